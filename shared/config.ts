@@ -1,0 +1,168 @@
+/** The only reader of the environment: every variable with its default, its bounds and what it is for. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+
+const MAX_INT32 = 2_147_483_647;
+
+/** `description` is what the README's table and a refusal say; `default` stands in for an unset variable. */
+const Environment = Type.Object({
+  DATABASE_URL: Type.Optional(
+    Type.String({
+      pattern: "^postgres(ql)?://.+",
+      description: "a postgres:// URL of PostgreSQL 15 or later",
+    }),
+  ),
+  DATABASE_POOL_MAX: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 1000,
+    description: "connections per process for requests",
+  }),
+  EXPORT_STREAMS_MAX: Type.Integer({
+    default: 8,
+    minimum: 1,
+    maximum: 1000,
+    description: "concurrent export streams per process, on connections of their own",
+  }),
+  HOST: Type.String({ default: "127.0.0.1", minLength: 1, description: "address to listen on" }),
+  PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65_535, description: "port to listen on" }),
+  PUBLIC_URL: Type.Optional(
+    Type.String({
+      pattern: "^https?://[^\\s]+$",
+      description: "an http(s) URL, for links in emails and headers",
+    }),
+  ),
+  DATA_DIR: Type.String({
+    default: ".data",
+    minLength: 1,
+    description: "embedded database, artifacts, mail",
+  }),
+  EXPORT_SYNC_MAX_ROWS: Type.Integer({
+    default: 250_000,
+    minimum: 0,
+    maximum: MAX_INT32,
+    description: "rows of one streamed dataset",
+  }),
+  EXPORT_BUNDLE_MAX_ROWS: Type.Integer({
+    default: 500_000,
+    minimum: 0,
+    maximum: MAX_INT32,
+    description: "rows of a bundle, the eight datasets together",
+  }),
+  EXPORT_PREPARE_TIMEOUT_MS: Type.Integer({
+    default: 10_000,
+    minimum: 1,
+    maximum: 3_600_000,
+    description: "milliseconds for counting before a bundle's first byte",
+  }),
+  SESSION_TTL_HOURS: Type.Integer({
+    default: 336,
+    minimum: 1,
+    maximum: 87_600,
+    description: "life of a session",
+  }),
+  RATE_LIMIT_ANONYMOUS_PER_MINUTE: Type.Integer({
+    default: 120,
+    minimum: 1,
+    maximum: MAX_INT32,
+    description: "requests per client address without a credential",
+  }),
+  RATE_LIMIT_USER_PER_MINUTE: Type.Integer({
+    default: 1200,
+    minimum: 1,
+    maximum: MAX_INT32,
+    description: "requests per user, whatever the credential",
+  }),
+  TRUST_PROXY: Type.Boolean({
+    default: false,
+    description: "true: the client address is the last hop of X-Forwarded-For",
+  }),
+  LOG_LEVEL: Type.Union(
+    ["fatal", "error", "warn", "info", "debug", "trace", "silent"].map((level) => Type.Literal(level)),
+    { default: "info", description: "fatal, error, warn, info, debug, trace or silent" },
+  ),
+});
+type Environment = Static<typeof Environment>;
+
+export interface Config {
+  databaseUrl: string;
+  databasePoolMax: number;
+  exportStreamsMax: number;
+  host: string;
+  port: number;
+  /** Without a trailing slash. */
+  publicUrl: string;
+  dataDir: string;
+  exportSyncMaxRows: number;
+  exportBundleMaxRows: number;
+  exportPrepareTimeoutMs: number;
+  sessionTtlHours: number;
+  rateLimitAnonymousPerMinute: number;
+  rateLimitUserPerMinute: number;
+  trustProxy: boolean;
+  logLevel: string;
+}
+
+export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: string[] };
+
+/** Text of the environment as the type its schema wants; text that is no such value stays text and is refused. */
+function toSchemaType(schema: TSchema, text: string): unknown {
+  if (schema["type"] === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (schema["type"] === "boolean" && (text === "true" || text === "false")) return text === "true";
+  return text;
+}
+
+/** What a value may be, in words: `a whole number from 1 to 1000 (connections …)`. */
+function expectation(schema: TSchema): string {
+  if (schema["type"] === "integer") return `a whole number from ${schema["minimum"]} to ${schema["maximum"]}`;
+  if (schema["type"] === "boolean") return "true or false";
+  return String(schema.description);
+}
+
+/**
+ * Reads the configuration. All problems are reported at once, one line each, naming the variable and never its
+ * value, which may hold a password. An empty variable counts as unset.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): ConfigResult {
+  const given: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries<TSchema>(Environment.properties)) {
+    const text = env[name]?.trim();
+    given[name] = text ? toSchemaType(schema, text) : schema.default;
+    if (given[name] === undefined) delete given[name];
+  }
+  const problems = new Map<string, string>();
+  for (const error of Value.Errors(Environment, given)) {
+    const name = error.path.slice(1);
+    const schema: TSchema | undefined = Environment.properties[name as keyof typeof Environment.properties];
+    if (schema) problems.set(name, `${name}: must be ${expectation(schema)}`);
+  }
+  if (!("DATABASE_URL" in given)) {
+    problems.set(
+      "DATABASE_URL",
+      "DATABASE_URL: must be set (only `bun run start` brings its own PostgreSQL)",
+    );
+  }
+  if (problems.size > 0) return { ok: false, problems: [...problems.values()] };
+  return { ok: true, config: toConfig(given as Environment) };
+}
+
+function toConfig(env: Environment): Config {
+  const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
+  return {
+    databaseUrl: env.DATABASE_URL ?? "",
+    databasePoolMax: env.DATABASE_POOL_MAX,
+    exportStreamsMax: env.EXPORT_STREAMS_MAX,
+    host: env.HOST,
+    port: env.PORT,
+    publicUrl: publicUrl.replace(/\/+$/, ""),
+    dataDir: env.DATA_DIR,
+    exportSyncMaxRows: env.EXPORT_SYNC_MAX_ROWS,
+    exportBundleMaxRows: env.EXPORT_BUNDLE_MAX_ROWS,
+    exportPrepareTimeoutMs: env.EXPORT_PREPARE_TIMEOUT_MS,
+    sessionTtlHours: env.SESSION_TTL_HOURS,
+    rateLimitAnonymousPerMinute: env.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
+    rateLimitUserPerMinute: env.RATE_LIMIT_USER_PER_MINUTE,
+    trustProxy: env.TRUST_PROXY,
+    logLevel: env.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,59 @@
+/** Every failure a client may be told about: one line per code, nowhere else. */
+export const ERRORS = {
+  VALIDATION_ERROR: { status: 400, message: "Cannot accept the request: validation failed" },
+  UNAUTHORIZED: { status: 401, message: "Cannot continue without a valid credential" },
+  SUBSCRIPTION_REQUIRED: {
+    status: 402,
+    message: "Cannot continue on this subscription: a paid tier is needed",
+  },
+  ORG_ACCESS_DENIED: { status: 403, message: "Cannot act for this organization: the caller is not a member" },
+  INSUFFICIENT_ORG_ROLE: { status: 403, message: "Cannot continue with this role in the organization" },
+  INSUFFICIENT_SCOPE: { status: 403, message: 'Cannot write with this key: its scope is "read"' },
+  KEY_KIND_FORBIDDEN: { status: 403, message: "Cannot use this kind of key here: use a personal credential" },
+  NOT_FOUND: { status: 404, message: "Cannot find the resource" },
+  PROJECT_NOT_FOUND: { status: 404, message: "Cannot find the project" },
+  METHOD_NOT_ALLOWED: { status: 405, message: "Cannot use this method here" },
+  EXPORT_TOO_LARGE: { status: 413, message: "Cannot stream an export this large: queue an export job" },
+  PAYLOAD_TOO_LARGE: { status: 413, message: "Cannot accept a body this large" },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: "Cannot read a body of this content type" },
+  RATE_LIMITED: { status: 429, message: "Cannot accept more requests now: the rate limit is used up" },
+  INTERNAL_SERVER_ERROR: { status: 500, message: "Cannot complete the request: the service failed" },
+  SERVICE_UNAVAILABLE: { status: 503, message: "Cannot serve the request now: try again shortly" },
+  EXPORT_PREPARE_TIMEOUT: {
+    status: 504,
+    message: "Cannot prepare the export in time: queue an export job",
+  },
+} as const;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface ApiErrorOptions {
+  /** One sentence that says more than the table's, for this very case. */
+  message?: string;
+  details?: Readonly<Record<string, unknown>>;
+  /** Headers that belong to the answer, such as `Retry-After`. */
+  headers?: Readonly<Record<string, string>>;
+  cause?: unknown;
+}
+
+/** A failure the client is meant to see. Anything else that is thrown is a bug and becomes INTERNAL_SERVER_ERROR. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
+    super(
+      options.message ?? ERRORS[code].message,
+      options.cause === undefined ? {} : { cause: options.cause },
+    );
+    this.name = "ApiError";
+    this.code = code;
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}

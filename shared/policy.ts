@@ -1,0 +1,76 @@
+/** Permission rules as pure functions: facts about a caller in, a verdict out. No rule lives anywhere else. */
+import type { ApiErrorOptions, ErrorCode } from "./errors.ts";
+import { type KeyKind, type KeyScope, ORG_ROLES, type OrgRole, type SubscriptionTier } from "./vocabulary.ts";
+
+/** Allowed, or the error a client gets, with the details it may see. */
+export type Verdict =
+  | { ok: true }
+  | { ok: false; code: ErrorCode; details?: NonNullable<ApiErrorOptions["details"]> };
+
+/** What a credential says of itself. A session is as good as its user. */
+export type Credential =
+  | { type: "session"; id: string; expiresAt: string }
+  | {
+      type: "key";
+      id: string;
+      kind: KeyKind;
+      scope: KeyScope;
+      /** The one organization the key works for; `null` when it works for all of its owner's. */
+      orgId: string | null;
+      expiresAt: string | null;
+    };
+
+const ALLOWED: Verdict = { ok: true };
+
+/** Reading methods need no write scope (contract section 3). */
+export function mayUseMethod(credential: Credential, method: string): Verdict {
+  const reads = method === "GET" || method === "HEAD";
+  if (reads || credential.type === "session" || credential.scope === "write") return ALLOWED;
+  return { ok: false, code: "INSUFFICIENT_SCOPE" };
+}
+
+/** Whether the caller's role is at least the required one. */
+export function hasOrgRole(currentRole: OrgRole, requiredRole: OrgRole): Verdict {
+  if (ORG_ROLES.indexOf(currentRole) >= ORG_ROLES.indexOf(requiredRole)) return ALLOWED;
+  return { ok: false, code: "INSUFFICIENT_ORG_ROLE", details: { currentRole, requiredRole } };
+}
+
+/** Bundles, estimates and jobs are for people: automation and system keys stay out. */
+export function isPersonalCredential(credential: Credential): Verdict {
+  if (credential.type === "session" || credential.kind === "user") return ALLOWED;
+  return { ok: false, code: "KEY_KIND_FORBIDDEN", details: { kind: credential.kind } };
+}
+
+/** Every export needs a paid tier of the organization that owns the project. */
+export function maySubscriptionExport(currentTier: SubscriptionTier): Verdict {
+  if (currentTier !== "free") return ALLOWED;
+  return {
+    ok: false,
+    code: "SUBSCRIPTION_REQUIRED",
+    details: { requiredTier: "hobbyist", currentTier, feature: "export" },
+  };
+}
+
+/** The facts that decide whether an export may start. */
+export interface ExportFacts {
+  credential: Credential;
+  role: OrgRole;
+  tier: SubscriptionTier;
+}
+
+/** One dataset: any member, any kind of key, a paid tier. */
+export function mayExportDataset(facts: ExportFacts): Verdict {
+  return maySubscriptionExport(facts.tier);
+}
+
+/** A bundle or its estimate: a personal credential, publisher or above, a paid tier, refused in this order. */
+export function mayExportBundle(facts: ExportFacts): Verdict {
+  for (const verdict of [
+    isPersonalCredential(facts.credential),
+    hasOrgRole(facts.role, "publisher"),
+    maySubscriptionExport(facts.tier),
+  ]) {
+    if (!verdict.ok) return verdict;
+  }
+  return ALLOWED;
+}

@@ -1,0 +1,64 @@
+/** Closed lists of the API's words. The CHECK constraints of the database are tested against them. */
+
+export const EXPORT_FORMATS = ["ndjson", "csv"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export const SUBSCRIPTION_TIERS = ["free", "hobbyist", "plus", "pro", "enterprise"] as const;
+/** Subscription of an organization, listed low to high. */
+export type SubscriptionTier = (typeof SUBSCRIPTION_TIERS)[number];
+
+export const ORG_ROLES = ["viewer", "publisher", "admin", "owner"] as const;
+/** Role of a member in an organization, listed low to high. */
+export type OrgRole = (typeof ORG_ROLES)[number];
+
+export const PLATFORM_ROLES = ["user", "admin"] as const;
+export type PlatformRole = (typeof PLATFORM_ROLES)[number];
+
+export const KEY_KINDS = ["user", "automation", "system"] as const;
+export type KeyKind = (typeof KEY_KINDS)[number];
+
+export const KEY_SCOPES = ["read", "write"] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+export const DEFINITION_TYPES = ["agent", "command", "workflow", "pipeline"] as const;
+
+export const ISSUE_STATUSES = [
+  "open",
+  "completed",
+  "deferred",
+  "wontfix",
+  "merged",
+  "false-positive",
+  "observation",
+] as const;
+
+/** Statuses that `include_resolved=false` leaves out. */
+export const RESOLVED_ISSUE_STATUSES = ["completed", "wontfix", "false-positive"] as const;
+
+export const ISSUE_PRIORITIES = ["critical", "high", "suggested", "backlog"] as const;
+
+export const SEVERITIES = ["critical", "high", "medium", "low", "info"] as const;
+
+export const FAILURE_DOMAINS = ["STR", "SEM", "PRA", "EPI"] as const;
+
+export const FAILURE_SEVERITY_CODES = ["C", "H", "M", "L", "I"] as const;
+
+export const CLASSIFICATION_CONFIDENCES = ["high", "medium", "low"] as const;
+
+export const CLASSIFIERS = ["agent", "classifier", "human"] as const;
+
+export const CORRELATION_STATUSES = ["new", "recurring", "regression", "observed"] as const;
+
+export const NOTE_TYPES = ["context", "resolution", "blocker"] as const;
+
+export const TRANSITION_TYPES = ["change", "undo"] as const;
+
+export const AGENT_TYPES = [
+  "validator",
+  "analyst",
+  "explorer",
+  "forecaster",
+  "executor",
+  "generator",
+  "unknown",
+] as const;

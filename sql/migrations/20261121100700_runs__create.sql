@@ -1,0 +1,42 @@
+create table runs (
+  project_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  author_id uuid,
+  run_number integer not null,
+  workflow_type text not null,
+  "timestamp" timestamptz(3) not null,
+  all_gates_passed boolean,
+  average_score double precision,
+  raw_markdown text,
+  archived_at timestamptz(3),
+  archive_reason text,
+  idempotency_key text,
+  payload_hash text,
+  definition_type text,
+  definition_name text,
+  definition_version text,
+  definition_hash text,
+  definition_id uuid,
+  new_issues_count integer,
+  recurring_issues_count integer,
+  regressions_count integer,
+  observed_count integer,
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null default now(),
+  constraint runs_pkey primary key (project_id, id),
+  constraint runs_project_id_run_number_key unique (project_id, run_number),
+  constraint runs_project_id_fkey foreign key (project_id) references projects (id),
+  constraint runs_run_number_check check (run_number > 0),
+  constraint runs_workflow_type_check check (char_length(workflow_type) <= 100),
+  constraint runs_average_score_check check (average_score between 0 and 100),
+  constraint runs_raw_markdown_check check (char_length(raw_markdown) <= 500000),
+  constraint runs_archive_reason_check check (char_length(archive_reason) <= 500),
+  constraint runs_idempotency_key_check check (char_length(idempotency_key) <= 100),
+  constraint runs_definition_type_check check (definition_type in ('agent', 'command', 'workflow', 'pipeline')),
+  constraint runs_definition_name_check check (char_length(definition_name) <= 100),
+  constraint runs_definition_version_check check (char_length(definition_version) <= 50)
+);
+
+create index runs_project_id_created_at_id_idx on runs (project_id, created_at, id);
+-- Archived runs are few and every child dataset has to leave out what hangs under them.
+create index runs_archived_idx on runs (project_id, id) where archived_at is not null;

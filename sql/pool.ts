@@ -1,0 +1,88 @@
+/** The one place that knows the driver: connection options, type parsers and the name mapping. */
+import postgres from "postgres";
+
+/** What every query function takes first: the pool, a reserved connection or an open transaction. */
+export type Sql = postgres.ISql;
+/** Only process entry points and tests hold a pool; only a pool can open a transaction. */
+export type Pool = postgres.Sql;
+
+export interface PoolOptions {
+  /** Shown in pg_stat_activity. */
+  applicationName: string;
+  /** Most connections the pool opens. */
+  max: number;
+  /** Every transaction of the pool is `read only` unless it says otherwise. */
+  readOnly?: boolean;
+}
+
+/** PostgreSQL prints `2026-01-01 00:00:00.12+00` in UTC sessions; the API speaks ISO 8601 with milliseconds. */
+export function toIso(value: string): string {
+  const [seconds = "", fraction = ""] = value.replace(" ", "T").slice(0, -3).split(".");
+  return `${seconds}.${fraction.slice(0, 3).padEnd(3, "0")}Z`;
+}
+
+function toSafeInteger(value: string): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`Cannot represent bigint ${value} as a number`);
+  return number;
+}
+
+/** Opens a pool; connections are made when first needed. Sessions speak UTC and standard strings. */
+export function openPool(url: string, options: PoolOptions): Pool {
+  return postgres(url, {
+    max: options.max,
+    connect_timeout: 10,
+    connection: {
+      TimeZone: "UTC",
+      DateStyle: "ISO",
+      application_name: options.applicationName,
+      // export_query.ts writes literals, which are safe under this setting only.
+      standard_conforming_strings: true,
+      ...(options.readOnly ? { default_transaction_read_only: true } : {}),
+    },
+    onnotice: () => {},
+    // Column names only. `postgres.camel` would also rewrite the keys inside jsonb values.
+    transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
+    types: {
+      // The driver's own parsers go through Date.
+      timestamptz: { to: 1184, from: [1184], serialize: (v: string) => v, parse: toIso },
+      date: { to: 1082, from: [1082], serialize: (v: string) => v, parse: (v: string) => v },
+      int8: { to: 20, from: [20], serialize: String, parse: toSafeInteger },
+      numeric: { to: 1700, from: [1700], serialize: String, parse: Number },
+    },
+    // The driver's type parameter describes the parsers above, which no caller needs to see.
+  }) as unknown as Pool;
+}
+
+/** True when `error` is the named constraint saying no. */
+export function violates(error: unknown, constraint: string): boolean {
+  return error instanceof postgres.PostgresError && error.constraint_name === constraint;
+}
+
+/** True when `error` comes from PostgreSQL with one of these SQLSTATEs. */
+export function hasSqlState(error: unknown, ...states: readonly string[]): boolean {
+  return error instanceof postgres.PostgresError && states.includes(error.code);
+}
+
+/** What the driver says when there is no connection to be had. */
+const CONNECTION_ERRORS = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_DESTROYED",
+  "CONNECTION_ENDED",
+  "CONNECT_TIMEOUT",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOENT",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
+
+/** True when the database is away: no connection, shutting down, starting up, or out of connections. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  const code = String(error.code);
+  if (!(error instanceof postgres.PostgresError)) return CONNECTION_ERRORS.has(code);
+  // Class 08 connection exception, class 57P shutdown and recovery, 53300 too many connections.
+  return code.startsWith("08") || code.startsWith("57P") || code === "53300";
+}

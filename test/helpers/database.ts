@@ -1,0 +1,62 @@
+/** A private database per test, cloned from a migrated template. */
+import postgres from "postgres";
+import { migrate, readMigrations } from "../../sql/migrate.ts";
+import { openPool, type Pool } from "../../sql/pool.ts";
+
+const TEMPLATE_LOCK = 7_311_002;
+
+/** The server that `bun run test` started; its URL names a database to create others from. */
+function serverUrl(): string {
+  const url = process.env["TEST_DATABASE_URL"];
+  if (!url) throw new Error("Cannot reach a database: TEST_DATABASE_URL is not set; use `bun run test`");
+  return url;
+}
+
+function withDatabase(database: string): string {
+  const url = new URL(serverUrl());
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+/** Makes the template if no other test file has; its name says which migrations it holds. */
+async function ensureTemplate(admin: postgres.Sql): Promise<string> {
+  const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
+  const template = `template_${new Bun.CryptoHasher("sha256").update(checksums).digest("hex").slice(0, 16)}`;
+  await admin`select pg_advisory_lock(${TEMPLATE_LOCK})`;
+  try {
+    const [found] = await admin`select 1 from pg_database where datname = ${template} and datistemplate`;
+    if (found) return template;
+    await admin.unsafe(`drop database if exists ${template} with (force)`);
+    await admin.unsafe(`create database ${template}`);
+    const sql = openPool(withDatabase(template), { applicationName: "test-template", max: 2 });
+    await migrate(sql);
+    await sql.end();
+    await admin.unsafe(`alter database ${template} is_template true`);
+    return template;
+  } finally {
+    await admin`select pg_advisory_unlock(${TEMPLATE_LOCK})`;
+  }
+}
+
+export interface TestDatabase extends AsyncDisposable {
+  sql: Pool;
+  url: string;
+}
+
+/** Creates a database; `await using` drops it, whatever is still connected. */
+export async function openTestDatabase(): Promise<TestDatabase> {
+  const admin = postgres(serverUrl(), { max: 1, onnotice: () => {} });
+  const name = `t_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
+  await admin.unsafe(`create database ${name} template ${await ensureTemplate(admin)} strategy file_copy`);
+  const url = withDatabase(name);
+  const sql = openPool(url, { applicationName: "test", max: 4 });
+  return {
+    sql,
+    url,
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 1 });
+      await admin.unsafe(`drop database ${name} with (force)`);
+      await admin.end();
+    },
+  };
+}
