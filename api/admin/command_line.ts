@@ -1,0 +1,113 @@
+/** From the words an operator typed to a command and its values; everything typed wrongly is a UsageError. */
+import { parseArgs } from "node:util";
+import { type Command, type Flag, UsageError } from "./command.ts";
+
+/** Flags that every command takes. */
+const GLOBAL_SWITCHES = ["json", "help"] as const;
+
+export type CommandLine =
+  /** `topic` is what help is wanted for: words that a command's name starts with. */
+  | { type: "help"; topic: string }
+  | {
+      type: "command";
+      command: Command;
+      values: Record<string, string | boolean | undefined>;
+      json: boolean;
+    };
+
+export function isSwitch(flag: Flag): boolean {
+  return flag.placeholder === undefined && flag.words === undefined;
+}
+
+/** Reads the words after `bun run admin`. */
+export function parseCommandLine(commands: readonly Command[], words: readonly string[]): CommandLine {
+  const wantsHelp = words.includes("--help") || words.includes("-h") || words.length === 0;
+  if (wantsHelp || words[0] === "help") {
+    const topic = words.filter((word) => !word.startsWith("-") && word !== "help").slice(0, 2);
+    return { type: "help", topic: topic.join(" ") };
+  }
+  const command = findCommand(commands, words);
+  const rest = words.slice(command.name.split(" ").length);
+  const given = readFlags(command, rest);
+  for (const [name, flag] of Object.entries(command.flags)) given[name] = checkFlag(name, flag, given[name]);
+  return { type: "command", command, values: given, json: given["json"] === true };
+}
+
+function findCommand(commands: readonly Command[], words: readonly string[]): Command {
+  const [noun = "", verb = ""] = words;
+  const command = commands.find(({ name }) => name === noun || name === `${noun} ${verb}`);
+  if (command) return command;
+  const verbs = commands
+    .filter(({ name }) => name.startsWith(`${noun} `))
+    .map(({ name }) => name.split(" ")[1]);
+  if (verbs.length === 0) throw new UsageError(`Unknown command "${noun}": see \`bun run admin --help\``);
+  const wrong =
+    verb && !verb.startsWith("-") ? `Unknown command "${noun} ${verb}"` : `Incomplete command "${noun}"`;
+  throw new UsageError(`${wrong}: expected ${verbs.map((known) => `"${noun} ${known}"`).join(" or ")}`);
+}
+
+/** The flags of a command line by name; a flag that is unknown, or lacks its value, is refused. */
+function readFlags(command: Command, words: readonly string[]): Record<string, string | boolean | undefined> {
+  const flags: Record<string, Flag> = { ...command.flags };
+  for (const name of GLOBAL_SWITCHES) flags[name] = { about: "" };
+  const positionals = Object.keys(command.flags).filter((name) => command.flags[name]?.positional);
+  const given: Record<string, string | boolean | undefined> = {};
+  for (const token of parseArgs({
+    args: [...words],
+    options: Object.fromEntries(
+      Object.entries(flags).map(([name, flag]) => [
+        name,
+        { type: isSwitch(flag) ? ("boolean" as const) : ("string" as const) },
+      ]),
+    ),
+    // The parser's own refusals are several sentences long.
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  }).tokens) {
+    if (token.kind === "positional") {
+      const name = positionals.shift();
+      if (!name) throw new UsageError(`Unexpected argument "${token.value}" for "${command.name}"`);
+      given[name] = token.value;
+    } else if (token.kind === "option") {
+      const flag = flags[token.name];
+      if (!flag || flag.positional)
+        throw new UsageError(`Unknown flag ${token.rawName} for "${command.name}"`);
+      given[token.name] = readValue(flag, token);
+    }
+  }
+  return given;
+}
+
+function readValue(
+  flag: Flag,
+  token: { rawName: string; value: string | undefined; inlineValue: boolean | undefined },
+): string | boolean {
+  if (isSwitch(flag)) {
+    if (token.value !== undefined) throw new UsageError(`Flag ${token.rawName} takes no value`);
+    return true;
+  }
+  // `--name --json` is a name that was forgotten; `--name=--json` is one that was meant.
+  if (token.value === undefined || (token.value.startsWith("--") && !token.inlineValue)) {
+    throw new UsageError(`Flag ${token.rawName} needs a value`);
+  }
+  return token.value;
+}
+
+function checkFlag(
+  name: string,
+  flag: Flag,
+  value: string | boolean | undefined,
+): string | boolean | undefined {
+  if (isSwitch(flag)) return value === true;
+  const label = flag.positional ? (flag.placeholder ?? name) : `--${name}`;
+  if (value === undefined || value === "") {
+    if (flag.required) throw new UsageError(`Missing ${label}: ${flag.about}`);
+    if (value === "") throw new UsageError(`Flag ${label} needs a value`);
+    return undefined;
+  }
+  if (flag.words && !flag.words.includes(String(value))) {
+    throw new UsageError(`Flag ${label} must be one of ${flag.words.join(", ")}`);
+  }
+  return value;
+}

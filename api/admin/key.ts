@@ -1,0 +1,133 @@
+/** `key create` and `key revoke`: API keys, which are shown once and stored as a hash. */
+import { mintApiKey } from "../../shared/credentials.ts";
+import { KEY_KINDS, KEY_SCOPES, type KeyKind, type KeyScope } from "../../shared/vocabulary.ts";
+import { type ApiKeyRow, insertApiKey, markApiKeyRevoked } from "../../sql/api_keys.ts";
+import { insertAuditEntry } from "../../sql/audit_log.ts";
+import { findMemberRole, type OrgRow } from "../../sql/orgs.ts";
+import type { Sql } from "../../sql/pool.ts";
+import type { UserRow } from "../../sql/users.ts";
+import { AdminError, defineCommand, UsageError } from "./command.ts";
+import { requireOrg, requireUser } from "./lookups.ts";
+import { fields } from "./present.ts";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** A date, or a date and a time with an offset. */
+const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+export interface KeyInput {
+  user: UserRow;
+  /** The one organization the key is to work for; `null` for all of the user's. */
+  org: OrgRow | null;
+  kind: KeyKind;
+  scope: KeyScope;
+  name: string | null;
+  expiresAt: string | null;
+}
+
+/** Mints and stores a key. The secret is in the answer and nowhere else. Call inside a transaction. */
+export async function createKey(tx: Sql, input: KeyInput): Promise<{ secret: string; row: ApiKeyRow }> {
+  const { user, org, kind, scope, name, expiresAt } = input;
+  if (org && !(await findMemberRole(tx, { orgId: org.id, userId: user.id }))) {
+    throw new AdminError(
+      `Cannot bind a key of "${user.username}" to "${org.slug}": the user is not a member`,
+    );
+  }
+  const { secret, prefix, hash } = mintApiKey();
+  const row = await insertApiKey(tx, {
+    userId: user.id,
+    orgId: org?.id ?? null,
+    kind,
+    scope,
+    name,
+    prefix,
+    keyHash: hash,
+    expiresAt,
+  });
+  await insertAuditEntry(tx, {
+    actorType: "operator",
+    action: "key.create",
+    subjectType: "api_key",
+    subjectId: row.id,
+    orgId: row.orgId,
+    details: { username: user.username, prefix, kind, scope, expiresAt: row.expiresAt },
+  });
+  return { secret, row };
+}
+
+function toExpiry(text: string): string {
+  const instant = ISO_INSTANT.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (Number.isNaN(instant.getTime())) {
+    throw new UsageError("Flag --expires must be ISO 8601, such as 2027-01-31 or 2027-01-31T12:00:00Z");
+  }
+  if (instant.getTime() <= Date.now()) throw new UsageError("Flag --expires must be in the future");
+  return instant.toISOString();
+}
+
+export const createKeyCommand = defineCommand({
+  name: "key create",
+  about: "Makes an API key and shows it this once.",
+  flags: {
+    user: { placeholder: "U", required: true, about: "username of the key's owner" },
+    org: {
+      placeholder: "S",
+      about: "slug of the one organization the key works for; all of the owner's unless given",
+    },
+    kind: { words: KEY_KINDS, about: "user unless given" },
+    scope: { words: KEY_SCOPES, about: "write unless given" },
+    name: { placeholder: "N", about: "what the key is for" },
+    expires: { placeholder: "ISO", about: "when it stops working" },
+  },
+  async run({ sql }, values) {
+    const expiresAt = values.expires === undefined ? null : toExpiry(values.expires);
+    const { secret, row } = await sql.begin(async (tx) =>
+      createKey(tx, {
+        user: await requireUser(tx, values.user),
+        org: values.org === undefined ? null : await requireOrg(tx, values.org),
+        kind: values.kind ?? "user",
+        scope: values.scope ?? "write",
+        name: values.name ?? null,
+        expiresAt,
+      }),
+    );
+    return {
+      json: { id: row.id, key: secret, prefix: row.prefix, kind: row.kind, scope: row.scope },
+      text: [
+        fields([
+          ["Key", secret],
+          ["Id", row.id],
+          ["Kind", `${row.kind}, scope ${row.scope}`],
+          ["Works for", values.org ?? "all organizations of its owner"],
+          ["Expires", row.expiresAt ?? "never"],
+        ]),
+        "The key is shown this once: keep it now.",
+      ].join("\n"),
+    };
+  },
+});
+
+export const revokeKeyCommand = defineCommand({
+  name: "key revoke",
+  about: "Makes a key worthless, from this moment on.",
+  flags: { id: { placeholder: "ID", required: true, about: "id of the key (not the key itself)" } },
+  async run({ sql }, { id }) {
+    if (!UUID.test(id)) throw new UsageError("Flag --id must be the UUID of a key");
+    const revoked = await sql.begin(async (tx) => {
+      const key = await markApiKeyRevoked(tx, id);
+      if (!key) throw new AdminError(`Cannot revoke key "${id}": no key has this id`);
+      await insertAuditEntry(tx, {
+        actorType: "operator",
+        action: "key.revoke",
+        subjectType: "api_key",
+        subjectId: key.id,
+      });
+      return key;
+    });
+    return {
+      json: { id: revoked.id, revokedAt: revoked.revokedAt },
+      text: fields([
+        ["Key", revoked.id],
+        ["Revoked", revoked.revokedAt],
+      ]),
+    };
+  },
+});

@@ -1,0 +1,9 @@
+/** Entry of the operators' command line: `bun run admin <noun> <verb> [flags]`. */
+import { runAdmin } from "./run_admin.ts";
+
+// Not exit(): what was printed into a pipe has to get through.
+process.exitCode = await runAdmin(process.argv.slice(2), process.env, {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  isTerminal: process.stderr.isTTY === true,
+});

@@ -1,0 +1,91 @@
+/** `project create`: what runs and issues are recorded under. */
+import { slugCandidates } from "../../shared/slugs.ts";
+import { insertAuditEntry } from "../../sql/audit_log.ts";
+import { findFirstOwnerId, findMemberRole, type OrgRow } from "../../sql/orgs.ts";
+import { type Sql, violates } from "../../sql/pool.ts";
+import { insertProject, type ProjectRow } from "../../sql/projects.ts";
+import { AdminError, defineCommand, UsageError } from "./command.ts";
+import { requireOrg, requireUser } from "./lookups.ts";
+import { fields } from "./present.ts";
+
+export interface ProjectInput {
+  /** Given when the project keeps the id it had elsewhere. */
+  id?: string;
+  org: OrgRow;
+  name: string;
+  ownerId: string;
+}
+
+/** Makes a project under the first free slug of its name. Call inside a transaction. */
+export async function createProject(tx: Sql, input: ProjectInput): Promise<ProjectRow> {
+  const { org, name, ownerId, id } = input;
+  for (const slug of slugCandidates(name)) {
+    const row = { ...(id === undefined ? {} : { id }), orgId: org.id, name, slug, ownerId };
+    const project = await insertProject(tx, row).catch((error: unknown) => {
+      if (!violates(error, "projects_org_id_name_key")) throw error;
+      throw new AdminError(
+        `Cannot create project "${name}": another project in organization "${org.slug}" has this name`,
+      );
+    });
+    if (!project) continue;
+    await insertAuditEntry(tx, {
+      actorType: "operator",
+      action: "project.create",
+      subjectType: "project",
+      subjectId: project.id,
+      orgId: org.id,
+      details: { name, slug: project.slug },
+    });
+    return project;
+  }
+  throw new Error("Cannot run out of slugs: the candidates are endless");
+}
+
+/** The member named by `--owner`, else the organization's first owner. */
+export async function findProjectOwner(
+  tx: Sql,
+  { org, owner }: { org: OrgRow; owner: string | undefined },
+): Promise<string> {
+  if (owner === undefined) {
+    const ownerId = await findFirstOwnerId(tx, org.id);
+    if (ownerId) return ownerId;
+    throw new AdminError(
+      `Cannot choose an owner for the project: organization "${org.slug}" has no owner; add one, or name a member with --owner`,
+    );
+  }
+  const user = await requireUser(tx, owner);
+  if (await findMemberRole(tx, { orgId: org.id, userId: user.id })) return user.id;
+  throw new AdminError(
+    `Cannot make "${owner}" the owner of the project: the user is not a member of organization "${org.slug}"`,
+  );
+}
+
+export const createProjectCommand = defineCommand({
+  name: "project create",
+  about: "Makes an empty project; its slug follows from its name.",
+  flags: {
+    org: { placeholder: "S", required: true, about: "slug of the organization" },
+    name: { placeholder: "N", required: true, about: "unique in the organization" },
+    owner: {
+      placeholder: "U",
+      about: "username of the member who owns it; an owner of the organization unless given",
+    },
+  },
+  async run({ sql }, values) {
+    if (values.name.length > 200) throw new UsageError("Flag --name must have at most 200 characters");
+    const project = await sql.begin(async (tx) => {
+      const org = await requireOrg(tx, values.org);
+      const ownerId = await findProjectOwner(tx, { org, owner: values.owner });
+      return createProject(tx, { org, name: values.name, ownerId });
+    });
+    const { id, name, slug } = project;
+    return {
+      json: { id, name, slug },
+      text: fields([
+        ["Project", name],
+        ["Id", id],
+        ["Slug", slug],
+      ]),
+    };
+  },
+});

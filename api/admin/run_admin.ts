@@ -1,0 +1,83 @@
+/** One run of the command line: parse, open the database, run, print; every way out is an exit code. */
+import { readConfig } from "../../shared/config.ts";
+import { listPendingMigrations } from "../../sql/migrate.ts";
+import { hasSqlState, isDatabaseAway, openPool, type Pool } from "../../sql/pool.ts";
+import { AdminError, type Command, type CommandContext, UsageError } from "./command.ts";
+import { type CommandLine, parseCommandLine } from "./command_line.ts";
+import { COMMANDS } from "./commands.ts";
+import { helpText } from "./help.ts";
+import { openProgress } from "./progress.ts";
+
+/** Enough for the two projects that a demo fills at a time, and what they look up. */
+const CONNECTIONS = 4;
+
+export interface Terminal {
+  out: (text: string) => void;
+  err: (text: string) => void;
+  /** Whether `err` goes to a person's terminal. */
+  isTerminal: boolean;
+}
+
+/** Runs one command and returns the exit code: 0 done, 1 failed, 2 wrong usage. Never throws. */
+export async function runAdmin(
+  words: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  terminal: Terminal,
+): Promise<number> {
+  try {
+    const line = parseCommandLine(COMMANDS, words);
+    if (line.type === "help") terminal.out(helpText(COMMANDS, line.topic));
+    else await runCommand(line, env, terminal);
+    return 0;
+  } catch (error) {
+    terminal.err(`${explain(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+async function runCommand(
+  line: CommandLine & { type: "command" },
+  env: Readonly<Record<string, string | undefined>>,
+  terminal: Terminal,
+): Promise<void> {
+  const config = readConfig(env);
+  if (!config.ok) throw new AdminError(config.problems.join("\n"));
+  const { databaseUrl, sessionTtlHours } = config.config;
+  const sql = openPool(databaseUrl, { applicationName: "admin", max: CONNECTIONS });
+  const progress = openProgress(terminal, { isQuiet: line.json && !terminal.isTerminal });
+  try {
+    if (line.command.needsMigrations) await refuseBehind(sql, line.command);
+    const context: CommandContext = {
+      sql,
+      sessionTtlHours,
+      progress: progress.show,
+      warn: (text) => {
+        progress.clear();
+        terminal.err(`${text}\n`);
+      },
+    };
+    const result = await line.command.run(context, line.values);
+    progress.clear();
+    if (result) terminal.out(line.json ? `${JSON.stringify(result.json)}\n` : `${result.text}\n`);
+  } finally {
+    progress.clear();
+    await sql.end({ timeout: 2 });
+  }
+}
+
+async function refuseBehind(sql: Pool, command: Command): Promise<void> {
+  const pending = await listPendingMigrations(sql);
+  if (pending.length === 0) return;
+  throw new AdminError(
+    `Cannot run "${command.name}": the database lacks ${pending.length} migrations; run \`bun run migrate\``,
+  );
+}
+
+/** One line (a configuration has one per variable) that a person can act on; never a stack. */
+function explain(error: unknown): string {
+  if (error instanceof AdminError || error instanceof UsageError) return error.message;
+  const message = (error instanceof Error && error.message ? error.message : String(error)).split("\n")[0];
+  if (hasSqlState(error, "28P01", "28000", "3D000")) return `Cannot open the database: ${message}`;
+  if (isDatabaseAway(error)) return `Cannot reach the database: ${message || "no connection"}`;
+  return message?.startsWith("Cannot ") ? message : `Cannot complete the command: ${message}`;
+}

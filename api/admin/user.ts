@@ -1,0 +1,129 @@
+/** `user create`: an account and the personal organization that comes with it. */
+import {
+  hashPassword,
+  isAcceptablePassword,
+  PASSWORD_MAX_LENGTH,
+  PASSWORD_MIN_LENGTH,
+} from "../../shared/passwords.ts";
+import { isAccountSlug } from "../../shared/slugs.ts";
+import type { PlatformRole } from "../../shared/vocabulary.ts";
+import { insertAuditEntry } from "../../sql/audit_log.ts";
+import { insertOrg, type OrgRow, upsertMember } from "../../sql/orgs.ts";
+import { type Sql, violates } from "../../sql/pool.ts";
+import { insertUser, type UserRow } from "../../sql/users.ts";
+import { AdminError, defineCommand, UsageError } from "./command.ts";
+import { fields } from "./present.ts";
+
+export interface UserInput {
+  username: string;
+  email: string;
+  password: string;
+  name: string | null;
+  platformRole: PlatformRole;
+}
+
+/** Makes the account and its personal organization, owned by it. Call inside a transaction. */
+export async function createUser(tx: Sql, input: UserInput): Promise<{ user: UserRow; personalOrg: OrgRow }> {
+  const { username, email, name, platformRole } = input;
+  const passwordHash = await hashPassword(input.password);
+  const user = await insertUser(tx, { username, email, passwordHash, platformRole, name }).catch(
+    (error: unknown) => {
+      throw refusal(error, input) ?? error;
+    },
+  );
+  const personalOrg = await insertOrg(tx, {
+    slug: username,
+    name: name ?? username,
+    isPersonal: true,
+    subscriptionTier: "free",
+  }).catch((error: unknown) => {
+    throw refusal(error, input) ?? error;
+  });
+  await upsertMember(tx, { orgId: personalOrg.id, userId: user.id, role: "owner" });
+  await insertAuditEntry(tx, {
+    actorType: "operator",
+    action: "user.create",
+    subjectType: "user",
+    subjectId: user.id,
+    orgId: personalOrg.id,
+    details: { username, platformRole },
+  });
+  return { user, personalOrg };
+}
+
+function refusal(error: unknown, { username, email }: UserInput): AdminError | null {
+  const reasons = {
+    users_username_key: "the username is taken",
+    users_email_key: `another user has the email ${email}`,
+    users_email_check: `"${email}" is no email address`,
+    organizations_slug_key: "an organization has the username as its slug",
+  };
+  for (const [constraint, reason] of Object.entries(reasons)) {
+    if (violates(error, constraint)) return new AdminError(`Cannot create user "${username}": ${reason}`);
+  }
+  return null;
+}
+
+function checkInput(input: {
+  username: string;
+  email: string;
+  password: string;
+  name?: string | undefined;
+}): void {
+  if (!isAccountSlug(input.username)) {
+    throw new UsageError(
+      "Flag --username must be 1 to 63 of a-z, 0-9, dot, underscore and hyphen, starting with a letter or digit",
+    );
+  }
+  if (!/^[^\s@]+@[^\s@]+$/.test(input.email) || input.email.length > 320) {
+    throw new UsageError("Flag --email must be an email address");
+  }
+  if (!isAcceptablePassword(input.password)) {
+    throw new UsageError(
+      `Flag --password must have ${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters`,
+    );
+  }
+  if ((input.name?.length ?? 0) > 200) throw new UsageError("Flag --name must have at most 200 characters");
+}
+
+export const createUserCommand = defineCommand({
+  name: "user create",
+  about: "Makes a user with a personal organization (its slug is the username).",
+  flags: {
+    username: {
+      placeholder: "U",
+      required: true,
+      about: "lower case, unique; also the personal organization's slug",
+    },
+    email: { placeholder: "E", required: true, about: "unique; what the user signs in with" },
+    password: { placeholder: "P", required: true, about: `at least ${PASSWORD_MIN_LENGTH} characters` },
+    name: { placeholder: "N", about: "name to show" },
+    "platform-admin": { about: "makes the user a platform administrator" },
+  },
+  async run({ sql }, values) {
+    checkInput(values);
+    const { user, personalOrg } = await sql.begin((tx) =>
+      createUser(tx, {
+        username: values.username,
+        email: values.email,
+        password: values.password,
+        name: values.name ?? null,
+        platformRole: values["platform-admin"] ? "admin" : "user",
+      }),
+    );
+    return {
+      json: {
+        id: user.id,
+        username: user.username,
+        email: user.email,
+        personalOrg: { id: personalOrg.id, slug: personalOrg.slug },
+      },
+      text: fields([
+        ["User", `${user.username} <${user.email}>`],
+        ["Id", user.id],
+        ["Platform role", user.platformRole],
+        ["Personal organization", `${personalOrg.slug} (${personalOrg.id})`],
+      ]),
+    };
+  },
+});
