@@ -1,0 +1,110 @@
+/** Writes a ZIP while its entries are still being made: constant memory, and a directory only when all went well. */
+import { configure, ZipWriter } from "@zip.js/zip.js";
+import { NativeDeflateStream } from "./deflate_stream.ts";
+
+/** `rw-r--r--` of a regular file. */
+const REGULAR_FILE_MODE = 0o100_644;
+/** What makes zip.js use the configured compression class, see there. */
+const NATIVE_LEVEL = 6;
+/** The first and last instants that a ZIP entry's clock can show. */
+const FIRST_DOS_TIME = Date.UTC(1980, 0, 1);
+const LAST_DOS_TIME = Date.UTC(2107, 11, 31, 23, 59, 58);
+
+export interface ZipEntry {
+  /** Path in the archive, with `/`. */
+  name: string;
+  content: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Yields the bytes of a ZIP of `entries`, taken one after the other: the next is asked for when the one before is
+ * written, so that an entry can tell of those before it. All carry the time `modifiedAt` (ISO 8601, shown in UTC),
+ * so that the same entries give the same bytes.
+ *
+ * When an entry fails, the error comes out of this generator and no directory is written: what was sent opens in no
+ * program. When the consumer returns early, the entry in progress is returned and awaited.
+ */
+export async function* streamZip(
+  entries: AsyncGenerator<ZipEntry, void, void>,
+  options: { modifiedAt: string },
+): AsyncGenerator<Uint8Array, void, void> {
+  configure({ useWebWorkers: false, CompressionStream: NativeDeflateStream });
+  const { pipe, fail } = openPipe();
+  const writer = new ZipWriter(pipe.writable, entryOptions(options.modifiedAt));
+  let current: AsyncIterator<Uint8Array> | undefined;
+  const writing = (async () => {
+    for await (const entry of entries) {
+      current = entry.content[Symbol.asyncIterator]();
+      await writer.add(entry.name, toReadable(current));
+    }
+    await writer.close();
+  })();
+  // After a failed entry zip.js would still write a directory, so the pipe fails before anything can close it.
+  writing.catch(fail);
+  const reader = pipe.readable.getReader();
+  let isDone = false;
+  try {
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) yield chunk.value;
+    await writing;
+    isDone = true;
+  } finally {
+    if (!isDone) {
+      await reader.cancel().catch(() => {});
+      // zip.js does not always cancel the entry it was reading when its reader is gone.
+      await current?.return?.();
+      await writing.catch(() => {});
+      await entries.return();
+    }
+  }
+}
+
+/** A pipe of one chunk that can be made to fail while zip.js has its writing end locked. */
+function openPipe(): { pipe: TransformStream<Uint8Array, Uint8Array>; fail: (error: unknown) => void } {
+  let fail: (error: unknown) => void = () => {};
+  const pipe = new TransformStream<Uint8Array, Uint8Array>(
+    {
+      start(controller) {
+        fail = (error) => controller.error(error);
+      },
+    },
+    { highWaterMark: 1 },
+    { highWaterMark: 1 },
+  );
+  return { pipe, fail: (error) => fail(error) };
+}
+
+function entryOptions(modifiedAt: string) {
+  const time = Math.min(Math.max(Date.parse(modifiedAt), FIRST_DOS_TIME), LAST_DOS_TIME);
+  const date = new Date(time);
+  return {
+    level: NATIVE_LEVEL,
+    unixMode: REGULAR_FILE_MODE,
+    lastModDate: date,
+    // Without it the entry's clock would show the time zone of this machine.
+    rawLastModDate: toDosTime(date),
+  };
+}
+
+/** The 32-bit date and time of the ZIP format, in UTC, to two seconds. */
+function toDosTime(date: Date): number {
+  const day = ((date.getUTCFullYear() - 1980) << 9) | ((date.getUTCMonth() + 1) << 5) | date.getUTCDate();
+  const time = (date.getUTCHours() << 11) | (date.getUTCMinutes() << 5) | (date.getUTCSeconds() >> 1);
+  return ((day << 16) | time) >>> 0;
+}
+
+/** A stream that asks the iterator for one chunk at a time and none ahead. */
+function toReadable(chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await chunks.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      async cancel() {
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,9 @@
+/** The names under which the service's own processes connect; pg_stat_activity shows them. */
+
+export const API_APPLICATION = "ulr-api";
+export const EXPORT_APPLICATION = "ulr-export";
+/** Writes tracker rows (`import`, `demo seed`), so its transactions hold the watermark back like a tracker's. */
+export const ADMIN_APPLICATION = "ulr-admin";
+
+/** Those that never write a tracker row: their transactions cannot add to an export (contract section 4, as_of). */
+export const OWN_APPLICATION_NAMES = [API_APPLICATION, EXPORT_APPLICATION];

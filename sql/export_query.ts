@@ -1,0 +1,128 @@
+/**
+ * The SQL text of an export: which rows, in which order, written as JSON or CSV by PostgreSQL itself.
+ *
+ * COPY takes no parameters, so values stand in the text as literals: ids and instants were parsed before they get
+ * here, and every literal is quoted by `literal()`.
+ */
+import type { ExportColumn } from "../shared/export_column.ts";
+import { EXPORT_DATASETS, type ExportDataset } from "../shared/export_datasets.ts";
+import type { ExportSelection } from "../shared/export_selection.ts";
+import { type ExportFormat, RESOLVED_ISSUE_STATUSES } from "../shared/vocabulary.ts";
+
+/** Characters that make a spreadsheet read a cell as a formula, as code points (contract section 4, Rows). */
+const FORMULA_STARTS = [..."=+-@\t\r\n＝＋－＠"].map((character) => character.codePointAt(0)).join(", ");
+
+/** A text literal; the pool pins `standard_conforming_strings`, so only the quote needs doubling. */
+function literal(value: string): string {
+  if (value.includes("\0")) throw new RangeError("Cannot write a literal: the text holds a NUL");
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+function literals(values: readonly string[]): string {
+  return values.map(literal).join(", ");
+}
+
+/** ISO 8601 in UTC with exactly three digits; the session's time zone is UTC. */
+function isoText(expression: string): string {
+  return `to_char(${expression}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+function jsonValue(column: ExportColumn): string {
+  const value = `r."${column.column}"`;
+  return column.type === "timestamp" ? isoText(value) : value;
+}
+
+/** A cell of CSV. Text of which the database knows the words, ids and numbers cannot begin a formula. */
+function csvValue(column: ExportColumn): string {
+  const value = `r."${column.column}"`;
+  if (column.type === "timestamp") return isoText(value);
+  if (column.type === "boolean") return `${value}::text`;
+  const isFreeText = column.type === "json" || (column.type === "text" && column.values === undefined);
+  if (!isFreeText) return value;
+  const cell = column.type === "json" ? `${value}::text` : value;
+  // ascii() is the code point of the first character: cheaper than left(), which makes a string.
+  return `case when ascii(${cell}) in (${FORMULA_STARTS}) then '''' || ${cell} else ${cell} end`;
+}
+
+/** True for the parents of a row that the caller does not get to see, so that the row goes with them. */
+function hiddenParent(parent: "issues" | "runs", selection: ExportSelection): string {
+  const { visibility, asOf } = selection;
+  const hidden = [`p.created_at > ${literal(asOf)}`];
+  if (parent === "runs" && !visibility.includeArchived) hidden.push("p.archived_at is not null");
+  if (parent === "issues" && !visibility.includeDeleted) hidden.push("p.deleted_at is not null");
+  if (parent === "issues" && !visibility.includeResolved) {
+    hidden.push(`p.status in (${literals(RESOLVED_ISSUE_STATUSES)})`);
+  }
+  return hidden.join(" or ");
+}
+
+/** What of the dataset's own columns hides a row. */
+function ownVisibility(dataset: ExportDataset, selection: ExportSelection): string[] {
+  const { visibility } = selection;
+  const conditions: string[] = [];
+  if (dataset.name === "issues" && !visibility.includeDeleted) conditions.push("r.deleted_at is null");
+  if (dataset.name === "issues" && !visibility.includeResolved) {
+    conditions.push(`r.status not in (${literals(RESOLVED_ISSUE_STATUSES)})`);
+  }
+  if (dataset.name === "runs" && !visibility.includeArchived) conditions.push("r.archived_at is null");
+  if (dataset.flags.includes("include_superseded") && !visibility.includeSuperseded) {
+    conditions.push("r.superseded_at is null");
+  }
+  return conditions;
+}
+
+/** What a row `r` of the dataset has to meet: the same whether rows are counted, sampled or copied. */
+function conditionsOf(dataset: ExportDataset, selection: ExportSelection): string {
+  const project = literal(selection.projectId);
+  const conditions = [
+    `r.project_id = ${project}`,
+    `r.${dataset.timeColumn} <= ${literal(selection.asOf)}`,
+    ...ownVisibility(dataset, selection),
+  ];
+  for (const parent of dataset.parents) {
+    const key = parent === "issues" ? "issue_id" : "run_id";
+    // The foreign key says that the parent exists, so only the few hidden ones have to be looked up.
+    conditions.push(`not exists (
+      select from ${EXPORT_DATASETS[parent].table} as p
+      where p.project_id = ${project} and p.id = r.${key} and (${hiddenParent(parent, selection)}))`);
+  }
+  for (const filter of dataset.filters) {
+    const values = selection.filters[filter.name];
+    if (values) conditions.push(`r."${filter.column}" in (${literals(values)})`);
+  }
+  return conditions.join("\n    and ");
+}
+
+/** Counts the rows, but never more than `limit` of them. */
+export function countQuery(dataset: ExportDataset, selection: ExportSelection, limit: number): string {
+  return `select count(*) from (
+    select from ${dataset.table} as r
+    where ${conditionsOf(dataset, selection)}
+    limit ${limit}) as counted`;
+}
+
+/**
+ * One row a line, as text that is ready to be sent. JSON is made in a lateral subselect and not around the ordered
+ * rows: only so does a parallel worker make it, while the leader merely merges (1.5 times as fast on two cores).
+ */
+export function rowsQuery(dataset: ExportDataset, selection: ExportSelection, format: ExportFormat): string {
+  const jsonColumns = dataset.columns.map((column) => `${jsonValue(column)} as "${column.name}"`);
+  const [line, source] =
+    format === "csv"
+      ? [dataset.columns.map(csvValue).join(", "), ""]
+      : ["row_to_json(line)", `cross join lateral (select ${jsonColumns.join(", ")}) as line`];
+  return `select ${line}
+  from ${dataset.table} as r ${source}
+  where ${conditionsOf(dataset, selection)}
+  order by r.${dataset.timeColumn}, r.id`;
+}
+
+/** The mean length in bytes of the dataset's oldest rows, without the keys that JSON adds. */
+export function sampleQuery(dataset: ExportDataset, selection: ExportSelection, sampleRows: number): string {
+  return `select coalesce(avg(octet_length(row_to_json(sampled)::text)), 0)::float8 as bytes from (
+    select ${dataset.columns.map((column) => `r."${column.column}"`).join(", ")}
+    from ${dataset.table} as r
+    where ${conditionsOf(dataset, selection)}
+    order by r.${dataset.timeColumn}, r.id
+    limit ${sampleRows}) as sampled`;
+}

@@ -1,0 +1,66 @@
+/** Reads the rows of an export inside a snapshot: counts them, estimates their size, streams them as text. */
+import {
+  EXPORT_DATASET_NAMES,
+  EXPORT_DATASETS,
+  type ExportDataset,
+  type ExportDatasetName,
+} from "../shared/export_datasets.ts";
+import type { ExportSelection } from "../shared/export_selection.ts";
+import { type CopyOptions, copyRows } from "./copy_rows.ts";
+import { countQuery, rowsQuery, sampleQuery } from "./export_query.ts";
+import type { ExportSnapshot } from "./export_snapshot.ts";
+import type { Sql } from "./pool.ts";
+
+/** Enough rows for an estimate, few enough to cost nothing. */
+const SAMPLE_ROWS = 100;
+
+export type RowCounts = Record<ExportDatasetName, number>;
+
+/** Counts the rows of a dataset, but stops at `limit`: that many means "at least". */
+export async function countDatasetRows(
+  sql: Sql,
+  dataset: ExportDataset,
+  options: { selection: ExportSelection; limit: number },
+): Promise<number> {
+  const [row] = await sql.unsafe<[{ count: number }]>(countQuery(dataset, options.selection, options.limit));
+  return row.count;
+}
+
+/**
+ * Counts the rows of all eight datasets in one statement, each up to `limit`. Throws SQLSTATE 57014 when that takes
+ * longer than `timeoutMs`. Call inside a transaction.
+ */
+export async function countBundleRows(
+  sql: Sql,
+  options: { selection: ExportSelection; limit: number; timeoutMs: number },
+): Promise<RowCounts> {
+  const counts = EXPORT_DATASET_NAMES.map(
+    (name) => `(${countQuery(EXPORT_DATASETS[name], options.selection, options.limit)}) as "${name}"`,
+  );
+  await sql`select set_config('statement_timeout', ${String(options.timeoutMs)}, true)`;
+  const [row] = await sql.unsafe<[RowCounts]>(`select ${counts.join(",\n")}`);
+  await sql`select set_config('statement_timeout', '0', true)`;
+  return row;
+}
+
+/** The mean length of a dataset's NDJSON lines in bytes, from a sample of its oldest rows; 0 when it has none. */
+export async function sampleLineBytes(
+  sql: Sql,
+  dataset: ExportDataset,
+  selection: ExportSelection,
+): Promise<number> {
+  const [row] = await sql.unsafe<[{ bytes: number }]>(sampleQuery(dataset, selection, SAMPLE_ROWS));
+  return row.bytes;
+}
+
+/**
+ * Streams the rows of a dataset as text, in order of their time column and id. One at a time on a snapshot: to end
+ * one early, `return()` it and await that, before the snapshot is closed or used for the next.
+ */
+export function streamDatasetRows(
+  snapshot: ExportSnapshot,
+  dataset: ExportDataset,
+  options: CopyOptions & { selection: ExportSelection },
+): AsyncGenerator<Uint8Array, void, void> {
+  return copyRows(snapshot, rowsQuery(dataset, options.selection, options.format), options);
+}
