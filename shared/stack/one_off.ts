@@ -1,0 +1,34 @@
+/** Runs a program of ours that does one thing and ends, such as the migrations. */
+import { StartRefusal } from "./refusal.ts";
+import { describeExit, type Supervisor } from "./supervisor.ts";
+
+export interface OneOffOptions {
+  supervisor: Supervisor;
+  /** What the refusal says could not be done. */
+  purpose: string;
+  args: readonly string[];
+  root: string;
+  env: NodeJS.ProcessEnv;
+  /** Told of every line the program prints. */
+  note: (line: string) => void;
+}
+
+/** Runs it to its end; throws a refusal with its last words when it fails. */
+export async function runOneOff(options: OneOffOptions): Promise<void> {
+  const lines: string[] = [];
+  const child = await options.supervisor.spawn({
+    name: options.purpose,
+    command: process.execPath,
+    args: options.args,
+    cwd: options.root,
+    env: options.env,
+    output(line) {
+      if (line.trim() === "") return;
+      lines.push(line);
+      options.note(line);
+    },
+  });
+  const exit = await child.exited;
+  if (exit.code === 0) return;
+  throw new StartRefusal(`Cannot ${options.purpose}: ${lines.slice(-3).join("\n") || describeExit(exit)}`);
+}

@@ -1,0 +1,40 @@
+/** Waiting with a bound. */
+import { setTimeout as delay } from "node:timers/promises";
+
+/** True when `promise` settled in time; it goes on by itself when not. */
+export async function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([
+      promise.then(
+        () => true,
+        () => true,
+      ),
+      delay(timeoutMs, false, { signal: timer.signal }),
+    ]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/** Settles as `promise` does, or rejects with the signal's reason, whichever is first. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
+}
+
+/** Asks `check` until it says true; false when it did not within `timeoutMs`. */
+export async function pollUntil(
+  check: () => boolean | Promise<boolean>,
+  options: { timeoutMs: number; intervalMs: number },
+): Promise<boolean> {
+  const deadline = performance.now() + options.timeoutMs;
+  while (!(await check())) {
+    if (performance.now() >= deadline) return false;
+    await delay(options.intervalMs);
+  }
+  return true;
+}
