@@ -1,4 +1,5 @@
 /** Table `projects`: what runs and issues belong to; each is owned by one organization. */
+import type { OrgRole, SubscriptionTier } from "../shared/vocabulary.ts";
 import type { Sql } from "./pool.ts";
 
 const COLUMNS = [
@@ -32,6 +33,71 @@ export async function findProjectById(sql: Sql, id: string): Promise<ProjectRow 
     select ${sql(COLUMNS)}
     from projects
     where id = ${id}`;
+  return row ?? null;
+}
+
+/** A project as one of its organization's members sees it. */
+export interface ReadableProjectRow {
+  id: string;
+  name: string;
+  slug: string;
+  orgId: string;
+  orgSlug: string;
+  /** The member's role in the organization. */
+  role: OrgRole;
+  subscriptionTier: SubscriptionTier;
+}
+
+/**
+ * Finds a project by id among the organizations of a user, or only in `orgId` where that is not null; `null` when
+ * it is deleted, does not exist or belongs to others.
+ */
+export async function findReadableProject(
+  sql: Sql,
+  key: { id: string; userId: string; orgId: string | null },
+): Promise<ReadableProjectRow | null> {
+  const [row] = await sql<ReadableProjectRow[]>`
+    select ${readableColumns(sql)}
+    from projects as p
+    join organizations as o on o.id = p.org_id
+    join organization_members as m on m.org_id = p.org_id and m.user_id = ${key.userId}
+    where p.id = ${key.id}
+      and p.deleted_at is null
+      and (${key.orgId}::uuid is null or p.org_id = ${key.orgId})`;
+  return row ?? null;
+}
+
+/** Finds a project of an organization by its slug or name, the slug first; `null` as `findReadableProject`. */
+export async function findReadableProjectByName(
+  sql: Sql,
+  key: { name: string; userId: string; orgId: string },
+): Promise<ReadableProjectRow | null> {
+  const [row] = await sql<ReadableProjectRow[]>`
+    select ${readableColumns(sql)}
+    from projects as p
+    join organizations as o on o.id = p.org_id
+    join organization_members as m on m.org_id = p.org_id and m.user_id = ${key.userId}
+    where p.org_id = ${key.orgId}
+      and (p.slug = ${key.name} or p.name = ${key.name})
+      and p.deleted_at is null
+    order by p.slug = ${key.name} desc
+    limit 1`;
+  return row ?? null;
+}
+
+function readableColumns(sql: Sql) {
+  return sql`p.id, p.name, p.slug, p.org_id, o.slug as org_slug, m.role, o.subscription_tier`;
+}
+
+/** Finds a project of an organization by its name, deleted ones included; `null` when there is none. */
+export async function findProjectByName(
+  sql: Sql,
+  key: { orgId: string; name: string },
+): Promise<ProjectRow | null> {
+  const [row] = await sql<ProjectRow[]>`
+    select ${sql(COLUMNS)}
+    from projects
+    where org_id = ${key.orgId} and name = ${key.name}`;
   return row ?? null;
 }
 

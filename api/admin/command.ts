@@ -26,14 +26,19 @@ export type FlagValues<F extends Record<string, Flag>> = { [K in keyof F]: Value
 export interface CommandContext {
   sql: Pool;
   sessionTtlHours: number;
+  /** Where the API answers, without a trailing slash. */
+  publicUrl: string;
   /** Shows how far a long command has come; later calls replace earlier ones on a terminal. */
   progress: (text: string) => void;
   /** Tells what the operator should know although the command succeeds. */
   warn: (text: string) => void;
 }
 
-/** What a command prints: one or the other. `null` prints nothing. */
-export type CommandResult = { json: Readonly<Record<string, unknown>>; text: string } | null;
+/** What a command prints: one or the other. An empty text prints nothing. */
+export interface CommandResult {
+  json: Readonly<Record<string, unknown>>;
+  text: string;
+}
 
 export interface Command {
   /** `user create`, or one word. */

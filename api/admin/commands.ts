@@ -1,5 +1,6 @@
 /** The visible list of commands, in the order of the help. */
 import type { Command } from "./command.ts";
+import { seedDemoCommand } from "./demo.ts";
 import { createKeyCommand, revokeKeyCommand } from "./key.ts";
 import { addMemberCommand, removeMemberCommand } from "./member.ts";
 import { migrateCommand } from "./migrate.ts";
@@ -18,5 +19,6 @@ export const COMMANDS: readonly Command[] = [
   revokeKeyCommand,
   createSessionCommand,
   createProjectCommand,
+  seedDemoCommand,
   migrateCommand,
 ];

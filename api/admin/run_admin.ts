@@ -8,7 +8,7 @@ import { COMMANDS } from "./commands.ts";
 import { helpText } from "./help.ts";
 import { openProgress } from "./progress.ts";
 
-/** Enough for the two projects that a demo fills at a time, and what they look up. */
+/** `demo seed` uses most: one for its lock, two for the projects that it fills at a time, one to spare. */
 const CONNECTIONS = 4;
 
 export interface Terminal {
@@ -42,7 +42,7 @@ async function runCommand(
 ): Promise<void> {
   const config = readConfig(env);
   if (!config.ok) throw new AdminError(config.problems.join("\n"));
-  const { databaseUrl, sessionTtlHours } = config.config;
+  const { databaseUrl, sessionTtlHours, publicUrl } = config.config;
   const sql = openPool(databaseUrl, { applicationName: "admin", max: CONNECTIONS });
   const progress = openProgress(terminal, { isQuiet: line.json && !terminal.isTerminal });
   try {
@@ -50,6 +50,7 @@ async function runCommand(
     const context: CommandContext = {
       sql,
       sessionTtlHours,
+      publicUrl,
       progress: progress.show,
       warn: (text) => {
         progress.clear();
@@ -58,7 +59,8 @@ async function runCommand(
     };
     const result = await line.command.run(context, line.values);
     progress.clear();
-    if (result) terminal.out(line.json ? `${JSON.stringify(result.json)}\n` : `${result.text}\n`);
+    if (line.json) terminal.out(`${JSON.stringify(result.json)}\n`);
+    else if (result.text) terminal.out(`${result.text}\n`);
   } finally {
     progress.clear();
     await sql.end({ timeout: 2 });

@@ -1,0 +1,146 @@
+/** `demo seed`: organizations, users, projects and tracker rows to try the service with. */
+import { DEMO_ORGS, DEMO_PROJECTS, DEMO_USERS, type DemoProject } from "../../shared/demo_plan.ts";
+import { insertAuditEntry } from "../../sql/audit_log.ts";
+import {
+  analyzeTracker,
+  DEMO_DONE,
+  DEMO_STARTED,
+  existsRun,
+  findDemoState,
+  insertDemoProjectRows,
+  lockDemoSeed,
+  unlockDemoSeed,
+} from "../../sql/demo_seed.ts";
+import { existsOrg } from "../../sql/orgs.ts";
+import type { Sql } from "../../sql/pool.ts";
+import type { ProjectRow } from "../../sql/projects.ts";
+import { type CommandContext, type CommandResult, defineCommand, UsageError } from "./command.ts";
+import { createDemoAccounts, createDemoCredentials, requireDemoProject } from "./demo_accounts.ts";
+import { describeCredentials, writeCredentialsFile } from "./demo_credentials.ts";
+import { withThousands } from "./present.ts";
+
+/** Projects filled at a time: PostgreSQL does the work, one processor each. */
+const PARALLEL_PROJECTS = 2;
+/** A hundred million issues. */
+const MAX_SCALE = 5000;
+
+interface SeedOptions {
+  scale: number;
+  /** Does nothing, and says nothing, on a database that anybody has begun to use. */
+  ifEmpty: boolean;
+  credentialsFile: string | undefined;
+}
+
+async function auditDemo(tx: Sql, action: string, scale: number): Promise<void> {
+  await insertAuditEntry(tx, {
+    actorType: "operator",
+    action,
+    subjectType: "demo",
+    subjectId: "demo",
+    details: { scale },
+  });
+}
+
+/**
+ * Accounts first, then every project's rows in a transaction of their own, then the credentials: a seed that was cut
+ * off goes on where it stopped, and nobody holds credentials of half a demo.
+ */
+async function seedDemo(context: CommandContext, options: SeedOptions): Promise<CommandResult> {
+  const { sql } = context;
+  const state = await findDemoState(sql);
+  if (state === "done" || (state === null && options.ifEmpty && (await existsOrg(sql)))) {
+    const text = options.ifEmpty ? "" : "The demo is already there: nothing was changed.";
+    return { json: { created: false }, text };
+  }
+  if (state === null) {
+    await sql.begin(async (tx) => {
+      await createDemoAccounts(tx);
+      await auditDemo(tx, DEMO_STARTED, options.scale);
+    });
+  }
+  const projects = await fillProjects(context, options.scale);
+  context.progress("Demo: gathering statistics");
+  await analyzeTracker(sql);
+  return handOver(context, { ...options, projects });
+}
+
+/** Fills the projects that have no rows yet, a few at a time. */
+async function fillProjects({ sql, progress }: CommandContext, scale: number): Promise<ProjectRow[]> {
+  const projects: ProjectRow[] = [];
+  const now = new Date().toISOString();
+  const waiting = [...DEMO_PROJECTS.entries()];
+  let done = 0;
+  const fillNext = async (): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const [seed, plan]: [number, DemoProject] = next;
+      const project = await requireDemoProject(sql, plan);
+      projects[seed] = project;
+      if (!(await existsRun(sql, project.id))) {
+        const issues = plan.issues * scale;
+        await sql.begin((tx) =>
+          insertDemoProjectRows(tx, { projectId: project.id, seed, issues, authorId: project.ownerId, now }),
+        );
+      }
+      done += 1;
+      progress(`Demo: filled ${done} of ${DEMO_PROJECTS.length} projects`);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL_PROJECTS }, fillNext));
+  return projects;
+}
+
+/** The file is written before the keys are committed: a key that works is never lost. */
+async function handOver(
+  { sql, publicUrl }: CommandContext,
+  { scale, credentialsFile, projects }: SeedOptions & { projects: readonly ProjectRow[] },
+): Promise<CommandResult> {
+  const [project] = projects;
+  const [org] = DEMO_ORGS;
+  if (!project || !org) throw new Error("Cannot describe the demo: it has no project");
+  return sql.begin(async (tx) => {
+    const credentials = await createDemoCredentials(tx);
+    const text = describeCredentials(credentials, { publicUrl, orgSlug: org.slug, project });
+    await auditDemo(tx, DEMO_DONE, scale);
+    if (credentialsFile !== undefined) await writeCredentialsFile(credentialsFile, text);
+    const issues = DEMO_PROJECTS.reduce((sum, plan) => sum + plan.issues, 0) * scale;
+    return {
+      json: {
+        created: true,
+        organizations: DEMO_ORGS.map(({ slug, subscriptionTier }) => ({ slug, subscriptionTier })),
+        users: DEMO_USERS.map(({ username, email, platformRole }) => ({ username, email, platformRole })),
+        projects: projects.map(({ id, name, slug }) => ({ id, name, slug })),
+        credentials,
+      },
+      text: `Demo: ${projects.length} projects with ${withThousands(issues)} issues are there.\n\n${text}`,
+    };
+  });
+}
+
+export const seedDemoCommand = defineCommand({
+  name: "demo seed",
+  about: "Makes demo organizations, users and projects with 20,000 issues; a second time changes nothing.",
+  flags: {
+    scale: { placeholder: "N", about: "multiplies the issues and all that hangs on them" },
+    "if-empty": { about: "does nothing, silently, unless the database has no organization yet" },
+    "credentials-file": { placeholder: "FILE", about: "also keeps the credentials in this file, mode 0600" },
+  },
+  async run(context, values) {
+    const scale = values.scale === undefined ? 1 : Number(values.scale);
+    if (!Number.isInteger(scale) || scale < 1 || scale > MAX_SCALE) {
+      throw new UsageError(`Flag --scale must be a whole number from 1 to ${MAX_SCALE}`);
+    }
+    // Two at once take turns; the second finds everything there.
+    const lock = await context.sql.reserve();
+    try {
+      await lockDemoSeed(lock);
+      return await seedDemo(context, {
+        scale,
+        ifEmpty: values["if-empty"],
+        credentialsFile: values["credentials-file"],
+      });
+    } finally {
+      await unlockDemoSeed(lock).catch(() => {});
+      lock.release();
+    }
+  },
+});

@@ -1,0 +1,66 @@
+/** The demo's tracker rows, project by project, and how far a demo has come. */
+import { insertDemoIssues } from "./demo_issue_rows.ts";
+import { insertDemoRuns } from "./demo_run_rows.ts";
+import { createDemoScaffold, type DemoProjectPlan } from "./demo_scaffold.ts";
+import type { Sql } from "./pool.ts";
+
+/** What the audit log says of the demo: it was begun, it is whole. */
+export const DEMO_STARTED = "demo.start";
+export const DEMO_DONE = "demo.seed";
+
+/** Any number nothing else locks: two seeds at once take turns. */
+const ADVISORY_LOCK = 7_311_003;
+
+const TRACKER_TABLES = [
+  "runs",
+  "agent_snapshots",
+  "issues",
+  "occurrences",
+  "issue_notes",
+  "status_history",
+  "analysis_summaries",
+  "analysis_records",
+];
+
+/** How far the demo has come: `null` when it was never begun. */
+export async function findDemoState(sql: Sql): Promise<"started" | "done" | null> {
+  const rows = await sql<{ action: string }[]>`
+    select action
+    from audit_log
+    where subject_type = 'demo' and subject_id = 'demo' and action in (${DEMO_STARTED}, ${DEMO_DONE})`;
+  if (rows.some((row) => row.action === DEMO_DONE)) return "done";
+  return rows.length > 0 ? "started" : null;
+}
+
+/** True when a project has any run: its rows come in one transaction, so it has all of them then. */
+export async function existsRun(sql: Sql, projectId: string): Promise<boolean> {
+  const [row] = await sql<[{ exists: boolean }]>`
+    select exists (select from runs where project_id = ${projectId})`;
+  return row.exists;
+}
+
+/** Waits until no other seed is at work; the lock goes with the connection. */
+export async function lockDemoSeed(connection: Sql): Promise<void> {
+  await connection`select pg_advisory_lock(${ADVISORY_LOCK})`;
+}
+
+/** Ends `lockDemoSeed`. */
+export async function unlockDemoSeed(connection: Sql): Promise<void> {
+  await connection`select pg_advisory_unlock(${ADVISORY_LOCK})`;
+}
+
+/** Writes all tracker rows of one demo project. Call inside a transaction of its own. */
+export async function insertDemoProjectRows(tx: Sql, plan: DemoProjectPlan): Promise<void> {
+  // The demo can be made again: its commits need not wait for the disk.
+  await tx`set local synchronous_commit = off`;
+  // Row estimates are far too high for `generate_series`: compiling costs more than it gains.
+  await tx`set local jit = off`;
+  await createDemoScaffold(tx, plan);
+  await insertDemoRuns(tx, plan);
+  await insertDemoIssues(tx, plan);
+}
+
+/** Brings the planner's statistics of the tracker tables up to date, after many rows came at once. */
+export async function analyzeTracker(sql: Sql): Promise<void> {
+  for (const table of TRACKER_TABLES) await sql`analyze ${sql(table)}`;
+}
