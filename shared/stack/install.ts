@@ -1,8 +1,8 @@
 /** Installs the dependencies when they are missing. Imports nothing that would have to be installed. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { runOneOff } from "./one_off.ts";
 import type { Progress } from "./progress.ts";
-import { StartRefusal } from "./refusal.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 interface PackageJson {
@@ -35,32 +35,16 @@ export interface InstallOptions {
   progress: Progress;
 }
 
-/** Makes `node_modules` what the lockfile says, with this very Bun, unless it is so already. */
-export async function installDependencies({
-  root,
-  env,
-  supervisor,
-  progress,
-}: InstallOptions): Promise<void> {
-  if (isInstalled(root)) return;
-  await progress.step("Installing the dependencies", async (note) => {
-    const lines: string[] = [];
-    const child = await supervisor.spawn({
-      name: "bun install",
-      command: process.execPath,
+/** Makes `node_modules` what the lockfile says, with this very Bun; false when it was so already. */
+export async function installDependencies({ progress, ...options }: InstallOptions): Promise<boolean> {
+  if (isInstalled(options.root)) return false;
+  await progress.step("Installing the dependencies", (note) =>
+    runOneOff({
+      ...options,
+      note,
+      purpose: "install the dependencies",
       args: ["install", "--frozen-lockfile"],
-      cwd: root,
-      env,
-      output(line) {
-        if (line.trim() === "") return;
-        lines.push(line);
-        note(line);
-      },
-    });
-    const { code } = await child.exited;
-    if (code !== 0) {
-      const reason = lines.findLast((line) => line.startsWith("error:")) ?? lines.at(-1);
-      throw new StartRefusal(`Cannot install the dependencies: ${reason ?? `exit code ${code}`}`);
-    }
-  });
+    }),
+  );
+  return true;
 }

@@ -1,4 +1,4 @@
-/** Runs a program of ours that does one thing and ends, such as the migrations. */
+/** Runs Bun for one thing that ends, such as an installation or the migrations. */
 import { StartRefusal } from "./refusal.ts";
 import { describeExit, type Supervisor } from "./supervisor.ts";
 
@@ -6,10 +6,11 @@ export interface OneOffOptions {
   supervisor: Supervisor;
   /** What the refusal says could not be done. */
   purpose: string;
+  /** A file of ours, or a command of Bun. */
   args: readonly string[];
   root: string;
   env: NodeJS.ProcessEnv;
-  /** Told of every line the program prints. */
+  /** Told of every line it prints. */
   note: (line: string) => void;
 }
 

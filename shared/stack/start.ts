@@ -2,29 +2,24 @@
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { renderBanner } from "./banner.ts";
+import type { Command } from "./bootstrap.ts";
 import { databaseUrlPath, startEmbeddedPostgres } from "./embedded_postgres.ts";
 import { toNotice } from "./log_watch.ts";
 import { runOneOff } from "./one_off.ts";
 import { findListenProblem } from "./ports.ts";
-import { elapsed, type Progress } from "./progress.ts";
+import { elapsed } from "./progress.ts";
 import { StartRefusal } from "./refusal.ts";
 import { claimDataDirectory, findLiveRun } from "./run_file.ts";
 import { launchProcess, SERVICE_PROCESSES } from "./service_processes.ts";
 import { readStackSettings, type StackSettings } from "./settings.ts";
-import type { StopRequest } from "./stop_request.ts";
 import { type Child, describeExit, openSupervisor, type Supervisor } from "./supervisor.ts";
 import { untilAborted } from "./wait.ts";
 
 const ADMIN = "api/admin/main.ts";
 
-export interface StartOptions extends StopRequest {
-  root: string;
-  env: NodeJS.ProcessEnv;
-  progress: Progress;
+export interface StartOptions extends Command {
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
-  /** When the command began, by `performance.now()`. */
-  startedAt: number;
 }
 
 interface Stack extends StartOptions {

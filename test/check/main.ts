@@ -1,0 +1,41 @@
+/** Entry point of `bun run check`: every tool runs, whatever the others say, and one complaint fails the whole. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { bootstrap, type Command } from "../../shared/stack/bootstrap.ts";
+import { elapsed } from "../../shared/stack/progress.ts";
+import { openSupervisor } from "../../shared/stack/supervisor.ts";
+import { untilAborted } from "../../shared/stack/wait.ts";
+
+const BIN = "node_modules/.bin";
+
+/** What Bun is asked to run, under the name people read. */
+function listChecks(root: string): [name: string, args: string[]][] {
+  const migrations = readdirSync(join(root, "sql/migrations")).map((file) => `sql/migrations/${file}`);
+  return [
+    ["biome", [`${BIN}/biome`, "check", "--error-on-warnings"]],
+    ["tsc", [`${BIN}/tsc`, "--noEmit", "-p", "."]],
+    ["knip", [`${BIN}/knip`]],
+    ["squawk", [`${BIN}/squawk`, ...migrations]],
+    ["import rules", ["test", "test/workspace/imports_test.ts"]],
+  ];
+}
+
+/** Returns the exit code: 0 when no tool complains. */
+async function runChecks(command: Command): Promise<number> {
+  const { root, env } = command;
+  await using supervisor = openSupervisor(command);
+  const failed: string[] = [];
+  for (const [name, args] of listChecks(root)) {
+    const startedAt = performance.now();
+    process.stdout.write(`── ${name}\n`);
+    const options = { name, command: process.execPath, args, cwd: root, env, output: "inherit" } as const;
+    const child = await supervisor.spawn(options);
+    const { code } = await untilAborted(child.exited, command.stop);
+    process.stdout.write(`── ${name}: ${code === 0 ? "ok" : "FAILED"} (${elapsed(startedAt)})\n\n`);
+    if (code !== 0) failed.push(name);
+  }
+  process.stdout.write(failed.length === 0 ? "All checks pass\n" : `Failed: ${failed.join(", ")}\n`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+process.exit(await bootstrap(import.meta.path, runChecks));

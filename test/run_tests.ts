@@ -1,0 +1,43 @@
+/** Runs `bun test` against a test server and says how many tests passed. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "../shared/stack/bootstrap.ts";
+import { untilAborted } from "../shared/stack/wait.ts";
+import { openTestServer } from "./helpers/server.ts";
+
+/** Tests that start whole processes share two cores with everything else. */
+const TIMEOUT_MS = 60_000;
+
+/** The counts of a JUnit report's root element; `null` when `bun test` ended before it wrote one. */
+function readCounts(report: string): { passed: number; failed: number } | null {
+  if (!existsSync(report)) return null;
+  const [root = ""] = /<testsuites [^>]*>/.exec(readFileSync(report, "utf8")) ?? [];
+  const count = (name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(root)?.[1] ?? 0);
+  const failed = count("failures");
+  return { passed: count("tests") - failed - count("skipped"), failed };
+}
+
+/** Runs the tests, or those that the arguments choose; returns the exit code of `bun test`. */
+export async function runTests(command: Command): Promise<number> {
+  await using server = await untilAborted(openTestServer(command), command.stop);
+  const report = join(server.directory, "report.xml");
+  const child = await server.supervisor.spawn({
+    name: "bun test",
+    command: process.execPath,
+    args: [
+      ...["test", "--parallel", "--randomize", `--timeout=${TIMEOUT_MS}`],
+      ...["--reporter=junit", `--reporter-outfile=${report}`],
+      ...command.args,
+    ],
+    cwd: command.root,
+    env: { ...command.env, TEST_DATABASE_URL: server.url },
+    output: "inherit",
+    graceMs: 5000,
+  });
+  const exit = await untilAborted(child.exited, command.stop);
+  const counts = readCounts(report) ?? { passed: 0, failed: 0 };
+  // A file that does not load fails the run without being a failed test.
+  const failed = exit.code === 0 ? counts.failed : Math.max(counts.failed, 1);
+  process.stdout.write(`\n${counts.passed} passed, ${failed} failed\n`);
+  return exit.code ?? 1;
+}
