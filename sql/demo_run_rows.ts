@@ -169,6 +169,5 @@ async function insertRecords(tx: Sql, plan: DemoProjectPlan): Promise<void> {
         order by g) as items
       from generate_series(1, 3 + (i.h >> 13 & 7)::integer) g
     ) e
-    where (i.i - 1) % 100 < 6
-    order by i.i`;
+    where (i.i - 1) % 100 < 6`;
 }
