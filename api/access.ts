@@ -1,0 +1,37 @@
+/** Declares, on every route, who may call it, and hands the handler its caller. A route without it cannot be built. */
+import { Elysia } from "elysia";
+import { type Caller, unauthorized } from "./authenticate.ts";
+import { requestContext } from "./request_context.ts";
+
+/** `public`: everyone, with or without a credential. `caller`: anybody with a valid credential. */
+export type Access = "public" | "caller";
+
+/** Where a route's access stands, for the checks before a handler runs, the tests and the OpenAPI document. */
+export const ACCESS_FIELD = "x-access";
+
+/** `object`, as Elysia types `detail` as OpenAPI's fields and nothing else. */
+function declare(level: Access): object {
+  return { [ACCESS_FIELD]: level };
+}
+
+/** Who is calling; refuses anonymous callers, which app.ts has done before when the route says so. */
+function callerOf(request: Request): Caller {
+  const { caller } = requestContext(request);
+  if (!caller) throw unauthorized("there is none");
+  return caller;
+}
+
+/**
+ * One of the two on every route: `access: "caller"` puts `caller: Caller` into the handler's context,
+ * `publicAccess: true` puts `visitor: Caller | null`.
+ */
+export const access = new Elysia({ name: "access" }).macro({
+  access: (level: Exclude<Access, "public">) => ({
+    detail: declare(level),
+    resolve: ({ request }: { request: Request }) => ({ caller: callerOf(request) }),
+  }),
+  publicAccess: (_: true) => ({
+    detail: declare("public"),
+    resolve: ({ request }: { request: Request }) => ({ visitor: requestContext(request).caller }),
+  }),
+});

@@ -1,0 +1,66 @@
+/** Builds the app from its dependencies; main.ts listens, tests call `handle`. */
+import { Elysia } from "elysia";
+import type { Config } from "../shared/config.ts";
+import type { Log } from "../shared/log.ts";
+import type { Pool } from "../sql/pool.ts";
+import { createAuthenticate } from "./authenticate.ts";
+import { answerError } from "./error_handler.ts";
+import { healthRoutes } from "./health.ts";
+import { type Metrics, metricsRoutes } from "./metrics.ts";
+import { createAdmit } from "./request_admission.ts";
+import { requestContext } from "./request_context.ts";
+import { createHandle, type Handle } from "./request_frame.ts";
+import { createFinishRequest } from "./request_log.ts";
+import { buildRouteTable, type RegisteredRoute } from "./route_table.ts";
+
+export interface AppDeps {
+  config: Config;
+  /** For requests; exports have connections of their own. */
+  sql: Pool;
+  log: Log;
+  metrics: Metrics;
+  /** Aborted when the process is about to leave. */
+  leaving: AbortSignal;
+  /** Milliseconds since the epoch, for the rate limits; the clock when left out. */
+  now?: () => number;
+}
+
+export interface App {
+  /** The whole service as a function: what a socket gets and a test calls. Never throws. */
+  handle: Handle;
+  /** Every route, for the tests that look at all of them. */
+  routes: readonly RegisteredRoute[];
+}
+
+/** What is served under /api/v1: the visible list. */
+function apiRoutes(_deps: AppDeps) {
+  return new Elysia({ prefix: "/api/v1" });
+}
+
+function allRoutes(deps: AppDeps) {
+  return (
+    // systemRouter: with Bun's own router, requests over a socket match otherwise than in `handle`.
+    // standardHostname: without, a short host name such as `http://db/` makes every path unknown.
+    new Elysia({ systemRouter: false, handler: { standardHostname: false }, normalize: false })
+      // Before the routes: hooks concern only what is registered after them.
+      .onError({ as: "global" }, ({ error, request }) => answerError(requestContext(request), error))
+      .use(healthRoutes(deps))
+      .use(metricsRoutes(deps))
+      .use(apiRoutes(deps))
+  );
+}
+
+/** Builds the app. It holds no connection and no timer of its own: it is gone when it is let go. */
+export function buildApp(deps: AppDeps): App {
+  const { config, log, metrics, leaving, sql, now = Date.now } = deps;
+  const elysia = allRoutes(deps);
+  const routes: readonly RegisteredRoute[] = elysia.routes;
+  const handle = createHandle({
+    admit: createAdmit({ config, now, authenticate: createAuthenticate({ sql, log }) }),
+    routeTable: buildRouteTable(routes),
+    dispatch: async (request) => elysia.handle(request),
+    finishRequest: createFinishRequest({ log, metrics }),
+    leaving,
+  });
+  return { handle, routes };
+}

@@ -1,0 +1,79 @@
+/** From the Authorization header to the person behind it. */
+import { hashSecret, looksLikeApiKey } from "../shared/credentials.ts";
+import { ApiError } from "../shared/errors.ts";
+import type { Log } from "../shared/log.ts";
+import type { Credential } from "../shared/policy.ts";
+import type { PlatformRole } from "../shared/vocabulary.ts";
+import { findKeyCaller, updateApiKeyLastUsed } from "../sql/api_keys.ts";
+import type { Sql } from "../sql/pool.ts";
+import { findSessionCaller } from "../sql/sessions.ts";
+
+/** The user who is calling, and the credential that says so. */
+export interface Caller {
+  userId: string;
+  username: string;
+  platformRole: PlatformRole;
+  credential: Credential;
+}
+
+/** `null` without a header. Throws `UNAUTHORIZED` for a credential that is wrong, revoked or expired. */
+export type Authenticate = (authorization: string | null) => Promise<Caller | null>;
+
+/** What a key or a token can look like; anything else is not worth a query. */
+const BEARER = /^bearer +(ul[rs]_[A-Za-z0-9_-]{32,128})$/i;
+
+/** Makes the check of credentials. It keeps no state but which keys' `lastUsedAt` is being written. */
+export function createAuthenticate(deps: { sql: Sql; log: Log }): Authenticate {
+  const beingNoted = new Set<string>();
+
+  /** Not awaited by the request: the caller does not wait for our bookkeeping. */
+  async function noteUse(keyId: string): Promise<void> {
+    if (beingNoted.has(keyId)) return;
+    beingNoted.add(keyId);
+    try {
+      await updateApiKeyLastUsed(deps.sql, keyId);
+    } catch (error) {
+      deps.log.warn({ keyId, err: error }, "cannot note the use of a key");
+    } finally {
+      beingNoted.delete(keyId);
+    }
+  }
+
+  async function findByKey(hash: Buffer): Promise<Caller | null> {
+    const row = await findKeyCaller(deps.sql, hash);
+    if (!row) return null;
+    if (row.isUseStale) void noteUse(row.keyId);
+    const { userId, username, platformRole, keyId, kind, scope, orgId, expiresAt } = row;
+    return {
+      userId,
+      username,
+      platformRole,
+      credential: { type: "key", id: keyId, kind, scope, orgId, expiresAt },
+    };
+  }
+
+  async function findBySession(hash: Buffer): Promise<Caller | null> {
+    const row = await findSessionCaller(deps.sql, hash);
+    if (!row) return null;
+    const { userId, username, platformRole, sessionId, expiresAt } = row;
+    return { userId, username, platformRole, credential: { type: "session", id: sessionId, expiresAt } };
+  }
+
+  return async (authorization) => {
+    if (authorization === null) return null;
+    const [, secret] = BEARER.exec(authorization.trim()) ?? [];
+    if (!secret) throw unauthorized("the Authorization header holds no key or token of this service");
+    const hash = hashSecret(secret);
+    const caller = await (looksLikeApiKey(secret) ? findByKey(hash) : findBySession(hash));
+    if (!caller) throw unauthorized("the key or token is wrong, revoked or expired");
+    return caller;
+  };
+}
+
+/** The refusal of a caller who is not, or not validly, signed in. */
+export function unauthorized(state: string): ApiError {
+  return new ApiError("UNAUTHORIZED", {
+    message: `Cannot continue without a valid credential: ${state}`,
+    headers: { "WWW-Authenticate": "Bearer" },
+  });
+}

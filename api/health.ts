@@ -1,0 +1,70 @@
+/** GET /health/live, GET /health/ready: what a supervisor and a load balancer ask. */
+import { Elysia } from "elysia";
+import { ApiError } from "../shared/errors.ts";
+import { listPendingMigrations } from "../sql/migrate.ts";
+import type { Pool } from "../sql/pool.ts";
+import { access } from "./access.ts";
+
+/** Longer than this, and the database is as good as away. */
+const CHECK_TIMEOUT_MS = 2_000;
+
+export interface HealthDeps {
+  sql: Pool;
+  /** Aborted when the process is about to leave. */
+  leaving: AbortSignal;
+}
+
+type Check = "ok" | "down" | "pending" | "leaving";
+
+function notReady(checks: Readonly<Record<string, Check>>, cause?: unknown): ApiError {
+  return new ApiError("SERVICE_UNAVAILABLE", {
+    message: "Cannot serve requests now: this process is not ready",
+    details: { checks },
+    headers: { "Retry-After": "5" },
+    cause,
+  });
+}
+
+/** Gives up after `timeoutMs`; what it waited for goes on, and its failure is not lost but no longer of interest. */
+async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`Cannot wait longer than ${timeoutMs} ms`)), timeoutMs);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => {});
+  }
+}
+
+/** Makes the readiness check: the database answers and holds every migration this process was built with. */
+function createReadiness(deps: HealthDeps): () => Promise<void> {
+  // Migrations are never taken back, so one look that finds none pending is enough.
+  let isCurrent = false;
+  return async () => {
+    if (deps.leaving.aborted) throw notReady({ process: "leaving" });
+    try {
+      await within(deps.sql`select 1`, CHECK_TIMEOUT_MS);
+      isCurrent ||= (await within(listPendingMigrations(deps.sql), CHECK_TIMEOUT_MS)).length === 0;
+    } catch (error) {
+      throw notReady({ database: "down" }, error);
+    }
+    if (!isCurrent) throw notReady({ database: "ok", migrations: "pending" });
+  };
+}
+
+/** Both answer at the root, without a credential and outside the rate limits. */
+export function healthRoutes(deps: HealthDeps) {
+  const checkReadiness = createReadiness(deps);
+  return new Elysia({ prefix: "/health" })
+    .use(access)
+    .get("/live", () => ({ data: { status: "live" } }), { publicAccess: true, detail: { hide: true } })
+    .get(
+      "/ready",
+      async () => {
+        await checkReadiness();
+        return { data: { status: "ready" } };
+      },
+      { publicAccess: true, detail: { hide: true } },
+    );
+}

@@ -1,0 +1,42 @@
+/** Who is calling, and whether they may call now: the first thing that happens to every request under /api/v1. */
+import type { Config } from "../shared/config.ts";
+import { ApiError } from "../shared/errors.ts";
+import type { Authenticate } from "./authenticate.ts";
+import { createRateLimiter, type RateLimitState, rateLimited, rateLimitHeaders } from "./rate_limit.ts";
+import type { RequestContext } from "./request_context.ts";
+
+/** Sets the context's caller and rate limit headers. Throws `UNAUTHORIZED` or `RATE_LIMITED`. */
+export type Admit = (headers: Headers, context: RequestContext) => Promise<void>;
+
+export interface AdmissionDeps {
+  config: Config;
+  authenticate: Authenticate;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+/** Users are counted apart from addresses, so that a flood of one cannot push out the other's counters. */
+export function createAdmit(deps: AdmissionDeps): Admit {
+  const { authenticate, config, now } = deps;
+  const users = createRateLimiter({ limit: config.rateLimitUserPerMinute, now });
+  const addresses = createRateLimiter({ limit: config.rateLimitAnonymousPerMinute, now });
+
+  function apply(context: RequestContext, state: RateLimitState): void {
+    Object.assign(context.answerHeaders, rateLimitHeaders(state));
+    if (!state.allowed) throw rateLimited(state, now());
+  }
+
+  return async (headers, context) => {
+    // Until the caller is known: a database that is away uses up nobody's requests.
+    Object.assign(context.answerHeaders, rateLimitHeaders(addresses.peek(context.address)));
+    try {
+      context.caller = await authenticate(headers.get("authorization"));
+    } catch (error) {
+      // A guess counts for the address it comes from.
+      if (error instanceof ApiError) apply(context, addresses.take(context.address));
+      throw error;
+    }
+    const { caller } = context;
+    apply(context, caller ? users.take(caller.userId) : addresses.take(context.address));
+  };
+}

@@ -1,0 +1,58 @@
+/** What is known of a request while it is served: who, which route, and what its log line will say. */
+import type { ApiError } from "../shared/errors.ts";
+import type { Caller } from "./authenticate.ts";
+
+/** How a streamed body ended: whole, given up by the client, or broken off by us. */
+export interface StreamEnd {
+  outcome: "complete" | "aborted" | "failed";
+  /** Bytes handed to the server, before any compression of the transport. */
+  bytes: number;
+  /** Why it failed. */
+  error?: unknown;
+}
+
+export interface RequestContext {
+  readonly requestId: string;
+  /** As the client sent it: `HEAD` here is a `GET` to the handlers. */
+  readonly method: string;
+  /** Address of the client, `unknown` where there is no connection. */
+  readonly address: string;
+  /** `performance.now()` when the request arrived. */
+  readonly startedAt: number;
+  /** The pattern that matched, such as `/api/v1/export/datasets`; `null` when none did. */
+  route: string | null;
+  /** `null` for anonymous callers. */
+  caller: Caller | null;
+  /** What the client was told went wrong. */
+  error: ApiError | null;
+  /** Headers that every answer to this request carries, whatever becomes of it. */
+  readonly answerHeaders: Record<string, string>;
+  /** More fields for the request's log line: ids, counts and names of ours, never values from the request. */
+  readonly fields: Record<string, unknown>;
+  /** Settles when the streamed body has ended; `null` for bodies that are there at once. */
+  streamEnd: Promise<StreamEnd> | null;
+}
+
+const contexts = new WeakMap<Request, RequestContext>();
+
+/** Ties a context to the request that handlers will see. */
+export function bindContext(request: Request, context: RequestContext): void {
+  contexts.set(request, context);
+}
+
+/** The context of a request that handlers see. */
+export function requestContext(request: Request): RequestContext {
+  const context = contexts.get(request);
+  if (!context) throw new Error("Cannot find the context: the request did not come through handle()");
+  return context;
+}
+
+/**
+ * Tells that the body of this answer is streamed. The request is logged and measured when the function that comes
+ * back is called: exactly once matters, later calls do nothing. Call this when nothing can be refused any more.
+ */
+export function announceStream(request: Request): (end: StreamEnd) => void {
+  const { promise, resolve } = Promise.withResolvers<StreamEnd>();
+  requestContext(request).streamEnd = promise;
+  return resolve;
+}

@@ -1,0 +1,141 @@
+/**
+ * Everything that is the same for every request, around the routes: ids, who may pass, the body's checks, headers,
+ * HEAD, the log line. It is a plain function around Elysia rather than hooks in it, so that nothing (an error in a
+ * hook, a stream, a route that does not exist) gets past it, and so that `handle` in a test is what a socket gets.
+ */
+import { ApiError } from "../shared/errors.ts";
+import { mayUseMethod } from "../shared/policy.ts";
+import { unauthorized } from "./authenticate.ts";
+import { answerError } from "./error_handler.ts";
+import type { Admit } from "./request_admission.ts";
+import { readJsonText } from "./request_body.ts";
+import { bindContext, type RequestContext } from "./request_context.ts";
+import { requestIdOf } from "./request_id.ts";
+import type { FinishRequest } from "./request_log.ts";
+import { canonicalPath, type Route, type RouteTable } from "./route_table.ts";
+import { refuseInput } from "./validation_problems.ts";
+
+const API_PREFIX = "/api/v1";
+
+export interface FrameDeps {
+  admit: Admit;
+  routeTable: RouteTable;
+  /** Elysia: called with a request whose path is canonical and whose method is never HEAD. */
+  dispatch: (request: Request) => Promise<Response>;
+  finishRequest: FinishRequest;
+  /** Aborted when the process is about to leave. */
+  leaving: AbortSignal;
+}
+
+/** Answers a request from `address`. Never throws. */
+export type Handle = (request: Request, address: string) => Promise<Response>;
+
+export function createHandle(deps: FrameDeps): Handle {
+  return async (request, address) => {
+    const context = newContext(request, address);
+    let response: Response;
+    try {
+      response = await serve(deps, request, context);
+    } catch (error) {
+      response = answerError(context, error);
+    }
+    addHeaders(response.headers, request, context, deps.leaving);
+    if (request.method === "HEAD") response = await withoutBody(response, context);
+    const { status } = response;
+    if (context.streamEnd) void context.streamEnd.then((end) => deps.finishRequest(context, status, end));
+    else deps.finishRequest(context, status);
+    return response;
+  };
+}
+
+function newContext(request: Request, address: string): RequestContext {
+  return {
+    requestId: requestIdOf(request.headers),
+    method: request.method,
+    address,
+    startedAt: performance.now(),
+    route: null,
+    caller: null,
+    error: null,
+    answerHeaders: {},
+    fields: {},
+    streamEnd: null,
+  };
+}
+
+/** The order of refusals: credential and rate limit, route, access, scope, body. Validation is Elysia's, after them. */
+async function serve(deps: FrameDeps, request: Request, context: RequestContext): Promise<Response> {
+  const url = new URL(request.url);
+  url.pathname = canonicalPath(url.pathname);
+  if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) await deps.admit(request.headers, context);
+  const route = findRoute(deps.routeTable, request.method, url.pathname);
+  context.route = route.pattern;
+  refuseStrangers(route, context);
+  refuseBadEncoding(url);
+  const hasBody = request.method !== "GET" && request.method !== "HEAD";
+  const text = hasBody ? await readJsonText(request) : null;
+  const inner = toInner(request, url.href, text);
+  bindContext(inner, context);
+  return deps.dispatch(inner);
+}
+
+function findRoute(routeTable: RouteTable, method: string, path: string): Route {
+  const match = routeTable(method, path);
+  if (match.found) return match.route;
+  if (!match.allow) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+  throw new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: match.allow } });
+}
+
+function refuseStrangers(route: Route, context: RequestContext): void {
+  const { caller } = context;
+  if (!caller) {
+    if (route.access === "public") return;
+    throw unauthorized("there is none");
+  }
+  const verdict = mayUseMethod(caller.credential, context.method);
+  if (!verdict.ok) throw new ApiError(verdict.code, verdict.details ? { details: verdict.details } : {});
+}
+
+/** Elysia hands on half-decoded text, and PostgreSQL stores no NUL in text: no resource is named by either. */
+function refuseBadEncoding({ pathname, search }: URL): void {
+  try {
+    if (!decodeURIComponent(pathname + search).includes("\0")) return;
+  } catch {
+    // Told below, as for NUL.
+  }
+  throw refuseInput([{ path: "", message: "the URL is not percent-encoded UTF-8 text" }]);
+}
+
+/** The request as the routes see it. Handlers see the client leave through its signal. */
+function toInner(request: Request, href: string, text: string | null): Request {
+  if (request.method === "GET" && request.url === href) return request;
+  const headers = new Headers(request.headers);
+  headers.delete("content-length");
+  // An empty JSON body is no body (contract section 2); Elysia would try to parse it.
+  if (text === null) headers.delete("content-type");
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  return new Request(href, { method, headers, body: text, signal: request.signal });
+}
+
+function addHeaders(headers: Headers, request: Request, context: RequestContext, leaving: AbortSignal): void {
+  headers.set("X-Request-Id", context.requestId);
+  headers.set("X-Content-Type-Options", "nosniff");
+  for (const [name, value] of Object.entries(context.answerHeaders)) headers.set(name, value);
+  if (request.headers.has("authorization") && !headers.has("cache-control")) {
+    headers.set("Cache-Control", "no-store");
+  }
+  // A client that keeps its connection would otherwise keep the process.
+  if (leaving.aborted) headers.set("Connection", "close");
+}
+
+/** The answer to HEAD: a stream is given up before it flows, any other body is measured. */
+async function withoutBody(response: Response, context: RequestContext): Promise<Response> {
+  const { headers, status } = response;
+  if (context.streamEnd || headers.has("content-length")) {
+    context.streamEnd = null;
+    await response.body?.cancel();
+  } else if (response.body) {
+    headers.set("Content-Length", String((await response.arrayBuffer()).byteLength));
+  }
+  return new Response(null, { status, headers });
+}

@@ -1,0 +1,9 @@
+/** The id by which a client and the log speak of the same request. */
+
+const ACCEPTED = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/** The incoming `X-Request-Id` if it is one we can keep (contract section 2), else a new one. */
+export function requestIdOf(headers: Headers): string {
+  const given = headers.get("x-request-id");
+  return given !== null && ACCEPTED.test(given) ? given : crypto.randomUUID();
+}

@@ -1,0 +1,64 @@
+/** Which route a request is for, known before Elysia sees it: access is checked before a body is read. */
+import { Memoirist } from "memoirist";
+import { ACCESS_FIELD, type Access } from "./access.ts";
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** The part of an Elysia route that the table reads. */
+export interface RegisteredRoute {
+  method: string;
+  path: string;
+  hooks: unknown;
+}
+
+export interface Route {
+  /** As it was registered: `/api/v1/export/projects/:project/bundle`. */
+  pattern: string;
+  access: Access;
+}
+
+export type RouteMatch =
+  | { found: true; route: Route }
+  /** `allow` is empty when no method of that path exists, else the value of the `Allow` header. */
+  | { found: false; allow: string };
+
+export type RouteTable = (method: string, path: string) => RouteMatch;
+
+function accessOf(route: RegisteredRoute): Access | undefined {
+  // Elysia types hooks as `any`; the field is set in access.ts and nowhere else.
+  const { detail } = route.hooks as { detail?: Record<string, Access> };
+  return detail?.[ACCESS_FIELD];
+}
+
+/** One resource with and without a trailing slash. */
+function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+/** The path that routes are matched by: no trailing slash, and `%40` is `@`. */
+export function canonicalPath(path: string): string {
+  return withoutTrailingSlash(path.replaceAll("%40", "@"));
+}
+
+/** Makes the table. Throws for a route that does not say who may call it. */
+export function buildRouteTable(routes: readonly RegisteredRoute[]): RouteTable {
+  const router = new Memoirist<Route>();
+  for (const route of routes) {
+    const access = accessOf(route);
+    if (!access) throw new Error(`Cannot build the app: ${route.method} ${route.path} declares no access`);
+    const pattern = withoutTrailingSlash(route.path);
+    router.add(route.method, pattern, { pattern, access });
+  }
+
+  function allowedMethods(path: string): string {
+    const methods: string[] = METHODS.filter((method) => router.find(method, path));
+    if (methods[0] === "GET") methods.splice(1, 0, "HEAD");
+    return methods.join(", ");
+  }
+
+  return (method, path) => {
+    const match = router.find(method === "HEAD" ? "GET" : method, path);
+    if (match) return { found: true, route: match.store };
+    return { found: false, allow: allowedMethods(path) };
+  };
+}

@@ -1,0 +1,64 @@
+/** What a client is told when a query, body or path does not fit its schema. */
+import type { TSchema } from "@sinclair/typebox";
+import { ValueErrorType } from "@sinclair/typebox/value";
+import { ValidationError } from "elysia";
+import { ApiError } from "../shared/errors.ts";
+
+/** One thing that is wrong, and where: `format`, or `contributors.0.role`. Empty for the whole. */
+export interface Problem {
+  path: string;
+  message: string;
+}
+
+/** The fields of TypeBox's errors that are used here; Elysia types them as a union with foreign validators'. */
+interface SchemaError {
+  type?: ValueErrorType;
+  schema?: TSchema;
+  path?: string;
+  message?: string;
+}
+
+export function isValidationError(error: unknown): error is ValidationError {
+  return error instanceof ValidationError;
+}
+
+/** The refusal of input, with every problem in `details.errors` and the first one in the message. */
+export function refuseInput(problems: readonly Problem[]): ApiError {
+  const [first] = problems;
+  return new ApiError("VALIDATION_ERROR", {
+    ...(first
+      ? { message: `Cannot accept the request: ${[first.path, first.message].join(" ").trim()}` }
+      : {}),
+    details: { errors: problems },
+  });
+}
+
+/** Elysia's refusal in our words: one problem a place. */
+export function describeValidation(error: ValidationError): ApiError {
+  const problems = new Map<string, Problem>();
+  for (const found of error.all as readonly SchemaError[]) {
+    const path = (found.path ?? "").slice(1).replaceAll("/", ".");
+    if (!problems.has(path)) problems.set(path, { path, message: explain(found) });
+  }
+  return refuseInput([...problems.values()]);
+}
+
+function explain({ type, schema, message = "" }: SchemaError): string {
+  if (type === ValueErrorType.ObjectAdditionalProperties) return "is not known here";
+  if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
+  const words = allowedWords(schema);
+  if (words.length > 0) return `must be ${words.length > 1 ? "one of " : ""}${words.join(", ")}`;
+  return `is not valid: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+}
+
+/** The literals a value may be, through unions and arrays of them; empty when it may be anything else. */
+function allowedWords(schema: TSchema | undefined): string[] {
+  if (!schema) return [];
+  if ("const" in schema) return [String(schema["const"])];
+  if (Array.isArray(schema["enum"])) return schema["enum"].map(String);
+  if (!Array.isArray(schema["anyOf"])) return [];
+  const branches = (schema["anyOf"] as TSchema[]).map((branch) =>
+    allowedWords((branch["items"] as TSchema | undefined) ?? branch),
+  );
+  return branches.some((words) => words.length === 0) ? [] : [...new Set(branches.flat())];
+}

@@ -1,0 +1,93 @@
+/** The whole API over a database of its own: requests go through `handle`, as they would from a socket. */
+import { type App, type AppDeps, buildApp } from "../../api/app.ts";
+import { createMetrics } from "../../api/metrics.ts";
+import { type Config, readConfig } from "../../shared/config.ts";
+import { createLog } from "../../shared/log.ts";
+import { openTestDatabase, type TestDatabase } from "./database.ts";
+import { createFactory, type Factory } from "./factory.ts";
+
+export interface TestRequest {
+  method?: string;
+  /** Sent as `Authorization: Bearer …`. */
+  key?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** A string is sent as it is, anything else as JSON. */
+  body?: unknown;
+  /** The client's address; counters of the rate limit are kept by it. */
+  address?: string;
+}
+
+/** A line of the log, parsed. */
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export interface TestApp extends AsyncDisposable {
+  app: App;
+  deps: AppDeps;
+  db: TestDatabase;
+  /** Makes rows in it. */
+  make: Factory;
+  /** What was logged, in order. */
+  logLines: LogLine[];
+  /** Makes the app behave as it does between SIGTERM and its end. */
+  leave(): void;
+  request(path: string, options?: TestRequest): Promise<Response>;
+}
+
+export interface TestAppOptions {
+  config?: Partial<Config>;
+  /** Milliseconds since the epoch, for the rate limits. */
+  now?: () => number;
+}
+
+/** The configuration of a test: the defaults, over the given database. */
+export function testConfig(databaseUrl: string, overrides: Partial<Config> = {}): Config {
+  const result = readConfig({ DATABASE_URL: databaseUrl });
+  if (!result.ok) throw new Error(result.problems.join("\n"));
+  return { ...result.config, ...overrides };
+}
+
+/** Makes the Request that `TestApp.request` sends. */
+export function testRequest(url: string, options: TestRequest = {}): Request {
+  const { method = "GET", key, headers = {}, body } = options;
+  const isJson = body !== undefined && typeof body !== "string";
+  return new Request(url, {
+    method,
+    headers: {
+      ...(key ? { authorization: `Bearer ${key}` } : {}),
+      ...(isJson ? { "content-type": "application/json" } : {}),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
+  });
+}
+
+/** Opens the app; `await using` drops its database. */
+export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const db = await openTestDatabase();
+  const leaving = new AbortController();
+  const logLines: LogLine[] = [];
+  const deps: AppDeps = {
+    config: testConfig(db.url, options.config),
+    sql: db.sql,
+    log: createLog({
+      level: "debug",
+      process: "test",
+      destination: { write: (line) => void logLines.push(JSON.parse(line)) },
+    }),
+    metrics: createMetrics(),
+    leaving: leaving.signal,
+    ...(options.now ? { now: options.now } : {}),
+  };
+  const app = buildApp(deps);
+  return {
+    app,
+    deps,
+    db,
+    make: createFactory(db.sql),
+    logLines,
+    leave: () => leaving.abort(),
+    request: (path, request = {}) =>
+      app.handle(testRequest(`http://localhost${path}`, request), request.address ?? "192.0.2.1"),
+    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+  };
+}
