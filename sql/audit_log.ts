@@ -1,9 +1,10 @@
 /** Table `audit_log`: who did what, when, from which request. Rows are only ever added. */
+import type { AuditActorType } from "../shared/vocabulary.ts";
 import type { Sql } from "./pool.ts";
 
 export interface AuditEntry {
   /** `operator` is the admin command line, `service` a job or a schedule. */
-  actorType: "user" | "operator" | "service";
+  actorType: AuditActorType;
   actorUserId?: string | null;
   /** Id of the key or session that was used. */
   credentialId?: string | null;

@@ -2,4 +2,4 @@
 import { bootstrap } from "../shared/stack/bootstrap.ts";
 import { runTests } from "./run_tests.ts";
 
-process.exit(await bootstrap(import.meta.path, runTests));
+process.exit(await bootstrap(process, runTests));

@@ -2,7 +2,7 @@
 import { bootstrap } from "./bootstrap.ts";
 
 process.exit(
-  await bootstrap(import.meta.path, async (command) => {
+  await bootstrap(process, async (command) => {
     const { runStack } = await import("./start.ts");
     await runStack({ ...command, stdout: process.stdout, stderr: process.stderr });
     return 0;

@@ -35,8 +35,8 @@ function watchLaunchers(env: NodeJS.ProcessEnv, onGone: () => void): void {
   timer.unref();
 }
 
-/** Installs the signal handlers; entry points only. */
-export function listenForStop(env: NodeJS.ProcessEnv): StopRequest {
+/** Installs the signal handlers on the process that an entry point hands over. */
+export function listenForStop(self: NodeJS.Process): StopRequest {
   const stop = new AbortController();
   const force = new AbortController();
   let stoppedAt = 0;
@@ -48,7 +48,7 @@ export function listenForStop(env: NodeJS.ProcessEnv): StopRequest {
       force.abort();
     }
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
-  watchLaunchers(env, () => stop.abort(new Error("Cannot go on: the launcher has ended")));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) self.on(signal, onSignal);
+  watchLaunchers(self.env, () => stop.abort(new Error("Cannot go on: the launcher has ended")));
   return { stop: stop.signal, force: force.signal };
 }

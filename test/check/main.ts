@@ -38,4 +38,4 @@ async function runChecks(command: Command): Promise<number> {
   return failed.length === 0 ? 0 : 1;
 }
 
-process.exit(await bootstrap(import.meta.path, runChecks));
+process.exit(await bootstrap(process, runChecks));

@@ -1,0 +1,51 @@
+/** Every column of a tracker table is exported, or somebody has decided that it is not. */
+import { expect, test } from "bun:test";
+import { EXPORT_DATASETS } from "../../shared/export_datasets.ts";
+import { openTestDatabase } from "../helpers/database.ts";
+
+/**
+ * Columns that no dataset holds, as `table.column`. An export is of one project, so its id is on the two datasets
+ * that other systems join with, and nowhere else (data model).
+ */
+const NOT_EXPORTED: readonly string[] = [
+  "agent_snapshots.project_id",
+  "analysis_records.project_id",
+  "analysis_summaries.project_id",
+  "issue_notes.project_id",
+  "occurrences.project_id",
+  "status_history.project_id",
+];
+
+/** Tables of the service itself; the rest are the tracker's. */
+const SERVICE_TABLES: readonly string[] = [
+  "api_keys",
+  "audit_log",
+  "organization_members",
+  "organizations",
+  "projects",
+  "schema_migrations",
+  "sessions",
+  "users",
+];
+
+test("every tracker column is either exported or decided not to be", async () => {
+  await using db = await openTestDatabase();
+  const rows = await db.sql<{ tableName: string; columnName: string }[]>`
+    select table_name, column_name
+    from information_schema.columns
+    where table_schema = 'public' and table_name <> all(${[...SERVICE_TABLES]})`;
+  const inDatabase = rows.map(({ tableName, columnName }) => `${tableName}.${columnName}`);
+  const exported = Object.values(EXPORT_DATASETS).flatMap(({ table, columns }) =>
+    columns.map(({ column }) => `${table}.${column}`),
+  );
+  expect(inDatabase.toSorted()).toEqual([...exported, ...NOT_EXPORTED].toSorted());
+});
+
+test("exported names are the camelCase of the columns", () => {
+  const wrong = Object.values(EXPORT_DATASETS)
+    .flatMap((dataset) => dataset.columns)
+    .filter(
+      ({ column, name }) => name !== column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    );
+  expect(wrong).toEqual([]);
+});

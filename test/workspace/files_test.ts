@@ -1,0 +1,38 @@
+/** House rules that a file shows by itself. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "../..");
+const MAX_LINES = 400;
+const MAX_TEST_LINES = 450;
+
+const files = await Array.fromAsync(
+  new Bun.Glob("{shared,sql,api,jobs,catalog-sync,test}/**/*.ts").scan({ cwd: ROOT }),
+  async (path) => ({ path, text: await Bun.file(join(ROOT, path)).text() }),
+);
+
+test("files begin by saying what they hold", () => {
+  expect(files.filter(({ text }) => !text.startsWith("/**")).map(({ path }) => path)).toEqual([]);
+});
+
+test("files are about one thing, and so not long", () => {
+  const long = files.filter(({ path, text }) => {
+    const limit = path.startsWith("test/") ? MAX_TEST_LINES : MAX_LINES;
+    return text.split("\n").length - 1 > limit;
+  });
+  expect(long.map(({ path }) => path)).toEqual([]);
+});
+
+test("test files are named so that `bun test` finds them", () => {
+  const unseen = files.filter(
+    ({ path, text }) => text.includes('from "bun:test"') && !path.endsWith("_test.ts"),
+  );
+  expect(unseen.map(({ path }) => path)).toEqual([]);
+});
+
+test("tests are all run: none skipped, none alone", () => {
+  const marked = files.filter(({ text }) =>
+    /\b(?:test|describe|it)\.(?:skip|todo|only|if|skipIf|todoIf)\b/.test(text),
+  );
+  expect(marked.map(({ path }) => path)).toEqual([]);
+});

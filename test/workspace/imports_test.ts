@@ -1,0 +1,119 @@
+/** The direction of imports, and what only entry points may do. */
+import { expect, test } from "bun:test";
+import { dirname, join } from "node:path";
+
+/** Folder → the other folders of ours that it may import. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  shared: [],
+  sql: ["shared"],
+  api: ["shared", "sql"],
+  jobs: ["shared", "sql"],
+  "catalog-sync": ["shared", "sql"],
+  test: ["shared", "sql", "api", "jobs", "catalog-sync"],
+};
+
+/** Packages that a folder must do without. */
+const FORBIDDEN_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  shared: ["elysia", "@elysiajs/", "postgres", "pg-boss"],
+  sql: ["elysia", "@elysiajs/"],
+  jobs: ["elysia", "@elysiajs/"],
+  "catalog-sync": ["elysia", "@elysiajs/"],
+};
+
+interface SourceFile {
+  path: string;
+  folder: string;
+  text: string;
+}
+
+const ROOT = join(import.meta.dir, "../..");
+const transpiler = new Bun.Transpiler({ loader: "ts" });
+
+async function readSources(): Promise<SourceFile[]> {
+  const glob = new Bun.Glob(`{${Object.keys(ALLOWED).join(",")}}/**/*.ts`);
+  const paths = await Array.fromAsync(glob.scan({ cwd: ROOT }));
+  return Promise.all(
+    paths.toSorted().map(async (path) => ({
+      path,
+      folder: path.split("/")[0] ?? "",
+      text: await Bun.file(join(ROOT, path)).text(),
+    })),
+  );
+}
+
+/** Specifiers of all imports, those of types too, which the transpiler leaves out. */
+function listSpecifiers(text: string): string[] {
+  const found = [...text.matchAll(/^(?:import|export)\b[^"'`;]*?\bfrom "([^"]+)"/gm)].map(
+    (match) => match[1] ?? "",
+  );
+  return [...new Set([...found, ...transpiler.scanImports(text).map((item) => item.path)])];
+}
+
+const sources = await readSources();
+
+test("imports go only where the folder rules allow", () => {
+  const offences = sources.flatMap(({ path, folder, text }) =>
+    listSpecifiers(text)
+      .filter((specifier) => specifier.startsWith("."))
+      .map((specifier) => join(dirname(path), specifier).split("/")[0] ?? "")
+      .filter((target) => target !== folder && !ALLOWED[folder]?.includes(target))
+      .map((target) => `${path} imports ${target}/`),
+  );
+  expect(offences).toEqual([]);
+});
+
+test("relative imports carry their extension and stay inside the repository", () => {
+  const offences = sources.flatMap(({ path, text }) =>
+    listSpecifiers(text)
+      .filter((specifier) => specifier.startsWith(".") || specifier.startsWith("/"))
+      .filter(
+        (specifier) => !/\.(ts|json)$/.test(specifier) || join(dirname(path), specifier).startsWith(".."),
+      )
+      .map((specifier) => `${path}: "${specifier}"`),
+  );
+  expect(offences).toEqual([]);
+});
+
+test("folders do without the packages that are not for them", () => {
+  const offences = sources.flatMap(({ path, folder, text }) =>
+    listSpecifiers(text)
+      .filter((specifier) =>
+        FORBIDDEN_PACKAGES[folder]?.some((name) => `${specifier}/`.startsWith(name.replace(/\/?$/, "/"))),
+      )
+      .map((specifier) => `${path} imports ${specifier}`),
+  );
+  expect(offences).toEqual([]);
+});
+
+/** What a fresh machine runs before anything is installed. */
+test("bun run start imports no package before the dependencies are there", () => {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const seen = new Set(["shared/stack/main.ts", "test/main.ts", "test/check/main.ts", "test/schema/main.ts"]);
+  const packages: string[] = [];
+  for (const path of seen) {
+    // Dynamic imports come later, and imports of types never.
+    const imports = transpiler.scanImports(byPath.get(path)?.text ?? "");
+    for (const { path: specifier } of imports.filter((item) => item.kind === "import-statement")) {
+      if (specifier.startsWith(".")) seen.add(join(dirname(path), specifier));
+      else if (!specifier.startsWith("node:")) packages.push(`${path} imports ${specifier}`);
+    }
+  }
+  expect(packages).toEqual([]);
+  expect(seen.size).toBeGreaterThan(10);
+});
+
+/** What happens to the whole process is decided in one place per process. */
+const ENTRY_ONLY: readonly (readonly [what: string, pattern: RegExp])[] = [
+  ["reads the environment", /\b(?:process|Bun|import\.meta)\.env\b|=\s*process\b(?!\.)/],
+  ["installs signal handlers", /\bprocess\.(?:on|once)\(/],
+  ["ends the process", /\bprocess\.(?:exit|abort)\(|\bprocess\.exitCode\b/],
+];
+
+test("only entry points read the environment, install signal handlers and exit", () => {
+  const offences = sources
+    .filter(({ path, folder }) => folder !== "test" && !path.endsWith("/main.ts"))
+    .flatMap(({ path, text }) =>
+      ENTRY_ONLY.filter(([, pattern]) => pattern.test(text)).map(([what]) => `${path} ${what}`),
+    );
+  expect(offences).toEqual([]);
+});

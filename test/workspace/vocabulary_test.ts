@@ -1,0 +1,66 @@
+/** Closed lists are the same in `shared/vocabulary.ts` and in the database's CHECK constraints. */
+import { expect, test } from "bun:test";
+import {
+  AGENT_TYPES,
+  AUDIT_ACTOR_TYPES,
+  CLASSIFICATION_CONFIDENCES,
+  CLASSIFIERS,
+  CORRELATION_STATUSES,
+  DEFINITION_TYPES,
+  FAILURE_DOMAINS,
+  FAILURE_SEVERITY_CODES,
+  ISSUE_PRIORITIES,
+  ISSUE_STATUSES,
+  KEY_KINDS,
+  KEY_SCOPES,
+  NOTE_TYPES,
+  ORG_ROLES,
+  PLATFORM_ROLES,
+  SEVERITIES,
+  SUBSCRIPTION_TIERS,
+  TRANSITION_TYPES,
+} from "../../shared/vocabulary.ts";
+import { openTestDatabase } from "../helpers/database.ts";
+
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  analysis_records_agent_type_check: AGENT_TYPES,
+  analysis_summaries_agent_type_check: AGENT_TYPES,
+  api_keys_kind_check: KEY_KINDS,
+  api_keys_scope_check: KEY_SCOPES,
+  audit_log_actor_type_check: AUDIT_ACTOR_TYPES,
+  issue_notes_note_type_check: NOTE_TYPES,
+  issues_failure_domain_check: FAILURE_DOMAINS,
+  issues_failure_severity_code_check: FAILURE_SEVERITY_CODES,
+  issues_priority_check: ISSUE_PRIORITIES,
+  issues_severity_check: SEVERITIES,
+  issues_status_check: ISSUE_STATUSES,
+  occurrences_classification_confidence_check: CLASSIFICATION_CONFIDENCES,
+  occurrences_classified_by_check: CLASSIFIERS,
+  occurrences_correlation_status_check: CORRELATION_STATUSES,
+  organization_members_role_check: ORG_ROLES,
+  organizations_subscription_tier_check: SUBSCRIPTION_TIERS,
+  runs_definition_type_check: DEFINITION_TYPES,
+  status_history_transition_type_check: TRANSITION_TYPES,
+  users_platform_role_check: PLATFORM_ROLES,
+};
+
+function sortedEntries(lists: Iterable<readonly [string, readonly string[]]>): [string, string[]][] {
+  return [...lists]
+    .map(([name, values]): [string, string[]] => [name, values.toSorted()])
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+test("every CHECK list in the database equals its list in vocabulary.ts", async () => {
+  await using db = await openTestDatabase();
+  const rows = await db.sql<{ name: string; definition: string }[]>`
+    select conname as name, pg_get_constraintdef(oid) as definition
+    from pg_constraint
+    where contype = 'c' and connamespace = 'public'::regnamespace`;
+  const inDatabase = rows
+    .filter(({ definition }) => /= ANY \(ARRAY\[|= '/.test(definition))
+    .map(({ name, definition }): [string, string[]] => [
+      name,
+      [...definition.matchAll(/'((?:[^']|'')*)'::text/g)].map((match) => match[1] ?? ""),
+    ]);
+  expect(sortedEntries(inDatabase)).toEqual(sortedEntries(Object.entries(LISTS)));
+});
