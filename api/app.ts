@@ -5,6 +5,7 @@ import type { Log } from "../shared/log.ts";
 import type { Pool } from "../sql/pool.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import { answerError } from "./error_handler.ts";
+import { exportRoutes } from "./exports/routes.ts";
 import { healthRoutes } from "./health.ts";
 import { type Metrics, metricsRoutes } from "./metrics.ts";
 import { createAdmit } from "./request_admission.ts";
@@ -17,6 +18,8 @@ export interface AppDeps {
   config: Config;
   /** For requests; exports have connections of their own. */
   sql: Pool;
+  /** For the streams of exports: at least as many connections as `config.exportStreamsMax`. */
+  exportSql: Pool;
   log: Log;
   metrics: Metrics;
   /** Aborted when the process is about to leave. */
@@ -33,8 +36,8 @@ export interface App {
 }
 
 /** What is served under /api/v1: the visible list. */
-function apiRoutes(_deps: AppDeps) {
-  return new Elysia({ prefix: "/api/v1" });
+function apiRoutes(deps: AppDeps) {
+  return new Elysia({ prefix: "/api/v1" }).use(exportRoutes(deps));
 }
 
 function allRoutes(deps: AppDeps) {

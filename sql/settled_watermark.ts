@@ -34,6 +34,12 @@ export type WatermarkResult =
   | { ok: true; asOf: string; blockers: WatermarkBlocker[] }
   | { ok: false; reason: "future" | "unsettled"; blockers: WatermarkBlocker[] };
 
+export interface SettleOptions {
+  /** ISO 8601 with three digits, as `parseAsOf` returns it. */
+  asOf?: string;
+  timeoutMs?: number;
+}
+
 interface SessionRow {
   pid: number;
   backendStart: string;
@@ -67,7 +73,10 @@ interface Findings {
  * before the call is at or before the result, unless an open transaction holds it back. Call it outside of a
  * transaction, and take the snapshot to read from after it.
  */
-export async function settleWatermark(sql: Sql, asOf?: string): Promise<WatermarkResult> {
+export async function settleWatermark(
+  sql: Sql,
+  { asOf, timeoutMs = SETTLE_TIMEOUT_MS }: SettleOptions = {},
+): Promise<WatermarkResult> {
   const { observedAt } = await observe(sql);
   if (asOf !== undefined && asOf > observedAt) return { ok: false, reason: "future", blockers: [] };
   // Rounding may have put a row committed just now half a millisecond ahead of the clock.
@@ -76,7 +85,7 @@ export async function settleWatermark(sql: Sql, asOf?: string): Promise<Watermar
     const { blockers, isKnown } = findings;
     if (isKnown && blockers.length === 0) return { ok: true, asOf: watermark, blockers };
     if (isKnown && asOf === undefined && waitedMs > FRESHNESS_WAIT_MS) return retreat(watermark, blockers);
-    if (waitedMs > SETTLE_TIMEOUT_MS) return { ok: false, reason: "unsettled", blockers };
+    if (waitedMs > timeoutMs) return { ok: false, reason: "unsettled", blockers };
   }
   throw new Error("Cannot settle a watermark: nobody watches the sessions");
 }
@@ -149,12 +158,13 @@ async function observe(sql: Sql): Promise<Observation> {
         a.application_name,
         a.xact_start,
         coalesce(a.wait_event = 'ClientRead', false) as is_waiting,
-        a.backend_type = 'client backend' as is_client,
+        coalesce(a.backend_type = 'client backend', true) as is_client,
         a.query = '<insufficient privilege>' or coalesce(a.state = 'disabled', false) as is_hidden
       from pg_stat_get_activity(null) as a
       where a.datid = (select oid from pg_database where datname = current_database())
         and a.pid <> pg_backend_pid()
-        and a.backend_type not in ('autovacuum worker', 'parallel worker', 'walsender')
+        -- null where we may not see the session: such a one must not drop out
+        and coalesce(a.backend_type not in ('autovacuum worker', 'parallel worker', 'walsender'), true)
         and a.application_name <> all (${OWN_APPLICATION_NAMES})
       union all
       select 0, x.prepared, 'prepared transaction ' || x.gid, x.prepared, false, false, true

@@ -3,6 +3,8 @@ import { type App, type AppDeps, buildApp } from "../../api/app.ts";
 import { createMetrics } from "../../api/metrics.ts";
 import { type Config, readConfig } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
+import { API_APPLICATION, EXPORT_APPLICATION } from "../../sql/connections.ts";
+import { openPool } from "../../sql/pool.ts";
 import { openTestDatabase, type TestDatabase } from "./database.ts";
 import { createFactory, type Factory } from "./factory.ts";
 
@@ -64,11 +66,17 @@ export function testRequest(url: string, options: TestRequest = {}): Request {
 /** Opens the app; `await using` drops its database. */
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const db = await openTestDatabase();
+  const config = testConfig(db.url, options.config);
   const leaving = new AbortController();
   const logLines: LogLine[] = [];
   const deps: AppDeps = {
-    config: testConfig(db.url, options.config),
-    sql: db.sql,
+    config,
+    sql: openPool(db.url, { applicationName: API_APPLICATION, max: 4 }),
+    exportSql: openPool(db.url, {
+      applicationName: EXPORT_APPLICATION,
+      max: config.exportStreamsMax,
+      readOnly: true,
+    }),
     log: createLog({
       level: "debug",
       process: "test",
@@ -88,6 +96,9 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     leave: () => leaving.abort(),
     request: (path, request = {}) =>
       app.handle(testRequest(`http://localhost${path}`, request), request.address ?? "192.0.2.1"),
-    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([deps.sql.end({ timeout: 1 }), deps.exportSql.end({ timeout: 1 })]);
+      await db[Symbol.asyncDispose]();
+    },
   };
 }

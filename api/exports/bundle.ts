@@ -1,0 +1,94 @@
+/** GET /export/projects/{project}/bundle: the eight datasets of a project and their manifest, streamed as one ZIP. */
+import { Elysia, t } from "elysia";
+import { digestContent } from "../../shared/content_digest.ts";
+import { csvHeader } from "../../shared/export_csv.ts";
+import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/export_datasets.ts";
+import { type BundleContents, bundleManifest, entryName } from "../../shared/export_manifest.ts";
+import { streamZip, type ZipEntry } from "../../shared/zip_stream.ts";
+import { streamDatasetRows } from "../../sql/export_rows.ts";
+import { access } from "../access.ts";
+import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
+import { fileResponse } from "./file_response.ts";
+import type { ExportDeps } from "./open_export.ts";
+import { tooLarge } from "./too_large.ts";
+
+const Params = t.Object({ project: t.String() });
+
+export function bundleRoutes(deps: ExportDeps) {
+  return new Elysia().use(access).get(
+    "/export/projects/:project/bundle",
+    async ({ params, request, caller }) => {
+      const cap = deps.config.exportBundleMaxRows;
+      return withBundleRequest(
+        deps,
+        { caller, request, project: params.project, limit: cap + 1 },
+        async (bundle) => {
+          if (bundle.totalRows > cap) throw tooLarge(bundle.totalRows, cap);
+          const { opened, project, format, totalRows } = bundle;
+          return fileResponse(request, {
+            opened,
+            metrics: deps.metrics,
+            file: {
+              kind: "bundle",
+              format,
+              contentType: "application/zip",
+              projectName: project.name,
+              suffix: "bundle.zip",
+              totalRows,
+              open: (signal) => streamZip(bundleEntries(deps, bundle, signal), { modifiedAt: opened.asOf }),
+            },
+          });
+        },
+      );
+    },
+    { access: "caller", params: Params, detail: { hide: true } },
+  );
+}
+
+/** The datasets one after the other, then the manifest, which tells of all of them. */
+async function* bundleEntries(
+  deps: ExportDeps,
+  bundle: BundleRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ZipEntry, void, void> {
+  const { project, format, selection, opened } = bundle;
+  const files: BundleContents["files"] = {};
+  for (const name of EXPORT_DATASET_NAMES) {
+    const dataset = EXPORT_DATASETS[name];
+    const rows = streamDatasetRows(opened.snapshot, dataset, {
+      selection,
+      format,
+      signal,
+      control: deps.sql,
+    });
+    const file = entryName(name, format);
+    const content = format === "csv" ? withHeader(csvHeader(dataset), rows) : rows;
+    yield {
+      name: file,
+      content: digestContent(content, (digest) => {
+        files[name] = { name: file, rows: bundle.rowCounts[name], ...digest };
+      }),
+    };
+  }
+  const manifest = bundleManifest({
+    asOf: opened.asOf,
+    format,
+    project: { id: project.id, name: project.name },
+    organization: { id: project.orgId, slug: project.orgSlug },
+    visibility: selection.visibility,
+    files,
+  });
+  yield { name: "manifest.json", content: whole(manifest) };
+}
+
+async function* withHeader(
+  header: Uint8Array,
+  rows: AsyncGenerator<Uint8Array, void, void>,
+): AsyncGenerator<Uint8Array, void, void> {
+  yield header;
+  yield* rows;
+}
+
+async function* whole(content: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
+  yield content;
+}

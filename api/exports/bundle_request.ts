@@ -1,0 +1,73 @@
+/** What bundle and estimate share: the same rights, the same parameters, the same count. */
+import { VISIBILITY_FLAGS } from "../../shared/export_datasets.ts";
+import { type ExportSelection, NO_FILTERS } from "../../shared/export_selection.ts";
+import { mayExportBundle } from "../../shared/policy.ts";
+import type { ExportFormat } from "../../shared/vocabulary.ts";
+import { countBundleRows, type RowCounts } from "../../sql/export_rows.ts";
+import { hasSqlState } from "../../sql/pool.ts";
+import type { ReadableProjectRow } from "../../sql/projects.ts";
+import type { Caller } from "../authenticate.ts";
+import { parseExportParameters } from "./export_parameters.ts";
+import { requireExportProject } from "./export_project.ts";
+import { type ExportDeps, type OpenExport, openExport } from "./open_export.ts";
+import { prepareTimeout } from "./too_large.ts";
+
+/** SQLSTATE query_canceled: what a statement timeout ends in. */
+const QUERY_CANCELED = "57014";
+
+export interface BundleRequest {
+  project: ReadableProjectRow;
+  format: ExportFormat;
+  opened: OpenExport;
+  selection: ExportSelection;
+  rowCounts: RowCounts;
+  totalRows: number;
+}
+
+/**
+ * Checks, opens and counts, then hands everything to `serve`, which takes the open export over when it answers.
+ * Counts stop at `limit` per dataset. Throws EXPORT_PREPARE_TIMEOUT when counting takes too long.
+ */
+export async function withBundleRequest<Answer>(
+  deps: ExportDeps,
+  given: { caller: Caller; request: Request; project: string; limit: number },
+  serve: (bundle: BundleRequest) => Promise<Answer>,
+): Promise<Answer> {
+  const { caller, request } = given;
+  const project = await requireExportProject(deps.sql, {
+    caller,
+    request,
+    project: given.project,
+    policy: mayExportBundle,
+  });
+  const parameters = parseExportParameters(new URL(request.url).searchParams, {
+    flags: VISIBILITY_FLAGS,
+    filters: [],
+  });
+  const opened = await openExport(deps, parameters.asOf);
+  const { format, visibility } = parameters;
+  const selection = { projectId: project.id, asOf: opened.asOf, visibility, filters: NO_FILTERS };
+  try {
+    const rowCounts = await countWithin(deps, { opened, selection, limit: given.limit });
+    const totalRows = Object.values(rowCounts).reduce((sum, rows) => sum + rows, 0);
+    return await serve({ project, format, opened, selection, rowCounts, totalRows });
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function countWithin(
+  deps: ExportDeps,
+  given: { opened: OpenExport; selection: ExportSelection; limit: number },
+): Promise<RowCounts> {
+  try {
+    return await countBundleRows(given.opened.snapshot.tx, {
+      selection: given.selection,
+      limit: given.limit,
+      timeoutMs: deps.config.exportPrepareTimeoutMs,
+    });
+  } catch (error) {
+    throw hasSqlState(error, QUERY_CANCELED) ? prepareTimeout(error) : error;
+  }
+}

@@ -1,0 +1,31 @@
+/** GET /export/datasets: what can be exported, column by column. */
+import { Elysia } from "elysia";
+import { toCamelCase } from "../../shared/export_column.ts";
+import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/export_datasets.ts";
+import { rowJsonSchema } from "../../shared/export_json_schema.ts";
+import { access } from "../access.ts";
+
+function present(dataset: ExportDataset) {
+  return {
+    name: dataset.name,
+    timeColumn: toCamelCase(dataset.timeColumn),
+    columns: dataset.columns.map(({ name, type, nullable, description }) => ({
+      name,
+      type,
+      nullable,
+      description,
+    })),
+    filters: dataset.filters.map((filter) => filter.name),
+    jsonSchema: rowJsonSchema(dataset),
+  };
+}
+
+export function datasetListRoutes() {
+  return new Elysia()
+    .use(access)
+    .get(
+      "/export/datasets",
+      () => ({ data: { datasets: EXPORT_DATASET_NAMES.map((name) => present(EXPORT_DATASETS[name])) } }),
+      { publicAccess: true, detail: { hide: true } },
+    );
+}

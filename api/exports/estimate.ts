@@ -1,0 +1,49 @@
+/** GET /export/projects/{project}/estimate: how much a bundle would hold, before anybody downloads it. */
+import { Elysia, t } from "elysia";
+import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/export_datasets.ts";
+import { sampleLineBytes } from "../../sql/export_rows.ts";
+import { access } from "../access.ts";
+import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
+import type { ExportDeps } from "./open_export.ts";
+
+/** Estimates count to the end: PostgreSQL's largest integer stands for "all". */
+const NO_LIMIT = 2_147_483_647;
+
+const Params = t.Object({ project: t.String() });
+
+export function estimateRoutes(deps: ExportDeps) {
+  return new Elysia().use(access).get(
+    "/export/projects/:project/estimate",
+    async ({ params, request, caller }) =>
+      withBundleRequest(
+        deps,
+        { caller, request, project: params.project, limit: NO_LIMIT },
+        async (bundle) => {
+          const estimatedBytes = await estimateBytes(bundle);
+          await bundle.opened.close();
+          return {
+            data: {
+              asOf: bundle.opened.asOf,
+              rowCounts: bundle.rowCounts,
+              totalRows: bundle.totalRows,
+              estimatedBytes,
+              syncAllowed: bundle.totalRows <= deps.config.exportBundleMaxRows,
+            },
+          };
+        },
+      ),
+    { access: "caller", params: Params, detail: { hide: true } },
+  );
+}
+
+/** Bytes of the files before compression: rows times the mean length of a sample. */
+async function estimateBytes(bundle: BundleRequest): Promise<number> {
+  let bytes = 0;
+  for (const name of EXPORT_DATASET_NAMES) {
+    const rows = bundle.rowCounts[name];
+    if (rows === 0) continue;
+    bytes +=
+      rows * (await sampleLineBytes(bundle.opened.snapshot.tx, EXPORT_DATASETS[name], bundle.selection));
+  }
+  return Math.round(bytes);
+}

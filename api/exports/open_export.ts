@@ -1,0 +1,84 @@
+/** What every export holds while it runs: a stream slot, a settled watermark, a snapshot to read from. */
+import type { Config } from "../../shared/config.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import { type ExportSnapshot, openExportSnapshot } from "../../sql/export_snapshot.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { settleWatermark, type WatermarkResult } from "../../sql/settled_watermark.ts";
+import type { ExportMetrics } from "./export_metrics.ts";
+import type { StreamSlots } from "./stream_slots.ts";
+
+const RETRY_SLOT_SECONDS = 5;
+const RETRY_WATERMARK_SECONDS = 10;
+/** A watermark older than this is worth a line in the log: somebody left a transaction open. */
+const NOTEWORTHY_LAG_MS = 5000;
+
+export interface ExportDeps {
+  /** Requests: the watermark is chosen here, and queries are cancelled from here. */
+  sql: Pool;
+  /** Streams: as many connections as there are slots. */
+  exportSql: Pool;
+  slots: StreamSlots;
+  metrics: ExportMetrics;
+  log: Log;
+  config: Config;
+}
+
+export interface OpenExport {
+  asOf: string;
+  snapshot: ExportSnapshot;
+  /** Frees the slot and the connection. A second call does nothing. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens an export as of `asOf`, or as of the newest settled instant for `null`. Throws SERVICE_UNAVAILABLE when no
+ * slot is free or the watermark does not settle, VALIDATION_ERROR when it is in the future.
+ */
+export async function openExport(deps: ExportDeps, asOf: string | null): Promise<OpenExport> {
+  const release = deps.slots.take();
+  if (!release) {
+    throw new ApiError("SERVICE_UNAVAILABLE", {
+      message: `Cannot start another export now: ${deps.slots.max} are running`,
+      headers: { "Retry-After": String(RETRY_SLOT_SECONDS) },
+    });
+  }
+  try {
+    const settled = await settle(deps, asOf);
+    const snapshot = await openExportSnapshot(deps.exportSql);
+    const close = async (): Promise<void> => {
+      await snapshot.close();
+      release();
+    };
+    return { asOf: settled, snapshot, close };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function settle(deps: ExportDeps, asOf: string | null): Promise<string> {
+  const result = await settleWatermark(deps.sql, asOf === null ? {} : { asOf });
+  report(deps, result, asOf === null);
+  if (result.ok) return result.asOf;
+  if (result.reason === "future") {
+    const errors = [{ path: "as_of", message: "must not be in the future" }];
+    throw new ApiError("VALIDATION_ERROR", { details: { errors } });
+  }
+  throw new ApiError("SERVICE_UNAVAILABLE", {
+    message: "Cannot settle the watermark now: a transaction that is still open may add rows before it",
+    headers: { "Retry-After": String(RETRY_WATERMARK_SECONDS) },
+  });
+}
+
+/** Says in log and metrics who holds the watermark back (contract section 4, as_of). */
+function report(deps: ExportDeps, result: WatermarkResult, isChosen: boolean): void {
+  const lagMs = result.ok && isChosen ? Math.max(0, Date.now() - Date.parse(result.asOf)) : 0;
+  if (result.ok && isChosen) deps.metrics.watermarkLagSeconds.set(lagMs / 1000);
+  const isUnsettled = !result.ok && result.reason === "unsettled";
+  if (!isUnsettled && lagMs < NOTEWORTHY_LAG_MS) return;
+  deps.log.warn(
+    { event: "export.watermark_held_back", lagMs, blockers: result.blockers },
+    "open transactions hold the watermark of exports back",
+  );
+}

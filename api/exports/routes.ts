@@ -1,0 +1,31 @@
+/** The routes of exports, and what they share: slots, connections of their own, metrics. */
+import { Elysia } from "elysia";
+import type { Config } from "../../shared/config.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Pool } from "../../sql/pool.ts";
+import type { Metrics } from "../metrics.ts";
+import { bundleRoutes } from "./bundle.ts";
+import { datasetRoutes } from "./dataset.ts";
+import { datasetListRoutes } from "./dataset_list.ts";
+import { estimateRoutes } from "./estimate.ts";
+import { createExportMetrics } from "./export_metrics.ts";
+import type { ExportDeps } from "./open_export.ts";
+import { StreamSlots } from "./stream_slots.ts";
+
+export function exportRoutes(deps: {
+  config: Config;
+  sql: Pool;
+  exportSql: Pool;
+  log: Log;
+  metrics: Metrics;
+}) {
+  const slots = new StreamSlots(deps.config.exportStreamsMax);
+  const { config, sql, exportSql, log } = deps;
+  const metrics = createExportMetrics(deps.metrics.registry, slots);
+  const exportDeps: ExportDeps = { config, sql, exportSql, log, slots, metrics };
+  return new Elysia()
+    .use(datasetListRoutes())
+    .use(bundleRoutes(exportDeps))
+    .use(estimateRoutes(exportDeps))
+    .use(datasetRoutes(exportDeps));
+}

@@ -1,0 +1,28 @@
+/** Names of files and directories made from what people typed. */
+
+const LONGEST_NAME = 80;
+/** Names that Windows keeps for devices, with or without an extension. */
+const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i;
+
+/**
+ * A project's name as a path segment that every system takes (contract section 4, Organization export): ASCII
+ * letters, digits, `.`, `_` and `-`; never empty, hidden, or a device.
+ */
+export function sanitizeProjectName(name: string): string {
+  const sanitized = name
+    .normalize("NFKC")
+    .replace(/[^A-Za-z0-9._-]/gu, "-")
+    .replace(/-{2,}/g, "-")
+    .replace(/^[.-]+|[.-]+$/g, "")
+    .slice(0, LONGEST_NAME);
+  return sanitized === "" || WINDOWS_DEVICE.test(sanitized) ? "project" : sanitized;
+}
+
+/** `attachment` with a name in ASCII and, for those who can read it, the whole name (RFC 6266, RFC 5987). */
+export function contentDisposition(names: { ascii: string; full: string }): string {
+  const encoded = encodeURIComponent(names.full.replace(/[\p{Cc}/\\]/gu, "-")).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${names.ascii}"; filename*=UTF-8''${encoded}`;
+}
