@@ -23,10 +23,10 @@ export function renderBanner(facts: BannerFacts): string {
     ["Swagger UI", `${facts.publicUrl}/swagger`],
   ];
   if (facts.databaseUrlFile) rows.push(["Database", `embedded; its URL is in ${facts.databaseUrlFile}`]);
+  if (facts.credentials) rows.push(["Credentials", facts.credentials.path]);
   if (facts.logDirectory) rows.push(["Logs", facts.logDirectory]);
-  const table = rows.map(([name, value]) => `  ${name.padEnd(12)}${value}`).join("\n");
-  const demo =
-    facts.credentials && `Demo credentials (${facts.credentials.path})\n\n${indent(facts.credentials.text)}`;
+  const table = rows.map(([name, value]) => `  ${name.padEnd(13)}${value}`).join("\n");
+  const demo = facts.credentials && indent(facts.credentials.text);
   return [`Ready in ${facts.took}`, table, demo, "Ctrl-C stops everything", ""]
     .filter((part) => part !== null)
     .join("\n\n");

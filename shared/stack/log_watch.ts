@@ -3,29 +3,24 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 const POLL_MS = 250;
 const CHUNK_BYTES = 64 * 1024;
-/** pino's numbers. */
-const WARN = 40;
 
-/** What a log line has, as far as it matters here. */
+/** What a line of shared/log.ts has, as far as it matters here. */
 interface LogLine {
-  level?: unknown;
-  msg?: unknown;
-  requestId?: unknown;
+  level: string;
+  message?: string;
+  requestId?: string;
 }
 
-const LEVEL_NUMBERS: Readonly<Record<string, number>> = { warn: 40, error: 50, fatal: 60 };
+/** Nearly all lines are of level info: not worth parsing. */
+const WORTH_SHOWING = /^\{"level":"(?:warn|error|fatal)"/;
 
 /** A short line for people out of a warning or worse; `null` for everything else. */
 export function toNotice(name: string, line: string): string | null {
-  // Nearly all lines are of level info: not worth parsing.
-  if (!/"level":("(warn|error|fatal)"|[4-6]0)/.test(line)) return null;
+  if (!WORTH_SHOWING.test(line)) return null;
   try {
-    // Our own log; a line that is no JSON comes from elsewhere and stays in the file.
-    const { level, msg, requestId } = JSON.parse(line) as LogLine;
-    const number = typeof level === "number" ? level : (LEVEL_NUMBERS[String(level)] ?? 0);
-    if (number < WARN) return null;
-    const request = requestId ? ` (request ${requestId})` : "";
-    return `${name}: ${number >= 50 ? "error" : "warning"}: ${msg}${request}`;
+    // A line of our own log, whole: the caller cuts at line ends.
+    const { level, message, requestId } = JSON.parse(line) as LogLine;
+    return `${name} ${level}: ${message ?? ""}${requestId ? ` (request ${requestId})` : ""}`;
   } catch {
     return null;
   }

@@ -10,7 +10,7 @@ export interface OneOffOptions {
   args: readonly string[];
   root: string;
   env: NodeJS.ProcessEnv;
-  /** Told of every line it prints. */
+  /** Told of every line on stderr: progress, where stdout has the result. */
   note: (line: string) => void;
 }
 
@@ -23,10 +23,10 @@ export async function runOneOff(options: OneOffOptions): Promise<void> {
     args: options.args,
     cwd: options.root,
     env: options.env,
-    output(line) {
+    output(line, stream) {
       if (line.trim() === "") return;
       lines.push(line);
-      options.note(line);
+      if (stream === "stderr") options.note(line);
     },
   });
   const exit = await child.exited;

@@ -12,6 +12,9 @@ export interface RunAs {
   gid: number;
 }
 
+/** Takes what a child prints, line by line. */
+export type LineSink = (line: string, stream: "stdout" | "stderr") => void;
+
 export interface ChildOptions {
   /** What messages call it. */
   name: string;
@@ -21,7 +24,7 @@ export interface ChildOptions {
   env: NodeJS.ProcessEnv;
   runAs?: RunAs | undefined;
   /** Where stdout and stderr go: our own, an open file, or line by line to a function. */
-  output: "inherit" | number | ((line: string) => void);
+  output: "inherit" | number | LineSink;
   /** What the child reads on stdin; nothing when left out. */
   input?: string;
   /** The polite signal; SIGTERM when left out. */
@@ -115,8 +118,11 @@ async function spawnChild(options: ChildOptions, guardian: Guardian, force: Abor
   if (pid === undefined) throw new Error(`Cannot run ${options.name}: it has no process number`);
   const stopSignal = options.stopSignal ?? "SIGTERM";
   guardian.watch(pid, stopSignal);
-  const onLine = typeof output === "function" ? output : () => {};
-  const read = Promise.all([readLines(started.stdout, onLine), readLines(started.stderr, onLine)]);
+  const onLine: LineSink = typeof output === "function" ? output : () => {};
+  const read = Promise.all([
+    readLines(started.stdout, (line) => onLine(line, "stdout")),
+    readLines(started.stderr, (line) => onLine(line, "stderr")),
+  ]);
   let exit: ChildExit | null = null;
   const child: Child = {
     name: options.name,

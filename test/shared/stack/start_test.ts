@@ -1,0 +1,168 @@
+/** `bun run start` from the first boot on: really started, really killed. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { commandLineOf } from "../../../shared/stack/process_identity.ts";
+import { pollUntil } from "../../../shared/stack/wait.ts";
+import { openPool } from "../../../sql/pool.ts";
+import {
+  copyDataDirectory,
+  type DataDirectory,
+  listProcesses,
+  makeDataDirectory,
+  startStack,
+} from "../../helpers/stack.ts";
+
+/** What the first boot left, stopped; every test works on a copy. */
+let firstBoot: DataDirectory;
+let firstOutput = "";
+
+beforeAll(async () => {
+  firstBoot = makeDataDirectory();
+  await using stack = await startStack(firstBoot.path);
+  await stack.ready();
+  firstOutput = stack.stdout();
+}, 120_000);
+
+afterAll(() => firstBoot[Symbol.dispose]());
+
+/** Runs a query on the embedded database as a person would, with the URL that the start has left. */
+async function queryEmbedded(directory: DataDirectory, text: string): Promise<unknown[]> {
+  const url = readFileSync(join(directory.path, "database-url.txt"), "utf8").trim();
+  const pool = openPool(url, { applicationName: "stack test", max: 1 });
+  try {
+    return [...(await pool.unsafe(text))];
+  } finally {
+    await pool.end();
+  }
+}
+
+function credentialsOf(directory: DataDirectory): string {
+  return readFileSync(join(directory.path, "demo-credentials.txt"), "utf8");
+}
+
+function expectNothingLeft(directory: DataDirectory): void {
+  expect(listProcesses(directory.path).map((pid) => commandLineOf(pid))).toEqual([]);
+}
+
+test("the first boot says where everything is, and keeps the secrets for the owner", () => {
+  expect(firstOutput).toMatch(/API +http:\/\/localhost:\d+\/api\/v1/);
+  expect(firstOutput).toMatch(/Swagger UI +http:\/\/localhost:\d+\/swagger/);
+  for (const line of credentialsOf(firstBoot).trim().split("\n")) expect(firstOutput).toContain(line.trim());
+  for (const file of ["demo-credentials.txt", "database-url.txt"]) {
+    expect(statSync(join(firstBoot.path, file)).mode & 0o777).toBe(0o600);
+  }
+  expectNothingLeft(firstBoot);
+});
+
+test("a later boot finds the data and prints the same credentials", async () => {
+  using directory = copyDataDirectory(firstBoot);
+  const credentials = credentialsOf(directory);
+  await using stack = await startStack(directory.path);
+  await stack.ready();
+  for (const line of credentials.trim().split("\n")) expect(stack.stdout()).toContain(line.trim());
+  expect(await queryEmbedded(directory, "select count(*) > 0 as found from issues")).toEqual([
+    { found: true },
+  ]);
+  expect((await fetch(`http://127.0.0.1:${stack.port}/health/ready`)).status).toBe(200);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test(`${signal} stops everything and leaves no process`, async () => {
+    using directory = copyDataDirectory(firstBoot);
+    await using stack = await startStack(directory.path);
+    await stack.ready();
+    expect(listProcesses(directory.path).length).toBeGreaterThan(2);
+    stack.kill(signal);
+    expect(await stack.exited).toBe(0);
+    expectNothingLeft(directory);
+  });
+}
+
+test("SIGINT while it is still starting stops everything as well", async () => {
+  using directory = makeDataDirectory();
+  await using stack = await startStack(directory.path);
+  const isBooting = () => stack.stderr().includes("Starting PostgreSQL");
+  expect(await pollUntil(isBooting, { timeoutMs: 20_000, intervalMs: 5 })).toBe(true);
+  stack.kill("SIGINT");
+  expect(await stack.exited).toBe(0);
+  expectNothingLeft(directory);
+});
+
+test("a killed start takes its processes with it, and the next one finds the data", async () => {
+  using directory = copyDataDirectory(firstBoot);
+  await using killed = await startStack(directory.path);
+  await killed.ready();
+  await queryEmbedded(directory, "create table kept as select 42 as answer");
+  killed.kill("SIGKILL");
+  await killed.exited;
+  // At once, on the same port: it has to wait for what the killed one is leaving.
+  await using next = await startStack(directory.path, { PORT: String(killed.port) });
+  await next.ready();
+  expect(await queryEmbedded(directory, "select answer from kept")).toEqual([{ answer: 42 }]);
+});
+
+test("a killed start whose guardian was killed too does not block the next one", async () => {
+  using directory = copyDataDirectory(firstBoot);
+  await using killed = await startStack(directory.path);
+  await killed.ready();
+  const isOfTheStack = (pid: number) => !/postgres|api\/main/.test(commandLineOf(pid) ?? "");
+  // The guardian, which is younger, first: it must not see the other one end.
+  for (const pid of listProcesses(directory.path).filter(isOfTheStack).toReversed())
+    process.kill(pid, "SIGKILL");
+  await killed.exited;
+  expect(listProcesses(directory.path).length).toBeGreaterThan(1);
+  await using next = await startStack(directory.path, { PORT: String(killed.port) });
+  await next.ready();
+});
+
+test("a postmaster.pid whose number belongs to another program now does not block the start", async () => {
+  using directory = copyDataDirectory(firstBoot);
+  const cluster = join(directory.path, "postgres");
+  const { uid, gid } = statSync(cluster);
+  const other = Bun.spawn(["sleep", "300"], { uid, gid });
+  try {
+    const lines = [other.pid, cluster, 1_700_000_000, 54_321, "", "127.0.0.1", "", "ready"];
+    writeFileSync(join(cluster, "postmaster.pid"), `${lines.join("\n")}\n`);
+    await using stack = await startStack(directory.path);
+    await stack.ready();
+    expect(other.exitCode).toBe(null);
+  } finally {
+    other.kill("SIGKILL");
+  }
+});
+
+test("a lost database-url.txt is made again, with a new password", async () => {
+  using directory = copyDataDirectory(firstBoot);
+  rmSync(join(directory.path, "database-url.txt"));
+  await using stack = await startStack(directory.path);
+  await stack.ready();
+  expect(await queryEmbedded(directory, "select 1 as one")).toEqual([{ one: 1 }]);
+});
+
+test("a second start on the same DATA_DIR is refused and leaves the first alone", async () => {
+  using directory = copyDataDirectory(firstBoot);
+  await using first = await startStack(directory.path);
+  await first.ready();
+  const elsewhere = await startStack(directory.path);
+  expect(await elsewhere.exited).toBe(1);
+  expect(elsewhere.stderr()).toBe(
+    `Cannot use ${directory.path}: another \`bun run start\` (process ${first.pid}) works there\n`,
+  );
+  const samePort = await startStack(directory.path, { PORT: String(first.port) });
+  expect(await samePort.exited).toBe(1);
+  expect(samePort.stderr()).toStartWith(`Cannot listen on 127.0.0.1:${first.port}: the port is taken`);
+  expect(samePort.stderr().trimEnd().split("\n")).toHaveLength(1);
+  expect((await fetch(`http://127.0.0.1:${first.port}/health/ready`)).status).toBe(200);
+});
+
+test("a process that ends by itself is named, and everything else is stopped", async () => {
+  using directory = copyDataDirectory(firstBoot);
+  await using stack = await startStack(directory.path);
+  await stack.ready();
+  const api = listProcesses(directory.path).find((pid) => commandLineOf(pid)?.includes("api/main.ts"));
+  process.kill(api ?? 0, "SIGKILL");
+  expect(await stack.exited).toBe(1);
+  expect(stack.stderr()).toContain("Cannot go on: api ended unexpectedly (ended by SIGKILL)");
+  expectNothingLeft(directory);
+});
