@@ -64,6 +64,33 @@ export function hasSqlState(error: unknown, ...states: readonly string[]): boole
   return error instanceof postgres.PostgresError && states.includes(error.code);
 }
 
+/** What PostgreSQL says of a statement that it refused. Row values are in `detail`: for operators, not for clients. */
+export interface Refusal {
+  sqlState: string;
+  message: string;
+  detail: string;
+  /** Where it happened, such as the line of a COPY. */
+  where: string;
+  /** Names of what was broken, empty where it is nothing of the kind. */
+  table: string;
+  column: string;
+  constraint: string;
+}
+
+/** The refusal that `error` is; `null` when PostgreSQL did not refuse anything. */
+export function refusalOf(error: unknown): Refusal | null {
+  if (!(error instanceof postgres.PostgresError)) return null;
+  return {
+    sqlState: error.code,
+    message: error.message,
+    detail: error.detail ?? "",
+    where: error.where ?? "",
+    table: error.table_name ?? "",
+    column: error.column_name ?? "",
+    constraint: error.constraint_name ?? "",
+  };
+}
+
 /** What the driver says when there is no connection to be had. */
 const CONNECTION_ERRORS = new Set([
   "CONNECTION_CLOSED",

@@ -28,8 +28,10 @@ export interface CommandContext {
   sessionTtlHours: number;
   /** Where the API answers, without a trailing slash. */
   publicUrl: string;
-  /** Shows how far a long command has come; later calls replace earlier ones on a terminal. */
+  /** Shows how far a long command has come: on a terminal a line that replaces the one before. */
   progress: (text: string) => void;
+  /** The same for what changes many times a second: a terminal only, a few times a second. */
+  tick: (text: () => string) => void;
   /** Tells what the operator should know although the command succeeds. */
   warn: (text: string) => void;
 }

@@ -1,6 +1,7 @@
 /** The visible list of commands, in the order of the help. */
 import type { Command } from "./command.ts";
 import { seedDemoCommand } from "./demo.ts";
+import { importCommand } from "./import.ts";
 import { createKeyCommand, revokeKeyCommand } from "./key.ts";
 import { addMemberCommand, removeMemberCommand } from "./member.ts";
 import { migrateCommand } from "./migrate.ts";
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   revokeKeyCommand,
   createSessionCommand,
   createProjectCommand,
+  importCommand,
   seedDemoCommand,
   migrateCommand,
 ];

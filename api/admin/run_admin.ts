@@ -52,6 +52,7 @@ async function runCommand(
       sessionTtlHours,
       publicUrl,
       progress: progress.show,
+      tick: progress.tick,
       warn: (text) => {
         progress.clear();
         terminal.err(`${text}\n`);

@@ -1,0 +1,45 @@
+/** Measures a file of lines on its way through: how many, how long, and which bytes. */
+
+const LINE_FEED = 10;
+
+export interface LineMeter {
+  /** Lines so far; text after the last line feed counts as one when the file has ended. */
+  lines: number;
+  bytes: number;
+  /** Hex; empty until the file has ended. */
+  sha256: string;
+}
+
+/**
+ * Passes `content` on unchanged and keeps `meter` up to date. Throws RangeError when a line is longer than
+ * `maxLineBytes`, before the rest of it is passed on.
+ */
+export async function* meterLines(
+  content: AsyncGenerator<Uint8Array, void, void>,
+  { meter, maxLineBytes }: { meter: LineMeter; maxLineBytes: number },
+): AsyncGenerator<Uint8Array, void, void> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  let lineBytes = 0;
+  for await (const chunk of content) {
+    hasher.update(chunk);
+    meter.bytes += chunk.length;
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
+      meter.lines += 1;
+      lineBytes = 0;
+      start = end + 1;
+    }
+    lineBytes += chunk.length - start;
+    if (lineBytes > maxLineBytes) {
+      throw new RangeError(`Cannot read line ${meter.lines + 1}: it is longer than ${maxLineBytes} bytes`);
+    }
+    yield chunk;
+  }
+  if (lineBytes > 0) meter.lines += 1;
+  meter.sha256 = hasher.digest("hex");
+}
+
+/** A meter at zero. */
+export function newLineMeter(): LineMeter {
+  return { lines: 0, bytes: 0, sha256: "" };
+}
