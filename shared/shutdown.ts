@@ -1,0 +1,74 @@
+/** Leaving in order: named phases one after the other, each with its time, whatever becomes of the one before. */
+import type { Log } from "./log.ts";
+
+export interface ShutdownPhase {
+  name: string;
+  /** How long the phase may take before the next one begins. */
+  timeoutMs: number;
+  run: () => Promise<void>;
+}
+
+export interface ShutdownFailure {
+  phase: string;
+  error: unknown;
+}
+
+async function runPhase(phase: ShutdownPhase): Promise<ShutdownFailure | null> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Error(`Cannot finish phase "${phase.name}" within ${phase.timeoutMs} ms`)),
+    phase.timeoutMs,
+  );
+  try {
+    await Promise.race([phase.run(), late]);
+    return null;
+  } catch (error) {
+    return { phase: phase.name, error };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Runs all phases in order and returns those that failed or took too long. Never throws. */
+export async function runShutdown(phases: readonly ShutdownPhase[]): Promise<ShutdownFailure[]> {
+  const failures: ShutdownFailure[] = [];
+  for (const phase of phases) {
+    const failure = await runPhase(phase);
+    if (failure) failures.push(failure);
+  }
+  return failures;
+}
+
+export interface ShutdownOptions {
+  phases: readonly ShutdownPhase[];
+  log: Log;
+  /** Ends the process; an entry point passes `process.exit`. */
+  exit: (code: number) => void;
+}
+
+/**
+ * What a process does when it is told to leave. The first call runs the phases and then exits, with `exitCode` or,
+ * when a phase failed, 1; a second call exits at once with 1.
+ */
+export function createShutdown(options: ShutdownOptions): (reason: string, exitCode?: number) => void {
+  const { phases, log, exit } = options;
+  let hasBegun = false;
+
+  async function leave(exitCode: number): Promise<void> {
+    const failures = await runShutdown(phases);
+    for (const { phase, error } of failures) log.error({ phase, err: error }, "shutdown phase failed");
+    log.info("stopped");
+    exit(failures.length > 0 ? 1 : exitCode);
+  }
+
+  return (reason, exitCode = 0) => {
+    if (hasBegun) {
+      log.warn({ reason }, "stopping at once");
+      exit(1);
+      return;
+    }
+    hasBegun = true;
+    log.info({ reason }, "stopping");
+    void leave(exitCode);
+  };
+}
