@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { chooseFreePort } from "../../../shared/stack/ports.ts";
 import { commandLineOf } from "../../../shared/stack/process_identity.ts";
 import { pollUntil } from "../../../shared/stack/wait.ts";
 import { openPool } from "../../../sql/pool.ts";
@@ -114,6 +115,26 @@ test("a killed start whose guardian was killed too does not block the next one",
   expect(listProcesses(directory.path).length).toBeGreaterThan(1);
   await using next = await startStack(directory.path, { PORT: String(killed.port) });
   await next.ready();
+});
+
+test("a launcher that dies without passing the signal on, as npx does, takes everything with it", async () => {
+  using directory = copyDataDirectory(firstBoot);
+  const port = await chooseFreePort("127.0.0.1");
+  const { DATABASE_URL: _, ...inherited } = process.env;
+  const launcher = Bun.spawn(["/bin/sh", "-c", '"$0" shared/stack/main.ts & wait', process.execPath], {
+    cwd: join(import.meta.dir, "../../.."),
+    env: { ...inherited, DATA_DIR: directory.path, PORT: String(port), npm_lifecycle_event: "start" },
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${port}/health/ready`).then(
+      (response) => response.ok,
+      () => false,
+    );
+  expect(await pollUntil(isReady, { timeoutMs: 40_000, intervalMs: 20 })).toBe(true);
+  launcher.kill("SIGKILL");
+  const isGone = () => listProcesses(directory.path).length === 0;
+  expect(await pollUntil(isGone, { timeoutMs: 40_000, intervalMs: 20 })).toBe(true);
 });
 
 test("a postmaster.pid whose number belongs to another program now does not block the start", async () => {
