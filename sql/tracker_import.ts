@@ -81,6 +81,9 @@ export async function findDifferentRow(tx: Sql, { dataset, projectId }: StagedRo
     return type === "json" || type === "number" ? `(${expression})::text` : expression;
   };
   const stored = columns.map((column, index) => asText(`t.${column}`, index));
+  // The table's statistics may be from before the project came: a nested loop by the wrong index, which looks cheap
+  // then, reads the whole project for every row.
+  await tx`set local enable_nestloop = off`;
   const [row] = await tx.unsafe<{ id: string }[]>(
     `select r."id"
      from ${stagedRows(dataset)}
@@ -89,6 +92,7 @@ export async function findDifferentRow(tx: Sql, { dataset, projectId }: StagedRo
      limit 1`,
     [projectId],
   );
+  await tx`set local enable_nestloop = on`;
   return row?.id ?? null;
 }
 

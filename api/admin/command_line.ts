@@ -67,7 +67,10 @@ function readFlags(command: Command, words: readonly string[]): Record<string, s
   }).tokens) {
     if (token.kind === "positional") {
       const name = positionals.shift();
-      if (!name) throw new UsageError(`Unexpected argument "${token.value}" for "${command.name}"`);
+      if (!name) {
+        // Not repeated: it may be half of a password that was not quoted.
+        throw new UsageError(`Unexpected argument for "${command.name}": values with blanks need quotes`);
+      }
       given[name] = token.value;
     } else if (token.kind === "option") {
       const flag = flags[token.name];

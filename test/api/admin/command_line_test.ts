@@ -1,0 +1,122 @@
+import { expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
+import { COMMANDS } from "../../../api/admin/commands.ts";
+import { runCommand } from "../../helpers/admin.ts";
+import { openTestDatabase } from "../../helpers/database.ts";
+
+/** Nothing listens there: what is refused before the database is needed never finds out. */
+const NOWHERE = "postgres://nobody@127.0.0.1:1/nothing";
+const USER = [
+  "user",
+  "create",
+  "--username",
+  "ann",
+  "--email",
+  "ann@example.com",
+  "--password",
+  "long enough",
+];
+const MAIN = fileURLToPath(new URL("../../../api/admin/main.ts", import.meta.url));
+
+test("no words print every command with its flags", async () => {
+  const { exitCode, out, err } = await runCommand(NOWHERE, []);
+  expect(exitCode).toBe(0);
+  expect(err).toBe("");
+  for (const command of COMMANDS) expect(out).toContain(`  ${command.name}\n`);
+  expect(out).toContain("--tier free|hobbyist|plus|pro|enterprise");
+  expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+});
+
+test("--help after a command explains its flags and no other's", async () => {
+  const { exitCode, out } = await runCommand(NOWHERE, ["key", "create", "--help"]);
+  expect(exitCode).toBe(0);
+  expect(out).toContain("--expires ISO");
+  expect(out).not.toContain("key revoke");
+});
+
+test.each([
+  [["nonsense"], 'Unknown command "nonsense"'],
+  [["user"], 'Incomplete command "user": expected "user create"'],
+  [["org", "delete"], 'Unknown command "org delete": expected "org create" or "org set-tier"'],
+  [[...USER, "--admin"], 'Unknown flag --admin for "user create"'],
+  [["user", "create", "--username", "ann"], "Missing --email"],
+  [["user", "create", "--username", "--json"], "Flag --username needs a value"],
+  [["user", "create", "--username=", "--json"], "Missing --username"],
+  [[...USER, "--platform-admin=yes"], "Flag --platform-admin takes no value"],
+  [[...USER, "extra"], 'Unexpected argument for "user create"'],
+  [["import", "--org", "s"], "Missing FILE.zip"],
+  [
+    ["org", "create", "--slug", "s", "--name", "N", "--tier", "gold"],
+    "Flag --tier must be one of free, hobbyist",
+  ],
+  [["member", "add", "--org", "s", "--user", "u", "--role", "boss"], "Flag --role must be one of viewer"],
+  [["org", "create", "--slug", "Not A Slug", "--name", "N"], "Flag --slug must be"],
+  [
+    ["user", "create", "--username", "ann", "--email", "nowhere", "--password", "long enough"],
+    "Flag --email must be",
+  ],
+  [
+    ["user", "create", "--username", "ann", "--email", "a@b.c", "--password", "short"],
+    "Flag --password must have 8",
+  ],
+  [["key", "revoke", "--id", "ulr_secret"], "Flag --id must be the UUID"],
+  [["key", "create", "--user", "u", "--expires", "tomorrow"], "Flag --expires must be ISO 8601"],
+  [["key", "create", "--user", "u", "--expires", "2020-01-01"], "Flag --expires must be in the future"],
+  [["demo", "seed", "--scale", "0"], "Flag --scale must be a whole number"],
+])("%p is refused as wrong usage", async (words, message) => {
+  await using db = await openTestDatabase();
+  const { exitCode, out, err } = await runCommand(db.url, words);
+  expect(err).toStartWith(message);
+  expect(err.trimEnd()).not.toContain("\n");
+  expect(exitCode).toBe(2);
+  expect(out).toBe("");
+});
+
+test("a refused password is not repeated", async () => {
+  await using db = await openTestDatabase();
+  const { err } = await runCommand(db.url, [...USER.slice(0, -1), "s3cret!"]);
+  expect(err).not.toContain("s3cret!");
+});
+
+test("a database that is away is one line on stderr", async () => {
+  const { exitCode, out, err } = await runCommand(NOWHERE, [...USER, "--json"]);
+  expect(exitCode).toBe(1);
+  expect(out).toBe("");
+  expect(err).toMatch(/^Cannot reach the database: [^\n]+\n$/);
+});
+
+test("a database that is behind is refused by every command but migrate", async () => {
+  await using db = await openTestDatabase();
+  await db.sql`create schema aside`;
+  await db.sql`alter table schema_migrations set schema aside`;
+  const { exitCode, err } = await runCommand(db.url, USER);
+  expect(exitCode).toBe(1);
+  expect(err).toContain("run `bun run migrate`");
+  await db.sql`alter table aside.schema_migrations set schema public`;
+  const migrated = await runCommand(db.url, ["migrate", "--json"]);
+  expect(JSON.parse(migrated.out)).toEqual({ applied: [] });
+});
+
+test("a missing DATABASE_URL is named", async () => {
+  const { exitCode, err } = await runCommand("", USER);
+  expect(exitCode).toBe(1);
+  expect(err).toStartWith("DATABASE_URL: must be set");
+});
+
+test("the process prints one JSON object, sets its exit code and ends", async () => {
+  await using db = await openTestDatabase();
+  const run = (words: readonly string[]) =>
+    Bun.spawn([process.execPath, MAIN, ...words], {
+      env: { ...process.env, DATABASE_URL: db.url },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+  const made = run([...USER, "--json"]);
+  expect(JSON.parse(await new Response(made.stdout).text())).toMatchObject({ username: "ann" });
+  expect(await made.exited).toBe(0);
+  const again = run([...USER, "--json"]);
+  expect(await new Response(again.stdout).text()).toBe("");
+  expect(await new Response(again.stderr).text()).toBe('Cannot create user "ann": the username is taken\n');
+  expect(await again.exited).toBe(1);
+  expect(await run(["user", "create"]).exited).toBe(2);
+});
