@@ -72,7 +72,8 @@ async function prepareFile(deps: ExportDeps, given: Preparation): Promise<Export
     format,
     contentType: CONTENT_TYPES[format],
     projectName: project.name,
-    suffix: `${dataset.name}.${format}`,
+    content: dataset.name,
+    extension: format,
     totalRows,
     headers: { Vary: "Accept-Encoding", ...(encoding ? { "Content-Encoding": encoding } : {}) },
     open: (signal) => {

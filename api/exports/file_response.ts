@@ -12,8 +12,9 @@ export interface ExportFile {
   format: ExportFormat;
   contentType: string;
   projectName: string;
-  /** What follows the project in the file's name, extension included. */
-  suffix: string;
+  /** What the file's name says it is: the dataset, or `bundle`. */
+  content: string;
+  extension: string;
   totalRows: number;
   /** Headers besides those every file has. */
   headers?: Readonly<Record<string, string>>;
@@ -71,11 +72,12 @@ export async function fileResponse(
 
 function fileHeaders(file: ExportFile, asOf: string): Record<string, string> {
   const stamp = asOf.replaceAll(":", "").replace(/\.\d+/, "");
+  const rest = `${file.content}-${stamp}.${file.extension}`;
   return {
     "Content-Type": file.contentType,
     "Content-Disposition": contentDisposition({
-      ascii: `${sanitizeProjectName(file.projectName)}-${stamp}-${file.suffix}`,
-      full: `${file.projectName}-${stamp}-${file.suffix}`,
+      ascii: `${sanitizeProjectName(file.projectName)}-${rest}`,
+      full: `${file.projectName}-${rest}`,
     }),
     "Cache-Control": "no-store",
     "X-Export-As-Of": asOf,
