@@ -1,9 +1,10 @@
 /** Builds the app from its dependencies; main.ts listens, tests call `handle`. */
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import type { Config } from "../shared/config.ts";
 import type { Log } from "../shared/log.ts";
 import type { Pool } from "../sql/pool.ts";
 import { createAuthenticate } from "./authenticate.ts";
+import { docsRoutes } from "./docs.ts";
 import { answerError } from "./error_handler.ts";
 import { exportRoutes } from "./exports/routes.ts";
 import { healthRoutes } from "./health.ts";
@@ -40,30 +41,30 @@ function apiRoutes(deps: AppDeps) {
   return new Elysia({ prefix: "/api/v1" }).use(exportRoutes(deps));
 }
 
-function allRoutes(deps: AppDeps) {
-  return (
-    // systemRouter: with Bun's own router, requests over a socket match otherwise than in `handle`.
-    // standardHostname: without, a short host name such as `http://db/` makes every path unknown.
-    new Elysia({ systemRouter: false, handler: { standardHostname: false }, normalize: false })
-      // Before the routes: hooks concern only what is registered after them.
-      .onError({ as: "global" }, ({ error, request }) => answerError(requestContext(request), error))
-      .use(healthRoutes(deps))
-      .use(metricsRoutes(deps))
-      .use(apiRoutes(deps))
-  );
+function serviceRoutes(deps: AppDeps) {
+  const api = apiRoutes(deps);
+  return new Elysia().use(healthRoutes(deps)).use(metricsRoutes(deps)).use(docsRoutes(api)).use(api);
 }
 
-/** Builds the app. It holds no connection and no timer of its own: it is gone when it is let go. */
-export function buildApp(deps: AppDeps): App {
+/**
+ * Builds the app. It holds no connection and no timer of its own: it is gone when it is let go. `routes` are the
+ * service's own unless a test brings others.
+ */
+export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps)): App {
   const { config, log, metrics, leaving, sql, now = Date.now } = deps;
-  const elysia = allRoutes(deps);
-  const routes: readonly RegisteredRoute[] = elysia.routes;
+  // systemRouter: with Bun's own router, requests over a socket match otherwise than in `handle`.
+  // standardHostname: without, a short host name such as `http://db/` makes every path unknown.
+  const elysia = new Elysia({ systemRouter: false, handler: { standardHostname: false }, normalize: false })
+    // Before the routes: hooks concern only what is registered after them.
+    .onError({ as: "global" }, ({ error, request }) => answerError(requestContext(request), error))
+    .use(routes);
+  const registered: readonly RegisteredRoute[] = elysia.routes;
   const handle = createHandle({
     admit: createAdmit({ config, now, authenticate: createAuthenticate({ sql, log }) }),
-    routeTable: buildRouteTable(routes),
+    routeTable: buildRouteTable(registered),
     dispatch: async (request) => elysia.handle(request),
     finishRequest: createFinishRequest({ log, metrics }),
     leaving,
   });
-  return { handle, routes };
+  return { handle, routes: registered };
 }

@@ -131,10 +131,12 @@ function addHeaders(headers: Headers, request: Request, context: RequestContext,
 /** The answer to HEAD: a stream is given up before it flows, any other body is measured. */
 async function withoutBody(response: Response, context: RequestContext): Promise<Response> {
   const { headers, status } = response;
-  if (context.streamEnd || headers.has("content-length")) {
+  if (context.streamEnd) {
     context.streamEnd = null;
     await response.body?.cancel();
-  } else if (response.body) {
+    // As GET says it. Bun would say `Content-Length: 0`, which is not true of the stream.
+    if (!headers.has("content-length")) headers.set("Transfer-Encoding", "chunked");
+  } else if (response.body && !headers.has("content-length")) {
     headers.set("Content-Length", String((await response.arrayBuffer()).byteLength));
   }
   return new Response(null, { status, headers });

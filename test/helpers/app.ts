@@ -1,4 +1,5 @@
 /** The whole API over a database of its own: requests go through `handle`, as they would from a socket. */
+import type { AnyElysia } from "elysia";
 import { type App, type AppDeps, buildApp } from "../../api/app.ts";
 import { createMetrics } from "../../api/metrics.ts";
 import { type Config, readConfig } from "../../shared/config.ts";
@@ -39,6 +40,8 @@ export interface TestAppOptions {
   config?: Partial<Config>;
   /** Milliseconds since the epoch, for the rate limits. */
   now?: () => number;
+  /** Served instead of the service's own. */
+  routes?: AnyElysia;
 }
 
 /** The configuration of a test: the defaults, over the given database. */
@@ -86,7 +89,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     leaving: leaving.signal,
     ...(options.now ? { now: options.now } : {}),
   };
-  const app = buildApp(deps);
+  const app = options.routes ? buildApp(deps, options.routes) : buildApp(deps);
   return {
     app,
     deps,

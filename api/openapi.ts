@@ -1,0 +1,137 @@
+/** The OpenAPI document: what the swagger plugin reads from the routes, put right and completed. */
+import { swagger } from "@elysiajs/swagger";
+import { type AnyElysia, Elysia } from "elysia";
+import { ERRORS, type ErrorCode } from "../shared/errors.ts";
+import { ACCESS_FIELD, type Access } from "./access.ts";
+import { ErrorEnvelope } from "./schemas.ts";
+
+/** Where a route lists the codes it can fail with, besides those every route can. */
+const FAILURES_FIELD = "x-failures";
+const SPEC_PATH = "/openapi.json";
+const HTTP_METHODS = ["get", "post", "put", "patch", "delete"] as const;
+
+/** Goes into a route's `detail`: `detail: { summary: "…", ...failsWith("PROJECT_NOT_FOUND") }`. */
+export function failsWith(...codes: readonly ErrorCode[]): object {
+  return { [FAILURES_FIELD]: codes };
+}
+
+export interface OpenApiResponse {
+  description?: string;
+  content?: Record<string, unknown>;
+}
+
+export interface OpenApiOperation {
+  [ACCESS_FIELD]?: Access;
+  [FAILURES_FIELD]?: readonly ErrorCode[];
+  requestBody?: { content: Record<string, unknown> };
+  responses?: Record<string, OpenApiResponse>;
+  security?: readonly Record<string, readonly string[]>[];
+}
+
+export type OpenApiPath = Partial<Record<(typeof HTTP_METHODS)[number], OpenApiOperation>>;
+
+export interface OpenApiDocument {
+  paths: Record<string, OpenApiPath>;
+}
+
+const INFO = {
+  title: "Tracker data export, definitions and models",
+  version: "1.0.0",
+  description:
+    "Exports of tracker data, a registry of definitions, and a model catalogue. Errors have one form; " +
+    "every answer carries X-Request-Id and, under /api/v1, X-RateLimit-Limit, -Remaining and -Reset.",
+};
+
+const SECURITY_SCHEMES = {
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    description: "An API key (`ulr_…`) or a session token (`uls_…`)",
+  },
+} as const;
+
+/** What any route can answer, whatever it does. */
+const COMMON_FAILURES: readonly ErrorCode[] = [
+  "VALIDATION_ERROR",
+  "UNAUTHORIZED",
+  "RATE_LIMITED",
+  "INTERNAL_SERVER_ERROR",
+  "SERVICE_UNAVAILABLE",
+];
+
+/** Describes the routes of `api`, which is not changed. */
+export async function buildOpenApi(api: AnyElysia): Promise<OpenApiDocument> {
+  // An app of its own, which never listens: of the plugin's two routes the page fetches from foreign servers.
+  const reader = new Elysia()
+    .use(
+      swagger({
+        specPath: SPEC_PATH,
+        excludeStaticFile: false,
+        documentation: { info: INFO, components: { securitySchemes: SECURITY_SCHEMES } },
+      }),
+    )
+    .use(api);
+  const response = await reader.handle(new Request(`http://localhost${SPEC_PATH}`));
+  // The plugin's own shape, of which the paths alone matter here.
+  const document = (await response.json()) as OpenApiDocument;
+  return { ...document, paths: completePaths(document.paths) };
+}
+
+function completePaths(paths: OpenApiDocument["paths"]): OpenApiDocument["paths"] {
+  const complete: OpenApiDocument["paths"] = {};
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const method of HTTP_METHODS) {
+      const operation = operations[method];
+      if (operation) operations[method] = completeOperation(operation);
+    }
+    // The plugin leaves a parameter that does not begin its segment as it is: `/@:orgSlug`.
+    complete[path.replaceAll(/:(\w+)/g, "{$1}")] = operations;
+  }
+  return complete;
+}
+
+function completeOperation(operation: OpenApiOperation): OpenApiOperation {
+  const { requestBody, responses = {} } = operation;
+  const isPublic = operation[ACCESS_FIELD] === "public";
+  return {
+    ...operation,
+    ...(requestBody ? { requestBody: { ...requestBody, content: jsonOnly(requestBody.content) } } : {}),
+    responses: { ...failureResponses(operation), ...described(responses) },
+    security: isPublic ? [{}, { bearer: [] }] : [{ bearer: [] }],
+  };
+}
+
+/** The plugin lists forms and plain text beside JSON; a content type that a route chose itself stays. */
+function jsonOnly(content: Record<string, unknown>): Record<string, unknown> {
+  const json = content["application/json"];
+  return json === undefined ? content : { "application/json": json };
+}
+
+/** OpenAPI wants a description on every response. */
+function described(responses: Record<string, OpenApiResponse>): Record<string, OpenApiResponse> {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      {
+        ...response,
+        description: response.description ?? "Done",
+        ...(response.content ? { content: jsonOnly(response.content) } : {}),
+      },
+    ]),
+  );
+}
+
+/** One response a status, naming its codes. */
+function failureResponses(operation: OpenApiOperation): Record<string, OpenApiResponse> {
+  const codes = [...COMMON_FAILURES, ...(operation[FAILURES_FIELD] ?? [])];
+  const responses: Record<string, OpenApiResponse> = {};
+  for (const code of codes) {
+    const { status, message } = ERRORS[code];
+    const known = responses[status]?.description;
+    responses[status] = {
+      description: `${known ? `${known}; ` : ""}\`${code}\`: ${message}`,
+      content: { "application/json": { schema: ErrorEnvelope } },
+    };
+  }
+  return responses;
+}
