@@ -1,0 +1,158 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BlobReader, TextWriter, ZipReader } from "@zip.js/zip.js";
+import { EXPORT_DATASET_NAMES } from "../../../shared/export_datasets.ts";
+import { openTestApp } from "../../helpers/app.ts";
+import { runCommand } from "../../helpers/command.ts";
+import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/export_project.ts";
+
+/** The files of a ZIP by name, in the order of its directory. */
+async function unzip(bytes: ArrayBuffer): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  const reader = new ZipReader(new BlobReader(new Blob([bytes])));
+  for (const entry of await reader.getEntries()) {
+    if (!entry.directory) files.set(entry.filename, await entry.getData(new TextWriter()));
+  }
+  return files;
+}
+
+test("a bundle holds the eight datasets as they are exported singly, and a manifest of them at the end", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const { person, project } = made;
+  for (const format of ["ndjson", "csv"] as const) {
+    const query = `?as_of=${AFTER_ALL}&format=${format}&include_deleted=true`;
+    const response = await exportDataset(app, made, "bundle", query);
+    expect(response.headers.get("content-type")).toBe("application/zip");
+    expect(response.headers.get("x-export-as-of")).toBe(AFTER_ALL);
+    const totalRows = Number(response.headers.get("x-export-total-rows"));
+    const files = await unzip(await response.arrayBuffer());
+    expect([...files.keys()]).toEqual([
+      ...EXPORT_DATASET_NAMES.map((dataset) => `${dataset}.${format}`),
+      "manifest.json",
+    ]);
+    const manifest = JSON.parse(files.get("manifest.json") ?? "");
+    expect(manifest).toMatchObject({
+      schemaVersion: 1,
+      asOf: AFTER_ALL,
+      coherence: "insert-level",
+      format,
+      project: { id: project.id, name: project.name },
+      organization: { id: person.org.id, slug: person.org.slug },
+      visibility: {
+        includeDeleted: true,
+        includeArchived: false,
+        includeSuperseded: false,
+        includeResolved: true,
+      },
+    });
+    let rows = 0;
+    for (const dataset of EXPORT_DATASET_NAMES) {
+      const flag = dataset.startsWith("issue") || dataset === "occurrences" || dataset === "status-history";
+      const single = await exportDataset(
+        app,
+        made,
+        dataset,
+        `?as_of=${AFTER_ALL}&format=${format}${flag ? "&include_deleted=true" : ""}`,
+      );
+      const bytes = Buffer.from(await single.arrayBuffer());
+      expect(files.get(`${dataset}.${format}`)).toBe(new TextDecoder().decode(bytes));
+      expect(manifest.files[dataset]).toEqual({
+        name: `${dataset}.${format}`,
+        rows: Number(single.headers.get("x-export-total-rows")),
+        bytes: bytes.byteLength,
+        sha256: createHash("sha256").update(bytes).digest("hex"),
+      });
+      expect(manifest.rowCounts[dataset]).toBe(manifest.files[dataset].rows);
+      rows += manifest.rowCounts[dataset];
+    }
+    expect(totalRows).toBe(rows);
+  }
+});
+
+test("the same bundle has the same bytes, whatever the time zone of the service", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const hashes = new Set<string>();
+  const zone = process.env["TZ"];
+  for (const timeZone of ["UTC", "Asia/Tokyo", "America/St_Johns"]) {
+    process.env["TZ"] = timeZone;
+    const response = await exportDataset(app, made, "bundle", `?as_of=${AFTER_ALL}`);
+    hashes.add(
+      createHash("sha256")
+        .update(Buffer.from(await response.arrayBuffer()))
+        .digest("hex"),
+    );
+  }
+  process.env["TZ"] = zone ?? "UTC";
+  expect(hashes.size).toBe(1);
+});
+
+test("unzip, 7z and Python open a bundle, see its time in UTC and its mode, and none opens a truncated one", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const directory = await mkdtemp(join(tmpdir(), "ulr-bundle-"));
+  const response = await exportDataset(app, made, "bundle", "?as_of=2026-02-01T12:34:56.789Z");
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const whole = join(directory, "whole.zip");
+  const readers = (path: string) => [
+    ["unzip", "-t", path],
+    ["7z", "t", path],
+    ["python3", "-c", "import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).testzip() is None", path],
+  ];
+  await Bun.write(whole, bytes);
+  for (const command of readers(whole)) {
+    expect([command[0], (await runCommand(command)).exitCode]).toEqual([command[0], 0]);
+  }
+  const program = `
+import json, sys, zipfile
+print(json.dumps([[i.date_time, oct(i.external_attr >> 16), i.create_system] for i in zipfile.ZipFile(sys.argv[1]).infolist()]))`;
+  const { stdout } = await runCommand(["python3", "-c", program, whole]);
+  expect(JSON.parse(stdout)).toEqual(Array(9).fill([[2026, 2, 1, 12, 34, 56], "0o100644", 3]));
+  for (const missing of [1, 100, Math.floor(bytes.length / 2), bytes.length - 10]) {
+    const path = join(directory, `without-${missing}.zip`);
+    await Bun.write(path, bytes.subarray(0, bytes.length - missing));
+    for (const command of readers(path)) {
+      expect([command[0], missing, (await runCommand(command)).exitCode === 0]).toEqual([
+        command[0],
+        missing,
+        false,
+      ]);
+    }
+  }
+  await rm(directory, { recursive: true });
+});
+
+test("an estimate counts what the bundle would hold", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const response = await exportDataset(app, made, "estimate", `?as_of=${AFTER_ALL}&include_archived=true`);
+  const { data } = (await response.json()) as { data: Record<string, unknown> };
+  const bundle = await exportDataset(app, made, "bundle", `?as_of=${AFTER_ALL}&include_archived=true`);
+  const files = await unzip(await bundle.arrayBuffer());
+  const manifest = JSON.parse(files.get("manifest.json") ?? "");
+  expect(data).toMatchObject({ asOf: AFTER_ALL, rowCounts: manifest.rowCounts, syncAllowed: true });
+  const bytes = Object.values<{ bytes: number }>(manifest.files).reduce((sum, file) => sum + file.bytes, 0);
+  expect(Number(data["estimatedBytes"])).toBeGreaterThan(bytes / 2);
+  expect(Number(data["estimatedBytes"])).toBeLessThan(bytes * 2);
+});
+
+test("an empty project makes a bundle of empty files", async () => {
+  await using app = await openTestApp();
+  const person = await app.make.person();
+  const project = await app.make.project({
+    orgId: person.org.id,
+    ownerId: person.user.id,
+    name: "空 / ../=x",
+  });
+  const response = await exportDataset(app, { person, project }, "bundle");
+  expect(response.headers.get("content-disposition")).toMatch(
+    /^attachment; filename="x-bundle-[\dTZ-]+\.zip"; filename\*=UTF-8''%E7%A9%BA%20-%20..-%3Dx-bundle-/,
+  );
+  const files = await unzip(await response.arrayBuffer());
+  expect(files.size).toBe(9);
+  expect(files.get("issues.ndjson")).toBe("");
+});
