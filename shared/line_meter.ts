@@ -20,19 +20,22 @@ export async function* meterLines(
 ): AsyncGenerator<Uint8Array, void, void> {
   const hasher = new Bun.CryptoHasher("sha256");
   let lineBytes = 0;
+  const extendLine = (bytes: number): void => {
+    lineBytes += bytes;
+    if (lineBytes <= maxLineBytes) return;
+    throw new RangeError(`Cannot read line ${meter.lines + 1}: it is longer than ${maxLineBytes} bytes`);
+  };
   for await (const chunk of content) {
     hasher.update(chunk);
     meter.bytes += chunk.length;
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
+      extendLine(end - start);
       meter.lines += 1;
       lineBytes = 0;
       start = end + 1;
     }
-    lineBytes += chunk.length - start;
-    if (lineBytes > maxLineBytes) {
-      throw new RangeError(`Cannot read line ${meter.lines + 1}: it is longer than ${maxLineBytes} bytes`);
-    }
+    extendLine(chunk.length - start);
     yield chunk;
   }
   if (lineBytes > 0) meter.lines += 1;

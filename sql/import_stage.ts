@@ -3,7 +3,11 @@ import type { Sql } from "./pool.ts";
 
 /** Makes the table; it goes with the transaction. Call inside a transaction. */
 export async function createImportStage(tx: Sql): Promise<void> {
-  await tx`create temporary table import_stage (doc json not null) on commit drop`;
+  await tx`
+    create temporary table import_stage (
+      doc json not null,
+      constraint import_stage_doc_check check (json_typeof(doc) = 'object')
+    ) on commit drop`;
 }
 
 /** Makes room for the next dataset. */

@@ -109,8 +109,8 @@ async function importDataset(tx: Sql, { name, file, target, source }: DatasetImp
   try {
     await stageLines(tx, file, source);
     const staged = await countStaged(tx);
-    // What PostgreSQL takes for the end of the data is no JSON.
-    if (staged < file.rows) refuse(`${name}: line ${staged + 1} is not JSON`);
+    // A line that is only `\.` ends the data for PostgreSQL.
+    if (staged < file.rows) refuse(`${name}: line ${staged + 1} is not a JSON object`);
     const key = await findUnknownKey(tx, dataset);
     if (key !== null) refuse(`${name}: this service knows no column "${key}"`);
     const inserted = await insertStaged(tx, { dataset, projectId: target.id });

@@ -8,14 +8,17 @@ const FAILING_ROW = new RegExp(`^Failing row contains \\((?:${UUID}|null), (${UU
 /** `Key (project_id, issue_id)=(<project>, <value>) …` */
 const KEY = /^Key \(project_id, (\w+)\)=\([^,]*, (.*)\)/;
 
+/** What comes before it quotes what was sent. */
+const COPY_LINE = /^COPY import_stage, line (\d+)/gm;
+
 /** What is wrong, after the colon of "Cannot import …". */
 export function describeRefusal(refusal: Refusal, dataset: ExportDataset): string {
   return `${dataset.name}: ${reason(refusal, dataset)}`;
 }
 
 function reason(refusal: Refusal, dataset: ExportDataset): string {
-  const line = /^COPY import_stage, line (\d+)/.exec(refusal.where)?.[1];
-  if (line !== undefined) return `line ${line} is not JSON`;
+  const line = [...refusal.where.matchAll(COPY_LINE)].at(-1)?.[1];
+  if (line !== undefined) return `line ${line} is not a JSON object`;
   const [, keyColumn = "", key = ""] = KEY.exec(refusal.detail) ?? [];
   const row = FAILING_ROW.exec(refusal.detail)?.[1] ?? "without an id";
   switch (refusal.sqlState) {
