@@ -113,5 +113,5 @@ export const importCommand = defineCommand({
 /** The same error, saying that the projects before it are there. */
 function partly(error: unknown, count: number): unknown {
   if (!(error instanceof AdminError) || count === 0) return error;
-  return new AdminError(`${error.message} (the ${count} projects before it were imported)`);
+  return new AdminError(`${error.message} (imported before it: ${count})`);
 }

@@ -73,7 +73,7 @@ async function refuseBehind(sql: Pool, command: Command): Promise<void> {
   const pending = await listPendingMigrations(sql);
   if (pending.length === 0) return;
   throw new AdminError(
-    `Cannot run "${command.name}": the database lacks ${pending.length} migrations; run \`bun run migrate\``,
+    `Cannot run "${command.name}": the database is behind (${pending.length} pending); run \`bun run migrate\``,
   );
 }
 

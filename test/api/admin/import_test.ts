@@ -114,7 +114,7 @@ test("import takes projects one by one: those before a failure stay", async () =
   const { exitCode, err } = await place.import(path);
   expect(exitCode).toBe(1);
   expect(err).toContain('Cannot import project "Bad"');
-  expect(err).toContain("(the 1 projects before it were imported)");
+  expect(err).toContain("(imported before it: 1)");
   const projects = await place.db.sql`select id from projects`;
   expect(projects.map((row) => row["id"])).toEqual([good]);
 });
