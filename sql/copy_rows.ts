@@ -37,7 +37,8 @@ class LineChunks {
   readonly #full: Uint8Array[] = [];
   #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   #used = 0;
-  #count = 0;
+  /** Chunks of all streams together: many slow ones leave as much garbage as a fast one. */
+  static #count = 0;
 
   constructor(format: ExportFormat) {
     this.#crlf = format === "csv";
@@ -71,8 +72,8 @@ class LineChunks {
     if (this.#used > 0) this.#full.push(this.#chunk.subarray(0, this.#used));
     this.#chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, needed));
     this.#used = 0;
-    this.#count += 1;
-    if (this.#count % CHUNKS_PER_COLLECTION === 0) Bun.gc(true);
+    LineChunks.#count += 1;
+    if (LineChunks.#count % CHUNKS_PER_COLLECTION === 0) Bun.gc(true);
   }
 }
 

@@ -51,9 +51,15 @@ export async function fileResponse(
   };
   const first = await chunks.next().catch(async (error: unknown) => {
     await close();
+    if (abort.signal.aborted) return null;
     throw error;
   });
   const endStream = announceStream(request);
+  if (first === null) {
+    // The client left before there was anything to send: nobody reads this answer.
+    endStream({ outcome: "aborted", bytes: 0 });
+    return new Response(null, { headers });
+  }
   const body = responseStream(startWith(first, chunks), {
     abort,
     onEnd: async (end) => {

@@ -46,7 +46,8 @@ export function responseStream(
           controller.enqueue(next.value);
         } catch (error) {
           if (isOver) return;
-          await end({ outcome: "failed", error });
+          // What was being made when the client left fails because of that.
+          await end(options.abort.signal.aborted ? { outcome: "aborted" } : { outcome: "failed", error });
           controller.error(error);
           return;
         }

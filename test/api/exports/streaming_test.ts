@@ -1,0 +1,209 @@
+/** How exports behave on a real socket: readers that leave, that are slow, and streams that fail on the way. */
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { gunzipSync, zstdDecompressSync } from "node:zlib";
+import type { ExportProject } from "../../helpers/export_project.ts";
+import { type ListeningApp, openListeningApp } from "../../helpers/listening_app.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
+
+type Made = Pick<ExportProject, "person" | "project">;
+
+/** A project with so many issues that an export outgrows every buffer on the way: about 1 KB each. */
+async function makeLargeProject({ app }: ListeningApp, issues: number): Promise<Made> {
+  const person = await app.make.person();
+  const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
+  await app.db.sql`
+    insert into issues
+      (project_id, fingerprint, title, status, priority, file_path, first_seen_run_id, last_seen_run_id, created_at)
+    select
+      ${project.id}, md5(n::text) || md5(n::text || 'x'), 'Issue ' || n, 'open', 'high', repeat('x', 800),
+      gen_random_uuid(), gen_random_uuid(), timestamptz '2026-01-01' + n * interval '1 second'
+    from generate_series(1, ${issues}::int) as n`;
+  return { person, project };
+}
+
+/** Connections on which an export's COPY runs now, or only those where it waits for its reader. */
+async function countRunningCopies({ app }: ListeningApp, waitEvent: string | null = null): Promise<number> {
+  const [row] = await app.db.sql<[{ count: number }]>`
+    select count(*)
+    from pg_stat_activity
+    where datname = current_database()
+      and backend_type = 'client backend'
+      and query like 'copy (%'
+      and state = 'active'
+      and (${waitEvent}::text is null or wait_event = ${waitEvent})`;
+  return row.count;
+}
+
+/** Sends the request and reads nothing of the answer. */
+async function startReading(
+  { port }: ListeningApp,
+  { person, project }: Made,
+  path: string,
+): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.pause();
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.write(
+    `GET /api/v1/export/projects/${project.id}/${path} HTTP/1.1\r\nHost: localhost\r\n` +
+      `Authorization: Bearer ${person.key}\r\n\r\n`,
+  );
+  return socket;
+}
+
+function download({ origin }: ListeningApp, made: Made, path: string, headers = {}): Promise<Response> {
+  return fetch(`${origin}/api/v1/export/projects/${made.project.id}/${path}`, {
+    headers: { authorization: `Bearer ${made.person.key}`, ...headers },
+  });
+}
+
+test("a reader that goes away ends the query and frees slot and connection within a second", async () => {
+  await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
+  const made = await makeLargeProject(server, 60_000);
+  for (const path of ["issues", "issues?format=csv", "bundle"]) {
+    for (const leave of ["destroy", "resetAndDestroy"] as const) {
+      const socket = await startReading(server, made, path);
+      await waitFor(async () => (await countRunningCopies(server)) === 1);
+      const left = performance.now();
+      socket[leave]();
+      await waitFor(async () => (await countRunningCopies(server)) === 0);
+      expect(performance.now() - left).toBeLessThan(1000);
+      // The only slot is free, and its connection works.
+      const next = await waitFor(async () => {
+        const response = await download(server, made, "runs");
+        return response.status === 200 ? response : response.body?.cancel().then(() => null);
+      }, 1000);
+      expect(await next.text()).toBe("");
+    }
+  }
+  const aborted = server.app.logLines.filter((line) => line["outcome"] === "aborted");
+  expect(aborted).toHaveLength(6);
+}, 60_000);
+
+test("50 slow readers hold little memory, and other requests are served", async () => {
+  await using server = await openListeningApp({ config: { exportStreamsMax: 50 } });
+  const made = await makeLargeProject(server, 40_000);
+  const first = await download(server, made, "issues");
+  const { byteLength } = await first.arrayBuffer();
+  Bun.gc(true);
+  const before = process.memoryUsage.rss();
+  const sockets = await Promise.all(Array.from({ length: 50 }, () => startReading(server, made, "issues")));
+  await waitFor(async () => (await countRunningCopies(server, "ClientWrite")) === 50, 20_000);
+  const started = performance.now();
+  const response = await fetch(`${server.origin}/api/v1/export/datasets`);
+  expect([response.status, performance.now() - started < 1000]).toEqual([200, true]);
+  expect((await download(server, made, "runs")).status).toBe(503);
+  // Together they would hold 50 times the file; the kernel's buffers are not ours.
+  const grown = process.memoryUsage.rss() - before;
+  expect(grown).toBeLessThan(50 * 4 * 2 ** 20);
+  expect(grown).toBeLessThan((50 * byteLength) / 4);
+  for (const socket of sockets) socket.destroy();
+  await waitFor(async () => (await countRunningCopies(server)) === 0);
+}, 60_000);
+
+test("a slow reader gets everything in the end", async () => {
+  await using server = await openListeningApp();
+  const made = await makeLargeProject(server, 20_000);
+  const response = await download(server, made, "issues");
+  const reader = response.body?.getReader();
+  let bytes = 0;
+  let lines = 0;
+  for (let reads = 0; ; reads += 1) {
+    const next = await reader?.read();
+    if (!next || next.done) break;
+    bytes += next.value.length;
+    for (const byte of next.value) if (byte === 10) lines += 1;
+    if (reads % 20 === 0) await Bun.sleep(5);
+  }
+  expect(lines).toBe(20_000);
+  expect(bytes).toBeGreaterThan(20_000 * 1000);
+}, 30_000);
+
+test("a failure after the first byte breaks the connection, whatever the form", async () => {
+  await using server = await openListeningApp();
+  const made = await makeLargeProject(server, 60_000);
+  for (const path of ["issues", "issues?format=csv", "bundle"]) {
+    const socket = await startReading(server, made, path);
+    await waitFor(async () => (await countRunningCopies(server, "ClientWrite")) === 1);
+    await server.app.db.sql`
+      select pg_terminate_backend(pid)
+      from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend' and query like 'copy (%'`;
+    let tail = "";
+    socket.on("data", (chunk) => {
+      tail = (tail + chunk.toString("latin1")).slice(-5);
+    });
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.resume();
+    await closed;
+    // A whole answer would end in the last chunk of length zero.
+    expect([path, tail === "0\r\n\r\n"]).toEqual([path, false]);
+  }
+  const failed = await waitFor(() => {
+    const lines = server.app.logLines.filter((line) => line["outcome"] === "failed");
+    return lines.length === 3 ? lines : null;
+  });
+  expect(failed.every((line) => line["level"] === "error")).toBe(true);
+  const next = await download(server, made, "runs");
+  expect([next.status, await next.text()]).toEqual([200, ""]);
+}, 30_000);
+
+test("a failure of the query's first row is an answer with its status and no broken download", async () => {
+  await using server = await openListeningApp();
+  const made = await makeLargeProject(server, 10);
+  // What a row cannot be made of any more: the column is gone between the service's start and the request.
+  await server.app.db.sql`alter table issues rename column title to heading`;
+  const response = await download(server, made, "issues");
+  expect([response.status, response.headers.get("content-disposition")]).toEqual([500, null]);
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  expect(error.code).toBe("INTERNAL_SERVER_ERROR");
+  expect(JSON.stringify(error)).not.toContain("title");
+});
+
+test("the answer is compressed as the client prefers", async () => {
+  await using server = await openListeningApp();
+  const made = await makeLargeProject(server, 2000);
+  const asOf = "2026-02-01T00:00:00.000Z";
+  const plain = Buffer.from(await (await download(server, made, `issues?as_of=${asOf}`)).arrayBuffer());
+  const get = async (acceptEncoding: string) => {
+    // fetch() would decompress; `decompress: false` is Bun's way to say that it must not.
+    const response = await fetch(
+      `${server.origin}/api/v1/export/projects/${made.project.id}/issues?as_of=${asOf}`,
+      {
+        headers: { authorization: `Bearer ${made.person.key}`, "accept-encoding": acceptEncoding },
+        decompress: false,
+      },
+    );
+    expect(response.headers.get("vary")).toBe("Accept-Encoding");
+    return {
+      encoding: response.headers.get("content-encoding"),
+      bytes: Buffer.from(await response.arrayBuffer()),
+    };
+  };
+  const gzip = await get("gzip;q=1, zstd;q=0.5, identity;q=0.1");
+  expect([gzip.encoding, gunzipSync(gzip.bytes).equals(plain)]).toEqual(["gzip", true]);
+  const zstd = await get("gzip, zstd");
+  expect([zstd.encoding, zstdDecompressSync(zstd.bytes).equals(plain)]).toEqual(["zstd", true]);
+  expect(zstd.bytes.length).toBeLessThan(plain.length / 4);
+  const identity = await get("br, gzip;q=0");
+  expect([identity.encoding, identity.bytes.equals(plain)]).toEqual([null, true]);
+}, 30_000);
+
+test("HEAD answers with the headers of GET and starts nothing that stays", async () => {
+  await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
+  const made = await makeLargeProject(server, 100);
+  for (const path of ["issues", "bundle"]) {
+    const response = await fetch(`${server.origin}/api/v1/export/projects/${made.project.id}/${path}`, {
+      method: "HEAD",
+      headers: { authorization: `Bearer ${made.person.key}` },
+    });
+    expect([response.status, response.headers.get("x-export-total-rows"), await response.text()]).toEqual([
+      200,
+      "100",
+      "",
+    ]);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+  }
+  expect(await countRunningCopies(server)).toBe(0);
+});
