@@ -65,8 +65,7 @@ function newContext(request: Request, address: string): RequestContext {
 
 /** The order of refusals: credential and rate limit, route, access, scope, body. Validation is Elysia's, after them. */
 async function serve(deps: FrameDeps, request: Request, context: RequestContext): Promise<Response> {
-  const url = new URL(request.url);
-  url.pathname = canonicalPath(url.pathname);
+  const url = canonicalUrl(request);
   if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) await deps.admit(request.headers, context);
   const route = findRoute(deps.routeTable, request.method, url.pathname);
   context.route = route.pattern;
@@ -77,6 +76,16 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
   const inner = toInner(request, url.href, text);
   bindContext(inner, context);
   return deps.dispatch(inner);
+}
+
+/** One URL for all the ways to spell a resource. Throws for a `Host` header of which no URL can be made. */
+function canonicalUrl(request: Request): URL {
+  const url = URL.parse(request.url);
+  if (!url) throw refuseInput([{ path: "", message: "the Host header is not a host" }]);
+  url.pathname = canonicalPath(url.pathname);
+  // Only a client that does not know better sends one; Elysia would take it for a part of the query.
+  url.hash = "";
+  return url;
 }
 
 function findRoute(routeTable: RouteTable, method: string, path: string): Route {
@@ -111,8 +120,10 @@ function toInner(request: Request, href: string, text: string | null): Request {
   if (request.method === "GET" && request.url === href) return request;
   const headers = new Headers(request.headers);
   headers.delete("content-length");
-  // An empty JSON body is no body (contract section 2); Elysia would try to parse it.
+  // An empty JSON body is no body (contract section 2); Elysia would try to parse it. Any other is known to be JSON,
+  // of which Elysia knows one spelling only.
   if (text === null) headers.delete("content-type");
+  else headers.set("content-type", "application/json");
   const method = request.method === "HEAD" ? "GET" : request.method;
   return new Request(href, { method, headers, body: text, signal: request.signal });
 }

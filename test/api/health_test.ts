@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { openTestApp } from "../helpers/app.ts";
+
+describe("GET /health/live", () => {
+  test("answers whatever the database does", async () => {
+    await using api = await openTestApp();
+    await api.deps.sql.end();
+    const response = await api.request("/health/live");
+    expect([response.status, await response.json()]).toEqual([200, { data: { status: "live" } }]);
+  });
+});
+
+describe("GET /health/ready", () => {
+  test("is 200 when the database answers and is current", async () => {
+    await using api = await openTestApp();
+    const response = await api.request("/health/ready");
+    expect([response.status, await response.json()]).toEqual([200, { data: { status: "ready" } }]);
+  });
+
+  test("is 503 while a migration is pending and 200 once it is not", async () => {
+    await using api = await openTestApp();
+    const [taken] = await api.db.sql<{ name: string; checksum: string }[]>`
+      delete from schema_migrations where name = (select max(name) from schema_migrations)
+      returning name, checksum`;
+    if (!taken) throw new Error("Cannot take a migration away: none is recorded");
+    const refused = await api.request("/health/ready");
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({
+      error: { code: "SERVICE_UNAVAILABLE", details: { checks: { database: "ok", migrations: "pending" } } },
+    });
+    await api.db
+      .sql`insert into schema_migrations (name, checksum) values (${taken.name}, ${taken.checksum})`;
+    expect((await api.request("/health/ready")).status).toBe(200);
+  });
+
+  test("is 503 when the database is away, and says no more than that", async () => {
+    await using api = await openTestApp();
+    await api.deps.sql.end();
+    const response = await api.request("/health/ready");
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
+    const { error } = (await response.json()) as { error: object };
+    expect(error).toMatchObject({ details: { checks: { database: "down" } } });
+  });
+
+  test("is 503 when the process is about to leave", async () => {
+    await using api = await openTestApp();
+    api.leave();
+    const response = await api.request("/health/ready");
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ error: { details: { checks: { process: "leaving" } } } });
+  });
+});
+
+describe("GET /metrics", () => {
+  test("counts requests by method, pattern and status", async () => {
+    await using api = await openTestApp();
+    await api.request("/api/v1/export/projects/one/issues");
+    await api.request("/api/v1/export/projects/two/issues/");
+    await api.request("/api/v1/no/such/path");
+    const response = await api.request("/metrics");
+    expect(response.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
+    const lines = (await response.text()).split("\n");
+    const pattern = "/api/v1/export/projects/:project/:dataset";
+    expect(lines).toContain(
+      `http_request_duration_seconds_count{method="GET",route="${pattern}",status="401"} 2`,
+    );
+    expect(lines).toContain(`http_request_duration_seconds_count{method="GET",route="none",status="404"} 1`);
+  });
+});

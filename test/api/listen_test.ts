@@ -1,0 +1,195 @@
+import { describe, expect, test } from "bun:test";
+import { type ListenOptions, listen } from "../../api/listen.ts";
+import { openTestApp, type TestApp } from "../helpers/app.ts";
+import { probeRoutes } from "../helpers/probe_routes.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+interface Listening extends AsyncDisposable {
+  api: TestApp;
+  server: ReturnType<typeof listen>;
+  url: string;
+}
+
+async function openListening(
+  probe: Parameters<typeof probeRoutes>[0] = {},
+  options: Partial<ListenOptions> = {},
+): Promise<Listening> {
+  const api = await openTestApp({ routes: probeRoutes(probe) });
+  const server = listen(api.app, { host: "127.0.0.1", port: 0, trustProxy: false, ...options });
+  return {
+    api,
+    server,
+    url: `http://127.0.0.1:${server.port}`,
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+      await api[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Sends the text as it is, which no HTTP client would, and resolves with all that comes back. */
+async function sendRaw(port: number | undefined, text: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let received = "";
+  await Bun.connect({
+    hostname: "127.0.0.1",
+    port: port ?? 0,
+    socket: {
+      open: (socket) => void socket.write(text),
+      data: (_, data) => {
+        received += data.toString();
+      },
+      close: () => resolve(received),
+    },
+  });
+  return promise;
+}
+
+/** Headers that a socket adds, or that differ from request to request. */
+const CHANGING = ["date", "content-length", "transfer-encoding", "connection", "x-request-id"];
+
+function lasting(headers: Headers): Record<string, string> {
+  return Object.fromEntries(
+    [...headers].filter(([name]) => !CHANGING.includes(name) && !name.startsWith("x-ratelimit-")),
+  );
+}
+
+describe("a request over a socket", () => {
+  test("is answered as handle() answers it", async () => {
+    await using open = await openListening();
+    const { key } = await open.api.make.person();
+    const authorization = { authorization: `Bearer ${key}` };
+    const cases: [string, RequestInit & { headers?: Record<string, string> }][] = [
+      ["/api/v1/echo/a", {}],
+      ["/api/v1/echo/a/", { headers: authorization }],
+      ["/api/v1/%40acme/things/a%401.0.0", {}],
+      ["/api/v1/@acme/things/publish", {}],
+      ["/api/v1/echo/a%2", {}],
+      ["/api/v1/nowhere", {}],
+      ["/api/v1/caller", {}],
+      ["/api/v1/caller", { headers: { authorization: "Basic eA==" } }],
+      ["/api/v1/things", { method: "PUT" }],
+      ["/api/v1/things", { method: "POST", headers: authorization, body: "{" }],
+      ["/api/v1/things?limit=x", {}],
+      ["/api/v1/stream/whole", {}],
+      ["/api/v1/echo/short-host", { headers: { host: "db" } }],
+    ];
+    for (const [path, init] of cases) {
+      const [near, far] = [
+        await open.api.app.handle(new Request(`http://localhost${path}`, init), "127.0.0.1"),
+        await fetch(`${open.url}${path}`, init),
+      ];
+      expect([path, far.status, lasting(far.headers)]).toEqual([path, near.status, lasting(near.headers)]);
+      const withoutId = (text: string) => text.replace(/"requestId":"[^"]*"/, "");
+      expect(withoutId(await far.text())).toBe(withoutId(await near.text()));
+    }
+  });
+
+  test("is counted by the address of its connection, whatever it says", async () => {
+    await using open = await openListening();
+    await fetch(`${open.url}/api/v1/echo/a`, { headers: { "x-forwarded-for": "203.0.113.9" } });
+    expect(open.api.logLines).toMatchObject([{ address: "127.0.0.1" }]);
+  });
+
+  test("is counted by the last hop of X-Forwarded-For behind a trusted proxy", async () => {
+    await using open = await openListening({}, { trustProxy: true });
+    for (const [given, address] of [
+      ["203.0.113.9, 198.51.100.7", "198.51.100.7"],
+      ["::ffff:198.51.100.7", "198.51.100.7"],
+      ["", "127.0.0.1"],
+    ] as const) {
+      await fetch(`${open.url}/api/v1/echo/a`, { headers: { "x-forwarded-for": given } });
+      expect(open.api.logLines.at(-1)).toMatchObject({ address });
+    }
+  });
+
+  test("with HEAD is answered with GET's length, and without one where GET has none", async () => {
+    const streams = { cancelled: 0 };
+    await using open = await openListening({ streams });
+    const whole = await fetch(`${open.url}/api/v1/echo/a`, { method: "HEAD" });
+    expect(whole.headers.get("content-length")).toBe(String('{"data":{"name":"a"}}'.length));
+    const stream = await fetch(`${open.url}/api/v1/stream/endless`, { method: "HEAD" });
+    expect([stream.status, stream.headers.get("content-length"), await stream.text()]).toEqual([
+      200,
+      null,
+      "",
+    ]);
+    expect(streams.cancelled).toBe(1);
+  });
+
+  test("with a body that is too large gets an answer of ours", async () => {
+    await using open = await openListening();
+    const { key } = await open.api.make.person();
+    const response = await fetch(`${open.url}/api/v1/things`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: new Uint8Array(3_000_000),
+    });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ error: { code: "PAYLOAD_TOO_LARGE" } });
+  });
+
+  test("with a Host header that is no host is 400, and with a fragment is as without", async () => {
+    await using open = await openListening();
+    const send = (path: string, host: string) =>
+      sendRaw(open.server.port, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    for (const host of ["%%%", "a b", "a:99999", "["]) {
+      expect(await send("/api/v1/echo/a", host)).toMatch(/^HTTP\/1\.1 400 .*"VALIDATION_ERROR"/s);
+    }
+    expect(await send("/api/v1/things?format=csv#x", "db")).toEndWith('{"data":{"format":"csv"}}');
+    expect(await send("//api/v1/echo/a", "db")).toStartWith("HTTP/1.1 404 ");
+  });
+});
+
+describe("a stream over a socket", () => {
+  test("breaks the connection when it fails", async () => {
+    await using open = await openListening();
+    const response = await fetch(`${open.url}/api/v1/stream/fail`);
+    expect(response.status).toBe(200);
+    await expect(response.arrayBuffer()).rejects.toThrow();
+    await waitFor(() => open.api.logLines.length === 1);
+    expect(open.api.logLines).toMatchObject([{ outcome: "failed", err: { message: expect.any(String) } }]);
+  });
+
+  test("ends when its client leaves", async () => {
+    const streams = { cancelled: 0 };
+    await using open = await openListening({ streams });
+    const client = new AbortController();
+    const response = await fetch(`${open.url}/api/v1/stream/endless`, { signal: client.signal });
+    await response.body?.getReader().read();
+    client.abort();
+    await waitFor(() => streams.cancelled === 1 && open.api.logLines.length === 1);
+    expect(open.api.logLines).toMatchObject([{ outcome: "aborted" }]);
+  });
+});
+
+describe("the server", () => {
+  test("stops when what runs has ended, and no sooner", async () => {
+    const { promise: wait, resolve: letGo } = Promise.withResolvers<void>();
+    await using open = await openListening({ wait });
+    const running = fetch(`${open.url}/api/v1/wait`);
+    await waitFor(() => open.server.pendingRequests === 1);
+    let hasStopped = false;
+    const stopped = open.server.stop().then(() => {
+      hasStopped = true;
+    });
+    await expect(fetch(`${open.url}/api/v1/echo/a`)).rejects.toThrow();
+    expect(hasStopped).toBe(false);
+    letGo();
+    expect((await running).status).toBe(200);
+    await stopped;
+  });
+
+  test("does not share a port that is taken", async () => {
+    await using open = await openListening();
+    const { port = 0 } = open.server;
+    const error = (() => {
+      try {
+        return listen(open.api.app, { host: "127.0.0.1", port, trustProxy: false });
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(error).toMatchObject({ code: "EADDRINUSE" });
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "bun:test";
+import { spawnApi, startApi } from "../helpers/api_process.ts";
+import { openTestDatabase } from "../helpers/database.ts";
+import { createFactory } from "../helpers/factory.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+const TIMEOUT_MS = 30_000;
+
+describe("the API process refuses to start, in a line a problem,", () => {
+  async function refusal(env: Readonly<Record<string, string>>): Promise<[number, string]> {
+    await using api = spawnApi(env);
+    return [await api.exited, api.output.stderr];
+  }
+
+  test(
+    "with wrong variables, all at once",
+    async () => {
+      const [code, stderr] = await refusal({
+        PORT: "http",
+        DATABASE_POOL_MAX: "0",
+        DATABASE_URL: "postgres://h/d",
+      });
+      expect(code).toBe(1);
+      expect(stderr.trimEnd().split("\n").sort()).toEqual([
+        expect.stringMatching(/^DATABASE_POOL_MAX: must be /),
+        expect.stringMatching(/^PORT: must be /),
+      ]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "on a database that is behind, and says what to run",
+    async () => {
+      await using db = await openTestDatabase();
+      await db.sql`delete from schema_migrations where name = (select max(name) from schema_migrations)`;
+      expect(await refusal({ DATABASE_URL: db.url })).toEqual([
+        1,
+        "Cannot start: 1 migrations are pending; run `bun run migrate` first\n",
+      ]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "without a database, and keeps its password to itself",
+    async () => {
+      const [code, stderr] = await refusal({ DATABASE_URL: "postgres://app:pass-word@127.0.0.1:1/none" });
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot start: [^\n]+\n$/)]);
+      expect(stderr).not.toContain("pass-word");
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "on a port that is taken, and names it",
+    async () => {
+      await using db = await openTestDatabase();
+      await using first = await startApi({ DATABASE_URL: db.url });
+      const { port } = new URL(first.url);
+      expect(await refusal({ DATABASE_URL: db.url, PORT: port })).toEqual([
+        1,
+        `Cannot listen on 127.0.0.1:${port}: the port is taken\n`,
+      ]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("the API process leaves", () => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    test(
+      `at once on ${signal} when nothing runs, with idle connections open`,
+      async () => {
+        await using db = await openTestDatabase();
+        await using api = await startApi({ DATABASE_URL: db.url });
+        expect((await fetch(`${api.url}/health/ready`)).status).toBe(200);
+        api.kill(signal);
+        expect(await api.exited).toBe(0);
+        expect(api.logLines().map((line) => line["message"])).toEqual([
+          "listening",
+          "request",
+          "stopping",
+          "stopped",
+        ]);
+        expect(api.output.stderr).toBe("");
+      },
+      TIMEOUT_MS,
+    );
+  }
+
+  test(
+    "when a request that was running at SIGTERM has been answered, and takes no new one",
+    async () => {
+      await using db = await openTestDatabase();
+      const { key } = await createFactory(db.sql).person();
+      await using api = await startApi({ DATABASE_URL: db.url });
+      const ask = () =>
+        fetch(`${api.url}/api/v1/export/datasets`, { headers: { authorization: `Bearer ${key}` } });
+      const lock = await db.sql.reserve();
+      await lock`begin`;
+      await lock`lock table api_keys in access exclusive mode`;
+      const running = ask();
+      // The request is in the middle of its first query.
+      await waitFor(async () => {
+        const [row] = await db.sql`
+          select 1 from pg_locks where relation = 'api_keys'::regclass and not granted`;
+        return row !== undefined;
+      });
+      api.kill("SIGTERM");
+      await waitFor(() => api.logLines().some((line) => line["message"] === "stopping"));
+      await expect(ask()).rejects.toThrow();
+      await lock`commit`;
+      lock.release();
+      expect((await running).status).toBe(200);
+      expect(await api.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "at a second signal without waiting",
+    async () => {
+      await using db = await openTestDatabase();
+      const { key } = await createFactory(db.sql).person();
+      await using api = await startApi({ DATABASE_URL: db.url });
+      const lock = await db.sql.reserve();
+      await lock`begin`;
+      await lock`lock table api_keys in access exclusive mode`;
+      const running = fetch(`${api.url}/api/v1/export/datasets`, {
+        headers: { authorization: `Bearer ${key}` },
+      }).catch((error: unknown) => error);
+      await waitFor(async () => {
+        const [row] = await db.sql`
+          select 1 from pg_locks where relation = 'api_keys'::regclass and not granted`;
+        return row !== undefined;
+      });
+      api.kill("SIGTERM");
+      await waitFor(() => api.logLines().some((line) => line["message"] === "stopping"));
+      api.kill("SIGTERM");
+      expect(await api.exited).toBe(1);
+      expect(await running).toBeInstanceOf(Error);
+      await lock`commit`;
+      lock.release();
+    },
+    TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "bun:test";
+import {
+  type Credential,
+  hasOrgRole,
+  isPersonalCredential,
+  mayExportBundle,
+  mayExportDataset,
+  maySubscriptionExport,
+  mayUseMethod,
+} from "../../shared/policy.ts";
+import {
+  KEY_KINDS,
+  type KeyKind,
+  type KeyScope,
+  ORG_ROLES,
+  SUBSCRIPTION_TIERS,
+} from "../../shared/vocabulary.ts";
+
+const session: Credential = { type: "session", id: "s", expiresAt: "2999-01-01T00:00:00.000Z" };
+
+function key(kind: KeyKind, scope: KeyScope = "write"): Credential {
+  return { type: "key", id: "k", kind, scope, orgId: null, expiresAt: null };
+}
+
+test("mayUseMethod() lets everything read, and sessions and write keys write", () => {
+  for (const method of ["GET", "HEAD"]) {
+    for (const credential of [session, key("user", "read"), key("system", "write")]) {
+      expect(mayUseMethod(credential, method)).toEqual({ ok: true });
+    }
+  }
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+    expect(mayUseMethod(session, method)).toEqual({ ok: true });
+    expect(mayUseMethod(key("automation", "write"), method)).toEqual({ ok: true });
+    expect(mayUseMethod(key("user", "read"), method)).toEqual({ ok: false, code: "INSUFFICIENT_SCOPE" });
+  }
+});
+
+test("hasOrgRole() orders viewer, publisher, admin, owner", () => {
+  const allowed = ORG_ROLES.map((required) =>
+    ORG_ROLES.filter((current) => hasOrgRole(current, required).ok),
+  );
+  expect(allowed).toEqual([
+    ["viewer", "publisher", "admin", "owner"],
+    ["publisher", "admin", "owner"],
+    ["admin", "owner"],
+    ["owner"],
+  ]);
+  expect(hasOrgRole("viewer", "publisher")).toEqual({
+    ok: false,
+    code: "INSUFFICIENT_ORG_ROLE",
+    details: { currentRole: "viewer", requiredRole: "publisher" },
+  });
+});
+
+test("isPersonalCredential() keeps automation and system keys out", () => {
+  const personal = KEY_KINDS.filter((kind) => isPersonalCredential(key(kind)).ok);
+  expect([personal, isPersonalCredential(session).ok]).toEqual([["user"], true]);
+  expect(isPersonalCredential(key("system"))).toEqual({
+    ok: false,
+    code: "KEY_KIND_FORBIDDEN",
+    details: { kind: "system" },
+  });
+});
+
+test("maySubscriptionExport() wants any paid tier", () => {
+  const paid = SUBSCRIPTION_TIERS.filter((tier) => maySubscriptionExport(tier).ok);
+  expect(paid).toEqual(["hobbyist", "plus", "pro", "enterprise"]);
+  expect(maySubscriptionExport("free")).toEqual({
+    ok: false,
+    code: "SUBSCRIPTION_REQUIRED",
+    details: { requiredTier: "hobbyist", currentTier: "free", feature: "export" },
+  });
+});
+
+describe("mayExportDataset()", () => {
+  test("lets any member with any credential export on a paid tier", () => {
+    for (const credential of [session, ...KEY_KINDS.map((kind) => key(kind, "read"))]) {
+      for (const role of ORG_ROLES) {
+        expect(mayExportDataset({ credential, role, tier: "hobbyist" })).toEqual({ ok: true });
+        expect(mayExportDataset({ credential, role, tier: "free" }).ok).toBe(false);
+      }
+    }
+  });
+});
+
+describe("mayExportBundle()", () => {
+  test("wants a personal credential, a publisher and a paid tier", () => {
+    expect(mayExportBundle({ credential: session, role: "publisher", tier: "hobbyist" })).toEqual({
+      ok: true,
+    });
+    expect(mayExportBundle({ credential: key("user", "read"), role: "owner", tier: "pro" })).toEqual({
+      ok: true,
+    });
+  });
+
+  test("refuses in this order: the key's kind, the role, the tier", () => {
+    const codes = [
+      mayExportBundle({ credential: key("automation"), role: "viewer", tier: "free" }),
+      mayExportBundle({ credential: session, role: "viewer", tier: "free" }),
+      mayExportBundle({ credential: session, role: "publisher", tier: "free" }),
+    ].map((verdict) => (verdict.ok ? "allowed" : verdict.code));
+    expect(codes).toEqual(["KEY_KIND_FORBIDDEN", "INSUFFICIENT_ORG_ROLE", "SUBSCRIPTION_REQUIRED"]);
+  });
+});

@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { Elysia } from "elysia";
+import { ACCESS_FIELD } from "../../api/access.ts";
+import { buildRouteTable, type RegisteredRoute } from "../../api/route_table.ts";
+import { openTestApp } from "../helpers/app.ts";
+
+/** Open to everyone: a route joins this list by decision, not by oversight. */
+const PUBLIC_ROUTES = [
+  "GET /api/v1/export/datasets",
+  "GET /health/live",
+  "GET /health/ready",
+  "GET /metrics",
+  "GET /swagger/",
+  "GET /swagger/assets/:file",
+  "GET /swagger/json",
+];
+
+function accessOf(route: RegisteredRoute): unknown {
+  const { detail } = route.hooks as { detail?: Record<string, unknown> };
+  return detail?.[ACCESS_FIELD];
+}
+
+/** A path that the route matches. */
+function examplePath(route: RegisteredRoute): string {
+  return route.path.replaceAll(/:\w+/g, "x").replaceAll("*", "x");
+}
+
+test("every route declares who may call it, and the public ones are these", async () => {
+  await using api = await openTestApp();
+  expect(api.app.routes.filter((route) => !accessOf(route))).toEqual([]);
+  const open = api.app.routes.filter((route) => accessOf(route) === "public");
+  expect(open.map((route) => `${route.method} ${route.path}`).sort()).toEqual(PUBLIC_ROUTES);
+});
+
+test("every other route is 401 without a credential", async () => {
+  await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 10_000 } });
+  const closed = api.app.routes.filter((route) => accessOf(route) !== "public");
+  expect(closed.length).toBeGreaterThan(0);
+  for (const route of closed) {
+    const { status } = await api.request(examplePath(route), { method: route.method });
+    expect([route.method, route.path, status]).toEqual([route.method, route.path, 401]);
+  }
+});
+
+test("a route that does not declare it cannot be built", () => {
+  const { routes } = new Elysia().get("/silent", () => "");
+  expect(() => buildRouteTable(routes)).toThrow("Cannot build the app: GET /silent declares no access");
+});
