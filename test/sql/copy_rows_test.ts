@@ -1,0 +1,122 @@
+import { expect, test } from "bun:test";
+import { copyRows } from "../../sql/copy_rows.ts";
+import { openExportSnapshot } from "../../sql/export_snapshot.ts";
+import { openPool, type Pool } from "../../sql/pool.ts";
+import { openTestDatabase, type TestDatabase } from "../helpers/database.ts";
+
+/** About 100 MB, were it read to the end. */
+const ENDLESS =
+  "select row_to_json(line) from (select n, repeat('x', 1000) as filler from generate_series(1, 100000) as n) as line";
+
+function openStreamPool(db: TestDatabase): Pool {
+  return openPool(db.url, { applicationName: "test-stream", max: 1, readOnly: true });
+}
+
+async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(chunks)).toString();
+}
+
+/** The pool has one connection: this hangs when a stream before has left it unusable. */
+async function expectUsable(pool: Pool, db: TestDatabase): Promise<void> {
+  const snapshot = await openExportSnapshot(pool);
+  const rows = copyRows(snapshot, "select '{}'::json", { format: "ndjson", control: db.sql });
+  expect(await readAll(rows)).toBe("{}\n");
+  await snapshot.close();
+}
+
+test("copyRows() writes a line per row, ended as the format wants", async () => {
+  await using db = await openTestDatabase();
+  const pool = openStreamPool(db);
+  const snapshot = await openExportSnapshot(pool);
+  const query = "select to_json(t) from (values (E'a\\\\\\n\"\\x01'), ('b')) as v (t)";
+  expect(await readAll(copyRows(snapshot, query, { format: "ndjson", control: db.sql }))).toBe(
+    '"a\\\\\\n\\"\\u0001"\n"b"\n',
+  );
+  const cells = "select * from (values (1, E'a\\nb', null), (2, '', 'x\"y')) as v";
+  expect(await readAll(copyRows(snapshot, cells, { format: "csv", control: db.sql }))).toBe(
+    '1,"a\nb",\r\n2,"","x""y"\r\n',
+  );
+  await snapshot.close();
+  await pool.end();
+});
+
+test("copyRows() carries rows larger than its chunks", async () => {
+  await using db = await openTestDatabase();
+  const pool = openStreamPool(db);
+  const snapshot = await openExportSnapshot(pool);
+  const query =
+    "select to_json(repeat('x', n)) from (values (10), (3000000), (1), (262144), (262142)) as v (n)";
+  const lines = (await readAll(copyRows(snapshot, query, { format: "ndjson", control: db.sql }))).split("\n");
+  expect(lines.map((line) => line.length)).toEqual([12, 3_000_002, 3, 262_146, 262_144, 0]);
+  await snapshot.close();
+  await pool.end();
+});
+
+test("copyRows() leaves the connection usable after every end", async () => {
+  await using db = await openTestDatabase();
+  const pool = openStreamPool(db);
+  const consume = async (query: string, chunks: number, signal?: AbortSignal): Promise<unknown> => {
+    const snapshot = await openExportSnapshot(pool);
+    const options = { format: "ndjson" as const, control: db.sql, ...(signal ? { signal } : {}) };
+    try {
+      let read = 0;
+      for await (const _ of copyRows(snapshot, query, options)) {
+        read += 1;
+        if (read === chunks) return "stopped";
+      }
+      return "ended";
+    } catch (error) {
+      return error instanceof Error && "code" in error ? error.code : error;
+    } finally {
+      await snapshot.close();
+    }
+  };
+  expect(await consume(ENDLESS, 1)).toBe("stopped");
+  await expectUsable(pool, db);
+  expect(await consume("select to_json(1 / (n - 3)) from generate_series(1, 5) as n", 0)).toBe("22012");
+  await expectUsable(pool, db);
+  expect(
+    await consume(
+      "select to_json(repeat('x', 1000) || 1 / (n - 9000)) from generate_series(1, 10000) as n",
+      0,
+    ),
+  ).toBe("22012");
+  await expectUsable(pool, db);
+  expect(await consume("select no_such_column", 0)).toBe("42703");
+  await expectUsable(pool, db);
+  const abort = new AbortController();
+  const sleeping = consume("select to_json(pg_sleep(60)::text)", 0, abort.signal);
+  setTimeout(() => abort.abort(), 50);
+  expect(await sleeping).toBe("57014");
+  await expectUsable(pool, db);
+  expect(await consume(ENDLESS, 0, AbortSignal.abort())).toBe(DOMException.ABORT_ERR);
+  await expectUsable(pool, db);
+  await pool.end();
+}, 20_000);
+
+test("copyRows() throws when its connection is lost, and the next one works", async () => {
+  await using db = await openTestDatabase();
+  const pool = openStreamPool(db);
+  const snapshot = await openExportSnapshot(pool);
+  const rows = copyRows(snapshot, ENDLESS, { format: "ndjson", control: db.sql });
+  await rows.next();
+  await db.sql`select pg_terminate_backend(${snapshot.pid})`;
+  const error = await readAll(rows).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(Error);
+  await snapshot.close();
+  await expectUsable(pool, db);
+  await pool.end();
+});
+
+test("openExportSnapshot() shows nothing that was committed after its first query, and cannot write", async () => {
+  await using db = await openTestDatabase();
+  const pool = openStreamPool(db);
+  await db.sql`create table rows (n int)`;
+  const snapshot = await openExportSnapshot(pool);
+  await db.sql`insert into rows values (1)`;
+  expect(await snapshot.tx`select n from rows`).toHaveLength(0);
+  const error = await snapshot.tx`insert into rows values (2)`.catch((thrown: unknown) => thrown);
+  expect(String(error)).toContain("read-only");
+  await snapshot.close();
+  await pool.end();
+});
