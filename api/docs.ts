@@ -50,8 +50,12 @@ SwaggerUIBundle({
 });
 `;
 
-/** The files of swagger-ui-dist that the page needs; no other is served. */
-const ASSETS = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"] as const;
+/** The files of swagger-ui-dist that the page needs, by name; no other is served. */
+const ASSETS: ReadonlyMap<string, () => string> = new Map([
+  ["swagger-ui.css", () => import.meta.resolve("swagger-ui-dist/swagger-ui.css")],
+  ["swagger-ui-bundle.js", () => import.meta.resolve("swagger-ui-dist/swagger-ui-bundle.js")],
+  ["favicon-32x32.png", () => import.meta.resolve("swagger-ui-dist/favicon-32x32.png")],
+]);
 
 /** Assets change with a release only. */
 const ASSET_HEADERS = { "Cache-Control": "public, max-age=3600" } as const;
@@ -61,10 +65,9 @@ function assetResponse(name: string): Response {
     const headers = { ...ASSET_HEADERS, "Content-Type": "text/javascript; charset=utf-8" };
     return new Response(START_SCRIPT, { headers });
   }
-  const asset = ASSETS.find((candidate) => candidate === name);
-  if (!asset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
-  const path = fileURLToPath(import.meta.resolve(`swagger-ui-dist/${asset}`));
-  return new Response(Bun.file(path), { headers: ASSET_HEADERS });
+  const resolve = ASSETS.get(name);
+  if (!resolve) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+  return new Response(Bun.file(fileURLToPath(resolve())), { headers: ASSET_HEADERS });
 }
 
 /** `api` holds the routes that are described. */

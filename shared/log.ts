@@ -23,6 +23,12 @@ export function redactSecrets(text: string): string {
   return SECRETS.reduce((line, [pattern, replacement]) => line.replace(pattern, replacement), text);
 }
 
+/** An error as a field. What PostgreSQL says in `detail` and `where` are values of rows, an email address for one. */
+function serializeError(error: Error): object {
+  const { detail: _detail, where: _where, ...told } = pino.stdSerializers.err(error);
+  return told;
+}
+
 export interface LogOptions {
   level: string;
   /** Which of our processes speaks. */
@@ -41,6 +47,7 @@ export function createLog(options: LogOptions): Log {
       messageKey: "message",
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: serializeError },
       redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`]), censor: "[redacted]" },
     },
     { write: (line: string) => void destination.write(redactSecrets(line)) },

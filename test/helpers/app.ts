@@ -45,14 +45,14 @@ export interface TestAppOptions {
 }
 
 /** The configuration of a test: the defaults, over the given database. */
-export function testConfig(databaseUrl: string, overrides: Partial<Config> = {}): Config {
+function testConfig(databaseUrl: string, overrides: Partial<Config> = {}): Config {
   const result = readConfig({ DATABASE_URL: databaseUrl });
   if (!result.ok) throw new Error(result.problems.join("\n"));
   return { ...result.config, ...overrides };
 }
 
 /** Makes the Request that `TestApp.request` sends. */
-export function testRequest(url: string, options: TestRequest = {}): Request {
+function testRequest(url: string, options: TestRequest = {}): Request {
   const { method = "GET", key, headers = {}, body } = options;
   const isJson = body !== undefined && typeof body !== "string";
   return new Request(url, {

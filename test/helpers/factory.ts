@@ -20,7 +20,7 @@ function nextNumber(): number {
 }
 
 /** A lower-case name no other row of this run has. */
-export function uniqueName(stem: string): string {
+function uniqueName(stem: string): string {
   return `${stem}-${nextNumber()}-${randomBytes(3).toString("hex")}`;
 }
 

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { mintApiKey, mintSessionToken } from "../../shared/credentials.ts";
 import { createLog, redactSecrets } from "../../shared/log.ts";
+import { openTestDatabase } from "../helpers/database.ts";
+import { createFactory } from "../helpers/factory.ts";
 
 /** A log whose lines are kept. */
 function openLog(level = "info") {
@@ -55,4 +57,21 @@ test("redactSecrets() leaves all else as it is", () => {
   for (const text of ["postgres://db:5432/x", "http://a@b/c", "ulr_short", "Bearer of news", "a:b@c"]) {
     expect(redactSecrets(text)).toBe(text);
   }
+});
+
+test("createLog() tells an error with its stack and causes, and none of the row's values PostgreSQL tells", async () => {
+  await using db = await openTestDatabase();
+  const make = createFactory(db.sql);
+  const { email } = await make.user();
+  const refused = await make.user({ email }).catch((error: unknown) => error);
+  const { log, lines } = openLog();
+  log.error({ err: new Error("Cannot make the user", { cause: refused }) }, "failed");
+  log.error({ err: refused }, "failed");
+  const [wrapped, plain] = lines.map((line) => JSON.parse(line).err);
+  expect(wrapped).toMatchObject({
+    message: expect.stringMatching(/^Cannot make the user: duplicate key value/),
+    stack: expect.stringContaining("log_test.ts"),
+  });
+  expect(plain).toMatchObject({ code: "23505", constraint_name: "users_email_key" });
+  expect(lines.join("")).not.toContain(email);
 });

@@ -5,7 +5,8 @@ import { openTestDatabase, type TestDatabase } from "../helpers/database.ts";
 import { createFactory } from "../helpers/factory.ts";
 
 async function makeKey(db: TestDatabase, expiresAt: string | null = null) {
-  const { user, org } = await createFactory(db.sql).person();
+  const make = createFactory(db.sql);
+  const [user, org] = [await make.user(), await make.org()];
   const { hash, prefix } = mintApiKey();
   const row = await insertApiKey(db.sql, {
     userId: user.id,
