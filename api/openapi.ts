@@ -7,6 +7,8 @@ import { ErrorEnvelope } from "./schemas.ts";
 
 /** Where a route lists the codes it can fail with, besides those every route can. */
 const FAILURES_FIELD = "x-failures";
+/** Of 3.1, a schema is plain JSON Schema; the plugin says 3.0, whose schemas know no type "null". */
+const OPENAPI_VERSION = "3.1.0";
 const SPEC_PATH = "/openapi.json";
 const HTTP_METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
@@ -74,7 +76,7 @@ export async function buildOpenApi(api: AnyElysia): Promise<OpenApiDocument> {
   const response = await reader.handle(new Request(`http://localhost${SPEC_PATH}`));
   // The plugin's own shape, of which the paths alone matter here.
   const document = (await response.json()) as OpenApiDocument;
-  return { ...document, paths: completePaths(document.paths) };
+  return { ...document, openapi: OPENAPI_VERSION, paths: completePaths(document.paths) };
 }
 
 function completePaths(paths: OpenApiDocument["paths"]): OpenApiDocument["paths"] {

@@ -47,6 +47,8 @@ export async function openExportSnapshot(pool: Pool): Promise<ExportSnapshot> {
     await tx`
       select
         set_config('max_parallel_workers_per_gather', '1', true),
+        -- Compiling two dozen column expressions takes longer than it saves.
+        set_config('jit', 'off', true),
         set_config('parallel_setup_cost', '0', true),
         set_config('parallel_tuple_cost', '0', true)`;
     const [backend] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;

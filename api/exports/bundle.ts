@@ -10,6 +10,7 @@ import { access } from "../access.ts";
 import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
 import { fileResponse } from "./file_response.ts";
 import type { ExportDeps } from "./open_export.ts";
+import { BUNDLE_DETAIL } from "./openapi.ts";
 import { tooLarge } from "./too_large.ts";
 
 const Params = t.Object({ project: t.String() });
@@ -42,7 +43,7 @@ export function bundleRoutes(deps: ExportDeps) {
         },
       );
     },
-    { access: "caller", params: Params, detail: { hide: true } },
+    { access: "caller", params: Params, detail: BUNDLE_DETAIL },
   );
 }
 

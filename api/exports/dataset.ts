@@ -14,6 +14,7 @@ import { type ExportParameters, parseExportParameters } from "./export_parameter
 import { requireExportProject } from "./export_project.ts";
 import { type ExportFile, fileResponse } from "./file_response.ts";
 import { type ExportDeps, type OpenExport, openExport } from "./open_export.ts";
+import { DATASET_DETAIL } from "./openapi.ts";
 import { tooLarge } from "./too_large.ts";
 
 const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
@@ -46,7 +47,7 @@ export function datasetRoutes(deps: ExportDeps) {
         throw error;
       }
     },
-    { access: "caller", params: Params, detail: { hide: true } },
+    { access: "caller", params: Params, detail: DATASET_DETAIL },
   );
 }
 

@@ -4,6 +4,7 @@ import { toCamelCase } from "../../shared/export_column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/export_datasets.ts";
 import { rowJsonSchema } from "../../shared/export_json_schema.ts";
 import { access } from "../access.ts";
+import { DATASET_LIST_DETAIL } from "./openapi.ts";
 
 function present(dataset: ExportDataset) {
   return {
@@ -26,6 +27,6 @@ export function datasetListRoutes() {
     .get(
       "/export/datasets",
       () => ({ data: { datasets: EXPORT_DATASET_NAMES.map((name) => present(EXPORT_DATASETS[name])) } }),
-      { publicAccess: true, detail: { hide: true } },
+      { publicAccess: true, detail: DATASET_LIST_DETAIL },
     );
 }

@@ -5,6 +5,7 @@ import { sampleLineBytes } from "../../sql/export_rows.ts";
 import { access } from "../access.ts";
 import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
 import type { ExportDeps } from "./open_export.ts";
+import { ESTIMATE_DETAIL } from "./openapi.ts";
 
 /** Estimates count to the end: PostgreSQL's largest integer stands for "all". */
 const NO_LIMIT = 2_147_483_647;
@@ -32,7 +33,7 @@ export function estimateRoutes(deps: ExportDeps) {
           };
         },
       ),
-    { access: "caller", params: Params, detail: { hide: true } },
+    { access: "caller", params: Params, detail: ESTIMATE_DETAIL },
   );
 }
 

@@ -1,0 +1,218 @@
+/** How the routes of exports describe themselves: parameters and answers from the one list of datasets. */
+import type { DocumentDecoration } from "elysia";
+import type { ErrorCode } from "../../shared/errors.ts";
+import {
+  EXPORT_DATASET_NAMES,
+  EXPORT_DATASETS,
+  type ExportFilter,
+  VISIBILITY_FLAGS,
+  type VisibilityFlag,
+} from "../../shared/export_datasets.ts";
+import { rowJsonSchema } from "../../shared/export_json_schema.ts";
+import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
+import { failsWith } from "../openapi.ts";
+
+const TAG = "Export";
+const EXAMPLE_AS_OF = "2026-11-20T10:00:00.000Z";
+
+const FLAG_DESCRIPTIONS: Readonly<Record<VisibilityFlag, string>> = {
+  include_deleted: "Also soft-deleted issues and what hangs under them",
+  include_archived: "Also archived runs and what hangs under them",
+  include_superseded: "Also superseded analysis rows",
+  include_resolved: "Whether issues that are completed, wontfix or false-positive are there too",
+};
+
+const PROJECT = {
+  name: "project",
+  in: "path",
+  required: true,
+  description: "The project's id, or its slug or name in the organization the call means",
+  schema: { type: "string" },
+};
+
+const ORG_SLUG = {
+  name: "X-Org-Slug",
+  in: "header",
+  description:
+    "The organization in which a slug or name is looked up; the caller's personal one when left out",
+  schema: { type: "string" },
+};
+
+const FORMAT = {
+  name: "format",
+  in: "query",
+  schema: { type: "string", enum: EXPORT_FORMATS, default: "ndjson" },
+};
+
+const AS_OF = {
+  name: "as_of",
+  in: "query",
+  description:
+    "ISO 8601 instant with an offset: rows created after it are left out, and the same instant always names the " +
+    "same rows. Left out, the newest settled instant is taken and told in X-Export-As-Of",
+  example: EXAMPLE_AS_OF,
+  schema: { type: "string", format: "date-time" },
+};
+
+function flagParameter(flag: VisibilityFlag) {
+  const datasets = EXPORT_DATASET_NAMES.filter((name) => EXPORT_DATASETS[name].flags.includes(flag));
+  return {
+    name: flag,
+    in: "query",
+    description: `${FLAG_DESCRIPTIONS[flag]}; concerns ${datasets.join(", ")}`,
+    schema: { type: "boolean", default: flag === "include_resolved" },
+  };
+}
+
+/** A filter of several datasets has the values of all of them. */
+function filterParameters() {
+  const filters = new Map<string, { filter: ExportFilter; datasets: string[] }>();
+  for (const name of EXPORT_DATASET_NAMES) {
+    for (const filter of EXPORT_DATASETS[name].filters) {
+      const known = filters.get(filter.name);
+      if (known) known.datasets.push(name);
+      else filters.set(filter.name, { filter, datasets: [name] });
+    }
+  }
+  return [...filters.values()].map(({ filter, datasets }) => ({
+    name: filter.name,
+    in: "query",
+    description: `Rows with any of the values; for ${datasets.join(", ")}`,
+    explode: true,
+    schema: {
+      type: "array",
+      items:
+        datasets.length === 1 && filter.values
+          ? { type: "string", enum: filter.values }
+          : { type: "string", ...(filter.type === "uuid" ? { format: "uuid" } : {}) },
+    },
+  }));
+}
+
+/** Elysia's type of a description knows OpenAPI 3.0 only; the document is 3.1, where a schema is JSON Schema. */
+function describe(detail: object): DocumentDecoration {
+  return detail as DocumentDecoration;
+}
+
+const FILE_HEADERS = {
+  "X-Export-As-Of": { description: "The watermark", schema: { type: "string", format: "date-time" } },
+  "X-Export-Total-Rows": { description: "Rows in the file, exactly", schema: { type: "integer" } },
+  "Content-Disposition": { description: "attachment, with a file name", schema: { type: "string" } },
+};
+
+const EXPORT_FAILURES: readonly ErrorCode[] = [
+  "SUBSCRIPTION_REQUIRED",
+  "ORG_ACCESS_DENIED",
+  "PROJECT_NOT_FOUND",
+];
+const BUNDLE_FAILURES: readonly ErrorCode[] = [
+  ...EXPORT_FAILURES,
+  "INSUFFICIENT_ORG_ROLE",
+  "KEY_KIND_FORBIDDEN",
+  "EXPORT_PREPARE_TIMEOUT",
+];
+
+export const DATASET_DETAIL = describe({
+  tags: [TAG],
+  operationId: "exportDataset",
+  summary: "Export one dataset of a project",
+  description:
+    "Streams rows in order of their time, then id. Everything that can be refused is refused before the first " +
+    "byte; a failure after it breaks the connection. `Accept-Encoding: gzip` or `zstd` compresses.",
+  parameters: [
+    PROJECT,
+    { name: "dataset", in: "path", required: true, schema: { type: "string", enum: EXPORT_DATASET_NAMES } },
+    ORG_SLUG,
+    FORMAT,
+    AS_OF,
+    ...VISIBILITY_FLAGS.map(flagParameter),
+    ...filterParameters(),
+  ],
+  responses: {
+    200: {
+      description: "The rows: one JSON object a line, or RFC 4180 with a byte order mark and a header",
+      headers: FILE_HEADERS,
+      content: {
+        "application/x-ndjson": {
+          schema: { oneOf: EXPORT_DATASET_NAMES.map((name) => rowJsonSchema(EXPORT_DATASETS[name])) },
+        },
+        "text/csv": { schema: { type: "string" } },
+      },
+    },
+  },
+  ...failsWith(...EXPORT_FAILURES, "NOT_FOUND", "EXPORT_TOO_LARGE"),
+});
+
+const BUNDLE_PARAMETERS = [PROJECT, ORG_SLUG, FORMAT, AS_OF, ...VISIBILITY_FLAGS.map(flagParameter)];
+
+export const BUNDLE_DETAIL = describe({
+  tags: [TAG],
+  operationId: "exportBundle",
+  summary: "Export all datasets of a project as one ZIP",
+  description:
+    "Eight files from one database snapshot and one watermark, and manifest.json, which tells their rows, bytes " +
+    "and SHA-256. A download that was cut off opens in no program.",
+  parameters: BUNDLE_PARAMETERS,
+  responses: {
+    200: {
+      description: "The archive",
+      headers: FILE_HEADERS,
+      content: { "application/zip": { schema: { type: "string", format: "binary" } } },
+    },
+  },
+  ...failsWith(...BUNDLE_FAILURES, "EXPORT_TOO_LARGE"),
+});
+
+export const ESTIMATE_DETAIL = describe({
+  tags: [TAG],
+  operationId: "estimateBundle",
+  summary: "Tell how large a bundle would be",
+  parameters: BUNDLE_PARAMETERS,
+  responses: {
+    200: {
+      description: "Rows exactly, bytes before compression from a sample",
+      content: {
+        "application/json": {
+          example: {
+            data: {
+              asOf: EXAMPLE_AS_OF,
+              rowCounts: Object.fromEntries(EXPORT_DATASET_NAMES.map((name) => [name, 120])),
+              totalRows: 960,
+              estimatedBytes: 912_000,
+              syncAllowed: true,
+            },
+          },
+        },
+      },
+    },
+  },
+  ...failsWith(...BUNDLE_FAILURES),
+});
+
+export const DATASET_LIST_DETAIL = describe({
+  tags: [TAG],
+  operationId: "listExportDatasets",
+  summary: "List what can be exported, column by column",
+  responses: {
+    200: {
+      description: "The eight datasets: columns, filters, and the JSON Schema of a row",
+      content: {
+        "application/json": {
+          example: {
+            data: {
+              datasets: [
+                {
+                  name: "issue-notes",
+                  timeColumn: "createdAt",
+                  columns: [{ name: "id", type: "uuid", nullable: false, description: "Key of the note" }],
+                  filters: ["issue_id", "note_type"],
+                  jsonSchema: rowJsonSchema(EXPORT_DATASETS["issue-notes"]),
+                },
+              ],
+            },
+          },
+        },
+      },
+    },
+  },
+});
