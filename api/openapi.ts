@@ -33,6 +33,7 @@ export interface OpenApiOperation {
 export type OpenApiPath = Partial<Record<(typeof HTTP_METHODS)[number], OpenApiOperation>>;
 
 export interface OpenApiDocument {
+  openapi: string;
   paths: Record<string, OpenApiPath>;
 }
 
@@ -69,7 +70,11 @@ export async function buildOpenApi(api: AnyElysia): Promise<OpenApiDocument> {
       swagger({
         specPath: SPEC_PATH,
         excludeStaticFile: false,
-        documentation: { info: INFO, components: { securitySchemes: SECURITY_SCHEMES } },
+        documentation: {
+          info: INFO,
+          servers: [{ url: "/", description: "This service" }],
+          components: { securitySchemes: SECURITY_SCHEMES },
+        },
       }),
     )
     .use(api);
