@@ -1,19 +1,31 @@
 /** A small shell beside us that stops our children when we die without a chance to do it ourselves (`kill -9`). */
 import { spawn } from "node:child_process";
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 /**
- * Reads `SIGNAL:PID` lines until our end of the pipe closes, which it does however we end; then stops the children,
- * newest first, each with up to 25 s before the next.
+ * Waits until our end of the pipe closes, which it does however we end; then stops the children in the list, lines of
+ * `SIGNAL:PID`, newest first, each with up to 25 s before the next.
  */
 const SCRIPT = `
+runs() {
+  kill -0 "$1" 2>/dev/null || return 1
+  # Where process 1 is slow to collect the dead, they linger as zombies.
+  stat=
+  [ ! -e "/proc/$1/stat" ] || read -r stat <"/proc/$1/stat"
+  case "\${stat##*) }" in [ZX]*) return 1 ;; esac
+}
+while read -r line; do :; done
 list=
-while read -r line; do list="$line $list"; done
+while read -r line; do list="$line $list"; done <"$1/children"
 for entry in $list; do
   pid="\${entry##*:}"
   kill -s "\${entry%%:*}" "$pid" 2>/dev/null || continue
   tries=0
-  while kill -0 "$pid" 2>/dev/null && [ "$tries" -lt 250 ]; do sleep 0.1; tries=$((tries + 1)); done
-done`;
+  while runs "$pid" && [ "$tries" -lt 250 ]; do sleep 0.1; tries=$((tries + 1)); done
+done
+rm -rf "$1"`;
 
 export interface Guardian extends Disposable {
   /** From now on, `pid` gets `signal` when this process has gone. */
@@ -23,7 +35,8 @@ export interface Guardian extends Disposable {
 /** Starts the guardian; dispose it after the last child has ended. Does nothing on Windows, which has no `sh`. */
 export function startGuardian(): Guardian {
   if (process.platform === "win32") return { watch() {}, [Symbol.dispose]() {} };
-  const shell = spawn("/bin/sh", ["-c", SCRIPT], {
+  const directory = mkdtempSync(join(tmpdir(), "ulr-guardian-"));
+  const shell = spawn("/bin/sh", ["-c", SCRIPT, "sh", directory], {
     cwd: "/",
     // Out of the terminal's process group: Ctrl-C must not end it before the children have ended.
     detached: true,
@@ -33,10 +46,12 @@ export function startGuardian(): Guardian {
   shell.unref();
   return {
     watch(pid, signal) {
-      shell.stdin.write(`${signal.replace(/^SIG/, "")}:${pid}\n`);
+      // Not through the pipe: Bun writes there some time later, and what a kill -9 catches on the way is lost.
+      appendFileSync(join(directory, "children"), `${signal.replace(/^SIG/, "")}:${pid}\n`);
     },
     [Symbol.dispose]() {
       shell.kill("SIGKILL");
+      rmSync(directory, { recursive: true, force: true });
     },
   };
 }

@@ -86,7 +86,7 @@ test("the guardian ends the children of a killed parent, newest first", async ()
     import { openSupervisor } from ${JSON.stringify(new URL("../../../shared/stack/supervisor.ts", import.meta.url).pathname)};
     const supervisor = openSupervisor({ force: new AbortController().signal });
     for (let i = 0; i < 2; i++) {
-      const child = await supervisor.spawn({ name: "sleep", command: "sleep", args: ["300"], cwd: "/", env: process.env, output: "inherit" });
+      const child = await supervisor.spawn({ name: "sleep", command: "sleep", args: ["30"], cwd: "/", env: process.env, output: "inherit" });
       console.log(child.pid);
     }`;
   const parent = Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
