@@ -42,16 +42,9 @@ export async function openExportSnapshot(pool: Pool): Promise<ExportSnapshot> {
     await ended;
   };
   try {
-    // One more process for large datasets: making the lines is what takes the time, and it runs in parallel.
-    // PostgreSQL itself prices it too high, and leaves small tables alone whatever the price.
-    await tx`
-      select
-        set_config('max_parallel_workers_per_gather', '1', true),
-        -- Compiling two dozen column expressions takes longer than it saves.
-        set_config('jit', 'off', true),
-        set_config('parallel_setup_cost', '0', true),
-        set_config('parallel_tuple_cost', '0', true)`;
-    const [backend] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    // Compiling the expressions of two dozen columns takes longer than it saves.
+    const [backend] = await tx<[{ pid: number }]>`
+      select pg_backend_pid() as pid, set_config('jit', 'off', true)`;
     return { tx, pid: backend.pid, lost: lost.promise, close };
   } catch (error) {
     await close();

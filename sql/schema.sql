@@ -361,7 +361,7 @@ CREATE INDEX audit_log_subject_idx ON public.audit_log USING btree (subject_type
 CREATE INDEX issue_notes_project_id_created_at_id_idx ON public.issue_notes USING btree (project_id, created_at, id);
 CREATE INDEX issue_notes_project_id_issue_id_idx ON public.issue_notes USING btree (project_id, issue_id, created_at, id);
 CREATE INDEX issues_deleted_idx ON public.issues USING btree (project_id, id) WHERE (deleted_at IS NOT NULL);
-CREATE INDEX issues_project_id_created_at_id_idx ON public.issues USING btree (project_id, created_at, id);
+CREATE INDEX issues_project_id_created_at_id_idx ON public.issues USING btree (project_id, created_at, id) INCLUDE (deleted_at);
 CREATE INDEX occurrences_project_id_created_at_id_idx ON public.occurrences USING btree (project_id, created_at, id);
 CREATE INDEX occurrences_project_id_issue_id_idx ON public.occurrences USING btree (project_id, issue_id, created_at, id);
 CREATE INDEX occurrences_project_id_run_id_idx ON public.occurrences USING btree (project_id, run_id, created_at, id);

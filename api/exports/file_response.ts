@@ -1,6 +1,7 @@
 /** Answers with a file that is made while it is sent (contract section 4, Headers). */
 import { contentDisposition, sanitizeProjectName } from "../../shared/file_names.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
+import { preferParallelCopies } from "../../sql/export_rows.ts";
 import { announceStream, requestContext } from "../request_context.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 import type { OpenExport } from "./open_export.ts";
@@ -36,6 +37,7 @@ export async function fileResponse(
     await opened.close();
     return new Response(null, { headers });
   }
+  await preferParallelCopies(opened.snapshot.tx);
   const abort = new AbortController();
   const leave = (): void => abort.abort();
   request.signal.addEventListener("abort", leave);
