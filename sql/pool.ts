@@ -16,7 +16,7 @@ export interface PoolOptions {
 }
 
 /** PostgreSQL prints `2026-01-01 00:00:00.12+00` in UTC sessions; the API speaks ISO 8601 with milliseconds. */
-export function toIso(value: string): string {
+function toIso(value: string): string {
   const [seconds = "", fraction = ""] = value.replace(" ", "T").slice(0, -3).split(".");
   return `${seconds}.${fraction.slice(0, 3).padEnd(3, "0")}Z`;
 }
