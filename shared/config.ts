@@ -4,8 +4,8 @@ import { Value } from "@sinclair/typebox/value";
 
 const MAX_INT32 = 2_147_483_647;
 
-/** `description` is what the README's table and a refusal say; `default` stands in for an unset variable. */
-const Environment = Type.Object({
+/** Every variable: `default` stands in for an unset one, `description` is what a refusal says it must be. */
+export const Environment = Type.Object({
   DATABASE_URL: Type.Optional(
     Type.String({
       pattern: "^postgres(ql)?://.+",

@@ -1,5 +1,5 @@
 /** Which rows of a project an export takes. */
-import type { ExportDataset, VisibilityFlag } from "./export_datasets.ts";
+import type { VisibilityFlag } from "./export_datasets.ts";
 
 /** What is shown besides the ordinary rows (contract section 4, Visibility). */
 export interface ExportVisibility {
@@ -30,8 +30,3 @@ export function toVisibility(flags: Readonly<Partial<Record<VisibilityFlag, bool
 
 /** The filters a bundle has: none. */
 export const NO_FILTERS: ExportSelection["filters"] = {};
-
-/** Whether the dataset has the flag, so that `include_archived` of issues is refused and not ignored. */
-export function hasFlag(dataset: ExportDataset, flag: VisibilityFlag): boolean {
-  return dataset.flags.includes(flag);
-}

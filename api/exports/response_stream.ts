@@ -1,7 +1,7 @@
 /** Hands a stream of chunks to the client: one chunk ahead at most, and an end that cannot be taken for another. */
 
 /** A reader that takes nothing for this long has left, whatever its socket says. */
-export const STALLED_READER_MS = 10 * 60_000;
+const STALLED_READER_MS = 10 * 60_000;
 
 export interface ResponseStreamOptions {
   /** Told once when the stream is over, after the chunks were returned. */

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { EXPORT_DATASET_NAMES } from "../../../shared/export_datasets.ts";
+import { openTestApp } from "../../helpers/app.ts";
+import { AFTER_ALL, exportDataset, makeExportProject, ndjsonRows } from "../../helpers/export_project.ts";
+
+interface ListedDataset {
+  name: string;
+  timeColumn: string;
+  columns: { name: string; type: string; nullable: boolean; description: string }[];
+  filters: string[];
+  jsonSchema: {
+    required: string[];
+    additionalProperties: boolean;
+    properties: Record<string, { type?: string | string[]; enum?: unknown[] }>;
+  };
+}
+
+/** The JSON Schema words for a value as JSON.parse gives it. */
+function typesOf(value: unknown): string[] {
+  if (value === null) return ["null"];
+  if (typeof value !== "number") return [typeof value];
+  return Number.isInteger(value) ? ["integer", "number"] : ["number"];
+}
+
+/** Names of the row's values that their schema does not allow. */
+function findMisfits(dataset: ListedDataset, row: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(row)
+    .filter(([name, value]) => {
+      const { type, enum: values } = dataset.jsonSchema.properties[name] ?? {};
+      const isOfType = type === undefined || typesOf(value).some((word) => [type].flat().includes(word));
+      return !isOfType || (values && !values.includes(value));
+    })
+    .map(([name]) => name);
+}
+
+test("GET /export/datasets tells anybody what each exported row looks like", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const response = await app.request("/api/v1/export/datasets");
+  const { data } = (await response.json()) as { data: { datasets: ListedDataset[] } };
+  expect(data.datasets.map((dataset) => dataset.name)).toEqual([...EXPORT_DATASET_NAMES]);
+  for (const dataset of data.datasets) {
+    const names = dataset.columns.map((column) => column.name);
+    expect(names).toContain(dataset.timeColumn);
+    expect(dataset.columns.every((column) => column.description.length > 0)).toBe(true);
+    expect(dataset.jsonSchema.required).toEqual(names);
+    const name = EXPORT_DATASET_NAMES.find((candidate) => candidate === dataset.name) ?? "issues";
+    const rows = await ndjsonRows(await exportDataset(app, made, name, `?as_of=${AFTER_ALL}`));
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) {
+      expect(Object.keys(row)).toEqual(names);
+      expect(findMisfits(dataset, row)).toEqual([]);
+    }
+  }
+});

@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { Environment } from "../../shared/config.ts";
+
+/** Defaults that depend on something else are told in words. */
+const TOLD_IN_WORDS = new Set(["DATABASE_URL", "PUBLIC_URL"]);
+
+test("the README's table has every variable of the configuration with its default, and no other", async () => {
+  const readme = await Bun.file(new URL("../../README.md", import.meta.url)).text();
+  const told = new Map<string, string>();
+  for (const [, names = "", defaults = ""] of readme.matchAll(
+    /^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \| ([^|]+) \|/gm,
+  )) {
+    const values = defaults.split(", ");
+    for (const [index, name] of names.split(", ").entries()) {
+      told.set(name.slice(1, -1), (values[index] ?? "").replaceAll("`", "").trim());
+    }
+  }
+  const { properties } = Environment;
+  expect([...told.keys()].sort()).toEqual(Object.keys(properties).sort());
+  for (const [name, schema] of Object.entries(properties)) {
+    if (!TOLD_IN_WORDS.has(name)) expect([name, told.get(name)]).toEqual([name, String(schema.default)]);
+  }
+});
