@@ -7,10 +7,10 @@ import type { Sql } from "./pool.ts";
 /** Rows are gathered into chunks of this size: large enough that a chunk costs more to send than to hand over. */
 const CHUNK_BYTES = 256 * 1024;
 /**
- * After so many chunks the garbage is collected. The engine sizes its heap by the machine's memory and would let
- * 100 MiB of spent chunks pile up before it looks; this keeps a stream to 40 MiB for 4 % of its time.
+ * After so many chunks, 3 MiB, the garbage is collected. The engine sizes its heap by the machine's memory and would
+ * let 100 MiB of spent chunks pile up before it looks; so a stream stays under 40 MiB, a ZIP too, and no slower.
  */
-const CHUNKS_PER_COLLECTION = 24;
+const CHUNKS_PER_COLLECTION = 12;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 

@@ -39,6 +39,9 @@ export function describeCredentials({ email, password, keys }: DemoCredentials, 
     `All issues of "${project.name}":`,
     `  curl -H 'Authorization: Bearer ${keys.viewer}' -H 'X-Org-Slug: ${orgSlug}' \\`,
     `    -o issues.ndjson '${publicUrl}/api/v1/export/projects/${project.id}/issues'`,
+    `All of "${project.name}" as one ZIP:`,
+    `  curl -H 'Authorization: Bearer ${keys.publisher}' -H 'X-Org-Slug: ${orgSlug}' \\`,
+    `    -o bundle.zip '${publicUrl}/api/v1/export/projects/${project.id}/bundle'`,
   ].join("\n");
 }
 

@@ -1,10 +1,10 @@
 /** Reads the query parameters of an export: everything unknown, doubled or malformed is refused, never ignored. */
 import { parseAsOf } from "../../shared/as_of.ts";
-import { ApiError } from "../../shared/errors.ts";
 import { type ExportFilter, VISIBILITY_FLAGS, type VisibilityFlag } from "../../shared/export_datasets.ts";
 import { type ExportSelection, type ExportVisibility, toVisibility } from "../../shared/export_selection.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
+import { type Problem, refuseInput } from "../validation_problems.ts";
 
 /** Bounds the SQL text that filters become. */
 const MOST_FILTER_VALUES = 100;
@@ -24,11 +24,6 @@ export interface ExportParameters {
   filters: ExportSelection["filters"];
 }
 
-interface Problem {
-  path: string;
-  message: string;
-}
-
 /** Throws VALIDATION_ERROR with every problem there is. */
 export function parseExportParameters(query: URLSearchParams, spec: ExportParameterSpec): ExportParameters {
   const problems: Problem[] = findUnknown(query, spec);
@@ -43,7 +38,7 @@ export function parseExportParameters(query: URLSearchParams, spec: ExportParame
     visibility: toVisibility(parseFlags(spec.flags, single, problems)),
     filters: parseFilters(query, spec.filters, problems),
   };
-  if (problems.length > 0) throw new ApiError("VALIDATION_ERROR", { details: { errors: problems } });
+  if (problems.length > 0) throw refuseInput(problems);
   return parameters;
 }
 

@@ -5,6 +5,7 @@ import type { Log } from "../../shared/log.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../sql/export_snapshot.ts";
 import type { Pool } from "../../sql/pool.ts";
 import { settleWatermark, type WatermarkResult } from "../../sql/settled_watermark.ts";
+import { refuseInput } from "../validation_problems.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 import type { StreamSlots } from "./stream_slots.ts";
 
@@ -62,8 +63,7 @@ async function settle(deps: ExportDeps, asOf: string | null): Promise<string> {
   report(deps, result, asOf === null);
   if (result.ok) return result.asOf;
   if (result.reason === "future") {
-    const errors = [{ path: "as_of", message: "must not be in the future" }];
-    throw new ApiError("VALIDATION_ERROR", { details: { errors } });
+    throw refuseInput([{ path: "as_of", message: "must not be in the future" }]);
   }
   throw new ApiError("SERVICE_UNAVAILABLE", {
     message: "Cannot settle the watermark now: a transaction that is still open may add rows before it",
