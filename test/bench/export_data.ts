@@ -4,7 +4,7 @@ import type { TestDatabase } from "../helpers/database.ts";
 import type { Factory, Person, ProjectRow } from "../helpers/factory.ts";
 
 /** About 1 KB of JSON a row, as real issues have. */
-export async function insertIssues(db: TestDatabase, project: ProjectRow, count: number): Promise<void> {
+async function insertIssues(db: TestDatabase, project: ProjectRow, count: number): Promise<void> {
   await db.sql`
     insert into issues (
       project_id, fingerprint, semantic_fingerprint, title, status, priority, severity, failure_code, failure_domain,
@@ -28,7 +28,7 @@ export async function insertIssues(db: TestDatabase, project: ProjectRow, count:
 }
 
 /** Rows of the other seven datasets, so many of each kind that a bundle of `issues` issues is of everyday shape. */
-export async function insertChildren(db: TestDatabase, project: ProjectRow, issues: number): Promise<void> {
+async function insertChildren(db: TestDatabase, project: ProjectRow, issues: number): Promise<void> {
   const { sql } = db;
   const runs = Math.max(1, Math.floor(issues / 500));
   await sql`
