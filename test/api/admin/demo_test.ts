@@ -112,8 +112,9 @@ test("demo seed makes 20,000 believable issues, credentials that work, and nothi
     ["demo-viewer", "user", null],
     ["demo-owner", "automation", null],
     ["demo-platform-admin", "user", null],
-    // Once more in the command to begin with.
+    // Once more in the commands to begin with.
     ["demo-viewer", "user", null],
+    ["demo-publisher", "user", null],
   ]);
   const password = /Sign in, password\s+(\S+)/.exec(text)?.[1] ?? "";
   const [owner] = await db.sql`select password_hash from users where email = 'owner@demo.example'`;
