@@ -44,14 +44,14 @@ export async function countBundleRows(
 }
 
 /**
- * Lets the copies that follow use one more process: making the lines is what takes the time, and it runs in parallel.
+ * Lets the copies that follow use two more processes: making the lines is what takes the time, and it runs in parallel.
  * PostgreSQL prices that too high, and leaves small tables alone whatever the price. Counting comes before: handing
  * bare rows from process to process costs more than it saves. Call inside a transaction.
  */
 export async function preferParallelCopies(sql: Sql): Promise<void> {
   await sql`
     select
-      set_config('max_parallel_workers_per_gather', '1', true),
+      set_config('max_parallel_workers_per_gather', '2', true),
       set_config('parallel_setup_cost', '0', true),
       set_config('parallel_tuple_cost', '0', true)`;
 }
