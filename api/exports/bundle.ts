@@ -1,11 +1,10 @@
 /** GET /export/projects/{project}/bundle: the eight datasets of a project and their manifest, streamed as one ZIP. */
 import { Elysia, t } from "elysia";
 import { digestContent } from "../../shared/content_digest.ts";
-import { csvHeader } from "../../shared/export_csv.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/export_datasets.ts";
 import { type BundleContents, bundleManifest, entryName } from "../../shared/export_manifest.ts";
 import { streamZip, type ZipEntry } from "../../shared/zip_stream.ts";
-import { streamDatasetRows } from "../../sql/export_rows.ts";
+import { streamDatasetFile } from "../../sql/export_rows.ts";
 import { access } from "../access.ts";
 import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
 import { fileResponse } from "./file_response.ts";
@@ -37,7 +36,7 @@ export function bundleRoutes(deps: ExportDeps) {
               content: "bundle",
               extension: "zip",
               totalRows,
-              open: (signal) => streamZip(bundleEntries(deps, bundle, signal), { modifiedAt: opened.asOf }),
+              open: () => streamZip(bundleEntries(bundle), { modifiedAt: opened.asOf }),
             },
           });
         },
@@ -48,23 +47,12 @@ export function bundleRoutes(deps: ExportDeps) {
 }
 
 /** The datasets one after the other, then the manifest, which tells of all of them. */
-async function* bundleEntries(
-  deps: ExportDeps,
-  bundle: BundleRequest,
-  signal: AbortSignal,
-): AsyncGenerator<ZipEntry, void, void> {
+async function* bundleEntries(bundle: BundleRequest): AsyncGenerator<ZipEntry, void, void> {
   const { project, format, selection, opened } = bundle;
   const files: BundleContents["files"] = {};
   for (const name of EXPORT_DATASET_NAMES) {
-    const dataset = EXPORT_DATASETS[name];
-    const rows = streamDatasetRows(opened.snapshot, dataset, {
-      selection,
-      format,
-      signal,
-      control: deps.sql,
-    });
+    const content = streamDatasetFile(opened.snapshot, EXPORT_DATASETS[name], { selection, format });
     const file = entryName(name, format);
-    const content = format === "csv" ? withHeader(csvHeader(dataset), rows) : rows;
     yield {
       name: file,
       content: digestContent(content, (digest) => {
@@ -81,14 +69,6 @@ async function* bundleEntries(
     files,
   });
   yield { name: "manifest.json", content: whole(manifest) };
-}
-
-async function* withHeader(
-  header: Uint8Array,
-  rows: AsyncGenerator<Uint8Array, void, void>,
-): AsyncGenerator<Uint8Array, void, void> {
-  yield header;
-  yield* rows;
 }
 
 async function* whole(content: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
