@@ -52,7 +52,8 @@ export async function fileResponse(
   });
   const first = await chunks.next();
   const endStream = announceStream(request);
-  const body = responseStream(startWith(first, chunks), {
+  const body = responseStream(chunks, {
+    first,
     abort: opened.abort,
     onEnd: async (end) => {
       await opened.close();
@@ -86,19 +87,5 @@ async function* countBytes(
   for await (const chunk of chunks) {
     onBytes(chunk.length);
     yield chunk;
-  }
-}
-
-/** Puts a chunk that was taken already back in front. */
-async function* startWith(
-  first: IteratorResult<Uint8Array, void>,
-  rest: AsyncGenerator<Uint8Array, void, void>,
-): AsyncGenerator<Uint8Array, void, void> {
-  try {
-    if (first.done) return;
-    yield first.value;
-    yield* rest;
-  } finally {
-    await rest.return();
   }
 }
