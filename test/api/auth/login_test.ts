@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { hashSecret, mintSessionToken } from "../../../shared/credentials.ts";
 import { auditRows, login, makeAccount, type SignedIn } from "../../helpers/accounts.ts";
+import { runJson } from "../../helpers/admin.ts";
 import { openTestApp } from "../../helpers/app.ts";
 
 const TOKEN = /^uls_[A-Za-z0-9_-]{43}$/;
@@ -50,6 +51,17 @@ describe("POST /auth/login", () => {
       const response = await login(api, { ...account, email });
       expect(await response.json()).toMatchObject({ data: { user: { email: "Zoe.Mixed@Example.com" } } });
     }
+  });
+
+  test("takes the password that an operator gave the account, and none that it was not given", async () => {
+    await using api = await openTestApp();
+    const account = { email: "Ada@example.com", password: "eight or more ☂" };
+    const words = ["--username", "ada", "--email", account.email, "--password", account.password];
+    const { id } = await runJson(api.db.url, ["user", "create", ...words]);
+    expect(await (await login(api, account)).json()).toMatchObject({
+      data: { user: { id, username: "ada" } },
+    });
+    expect((await login(api, { ...account, password: "eight or more" })).status).toBe(401);
   });
 
   test("stores the token's hash only, and leaves an audit row that names it nowhere", async () => {
