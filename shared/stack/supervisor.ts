@@ -118,6 +118,9 @@ async function spawnChild(options: ChildOptions, guardian: Guardian, force: Abor
   if (pid === undefined) throw new Error(`Cannot run ${options.name}: it has no process number`);
   const stopSignal = options.stopSignal ?? "SIGTERM";
   guardian.watch(pid, stopSignal);
+  started.once("exit", () => guardian.forget(pid));
+  // It may have ended while we waited to hear that it had started.
+  if (started.exitCode !== null || started.signalCode !== null) guardian.forget(pid);
   const onLine: LineSink = typeof output === "function" ? output : () => {};
   const read = Promise.all([
     readLines(started.stdout, (line) => onLine(line, "stdout")),
