@@ -4,6 +4,7 @@ import { type App, type AppDeps, buildApp } from "../../api/app.ts";
 import { createMetrics } from "../../api/metrics.ts";
 import { type Config, readConfig } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
+import { openQueue } from "../../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../sql/connections.ts";
 import { openPool } from "../../sql/pool.ts";
 import { openTestDatabase, type TestDatabase } from "./database.ts";
@@ -72,13 +73,17 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const config = testConfig(db.url, options.config);
   const leaving = new AbortController();
   const logLines: LogLine[] = [];
+  const sql = openPool(db.url, { applicationName: API_APPLICATION, max: 4 });
   const deps: AppDeps = {
     config,
-    sql: openPool(db.url, { applicationName: API_APPLICATION, max: 4 }),
+    sql,
     exportSql: openPool(db.url, {
       applicationName: EXPORT_APPLICATION,
       max: config.exportStreamsMax,
       readOnly: true,
+    }),
+    boss: await openQueue(sql, (error) => {
+      throw error;
     }),
     log: createLog({
       level: "debug",
@@ -100,6 +105,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     request: (path, request = {}) =>
       app.handle(testRequest(`http://localhost${path}`, request), request.address ?? "192.0.2.1"),
     async [Symbol.asyncDispose]() {
+      await deps.boss.stop({ graceful: false });
       await Promise.all([deps.sql.end({ timeout: 1 }), deps.exportSql.end({ timeout: 1 })]);
       await db[Symbol.asyncDispose]();
     },

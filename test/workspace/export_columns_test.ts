@@ -20,6 +20,7 @@ const NOT_EXPORTED: readonly string[] = [
 const SERVICE_TABLES: readonly string[] = [
   "api_keys",
   "audit_log",
+  "export_jobs",
   "organization_members",
   "organizations",
   "projects",
