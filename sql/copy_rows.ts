@@ -23,12 +23,19 @@ const COPY_OPTIONS: Readonly<Record<ExportFormat, string>> = {
   csv: "format csv",
 };
 
+/** Counts rows while they are streamed. */
+export interface RowMeter {
+  rows: number;
+}
+
 export interface CopyOptions {
   format: ExportFormat;
   /** Where the query can be cancelled from: not the connection that runs it. */
   control: Sql;
   /** Aborting it cancels the query, even while PostgreSQL is sorting and sends nothing. */
   signal?: AbortSignal;
+  /** Counts the rows as they come in, a little ahead of what is yielded. */
+  meter?: RowMeter;
 }
 
 /** Collects lines into chunks. PostgreSQL sends a row per message, so every piece is one line with its end. */
@@ -88,6 +95,7 @@ export async function* copyRows(
   options: CopyOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
   const chunks = new LineChunks(options.format);
+  const { meter } = options;
   const state: { ended: boolean; error?: unknown; wake?: () => void } = { ended: false };
   const settle = (change: { ended?: true; error?: unknown }): void => {
     if (change.ended) state.ended = true;
@@ -109,6 +117,7 @@ export async function* copyRows(
     const lines = source;
     lines.on("data", (line: Buffer) => {
       chunks.add(line);
+      if (meter) meter.rows += 1;
       if (!chunks.isFull) return;
       lines.pause();
       state.wake?.();

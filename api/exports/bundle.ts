@@ -1,11 +1,8 @@
 /** GET /export/projects/{project}/bundle: the eight datasets of a project and their manifest, streamed as one ZIP. */
 import { Elysia, t } from "elysia";
-import { digestContent } from "../../shared/content_digest.ts";
-import { csvHeader } from "../../shared/export_csv.ts";
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/export_datasets.ts";
-import { type BundleContents, bundleManifest, entryName } from "../../shared/export_manifest.ts";
+import { bundleManifest } from "../../shared/export_manifest.ts";
 import { streamZip, type ZipEntry } from "../../shared/zip_stream.ts";
-import { streamDatasetRows } from "../../sql/export_rows.ts";
+import { type ProjectFiles, projectEntries } from "../../sql/project_entries.ts";
 import { access } from "../access.ts";
 import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
 import { fileResponse } from "./file_response.ts";
@@ -54,24 +51,14 @@ async function* bundleEntries(
   signal: AbortSignal,
 ): AsyncGenerator<ZipEntry, void, void> {
   const { project, format, selection, opened } = bundle;
-  const files: BundleContents["files"] = {};
-  for (const name of EXPORT_DATASET_NAMES) {
-    const dataset = EXPORT_DATASETS[name];
-    const rows = streamDatasetRows(opened.snapshot, dataset, {
-      selection,
-      format,
-      signal,
-      control: deps.sql,
-    });
-    const file = entryName(name, format);
-    const content = format === "csv" ? withHeader(csvHeader(dataset), rows) : rows;
-    yield {
-      name: file,
-      content: digestContent(content, (digest) => {
-        files[name] = { name: file, rows: bundle.rowCounts[name], ...digest };
-      }),
-    };
-  }
+  const files: ProjectFiles = {};
+  yield* projectEntries(opened.snapshot, files, {
+    selection,
+    format,
+    signal,
+    control: deps.sql,
+    meter: { rows: 0 },
+  });
   const manifest = bundleManifest({
     asOf: opened.asOf,
     format,
@@ -81,14 +68,6 @@ async function* bundleEntries(
     files,
   });
   yield { name: "manifest.json", content: whole(manifest) };
-}
-
-async function* withHeader(
-  header: Uint8Array,
-  rows: AsyncGenerator<Uint8Array, void, void>,
-): AsyncGenerator<Uint8Array, void, void> {
-  yield header;
-  yield* rows;
 }
 
 async function* whole(content: Uint8Array): AsyncGenerator<Uint8Array, void, void> {

@@ -2,7 +2,7 @@
 import { VISIBILITY_FLAGS } from "../../shared/export_datasets.ts";
 import { EXPORT_FORMATS, EXPORT_JOB_ERROR_CODES, EXPORT_JOB_STATUSES } from "../../shared/vocabulary.ts";
 import { failsWith } from "../openapi.ts";
-import { describe, EXAMPLE_AS_OF, FLAG_DESCRIPTIONS, ORG_SLUG } from "./openapi.ts";
+import { describe, EXAMPLE_AS_OF, FILE_HEADERS, FLAG_DESCRIPTIONS, ORG_SLUG } from "./openapi.ts";
 
 const TAG = "Export jobs";
 const INSTANT = { type: "string", format: "date-time" };
@@ -143,5 +143,36 @@ export const CANCEL_JOB_DETAIL = describe({
     "KEY_KIND_FORBIDDEN",
     "EXPORT_JOB_RUNNING",
     "EXPORT_JOB_FINISHED",
+  ),
+});
+
+const ZIP = { "application/zip": { schema: { type: "string", format: "binary" } } };
+const DOWNLOAD_HEADERS = {
+  ...FILE_HEADERS,
+  ETag: { description: "The SHA-256 of the file", schema: { type: "string" } },
+  "Repr-Digest": { description: "The same as RFC 9530 has it", schema: { type: "string" } },
+};
+
+export const DOWNLOAD_DETAIL = describe({
+  tags: [TAG],
+  operationId: "downloadExportJob",
+  summary: "Download the file of an export job",
+  description: "One Range is honoured, If-Range too, so that a download that broke off can go on.",
+  parameters: [
+    JOB_ID,
+    { name: "Range", in: "header", example: "bytes=1048576-", schema: { type: "string" } },
+    { name: "If-Range", in: "header", schema: { type: "string" } },
+  ],
+  responses: {
+    200: { description: "The archive", headers: DOWNLOAD_HEADERS, content: ZIP },
+    206: { description: "The part that was asked for", headers: DOWNLOAD_HEADERS, content: ZIP },
+  },
+  ...failsWith(
+    "EXPORT_JOB_NOT_FOUND",
+    "KEY_KIND_FORBIDDEN",
+    "EXPORT_NOT_READY",
+    "EXPORT_JOB_FAILED",
+    "EXPORT_EXPIRED",
+    "RANGE_NOT_SATISFIABLE",
   ),
 });

@@ -94,7 +94,7 @@ export function describe(detail: object): DocumentDecoration {
   return detail as DocumentDecoration;
 }
 
-const FILE_HEADERS = {
+export const FILE_HEADERS = {
   "X-Export-As-Of": { description: "The watermark", schema: { type: "string", format: "date-time" } },
   "X-Export-Total-Rows": { description: "Rows in the file, exactly", schema: { type: "integer" } },
   "Content-Disposition": { description: "attachment, with a file name", schema: { type: "string" } },

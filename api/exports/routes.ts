@@ -1,5 +1,6 @@
 /** The routes of exports, and what they share: slots, connections of their own, metrics. */
 import { Elysia } from "elysia";
+import { openArtifactStore } from "../../shared/artifacts.ts";
 import type { Config } from "../../shared/config.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Boss } from "../../sql/boss.ts";
@@ -10,6 +11,7 @@ import { datasetRoutes } from "./dataset.ts";
 import { datasetListRoutes } from "./dataset_list.ts";
 import { estimateRoutes } from "./estimate.ts";
 import { createExportMetrics } from "./export_metrics.ts";
+import { jobDownloadRoutes } from "./job_download.ts";
 import { jobRoutes } from "./job_routes.ts";
 import type { ExportDeps } from "./open_export.ts";
 import { StreamSlots } from "./stream_slots.ts";
@@ -31,5 +33,6 @@ export function exportRoutes(deps: {
     .use(bundleRoutes(exportDeps))
     .use(estimateRoutes(exportDeps))
     .use(datasetRoutes(exportDeps))
+    .use(jobDownloadRoutes({ sql, store: openArtifactStore(config.artifactUrl) }))
     .use(jobRoutes({ config, sql, boss, log, metrics }));
 }

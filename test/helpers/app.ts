@@ -1,4 +1,7 @@
 /** The whole API over a database of its own: requests go through `handle`, as they would from a socket. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { AnyElysia } from "elysia";
 import { type App, type AppDeps, buildApp } from "../../api/app.ts";
 import { createMetrics } from "../../api/metrics.ts";
@@ -45,9 +48,9 @@ export interface TestAppOptions {
   routes?: AnyElysia;
 }
 
-/** The configuration of a test: the defaults, over the given database. */
-function testConfig(databaseUrl: string, overrides: Partial<Config> = {}): Config {
-  const result = readConfig({ DATABASE_URL: databaseUrl });
+/** The configuration of a test: the defaults, over the given database and directory. */
+function testConfig(databaseUrl: string, dataDir: string, overrides: Partial<Config> = {}): Config {
+  const result = readConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
   if (!result.ok) throw new Error(result.problems.join("\n"));
   return { ...result.config, ...overrides };
 }
@@ -70,7 +73,8 @@ function testRequest(url: string, options: TestRequest = {}): Request {
 /** Opens the app; `await using` drops its database. */
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const db = await openTestDatabase();
-  const config = testConfig(db.url, options.config);
+  const dataDir = await mkdtemp(join(tmpdir(), "ulr-app-"));
+  const config = testConfig(db.url, dataDir, options.config);
   const leaving = new AbortController();
   const logLines: LogLine[] = [];
   const sql = openPool(db.url, { applicationName: API_APPLICATION, max: 4 });
@@ -108,6 +112,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       await deps.boss.stop({ graceful: false });
       await Promise.all([deps.sql.end({ timeout: 1 }), deps.exportSql.end({ timeout: 1 })]);
       await db[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

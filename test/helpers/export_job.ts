@@ -1,4 +1,5 @@
 /** Export jobs as a client sees them. */
+import { BlobReader, TextWriter, ZipReader } from "@zip.js/zip.js";
 import type { ExportJob } from "../../api/exports/export_job.ts";
 import type { TestApp, TestRequest } from "./app.ts";
 import type { OrgRow } from "./factory.ts";
@@ -49,4 +50,29 @@ export async function listAudited(app: TestApp, jobId: string): Promise<readonly
     from audit_log
     where subject_type = 'export_job' and subject_id = ${jobId}
     order by id`;
+}
+
+/** How the job is doing, as its organization's publishers see it. */
+export async function getJob(app: TestApp, key: string, id: string): Promise<ExportJob> {
+  return jobOf(await app.request(`${JOBS_PATH}/${id}`, { key }));
+}
+
+/** Downloads the file of a job. */
+export function downloadJob(
+  app: TestApp,
+  key: string,
+  id: string,
+  options: Pick<TestRequest, "headers" | "method"> = {},
+): Promise<Response> {
+  return app.request(`${JOBS_PATH}/${id}/download`, { key, ...options });
+}
+
+/** The files of a ZIP by name, in the order of its directory. */
+export async function unzip(bytes: ArrayBuffer): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  const reader = new ZipReader(new BlobReader(new Blob([bytes])));
+  for (const entry of await reader.getEntries()) {
+    if (!entry.directory) files.set(entry.filename, await entry.getData(new TextWriter()));
+  }
+  return files;
 }
