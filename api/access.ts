@@ -3,11 +3,25 @@ import { Elysia } from "elysia";
 import { type Caller, unauthorized } from "./authenticate.ts";
 import { requestContext } from "./request_context.ts";
 
-/** `public`: everyone, with or without a credential. `caller`: anybody with a valid credential. */
-export type Access = "public" | "caller";
+/**
+ * `public`: everyone, with or without a credential. `caller`: anybody with a valid credential. `session`: anybody who
+ * signed in.
+ */
+export type Access = "public" | "caller" | "session";
 
 /** Where a route's access stands, for the checks before a handler runs, the tests and the OpenAPI document. */
 export const ACCESS_FIELD = "x-access";
+
+/** Where a route says that it looks past the session cookie. */
+export const PAST_COOKIE_FIELD = "x-past-cookie";
+
+/**
+ * Goes into a route's `detail`: browsers send a cookie whether it is still good or not, and who signs in anew must not
+ * be refused for the old one.
+ */
+export function looksPastCookie(): object {
+  return { [PAST_COOKIE_FIELD]: true };
+}
 
 /** `object`, as Elysia types `detail` as OpenAPI's fields and nothing else. */
 function declare(level: Access): object {
@@ -22,7 +36,7 @@ function callerOf(request: Request): Caller {
 }
 
 /**
- * One of the two on every route: `access: "caller"` puts `caller: Caller` into the handler's context,
+ * One of the two on every route: `access: "caller"` or `"session"` puts `caller: Caller` into the handler's context,
  * `publicAccess: true` puts `visitor: Caller | null`.
  */
 export const access = new Elysia({ name: "access" }).macro({

@@ -4,6 +4,7 @@ import type { Config } from "../shared/config.ts";
 import type { Log } from "../shared/log.ts";
 import type { Boss } from "../sql/boss.ts";
 import type { Pool } from "../sql/pool.ts";
+import { authRoutes } from "./auth/routes.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import { docsRoutes } from "./docs.ts";
 import { answerError } from "./error_handler.ts";
@@ -14,6 +15,7 @@ import { createAdmit } from "./request_admission.ts";
 import { requestContext } from "./request_context.ts";
 import { createHandle, type Handle } from "./request_frame.ts";
 import { createFinishRequest } from "./request_log.ts";
+import { createIsOwnPage } from "./request_origin.ts";
 import { buildRouteTable, type RegisteredRoute } from "./route_table.ts";
 
 export interface AppDeps {
@@ -41,7 +43,7 @@ export interface App {
 
 /** What is served under /api/v1: the visible list. */
 function apiRoutes(deps: AppDeps) {
-  return new Elysia({ prefix: "/api/v1" }).use(exportRoutes(deps));
+  return new Elysia({ prefix: "/api/v1" }).use(authRoutes(deps)).use(exportRoutes(deps));
 }
 
 function serviceRoutes(deps: AppDeps) {
@@ -64,6 +66,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
   const registered: readonly RegisteredRoute[] = elysia.routes;
   const handle = createHandle({
     admit: createAdmit({ config, now, authenticate: createAuthenticate({ sql, log }) }),
+    isOwnPage: createIsOwnPage(config.publicUrl),
     routeTable: buildRouteTable(registered),
     dispatch: async (request) => elysia.handle(request),
     finishRequest: createFinishRequest({ log, metrics }),

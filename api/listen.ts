@@ -5,6 +5,8 @@ import { clientAddress } from "./request_address.ts";
 /** Cuts off connections that open and stay silent, and bodies that stop coming. */
 const IDLE_TIMEOUT_SECONDS = 60;
 
+const EXPORT_PATH = "/api/v1/export/projects/";
+
 export interface ListenOptions {
   host: string;
   /** 0 takes any free port. */
@@ -24,8 +26,10 @@ export function listen(app: App, options: ListenOptions): Bun.Server<undefined> 
     // Bun's default outside development: two processes on one port, each with half of the connections.
     reusePort: false,
     fetch: (request, server) => {
-      // An export may be silent for longer: while its query sorts, or while its reader pauses.
-      if (request.method === "GET") server.timeout(request, 0);
+      // An export may be silent for longer, while its reader pauses. The setting stays with the connection, so every
+      // request sets it anew.
+      const isExport = request.url.includes(EXPORT_PATH);
+      server.timeout(request, isExport ? 0 : IDLE_TIMEOUT_SECONDS);
       const peer = server.requestIP(request)?.address ?? null;
       return app.handle(request, clientAddress(request.headers, peer, options.trustProxy));
     },

@@ -4,6 +4,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { ERRORS, type ErrorCode } from "../shared/errors.ts";
 import { ACCESS_FIELD, type Access } from "./access.ts";
 import { ErrorEnvelope } from "./schemas.ts";
+import { SESSION_COOKIE } from "./session_cookie.ts";
 
 /** Where a route lists the codes it can fail with, besides those every route can. */
 const FAILURES_FIELD = "x-failures";
@@ -19,13 +20,15 @@ export function failsWith(...codes: readonly ErrorCode[]): object {
 
 export interface OpenApiResponse {
   description?: string;
-  content?: Record<string, unknown>;
+  content?: Record<string, object>;
+  /** Where the plugin puts the examples of a schema, and OpenAPI knows none. */
+  examples?: readonly unknown[];
 }
 
 export interface OpenApiOperation {
   [ACCESS_FIELD]?: Access;
   [FAILURES_FIELD]?: readonly ErrorCode[];
-  requestBody?: { content: Record<string, unknown> };
+  requestBody?: { content: Record<string, object> };
   responses?: Record<string, OpenApiResponse>;
   security?: readonly Record<string, readonly string[]>[];
 }
@@ -51,7 +54,18 @@ const SECURITY_SCHEMES = {
     scheme: "bearer",
     description: "An API key (`ulr_…`) or a session token (`uls_…`)",
   },
+  cookie: {
+    type: "apiKey",
+    in: "cookie",
+    name: SESSION_COOKIE,
+    description:
+      "The session of a browser, where there is no Authorization header. Writes have to come from a page of this " +
+      "service, else they are FORBIDDEN_ORIGIN",
+  },
 } as const;
+
+/** Either of them will do. */
+const CREDENTIALS = [{ bearer: [] }, { cookie: [] }];
 
 /** What any route can answer, whatever it does. */
 const COMMON_FAILURES: readonly ErrorCode[] = [
@@ -104,12 +118,12 @@ function completeOperation(operation: OpenApiOperation): OpenApiOperation {
     ...operation,
     ...(requestBody ? { requestBody: { ...requestBody, content: jsonOnly(requestBody.content) } } : {}),
     responses: { ...failureResponses(operation), ...described(responses) },
-    security: isPublic ? [{}, { bearer: [] }] : [{ bearer: [] }],
+    security: isPublic ? [{}, ...CREDENTIALS] : CREDENTIALS,
   };
 }
 
 /** The plugin lists forms and plain text beside JSON; a content type that a route chose itself stays. */
-function jsonOnly(content: Record<string, unknown>): Record<string, unknown> {
+function jsonOnly(content: Record<string, object>): Record<string, object> {
   const json = content["application/json"];
   return json === undefined ? content : { "application/json": json };
 }
@@ -117,15 +131,20 @@ function jsonOnly(content: Record<string, unknown>): Record<string, unknown> {
 /** OpenAPI wants a description on every response. */
 function described(responses: Record<string, OpenApiResponse>): Record<string, OpenApiResponse> {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [
+    Object.entries(responses).map(([status, { examples = [], content, ...response }]) => [
       status,
       {
         ...response,
         description: response.description ?? "Done",
-        ...(response.content ? { content: jsonOnly(response.content) } : {}),
+        ...(content ? { content: withExample(jsonOnly(content), examples) } : {}),
       },
     ]),
   );
+}
+
+function withExample(content: Record<string, object>, [example]: readonly unknown[]): Record<string, object> {
+  if (example === undefined) return content;
+  return Object.fromEntries(Object.entries(content).map(([type, media]) => [type, { ...media, example }]));
 }
 
 /** One response a status, naming its codes. */

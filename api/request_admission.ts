@@ -4,9 +4,17 @@ import { ApiError } from "../shared/errors.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { createRateLimiter, type RateLimitState, rateLimited, rateLimitHeaders } from "./rate_limit.ts";
 import type { RequestContext } from "./request_context.ts";
+import { clearedSessionCookie, readSessionCookie } from "./session_cookie.ts";
 
-/** Sets the context's caller and rate limit headers. Throws `UNAUTHORIZED` or `RATE_LIMITED`. */
-export type Admit = (headers: Headers, context: RequestContext) => Promise<void>;
+/**
+ * Sets the context's caller and rate limit headers. Throws `UNAUTHORIZED` or `RATE_LIMITED`. The session cookie is a
+ * credential where there is no Authorization header, unless the route looks past it.
+ */
+export type Admit = (
+  headers: Headers,
+  context: RequestContext,
+  options: { looksPastCookie: boolean },
+) => Promise<void>;
 
 export interface AdmissionDeps {
   config: Config;
@@ -26,16 +34,27 @@ export function createAdmit(deps: AdmissionDeps): Admit {
     if (!state.allowed) throw rateLimited(state, now());
   }
 
-  return async (headers, context) => {
-    // Until the caller is known: a database that is away uses up nobody's requests.
-    Object.assign(context.answerHeaders, rateLimitHeaders(addresses.peek(context.address)));
+  async function identify(headers: Headers, context: RequestContext, readsCookie: boolean): Promise<void> {
+    const authorization = headers.get("authorization");
+    const token = authorization === null && readsCookie ? readSessionCookie(headers) : null;
+    context.usesCookie = token !== null;
     try {
-      context.caller = await authenticate(headers.get("authorization"));
+      context.caller = await authenticate(token === null ? authorization : `Bearer ${token}`);
     } catch (error) {
       // A guess counts for the address it comes from.
-      if (error instanceof ApiError) apply(context, addresses.take(context.address));
+      if (error instanceof ApiError) {
+        // Nobody but us can make a browser forget a cookie that scripts do not see.
+        if (context.usesCookie) context.answerHeaders["Set-Cookie"] = clearedSessionCookie(config);
+        apply(context, addresses.take(context.address));
+      }
       throw error;
     }
+  }
+
+  return async (headers, context, { looksPastCookie }) => {
+    // Until the caller is known: a database that is away uses up nobody's requests.
+    Object.assign(context.answerHeaders, rateLimitHeaders(addresses.peek(context.address)));
+    await identify(headers, context, !looksPastCookie);
     const { caller } = context;
     apply(context, caller ? users.take(caller.userId) : addresses.take(context.address));
   };

@@ -23,6 +23,8 @@ export interface RequestContext {
   route: string | null;
   /** `null` for anonymous callers. */
   caller: Caller | null;
+  /** Whether the caller is known by the session cookie, which a browser also adds to what other sites' pages send. */
+  usesCookie: boolean;
   /** What the client was told went wrong. */
   error: ApiError | null;
   /** Headers that every answer to this request carries, whatever becomes of it. */

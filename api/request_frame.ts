@@ -4,7 +4,7 @@
  * hook, a stream, a route that does not exist) gets past it, and so that `handle` in a test is what a socket gets.
  */
 import { ApiError } from "../shared/errors.ts";
-import { mayUseMethod } from "../shared/policy.ts";
+import { isSession, mayUseMethod, type Verdict } from "../shared/policy.ts";
 import { unauthorized } from "./authenticate.ts";
 import { answerError } from "./error_handler.ts";
 import type { Admit } from "./request_admission.ts";
@@ -12,13 +12,15 @@ import { readJsonText } from "./request_body.ts";
 import { bindContext, type RequestContext } from "./request_context.ts";
 import { requestIdOf } from "./request_id.ts";
 import type { FinishRequest } from "./request_log.ts";
-import { canonicalPath, type Route, type RouteTable } from "./route_table.ts";
+import type { IsOwnPage } from "./request_origin.ts";
+import { canonicalPath, type Route, type RouteMatch, type RouteTable } from "./route_table.ts";
 import { refuseInput } from "./validation_problems.ts";
 
 const API_PREFIX = "/api/v1";
 
 export interface FrameDeps {
   admit: Admit;
+  isOwnPage: IsOwnPage;
   routeTable: RouteTable;
   /** Elysia: called with a request whose path is canonical and whose method is never HEAD. */
   dispatch: (request: Request) => Promise<Response>;
@@ -56,6 +58,7 @@ function newContext(request: Request, address: string): RequestContext {
     startedAt: performance.now(),
     route: null,
     caller: null,
+    usesCookie: false,
     error: null,
     answerHeaders: {},
     fields: {},
@@ -66,10 +69,15 @@ function newContext(request: Request, address: string): RequestContext {
 /** The order of refusals: credential and rate limit, route, access, scope, body. Validation is Elysia's, after them. */
 async function serve(deps: FrameDeps, request: Request, context: RequestContext): Promise<Response> {
   const url = canonicalUrl(request);
-  if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) await deps.admit(request.headers, context);
-  const route = findRoute(deps.routeTable, request.method, url.pathname);
+  const match = deps.routeTable(request.method, url.pathname);
+  if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) {
+    const looksPastCookie = match.found && match.route.looksPastCookie;
+    await deps.admit(request.headers, context, { looksPastCookie });
+  }
+  const route = routeOf(match);
   context.route = route.pattern;
   refuseStrangers(route, context);
+  refuseOtherSites(deps, request, context);
   refuseBadEncoding(url);
   const hasBody = request.method !== "GET" && request.method !== "HEAD";
   const text = hasBody ? await readJsonText(request) : null;
@@ -88,8 +96,7 @@ function canonicalUrl(request: Request): URL {
   return url;
 }
 
-function findRoute(routeTable: RouteTable, method: string, path: string): Route {
-  const match = routeTable(method, path);
+function routeOf(match: RouteMatch): Route {
   if (match.found) return match.route;
   if (!match.allow) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
   throw new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: match.allow } });
@@ -101,8 +108,18 @@ function refuseStrangers(route: Route, context: RequestContext): void {
     if (route.access === "public") return;
     throw unauthorized("there is none");
   }
-  const verdict = mayUseMethod(caller.credential, context.method);
+  if (route.access === "session") refuseUnless(isSession(caller.credential));
+  refuseUnless(mayUseMethod(caller.credential, context.method));
+}
+
+function refuseUnless(verdict: Verdict): void {
   if (!verdict.ok) throw new ApiError(verdict.code, verdict.details ? { details: verdict.details } : {});
+}
+
+/** A cookie says who is using the browser, not who made the page that asks: it reads, and writes for our own pages. */
+function refuseOtherSites(deps: FrameDeps, request: Request, context: RequestContext): void {
+  const writes = context.method !== "GET" && context.method !== "HEAD";
+  if (context.usesCookie && writes && !deps.isOwnPage(request)) throw new ApiError("FORBIDDEN_ORIGIN");
 }
 
 /** Elysia hands on half-decoded text, and PostgreSQL stores no NUL in text: no resource is named by either. */
@@ -132,7 +149,7 @@ function addHeaders(headers: Headers, request: Request, context: RequestContext,
   headers.set("X-Request-Id", context.requestId);
   headers.set("X-Content-Type-Options", "nosniff");
   for (const [name, value] of Object.entries(context.answerHeaders)) headers.set(name, value);
-  if (request.headers.has("authorization") && !headers.has("cache-control")) {
+  if ((context.caller || request.headers.has("authorization")) && !headers.has("cache-control")) {
     headers.set("Cache-Control", "no-store");
   }
   // A client that keeps its connection would otherwise keep the process.

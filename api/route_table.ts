@@ -1,6 +1,6 @@
 /** Which route a request is for, known before Elysia sees it: access is checked before a body is read. */
 import { Memoirist } from "memoirist";
-import { ACCESS_FIELD, type Access } from "./access.ts";
+import { ACCESS_FIELD, type Access, PAST_COOKIE_FIELD } from "./access.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
@@ -15,6 +15,8 @@ export interface Route {
   /** As it was registered: `/api/v1/export/projects/:project/bundle`. */
   pattern: string;
   access: Access;
+  /** Whether a session cookie is no credential here. */
+  looksPastCookie: boolean;
 }
 
 export type RouteMatch =
@@ -24,10 +26,16 @@ export type RouteMatch =
 
 export type RouteTable = (method: string, path: string) => RouteMatch;
 
-function accessOf(route: RegisteredRoute): Access | undefined {
-  // Elysia types hooks as `any`; the field is set in access.ts and nowhere else.
-  const { detail } = route.hooks as { detail?: Record<string, Access> };
-  return detail?.[ACCESS_FIELD];
+/** What access.ts put into a route's description. */
+interface Declared {
+  [ACCESS_FIELD]?: Access;
+  [PAST_COOKIE_FIELD]?: true;
+}
+
+function declaredOf(route: RegisteredRoute): Declared {
+  // Elysia types hooks as `any`; the fields are set in access.ts and nowhere else.
+  const { detail = {} } = route.hooks as { detail?: Declared };
+  return detail;
 }
 
 /** One resource with and without a trailing slash. */
@@ -44,10 +52,10 @@ export function canonicalPath(path: string): string {
 export function buildRouteTable(routes: readonly RegisteredRoute[]): RouteTable {
   const router = new Memoirist<Route>();
   for (const route of routes) {
-    const access = accessOf(route);
+    const { [ACCESS_FIELD]: access, [PAST_COOKIE_FIELD]: looksPastCookie = false } = declaredOf(route);
     if (!access) throw new Error(`Cannot build the app: ${route.method} ${route.path} declares no access`);
     const pattern = withoutTrailingSlash(route.path);
-    router.add(route.method, pattern, { pattern, access });
+    router.add(route.method, pattern, { pattern, access, looksPastCookie });
   }
 
   function allowedMethods(path: string): string {

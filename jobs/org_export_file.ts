@@ -101,15 +101,13 @@ async function* projectPart(
 ): AsyncGenerator<ZipEntry, void, void> {
   const { job, signal, projectId, directory, files, meter } = given;
   signal.throwIfAborted();
-  const snapshot = await openExportSnapshot(deps.exportSql);
+  const snapshot = await openExportSnapshot(deps.exportSql, { control: deps.sql, signal });
   try {
-    if (!(await existsLiveProject(snapshot.tx, projectId))) return;
-    await preferParallelCopies(snapshot.tx);
+    if (!(await snapshot.run((tx) => existsLiveProject(tx, projectId)))) return;
+    await snapshot.run(preferParallelCopies);
     yield* projectEntries(snapshot, files, {
       selection: { projectId, asOf: job.asOf, visibility: visibilityOf(job), filters: NO_FILTERS },
       format: job.format,
-      control: deps.sql,
-      signal,
       directory,
       meter,
     });

@@ -20,7 +20,8 @@ export function parseAsOf(given: string): string | null {
   const offsetMs = (offsetHours * 60 + offsetMinutes) * 60_000 * (sign === "-" ? -1 : 1);
   const utc = new Date(instant.getTime() - offsetMs);
   const year = utc.getUTCFullYear();
-  return year >= 0 && year <= 9999 ? utc.toISOString() : null;
+  // PostgreSQL knows no year 0.
+  return year >= 1 && year <= 9999 ? utc.toISOString() : null;
 }
 
 /** `instant` moved by `milliseconds`. */

@@ -99,6 +99,12 @@ export const Environment = Type.Object({
     maximum: MAX_INT32,
     description: "requests per user, whatever the credential",
   }),
+  RATE_LIMIT_LOGIN_PER_MINUTE: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 10_000,
+    description: "attempts to sign in, per client address and per account",
+  }),
   TRUST_PROXY: Type.Boolean({
     default: false,
     description: "true: the client address is the last hop of X-Forwarded-For",
@@ -130,6 +136,7 @@ export interface Config {
   sessionTtlHours: number;
   rateLimitAnonymousPerMinute: number;
   rateLimitUserPerMinute: number;
+  rateLimitLoginPerMinute: number;
   trustProxy: boolean;
   logLevel: string;
 }
@@ -197,6 +204,7 @@ function toConfig(env: Environment): Config {
     sessionTtlHours: env.SESSION_TTL_HOURS,
     rateLimitAnonymousPerMinute: env.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
     rateLimitUserPerMinute: env.RATE_LIMIT_USER_PER_MINUTE,
+    rateLimitLoginPerMinute: env.RATE_LIMIT_LOGIN_PER_MINUTE,
     trustProxy: env.TRUST_PROXY,
     logLevel: env.LOG_LEVEL,
   };

@@ -10,6 +10,12 @@ export const ERRORS = {
   INSUFFICIENT_ORG_ROLE: { status: 403, message: "Cannot continue with this role in the organization" },
   INSUFFICIENT_SCOPE: { status: 403, message: 'Cannot write with this key: its scope is "read"' },
   KEY_KIND_FORBIDDEN: { status: 403, message: "Cannot use this kind of key here: use a personal credential" },
+  SESSION_REQUIRED: { status: 403, message: "Cannot do this with a key: sign in" },
+  FORBIDDEN_ORIGIN: {
+    status: 403,
+    message:
+      "Cannot accept this from another site's page: the request does not come from this service's origin",
+  },
   NOT_FOUND: { status: 404, message: "Cannot find the resource" },
   PROJECT_NOT_FOUND: { status: 404, message: "Cannot find the project" },
   EXPORT_JOB_NOT_FOUND: { status: 404, message: "Cannot find the export job" },

@@ -9,6 +9,13 @@ export function isAcceptablePassword(password: string): boolean {
   return password.length >= PASSWORD_MIN_LENGTH && password.length <= PASSWORD_MAX_LENGTH;
 }
 
+/**
+ * Of no password that anybody knows, and as costly to verify as those that `hashPassword` makes: where there is no
+ * account, it is verified in the account's place, so that both take the same time.
+ */
+export const DUMMY_PASSWORD_HASH =
+  "$argon2id$v=19$m=65536,t=2,p=1$nppFUxxr58p5jHFv0zVP92C+pzdlh48U3ZnMvpn3MUw$aYXN661AKjhaeWM9bMtkNydmiTegq8e2HbUFKeV/cig";
+
 /** argon2id in the PHC string form, with a salt of its own. */
 export async function hashPassword(password: string): Promise<string> {
   return Bun.password.hash(password, { algorithm: "argon2id" });

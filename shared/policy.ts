@@ -35,6 +35,11 @@ export function hasOrgRole(currentRole: OrgRole, requiredRole: OrgRole): Verdict
   return { ok: false, code: "INSUFFICIENT_ORG_ROLE", details: { currentRole, requiredRole } };
 }
 
+/** Signing out and the handling of keys are for who signed in: a key that leaked makes no other keys. */
+export function isSession(credential: Credential): Verdict {
+  return credential.type === "session" ? ALLOWED : { ok: false, code: "SESSION_REQUIRED" };
+}
+
 /** Bundles, estimates and jobs are for people: automation and system keys stay out. */
 export function isPersonalCredential(credential: Credential): Verdict {
   if (credential.type === "session" || credential.kind === "user") return ALLOWED;

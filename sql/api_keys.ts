@@ -62,6 +62,15 @@ export async function findKeyCaller(sql: Sql, keyHash: Buffer): Promise<KeyCalle
   return row ?? null;
 }
 
+/** The keys of a user that are not revoked, newest first; those that have expired are among them. */
+export async function listApiKeys(sql: Sql, userId: string): Promise<ApiKeyRow[]> {
+  return sql<ApiKeyRow[]>`
+    select ${sql(COLUMNS)}
+    from api_keys
+    where user_id = ${userId} and revoked_at is null
+    order by created_at desc, id`;
+}
+
 export interface NewApiKey {
   userId: string;
   orgId: string | null;
@@ -103,5 +112,18 @@ export async function markApiKeyRevoked(
     set revoked_at = coalesce(revoked_at, now())
     where id = ${id}
     returning id, revoked_at`;
+  return row ?? null;
+}
+
+/** Revokes a key of a user; `null` when the user has no such key, or it was revoked before. */
+export async function markOwnApiKeyRevoked(
+  sql: Sql,
+  key: { id: string; userId: string },
+): Promise<ApiKeyRow | null> {
+  const [row] = await sql<ApiKeyRow[]>`
+    update api_keys
+    set revoked_at = now()
+    where id = ${key.id} and user_id = ${key.userId} and revoked_at is null
+    returning ${sql(COLUMNS)}`;
   return row ?? null;
 }

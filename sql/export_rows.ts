@@ -1,4 +1,5 @@
 /** Reads the rows of an export inside a snapshot: counts them, estimates their size, streams them as text. */
+import { csvHeader } from "../shared/export_csv.ts";
 import {
   EXPORT_DATASET_NAMES,
   EXPORT_DATASETS,
@@ -6,6 +7,7 @@ import {
   type ExportDatasetName,
 } from "../shared/export_datasets.ts";
 import type { ExportSelection } from "../shared/export_selection.ts";
+import type { ExportFormat } from "../shared/vocabulary.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
 import { countQuery, rowsQuery, sampleQuery } from "./export_query.ts";
 import type { ExportSnapshot } from "./export_snapshot.ts";
@@ -44,36 +46,40 @@ export async function countBundleRows(
 }
 
 /**
- * Lets the copies that follow use one more process: making the lines is what takes the time, and it runs in parallel.
+ * Lets the copies that follow use two more processes: making the lines is what takes the time, and it runs in parallel.
  * PostgreSQL prices that too high, and leaves small tables alone whatever the price. Counting comes before: handing
  * bare rows from process to process costs more than it saves. Call inside a transaction.
  */
 export async function preferParallelCopies(sql: Sql): Promise<void> {
   await sql`
     select
-      set_config('max_parallel_workers_per_gather', '1', true),
+      set_config('max_parallel_workers_per_gather', '2', true),
       set_config('parallel_setup_cost', '0', true),
       set_config('parallel_tuple_cost', '0', true)`;
 }
 
-/** The mean length of a dataset's NDJSON lines in bytes, from a sample of its oldest rows; 0 when it has none. */
+/** The mean length of a dataset's lines in bytes, from a sample of its oldest rows; 0 when it has none. */
 export async function sampleLineBytes(
   sql: Sql,
   dataset: ExportDataset,
-  selection: ExportSelection,
+  options: { selection: ExportSelection; format: ExportFormat },
 ): Promise<number> {
-  const [row] = await sql.unsafe<[{ bytes: number }]>(sampleQuery(dataset, selection, SAMPLE_ROWS));
+  const { selection, format } = options;
+  const query = sampleQuery(rowsQuery(dataset, selection, format), SAMPLE_ROWS);
+  const [row] = await sql.unsafe<[{ bytes: number }]>(query);
   return row.bytes;
 }
 
 /**
- * Streams the rows of a dataset as text, in order of their time column and id. One at a time on a snapshot: to end
- * one early, `return()` it and await that, before the snapshot is closed or used for the next.
+ * Streams a dataset's file: for CSV the header, then the rows as text, in order of their time column and id. One at a
+ * time on a snapshot: to end one early, `return()` it and await that, before the snapshot is used for the next.
  */
-export function streamDatasetRows(
+export async function* streamDatasetFile(
   snapshot: ExportSnapshot,
   dataset: ExportDataset,
   options: CopyOptions & { selection: ExportSelection },
 ): AsyncGenerator<Uint8Array, void, void> {
-  return copyRows(snapshot, rowsQuery(dataset, options.selection, options.format), options);
+  const { selection, format } = options;
+  if (format === "csv") yield csvHeader(dataset);
+  yield* copyRows(snapshot, rowsQuery(dataset, selection, format), options);
 }

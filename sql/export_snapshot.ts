@@ -1,59 +1,100 @@
 /** A read-only transaction that stays open for as long as a stream reads from it. */
 import type postgres from "postgres";
-import type { Pool } from "./pool.ts";
+import type { Pool, Sql } from "./pool.ts";
 
 export interface ExportSnapshot {
-  tx: postgres.TransactionSql;
-  /** The server process that runs it: whom to tell when it has to stop. */
-  pid: number;
+  /**
+   * Runs a query in it and waits for the answer. Rejects when the connection is lost, and with SQLSTATE 57014 when
+   * the reader has left. One query at a time.
+   */
+  run<Result>(query: (tx: postgres.TransactionSql) => PromiseLike<Result>): Promise<Result>;
   /** Rejects when the connection is lost; never resolves. */
   lost: Promise<never>;
+  /** Aborted when the reader has left: what runs is cancelled then. */
+  signal: AbortSignal;
+  /** Cancels what runs now. Never throws. */
+  cancel(): Promise<void>;
   /** Ends the transaction and gives its connection back. Never throws; a second call does nothing. */
   close(): Promise<void>;
+}
+
+export interface SnapshotOptions {
+  /** Where queries are cancelled from: not the connection that runs them. */
+  control: Sql;
+  signal: AbortSignal;
 }
 
 /**
  * Opens a snapshot: everything read through it shows the database as of the first query. Take the watermark before.
  *
- * The transaction is held by `begin()` and not by `reserve()`: only `begin()` notices a connection that dies, and
- * after that it must not be allowed to return, or the driver would write `commit` to a socket that is gone.
+ * The transaction is held by `begin()` and not by `reserve()`: only `begin()` notices a connection that dies. After
+ * that nothing may be sent through it any more: the driver would send it on a later connection, outside of the
+ * transaction.
  */
-export async function openExportSnapshot(pool: Pool): Promise<ExportSnapshot> {
+export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): Promise<ExportSnapshot> {
+  const { control, signal } = options;
+  signal.throwIfAborted();
   const opened = Promise.withResolvers<postgres.TransactionSql>();
   const finished = Promise.withResolvers<void>();
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {});
-  let isLost = false;
+  let loss: { error: unknown } | null = null;
   const ended = pool
     .begin("isolation level repeatable read read only", (tx) => {
       opened.resolve(tx);
       return finished.promise;
     })
     .catch((error: unknown) => {
-      isLost = true;
+      loss = { error };
       opened.reject(error);
       lost.reject(error);
     });
   const tx = await opened.promise;
+  const run: ExportSnapshot["run"] = (query) => {
+    if (loss) return Promise.reject(loss.error);
+    return Promise.race([query(tx), lost.promise]);
+  };
+  let pid: number | null = null;
+  const cancel = async (): Promise<void> => {
+    if (pid !== null && !loss) await control`select pg_cancel_backend(${pid})`.catch(() => {});
+  };
+  const cancels: Promise<void>[] = [];
+  const onAbort = (): void => {
+    cancels.push(cancel());
+  };
+  signal.addEventListener("abort", onAbort);
   const close = async (): Promise<void> => {
+    signal.removeEventListener("abort", onAbort);
+    // A cancel that is still on its way must not reach the connection's next user.
+    await Promise.all(cancels);
     // Lets the driver report a lost connection first, see above.
     await new Promise((resolve) => setImmediate(resolve));
-    if (!isLost) finished.resolve();
+    if (!loss) finished.resolve();
     await ended;
   };
   try {
-    const [backend] = await tx<[{ pid: number }]>`
-      select
-        pg_backend_pid() as pid,
-        -- Compiling the expressions of two dozen columns takes longer than it saves.
-        set_config('jit', 'off', true),
-        -- Rows come in the order of an index; the planner would sort whole files to save a little reading.
-        set_config('enable_sort', 'off', true),
-        -- For the hash of hidden parents alone, 40 bytes each: what does not fit is looked up row by row.
-        set_config('work_mem', '256MB', true)`;
-    return { tx, pid: backend.pid, lost: lost.promise, close };
+    pid = await run(prepare);
+    signal.throwIfAborted();
+    return { run, lost: lost.promise, signal, cancel, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Sets what reading large files wants, for this transaction only; returns the server process that runs it. */
+async function prepare(tx: postgres.TransactionSql): Promise<number> {
+  const [backend] = await tx<[{ pid: number }]>`
+    select
+      pg_backend_pid() as pid,
+      -- Compiling the expressions of two dozen columns takes longer than it saves.
+      set_config('jit', 'off', true),
+      -- Rows come in the order of an index; the planner would sort whole files to save a little reading.
+      set_config('enable_sort', 'off', true),
+      -- For the hash of hidden parents alone, some 40 bytes each: millions of them.
+      set_config('work_mem', '256MB', true),
+      -- A reader may be slow, and a bundle pauses between its datasets: a server's defaults must not end them.
+      set_config('statement_timeout', '0', true),
+      set_config('idle_in_transaction_session_timeout', '0', true)`;
+  return backend.pid;
 }

@@ -48,3 +48,8 @@ export async function findPersonalMembership(sql: Sql, userId: string): Promise<
     limit 1`;
   return row ?? null;
 }
+
+/** All memberships of a user, by the organization's slug. */
+export async function listMemberships(sql: Sql, userId: string): Promise<MembershipRow[]> {
+  return sql<MembershipRow[]>`${membershipsOf(sql, userId)} order by o.slug`;
+}

@@ -32,6 +32,8 @@ export function openPool(url: string, options: PoolOptions): Pool {
   return postgres(url, {
     max: options.max,
     connect_timeout: 10,
+    // Seconds before the next try to connect: a database that is back is used again at once.
+    backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 1),
     connection: {
       TimeZone: "UTC",
       DateStyle: "ISO",
@@ -97,8 +99,12 @@ const CONNECTION_ERRORS = new Set([
   "CONNECTION_DESTROYED",
   "CONNECTION_ENDED",
   "CONNECT_TIMEOUT",
+  "EAI_AGAIN",
+  "ECONNABORTED",
   "ECONNREFUSED",
   "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
   "ENOENT",
   "ENOTFOUND",
   "EPIPE",

@@ -1,12 +1,11 @@
 /** The eight files of a project as entries of an archive, read from one snapshot. */
 import { digestContent } from "../shared/content_digest.ts";
-import { csvHeader } from "../shared/export_csv.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDatasetName } from "../shared/export_datasets.ts";
 import { entryName, type ManifestFile } from "../shared/export_manifest.ts";
 import type { ExportSelection } from "../shared/export_selection.ts";
 import type { ZipEntry } from "../shared/zip_stream.ts";
 import type { CopyOptions, RowMeter } from "./copy_rows.ts";
-import { streamDatasetRows } from "./export_rows.ts";
+import { streamDatasetFile } from "./export_rows.ts";
 import type { ExportSnapshot } from "./export_snapshot.ts";
 
 export interface ProjectEntriesOptions extends CopyOptions {
@@ -28,8 +27,7 @@ export async function* projectEntries(
   const { format, meter, directory } = options;
   for (const dataset of EXPORT_DATASET_NAMES) {
     const rowsBefore = meter.rows;
-    const rows = streamDatasetRows(snapshot, EXPORT_DATASETS[dataset], options);
-    const content = format === "csv" ? withHeader(csvHeader(EXPORT_DATASETS[dataset]), rows) : rows;
+    const content = streamDatasetFile(snapshot, EXPORT_DATASETS[dataset], options);
     const name = entryName(dataset, format);
     yield {
       name: directory === undefined ? name : `${directory}/${name}`,
@@ -38,12 +36,4 @@ export async function* projectEntries(
       }),
     };
   }
-}
-
-async function* withHeader(
-  header: Uint8Array,
-  rows: AsyncGenerator<Uint8Array, void, void>,
-): AsyncGenerator<Uint8Array, void, void> {
-  yield header;
-  yield* rows;
 }

@@ -224,6 +224,14 @@ create table issues (
   constraint issues_type_check CHECK ((char_length(type) <= 50))
 );
 
+create table login_attempts (
+  subject_hash bytea not null,
+  attempted_at timestamp(3) with time zone[] not null,
+  last_attempt_at timestamp(3) with time zone not null,
+  constraint login_attempts_pkey PRIMARY KEY (subject_hash),
+  constraint login_attempts_subject_hash_check CHECK ((octet_length(subject_hash) = 32))
+);
+
 create table occurrences (
   project_id uuid not null,
   id uuid not null default gen_random_uuid(),
@@ -402,6 +410,7 @@ CREATE INDEX issue_notes_project_id_created_at_id_idx ON public.issue_notes USIN
 CREATE INDEX issue_notes_project_id_issue_id_idx ON public.issue_notes USING btree (project_id, issue_id, created_at, id);
 CREATE INDEX issues_deleted_idx ON public.issues USING btree (project_id, id) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX issues_project_id_created_at_id_idx ON public.issues USING btree (project_id, created_at, id) INCLUDE (deleted_at);
+CREATE INDEX login_attempts_last_attempt_at_idx ON public.login_attempts USING btree (last_attempt_at);
 CREATE INDEX occurrences_project_id_created_at_id_idx ON public.occurrences USING btree (project_id, created_at, id);
 CREATE INDEX occurrences_project_id_issue_id_idx ON public.occurrences USING btree (project_id, issue_id, created_at, id);
 CREATE INDEX occurrences_project_id_run_id_idx ON public.occurrences USING btree (project_id, run_id, created_at, id);

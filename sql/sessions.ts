@@ -38,3 +38,13 @@ export async function insertSession(
     returning id, expires_at`;
   return row;
 }
+
+/** Ends a session; false when it had ended before. */
+export async function markSessionRevoked(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql`
+    update sessions
+    set revoked_at = now()
+    where id = ${id} and revoked_at is null
+    returning id`;
+  return rows.length > 0;
+}

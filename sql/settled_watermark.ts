@@ -38,6 +38,8 @@ export interface SettleOptions {
   /** ISO 8601 with three digits, as `parseAsOf` returns it. */
   asOf?: string;
   timeoutMs?: number;
+  /** Aborted when nobody waits any more. */
+  signal?: AbortSignal;
 }
 
 interface SessionRow {
@@ -75,13 +77,14 @@ interface Findings {
  */
 export async function settleWatermark(
   sql: Sql,
-  { asOf, timeoutMs = SETTLE_TIMEOUT_MS }: SettleOptions = {},
+  { asOf, timeoutMs = SETTLE_TIMEOUT_MS, signal }: SettleOptions = {},
 ): Promise<WatermarkResult> {
   const { observedAt } = await observe(sql);
   if (asOf !== undefined && asOf > observedAt) return { ok: false, reason: "future", blockers: [] };
   // Rounding may have put a row committed just now half a millisecond ahead of the clock.
   const watermark = asOf ?? addMilliseconds(observedAt, 1);
   for await (const { findings, waitedMs } of watch(sql, watermark)) {
+    signal?.throwIfAborted();
     const { blockers, isKnown } = findings;
     if (isKnown && blockers.length === 0) return { ok: true, asOf: watermark, blockers };
     if (isKnown && asOf === undefined && waitedMs > FRESHNESS_WAIT_MS) return retreat(watermark, blockers);
@@ -163,19 +166,24 @@ async function observe(sql: Sql): Promise<Observation> {
       from pg_stat_get_activity(null) as a
       where a.datid = (select oid from pg_database where datname = current_database())
         and a.pid <> pg_backend_pid()
+        -- null for PostgreSQL's own workers, such as autovacuum, also where we may not see what they are
+        and a.usesysid is not null
         -- null where we may not see the session: such a one must not drop out
         and coalesce(a.backend_type not in ('autovacuum worker', 'parallel worker', 'walsender'), true)
         and a.application_name <> all (${OWN_APPLICATION_NAMES})
       union all
-      select 0, x.prepared, 'prepared transaction ' || x.gid, x.prepared, false, false, true
+      -- Locks of prepared transactions are those of no process. Which of them wrote, nobody tells.
+      select 0, min(x.prepared), 'prepared transactions ' || string_agg(x.gid, ', '), min(x.prepared), false, false, true
       from pg_prepared_xacts as x
       where x.database = current_database()
         and exists (
           select from pg_locks as l
-          where l.virtualtransaction = '-1/' || x.transaction
+          where l.pid is null
             and l.mode = 'RowExclusiveLock'
+            and l.database = (select oid from pg_database where datname = current_database())
             and l.relation = any (${TRACKER_TABLES}::regclass[])
         )
+      having count(*) > 0
     ) as s on true`;
   const [first] = rows;
   if (!first) throw new Error("Cannot observe the sessions: the database returned no row");

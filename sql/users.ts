@@ -14,6 +14,27 @@ export interface UserRow {
   createdAt: string;
 }
 
+/** Finds an account; `null` when there is none. */
+export async function findUser(sql: Sql, id: string): Promise<UserRow | null> {
+  const [row] = await sql<UserRow[]>`
+    select ${sql(COLUMNS)}
+    from users
+    where id = ${id}`;
+  return row ?? null;
+}
+
+/** Finds whoever signs in with an email address, in any case, with what the password is checked against. */
+export async function findUserForLogin(
+  sql: Sql,
+  email: string,
+): Promise<(UserRow & { passwordHash: string }) | null> {
+  const [row] = await sql<(UserRow & { passwordHash: string })[]>`
+    select ${sql(COLUMNS)}, password_hash
+    from users
+    where lower(email) = lower(${email})`;
+  return row ?? null;
+}
+
 /** Finds an account by its username; `null` when there is none. */
 export async function findUserByUsername(sql: Sql, username: string): Promise<UserRow | null> {
   const [row] = await sql<UserRow[]>`

@@ -34,7 +34,7 @@ export function bundleRoutes(deps: ExportDeps) {
               content: "bundle",
               extension: "zip",
               totalRows,
-              open: (signal) => streamZip(bundleEntries(deps, bundle, signal), { modifiedAt: opened.asOf }),
+              open: () => streamZip(bundleEntries(bundle), { modifiedAt: opened.asOf }),
             },
           });
         },
@@ -45,20 +45,10 @@ export function bundleRoutes(deps: ExportDeps) {
 }
 
 /** The datasets one after the other, then the manifest, which tells of all of them. */
-async function* bundleEntries(
-  deps: ExportDeps,
-  bundle: BundleRequest,
-  signal: AbortSignal,
-): AsyncGenerator<ZipEntry, void, void> {
+async function* bundleEntries(bundle: BundleRequest): AsyncGenerator<ZipEntry, void, void> {
   const { project, format, selection, opened } = bundle;
   const files: ProjectFiles = {};
-  yield* projectEntries(opened.snapshot, files, {
-    selection,
-    format,
-    signal,
-    control: deps.sql,
-    meter: { rows: 0 },
-  });
+  yield* projectEntries(opened.snapshot, files, { selection, format, meter: { rows: 0 } });
   const manifest = bundleManifest({
     asOf: opened.asOf,
     format,

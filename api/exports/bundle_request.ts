@@ -9,7 +9,7 @@ import type { ReadableProjectRow } from "../../sql/projects.ts";
 import type { Caller } from "../authenticate.ts";
 import { parseExportParameters } from "./export_parameters.ts";
 import { requireExportProject } from "./export_project.ts";
-import { type ExportDeps, type OpenExport, openExport } from "./open_export.ts";
+import { type ExportDeps, type OpenExport, withOpenExport } from "./open_export.ts";
 import { prepareTimeout } from "./too_large.ts";
 
 /** SQLSTATE query_canceled: what a statement timeout ends in. */
@@ -32,7 +32,7 @@ export async function withBundleRequest<Answer>(
   deps: ExportDeps,
   given: { caller: Caller; request: Request; project: string; limit: number },
   serve: (bundle: BundleRequest) => Promise<Answer>,
-): Promise<Answer> {
+): Promise<Answer | Response> {
   const { caller, request } = given;
   const project = await requireExportProject(deps.sql, {
     caller,
@@ -44,17 +44,13 @@ export async function withBundleRequest<Answer>(
     flags: VISIBILITY_FLAGS,
     filters: [],
   });
-  const opened = await openExport(deps, parameters.asOf);
   const { format, visibility } = parameters;
-  const selection = { projectId: project.id, asOf: opened.asOf, visibility, filters: NO_FILTERS };
-  try {
+  return withOpenExport(deps, { request, asOf: parameters.asOf }, async (opened) => {
+    const selection = { projectId: project.id, asOf: opened.asOf, visibility, filters: NO_FILTERS };
     const rowCounts = await countWithin(deps, { opened, selection, limit: given.limit });
     const totalRows = Object.values(rowCounts).reduce((sum, rows) => sum + rows, 0);
-    return await serve({ project, format, opened, selection, rowCounts, totalRows });
-  } catch (error) {
-    await opened.close();
-    throw error;
-  }
+    return serve({ project, format, opened, selection, rowCounts, totalRows });
+  });
 }
 
 async function countWithin(
@@ -62,11 +58,9 @@ async function countWithin(
   given: { opened: OpenExport; selection: ExportSelection; limit: number },
 ): Promise<RowCounts> {
   try {
-    return await countBundleRows(given.opened.snapshot.tx, {
-      selection: given.selection,
-      limit: given.limit,
-      timeoutMs: deps.config.exportPrepareTimeoutMs,
-    });
+    const { selection, limit } = given;
+    const timeoutMs = deps.config.exportPrepareTimeoutMs;
+    return await given.opened.snapshot.run((tx) => countBundleRows(tx, { selection, limit, timeoutMs }));
   } catch (error) {
     throw hasSqlState(error, QUERY_CANCELED) ? prepareTimeout(error) : error;
   }

@@ -1,19 +1,18 @@
 /** GET /export/projects/{project}/{dataset}: one dataset of a project, streamed as NDJSON or CSV. */
 import { Elysia, t } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
-import { csvHeader } from "../../shared/export_csv.ts";
 import { type ExportDataset, findExportDataset } from "../../shared/export_datasets.ts";
 import type { ExportSelection } from "../../shared/export_selection.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
-import { countDatasetRows, streamDatasetRows } from "../../sql/export_rows.ts";
+import { countDatasetRows, streamDatasetFile } from "../../sql/export_rows.ts";
 import type { ReadableProjectRow } from "../../sql/projects.ts";
 import { access } from "../access.ts";
 import { chooseEncoding, compress } from "./compression.ts";
 import { type ExportParameters, parseExportParameters } from "./export_parameters.ts";
 import { requireExportProject } from "./export_project.ts";
 import { type ExportFile, fileResponse } from "./file_response.ts";
-import { type ExportDeps, type OpenExport, openExport } from "./open_export.ts";
+import { type ExportDeps, type OpenExport, withOpenExport } from "./open_export.ts";
 import { DATASET_DETAIL } from "./openapi.ts";
 import { tooLarge } from "./too_large.ts";
 
@@ -38,14 +37,10 @@ export function datasetRoutes(deps: ExportDeps) {
         policy: mayExportDataset,
       });
       const parameters = parseExportParameters(new URL(request.url).searchParams, dataset);
-      const opened = await openExport(deps, parameters.asOf);
-      try {
+      return withOpenExport(deps, { request, asOf: parameters.asOf }, async (opened) => {
         const file = await prepareFile(deps, { dataset, project, parameters, opened, request });
-        return await fileResponse(request, { opened, file, metrics: deps.metrics });
-      } catch (error) {
-        await opened.close();
-        throw error;
-      }
+        return fileResponse(request, { opened, file, metrics: deps.metrics });
+      });
     },
     { access: "caller", params: Params, detail: DATASET_DETAIL },
   );
@@ -65,7 +60,9 @@ async function prepareFile(deps: ExportDeps, given: Preparation): Promise<Export
   const { format, visibility, filters } = given.parameters;
   const selection: ExportSelection = { projectId: project.id, asOf: opened.asOf, visibility, filters };
   const limit = deps.config.exportSyncMaxRows;
-  const totalRows = await countDatasetRows(opened.snapshot.tx, dataset, { selection, limit: limit + 1 });
+  const totalRows = await opened.snapshot.run((tx) =>
+    countDatasetRows(tx, dataset, { selection, limit: limit + 1 }),
+  );
   if (totalRows > limit) throw tooLarge(totalRows, limit);
   const encoding = chooseEncoding(request.headers.get("accept-encoding"));
   return {
@@ -77,24 +74,9 @@ async function prepareFile(deps: ExportDeps, given: Preparation): Promise<Export
     extension: format,
     totalRows,
     headers: { Vary: "Accept-Encoding", ...(encoding ? { "Content-Encoding": encoding } : {}) },
-    open: (signal) => {
-      const lines = datasetLines(deps, { dataset, selection, format, opened, signal });
+    open: () => {
+      const lines = streamDatasetFile(opened.snapshot, dataset, { selection, format });
       return encoding ? compress(lines, encoding) : lines;
     },
   };
-}
-
-async function* datasetLines(
-  deps: ExportDeps,
-  given: {
-    dataset: ExportDataset;
-    selection: ExportSelection;
-    format: ExportFormat;
-    opened: OpenExport;
-    signal: AbortSignal;
-  },
-): AsyncGenerator<Uint8Array, void, void> {
-  const { dataset, selection, format, signal } = given;
-  if (format === "csv") yield csvHeader(dataset);
-  yield* streamDatasetRows(given.opened.snapshot, dataset, { selection, format, signal, control: deps.sql });
 }

@@ -43,8 +43,11 @@ async function estimateBytes(bundle: BundleRequest): Promise<number> {
   for (const name of EXPORT_DATASET_NAMES) {
     const rows = bundle.rowCounts[name];
     if (rows === 0) continue;
-    bytes +=
-      rows * (await sampleLineBytes(bundle.opened.snapshot.tx, EXPORT_DATASETS[name], bundle.selection));
+    const { selection, format } = bundle;
+    const lineBytes = await bundle.opened.snapshot.run((tx) =>
+      sampleLineBytes(tx, EXPORT_DATASETS[name], { selection, format }),
+    );
+    bytes += rows * lineBytes;
   }
   return Math.round(bytes);
 }

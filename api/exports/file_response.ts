@@ -19,13 +19,13 @@ export interface ExportFile {
   totalRows: number;
   /** Headers besides those every file has. */
   headers?: Readonly<Record<string, string>>;
-  /** Makes the content; the signal is aborted when the client leaves. */
-  open: (signal: AbortSignal) => AsyncGenerator<Uint8Array, void, void>;
+  /** Makes the content. */
+  open: () => AsyncGenerator<Uint8Array, void, void>;
 }
 
 /**
- * Takes over an open export and answers with its file. The first chunk is made before the answer, so that what
- * fails at once is an error and no broken download. Closes the export when it throws, or when the stream is over.
+ * Answers with the file of an open export, and closes that when the stream is over. The first chunk is made before
+ * the answer, so that what fails at once is an error and no broken download.
  */
 export async function fileResponse(
   request: Request,
@@ -33,47 +33,33 @@ export async function fileResponse(
 ): Promise<Response> {
   const { opened, file, metrics } = given;
   const headers = fileHeaders(file, opened.asOf);
-  if (requestContext(request).method === "HEAD") {
-    await opened.close();
-    return new Response(null, { headers });
-  }
-  await preferParallelCopies(opened.snapshot.tx);
-  const abort = new AbortController();
-  const leave = (): void => abort.abort();
-  request.signal.addEventListener("abort", leave);
-  const sent = { bytes: 0 };
-  const labels = { kind: file.kind, format: file.format };
-  const chunks = countBytes(file.open(abort.signal), (bytes) => {
-    sent.bytes += bytes;
-    metrics.bytes.inc(labels, bytes);
-  });
-  const close = async (): Promise<void> => {
-    request.signal.removeEventListener("abort", leave);
-    await opened.close();
-  };
-  const first = await chunks.next().catch(async (error: unknown) => {
-    await close();
-    if (abort.signal.aborted) return null;
-    throw error;
-  });
-  const endStream = announceStream(request);
-  if (first === null) {
-    // The client left before there was anything to send: nobody reads this answer.
-    endStream({ outcome: "aborted", bytes: 0 });
-    return new Response(null, { headers });
-  }
-  const body = responseStream(startWith(first, chunks), {
-    abort,
-    onEnd: async (end) => {
-      await close();
-      if (end.outcome === "complete") metrics.rows.inc(labels, file.totalRows);
-      endStream({ ...end, bytes: sent.bytes });
-    },
-  });
   Object.assign(requestContext(request).fields, {
     asOf: opened.asOf,
     rows: file.totalRows,
     format: file.format,
+  });
+  if (requestContext(request).method === "HEAD") {
+    await opened.close();
+    announceStream(request);
+    return new Response(null, { headers });
+  }
+  await opened.snapshot.run(preferParallelCopies);
+  const sent = { bytes: 0 };
+  const labels = { kind: file.kind, format: file.format };
+  const chunks = countBytes(file.open(), (bytes) => {
+    sent.bytes += bytes;
+    metrics.bytes.inc(labels, bytes);
+  });
+  const first = await chunks.next();
+  const endStream = announceStream(request);
+  const body = responseStream(chunks, {
+    first,
+    abort: opened.abort,
+    onEnd: async (end) => {
+      await opened.close();
+      if (end.outcome === "complete") metrics.rows.inc(labels, file.totalRows);
+      endStream({ ...end, bytes: sent.bytes });
+    },
   });
   return new Response(body, { headers });
 }
@@ -100,19 +86,5 @@ async function* countBytes(
   for await (const chunk of chunks) {
     onBytes(chunk.length);
     yield chunk;
-  }
-}
-
-/** Puts a chunk that was taken already back in front. */
-async function* startWith(
-  first: IteratorResult<Uint8Array, void>,
-  rest: AsyncGenerator<Uint8Array, void, void>,
-): AsyncGenerator<Uint8Array, void, void> {
-  try {
-    if (first.done) return;
-    yield first.value;
-    yield* rest;
-  } finally {
-    await rest.return();
   }
 }

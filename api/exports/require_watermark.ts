@@ -20,8 +20,15 @@ export interface WatermarkDeps {
  * Settles `asOf`, or chooses the newest settled instant for `null`. Throws VALIDATION_ERROR when it is in the
  * future, SERVICE_UNAVAILABLE when it does not settle. Call it outside of a transaction.
  */
-export async function requireWatermark(deps: WatermarkDeps, asOf: string | null): Promise<string> {
-  const result = await settleWatermark(deps.sql, asOf === null ? {} : { asOf });
+export async function requireWatermark(
+  deps: WatermarkDeps,
+  asOf: string | null,
+  signal?: AbortSignal,
+): Promise<string> {
+  const result = await settleWatermark(deps.sql, {
+    ...(asOf === null ? {} : { asOf }),
+    ...(signal ? { signal } : {}),
+  });
   report(deps, result, asOf === null);
   if (result.ok) return result.asOf;
   if (result.reason === "future") {

@@ -4,6 +4,11 @@
 const STALLED_READER_MS = 10 * 60_000;
 
 export interface ResponseStreamOptions {
+  /**
+   * What was taken from the chunks already. Not put back in front by one more generator: one that was never asked for
+   * anything skips its `finally` when it is returned, and whatever the chunks hold would stay open.
+   */
+  first?: IteratorResult<Uint8Array, void>;
   /** Told once when the stream is over, after the chunks were returned. */
   onEnd: (outcome: StreamOutcome) => Promise<void>;
   /** Aborted when the client leaves, so that what makes the chunks can stop in the middle of one. */
@@ -22,6 +27,12 @@ export function responseStream(
   options: ResponseStreamOptions,
 ): ReadableStream<Uint8Array> {
   let isOver = false;
+  let { first } = options;
+  const takeNext = async (): Promise<IteratorResult<Uint8Array, void>> => {
+    const taken = first;
+    first = undefined;
+    return taken ?? chunks.next();
+  };
   let stalled: Timer | undefined;
   const end = async (outcome: StreamOutcome): Promise<void> => {
     if (isOver) return;
@@ -36,7 +47,7 @@ export function responseStream(
       async pull(controller) {
         clearTimeout(stalled);
         try {
-          const next = await chunks.next();
+          const next = await takeNext();
           if (isOver) return;
           if (next.done) {
             await end({ outcome: "complete" });

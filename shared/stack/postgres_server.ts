@@ -23,6 +23,7 @@ const SETTINGS: Readonly<Record<PostgresProfile, Readonly<Record<string, string>
   service: { max_connections: "200", shared_buffers: "256MB", max_wal_size: "2GB" },
   tests: {
     max_connections: "400",
+    max_prepared_transactions: "10",
     shared_buffers: "256MB",
     max_wal_size: "4GB",
     fsync: "off",

@@ -73,7 +73,7 @@ describe("GET /swagger/json", () => {
     expect(Object.keys(document.paths)).toEqual(["/api/v1/things/@{orgSlug}/{name}", "/api/v1/things"]);
     const read = document.paths["/api/v1/things/@{orgSlug}/{name}"]?.get;
     expect(read).toMatchObject({
-      security: [{}, { bearer: [] }],
+      security: [{}, { bearer: [] }, { cookie: [] }],
       parameters: [
         { in: "path", name: "orgSlug", required: true },
         { in: "path", name: "name", required: true },
@@ -82,7 +82,7 @@ describe("GET /swagger/json", () => {
     });
     expect(Object.keys(read?.responses?.["200"]?.content ?? {})).toEqual(["application/json"]);
     const write = document.paths["/api/v1/things"]?.post;
-    expect(write).toMatchObject({ summary: "Make a thing", security: [{ bearer: [] }] });
+    expect(write).toMatchObject({ summary: "Make a thing", security: [{ bearer: [] }, { cookie: [] }] });
     expect(Object.keys(write?.requestBody?.content ?? {})).toEqual(["application/json"]);
     expect(write?.responses?.["404"]?.description).toBe(
       "`PROJECT_NOT_FOUND`: Cannot find the project; `NOT_FOUND`: Cannot find the resource",

@@ -7,9 +7,10 @@ import { type ExportSelection, NO_FILTERS, toVisibility } from "../../shared/exp
 import type { Command } from "../../shared/stack/bootstrap.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
 import { rowsQuery } from "../../sql/export_query.ts";
+import { type ApiProcess, startApi } from "../helpers/api_process.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/database.ts";
 import { createFactory, type Person, type ProjectRow } from "../helpers/factory.ts";
-import { type ApiProcess, openApiProcess } from "./api_process.ts";
+import { download } from "./download.ts";
 import { makeBenchProject } from "./export_data.ts";
 import { formatTable, measureInTurn } from "./measure.ts";
 import { peakBytes, resetPeak, residentBytes } from "./peak_memory.ts";
@@ -42,7 +43,11 @@ export async function benchExport(command: Command, serverUrl: string): Promise<
     makeBenchProject({ db, make, person }, BUNDLE_ISSUES, true),
   );
   await db.sql`vacuum analyze`;
-  await using api = await openApiProcess(db.url);
+  await using api = await startApi({
+    DATABASE_URL: db.url,
+    EXPORT_SYNC_MAX_ROWS: "10000000",
+    EXPORT_BUNDLE_MAX_ROWS: "10000000",
+  });
   const bench = { db, api, person };
   say("Peak memory of the API process while it streams", await benchMemory(bench, projects, bundled));
   say("One dataset over HTTP against psql \\copy of the same SQL", await benchDatasets(bench, projects));
@@ -74,7 +79,7 @@ async function benchMemory(
   const rows: string[][] = [];
   for (const [name = "", url = ""] of downloads) {
     await resetPeak(api.pid);
-    await api.download(url, person.key);
+    await download(`${api.url}${url}`, person.key);
     const peak = await peakBytes(api.pid);
     rows.push([name, mebibytes(idle), mebibytes(peak), mebibytes(peak - idle)]);
   }
@@ -98,7 +103,7 @@ async function benchDatasets(
       const url = path(project, `issues?format=${format}&as_of=${AS_OF}`);
       const seconds = await measureInTurn(
         {
-          http: () => api.download(url, person.key),
+          http: () => download(`${api.url}${url}`, person.key),
           psql: () => runShell(db, `${copyCommand(query, format)} > /dev/null`),
         },
         ROUNDS,
@@ -127,7 +132,8 @@ async function benchBundles({ db, api, person }: Bench, project: ProjectRow): Pr
     const peer = `{ ${copies.join("; ")}; } | zip -6 -q - - > /dev/null`;
     const seconds = await measureInTurn(
       {
-        http: () => api.download(path(project, `bundle?format=${format}&as_of=${AS_OF}`), person.key),
+        http: () =>
+          download(`${api.url}${path(project, `bundle?format=${format}&as_of=${AS_OF}`)}`, person.key),
         psql: () => runShell(db, peer),
       },
       ROUNDS,

@@ -5,6 +5,7 @@ import { waitFor } from "./wait_for.ts";
 const MAIN = fileURLToPath(new URL("../../api/main.ts", import.meta.url));
 
 export interface ApiProcess extends AsyncDisposable {
+  pid: number;
   /** Set once it listens. */
   url: string;
   exited: Promise<number>;
@@ -33,6 +34,7 @@ export function spawnApi(env: Readonly<Record<string, string>>): ApiProcess {
     }),
   ]);
   return {
+    pid: child.pid,
     url: "",
     // Not before all it said has been read.
     exited: Promise.all([child.exited, read]).then(([code]) => code),

@@ -7,7 +7,7 @@ import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/export_datas
 import { type BundleContents, bundleManifest, entryName } from "../../shared/export_manifest.ts";
 import { NO_FILTERS, toVisibility } from "../../shared/export_selection.ts";
 import { streamZip, type ZipEntry } from "../../shared/zip_stream.ts";
-import { streamDatasetRows } from "../../sql/export_rows.ts";
+import { streamDatasetFile } from "../../sql/export_rows.ts";
 import { openExportSnapshot } from "../../sql/export_snapshot.ts";
 import type { Pool } from "../../sql/pool.ts";
 
@@ -20,16 +20,16 @@ export async function writeProjectBundle(
   { sql, project }: { sql: Pool; project: { id: string; name: string } },
 ): Promise<void> {
   const asOf = new Date().toISOString();
-  const snapshot = await openExportSnapshot(sql);
+  const signal = new AbortController().signal;
+  const snapshot = await openExportSnapshot(sql, { control: sql, signal });
   const files: BundleContents["files"] = {};
   async function* entries(): AsyncGenerator<ZipEntry, void, void> {
     for (const dataset of EXPORT_DATASET_NAMES) {
       const name = entryName(dataset, "ndjson");
       const selection = { projectId: project.id, asOf, visibility: EVERYTHING, filters: NO_FILTERS };
       let rows = 0;
-      const lines = streamDatasetRows(snapshot, EXPORT_DATASETS[dataset], {
+      const lines = streamDatasetFile(snapshot, EXPORT_DATASETS[dataset], {
         format: "ndjson",
-        control: sql,
         selection,
       });
       async function* counted() {

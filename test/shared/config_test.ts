@@ -32,6 +32,7 @@ test("readConfig() has the contract's defaults", () => {
       sessionTtlHours: 336,
       rateLimitAnonymousPerMinute: 120,
       rateLimitUserPerMinute: 1200,
+      rateLimitLoginPerMinute: 10,
       trustProxy: false,
       logLevel: "info",
     },

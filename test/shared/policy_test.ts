@@ -3,6 +3,7 @@ import {
   type Credential,
   hasOrgRole,
   isPersonalCredential,
+  isSession,
   mayExportBundle,
   mayExportDataset,
   mayManageExportJobs,
@@ -33,6 +34,13 @@ test("mayUseMethod() lets everything read, and sessions and write keys write", (
     expect(mayUseMethod(session, method)).toEqual({ ok: true });
     expect(mayUseMethod(key("automation", "write"), method)).toEqual({ ok: true });
     expect(mayUseMethod(key("user", "read"), method)).toEqual({ ok: false, code: "INSUFFICIENT_SCOPE" });
+  }
+});
+
+test("isSession() refuses keys of every kind", () => {
+  expect(isSession(session)).toEqual({ ok: true });
+  for (const kind of KEY_KINDS) {
+    expect(isSession(key(kind))).toEqual({ ok: false, code: "SESSION_REQUIRED" });
   }
 });
 

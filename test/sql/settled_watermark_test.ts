@@ -3,6 +3,7 @@ import { API_APPLICATION } from "../../sql/connections.ts";
 import { openPool, type Pool } from "../../sql/pool.ts";
 import { settleWatermark, type WatermarkResult } from "../../sql/settled_watermark.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/database.ts";
+import { createFactory } from "../helpers/factory.ts";
 
 /** A table as the tracker's are: the instant is the transaction's, rounded to milliseconds. */
 async function createRows(sql: Pool): Promise<void> {
@@ -137,6 +138,27 @@ test("settleWatermark() never settles beside a session that it may not see", asy
   expect(result).toMatchObject({ ok: false, reason: "unsettled", blockers: [{ transactionStart: null }] });
   await blind.end();
   await db.sql.unsafe(`drop role ${role}`);
+});
+
+test("settleWatermark() never settles beside a prepared transaction that wrote tracker rows", async () => {
+  await using db = await openTestDatabase();
+  const make = createFactory(db.sql);
+  const { user, org } = await make.person();
+  const project = await make.project({ orgId: org.id, ownerId: user.id });
+  const gid = `prepared-${crypto.randomUUID()}`;
+  await db.sql.begin(async (tx) => {
+    await tx`
+      insert into runs (project_id, run_number, workflow_type, "timestamp")
+      values (${project.id}, 1, 'review', now())`;
+    await tx.prepare(gid);
+  });
+  const api = openApiPool(db);
+  const held = await settleWatermark(api, { timeoutMs: 100 });
+  await db.sql.unsafe(`rollback prepared '${gid}'`);
+  expect(held).toMatchObject({ ok: false, reason: "unsettled", blockers: [{ transactionStart: null }] });
+  expect(held.blockers[0]?.applicationName).toContain(gid);
+  expect((await settleWatermark(api)).ok).toBe(true);
+  await api.end();
 });
 
 test("settleWatermark() names the same rows for ever, whatever else is being written", async () => {

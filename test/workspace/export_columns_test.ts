@@ -21,6 +21,7 @@ const SERVICE_TABLES: readonly string[] = [
   "api_keys",
   "audit_log",
   "export_jobs",
+  "login_attempts",
   "organization_members",
   "organizations",
   "projects",

@@ -13,6 +13,7 @@ const PUBLIC_ROUTES = [
   "GET /swagger/",
   "GET /swagger/assets/:file",
   "GET /swagger/json",
+  "POST /api/v1/auth/login",
 ];
 
 function accessOf(route: RegisteredRoute): unknown {

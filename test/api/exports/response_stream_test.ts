@@ -44,6 +44,18 @@ test("responseStream() is never more than one chunk ahead of its reader", async 
   await reader.cancel();
 });
 
+test("responseStream() gives the chunk that was taken first, and ends the rest when nobody asks for it", async () => {
+  for (const reads of [0, 1]) {
+    const { chunks, state } = openChunks();
+    const first = await chunks.next();
+    const stream = responseStream(chunks, { first, abort: new AbortController(), onEnd: async () => {} });
+    const reader = stream.getReader();
+    if (reads === 1) expect((await reader.read()).value).toBe(first.value ?? undefined);
+    await reader.cancel();
+    expect([reads, state.isReturned]).toEqual([reads, true]);
+  }
+});
+
 test("responseStream() tells of its end once, after its chunks were returned", async () => {
   const { chunks, state } = openChunks();
   const outcomes: StreamOutcome[] = [];

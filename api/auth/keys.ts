@@ -1,0 +1,140 @@
+/** GET, POST and DELETE /auth/keys: a user's own API keys, in the hands of the user only. */
+import { Elysia, t } from "elysia";
+import { parseAsOf } from "../../shared/as_of.ts";
+import { mintApiKey } from "../../shared/credentials.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { isUuid } from "../../shared/uuid.ts";
+import { type ApiKeyRow, insertApiKey, listApiKeys, markOwnApiKeyRevoked } from "../../sql/api_keys.ts";
+import { insertAuditEntry } from "../../sql/audit_log.ts";
+import { access } from "../access.ts";
+import { auditActor } from "../audit_actor.ts";
+import type { Caller } from "../authenticate.ts";
+import { failsWith } from "../openapi.ts";
+import { refuseInput } from "../validation_problems.ts";
+import { CreatedKey, CreateKeyBody, KeyList } from "./key_schemas.ts";
+import type { AuthDeps } from "./routes.ts";
+import { AUTH_TAG, refuseNul } from "./schemas.ts";
+
+const KeyParams = t.Object({ id: t.String({ description: "The key's id, not the key" }) });
+
+function presentKey(row: ApiKeyRow) {
+  const { id, name, prefix, kind, scope, orgId, lastUsedAt, expiresAt, createdAt } = row;
+  return { id, name, prefix, kind, scope, organizationId: orgId, lastUsedAt, expiresAt, createdAt };
+}
+
+/** The instant a key is to end at, which is written as any other instant is. */
+function parseExpiry(given: string): string {
+  const expiresAt = parseAsOf(given);
+  if (!expiresAt) {
+    throw refuseInput([{ path: "expiresAt", message: "must be an ISO 8601 instant with an offset" }]);
+  }
+  if (Date.parse(expiresAt) <= Date.now()) {
+    throw refuseInput([{ path: "expiresAt", message: "must be in the future" }]);
+  }
+  return expiresAt;
+}
+
+/** Makes a key for all of the caller's organizations and notes it. */
+async function createKey(
+  { sql }: Pick<AuthDeps, "sql">,
+  { caller, request, body }: { caller: Caller; request: Request; body: typeof CreateKeyBody.static },
+) {
+  const { name = null, scope = "write" } = body;
+  if (name !== null) refuseNul("name", name);
+  const expiresAt = body.expiresAt === undefined ? null : parseExpiry(body.expiresAt);
+  const { secret, prefix, hash } = mintApiKey();
+  const { userId } = caller;
+  const row = await sql.begin(async (tx) => {
+    const key = { userId, orgId: null, kind: "user", scope, name, prefix, keyHash: hash, expiresAt } as const;
+    const inserted = await insertApiKey(tx, key);
+    await insertAuditEntry(tx, {
+      ...auditActor(request, caller),
+      action: "key.create",
+      subjectType: "api_key",
+      subjectId: inserted.id,
+      details: { prefix, kind: "user", scope, expiresAt },
+    });
+    return inserted;
+  });
+  return { key: secret, apiKey: presentKey(row) };
+}
+
+/** Revokes a key of the caller's and notes it. Strangers' keys are told from none that exist by nothing. */
+async function revokeKey(
+  { sql }: Pick<AuthDeps, "sql">,
+  { caller, request, id }: { caller: Caller; request: Request; id: string },
+): Promise<void> {
+  const revoked =
+    isUuid(id) &&
+    (await sql.begin(async (tx) => {
+      const key = await markOwnApiKeyRevoked(tx, { id, userId: caller.userId });
+      if (!key) return null;
+      await insertAuditEntry(tx, {
+        ...auditActor(request, caller),
+        action: "key.revoke",
+        subjectType: "api_key",
+        subjectId: key.id,
+        orgId: key.orgId,
+      });
+      return key;
+    }));
+  if (revoked) return;
+  throw new ApiError("NOT_FOUND", { message: "Cannot find the key", details: { reason: "key" } });
+}
+
+export function keyRoutes(deps: Pick<AuthDeps, "sql">) {
+  return new Elysia()
+    .use(access)
+    .get(
+      "/keys",
+      async ({ caller }) => {
+        const rows = await listApiKeys(deps.sql, caller.userId);
+        return { data: { keys: rows.map((row) => presentKey(row)) } };
+      },
+      {
+        access: "session",
+        response: { 200: KeyList },
+        detail: {
+          tags: [AUTH_TAG],
+          operationId: "listKeys",
+          summary: "List one's own API keys",
+          ...failsWith("SESSION_REQUIRED"),
+        },
+      },
+    )
+    .post(
+      "/keys",
+      async ({ caller, request, body, status }) =>
+        status(201, { data: await createKey(deps, { caller, request, body: body ?? {} }) }),
+      {
+        access: "session",
+        body: t.Optional(CreateKeyBody),
+        response: { 201: CreatedKey },
+        detail: {
+          tags: [AUTH_TAG],
+          operationId: "createKey",
+          summary: "Make an API key",
+          description: "Of kind `user`, for all organizations of its owner. The key is shown this once.",
+          ...failsWith("SESSION_REQUIRED", "FORBIDDEN_ORIGIN"),
+        },
+      },
+    )
+    .delete(
+      "/keys/:id",
+      async ({ caller, request, params }) => {
+        await revokeKey(deps, { caller, request, id: params.id });
+        return new Response(null, { status: 204 });
+      },
+      {
+        access: "session",
+        params: KeyParams,
+        detail: {
+          tags: [AUTH_TAG],
+          operationId: "revokeKey",
+          summary: "Revoke one of one's own API keys",
+          responses: { 204: { description: "The key is worthless from this answer on" } },
+          ...failsWith("SESSION_REQUIRED", "FORBIDDEN_ORIGIN", "NOT_FOUND"),
+        },
+      },
+    );
+}

@@ -1,0 +1,117 @@
+/** POST /auth/login: an email and a password for a session. */
+import { Elysia, t } from "elysia";
+import { mintSessionToken } from "../../shared/credentials.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { DUMMY_PASSWORD_HASH, PASSWORD_MAX_LENGTH, verifyPassword } from "../../shared/passwords.ts";
+import { insertAuditEntry } from "../../sql/audit_log.ts";
+import { insertSession } from "../../sql/sessions.ts";
+import { findUserForLogin, type UserRow } from "../../sql/users.ts";
+import { access, looksPastCookie } from "../access.ts";
+import { failsWith } from "../openapi.ts";
+import { requestContext } from "../request_context.ts";
+import { comesFromPage, createIsOwnPage } from "../request_origin.ts";
+import { newSessionCookie } from "../session_cookie.ts";
+import { takeLoginAttempt } from "./login_limit.ts";
+import type { AuthDeps } from "./routes.ts";
+import { AUTH_TAG, EXAMPLE_SESSION, EXAMPLE_USER, PlatformRoleSchema, refuseNul } from "./schemas.ts";
+
+const HOUR_MS = 3_600_000;
+/** The longest address an account can have (users_email_check). */
+const EMAIL_MAX_LENGTH = 320;
+
+// No lower bound but one: that a password is too short to be anybody's is no secret, but wrong pairs are all alike.
+const LoginBody = t.Object(
+  {
+    email: t.String({ minLength: 1, maxLength: EMAIL_MAX_LENGTH, description: "In upper or lower case" }),
+    password: t.String({ minLength: 1, maxLength: PASSWORD_MAX_LENGTH }),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ email: EXAMPLE_USER.email, password: "correct horse battery staple" }],
+  },
+);
+
+const SignedIn = t.Object(
+  {
+    data: t.Object({
+      sessionToken: t.String({ description: "For `Authorization: Bearer`; shown this once" }),
+      expiresAt: t.String({ format: "date-time" }),
+      user: t.Object({
+        id: t.String({ format: "uuid" }),
+        email: t.String(),
+        username: t.String(),
+        role: PlatformRoleSchema,
+      }),
+    }),
+  },
+  {
+    description: "The session, also as a cookie for browsers",
+    examples: [{ data: { ...EXAMPLE_SESSION, user: EXAMPLE_USER } }],
+  },
+);
+
+/** Who has this email and this password; takes the same time when nobody has the email. */
+async function checkPassword(deps: AuthDeps, email: string, password: string): Promise<UserRow> {
+  const user = await findUserForLogin(deps.sql, email);
+  const isRight = await verifyPassword(password, user?.passwordHash ?? DUMMY_PASSWORD_HASH);
+  if (user && isRight) return user;
+  throw new ApiError("UNAUTHORIZED", {
+    message: "Cannot sign in: the email or the password is wrong",
+    headers: { "WWW-Authenticate": "Bearer" },
+  });
+}
+
+/** Begins a session and notes it. */
+async function signIn(deps: AuthDeps, user: UserRow, requestId: string) {
+  const { secret, hash } = mintSessionToken();
+  const expiresAt = new Date(Date.now() + deps.config.sessionTtlHours * HOUR_MS).toISOString();
+  await deps.sql.begin(async (tx) => {
+    const session = await insertSession(tx, { userId: user.id, tokenHash: hash, expiresAt });
+    await insertAuditEntry(tx, {
+      actorType: "user",
+      actorUserId: user.id,
+      credentialId: session.id,
+      action: "session.create",
+      subjectType: "session",
+      subjectId: session.id,
+      requestId,
+      details: { username: user.username, expiresAt },
+    });
+  });
+  return { sessionToken: secret, expiresAt };
+}
+
+export function loginRoutes(deps: AuthDeps) {
+  const isOwnPage = createIsOwnPage(deps.config.publicUrl);
+  return new Elysia().use(access).post(
+    "/login",
+    async ({ body, request, set }) => {
+      // Another site could otherwise sign its visitors in to an account of its own.
+      if (comesFromPage(request) && !isOwnPage(request)) throw new ApiError("FORBIDDEN_ORIGIN");
+      refuseNul("email", body.email);
+      const context = requestContext(request);
+      await takeLoginAttempt(deps, context, body.email);
+      const user = await checkPassword(deps, body.email, body.password);
+      const session = await signIn(deps, user, context.requestId);
+      set.headers["set-cookie"] = newSessionCookie(session.sessionToken, deps.config);
+      set.headers["cache-control"] = "no-store";
+      const { id, email, username, platformRole } = user;
+      return { data: { ...session, user: { id, email, username, role: platformRole } } };
+    },
+    {
+      publicAccess: true,
+      body: LoginBody,
+      response: { 200: SignedIn },
+      detail: {
+        tags: [AUTH_TAG],
+        operationId: "login",
+        summary: "Sign in",
+        description:
+          "Any wrong pair is 401, in the same time whether or not there is such an account. Attempts are limited per " +
+          "client address and per account.",
+        ...looksPastCookie(),
+        ...failsWith("FORBIDDEN_ORIGIN"),
+      },
+    },
+  );
+}

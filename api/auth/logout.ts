@@ -1,0 +1,42 @@
+/** POST /auth/logout: the end of the session that asks for it. */
+import { Elysia } from "elysia";
+import { insertAuditEntry } from "../../sql/audit_log.ts";
+import { markSessionRevoked } from "../../sql/sessions.ts";
+import { access } from "../access.ts";
+import { auditActor } from "../audit_actor.ts";
+import { failsWith } from "../openapi.ts";
+import { clearedSessionCookie } from "../session_cookie.ts";
+import type { AuthDeps } from "./routes.ts";
+import { AUTH_TAG } from "./schemas.ts";
+
+export function logoutRoutes(deps: AuthDeps) {
+  return new Elysia().use(access).post(
+    "/logout",
+    async ({ caller, request }) => {
+      const { id } = caller.credential;
+      await deps.sql.begin(async (tx) => {
+        // False when another request of the same session was faster: it has noted the end.
+        if (!(await markSessionRevoked(tx, id))) return;
+        await insertAuditEntry(tx, {
+          ...auditActor(request, caller),
+          action: "session.revoke",
+          subjectType: "session",
+          subjectId: id,
+        });
+      });
+      const headers = { "Set-Cookie": clearedSessionCookie(deps.config) };
+      return new Response(null, { status: 204, headers });
+    },
+    {
+      access: "session",
+      detail: {
+        tags: [AUTH_TAG],
+        operationId: "logout",
+        summary: "Sign out",
+        description: "The session's token is worthless from this answer on.",
+        responses: { 204: { description: "Signed out" } },
+        ...failsWith("SESSION_REQUIRED", "FORBIDDEN_ORIGIN"),
+      },
+    },
+  );
+}
