@@ -2,6 +2,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { Config } from "../shared/config.ts";
 import type { Log } from "../shared/log.ts";
+import type { Boss } from "../sql/boss.ts";
 import type { Pool } from "../sql/pool.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { createAuthenticate } from "./authenticate.ts";
@@ -23,6 +24,8 @@ export interface AppDeps {
   sql: Pool;
   /** For the streams of exports: at least as many connections as `config.exportStreamsMax`. */
   exportSql: Pool;
+  /** Where background jobs are queued. */
+  boss: Boss;
   log: Log;
   metrics: Metrics;
   /** Aborted when the process is about to leave. */

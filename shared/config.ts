@@ -1,4 +1,6 @@
 /** The only reader of the environment: every variable with its default, its bounds and what it is for. */
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 
@@ -37,6 +39,12 @@ export const Environment = Type.Object({
     minLength: 1,
     description: "embedded database, artifacts, mail",
   }),
+  ARTIFACT_URL: Type.Optional(
+    Type.String({
+      pattern: "^file:///[^?#]+$",
+      description: "a file:/// URL of the directory that keeps finished exports",
+    }),
+  ),
   EXPORT_SYNC_MAX_ROWS: Type.Integer({
     default: 250_000,
     minimum: 0,
@@ -54,6 +62,24 @@ export const Environment = Type.Object({
     minimum: 1,
     maximum: 3_600_000,
     description: "milliseconds for counting before a bundle's first byte",
+  }),
+  EXPORT_JOBS_PER_HOUR: Type.Integer({
+    default: 5,
+    minimum: 1,
+    maximum: 100_000,
+    description: "new export jobs per organization in any 60 minutes",
+  }),
+  EXPORT_RETENTION_HOURS: Type.Integer({
+    default: 72,
+    minimum: 1,
+    maximum: 87_600,
+    description: "life of an organization export after it became ready",
+  }),
+  EXPORT_BUILD_TIMEOUT_MINUTES: Type.Integer({
+    default: 60,
+    minimum: 1,
+    maximum: 1380,
+    description: "minutes for one attempt of building an organization export",
   }),
   SESSION_TTL_HOURS: Type.Integer({
     default: 336,
@@ -99,9 +125,14 @@ export interface Config {
   /** Without a trailing slash. */
   publicUrl: string;
   dataDir: string;
+  /** Where finished exports are kept. */
+  artifactUrl: string;
   exportSyncMaxRows: number;
   exportBundleMaxRows: number;
   exportPrepareTimeoutMs: number;
+  exportJobsPerHour: number;
+  exportRetentionHours: number;
+  exportBuildTimeoutMinutes: number;
   sessionTtlHours: number;
   rateLimitAnonymousPerMinute: number;
   rateLimitUserPerMinute: number;
@@ -163,9 +194,13 @@ function toConfig(env: Environment): Config {
     port: env.PORT,
     publicUrl: publicUrl.replace(/\/+$/, ""),
     dataDir: env.DATA_DIR,
+    artifactUrl: env.ARTIFACT_URL ?? pathToFileURL(resolve(env.DATA_DIR, "artifacts")).href,
     exportSyncMaxRows: env.EXPORT_SYNC_MAX_ROWS,
     exportBundleMaxRows: env.EXPORT_BUNDLE_MAX_ROWS,
     exportPrepareTimeoutMs: env.EXPORT_PREPARE_TIMEOUT_MS,
+    exportJobsPerHour: env.EXPORT_JOBS_PER_HOUR,
+    exportRetentionHours: env.EXPORT_RETENTION_HOURS,
+    exportBuildTimeoutMinutes: env.EXPORT_BUILD_TIMEOUT_MINUTES,
     sessionTtlHours: env.SESSION_TTL_HOURS,
     rateLimitAnonymousPerMinute: env.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
     rateLimitUserPerMinute: env.RATE_LIMIT_USER_PER_MINUTE,

@@ -1,4 +1,4 @@
-/** `manifest.json` of a project bundle: what is in the archive, and how to tell that it is all there. */
+/** `manifest.json` of a bundle or an organization export: what is in the archive, and how to tell that it is whole. */
 import type { ContentDigest } from "./content_digest.ts";
 import type { ExportDatasetName } from "./export_datasets.ts";
 import type { ExportVisibility } from "./export_selection.ts";
@@ -15,6 +15,8 @@ export interface ManifestFile extends ContentDigest {
   rows: number;
 }
 
+const encoder = new TextEncoder();
+
 export interface BundleContents {
   asOf: string;
   format: ExportFormat;
@@ -29,10 +31,9 @@ export function entryName(dataset: ExportDatasetName, format: ExportFormat): str
   return `${dataset}.${format}`;
 }
 
-/** The manifest's text. Key order is fixed, so that the same bundle gives the same bytes. */
+/** The text of a bundle's manifest. Key order is fixed, so that the same bundle gives the same bytes. */
 export function bundleManifest(contents: BundleContents): Uint8Array {
   const { asOf, format, project, organization, visibility, files } = contents;
-  const rowCounts = Object.fromEntries(Object.entries(files).map(([dataset, file]) => [dataset, file.rows]));
   const manifest = {
     schemaVersion: MANIFEST_SCHEMA_VERSION,
     asOf,
@@ -41,8 +42,54 @@ export function bundleManifest(contents: BundleContents): Uint8Array {
     project,
     organization,
     visibility,
-    rowCounts,
+    rowCounts: countRows(files),
     files,
   };
-  return new TextEncoder().encode(`${JSON.stringify(manifest, null, 2)}\n`);
+  return encoder.encode(`${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** A project's part of an organization export. */
+export interface ManifestProject {
+  directory: string;
+  project: { id: string; name: string };
+  files: BundleContents["files"];
+}
+
+export interface OrganizationContents {
+  asOf: string;
+  format: ExportFormat;
+  organization: { id: string; slug: string; name: string };
+  visibility: ExportVisibility;
+  projects: readonly ManifestProject[];
+}
+
+/** The text of an organization export's manifest, a line a project: there may be ten thousand of them. */
+export async function* organizationManifest(
+  contents: OrganizationContents,
+): AsyncGenerator<Uint8Array, void, void> {
+  const { asOf, format, organization, visibility, projects } = contents;
+  const head = {
+    schemaVersion: MANIFEST_SCHEMA_VERSION,
+    kind: "organization",
+    asOf,
+    coherence: COHERENCE,
+    format,
+    organization,
+    visibility,
+  };
+  yield encoder.encode(`${JSON.stringify(head).slice(0, -1)},\n"projects":[`);
+  const totals = { projects: projects.length, rows: 0, bytes: 0 };
+  for (const [index, { directory, project, files }] of projects.entries()) {
+    for (const { rows, bytes } of Object.values(files)) {
+      totals.rows += rows;
+      totals.bytes += bytes;
+    }
+    const part = JSON.stringify({ directory, project, rowCounts: countRows(files), files });
+    yield encoder.encode(`${index === 0 ? "" : ","}\n${part}`);
+  }
+  yield encoder.encode(`\n],\n"totals":${JSON.stringify(totals)}}\n`);
+}
+
+function countRows(files: BundleContents["files"]): Record<string, number> {
+  return Object.fromEntries(Object.entries(files).map(([dataset, file]) => [dataset, file.rows]));
 }

@@ -18,6 +18,11 @@ export function sanitizeProjectName(name: string): string {
   return sanitized === "" || WINDOWS_DEVICE.test(sanitized) ? "project" : sanitized;
 }
 
+/** A watermark as part of a file's name, to the second: `2026-11-20T100000Z`. */
+export function exportFileStamp(asOf: string): string {
+  return asOf.replaceAll(":", "").replace(/\.\d+/, "");
+}
+
 /** `attachment` with a name in ASCII and, for those who can read it, the whole name (RFC 6266, RFC 5987). */
 export function contentDisposition(names: { ascii: string; full: string }): string {
   const encoded = encodeURIComponent(names.full.replace(/[\p{Cc}/\\]/gu, "-")).replace(

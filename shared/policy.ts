@@ -68,14 +68,19 @@ export function mayExportDataset(facts: ExportFacts): Verdict {
   return maySubscriptionExport(facts.tier);
 }
 
-/** A bundle or its estimate: a personal credential, publisher or above, a paid tier, refused in this order. */
+/**
+ * A bundle or its estimate, or a new export job: a personal credential, publisher or above, a paid tier, refused in
+ * this order.
+ */
 export function mayExportBundle(facts: ExportFacts): Verdict {
-  for (const verdict of [
-    isPersonalCredential(facts.credential),
-    hasOrgRole(facts.role, "publisher"),
-    maySubscriptionExport(facts.tier),
-  ]) {
-    if (!verdict.ok) return verdict;
-  }
-  return ALLOWED;
+  return firstRefusal(mayManageExportJobs(facts), maySubscriptionExport(facts.tier));
+}
+
+/** To list, watch and cancel the organization's export jobs: a personal credential, publisher or above. */
+export function mayManageExportJobs(facts: Pick<ExportFacts, "credential" | "role">): Verdict {
+  return firstRefusal(isPersonalCredential(facts.credential), hasOrgRole(facts.role, "publisher"));
+}
+
+function firstRefusal(...verdicts: readonly Verdict[]): Verdict {
+  return verdicts.find((verdict) => !verdict.ok) ?? ALLOWED;
 }

@@ -3,6 +3,20 @@
 export const EXPORT_FORMATS = ["ndjson", "csv"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
+export const EXPORT_JOB_STATUSES = ["queued", "running", "ready", "expired", "failed"] as const;
+/** `ready`, `expired` and `failed` are the ends of a build. */
+export type ExportJobStatus = (typeof EXPORT_JOB_STATUSES)[number];
+
+export const EXPORT_JOB_ERROR_CODES = [
+  "CANCELED",
+  "BUILD_TIMEOUT",
+  "BUILD_FAILED",
+  "ARTIFACT_STORAGE_FAILED",
+  "ORGANIZATION_GONE",
+] as const;
+/** Why an export job failed. */
+export type ExportJobErrorCode = (typeof EXPORT_JOB_ERROR_CODES)[number];
+
 export const SUBSCRIPTION_TIERS = ["free", "hobbyist", "plus", "pro", "enterprise"] as const;
 /** Subscription of an organization, listed low to high. */
 export type SubscriptionTier = (typeof SUBSCRIPTION_TIERS)[number];

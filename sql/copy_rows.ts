@@ -24,6 +24,17 @@ const COPY_OPTIONS: Readonly<Record<ExportFormat, string>> = {
   csv: "format csv",
 };
 
+/** Counts rows while they are streamed. */
+export interface RowMeter {
+  rows: number;
+}
+
+export interface CopyOptions {
+  format: ExportFormat;
+  /** Counts the rows as they come in, a little ahead of what is yielded. */
+  meter?: RowMeter;
+}
+
 /** Collects lines into chunks. PostgreSQL sends a row per message, so every piece is one line with its end. */
 class LineChunks {
   readonly #crlf: boolean;
@@ -78,8 +89,9 @@ class LineChunks {
 export async function* copyRows(
   snapshot: ExportSnapshot,
   query: string,
-  format: ExportFormat,
+  options: CopyOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
+  const { format, meter } = options;
   const chunks = new LineChunks(format);
   const state: { ended: boolean; error?: unknown; wake?: () => void } = { ended: false };
   const settle = (change: { ended?: true; error?: unknown }): void => {
@@ -93,6 +105,7 @@ export async function* copyRows(
   const source = await snapshot.run((tx) => openCopy(tx, text, settle));
   source.on("data", (line: Buffer) => {
     chunks.add(line);
+    if (meter) meter.rows += 1;
     if (!chunks.isFull) return;
     source.pause();
     state.wake?.();

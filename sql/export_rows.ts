@@ -8,7 +8,7 @@ import {
 } from "../shared/export_datasets.ts";
 import type { ExportSelection } from "../shared/export_selection.ts";
 import type { ExportFormat } from "../shared/vocabulary.ts";
-import { copyRows } from "./copy_rows.ts";
+import { type CopyOptions, copyRows } from "./copy_rows.ts";
 import { countQuery, rowsQuery, sampleQuery } from "./export_query.ts";
 import type { ExportSnapshot } from "./export_snapshot.ts";
 import type { Sql } from "./pool.ts";
@@ -77,9 +77,9 @@ export async function sampleLineBytes(
 export async function* streamDatasetFile(
   snapshot: ExportSnapshot,
   dataset: ExportDataset,
-  options: { selection: ExportSelection; format: ExportFormat },
+  options: CopyOptions & { selection: ExportSelection },
 ): AsyncGenerator<Uint8Array, void, void> {
   const { selection, format } = options;
   if (format === "csv") yield csvHeader(dataset);
-  yield* copyRows(snapshot, rowsQuery(dataset, selection, format), format);
+  yield* copyRows(snapshot, rowsQuery(dataset, selection, format), options);
 }

@@ -1,7 +1,8 @@
-/** Applies the files of `migrations/` in order of their names, each once, each in a transaction of its own. */
+/** Applies the files of `migrations/` in order of their names, each once in a transaction of its own; then the queue's. */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { installQueues } from "./boss.ts";
 import type { Pool, Sql } from "./pool.ts";
 
 const MIGRATIONS_DIR = fileURLToPath(new URL("./migrations/", import.meta.url));
@@ -63,6 +64,13 @@ export async function listPendingMigrations(sql: Sql): Promise<string[]> {
   return known.filter((migration) => !names.has(migration.name)).map((migration) => migration.name);
 }
 
+/** Throws when the database lacks migrations that this checkout holds, or holds others. */
+export async function requireCurrentSchema(sql: Sql): Promise<void> {
+  const pending = await listPendingMigrations(sql);
+  if (pending.length === 0) return;
+  throw new Error(`${pending.length} migrations are pending; run \`bun run migrate\` first`);
+}
+
 /**
  * Applies what is pending, calling `onApplied` after each, and returns the names. A second migrator waits for the
  * first and finds nothing to do. Throws when an applied file was changed or is unknown here.
@@ -88,6 +96,7 @@ export async function migrate(pool: Pool, onApplied: (name: string) => void = ()
       });
       onApplied(migration.name);
     }
+    await installQueues(lock);
     return [...pending];
   } finally {
     await lock`select pg_advisory_unlock(${ADVISORY_LOCK})`.catch(() => {});

@@ -19,6 +19,15 @@ export interface MemberKey {
   userId: string;
 }
 
+/** Finds an organization by its id; `null` when there is none. */
+export async function findOrgById(sql: Sql, id: string): Promise<OrgRow | null> {
+  const [row] = await sql<OrgRow[]>`
+    select ${sql(COLUMNS)}
+    from organizations
+    where id = ${id}`;
+  return row ?? null;
+}
+
 /** Finds an organization by its slug; `null` when there is none. */
 export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | null> {
   const [row] = await sql<OrgRow[]>`
@@ -26,6 +35,18 @@ export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | nu
     from organizations
     where slug = ${slug}`;
   return row ?? null;
+}
+
+/**
+ * Makes whoever else locks the organization wait until this transaction ends. Rows that refer to it can still be
+ * added. Call inside a transaction.
+ */
+export async function lockOrg(sql: Sql, orgId: string): Promise<void> {
+  await sql`
+    select
+    from organizations
+    where id = ${orgId}
+    for no key update`;
 }
 
 /** The role of a user in an organization; `null` when the user is no member. */

@@ -101,6 +101,23 @@ export async function findProjectByName(
   return row ?? null;
 }
 
+/** The organization's projects that are not deleted, in an order that names and ids alone decide. */
+export async function listLiveProjects(sql: Sql, orgId: string): Promise<{ id: string; name: string }[]> {
+  const rows = await sql<{ id: string; name: string }[]>`
+    select id, name
+    from projects
+    where org_id = ${orgId} and deleted_at is null
+    order by name collate "C", id`;
+  return [...rows];
+}
+
+/** True when the project is still there and not deleted. */
+export async function existsLiveProject(sql: Sql, id: string): Promise<boolean> {
+  const [row] = await sql<[{ exists: boolean }]>`
+    select exists (select from projects where id = ${id} and deleted_at is null)`;
+  return row.exists;
+}
+
 export interface NewProject {
   /** Given when a project keeps the id it had elsewhere. */
   id?: string;

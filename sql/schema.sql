@@ -130,6 +130,44 @@ create table audit_log (
   constraint audit_log_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'operator'::text, 'service'::text])))
 );
 
+create table export_jobs (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  requested_by uuid not null,
+  status text not null default 'queued'::text,
+  format text not null,
+  as_of timestamp(3) with time zone not null,
+  include_deleted boolean not null,
+  include_archived boolean not null,
+  include_superseded boolean not null,
+  include_resolved boolean not null,
+  attempt integer not null default 0,
+  projects_done integer not null default 0,
+  projects_total integer not null default 0,
+  rows_written bigint not null default 0,
+  bytes_written bigint not null default 0,
+  artifact_key text,
+  artifact_file_name text,
+  artifact_bytes bigint,
+  artifact_sha256 text,
+  error_code text,
+  error_message text,
+  created_at timestamp(3) with time zone not null default now(),
+  started_at timestamp(3) with time zone,
+  ready_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  constraint export_jobs_pkey PRIMARY KEY (id),
+  constraint export_jobs_artifact_check CHECK ((((num_nulls(artifact_key, artifact_file_name, artifact_bytes, artifact_sha256, ready_at, expires_at) % 6) = 0) AND ((status <> 'ready'::text) OR (artifact_key IS NOT NULL)))),
+  constraint export_jobs_artifact_sha256_check CHECK ((artifact_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint export_jobs_error_code_check CHECK ((error_code = ANY (ARRAY['CANCELED'::text, 'BUILD_TIMEOUT'::text, 'BUILD_FAILED'::text, 'ARTIFACT_STORAGE_FAILED'::text, 'ORGANIZATION_GONE'::text]))),
+  constraint export_jobs_failed_check CHECK ((((status <> 'failed'::text) = (error_code IS NULL)) AND ((error_code IS NULL) = (error_message IS NULL)))),
+  constraint export_jobs_finished_at_check CHECK ((((status <> 'queued'::text) AND (status <> 'running'::text)) = (finished_at IS NOT NULL))),
+  constraint export_jobs_format_check CHECK ((format = ANY (ARRAY['ndjson'::text, 'csv'::text]))),
+  constraint export_jobs_progress_check CHECK ((LEAST((attempt)::bigint, (projects_done)::bigint, (projects_total)::bigint, rows_written, bytes_written) >= 0)),
+  constraint export_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'ready'::text, 'expired'::text, 'failed'::text])))
+);
+
 create table issue_notes (
   project_id uuid not null,
   id uuid not null default gen_random_uuid(),
@@ -366,6 +404,8 @@ CREATE INDEX api_keys_org_id_idx ON public.api_keys USING btree (org_id) WHERE (
 CREATE INDEX api_keys_user_id_idx ON public.api_keys USING btree (user_id, created_at);
 CREATE INDEX audit_log_org_id_idx ON public.audit_log USING btree (org_id, occurred_at);
 CREATE INDEX audit_log_subject_idx ON public.audit_log USING btree (subject_type, subject_id, occurred_at);
+CREATE UNIQUE INDEX export_jobs_org_id_active_key ON public.export_jobs USING btree (org_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX export_jobs_org_id_created_at_id_idx ON public.export_jobs USING btree (org_id, created_at, id);
 CREATE INDEX issue_notes_project_id_created_at_id_idx ON public.issue_notes USING btree (project_id, created_at, id);
 CREATE INDEX issue_notes_project_id_issue_id_idx ON public.issue_notes USING btree (project_id, issue_id, created_at, id);
 CREATE INDEX issues_deleted_idx ON public.issues USING btree (project_id, id) WHERE (deleted_at IS NOT NULL);

@@ -1,10 +1,8 @@
 /** GET /export/projects/{project}/bundle: the eight datasets of a project and their manifest, streamed as one ZIP. */
 import { Elysia, t } from "elysia";
-import { digestContent } from "../../shared/content_digest.ts";
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/export_datasets.ts";
-import { type BundleContents, bundleManifest, entryName } from "../../shared/export_manifest.ts";
+import { bundleManifest } from "../../shared/export_manifest.ts";
 import { streamZip, type ZipEntry } from "../../shared/zip_stream.ts";
-import { streamDatasetFile } from "../../sql/export_rows.ts";
+import { type ProjectFiles, projectEntries } from "../../sql/project_entries.ts";
 import { access } from "../access.ts";
 import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
 import { fileResponse } from "./file_response.ts";
@@ -49,17 +47,8 @@ export function bundleRoutes(deps: ExportDeps) {
 /** The datasets one after the other, then the manifest, which tells of all of them. */
 async function* bundleEntries(bundle: BundleRequest): AsyncGenerator<ZipEntry, void, void> {
   const { project, format, selection, opened } = bundle;
-  const files: BundleContents["files"] = {};
-  for (const name of EXPORT_DATASET_NAMES) {
-    const content = streamDatasetFile(opened.snapshot, EXPORT_DATASETS[name], { selection, format });
-    const file = entryName(name, format);
-    yield {
-      name: file,
-      content: digestContent(content, (digest) => {
-        files[name] = { name: file, rows: bundle.rowCounts[name], ...digest };
-      }),
-    };
-  }
+  const files: ProjectFiles = {};
+  yield* projectEntries(opened.snapshot, files, { selection, format, meter: { rows: 0 } });
   const manifest = bundleManifest({
     asOf: opened.asOf,
     format,

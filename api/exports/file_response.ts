@@ -1,5 +1,5 @@
 /** Answers with a file that is made while it is sent (contract section 4, Headers). */
-import { contentDisposition, sanitizeProjectName } from "../../shared/file_names.ts";
+import { contentDisposition, exportFileStamp, sanitizeProjectName } from "../../shared/file_names.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import { preferParallelCopies } from "../../sql/export_rows.ts";
 import { announceStream, requestContext } from "../request_context.ts";
@@ -65,8 +65,7 @@ export async function fileResponse(
 }
 
 function fileHeaders(file: ExportFile, asOf: string): Record<string, string> {
-  const stamp = asOf.replaceAll(":", "").replace(/\.\d+/, "");
-  const rest = `${file.content}-${stamp}.${file.extension}`;
+  const rest = `${file.content}-${exportFileStamp(asOf)}.${file.extension}`;
   return {
     "Content-Type": file.contentType,
     "Content-Disposition": contentDisposition({

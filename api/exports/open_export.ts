@@ -4,16 +4,12 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../sql/export_snapshot.ts";
 import type { Pool } from "../../sql/pool.ts";
-import { settleWatermark, type WatermarkResult } from "../../sql/settled_watermark.ts";
 import { announceStream } from "../request_context.ts";
-import { refuseInput } from "../validation_problems.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
+import { requireWatermark } from "./require_watermark.ts";
 import type { StreamSlots } from "./stream_slots.ts";
 
 const RETRY_SLOT_SECONDS = 5;
-const RETRY_WATERMARK_SECONDS = 10;
-/** A watermark older than this is worth a line in the log: somebody left a transaction open. */
-const NOTEWORTHY_LAG_MS = 5000;
 
 export interface ExportDeps {
   /** Requests: the watermark is chosen here, and queries are cancelled from here. */
@@ -78,7 +74,7 @@ async function openExport(
     });
   }
   try {
-    const asOf = await settle(deps, given.asOf, abort.signal);
+    const asOf = await requireWatermark(deps, given.asOf, abort.signal);
     const snapshot = await openExportSnapshot(deps.exportSql, { control: deps.sql, signal: abort.signal });
     const close = async (): Promise<void> => {
       forget();
@@ -90,29 +86,4 @@ async function openExport(
     release();
     throw error;
   }
-}
-
-async function settle(deps: ExportDeps, asOf: string | null, signal: AbortSignal): Promise<string> {
-  const result = await settleWatermark(deps.sql, asOf === null ? { signal } : { asOf, signal });
-  report(deps, result, asOf === null);
-  if (result.ok) return result.asOf;
-  if (result.reason === "future") {
-    throw refuseInput([{ path: "as_of", message: "must not be in the future" }]);
-  }
-  throw new ApiError("SERVICE_UNAVAILABLE", {
-    message: "Cannot settle the watermark now: a transaction that is still open may add rows before it",
-    headers: { "Retry-After": String(RETRY_WATERMARK_SECONDS) },
-  });
-}
-
-/** Says in log and metrics who holds the watermark back (contract section 4, as_of). */
-function report(deps: ExportDeps, result: WatermarkResult, isChosen: boolean): void {
-  const lagMs = result.ok && isChosen ? Math.max(0, Date.now() - Date.parse(result.asOf)) : 0;
-  if (result.ok && isChosen) deps.metrics.watermarkLagSeconds.set(lagMs / 1000);
-  const isUnsettled = !result.ok && result.reason === "unsettled";
-  if (!isUnsettled && lagMs < NOTEWORTHY_LAG_MS) return;
-  deps.log.warn(
-    { event: "export.watermark_held_back", lagMs, blockers: result.blockers },
-    "open transactions hold the watermark of exports back",
-  );
 }

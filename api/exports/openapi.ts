@@ -13,9 +13,9 @@ import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 import { failsWith } from "../openapi.ts";
 
 const TAG = "Export";
-const EXAMPLE_AS_OF = "2026-11-20T10:00:00.000Z";
+export const EXAMPLE_AS_OF = "2026-11-20T10:00:00.000Z";
 
-const FLAG_DESCRIPTIONS: Readonly<Record<VisibilityFlag, string>> = {
+export const FLAG_DESCRIPTIONS: Readonly<Record<VisibilityFlag, string>> = {
   include_deleted: "Also soft-deleted issues and what hangs under them",
   include_archived: "Also archived runs and what hangs under them",
   include_superseded: "Also superseded analysis rows",
@@ -30,7 +30,7 @@ const PROJECT = {
   schema: { type: "string" },
 };
 
-const ORG_SLUG = {
+export const ORG_SLUG = {
   name: "X-Org-Slug",
   in: "header",
   description:
@@ -90,11 +90,11 @@ function filterParameters() {
 }
 
 /** Elysia's type of a description knows OpenAPI 3.0 only; the document is 3.1, where a schema is JSON Schema. */
-function describe(detail: object): DocumentDecoration {
+export function describe(detail: object): DocumentDecoration {
   return detail as DocumentDecoration;
 }
 
-const FILE_HEADERS = {
+export const FILE_HEADERS = {
   "X-Export-As-Of": { description: "The watermark", schema: { type: "string", format: "date-time" } },
   "X-Export-Total-Rows": { description: "Rows in the file, exactly", schema: { type: "integer" } },
   "Content-Disposition": { description: "attachment, with a file name", schema: { type: "string" } },

@@ -1,7 +1,9 @@
 /** The routes of exports, and what they share: slots, connections of their own, metrics. */
 import { Elysia } from "elysia";
+import { openArtifactStore } from "../../shared/artifacts.ts";
 import type { Config } from "../../shared/config.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Boss } from "../../sql/boss.ts";
 import type { Pool } from "../../sql/pool.ts";
 import type { Metrics } from "../metrics.ts";
 import { bundleRoutes } from "./bundle.ts";
@@ -9,6 +11,8 @@ import { datasetRoutes } from "./dataset.ts";
 import { datasetListRoutes } from "./dataset_list.ts";
 import { estimateRoutes } from "./estimate.ts";
 import { createExportMetrics } from "./export_metrics.ts";
+import { jobDownloadRoutes } from "./job_download.ts";
+import { jobRoutes } from "./job_routes.ts";
 import type { ExportDeps } from "./open_export.ts";
 import { StreamSlots } from "./stream_slots.ts";
 
@@ -16,16 +20,19 @@ export function exportRoutes(deps: {
   config: Config;
   sql: Pool;
   exportSql: Pool;
+  boss: Boss;
   log: Log;
   metrics: Metrics;
 }) {
   const slots = new StreamSlots(deps.config.exportStreamsMax);
-  const { config, sql, exportSql, log } = deps;
+  const { config, sql, exportSql, boss, log } = deps;
   const metrics = createExportMetrics(deps.metrics.registry, slots);
   const exportDeps: ExportDeps = { config, sql, exportSql, log, slots, metrics };
   return new Elysia()
     .use(datasetListRoutes())
     .use(bundleRoutes(exportDeps))
     .use(estimateRoutes(exportDeps))
-    .use(datasetRoutes(exportDeps));
+    .use(datasetRoutes(exportDeps))
+    .use(jobDownloadRoutes({ sql, store: openArtifactStore(config.artifactUrl) }))
+    .use(jobRoutes({ config, sql, boss, log, metrics }));
 }

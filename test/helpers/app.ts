@@ -1,9 +1,13 @@
 /** The whole API over a database of its own: requests go through `handle`, as they would from a socket. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { AnyElysia } from "elysia";
 import { type App, type AppDeps, buildApp } from "../../api/app.ts";
 import { createMetrics } from "../../api/metrics.ts";
 import { type Config, readConfig } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
+import { openQueue } from "../../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../sql/connections.ts";
 import { openPool } from "../../sql/pool.ts";
 import { openTestDatabase, type TestDatabase } from "./database.ts";
@@ -44,9 +48,9 @@ export interface TestAppOptions {
   routes?: AnyElysia;
 }
 
-/** The configuration of a test: the defaults, over the given database. */
-function testConfig(databaseUrl: string, overrides: Partial<Config> = {}): Config {
-  const result = readConfig({ DATABASE_URL: databaseUrl });
+/** The configuration of a test: the defaults, over the given database and directory. */
+function testConfig(databaseUrl: string, dataDir: string, overrides: Partial<Config> = {}): Config {
+  const result = readConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
   if (!result.ok) throw new Error(result.problems.join("\n"));
   return { ...result.config, ...overrides };
 }
@@ -69,16 +73,21 @@ function testRequest(url: string, options: TestRequest = {}): Request {
 /** Opens the app; `await using` drops its database. */
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const db = await openTestDatabase();
-  const config = testConfig(db.url, options.config);
+  const dataDir = await mkdtemp(join(tmpdir(), "ulr-app-"));
+  const config = testConfig(db.url, dataDir, options.config);
   const leaving = new AbortController();
   const logLines: LogLine[] = [];
+  const sql = openPool(db.url, { applicationName: API_APPLICATION, max: 4 });
   const deps: AppDeps = {
     config,
-    sql: openPool(db.url, { applicationName: API_APPLICATION, max: 4 }),
+    sql,
     exportSql: openPool(db.url, {
       applicationName: EXPORT_APPLICATION,
       max: config.exportStreamsMax,
       readOnly: true,
+    }),
+    boss: await openQueue(sql, (error) => {
+      throw error;
     }),
     log: createLog({
       level: "debug",
@@ -100,8 +109,10 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     request: (path, request = {}) =>
       app.handle(testRequest(`http://localhost${path}`, request), request.address ?? "192.0.2.1"),
     async [Symbol.asyncDispose]() {
+      await deps.boss.stop({ graceful: false });
       await Promise.all([deps.sql.end({ timeout: 1 }), deps.exportSql.end({ timeout: 1 })]);
       await db[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

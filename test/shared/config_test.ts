@@ -1,5 +1,7 @@
 /** Reading the environment: defaults, bounds, and what is said about wrong values. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { readConfig } from "../../shared/config.ts";
 
 const URL = "postgres://app:hunter2@db.internal/app";
@@ -20,9 +22,13 @@ test("readConfig() has the contract's defaults", () => {
       port: 3000,
       publicUrl: "http://localhost:3000",
       dataDir: ".data",
+      artifactUrl: pathToFileURL(join(process.cwd(), ".data/artifacts")).href,
       exportSyncMaxRows: 250_000,
       exportBundleMaxRows: 500_000,
       exportPrepareTimeoutMs: 10_000,
+      exportJobsPerHour: 5,
+      exportRetentionHours: 72,
+      exportBuildTimeoutMinutes: 60,
       sessionTtlHours: 336,
       rateLimitAnonymousPerMinute: 120,
       rateLimitUserPerMinute: 1200,

@@ -6,6 +6,7 @@ import {
   isSession,
   mayExportBundle,
   mayExportDataset,
+  mayManageExportJobs,
   maySubscriptionExport,
   mayUseMethod,
 } from "../../shared/policy.ts";
@@ -109,4 +110,12 @@ describe("mayExportBundle()", () => {
     ].map((verdict) => (verdict.ok ? "allowed" : verdict.code));
     expect(codes).toEqual(["KEY_KIND_FORBIDDEN", "INSUFFICIENT_ORG_ROLE", "SUBSCRIPTION_REQUIRED"]);
   });
+});
+
+test("mayManageExportJobs() wants a personal credential, then publisher or above, on any plan", () => {
+  expect(mayManageExportJobs({ credential: key("automation"), role: "viewer" })).toMatchObject({
+    code: "KEY_KIND_FORBIDDEN",
+  });
+  const roles = ORG_ROLES.filter((role) => mayManageExportJobs({ credential: session, role }).ok);
+  expect(roles).toEqual(["publisher", "admin", "owner"]);
 });

@@ -29,7 +29,7 @@ async function terminate(db: TestDatabase): Promise<void> {
 /** The pool has one connection: this hangs when a stream before has left it unusable. */
 async function expectUsable(pool: Pool, db: TestDatabase): Promise<void> {
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-  const rows = copyRows(snapshot, "select '{}'::json", "ndjson");
+  const rows = copyRows(snapshot, "select '{}'::json", { format: "ndjson" });
   expect(await readAll(rows)).toBe("{}\n");
   await snapshot.close();
 }
@@ -39,9 +39,9 @@ test("copyRows() writes a line per row, ended as the format wants", async () => 
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
   const query = "select to_json(t) from (values (E'a\\\\\\n\"\\x01'), ('b')) as v (t)";
-  expect(await readAll(copyRows(snapshot, query, "ndjson"))).toBe('"a\\\\\\n\\"\\u0001"\n"b"\n');
+  expect(await readAll(copyRows(snapshot, query, { format: "ndjson" }))).toBe('"a\\\\\\n\\"\\u0001"\n"b"\n');
   const cells = "select * from (values (1, E'a\\nb', null), (2, '', 'x\"y')) as v";
-  expect(await readAll(copyRows(snapshot, cells, "csv"))).toBe('1,"a\nb",\r\n2,"","x""y"\r\n');
+  expect(await readAll(copyRows(snapshot, cells, { format: "csv" }))).toBe('1,"a\nb",\r\n2,"","x""y"\r\n');
   await snapshot.close();
   await pool.end();
 });
@@ -52,7 +52,7 @@ test("copyRows() carries rows larger than its chunks", async () => {
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
   const query =
     "select to_json(repeat('x', n)) from (values (10), (3000000), (1), (262144), (262142)) as v (n)";
-  const lines = (await readAll(copyRows(snapshot, query, "ndjson"))).split("\n");
+  const lines = (await readAll(copyRows(snapshot, query, { format: "ndjson" }))).split("\n");
   expect(lines.map((line) => line.length)).toEqual([12, 3_000_002, 3, 262_146, 262_144, 0]);
   await snapshot.close();
   await pool.end();
@@ -65,7 +65,7 @@ test("copyRows() leaves the connection usable after every end", async () => {
     const snapshot = await openExportSnapshot(pool, { control: db.sql, signal });
     try {
       let read = 0;
-      for await (const _ of copyRows(snapshot, query, "ndjson")) {
+      for await (const _ of copyRows(snapshot, query, { format: "ndjson" })) {
         read += 1;
         if (read === chunks) return "stopped";
       }
@@ -103,7 +103,7 @@ test("copyRows() throws when its connection is lost, and the next one works", as
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-  const rows = copyRows(snapshot, ENDLESS, "ndjson");
+  const rows = copyRows(snapshot, ENDLESS, { format: "ndjson" });
   await rows.next();
   await terminate(db);
   const error = await readAll(rows).catch((thrown: unknown) => thrown);
@@ -118,10 +118,10 @@ test("a snapshot whose connection is lost between two datasets says so, and the 
   const pool = openStreamPool(db);
   for (const isNoticed of [true, false]) {
     const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-    await readAll(copyRows(snapshot, "select '{}'::json", "ndjson"));
+    await readAll(copyRows(snapshot, "select '{}'::json", { format: "ndjson" }));
     await terminate(db);
     if (isNoticed) expect(await snapshot.lost.catch(() => "lost")).toBe("lost");
-    const next = readAll(copyRows(snapshot, "select '{}'::json", "ndjson"));
+    const next = readAll(copyRows(snapshot, "select '{}'::json", { format: "ndjson" }));
     expect(await next.catch((error) => error instanceof Error)).toBe(true);
     expect(await snapshot.run((tx) => tx`select 1`).catch((error) => error instanceof Error)).toBe(true);
     await snapshot.close();

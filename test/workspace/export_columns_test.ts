@@ -20,6 +20,7 @@ const NOT_EXPORTED: readonly string[] = [
 const SERVICE_TABLES: readonly string[] = [
   "api_keys",
   "audit_log",
+  "export_jobs",
   "login_attempts",
   "organization_members",
   "organizations",

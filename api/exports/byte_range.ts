@@ -1,0 +1,32 @@
+/** The one range of bytes that a download can be asked for (RFC 9110, Range and If-Range). */
+
+/** First and last byte, both included. */
+export interface ByteRange {
+  first: number;
+  last: number;
+}
+
+/**
+ * What to send of a file of `bytes` bytes: a part; everything, for no range or one that is malformed or several at
+ * once; or nothing, when the range begins after the end. `If-Range` of another file asks for everything.
+ */
+export function chooseRange(
+  headers: Headers,
+  file: { bytes: number; etag: string },
+): ByteRange | "all" | "unsatisfiable" {
+  const ifRange = headers.get("if-range");
+  if (ifRange !== null && ifRange.trim() !== file.etag) return "all";
+  const match = /^bytes *= *(\d*) *- *(\d*)$/i.exec((headers.get("range") ?? "").trim());
+  const [, from = "", to = ""] = match ?? [];
+  if (from === "" && to === "") return "all";
+  const end = file.bytes - 1;
+  if (from === "") {
+    const length = Number(to);
+    if (length === 0 || file.bytes === 0) return "unsatisfiable";
+    return { first: Math.max(0, file.bytes - length), last: end };
+  }
+  const first = Number(from);
+  const last = to === "" ? end : Number(to);
+  if (to !== "" && last < first) return "all";
+  return first > end ? "unsatisfiable" : { first, last: Math.min(last, end) };
+}

@@ -1,0 +1,105 @@
+/** One export job: found as far as the caller may know of it, and shown as clients see it. */
+import { ApiError } from "../../shared/errors.ts";
+import type { ExportFacts, Verdict } from "../../shared/policy.ts";
+import { isUuid } from "../../shared/uuid.ts";
+import {
+  type ExportJobRow,
+  findReadableExportJob,
+  type ReadableExportJobRow,
+} from "../../sql/export_jobs.ts";
+import type { Sql } from "../../sql/pool.ts";
+import type { Caller } from "../authenticate.ts";
+
+/**
+ * Finds a job of any organization of the caller's. Throws EXPORT_JOB_NOT_FOUND, which does not tell what does not
+ * exist from what belongs to others, then what `policy` says.
+ */
+export async function requireExportJob(
+  sql: Sql,
+  given: {
+    caller: Caller;
+    jobId: string;
+    policy: (facts: Pick<ExportFacts, "credential" | "role">) => Verdict;
+  },
+): Promise<ReadableExportJobRow> {
+  const { userId, credential } = given.caller;
+  const orgId = credential.type === "key" ? credential.orgId : null;
+  const job = isUuid(given.jobId)
+    ? await findReadableExportJob(sql, { id: given.jobId, userId, orgId })
+    : null;
+  if (!job) throw new ApiError("EXPORT_JOB_NOT_FOUND");
+  requireAllowed(given.policy({ credential, role: job.role }));
+  return job;
+}
+
+/** Throws the refusal that a verdict is. */
+export function requireAllowed(verdict: Verdict): void {
+  if (!verdict.ok) throw new ApiError(verdict.code, verdict.details ? { details: verdict.details } : {});
+}
+
+/** A job as the API shows it: what does not apply yet is left out. */
+export interface ExportJob {
+  id: string;
+  status: ExportJobRow["status"];
+  format: ExportJobRow["format"];
+  asOf: string;
+  createdAt: string;
+  requestedBy: string;
+  organizationId: string;
+  visibility: {
+    includeDeleted: boolean;
+    includeArchived: boolean;
+    includeSuperseded: boolean;
+    includeResolved: boolean;
+  };
+  attempt: number;
+  progress: { projectsDone: number; projectsTotal: number; rowsWritten: number; bytesWritten: number };
+  startedAt?: string;
+  readyAt?: string;
+  expiresAt?: string;
+  finishedAt?: string;
+  artifact?: { fileName: string; bytes: number; sha256: string };
+  errorCode?: string;
+  errorMessage?: string;
+}
+
+export function presentExportJob(row: ExportJobRow): ExportJob {
+  return {
+    id: row.id,
+    status: row.status,
+    format: row.format,
+    asOf: row.asOf,
+    createdAt: row.createdAt,
+    requestedBy: row.requestedBy,
+    organizationId: row.orgId,
+    visibility: {
+      includeDeleted: row.includeDeleted,
+      includeArchived: row.includeArchived,
+      includeSuperseded: row.includeSuperseded,
+      includeResolved: row.includeResolved,
+    },
+    attempt: row.attempt,
+    progress: {
+      projectsDone: row.projectsDone,
+      projectsTotal: row.projectsTotal,
+      rowsWritten: row.rowsWritten,
+      bytesWritten: row.bytesWritten,
+    },
+    ...whatApplies(row),
+  };
+}
+
+function whatApplies(row: ExportJobRow) {
+  const { artifactFileName: fileName, artifactBytes: bytes, artifactSha256: sha256 } = row;
+  return {
+    ...(row.startedAt === null ? {} : { startedAt: row.startedAt }),
+    ...(row.readyAt === null ? {} : { readyAt: row.readyAt }),
+    ...(row.expiresAt === null ? {} : { expiresAt: row.expiresAt }),
+    ...(row.finishedAt === null ? {} : { finishedAt: row.finishedAt }),
+    ...(fileName === null || bytes === null || sha256 === null
+      ? {}
+      : { artifact: { fileName, bytes, sha256 } }),
+    ...(row.errorCode === null ? {} : { errorCode: row.errorCode }),
+    ...(row.errorMessage === null ? {} : { errorMessage: row.errorMessage }),
+  };
+}

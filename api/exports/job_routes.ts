@@ -1,0 +1,100 @@
+/** /export/jobs: queue an organization export, list the organization's, watch one, cancel one. */
+import { Elysia, t } from "elysia";
+import { ApiError } from "../../shared/errors.ts";
+import { mayExportBundle, mayManageExportJobs } from "../../shared/policy.ts";
+import { insertAuditEntry } from "../../sql/audit_log.ts";
+import { cancelJob } from "../../sql/boss.ts";
+import { type ExportJobRow, listExportJobs, markExportJobCanceled } from "../../sql/export_jobs.ts";
+import { access } from "../access.ts";
+import { type Caller, callerAudit } from "../authenticate.ts";
+import { resolveOrg } from "../organization.ts";
+import { requestContext } from "../request_context.ts";
+import { presentExportJob, requireAllowed, requireExportJob } from "./export_job.ts";
+import { parseJobBody } from "./job_body.ts";
+import { CANCEL_JOB_DETAIL, GET_JOB_DETAIL, LIST_JOBS_DETAIL, QUEUE_JOB_DETAIL } from "./job_openapi.ts";
+import { parsePage } from "./page_parameters.ts";
+import { type JobDeps, queueExportJob } from "./queue_job.ts";
+
+const Params = t.Object({ job_id: t.String() });
+
+/** Refusals come in the order 401, 404, 403, 402, 400 (contract section 4), so bodies are checked in the handlers. */
+export function jobRoutes(deps: JobDeps) {
+  return new Elysia({ prefix: "/export/jobs" })
+    .use(access)
+    .post(
+      "/",
+      async ({ body, request, caller, status }) => {
+        const { orgId, role, tier } = await resolveOrg(deps.sql, caller, request);
+        requireAllowed(mayExportBundle({ credential: caller.credential, role, tier }));
+        const { requestId } = requestContext(request);
+        const queued = await queueExportJob(deps, { orgId, caller, requestId, job: parseJobBody(body) });
+        return status(queued.isNew ? 201 : 200, { job: presentExportJob(queued.job) });
+      },
+      { access: "caller", detail: QUEUE_JOB_DETAIL },
+    )
+    .get(
+      "/",
+      async ({ request, caller }) => {
+        const { orgId, role } = await resolveOrg(deps.sql, caller, request);
+        requireAllowed(mayManageExportJobs({ credential: caller.credential, role }));
+        const page = parsePage(new URL(request.url).searchParams);
+        const { rows, total } = await listExportJobs(deps.sql, { orgId, ...page });
+        return { jobs: rows.map(presentExportJob), total, ...page };
+      },
+      { access: "caller", detail: LIST_JOBS_DETAIL },
+    )
+    .get(
+      "/:job_id",
+      async ({ params, caller }) => {
+        const job = await requireExportJob(deps.sql, {
+          caller,
+          jobId: params.job_id,
+          policy: mayManageExportJobs,
+        });
+        return { job: presentExportJob(job) };
+      },
+      { access: "caller", params: Params, detail: GET_JOB_DETAIL },
+    )
+    .post(
+      "/:job_id/cancel",
+      async ({ params, request, caller }) => {
+        const { id } = await requireExportJob(deps.sql, {
+          caller,
+          jobId: params.job_id,
+          policy: mayManageExportJobs,
+        });
+        const canceled = await cancelQueued(deps, { id, caller, request });
+        if (canceled) return { job: presentExportJob(canceled) };
+        const { status } = await requireExportJob(deps.sql, {
+          caller,
+          jobId: id,
+          policy: mayManageExportJobs,
+        });
+        throw new ApiError(status === "running" ? "EXPORT_JOB_RUNNING" : "EXPORT_JOB_FINISHED", {
+          details: { status },
+        });
+      },
+      { access: "caller", params: Params, detail: CANCEL_JOB_DETAIL },
+    );
+}
+
+/** Cancels a job nobody has begun to build; `null` when it is not queued any more. */
+async function cancelQueued(
+  deps: JobDeps,
+  given: { id: string; caller: Caller; request: Request },
+): Promise<ExportJobRow | null> {
+  return deps.sql.begin(async (tx) => {
+    const job = await markExportJobCanceled(tx, given.id);
+    if (!job) return null;
+    await cancelJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
+    await insertAuditEntry(tx, {
+      ...callerAudit(given.caller),
+      action: "export_job.cancel",
+      subjectType: "export_job",
+      subjectId: job.id,
+      orgId: job.orgId,
+      requestId: requestContext(given.request).requestId,
+    });
+    return job;
+  });
+}

@@ -1,0 +1,94 @@
+/** Queues an organization export, or finds the one that is active. */
+import type { Config } from "../../shared/config.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import { insertAuditEntry } from "../../sql/audit_log.ts";
+import { type Boss, enqueueJob } from "../../sql/boss.ts";
+import {
+  type ExportJobRow,
+  findActiveExportJob,
+  findExportJobWait,
+  insertExportJob,
+} from "../../sql/export_jobs.ts";
+import { lockOrg } from "../../sql/orgs.ts";
+import type { Pool, Sql } from "../../sql/pool.ts";
+import { type Caller, callerAudit } from "../authenticate.ts";
+import type { ExportMetrics } from "./export_metrics.ts";
+import type { JobRequest } from "./job_body.ts";
+import { requireWatermark } from "./require_watermark.ts";
+
+/** Leaves the builder, which keeps to the timeout by itself, time to say so. */
+const EXPIRE_MARGIN_SECONDS = 120;
+
+export interface JobDeps {
+  config: Config;
+  sql: Pool;
+  boss: Boss;
+  log: Log;
+  metrics: ExportMetrics;
+}
+
+export interface QueuedExport {
+  job: ExportJobRow;
+  /** False for the active job of somebody who came first. */
+  isNew: boolean;
+}
+
+/**
+ * Queues an export of everything up to now, or up to `asOf`. Throws EXPORT_JOB_LIMIT when the organization has had
+ * its jobs of this hour, and what `requireWatermark` throws.
+ */
+export async function queueExportJob(
+  deps: JobDeps,
+  given: { orgId: string; caller: Caller; requestId: string; job: JobRequest },
+): Promise<QueuedExport> {
+  const active = await findActiveExportJob(deps.sql, given.orgId);
+  if (active) return { job: active, isNew: false };
+  // Not in the transaction: while that is open, nothing settles after its begin.
+  const asOf = await requireWatermark(deps, given.job.asOf);
+  return deps.sql.begin(async (tx) => {
+    await lockOrg(tx, given.orgId);
+    const first = await findActiveExportJob(tx, given.orgId);
+    if (first) return { job: first, isNew: false };
+    await refuseBeyondLimit(tx, given.orgId, deps.config.exportJobsPerHour);
+    return { job: await insertQueued(tx, deps, { ...given, asOf }), isNew: true };
+  });
+}
+
+async function refuseBeyondLimit(sql: Sql, orgId: string, limit: number): Promise<void> {
+  const waitSeconds = await findExportJobWait(sql, { orgId, limit });
+  if (waitSeconds === 0) return;
+  throw new ApiError("EXPORT_JOB_LIMIT", {
+    message: `Cannot queue more export jobs now: ${limit} an hour are used up, try again in ${waitSeconds} s`,
+    details: { limit },
+    headers: { "Retry-After": String(waitSeconds) },
+  });
+}
+
+/** Job, queue entry and audit row: all three or none. */
+async function insertQueued(
+  tx: Sql,
+  deps: JobDeps,
+  given: { orgId: string; caller: Caller; requestId: string; job: JobRequest; asOf: string },
+): Promise<ExportJobRow> {
+  const { orgId, caller, asOf } = given;
+  const { format, visibility } = given.job;
+  const job = await insertExportJob(tx, { orgId, requestedBy: caller.userId, format, asOf, ...visibility });
+  if (!job) throw new Error(`Cannot queue an export of "${orgId}": one is active although the lock is held`);
+  await enqueueJob(tx, deps.boss, {
+    id: job.id,
+    name: "build_org_export",
+    payload: { exportJobId: job.id },
+    expireSeconds: deps.config.exportBuildTimeoutMinutes * 60 + EXPIRE_MARGIN_SECONDS,
+  });
+  await insertAuditEntry(tx, {
+    ...callerAudit(caller),
+    action: "export_job.queue",
+    subjectType: "export_job",
+    subjectId: job.id,
+    orgId,
+    requestId: given.requestId,
+    details: { format, asOf, ...visibility },
+  });
+  return job;
+}

@@ -1,0 +1,53 @@
+/** The watermark of an export as a client asked for it, or the refusal; and who holds it back, for the operators. */
+import { ApiError } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { settleWatermark, type WatermarkResult } from "../../sql/settled_watermark.ts";
+import { refuseInput } from "../validation_problems.ts";
+import type { ExportMetrics } from "./export_metrics.ts";
+
+const RETRY_WATERMARK_SECONDS = 10;
+/** A watermark older than this is worth a line in the log: somebody left a transaction open. */
+const NOTEWORTHY_LAG_MS = 5000;
+
+export interface WatermarkDeps {
+  sql: Pool;
+  log: Log;
+  metrics: ExportMetrics;
+}
+
+/**
+ * Settles `asOf`, or chooses the newest settled instant for `null`. Throws VALIDATION_ERROR when it is in the
+ * future, SERVICE_UNAVAILABLE when it does not settle. Call it outside of a transaction.
+ */
+export async function requireWatermark(
+  deps: WatermarkDeps,
+  asOf: string | null,
+  signal?: AbortSignal,
+): Promise<string> {
+  const result = await settleWatermark(deps.sql, {
+    ...(asOf === null ? {} : { asOf }),
+    ...(signal ? { signal } : {}),
+  });
+  report(deps, result, asOf === null);
+  if (result.ok) return result.asOf;
+  if (result.reason === "future") {
+    throw refuseInput([{ path: "as_of", message: "must not be in the future" }]);
+  }
+  throw new ApiError("SERVICE_UNAVAILABLE", {
+    message: "Cannot settle the watermark now: a transaction that is still open may add rows before it",
+    headers: { "Retry-After": String(RETRY_WATERMARK_SECONDS) },
+  });
+}
+
+/** Says in log and metrics who holds the watermark back (contract section 4, as_of). */
+function report(deps: WatermarkDeps, result: WatermarkResult, isChosen: boolean): void {
+  const lagMs = result.ok && isChosen ? Math.max(0, Date.now() - Date.parse(result.asOf)) : 0;
+  if (result.ok && isChosen) deps.metrics.watermarkLagSeconds.set(lagMs / 1000);
+  const isUnsettled = !result.ok && result.reason === "unsettled";
+  if (!isUnsettled && lagMs < NOTEWORTHY_LAG_MS) return;
+  deps.log.warn(
+    { event: "export.watermark_held_back", lagMs, blockers: result.blockers },
+    "open transactions hold the watermark of exports back",
+  );
+}

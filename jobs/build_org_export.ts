@@ -1,0 +1,163 @@
+/** Job `build_org_export`: builds the ZIP of an organization, and says in the job's row what became of it. */
+import { ArtifactStorageError, type ArtifactStore } from "../shared/artifacts.ts";
+import type { Config } from "../shared/config.ts";
+import { exportFileStamp } from "../shared/file_names.ts";
+import type { JobPayloads } from "../shared/jobs.ts";
+import type { Log } from "../shared/log.ts";
+import type { ExportJobErrorCode } from "../shared/vocabulary.ts";
+import { insertAuditEntry } from "../sql/audit_log.ts";
+import { type Boss, completeJob } from "../sql/boss.ts";
+import {
+  markExportJobExhausted,
+  markExportJobFailed,
+  markExportJobQueued,
+  markExportJobReady,
+  markExportJobRunning,
+} from "../sql/export_builds.ts";
+import type { ExportJobRow } from "../sql/export_jobs.ts";
+import { findOrgById, type OrgRow } from "../sql/orgs.ts";
+import type { Pool, Sql } from "../sql/pool.ts";
+import { BuildSuperseded } from "./build_superseded.ts";
+import { writeOrgExport } from "./org_export_file.ts";
+
+/** Contract section 4, Jobs: then `BUILD_FAILED`. */
+const MAX_ATTEMPTS = 3;
+
+const MESSAGES: Readonly<Record<Exclude<ExportJobErrorCode, "CANCELED">, string>> = {
+  BUILD_TIMEOUT: "Cannot build the export: it took longer than an attempt may take",
+  BUILD_FAILED: `Cannot build the export: ${MAX_ATTEMPTS} attempts failed`,
+  ARTIFACT_STORAGE_FAILED: `Cannot keep the export: its storage failed ${MAX_ATTEMPTS} times`,
+  ORGANIZATION_GONE: "Cannot build the export: the organization is gone",
+};
+
+export interface BuildDeps {
+  config: Config;
+  sql: Pool;
+  /** For the snapshots: a connection a build. */
+  exportSql: Pool;
+  boss: Boss;
+  store: ArtifactStore;
+  log: Log;
+  /** Aborted when the process cannot wait for the build any longer. */
+  leaving: AbortSignal;
+}
+
+/**
+ * Builds the export. Safe to run twice and at the same time: only the attempt that began last can write to the row.
+ * `claim` is aborted when the queue takes the job for lost. Throws when the queue is to run it again.
+ */
+export async function buildOrgExport(
+  deps: BuildDeps,
+  { exportJobId }: JobPayloads["build_org_export"],
+  claim: AbortSignal,
+): Promise<void> {
+  const job = await markExportJobRunning(deps.sql, { id: exportJobId, maxAttempts: MAX_ATTEMPTS });
+  if (!job) return failExhausted(deps, exportJobId);
+  const log = deps.log.child({ exportJobId, attempt: job.attempt });
+  const timeout = AbortSignal.timeout(deps.config.exportBuildTimeoutMinutes * 60_000);
+  try {
+    const org = await findOrgById(deps.sql, job.orgId);
+    if (!org) return await fail(deps, job, "ORGANIZATION_GONE");
+    await build(deps, { job, org, log, signal: AbortSignal.any([claim, timeout, deps.leaving]) });
+  } catch (error) {
+    if (error instanceof BuildSuperseded || claim.aborted) {
+      log.warn({ event: "export_job.superseded", err: error }, "a build has gone to another builder");
+      // The queue takes this from whoever still holds the entry, and from nobody else.
+      throw error;
+    }
+    if (timeout.aborted) return await fail(deps, job, "BUILD_TIMEOUT");
+    await handOn(deps, { job, log, error });
+  }
+}
+
+async function build(
+  deps: BuildDeps,
+  given: { job: ExportJobRow; org: OrgRow; log: Log; signal: AbortSignal },
+): Promise<void> {
+  const { job, org, log } = given;
+  const startedAt = performance.now();
+  const artifactKey = `${job.id}.${job.attempt}.zip`;
+  const { artifact, progress } = await writeOrgExport(deps, { ...given, artifactKey });
+  const ready = await deps.sql.begin(async (tx) => {
+    const row = await markExportJobReady(tx, {
+      id: job.id,
+      attempt: job.attempt,
+      progress,
+      artifact: {
+        key: artifactKey,
+        fileName: `${org.slug}-export-${exportFileStamp(job.asOf)}.zip`,
+        ...artifact,
+      },
+      retentionHours: deps.config.exportRetentionHours,
+    });
+    if (row) await finish(tx, deps, row, "export_job.ready");
+    return row;
+  });
+  if (!ready) {
+    await deps.store.delete(artifactKey);
+    throw new BuildSuperseded(job);
+  }
+  const tookMs = Math.round(performance.now() - startedAt);
+  log.info({ event: "export_job.ready", ...progress, tookMs }, "an organization export is ready");
+}
+
+/** What goes with every end of a job, in its transaction. */
+async function finish(tx: Sql, deps: BuildDeps, job: ExportJobRow, action: string): Promise<void> {
+  await completeJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
+  await insertAuditEntry(tx, {
+    actorType: "service",
+    action,
+    subjectType: "export_job",
+    subjectId: job.id,
+    orgId: job.orgId,
+    details: job.errorCode === null ? { rows: job.rowsWritten } : { errorCode: job.errorCode },
+  });
+}
+
+/** Gives a failed build back for another attempt and rethrows; or fails the job when there is none left. */
+async function handOn(
+  deps: BuildDeps,
+  { job, log, error }: { job: ExportJobRow; log: Log; error: unknown },
+): Promise<void> {
+  const isForgiven = deps.leaving.aborted;
+  const event = isForgiven ? "export_job.cut_off" : "export_job.attempt_failed";
+  log.warn({ event, err: error }, "a build of an organization export did not finish");
+  if (!isForgiven && job.attempt >= MAX_ATTEMPTS) {
+    const isStorage = error instanceof ArtifactStorageError;
+    await fail(deps, job, isStorage ? "ARTIFACT_STORAGE_FAILED" : "BUILD_FAILED");
+    return;
+  }
+  await markExportJobQueued(deps.sql, { id: job.id, attempt: job.attempt, isForgiven });
+  throw error;
+}
+
+async function fail(
+  deps: BuildDeps,
+  job: ExportJobRow,
+  errorCode: Exclude<ExportJobErrorCode, "CANCELED">,
+): Promise<void> {
+  const failed = await deps.sql.begin(async (tx) => {
+    const row = await markExportJobFailed(tx, {
+      id: job.id,
+      attempt: job.attempt,
+      errorCode,
+      errorMessage: MESSAGES[errorCode],
+    });
+    if (row) await finish(tx, deps, row, "export_job.fail");
+    return row;
+  });
+  if (!failed) return;
+  deps.log.error({ event: "export_job.failed", exportJobId: job.id, errorCode }, "an export job has failed");
+}
+
+/** A job whose builders have all died has nobody else to say so. Any other is at its end, and nothing is to do. */
+async function failExhausted(deps: BuildDeps, id: string): Promise<void> {
+  await deps.sql.begin(async (tx) => {
+    const failed = await markExportJobExhausted(tx, {
+      id,
+      maxAttempts: MAX_ATTEMPTS,
+      errorMessage: MESSAGES.BUILD_FAILED,
+    });
+    if (failed) await finish(tx, deps, failed, "export_job.fail");
+  });
+}

@@ -1,0 +1,68 @@
+/** Entry point of the job runner: configuration, connections, the queues, and leaving in order. */
+import { setTimeout as delay } from "node:timers/promises";
+import { openArtifactStore } from "../shared/artifacts.ts";
+import { configOrRefuse, leaveWhenTold, startOrRefuse } from "../shared/entry_point.ts";
+import { createLog } from "../shared/log.ts";
+import { createShutdown } from "../shared/shutdown.ts";
+import { openWorkerQueue } from "../sql/boss.ts";
+import { JOBS_APPLICATION } from "../sql/connections.ts";
+import { requireCurrentSchema } from "../sql/migrate.ts";
+import { openPool } from "../sql/pool.ts";
+import { CONCURRENT_BUILDS, startJobs } from "./registry.ts";
+
+/** Contract section 8: what is running at SIGTERM has 25 s to finish, and to be given back when it does not. */
+const FINISH_MS = 18_000;
+/** For row moves and for cancelling a build's query, of every build at once. */
+const POOL_MAX = 2 * CONCURRENT_BUILDS;
+/** pg-boss fetches, keeps heartbeats and supervises. */
+const QUEUE_POOL_MAX = 3;
+
+async function main(): Promise<void> {
+  const config = configOrRefuse(process);
+  const log = createLog({ level: config.logLevel, process: "jobs" });
+  const applicationName = JOBS_APPLICATION;
+  const sql = openPool(config.databaseUrl, { applicationName, max: POOL_MAX });
+  const exportSql = openPool(config.databaseUrl, { applicationName, max: CONCURRENT_BUILDS, readOnly: true });
+  const boss = await startOrRefuse(process, async () => {
+    await requireCurrentSchema(sql);
+    return openWorkerQueue(config.databaseUrl, {
+      max: QUEUE_POOL_MAX,
+      onError: (error) => log.warn({ err: error }, "the queue has a problem"),
+    });
+  });
+  const leaving = new AbortController();
+  const store = openArtifactStore(config.artifactUrl);
+  const jobs = await startJobs({ config, sql, exportSql, boss, store, log, leaving: leaving.signal });
+
+  const shutdown = createShutdown({
+    log,
+    exit: (code) => process.exit(code),
+    phases: [
+      {
+        name: "finish jobs",
+        timeoutMs: FINISH_MS + 1000,
+        // What does not end in time is cut off in the next phase, which is no failure.
+        run: () => Promise.race([jobs.finish(), delay(FINISH_MS)]),
+      },
+      {
+        name: "cut off jobs",
+        timeoutMs: 3_000,
+        run: () => {
+          leaving.abort();
+          return jobs.finish();
+        },
+      },
+      {
+        name: "close database",
+        timeoutMs: 3_000,
+        run: async () => {
+          await boss.stop({ graceful: false });
+          await Promise.all([exportSql.end({ timeout: 1 }), sql.end({ timeout: 1 })]);
+        },
+      },
+    ],
+  });
+  leaveWhenTold(process, log, shutdown);
+}
+
+await main();

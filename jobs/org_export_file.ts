@@ -1,0 +1,121 @@
+/** The file of an organization export: project after project into one ZIP, straight into the artifact store. */
+import type { ArtifactStore } from "../shared/artifacts.ts";
+import type { ContentDigest } from "../shared/content_digest.ts";
+import { nameDirectories } from "../shared/export_directories.ts";
+import { type ManifestProject, organizationManifest } from "../shared/export_manifest.ts";
+import { NO_FILTERS } from "../shared/export_selection.ts";
+import { streamZip, type ZipEntry } from "../shared/zip_stream.ts";
+import type { RowMeter } from "../sql/copy_rows.ts";
+import type { ExportJobProgress, ExportJobRow } from "../sql/export_jobs.ts";
+import { preferParallelCopies } from "../sql/export_rows.ts";
+import { openExportSnapshot } from "../sql/export_snapshot.ts";
+import type { OrgRow } from "../sql/orgs.ts";
+import type { Pool } from "../sql/pool.ts";
+import { type ProjectFiles, projectEntries } from "../sql/project_entries.ts";
+import { existsLiveProject, listLiveProjects } from "../sql/projects.ts";
+import { createProgressWriter } from "./build_progress.ts";
+
+interface FileDeps {
+  sql: Pool;
+  exportSql: Pool;
+  store: ArtifactStore;
+}
+
+interface OrgExport {
+  job: ExportJobRow;
+  org: OrgRow;
+  signal: AbortSignal;
+}
+
+interface Project {
+  id: string;
+  name: string;
+}
+
+/** Writes the file and, beside it, how far it is. Throws BuildSuperseded when another builder has taken over. */
+export async function writeOrgExport(
+  deps: FileDeps,
+  given: OrgExport & { artifactKey: string },
+): Promise<{ artifact: ContentDigest; progress: ExportJobProgress }> {
+  const { job, signal, artifactKey } = given;
+  const projects = await listLiveProjects(deps.sql, job.orgId);
+  const meter: RowMeter = { rows: 0 };
+  const done = { projects: 0, bytes: 0 };
+  const progress = (): ExportJobProgress => ({
+    projectsDone: done.projects,
+    projectsTotal: projects.length,
+    rowsWritten: meter.rows,
+    bytesWritten: done.bytes,
+  });
+  const writeProgress = createProgressWriter(deps.sql, job);
+  async function* watched(): AsyncGenerator<Uint8Array, void, void> {
+    await writeProgress(progress());
+    const entries = orgEntries(deps, {
+      ...given,
+      projects,
+      meter,
+      onProject: () => {
+        done.projects += 1;
+      },
+    });
+    for await (const chunk of streamZip(entries, { modifiedAt: job.asOf })) {
+      signal.throwIfAborted();
+      done.bytes += chunk.length;
+      yield chunk;
+      await writeProgress(progress());
+    }
+  }
+  const artifact = await deps.store.write(artifactKey, watched());
+  return { artifact, progress: progress() };
+}
+
+/** The files of every project, each project from a snapshot of its own, then the manifest. */
+async function* orgEntries(
+  deps: FileDeps,
+  given: OrgExport & { projects: readonly Project[]; meter: RowMeter; onProject: () => void },
+): AsyncGenerator<ZipEntry, void, void> {
+  const { job, org } = given;
+  const directories = nameDirectories(given.projects);
+  const written: ManifestProject[] = [];
+  for (const { id, name } of given.projects) {
+    const files: ProjectFiles = {};
+    const directory = directories.get(id) ?? id;
+    yield* projectPart(deps, { ...given, projectId: id, directory, files });
+    // A project that was deleted meanwhile has no files.
+    if (Object.keys(files).length > 0) written.push({ directory, project: { id, name }, files });
+    given.onProject();
+  }
+  const manifest = organizationManifest({
+    asOf: job.asOf,
+    format: job.format,
+    organization: { id: org.id, slug: org.slug, name: org.name },
+    visibility: visibilityOf(job),
+    projects: written,
+  });
+  yield { name: "manifest.json", content: manifest };
+}
+
+async function* projectPart(
+  deps: FileDeps,
+  given: OrgExport & { projectId: string; directory: string; files: ProjectFiles; meter: RowMeter },
+): AsyncGenerator<ZipEntry, void, void> {
+  const { job, signal, projectId, directory, files, meter } = given;
+  signal.throwIfAborted();
+  const snapshot = await openExportSnapshot(deps.exportSql, { control: deps.sql, signal });
+  try {
+    if (!(await snapshot.run((tx) => existsLiveProject(tx, projectId)))) return;
+    await snapshot.run(preferParallelCopies);
+    yield* projectEntries(snapshot, files, {
+      selection: { projectId, asOf: job.asOf, visibility: visibilityOf(job), filters: NO_FILTERS },
+      format: job.format,
+      directory,
+      meter,
+    });
+  } finally {
+    await snapshot.close();
+  }
+}
+
+function visibilityOf({ includeDeleted, includeArchived, includeSuperseded, includeResolved }: ExportJobRow) {
+  return { includeDeleted, includeArchived, includeSuperseded, includeResolved };
+}

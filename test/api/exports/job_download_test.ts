@@ -1,0 +1,122 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { downloadJob, jobOf, postJob, refusalOf } from "../../helpers/export_job.ts";
+import { makeExportProject } from "../../helpers/export_project.ts";
+import { openTestRunner } from "../../helpers/job_runner.ts";
+import { openListeningApp } from "../../helpers/listening_app.ts";
+
+/** An app behind a socket, and a job whose file is ready. */
+async function openWithFile() {
+  const listening = await openListeningApp();
+  const { app, origin } = listening;
+  const { person } = await makeExportProject(app);
+  const { id } = await jobOf(await postJob(app, person));
+  await using runner = await openTestRunner(app);
+  await runner.build(id);
+  const fetchFile = (headers: Record<string, string> = {}, method = "GET") =>
+    fetch(`${origin}/api/v1/export/jobs/${id}/download`, {
+      method,
+      headers: { authorization: `Bearer ${person.key}`, ...headers },
+    });
+  return { listening, app, person, id, fetchFile };
+}
+
+test("a download is the file, with its length, its digest and the headers of file endpoints", async () => {
+  const { listening, app, person, id, fetchFile } = await openWithFile();
+  await using _listening = listening;
+  const { job } = (await (await app.request(`/api/v1/export/jobs/${id}`, { key: person.key })).json()) as {
+    job: Awaited<ReturnType<typeof jobOf>>;
+  };
+  const response = await fetchFile();
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const sha256 = createHash("sha256").update(bytes).digest();
+  expect(response.status).toBe(200);
+  expect(job.artifact).toMatchObject({ bytes: bytes.length, sha256: sha256.toString("hex") });
+  const expected = {
+    "accept-ranges": "bytes",
+    "cache-control": "no-store",
+    "content-length": String(bytes.length),
+    "content-type": "application/zip",
+    etag: `"${sha256.toString("hex")}"`,
+    "repr-digest": `sha-256=:${sha256.toString("base64")}:`,
+    "x-export-as-of": job.asOf,
+    "x-export-total-rows": String(job.progress.rowsWritten),
+  };
+  expect(Object.fromEntries(response.headers)).toMatchObject(expected);
+  expect(response.headers.get("content-disposition")).toBe(
+    `attachment; filename="${job.artifact?.fileName}"; filename*=UTF-8''${job.artifact?.fileName}`,
+  );
+  const head = await fetchFile({ range: "bytes=0-1" }, "HEAD");
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+  expect(Object.fromEntries(head.headers)).toMatchObject(expected);
+});
+
+test("a download goes on where it broke off, as Range and If-Range say", async () => {
+  const { listening, fetchFile } = await openWithFile();
+  await using _listening = listening;
+  const whole = await fetchFile();
+  const etag = whole.headers.get("etag") ?? "";
+  const bytes = Buffer.from(await whole.arrayBuffer());
+  const size = bytes.length;
+  const parts: [Record<string, string>, [number, number] | null][] = [
+    [{ range: "bytes=0-0" }, [0, 0]],
+    [{ range: "bytes=10-19" }, [10, 19]],
+    [{ range: "bytes=100-" }, [100, size - 1]],
+    [{ range: "bytes=-7" }, [size - 7, size - 1]],
+    [{ range: `bytes=5-${size * 2}` }, [5, size - 1]],
+    [{ range: `bytes=-${size * 2}` }, [0, size - 1]],
+    [{ range: "bytes=10-19", "if-range": etag }, [10, 19]],
+    [{ range: "bytes=10-19", "if-range": '"another"' }, null],
+    [{ range: "bytes=10-19", "if-range": `W/${etag}` }, null],
+    [{ range: "bytes=9-3" }, null],
+    [{ range: "bytes=0-1,4-5" }, null],
+    [{ range: "bytes=x-" }, null],
+    [{ range: "lines=0-1" }, null],
+  ];
+  for (const [headers, part] of parts) {
+    const response = await fetchFile(headers);
+    const [first, last] = part ?? [0, size - 1];
+    expect([headers, response.status, response.headers.get("content-range")]).toEqual([
+      headers,
+      part ? 206 : 200,
+      part ? `bytes ${first}-${last}/${size}` : null,
+    ]);
+    expect(response.headers.get("content-length")).toBe(String(last - first + 1));
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes.subarray(first, last + 1));
+  }
+  for (const range of [`bytes=${size}-`, "bytes=-0"]) {
+    const response = await fetchFile({ range });
+    expect(response.headers.get("content-range")).toBe(`bytes */${size}`);
+    expect(await refusalOf(response)).toEqual([416, "RANGE_NOT_SATISFIABLE"]);
+  }
+});
+
+test("any member downloads, with a key or a session of their own, and nobody else", async () => {
+  const { listening, app, person, id } = await openWithFile();
+  await using _listening = listening;
+  const viewer = await app.make.person({ org: person.org, role: "viewer" });
+  const { token } = await app.make.session({ userId: viewer.user.id });
+  for (const credential of [viewer.key, token]) {
+    expect((await downloadJob(app, credential, id)).status).toBe(200);
+  }
+  const robot = await app.make.person({ org: person.org, kind: "system" });
+  const stranger = await app.make.person();
+  expect(await refusalOf(await downloadJob(app, robot.key, id))).toEqual([403, "KEY_KIND_FORBIDDEN"]);
+  expect(await refusalOf(await downloadJob(app, stranger.key, id))).toEqual([404, "EXPORT_JOB_NOT_FOUND"]);
+});
+
+test("there is no download before a job is ready, after it has failed, or after it has expired", async () => {
+  const { listening, app, person, id } = await openWithFile();
+  await using _listening = listening;
+  await app.db.sql`update export_jobs set expires_at = now() where id = ${id}`;
+  const download = (jobId: string) => downloadJob(app, person.key, jobId);
+  expect(await refusalOf(await download(id))).toEqual([410, "EXPORT_EXPIRED"]);
+  await app.db.sql`update export_jobs set status = 'expired' where id = ${id}`;
+  expect(await refusalOf(await download(id))).toEqual([410, "EXPORT_EXPIRED"]);
+  const next = await jobOf(await postJob(app, person));
+  const early = await download(next.id);
+  expect(Number(early.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await refusalOf(early)).toEqual([409, "EXPORT_NOT_READY"]);
+  await app.request(`/api/v1/export/jobs/${next.id}/cancel`, { method: "POST", key: person.key });
+  expect(await refusalOf(await download(next.id))).toEqual([409, "EXPORT_JOB_FAILED"]);
+});

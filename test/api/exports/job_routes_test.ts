@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import { openTestApp } from "../../helpers/app.ts";
+import {
+  JOBS_PATH,
+  jobOf,
+  listAudited,
+  listMismatches,
+  postJob,
+  refusalOf,
+} from "../../helpers/export_job.ts";
+
+describe("GET /export/jobs", () => {
+  test("lists the organization's jobs newest first, by pages", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person();
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const { id } = await jobOf(await postJob(app, person));
+      await app.request(`${JOBS_PATH}/${id}/cancel`, { method: "POST", key: person.key });
+      ids.unshift(id);
+    }
+    const list = async (query: string) => {
+      const response = await app.request(`${JOBS_PATH}${query}`, {
+        key: person.key,
+        headers: { "x-org-slug": person.org.slug },
+      });
+      const { jobs, ...rest } = (await response.json()) as { jobs: { id: string }[] };
+      return [jobs.map(({ id }) => id), rest];
+    };
+    expect(await list("")).toEqual([ids, { total: 3, limit: 20, offset: 0 }]);
+    expect(await list("?limit=1&offset=1")).toEqual([ids.slice(1, 2), { total: 3, limit: 1, offset: 1 }]);
+    const other = await app.request(JOBS_PATH, { key: person.key });
+    expect(await other.json()).toMatchObject({ jobs: [], total: 0 });
+  });
+
+  test("refuses pages that are none", async () => {
+    await using app = await openTestApp();
+    const { key } = await app.make.person();
+    for (const query of ["limit=0", "limit=101", "limit=x", "offset=-1", "limit=1&limit=2", "status=ready"]) {
+      const response = await app.request(`${JOBS_PATH}?${query}`, { key });
+      expect([query, ...(await refusalOf(response))]).toEqual([query, 400, "VALIDATION_ERROR"]);
+    }
+  });
+});
+
+describe("one job", () => {
+  test("is shown to publishers of its organization whatever X-Org-Slug says, and to nobody else", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person({ role: "publisher" });
+    const job = await jobOf(await postJob(app, person));
+    const ask = (key: string, id = job.id, method = "GET", rest = "") =>
+      app.request(`${JOBS_PATH}/${id}${rest}`, {
+        key,
+        method,
+        headers: { "x-org-slug": person.personalOrg.slug },
+      });
+    expect(await jobOf(await ask(person.key))).toEqual(job);
+    const viewer = await app.make.person({ org: person.org, role: "viewer" });
+    const robot = await app.make.person({ org: person.org, kind: "automation" });
+    const stranger = await app.make.person();
+    const bound = await app.make.key({ userId: person.user.id, orgId: person.personalOrg.id });
+    const refusals: [string, string, number, string][] = [
+      [viewer.key, job.id, 403, "INSUFFICIENT_ORG_ROLE"],
+      [robot.key, job.id, 403, "KEY_KIND_FORBIDDEN"],
+      [stranger.key, job.id, 404, "EXPORT_JOB_NOT_FOUND"],
+      [bound.key, job.id, 404, "EXPORT_JOB_NOT_FOUND"],
+      [person.key, crypto.randomUUID(), 404, "EXPORT_JOB_NOT_FOUND"],
+      [person.key, "no-id", 404, "EXPORT_JOB_NOT_FOUND"],
+    ];
+    for (const [key, id, status, code] of refusals) {
+      expect(await refusalOf(await ask(key, id))).toEqual([status, code]);
+      expect(await refusalOf(await ask(key, id, "POST", "/cancel"))).toEqual([status, code]);
+    }
+  });
+
+  test("is canceled while it is queued: failed, out of the queue, with an audit row", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person();
+    const { id } = await jobOf(await postJob(app, person));
+    const cancel = () => app.request(`${JOBS_PATH}/${id}/cancel`, { method: "POST", key: person.key });
+    const canceled = await jobOf(await cancel());
+    expect(canceled).toMatchObject({
+      status: "failed",
+      errorCode: "CANCELED",
+      errorMessage: expect.any(String),
+      finishedAt: expect.any(String),
+    });
+    expect(await listMismatches(app)).toEqual([]);
+    expect(await listAudited(app, id)).toMatchObject([
+      { action: "export_job.queue" },
+      { action: "export_job.cancel" },
+    ]);
+    expect(await refusalOf(await cancel())).toEqual([409, "EXPORT_JOB_FINISHED"]);
+    expect((await postJob(app, person)).status).toBe(201);
+  });
+
+  test("is not canceled while its build runs", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person();
+    const { id } = await jobOf(await postJob(app, person));
+    await app.db.sql`update export_jobs set status = 'running', attempt = 1 where id = ${id}`;
+    const response = await app.request(`${JOBS_PATH}/${id}/cancel`, { method: "POST", key: person.key });
+    expect(await refusalOf(response)).toEqual([409, "EXPORT_JOB_RUNNING"]);
+    expect(await listMismatches(app)).toEqual([]);
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, test } from "bun:test";
+import { openTestApp } from "../../helpers/app.ts";
+import {
+  JOBS_PATH,
+  jobOf,
+  listAudited,
+  listMismatches,
+  postJob,
+  refusalOf,
+} from "../../helpers/export_job.ts";
+
+describe("POST /export/jobs", () => {
+  test("queues an export of the organization as of now, with an entry in the queue and an audit row", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person({ role: "publisher" });
+    const before = Date.now();
+    const response = await postJob(app, person);
+    expect(response.status).toBe(201);
+    const job = await jobOf(response);
+    expect(job).toEqual({
+      id: expect.any(String),
+      status: "queued",
+      format: "ndjson",
+      asOf: expect.any(String),
+      createdAt: expect.any(String),
+      requestedBy: person.user.id,
+      organizationId: person.org.id,
+      visibility: {
+        includeDeleted: false,
+        includeArchived: false,
+        includeSuperseded: false,
+        includeResolved: true,
+      },
+      attempt: 0,
+      progress: { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 },
+    });
+    expect(Date.parse(job.asOf)).toBeGreaterThanOrEqual(before - 1);
+    expect(job.asOf <= job.createdAt).toBe(true);
+    expect(await listMismatches(app)).toEqual([]);
+    const [entry] = await app.db.sql`select name, data, retry_limit from pgboss.job where id = ${job.id}`;
+    expect(entry).toMatchObject({ name: "build_org_export", data: { exportJobId: job.id } });
+    expect(await listAudited(app, job.id)).toEqual([
+      {
+        action: "export_job.queue",
+        actorUserId: person.user.id,
+        credentialId: person.keyId,
+        orgId: person.org.id,
+      },
+    ]);
+  });
+
+  test("takes format, watermark and the four flags", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person();
+    const job = await jobOf(
+      await postJob(app, person, {
+        format: "csv",
+        as_of: "2026-02-01T01:00:00.0009+01:00",
+        include_deleted: true,
+        include_archived: true,
+        include_superseded: true,
+        include_resolved: false,
+      }),
+    );
+    expect(job).toMatchObject({
+      format: "csv",
+      asOf: "2026-02-01T00:00:00.000Z",
+      visibility: {
+        includeDeleted: true,
+        includeArchived: true,
+        includeSuperseded: true,
+        includeResolved: false,
+      },
+    });
+  });
+
+  test("answers twenty callers at once with one 201, nineteen 200 and one id", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => postJob(app, person, {})));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
+    const ids = await Promise.all(answers.map(async (answer) => (await jobOf(answer)).id));
+    expect(new Set(ids).size).toBe(1);
+    expect(await listMismatches(app)).toEqual([]);
+  });
+
+  test("leaves neither job nor entry nor audit row when one of them cannot be written", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person();
+    await app.db.sql`alter table audit_log add constraint no_jobs check (action <> 'export_job.queue')`;
+    expect((await postJob(app, person)).status).toBe(500);
+    const [counts] = await app.db.sql`
+      select (select count(*) from export_jobs) as jobs, (select count(*) from pgboss.job) as entries`;
+    expect(counts).toEqual({ jobs: 0, entries: 0 });
+  });
+});
+
+describe("POST /export/jobs refuses", () => {
+  test("the job after the limit of the hour, canceled ones counted, and says when to come back", async () => {
+    await using app = await openTestApp({ config: { exportJobsPerHour: 2 } });
+    const person = await app.make.person();
+    const post = async () => jobOf(await postJob(app, person));
+    const cancel = (id: string) =>
+      app.request(`${JOBS_PATH}/${id}/cancel`, { method: "POST", key: person.key });
+    const first = await post();
+    await cancel(first.id);
+    await cancel((await post()).id);
+    const refused = await postJob(app, person);
+    const wait = Number(refused.headers.get("retry-after"));
+    expect(await refusalOf(refused)).toEqual([429, "EXPORT_JOB_LIMIT"]);
+    expect(wait).toBeGreaterThan(3500);
+    expect(wait).toBeLessThanOrEqual(3600);
+    await app.db.sql`
+      update export_jobs set created_at = created_at - interval '1 hour' where id = ${first.id}`;
+    expect((await postJob(app, person)).status).toBe(201);
+  });
+
+  test("bodies that are not what it takes, every problem by its path", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person();
+    const bodies: [unknown, string[]][] = [
+      [{ includeDeleted: true, project: "x" }, ["includeDeleted", "project"]],
+      [
+        { format: "xml", as_of: "yesterday", include_deleted: "true" },
+        ["format", "as_of", "include_deleted"],
+      ],
+      [{ as_of: 1, include_resolved: null }, ["as_of", "include_resolved"]],
+      [{ format: null, as_of: null }, ["format", "as_of"]],
+      [{ as_of: "2999-01-01T00:00:00Z" }, ["as_of"]],
+      [[], [""]],
+      ["no json", [""]],
+    ];
+    for (const [body, paths] of bodies) {
+      const response = await postJob(app, person, body, { "content-type": "application/json" });
+      const { error } = (await response.json()) as { error: { details: { errors: { path: string }[] } } };
+      expect([body, response.status, error.details.errors.map(({ path }) => path)]).toEqual([
+        body,
+        400,
+        paths,
+      ]);
+    }
+    expect(await app.db.sql`select id from export_jobs`).toEqual([] as never);
+  });
+
+  test("before it reads the body: viewers, free plans, keys of other kinds, read keys, strangers", async () => {
+    await using app = await openTestApp();
+    const callers = [
+      [await app.make.person({ role: "viewer" }), 403, "INSUFFICIENT_ORG_ROLE"],
+      [await app.make.person({ tier: "free" }), 402, "SUBSCRIPTION_REQUIRED"],
+      [await app.make.person({ kind: "automation" }), 403, "KEY_KIND_FORBIDDEN"],
+      [await app.make.person({ kind: "system" }), 403, "KEY_KIND_FORBIDDEN"],
+      [await app.make.person({ scope: "read" }), 403, "INSUFFICIENT_SCOPE"],
+    ] as const;
+    for (const [caller, status, code] of callers) {
+      expect(await refusalOf(await postJob(app, caller, { format: "xml" }))).toEqual([status, code]);
+    }
+    const [member] = callers[0];
+    const stranger = await app.make.person();
+    const answer = await postJob(app, { key: stranger.key, org: member.org });
+    expect(await refusalOf(answer)).toEqual([403, "ORG_ACCESS_DENIED"]);
+  });
+});

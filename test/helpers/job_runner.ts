@@ -1,0 +1,64 @@
+/** The job runner in the test's process, on the database and the artifact directory of a test's app. */
+import { type BuildDeps, buildOrgExport } from "../../jobs/build_org_export.ts";
+import { startJobs } from "../../jobs/registry.ts";
+import { type ArtifactStore, openArtifactStore } from "../../shared/artifacts.ts";
+import type { Config } from "../../shared/config.ts";
+import { openWorkerQueue } from "../../sql/boss.ts";
+import { JOBS_APPLICATION } from "../../sql/connections.ts";
+import { openPool } from "../../sql/pool.ts";
+import type { TestApp } from "./app.ts";
+
+export interface TestRunner extends AsyncDisposable {
+  deps: BuildDeps;
+  /** Takes the job from the queue and runs one attempt of its build, here and now. */
+  build(exportJobId: string): Promise<void>;
+  /** Makes builds end as they do when the process has to leave. */
+  leave(): void;
+}
+
+export interface TestRunnerOptions {
+  config?: Partial<Config>;
+  store?: (store: ArtifactStore) => ArtifactStore;
+  /** Works off the queue; otherwise builds run only when the test says so. */
+  isWorking?: boolean;
+}
+
+/** Opens the runner; `await using` ends it. */
+export async function openTestRunner(app: TestApp, options: TestRunnerOptions = {}): Promise<TestRunner> {
+  const config = { ...app.deps.config, ...options.config };
+  const applicationName = JOBS_APPLICATION;
+  const sql = openPool(config.databaseUrl, { applicationName, max: 4 });
+  const exportSql = openPool(config.databaseUrl, { applicationName, max: 2, readOnly: true });
+  const { log } = app.deps;
+  const boss = await openWorkerQueue(config.databaseUrl, {
+    max: 2,
+    onError: (error) => log.error({ err: error }, "queue"),
+  });
+  const leaving = new AbortController();
+  const store = openArtifactStore(config.artifactUrl);
+  const deps: BuildDeps = {
+    ...{ config, sql, exportSql, boss, log },
+    store: options.store?.(store) ?? store,
+    leaving: leaving.signal,
+  };
+  const jobs = options.isWorking ? await startJobs(deps) : null;
+  return {
+    deps,
+    async build(exportJobId) {
+      await boss.fetch("build_org_export", { ignoreStartAfter: true });
+      try {
+        await buildOrgExport(deps, { exportJobId }, new AbortController().signal);
+      } catch (error) {
+        await boss.fail("build_org_export", exportJobId);
+        throw error;
+      }
+    },
+    leave: () => leaving.abort(),
+    async [Symbol.asyncDispose]() {
+      leaving.abort();
+      await jobs?.finish();
+      await boss.stop({ graceful: false });
+      await Promise.all([sql.end({ timeout: 1 }), exportSql.end({ timeout: 1 })]);
+    },
+  };
+}

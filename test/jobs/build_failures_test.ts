@@ -1,0 +1,165 @@
+/** What becomes of a job when its build does not go well. */
+import { expect, test } from "bun:test";
+import { readdir, rm } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { markExportJobQueued, updateExportJobProgress } from "../../sql/export_builds.ts";
+import { openTestApp, type TestApp } from "../helpers/app.ts";
+import { getJob, jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
+import { makeExportProject } from "../helpers/export_project.ts";
+import { openTestRunner } from "../helpers/job_runner.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+async function openWithJob() {
+  const app = await openTestApp();
+  const { person } = await makeExportProject(app);
+  const { id } = await jobOf(await postJob(app, person));
+  return { app, person, id, show: () => getJob(app, person.key, id) };
+}
+
+async function storedFiles(app: TestApp): Promise<string[]> {
+  return readdir(fileURLToPath(app.deps.config.artifactUrl)).catch(() => []);
+}
+
+test("a job whose builder died is built by the next attempt, and the dead one's writes have no effect", async () => {
+  const { app, id, show } = await openWithJob();
+  await using _app = app;
+  await app.db
+    .sql`update export_jobs set status = 'running', attempt = 1, started_at = now() where id = ${id}`;
+  await using runner = await openTestRunner(app);
+  await runner.build(id);
+  const job = await show();
+  expect(job).toMatchObject({ status: "ready", attempt: 2 });
+  const late = { id, attempt: 1 };
+  const { progress } = job;
+  expect(await updateExportJobProgress(app.db.sql, { ...late, progress })).toBe(false);
+  expect(await markExportJobQueued(app.db.sql, { ...late, isForgiven: false })).toBe(false);
+  expect(await show()).toEqual(job);
+  expect(await listMismatches(app)).toEqual([]);
+});
+
+test("a builder that was taken over stops, leaves the job alone and no file behind", async () => {
+  const { app, id, show } = await openWithJob();
+  await using _app = app;
+  await using runner = await openTestRunner(app, {
+    store: (store) => ({
+      ...store,
+      async write(key, content) {
+        const digest = await store.write(key, content);
+        await app.db.sql`update export_jobs set attempt = 2 where id = ${id}`;
+        return digest;
+      },
+    }),
+  });
+  await expect(runner.build(id)).rejects.toThrow("attempt 1 is not the running one");
+  expect(await show()).toMatchObject({ status: "running", attempt: 2 });
+  expect(await storedFiles(app)).toEqual([]);
+});
+
+test("a store that fails three times fails the job, whose place is free for the next, which is built", async () => {
+  const { app, person, id, show } = await openWithJob();
+  await using _app = app;
+  const path = fileURLToPath(app.deps.config.artifactUrl);
+  await Bun.write(path, "a file where the directory should be");
+  await using runner = await openTestRunner(app);
+  for (const attempt of [1, 2]) {
+    await expect(runner.build(id)).rejects.toThrow("Cannot store the artifact");
+    expect(await show()).toMatchObject({ status: "queued", attempt });
+    expect(await listMismatches(app)).toEqual([]);
+  }
+  await runner.build(id);
+  expect(await show()).toMatchObject({
+    status: "failed",
+    attempt: 3,
+    errorCode: "ARTIFACT_STORAGE_FAILED",
+    errorMessage: "Cannot keep the export: its storage failed 3 times",
+    finishedAt: expect.any(String),
+  });
+  expect(await listMismatches(app)).toEqual([]);
+  await rm(path);
+  const next = await jobOf(await postJob(app, person));
+  await runner.build(next.id);
+  expect(await getJob(app, person.key, next.id)).toMatchObject({ status: "ready" });
+});
+
+test("a job that three builders have died of fails, by whoever finds it", async () => {
+  const { app, id, show } = await openWithJob();
+  await using _app = app;
+  await app.db.sql`update export_jobs set status = 'running', attempt = 3 where id = ${id}`;
+  await using runner = await openTestRunner(app);
+  await runner.build(id);
+  expect(await show()).toMatchObject({ status: "failed", errorCode: "BUILD_FAILED" });
+  expect(await listMismatches(app)).toEqual([]);
+});
+
+test("a build that fails in the middle leaves no file, not even a part", async () => {
+  const { app, id, show } = await openWithJob();
+  await using _app = app;
+  await app.db.sql`alter table analysis_records rename to elsewhere`;
+  await using runner = await openTestRunner(app);
+  await expect(runner.build(id)).rejects.toThrow("analysis_records");
+  expect(await show()).toMatchObject({ status: "queued", attempt: 1 });
+  expect(await storedFiles(app)).toEqual([]);
+});
+
+test("a build that takes too long fails the job", async () => {
+  const { app, id, show } = await openWithJob();
+  await using _app = app;
+  await using runner = await openTestRunner(app, {
+    config: { exportBuildTimeoutMinutes: 0.001 },
+    store: (store) => ({
+      ...store,
+      async write(key, content) {
+        await Bun.sleep(100);
+        return store.write(key, content);
+      },
+    }),
+  });
+  await runner.build(id);
+  expect(await show()).toMatchObject({ status: "failed", errorCode: "BUILD_TIMEOUT" });
+  expect(await listMismatches(app)).toEqual([]);
+});
+
+test("a build that is cut off by a leaving process is queued again and not counted", async () => {
+  const { app, id, show } = await openWithJob();
+  await using _app = app;
+  await using runner = await openTestRunner(app);
+  runner.leave();
+  await expect(runner.build(id)).rejects.toThrow();
+  expect(await show()).toMatchObject({ status: "queued", attempt: 0 });
+  expect(await listMismatches(app)).toEqual([]);
+});
+
+test("the job of an organization that is gone fails", async () => {
+  await using app = await openTestApp();
+  const person = await app.make.person();
+  const { id } = await jobOf(await postJob(app, person));
+  await app.db.sql`delete from organizations where id = ${person.org.id}`;
+  await using runner = await openTestRunner(app);
+  await runner.build(id);
+  const [row] = await app.db.sql`select status, error_code from export_jobs where id = ${id}`;
+  expect(row).toEqual({ status: "failed", errorCode: "ORGANIZATION_GONE" });
+  expect(await listMismatches(app)).toEqual([]);
+});
+
+test("a job that was canceled before its build began is not built", async () => {
+  const { app, person, id, show } = await openWithJob();
+  await using _app = app;
+  await app.request(`/api/v1/export/jobs/${id}/cancel`, { method: "POST", key: person.key });
+  await using runner = await openTestRunner(app);
+  await runner.build(id);
+  expect(await show()).toMatchObject({ status: "failed", errorCode: "CANCELED", attempt: 0 });
+  expect(await storedFiles(app)).toEqual([]);
+});
+
+test("the queue runs a failed build again", async () => {
+  const { app, show } = await openWithJob();
+  await using _app = app;
+  const path = fileURLToPath(app.deps.config.artifactUrl);
+  await Bun.write(path, "a file where the directory should be");
+  await using _runner = await openTestRunner(app, { isWorking: true });
+  await waitFor(async () => (await show()).attempt === 1 && (await show()).status === "queued", 10_000);
+  await rm(path);
+  await waitFor(async () => (await show()).status === "ready", 20_000);
+  expect(await show()).toMatchObject({ attempt: 2 });
+  expect(await listMismatches(app)).toEqual([]);
+});

@@ -1,0 +1,165 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { EXPORT_DATASET_NAMES } from "../../shared/export_datasets.ts";
+import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
+import { openTestApp, type TestApp } from "../helpers/app.ts";
+import {
+  downloadJob,
+  getJob,
+  jobOf,
+  listAudited,
+  listMismatches,
+  postJob,
+  unzip,
+} from "../helpers/export_job.ts";
+import {
+  AFTER_ALL,
+  type ExportProject,
+  exportDataset,
+  makeExportProject,
+} from "../helpers/export_project.ts";
+import { openTestRunner } from "../helpers/job_runner.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+async function queueAfterAll(app: TestApp, caller: Parameters<typeof postJob>[1], body: object = {}) {
+  return jobOf(await postJob(app, caller, { as_of: AFTER_ALL, ...body }));
+}
+
+interface ProjectPart {
+  directory: string;
+  rowCounts: Record<string, number>;
+  files: Record<string, unknown>;
+}
+
+/** Compares a project's files, and what the manifest says of them, with what the datasets are singly. */
+async function checkPart(
+  app: TestApp,
+  given: Pick<ExportProject, "person" | "project"> & { format: ExportFormat; part: ProjectPart },
+  files: ReadonlyMap<string, string>,
+): Promise<{ rows: number; bytes: number }> {
+  const { format, part } = given;
+  const sums = { rows: 0, bytes: 0 };
+  for (const dataset of EXPORT_DATASET_NAMES) {
+    const name = `${dataset}.${format}`;
+    const response = await exportDataset(app, given, dataset, `?as_of=${AFTER_ALL}&format=${format}`);
+    const rows = Number(response.headers.get("x-export-total-rows"));
+    const content = Buffer.from(await response.arrayBuffer());
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    expect(files.get(`${part.directory}/${name}`)).toBe(new TextDecoder().decode(content));
+    expect(part.rowCounts[dataset]).toBe(rows);
+    expect(part.files[dataset]).toEqual({ name, rows, bytes: content.length, sha256 });
+    sums.rows += rows;
+    sums.bytes += content.length;
+  }
+  return sums;
+}
+
+/** A project with rows and one without, in one organization, and one that was deleted. */
+async function makeOrg(app: TestApp) {
+  const made = await makeExportProject(app);
+  const { person, project } = made;
+  const owned = { orgId: person.org.id, ownerId: person.user.id };
+  const empty = await app.make.project({ ...owned, name: "空 / ../=x" });
+  await app.make.project({ ...owned, name: "Gone", deletedAt: AFTER_ALL });
+  const title = 'two\nlines, a "quote"';
+  await app.make.issue({ projectId: project.id, createdAt: "2026-01-11T00:00:00.000Z", title });
+  const directories = [
+    `${project.name.replace(" ", "-")}__${project.id.slice(0, 8)}`,
+    `x__${empty.id.slice(0, 8)}`,
+  ];
+  return { person, projects: [project, empty], directories };
+}
+
+for (const format of EXPORT_FORMATS) {
+  test(`a queued job becomes a ZIP of every project in ${format}, as they are singly, and a manifest`, async () => {
+    await using app = await openTestApp();
+    const { person, projects, directories } = await makeOrg(app);
+    await using _runner = await openTestRunner(app, { isWorking: true });
+    const { id } = await queueAfterAll(app, person, { format });
+    await waitFor(async () => (await getJob(app, person.key, id)).status === "ready", 20_000);
+    const job = await getJob(app, person.key, id);
+    const bytes = await (await downloadJob(app, person.key, id)).arrayBuffer();
+    const files = await unzip(bytes);
+    expect([...files.keys()]).toEqual([
+      ...directories.flatMap((directory) =>
+        EXPORT_DATASET_NAMES.map((dataset) => `${directory}/${dataset}.${format}`),
+      ),
+      "manifest.json",
+    ]);
+    const { projects: parts, totals, ...head } = JSON.parse(files.get("manifest.json") ?? "");
+    const { id: orgId, slug, name } = person.org;
+    expect(head).toEqual({
+      schemaVersion: 1,
+      kind: "organization",
+      asOf: AFTER_ALL,
+      coherence: "insert-level",
+      format,
+      organization: { id: orgId, slug, name },
+      visibility: job.visibility,
+    });
+    const sums = { projects: 2, rows: 0, bytes: 0 };
+    for (const [index, project] of projects.entries()) {
+      const part = parts[index];
+      expect(part).toMatchObject({
+        directory: directories[index],
+        project: { id: project.id, name: project.name },
+      });
+      const { rows, bytes: size } = await checkPart(app, { person, project, format, part }, files);
+      sums.rows += rows;
+      sums.bytes += size;
+    }
+    expect(totals).toEqual(sums);
+    const sha256 = createHash("sha256").update(Buffer.from(bytes)).digest("hex");
+    expect(job).toMatchObject({
+      attempt: 1,
+      progress: { projectsDone: 2, projectsTotal: 2, rowsWritten: sums.rows, bytesWritten: bytes.byteLength },
+      artifact: { fileName: `${slug}-export-2026-02-01T000000Z.zip`, bytes: bytes.byteLength, sha256 },
+    });
+    expect(Date.parse(job.expiresAt ?? "") - Date.parse(job.readyAt ?? "")).toBe(72 * 3_600_000);
+    expect(await listMismatches(app)).toEqual([]);
+    expect(await listAudited(app, id)).toMatchObject([
+      { action: "export_job.queue" },
+      { action: "export_job.ready", actorUserId: null },
+      { action: "export_job.download" },
+    ]);
+  });
+}
+
+test("a project that is deleted while others are built is left out", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const { person } = made;
+  const gone = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
+  const job = await queueAfterAll(app, person);
+  await using runner = await openTestRunner(app, {
+    store: (store) => ({
+      ...store,
+      async write(key, content) {
+        // The list of projects is made; no project has been read.
+        await app.db.sql`update projects set deleted_at = now() where id = ${gone.id}`;
+        return store.write(key, content);
+      },
+    }),
+  });
+  await runner.build(job.id);
+  const files = await unzip(await (await downloadJob(app, person.key, job.id)).arrayBuffer());
+  const manifest = JSON.parse(files.get("manifest.json") ?? "");
+  expect(manifest.projects.map(({ project }: { project: { id: string } }) => project.id)).toEqual([
+    made.project.id,
+  ]);
+  expect(files.size).toBe(9);
+});
+
+test("the same job makes the same bytes, and rows that come after the watermark are not in it", async () => {
+  await using app = await openTestApp();
+  const { person, project } = await makeExportProject(app);
+  await using runner = await openTestRunner(app);
+  const hashes = new Set<string | undefined>();
+  for (let count = 0; count < 2; count += 1) {
+    const { id } = await queueAfterAll(app, person);
+    await app.make.issue({ projectId: project.id });
+    await runner.build(id);
+    hashes.add((await getJob(app, person.key, id)).artifact?.sha256);
+  }
+  expect(hashes.size).toBe(1);
+});

@@ -1,0 +1,47 @@
+/** The job runner as the process it is in production. */
+import { expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
+import { openTestApp } from "../helpers/app.ts";
+import { getJob, jobOf, postJob } from "../helpers/export_job.ts";
+import { makeExportProject } from "../helpers/export_project.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+const MAIN = fileURLToPath(new URL("../../jobs/main.ts", import.meta.url));
+
+function spawnRunner(env: Readonly<Record<string, string>>) {
+  return Bun.spawn([process.execPath, MAIN], { env, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+test("two runners side by side build each job once, and leave when they are told to", async () => {
+  await using app = await openTestApp();
+  const { databaseUrl, artifactUrl } = app.deps.config;
+  const env = { DATABASE_URL: databaseUrl, ARTIFACT_URL: artifactUrl };
+  const runners = [spawnRunner(env), spawnRunner(env)];
+  const output = Promise.all(runners.map((runner) => new Response(runner.stdout).text()));
+  const jobs: { key: string; id: string }[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    const { person } = await makeExportProject(app);
+    jobs.push({ key: person.key, id: (await jobOf(await postJob(app, person))).id });
+  }
+  for (const { key, id } of jobs) {
+    await waitFor(async () => (await getJob(app, key, id)).status === "ready", 30_000);
+    expect(await getJob(app, key, id)).toMatchObject({ attempt: 1 });
+  }
+  for (const runner of runners) runner.kill("SIGTERM");
+  expect(await Promise.all(runners.map((runner) => runner.exited))).toEqual([0, 0]);
+  const built = (await output)
+    .join("")
+    .split("\n")
+    .filter((line) => line.includes('"export_job.ready"'));
+  expect(built.length).toBe(3);
+});
+
+test("a runner does not start on a database that is behind", async () => {
+  await using app = await openTestApp();
+  await app.db.sql`delete from schema_migrations where name like '%export_jobs%'`;
+  const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl });
+  expect(await runner.exited).toBe(1);
+  expect(await new Response(runner.stderr).text()).toBe(
+    "Cannot start: 1 migrations are pending; run `bun run migrate` first\n",
+  );
+});

@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { cancelJob, completeJob, enqueueJob, openQueue } from "../../sql/boss.ts";
+import type { Sql } from "../../sql/pool.ts";
+import { openTestDatabase } from "../helpers/database.ts";
+
+const name = "build_org_export";
+
+function failOn(error: unknown): never {
+  throw error;
+}
+
+test("a job is queued, canceled and completed with its transaction, or not at all", async () => {
+  await using db = await openTestDatabase();
+  const boss = await openQueue(db.sql, failOn);
+  const states = async (): Promise<string[]> =>
+    (await db.sql<{ state: string }[]>`select state::text from pgboss.job order by created_on`).map(
+      (row) => row.state,
+    );
+  const enqueue = (tx: Sql, id: string) =>
+    enqueueJob(tx, boss, { id, name, payload: { exportJobId: id }, expireSeconds: 60 });
+  const undone = (work: (tx: Sql) => Promise<void>) =>
+    expect(
+      db.sql.begin(async (tx) => {
+        await work(tx);
+        throw new Error("undo");
+      }),
+    ).rejects.toThrow("undo");
+  const [first, second] = [crypto.randomUUID(), crypto.randomUUID()];
+  await undone((tx) => enqueue(tx, first));
+  expect(await states()).toEqual([]);
+  await db.sql.begin((tx) => enqueue(tx, first));
+  await db.sql.begin((tx) => enqueue(tx, second));
+  expect(await states()).toEqual(["created", "created"]);
+  await undone((tx) => cancelJob(tx, boss, { id: first, name }));
+  expect(await states()).toEqual(["created", "created"]);
+  await db.sql.begin((tx) => cancelJob(tx, boss, { id: first, name }));
+  const [job] = await boss.fetch(name);
+  expect(job).toMatchObject({ id: second, data: { exportJobId: second } });
+  await undone((tx) => completeJob(tx, boss, { id: second, name }));
+  expect(await states()).toEqual(["cancelled", "active"]);
+  await db.sql.begin((tx) => completeJob(tx, boss, { id: second, name }));
+  expect(await states()).toEqual(["cancelled", "completed"]);
+  await boss.stop({ graceful: false });
+});
+
+test("enqueueJob() keeps text as it is and refuses an id that is queued already", async () => {
+  await using db = await openTestDatabase();
+  const boss = await openQueue(db.sql, failOn);
+  const id = crypto.randomUUID();
+  const job = {
+    id,
+    name,
+    payload: { exportJobId: 'a "quote", a \\ and ünïcödé' },
+    expireSeconds: 60,
+  } as const;
+  await db.sql.begin((tx) => enqueueJob(tx, boss, job));
+  const [row] = await db.sql`select jsonb_typeof(data) as type, data from pgboss.job where id = ${id}`;
+  expect(row).toEqual({ type: "object", data: job.payload });
+  await expect(db.sql.begin((tx) => enqueueJob(tx, boss, job))).rejects.toThrow(
+    "there is such an entry already",
+  );
+  await boss.stop({ graceful: false });
+});
