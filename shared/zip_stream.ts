@@ -6,6 +6,11 @@ import { NativeDeflateStream } from "./deflate_stream.ts";
 const REGULAR_FILE_MODE = 0o100_644;
 /** What makes zip.js use the configured compression class, see there. */
 const NATIVE_LEVEL = 6;
+/**
+ * zip.js writes only so many entries at a time in the whole process, by default one a processor, and lets the others
+ * wait: two readers that stall would stop every archive. Our own limit is the stream slots.
+ */
+const MOST_ARCHIVES = 100_000;
 /** The first and last instants that a ZIP entry's clock can show. */
 const FIRST_DOS_TIME = Date.UTC(1980, 0, 1);
 const LAST_DOS_TIME = Date.UTC(2107, 11, 31, 23, 59, 58);
@@ -28,7 +33,7 @@ export async function* streamZip(
   entries: AsyncGenerator<ZipEntry, void, void>,
   options: { modifiedAt: string },
 ): AsyncGenerator<Uint8Array, void, void> {
-  configure({ useWebWorkers: false, CompressionStream: NativeDeflateStream });
+  configure({ useWebWorkers: false, CompressionStream: NativeDeflateStream, maxWorkers: MOST_ARCHIVES });
   const { pipe, fail } = openPipe();
   const writer = new ZipWriter(pipe.writable, entryOptions(options.modifiedAt));
   let current: AsyncIterator<Uint8Array> | undefined;

@@ -84,6 +84,8 @@ export async function findDifferentRow(tx: Sql, { dataset, projectId }: StagedRo
   // The table's statistics may be from before the project came: a nested loop by the wrong index, which looks cheap
   // then, reads the whole project for every row.
   await tx`set local enable_nestloop = off`;
+  // Without it, PostgreSQL 18 reads the whole table for every staged row: minutes instead of a quarter of a second.
+  await tx`analyze import_stage`;
   const [row] = await tx.unsafe<{ id: string }[]>(
     `select r."id"
      from ${stagedRows(dataset)}
