@@ -190,11 +190,13 @@ test("a bundle whose rows cannot be counted in time is 504, and the next one wor
     await release.promise;
   });
   await locked.promise;
-  expect(await refusal(await exportDataset(app, made, "bundle"))).toEqual([
-    504,
-    "EXPORT_PREPARE_TIMEOUT",
-    { asyncEndpoint: "/api/v1/export/jobs" },
-  ]);
+  for (const path of ["bundle", "estimate"] as const) {
+    expect(await refusal(await exportDataset(app, made, path))).toEqual([
+      504,
+      "EXPORT_PREPARE_TIMEOUT",
+      { asyncEndpoint: "/api/v1/export/jobs" },
+    ]);
+  }
   release.resolve();
   await holding;
   const bundle = await exportDataset(app, made, "bundle");

@@ -136,6 +136,20 @@ test("50 slow readers hold little memory, and other requests are served", async 
   await waitFor(async () => (await countRunningCopies(server)) === 0);
 }, 60_000);
 
+test("readers that stall in the middle of a bundle do not stop other bundles", async () => {
+  await using server = await openListeningApp();
+  const [large, small] = [await makeLargeProject(server, 60_000), await makeLargeProject(server, 10)];
+  // More than the machine has processors, which is what zip.js would let write at once.
+  const stalled = await Promise.all(
+    Array.from({ length: navigator.hardwareConcurrency + 1 }, () => startReading(server, large, "bundle")),
+  );
+  await waitFor(async () => (await countRunningCopies(server, "ClientWrite")) === stalled.length, 20_000);
+  const bundle = await download(server, small, "bundle");
+  expect([bundle.status, (await bundle.arrayBuffer()).byteLength > 0]).toEqual([200, true]);
+  for (const socket of stalled) socket.destroy();
+  await waitFor(async () => (await countRunningCopies(server)) === 0);
+}, 60_000);
+
 test("a slow reader gets everything in the end", async () => {
   await using server = await openListeningApp();
   const made = await makeLargeProject(server, 20_000);

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { openTestApp, type TestApp } from "../../helpers/app.ts";
+import { exportDataset, makeExportProject, ndjsonRows } from "../../helpers/export_project.ts";
+
+/** Leaves a transaction open, as a tracker does that has more to write. */
+async function holdTransaction({ db }: TestApp): Promise<{ release: () => Promise<unknown> }> {
+  const released = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
+  const done = db.sql.begin(async (tx) => {
+    await tx`select now()`;
+    opened.resolve();
+    await released.promise;
+  });
+  await opened.promise;
+  return {
+    release: () => {
+      released.resolve();
+      return done;
+    },
+  };
+}
+
+test("an as_of that an open transaction keeps from settling is 503 with Retry-After, and the log names who", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const open = await holdTransaction(app);
+  const [{ now }] = await app.db.sql<[{ now: string }]>`select clock_timestamp() as now`;
+  const response = await exportDataset(app, made, "issues", `?as_of=${now}`);
+  const { error } = (await response.json()) as { error: { code: string } };
+  expect([response.status, error.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(app.logLines.find((line) => line["event"] === "export.watermark_held_back")).toMatchObject({
+    level: "warn",
+    blockers: [{ applicationName: "test" }],
+  });
+  // Left out, the watermark goes back behind the transaction, and the metric says how far.
+  const chosen = await exportDataset(app, made, "issues");
+  expect(await ndjsonRows(chosen)).toHaveLength(2);
+  const metrics = await (await app.request("/metrics")).text();
+  expect(Number(/^export_watermark_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(4);
+  await open.release();
+}, 20_000);
