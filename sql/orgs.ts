@@ -1,5 +1,5 @@
 /** Tables `organizations` and `organization_members`: who works together, on which subscription, in which role. */
-import type { OrgRole, SubscriptionTier } from "../shared/vocabulary.ts";
+import { ORG_ROLES, type OrgRole, type SubscriptionTier } from "../shared/vocabulary.ts";
 import type { Sql } from "./pool.ts";
 
 const COLUMNS = ["id", "slug", "name", "is_personal", "subscription_tier", "created_at"];
@@ -65,6 +65,17 @@ export async function findFirstOwnerId(sql: Sql, orgId: string): Promise<string 
     from organization_members
     where org_id = ${orgId} and role = 'owner'
     order by joined_at, user_id
+    limit 1`;
+  return row?.userId ?? null;
+}
+
+/** The id of the member with the highest role, who has it for longest; `null` when there is no member. */
+export async function findLeadingMemberId(sql: Sql, orgId: string): Promise<string | null> {
+  const [row] = await sql<{ userId: string }[]>`
+    select user_id
+    from organization_members
+    where org_id = ${orgId}
+    order by array_position(${[...ORG_ROLES]}::text[], role) desc, joined_at, user_id
     limit 1`;
   return row?.userId ?? null;
 }

@@ -415,7 +415,6 @@ CREATE INDEX occurrences_project_id_created_at_id_idx ON public.occurrences USIN
 CREATE INDEX occurrences_project_id_issue_id_idx ON public.occurrences USING btree (project_id, issue_id, created_at, id);
 CREATE INDEX occurrences_project_id_run_id_idx ON public.occurrences USING btree (project_id, run_id, created_at, id);
 CREATE INDEX organization_members_user_id_idx ON public.organization_members USING btree (user_id);
-CREATE INDEX projects_owner_id_idx ON public.projects USING btree (owner_id);
 CREATE INDEX runs_archived_idx ON public.runs USING btree (project_id, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX runs_project_id_created_at_id_idx ON public.runs USING btree (project_id, created_at, id);
 CREATE INDEX sessions_user_id_idx ON public.sessions USING btree (user_id);
@@ -435,7 +434,6 @@ alter table occurrences add constraint occurrences_project_id_run_id_fkey FOREIG
 alter table organization_members add constraint organization_members_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table organization_members add constraint organization_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table projects add constraint projects_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id);
-alter table projects add constraint projects_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id);
 alter table runs add constraint runs_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table status_history add constraint status_history_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);

@@ -77,7 +77,7 @@ export const importCommand = defineCommand({
     owner: {
       placeholder: "U",
       about:
-        "username of the member who owns projects that are made; an owner of the organization unless given",
+        "username of the member who owns projects that are made; the one with the highest role unless given",
     },
     file: { placeholder: "FILE.zip", required: true, positional: true, about: "the bundle or export" },
   },

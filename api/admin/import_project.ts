@@ -34,7 +34,7 @@ const DATASET_ORDER: readonly ExportDatasetName[] = [
 
 export interface ImportSource {
   org: OrgRow;
-  /** Username of who owns a project that is made; an owner of the organization when undefined. */
+  /** Username of who owns a project that is made; the member with the highest role when undefined. */
   owner: string | undefined;
   entries: ReadonlyMap<string, ZipFileEntry>;
   /** Told how many rows were read since it was last told. */

@@ -1,7 +1,8 @@
 /** `project create`: what runs and issues are recorded under. */
 import { slugCandidates } from "../../shared/slugs.ts";
+import { NIL_UUID } from "../../shared/uuid.ts";
 import { insertAuditEntry } from "../../sql/audit_log.ts";
-import { findFirstOwnerId, findMemberRole, type OrgRow } from "../../sql/orgs.ts";
+import { findLeadingMemberId, findMemberRole, type OrgRow } from "../../sql/orgs.ts";
 import { type Sql, violates } from "../../sql/pool.ts";
 import { insertProject, type ProjectRow } from "../../sql/projects.ts";
 import { AdminError, defineCommand, UsageError } from "./command.ts";
@@ -41,18 +42,12 @@ export async function createProject(tx: Sql, input: ProjectInput): Promise<Proje
   throw new Error("Cannot run out of slugs: the candidates are endless");
 }
 
-/** The member named by `--owner`, else the organization's first owner. */
+/** The member named by `--owner`, else the first of those with the highest role, else nobody. */
 export async function findProjectOwner(
   tx: Sql,
   { org, owner }: { org: OrgRow; owner: string | undefined },
 ): Promise<string> {
-  if (owner === undefined) {
-    const ownerId = await findFirstOwnerId(tx, org.id);
-    if (ownerId) return ownerId;
-    throw new AdminError(
-      `Cannot choose an owner for the project: organization "${org.slug}" has no owner; add one, or name a member with --owner`,
-    );
-  }
+  if (owner === undefined) return (await findLeadingMemberId(tx, org.id)) ?? NIL_UUID;
   const user = await requireUser(tx, owner);
   if (await findMemberRole(tx, { orgId: org.id, userId: user.id })) return user.id;
   throw new AdminError(
@@ -68,7 +63,7 @@ export const createProjectCommand = defineCommand({
     name: { placeholder: "N", required: true, about: "unique in the organization" },
     owner: {
       placeholder: "U",
-      about: "username of the member who owns it; an owner of the organization unless given",
+      about: "username of the member who owns it; the member with the highest role unless given",
     },
   },
   async run({ sql }, values) {

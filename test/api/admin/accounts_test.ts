@@ -187,7 +187,7 @@ test("session create lasts SESSION_TTL_HOURS", async () => {
   expect(row?.["tokenHash"]).toEqual(hashSecret(session.sessionToken));
 });
 
-test("project create derives a free slug and needs an owner", async () => {
+test("project create derives a free slug, and an owner where nobody is named", async () => {
   await using db = await openTestDatabase();
   await createUser(db, "ann");
   const create = (name: string) => ["project", "create", "--org", "ann", "--name", name];
@@ -201,9 +201,20 @@ test("project create derives a free slug and needs an owner", async () => {
   expect(slugs).toEqual(["cafe-menu-v2", "cafe-menu-v2-2", "cafe-menu-v2-3", "project"]);
   expect(await refusal(db, create("日本"))).toContain("another project");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
-  const ownerless = ["project", "create", "--org", "acme", "--name", "P"];
-  expect(await refusal(db, ownerless)).toContain("has no owner");
-  expect(await refusal(db, [...ownerless, "--owner", "ann"])).toContain("not a member");
+  const inAcme = (name: string) => ["project", "create", "--org", "acme", "--name", name];
+  const ownerOf = async (slug: unknown) => {
+    const [row] = await db.sql`
+      select u.username
+      from projects p
+      left join users u on u.id = p.owner_id
+      where p.slug = ${slug as string}`;
+    return row?.["username"];
+  };
+  expect(await ownerOf((await runJson(db.url, inAcme("Nobody")))["slug"])).toBeNull();
+  expect(await refusal(db, [...inAcme("P"), "--owner", "ann"])).toContain("not a member");
+  await createUser(db, "bea");
   await runJson(db.url, ["member", "add", "--org", "acme", "--user", "ann", "--role", "viewer"]);
-  expect(await runJson(db.url, [...ownerless, "--owner", "ann"])).toMatchObject({ slug: "p" });
+  await runJson(db.url, ["member", "add", "--org", "acme", "--user", "bea", "--role", "publisher"]);
+  expect(await ownerOf((await runJson(db.url, inAcme("Highest")))["slug"])).toBe("bea");
+  expect(await ownerOf((await runJson(db.url, [...inAcme("Named"), "--owner", "ann"]))["slug"])).toBe("ann");
 });
