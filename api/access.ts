@@ -23,6 +23,14 @@ export function looksPastCookie(): object {
   return { [PAST_COOKIE_FIELD]: true };
 }
 
+/** Where a route says that it only reads, whatever its method. */
+export const READS_FIELD = "x-reads";
+
+/** Goes into a route's `detail`: a POST that asks a question too long for a URL writes nothing. */
+export function onlyReads(): object {
+  return { [READS_FIELD]: true };
+}
+
 /** `object`, as Elysia types `detail` as OpenAPI's fields and nothing else. */
 function declare(level: Access): object {
   return { [ACCESS_FIELD]: level };

@@ -17,6 +17,7 @@ import { createHandle, type Handle } from "./request_frame.ts";
 import { createFinishRequest } from "./request_log.ts";
 import { createIsOwnPage } from "./request_origin.ts";
 import { buildRouteTable, type RegisteredRoute } from "./route_table.ts";
+import { userRoutes } from "./users.ts";
 
 export interface AppDeps {
   config: Config;
@@ -43,7 +44,10 @@ export interface App {
 
 /** What is served under /api/v1: the visible list. */
 function apiRoutes(deps: AppDeps) {
-  return new Elysia({ prefix: "/api/v1" }).use(authRoutes(deps)).use(exportRoutes(deps));
+  return new Elysia({ prefix: "/api/v1" })
+    .use(authRoutes(deps))
+    .use(exportRoutes(deps))
+    .use(userRoutes(deps));
 }
 
 function serviceRoutes(deps: AppDeps) {

@@ -4,7 +4,7 @@
  * hook, a stream, a route that does not exist) gets past it, and so that `handle` in a test is what a socket gets.
  */
 import { ApiError } from "../shared/errors.ts";
-import { isSession, mayUseMethod, type Verdict } from "../shared/policy.ts";
+import { isSession, mayWrite, type Verdict } from "../shared/policy.ts";
 import { unauthorized } from "./authenticate.ts";
 import { answerError } from "./error_handler.ts";
 import type { Admit } from "./request_admission.ts";
@@ -77,7 +77,7 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
   const route = routeOf(match);
   context.route = route.pattern;
   refuseStrangers(route, context);
-  refuseOtherSites(deps, request, context);
+  refuseOtherSites(deps, request, context, route);
   refuseBadEncoding(url);
   const hasBody = request.method !== "GET" && request.method !== "HEAD";
   const text = hasBody ? await readJsonText(request) : null;
@@ -109,7 +109,7 @@ function refuseStrangers(route: Route, context: RequestContext): void {
     throw unauthorized("there is none");
   }
   if (route.access === "session") refuseUnless(isSession(caller.credential));
-  refuseUnless(mayUseMethod(caller.credential, context.method));
+  if (route.writes) refuseUnless(mayWrite(caller.credential));
 }
 
 function refuseUnless(verdict: Verdict): void {
@@ -117,9 +117,8 @@ function refuseUnless(verdict: Verdict): void {
 }
 
 /** A cookie says who is using the browser, not who made the page that asks: it reads, and writes for our own pages. */
-function refuseOtherSites(deps: FrameDeps, request: Request, context: RequestContext): void {
-  const writes = context.method !== "GET" && context.method !== "HEAD";
-  if (context.usesCookie && writes && !deps.isOwnPage(request)) throw new ApiError("FORBIDDEN_ORIGIN");
+function refuseOtherSites(deps: FrameDeps, request: Request, context: RequestContext, route: Route): void {
+  if (context.usesCookie && route.writes && !deps.isOwnPage(request)) throw new ApiError("FORBIDDEN_ORIGIN");
 }
 
 /** Elysia hands on half-decoded text, and PostgreSQL stores no NUL in text: no resource is named by either. */

@@ -1,6 +1,6 @@
 /** Which route a request is for, known before Elysia sees it: access is checked before a body is read. */
 import { Memoirist } from "memoirist";
-import { ACCESS_FIELD, type Access, PAST_COOKIE_FIELD } from "./access.ts";
+import { ACCESS_FIELD, type Access, PAST_COOKIE_FIELD, READS_FIELD } from "./access.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
@@ -17,6 +17,8 @@ export interface Route {
   access: Access;
   /** Whether a session cookie is no credential here. */
   looksPastCookie: boolean;
+  /** Whether a call writes anything. */
+  writes: boolean;
 }
 
 export type RouteMatch =
@@ -30,6 +32,7 @@ export type RouteTable = (method: string, path: string) => RouteMatch;
 interface Declared {
   [ACCESS_FIELD]?: Access;
   [PAST_COOKIE_FIELD]?: true;
+  [READS_FIELD]?: true;
 }
 
 function declaredOf(route: RegisteredRoute): Declared {
@@ -52,10 +55,16 @@ export function canonicalPath(path: string): string {
 export function buildRouteTable(routes: readonly RegisteredRoute[]): RouteTable {
   const router = new Memoirist<Route>();
   for (const route of routes) {
-    const { [ACCESS_FIELD]: access, [PAST_COOKIE_FIELD]: looksPastCookie = false } = declaredOf(route);
+    const declared = declaredOf(route);
+    const access = declared[ACCESS_FIELD];
     if (!access) throw new Error(`Cannot build the app: ${route.method} ${route.path} declares no access`);
     const pattern = withoutTrailingSlash(route.path);
-    router.add(route.method, pattern, { pattern, access, looksPastCookie });
+    router.add(route.method, pattern, {
+      pattern,
+      access,
+      looksPastCookie: declared[PAST_COOKIE_FIELD] ?? false,
+      writes: route.method !== "GET" && !declared[READS_FIELD],
+    });
   }
 
   function allowedMethods(path: string): string {

@@ -29,6 +29,7 @@ export const ERRORS = {
   PAYLOAD_TOO_LARGE: { status: 413, message: "Cannot accept a body this large" },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: "Cannot read a body of this content type" },
   RANGE_NOT_SATISFIABLE: { status: 416, message: "Cannot send this range: the file is shorter" },
+  UNPROCESSABLE_ENTITY: { status: 422, message: "Cannot accept the request: its content is not valid" },
   RATE_LIMITED: { status: 429, message: "Cannot accept more requests now: the rate limit is used up" },
   EXPORT_JOB_LIMIT: { status: 429, message: "Cannot queue more export jobs this hour" },
   INTERNAL_SERVER_ERROR: { status: 500, message: "Cannot complete the request: the service failed" },

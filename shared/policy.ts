@@ -22,10 +22,9 @@ export type Credential =
 
 const ALLOWED: Verdict = { ok: true };
 
-/** Reading methods need no write scope (contract section 3). */
-export function mayUseMethod(credential: Credential, method: string): Verdict {
-  const reads = method === "GET" || method === "HEAD";
-  if (reads || credential.type === "session" || credential.scope === "write") return ALLOWED;
+/** A read key writes nothing; a session is no key. */
+export function mayWrite(credential: Credential): Verdict {
+  if (credential.type === "session" || credential.scope === "write") return ALLOWED;
   return { ok: false, code: "INSUFFICIENT_SCOPE" };
 }
 

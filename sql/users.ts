@@ -23,6 +23,33 @@ export async function findUser(sql: Sql, id: string): Promise<UserRow | null> {
   return row ?? null;
 }
 
+/** What everyone may know of an account. */
+export interface UserProfileRow {
+  id: string;
+  username: string;
+  name: string | null;
+  bio: string | null;
+  websiteUrl: string | null;
+  avatar: string | null;
+  avatarMimeType: string | null;
+}
+
+const PROFILE_COLUMNS = ["id", "username", "name", "bio", "website_url", "avatar", "avatar_mime_type"];
+
+/** Finds a public profile; `null` when there is no such account. */
+export async function findUserProfile(sql: Sql, id: string): Promise<UserProfileRow | null> {
+  const [row] = await listUserProfiles(sql, [id]);
+  return row ?? null;
+}
+
+/** The public profiles of accounts, in no order; ids of no account are left out. */
+export async function listUserProfiles(sql: Sql, ids: readonly string[]): Promise<UserProfileRow[]> {
+  return sql<UserProfileRow[]>`
+    select ${sql(PROFILE_COLUMNS)}
+    from users
+    where id = any (${[...ids]}::uuid[])`;
+}
+
 /** Finds whoever signs in with an email address, in any case, with what the password is checked against. */
 export async function findUserForLogin(
   sql: Sql,
