@@ -11,6 +11,7 @@ import { answerError } from "./error_handler.ts";
 import { exportRoutes } from "./exports/routes.ts";
 import { healthRoutes } from "./health.ts";
 import { type Metrics, metricsRoutes } from "./metrics.ts";
+import { orgRoutes } from "./orgs/routes.ts";
 import { createAdmit } from "./request_admission.ts";
 import { requestContext } from "./request_context.ts";
 import { createHandle, type Handle } from "./request_frame.ts";
@@ -47,6 +48,7 @@ function apiRoutes(deps: AppDeps) {
   return new Elysia({ prefix: "/api/v1" })
     .use(authRoutes(deps))
     .use(exportRoutes(deps))
+    .use(orgRoutes(deps))
     .use(userRoutes(deps));
 }
 

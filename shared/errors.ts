@@ -18,6 +18,7 @@ export const ERRORS = {
   },
   NOT_FOUND: { status: 404, message: "Cannot find the resource" },
   PROJECT_NOT_FOUND: { status: 404, message: "Cannot find the project" },
+  ORG_NOT_FOUND: { status: 404, message: "Cannot find the organization" },
   EXPORT_JOB_NOT_FOUND: { status: 404, message: "Cannot find the export job" },
   METHOD_NOT_ALLOWED: { status: 405, message: "Cannot use this method here" },
   EXPORT_JOB_RUNNING: { status: 409, message: "Cannot cancel the export job: its build is running" },

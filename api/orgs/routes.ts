@@ -1,0 +1,8 @@
+/** The routes of organizations. */
+import { Elysia } from "elysia";
+import type { Pool } from "../../sql/pool.ts";
+import { ownOrgRoutes } from "./own_orgs.ts";
+
+export function orgRoutes(deps: { sql: Pool }) {
+  return new Elysia({ prefix: "/orgs" }).use(ownOrgRoutes(deps));
+}
