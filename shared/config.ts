@@ -95,7 +95,8 @@ export const Environment = Type.Object({
   MAIL_FROM: Type.String({
     default: "ulr <no-reply@localhost>",
     // A name, quoted where it has a comma, before an address in angle brackets; or an address alone.
-    pattern: '^(?:(?:"[^"<>\\\\\\r\\n]+" |[^",;:<>@\\r\\n]+ )?<[^\\s<>@,]+@[^\\s<>@,]+>|[^\\s<>@,]+@[^\\s<>@,]+)$',
+    pattern:
+      '^(?:(?:"[^"<>\\\\\\r\\n]+" |[^",;:<>@\\r\\n]+ )?<[^\\s<>@,]+@[^\\s<>@,]+>|[^\\s<>@,]+@[^\\s<>@,]+)$',
     description: "one email address, perhaps with a name: `ulr <no-reply@example.com>`",
   }),
   SESSION_TTL_HOURS: Type.Integer({
