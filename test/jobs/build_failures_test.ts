@@ -1,10 +1,10 @@
 /** What becomes of a job when its build does not go well. */
 import { expect, test } from "bun:test";
-import { readdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { markExportJobQueued, updateExportJobProgress } from "../../sql/export_builds.ts";
-import { openTestApp, type TestApp } from "../helpers/app.ts";
-import { getJob, jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
+import { openTestApp } from "../helpers/app.ts";
+import { getJob, jobOf, listMismatches, postJob, storedFiles } from "../helpers/export_job.ts";
 import { makeExportProject } from "../helpers/export_project.ts";
 import { openTestRunner } from "../helpers/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
@@ -14,10 +14,6 @@ async function openWithJob() {
   const { person } = await makeExportProject(app);
   const { id } = await jobOf(await postJob(app, person));
   return { app, person, id, show: () => getJob(app, person.key, id) };
-}
-
-async function storedFiles(app: TestApp): Promise<string[]> {
-  return readdir(fileURLToPath(app.deps.config.artifactUrl)).catch(() => []);
 }
 
 test("a job whose builder died is built by the next attempt, and the dead one's writes have no effect", async () => {
