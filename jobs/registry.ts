@@ -1,6 +1,6 @@
 /** Every job that the runner works off: the visible list. */
 import type { Config } from "../shared/config.ts";
-import type { JobName, JobPayloads } from "../shared/jobs.ts";
+import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
 import { type Boss, scheduleJob } from "../sql/boss.ts";
 import { type BuildDeps, buildOrgExport } from "./build_org_export.ts";
 import { expireOrgExports } from "./expire_org_exports.ts";
@@ -31,8 +31,6 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
   },
   send_export_ready: { concurrency: CONCURRENT_MAILS, pollSeconds: 1, run: sendExportReady },
 };
-
-const JOB_NAMES = Object.keys(JOBS) as JobName[];
 
 export interface RunningJobs {
   /** Takes no more jobs, and settles when those that run have ended, well or not. */

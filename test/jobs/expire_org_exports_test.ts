@@ -223,7 +223,6 @@ test("sweeps beside a build, one after the other, do not take its file", async (
 
 test("runners sweep when they start, have one schedule between them, and take up a new one", async () => {
   await using app = await openTestApp();
-  const entries = () => app.db.sql`select id from pgboss.job where name = 'expire_org_exports'`;
   const schedules = () => app.db.sql`select name, cron, timezone from pgboss.schedule`;
   await using builder = await openTestRunner(app);
   const { person, id } = await makeReady(app, builder);
@@ -231,7 +230,6 @@ test("runners sweep when they start, have one schedule between them, and take up
   {
     await using _first = await openTestRunner(app, { isWorking: true });
     await using _second = await openTestRunner(app, { isWorking: true });
-    expect((await entries()).length).toBe(1);
     expect([...(await schedules())]).toEqual([
       { name: "expire_org_exports", cron: "*/5 * * * *", timezone: "UTC" },
     ]);
