@@ -116,7 +116,7 @@ async function run(
     return row;
   });
   if (!ready) {
-    await deps.store.delete(artifactKey);
+    await deps.store.remove(artifactKey);
     throw new BuildSuperseded(job);
   }
   const tookMs = Math.round(performance.now() - startedAt);
@@ -179,7 +179,7 @@ async function fail(
  */
 async function discard(deps: BuildDeps, { artifactKey, log }: Build): Promise<void> {
   try {
-    await deps.store.delete(artifactKey);
+    await deps.store.remove(artifactKey);
   } catch (error) {
     log.warn({ event: "artifact.delete_failed", err: error }, "cannot delete the file of a failed build");
   }

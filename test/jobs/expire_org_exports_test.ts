@@ -111,9 +111,9 @@ test("an export whose file cannot be deleted stays ready, and holds up no other"
     ...runner.deps,
     store: {
       ...runner.deps.store,
-      async delete(name) {
+      async remove(name) {
         if (name.startsWith(stuck.id)) throw new Error("the store is away");
-        return runner.deps.store.delete(name);
+        return runner.deps.store.remove(name);
       },
     },
   };
