@@ -58,20 +58,27 @@ async function work<Name extends JobName>(
   running: Set<Promise<void>>,
 ): Promise<void> {
   const { concurrency, pollSeconds, run } = JOBS[name];
-  await deps.boss.work<JobPayloads[Name], void>(
-    name,
-    { batchSize: 1, localConcurrency: concurrency, pollingIntervalSeconds: pollSeconds },
-    async ([job]) => {
-      if (!job) return;
-      const done = run(deps, job.data, job.signal);
-      running.add(done);
-      try {
-        await done;
-      } finally {
-        running.delete(done);
+  const options = {
+    batchSize: 1,
+    localConcurrency: concurrency,
+    pollingIntervalSeconds: pollSeconds,
+    includeMetadata: true,
+  } as const;
+  await deps.boss.work<JobPayloads[Name], void, typeof options>(name, options, async ([job]) => {
+    if (!job) return;
+    const done = run(deps, job.data, job.signal);
+    running.add(done);
+    try {
+      await done;
+    } catch (error) {
+      if (job.retryCount >= job.retryLimit && !deps.leaving.aborted) {
+        deps.log.error({ event: "job.given_up", job: name, jobId: job.id, err: error }, "a job is given up");
       }
-    },
-  );
+      throw error;
+    } finally {
+      running.delete(done);
+    }
+  });
 }
 
 async function stopTaking(boss: Boss): Promise<void> {

@@ -244,6 +244,14 @@ test("runners sweep when they start, have one schedule between them, and take up
   ]);
 });
 
+test("a sweep that fails is told in the log", async () => {
+  await using app = await openTestApp();
+  await app.db.sql`alter table export_jobs rename to elsewhere`;
+  await using _runner = await openTestRunner(app, { isWorking: true });
+  const told = () => app.logLines.find(({ event }) => event === "job.given_up");
+  expect(await waitFor(told, 20_000)).toMatchObject({ level: "error", job: "expire_org_exports" });
+});
+
 test("the schedule queues a sweep when its time comes", async () => {
   await using app = await openTestApp();
   await using _runner = await openTestRunner(app, {

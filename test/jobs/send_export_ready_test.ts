@@ -156,6 +156,54 @@ test("two processes that hold the same mail send one, also while the server take
   expect(await mailState(app, id)).toMatchObject({ isMailed: true });
 });
 
+test("a mail that was sent while the database broke off is not sent again", async () => {
+  const answer = Promise.withResolvers<void>();
+  let isConnected = false;
+  await using server = await openMailServer({
+    onMailFrom(_address, _session, callback) {
+      isConnected = true;
+      void answer.promise.then(() => callback());
+    },
+  });
+  const { app, runner, id } = await openWithReady({ smtpUrl: server.url });
+  await using _app = app;
+  await using _runner = runner;
+  const sending = runner.mail(id).then(
+    () => "sent",
+    () => "failed",
+  );
+  await waitFor(() => isConnected);
+  const broken = await app.db.sql`
+    select pg_terminate_backend(pid)
+    from pg_stat_activity
+    where datname = current_database() and application_name = 'ulr-jobs' and state = 'idle in transaction'`;
+  expect(broken.length).toBe(1);
+  answer.resolve();
+  expect(await sending).toBe("failed");
+  expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: true });
+  await runner.mail(id);
+  expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: true });
+  expect(server.received.length).toBe(1);
+});
+
+test("a process that has to leave does not wait for a mail server", async () => {
+  let isConnected = false;
+  await using server = await openMailServer({
+    onMailFrom() {
+      isConnected = true;
+    },
+    closeTimeout: 1,
+  });
+  const { app, runner, id } = await openWithReady({ smtpUrl: server.url });
+  await using _app = app;
+  await using _runner = runner;
+  const sending = runner.mail(id);
+  await waitFor(() => isConnected);
+  runner.leave();
+  await expect(sending).rejects.toThrow("Cannot send mail: EABORT");
+  expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: false });
+});
+
 test("runners send each mail once, and what fails is sent when the server is back", async () => {
   const port = await chooseFreePort();
   const { app, runner, person, id } = await openWithReady({ smtpUrl: `smtp://127.0.0.1:${port}` });
