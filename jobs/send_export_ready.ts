@@ -11,7 +11,7 @@ import type { Pool, Sql } from "../sql/pool.ts";
 import { findUser } from "../sql/users.ts";
 import { exportReadyMessage } from "./export_ready_message.ts";
 
-/** For how long, in seconds, a database that went away while a mail was sent is told that it is out. */
+/** How often a database that went away while a mail was sent is told that the mail is out. */
 const NOTE_TRIES = 60;
 const NOTE_PAUSE_MS = 1000;
 

@@ -73,6 +73,8 @@ function smtpMailer(url: string, mailFrom: string): Mailer {
     connectionTimeout: CONNECT_TIMEOUT_MS,
     greetingTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: ANSWER_TIMEOUT_MS,
+    // Not even when the URL asks for it: the conversation has addresses in it.
+    logger: false,
   });
   return {
     async send(message, signal) {
