@@ -1,17 +1,22 @@
 /** The job runner in the test's process, on the database and the artifact directory of a test's app. */
-import { type BuildDeps, buildOrgExport } from "../../jobs/build_org_export.ts";
-import { startJobs } from "../../jobs/registry.ts";
+import { buildOrgExport } from "../../jobs/build_org_export.ts";
+import { type JobsDeps, startJobs } from "../../jobs/registry.ts";
+import { sendExportReady } from "../../jobs/send_export_ready.ts";
 import { type ArtifactStore, openArtifactStore } from "../../shared/artifacts.ts";
 import type { Config } from "../../shared/config.ts";
-import { openWorkerQueue } from "../../sql/boss.ts";
+import type { JobName } from "../../shared/jobs.ts";
+import { openMailer } from "../../shared/mail.ts";
+import { type Boss, openWorkerQueue } from "../../sql/boss.ts";
 import { JOBS_APPLICATION } from "../../sql/connections.ts";
 import { openPool } from "../../sql/pool.ts";
 import type { TestApp } from "./app.ts";
 
 export interface TestRunner extends AsyncDisposable {
-  deps: BuildDeps;
+  deps: JobsDeps;
   /** Takes the job from the queue and runs one attempt of its build, here and now. */
   build(exportJobId: string): Promise<void>;
+  /** Takes the job's mail from the queue, due or not, and tries once to send it. */
+  mail(exportJobId: string): Promise<void>;
   /** Makes builds end as they do when the process has to leave. */
   leave(): void;
 }
@@ -27,7 +32,7 @@ export interface TestRunnerOptions {
 export async function openTestRunner(app: TestApp, options: TestRunnerOptions = {}): Promise<TestRunner> {
   const config = { ...app.deps.config, ...options.config };
   const applicationName = JOBS_APPLICATION;
-  const sql = openPool(config.databaseUrl, { applicationName, max: 4 });
+  const sql = openPool(config.databaseUrl, { applicationName, max: 7 });
   const exportSql = openPool(config.databaseUrl, { applicationName, max: 2, readOnly: true });
   const { log } = app.deps;
   const boss = await openWorkerQueue(config.databaseUrl, {
@@ -36,23 +41,23 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
   });
   const leaving = new AbortController();
   const store = openArtifactStore(config.artifactUrl);
-  const deps: BuildDeps = {
+  const deps: JobsDeps = {
     ...{ config, sql, exportSql, boss, log },
     store: options.store?.(store) ?? store,
+    mailer: openMailer(config),
     leaving: leaving.signal,
   };
   const jobs = options.isWorking ? await startJobs(deps) : null;
   return {
     deps,
-    async build(exportJobId) {
-      await boss.fetch("build_org_export", { ignoreStartAfter: true });
-      try {
-        await buildOrgExport(deps, { exportJobId }, new AbortController().signal);
-      } catch (error) {
-        await boss.fail("build_org_export", exportJobId);
-        throw error;
-      }
-    },
+    build: (exportJobId) =>
+      attempt(boss, { name: "build_org_export", id: exportJobId }, () =>
+        buildOrgExport(deps, { exportJobId }, new AbortController().signal),
+      ),
+    mail: (exportJobId) =>
+      attempt(boss, { name: "send_export_ready", id: exportJobId }, () =>
+        sendExportReady(deps, { exportJobId }),
+      ),
     leave: () => leaving.abort(),
     async [Symbol.asyncDispose]() {
       leaving.abort();
@@ -61,4 +66,19 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
       await Promise.all([sql.end({ timeout: 1 }), exportSql.end({ timeout: 1 })]);
     },
   };
+}
+
+/** Runs one attempt of a job as the queue does. */
+async function attempt(
+  boss: Boss,
+  { name, id }: { name: JobName; id: string },
+  run: () => Promise<void>,
+): Promise<void> {
+  await boss.fetch(name, { ignoreStartAfter: true });
+  try {
+    await run();
+  } catch (error) {
+    await boss.fail(name, id);
+    throw error;
+  }
 }

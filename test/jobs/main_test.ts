@@ -1,5 +1,7 @@
 /** The job runner as the process it is in production. */
 import { expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openTestApp } from "../helpers/app.ts";
 import { getJob, jobOf, postJob } from "../helpers/export_job.ts";
@@ -12,10 +14,10 @@ function spawnRunner(env: Readonly<Record<string, string>>) {
   return Bun.spawn([process.execPath, MAIN], { env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-test("two runners side by side build each job once, and leave when they are told to", async () => {
+test("two runners side by side build each job once, mail once, and leave when they are told to", async () => {
   await using app = await openTestApp();
-  const { databaseUrl, artifactUrl } = app.deps.config;
-  const env = { DATABASE_URL: databaseUrl, ARTIFACT_URL: artifactUrl };
+  const { databaseUrl, dataDir } = app.deps.config;
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
   const runners = [spawnRunner(env), spawnRunner(env)];
   const output = Promise.all(runners.map((runner) => new Response(runner.stdout).text()));
   const jobs: { key: string; id: string }[] = [];
@@ -27,21 +29,34 @@ test("two runners side by side build each job once, and leave when they are told
     await waitFor(async () => (await getJob(app, key, id)).status === "ready", 30_000);
     expect(await getJob(app, key, id)).toMatchObject({ attempt: 1 });
   }
+  const mails = () => readdir(join(dataDir, "mail")).catch(() => []);
+  await waitFor(async () => (await mails()).length === jobs.length, 20_000);
+  expect((await mails()).sort()).toEqual(jobs.map(({ id }) => `${id}.eml`).sort());
   for (const runner of runners) runner.kill("SIGTERM");
   expect(await Promise.all(runners.map((runner) => runner.exited))).toEqual([0, 0]);
-  const built = (await output)
-    .join("")
-    .split("\n")
-    .filter((line) => line.includes('"export_job.ready"'));
-  expect(built.length).toBe(3);
+  const lines = (await output).join("").split("\n");
+  for (const event of ["export_job.ready", "export_mail.sent"]) {
+    expect(lines.filter((line) => line.includes(`"${event}"`)).length).toBe(3);
+  }
 });
 
 test("a runner does not start on a database that is behind", async () => {
   await using app = await openTestApp();
-  await app.db.sql`delete from schema_migrations where name like '%export_jobs%'`;
+  await app.db.sql`delete from schema_migrations where name like '%export_jobs__create%'`;
   const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl });
   expect(await runner.exited).toBe(1);
   expect(await new Response(runner.stderr).text()).toBe(
     "Cannot start: 1 migrations are pending; run `bun run migrate` first\n",
+  );
+});
+
+test("a runner does not start with a mail server it could not reach, and says nothing of the password", async () => {
+  const runner = spawnRunner({
+    DATABASE_URL: "postgres://nowhere/x",
+    SMTP_URL: "mailto://me:hunter2@mail.internal",
+  });
+  expect(await runner.exited).toBe(1);
+  expect(await new Response(runner.stderr).text()).toBe(
+    "SMTP_URL: must be an smtp:// or smtps:// URL with user and password percent-encoded\n",
   );
 });
