@@ -5,7 +5,7 @@ import { clientAddress } from "./request_address.ts";
 /** Cuts off connections that open and stay silent, and bodies that stop coming. */
 const IDLE_TIMEOUT_SECONDS = 60;
 
-const EXPORT_PATH = "/api/v1/export/projects/";
+const EXPORT_PATH = "/api/v1/export/";
 
 export interface ListenOptions {
   host: string;

@@ -31,7 +31,7 @@ async function main(): Promise<void> {
     });
   });
   const leaving = new AbortController();
-  const store = openArtifactStore(config.artifactUrl);
+  const store = openArtifactStore(config);
   const jobs = await startJobs({ config, sql, exportSql, boss, store, log, leaving: leaving.signal });
 
   const shutdown = createShutdown({

@@ -1,7 +1,8 @@
 /** The job runner in the test's process, on the database and the artifact directory of a test's app. */
 import { type BuildDeps, buildOrgExport } from "../../jobs/build_org_export.ts";
 import { startJobs } from "../../jobs/registry.ts";
-import { type ArtifactStore, openArtifactStore } from "../../shared/artifacts.ts";
+import type { ArtifactStore } from "../../shared/artifact_store.ts";
+import { openArtifactStore } from "../../shared/artifacts.ts";
 import type { Config } from "../../shared/config.ts";
 import { openWorkerQueue } from "../../sql/boss.ts";
 import { JOBS_APPLICATION } from "../../sql/connections.ts";
@@ -35,7 +36,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
     onError: (error) => log.error({ err: error }, "queue"),
   });
   const leaving = new AbortController();
-  const store = openArtifactStore(config.artifactUrl);
+  const store = openArtifactStore(config);
   const deps: BuildDeps = {
     ...{ config, sql, exportSql, boss, log },
     store: options.store?.(store) ?? store,

@@ -23,6 +23,7 @@ test("readConfig() has the contract's defaults", () => {
       publicUrl: "http://localhost:3000",
       dataDir: ".data",
       artifactUrl: pathToFileURL(join(process.cwd(), ".data/artifacts")).href,
+      s3: null,
       exportSyncMaxRows: 250_000,
       exportBundleMaxRows: 500_000,
       exportPrepareTimeoutMs: 10_000,
