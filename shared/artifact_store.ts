@@ -14,11 +14,17 @@ export interface StoredFile {
   modifiedAt: Date;
 }
 
+/** First and last byte, both included. */
+export interface ByteRange {
+  first: number;
+  last: number;
+}
+
 export interface ReadArtifact {
   /** Bytes of the whole artifact, as the job's row has them. */
   bytes: number;
-  /** First and last byte to read, both included; everything when left out. */
-  range?: { first: number; last: number };
+  /** Everything when left out. */
+  range?: ByteRange;
   /** Aborted when nobody waits for it any more. */
   signal: AbortSignal;
 }

@@ -12,7 +12,9 @@ const UNLINK_AFTER_MS = 60_000;
 /** What is older was left by a process that was killed. */
 const STALE_MS = 24 * 3_600_000;
 
-/** Keeps a stream of just `bytes` bytes as a file. Throws for any other length, and when `signal` is aborted. */
+/**
+ * Keeps the first `bytes` bytes of a stream as a file. Throws for a stream that is shorter, and when `signal` is aborted.
+ */
 export type Spool = (
   stream: ReadableStream<Uint8Array>,
   options: { bytes: number; signal: AbortSignal },
@@ -26,7 +28,7 @@ export function openSpool(directory: string): Spool {
     await prepared;
     const path = join(directory, `${crypto.randomUUID()}.part`);
     try {
-      const written = await save(stream, path, signal);
+      const written = await save(stream, path, { bytes, signal });
       if (written !== bytes) throw new Error(`there are ${written} bytes of ${bytes}`);
     } catch (error) {
       await rm(path, { force: true });
@@ -47,23 +49,24 @@ async function prepare(directory: string): Promise<void> {
 }
 
 /** Writes chunk after chunk, so that no more than one waits for the disk. Returns how many bytes there were. */
-async function save(stream: ReadableStream<Uint8Array>, path: string, signal: AbortSignal): Promise<number> {
-  const reader = stream.getReader();
-  const stop = () => void reader.cancel(signal.reason).catch(() => {});
-  signal.addEventListener("abort", stop);
+async function save(
+  stream: ReadableStream<Uint8Array>,
+  path: string,
+  { bytes, signal }: { bytes: number; signal: AbortSignal },
+): Promise<number> {
   const file = await open(path, "wx", 0o600);
-  let bytes = 0;
+  let written = 0;
   try {
-    signal.throwIfAborted();
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      await file.appendFile(next.value);
-      bytes += next.value.length;
+    // Leaving the loop cancels the stream. Some servers send more than the range they were asked for.
+    for await (const chunk of stream) {
+      signal.throwIfAborted();
+      const wanted = chunk.subarray(0, bytes - written);
+      await file.appendFile(wanted);
+      written += wanted.length;
+      if (written === bytes) break;
     }
-    signal.throwIfAborted();
-    return bytes;
+    return written;
   } finally {
-    signal.removeEventListener("abort", stop);
-    stop();
     await file.close();
   }
 }

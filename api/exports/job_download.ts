@@ -1,6 +1,6 @@
 /** GET /export/jobs/{job_id}/download: the finished file, whole or from where a download broke off. */
 import { Elysia, t } from "elysia";
-import { ArtifactStorageError, type ArtifactStore } from "../../shared/artifact_store.ts";
+import { ArtifactStorageError, type ArtifactStore, type ByteRange } from "../../shared/artifact_store.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/file_names.ts";
 import type { Log } from "../../shared/log.ts";
@@ -11,7 +11,7 @@ import type { Sql } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { callerAudit } from "../authenticate.ts";
 import { requestContext } from "../request_context.ts";
-import { type ByteRange, chooseRange } from "./byte_range.ts";
+import { chooseRange } from "./byte_range.ts";
 import { requireExportJob } from "./export_job.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 import { DOWNLOAD_DETAIL } from "./job_openapi.ts";
