@@ -12,8 +12,9 @@ const MIB = 1024 * 1024;
 
 /** An app behind a socket, on a bucket, and a job whose file is ready: the export, or `bytes` of noise in its place. */
 async function openWithFile({ bytes = 0 } = {}) {
-  const s3 = await startS3Server();
-  const listening = await openListeningApp({ config: s3.config });
+  await using opened = new AsyncDisposableStack();
+  const s3 = opened.use(await startS3Server());
+  const listening = opened.use(await openListeningApp({ config: s3.config }));
   const { app, origin } = listening;
   const { person } = await makeExportProject(app);
   const { id } = await jobOf(await postJob(app, person));
@@ -29,14 +30,12 @@ async function openWithFile({ bytes = 0 } = {}) {
   }
   const url = `${origin}/api/v1/export/jobs/${id}/download`;
   const authorization = `Bearer ${person.key}`;
+  const all = opened.move();
   return {
     ...{ s3, app, person, id, key, url, authorization },
     fetchFile: (headers: Record<string, string> = {}, method = "GET") =>
       fetch(url, { method, headers: { authorization, ...headers } }),
-    async [Symbol.asyncDispose]() {
-      await listening[Symbol.asyncDispose]();
-      await s3[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 
