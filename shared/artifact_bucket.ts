@@ -79,8 +79,8 @@ async function* listObjects(client: Bun.S3Client, prefix: string): AsyncGenerato
 }
 
 /**
- * The bytes of one request for a part of an object; `null` when there is no such object. By a URL that never leaves this
- * process, because Bun's own streams of objects are not told that their reader has left before the first byte came.
+ * The bytes of one request for a part of an object; `null` when there is no such object. With `fetch`, which can be
+ * aborted and shows the status, and by a signed URL that never leaves this process.
  */
 async function download(
   client: Bun.S3Client,
