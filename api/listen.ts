@@ -5,7 +5,7 @@ import { clientAddress } from "./request_address.ts";
 /** Cuts off connections that open and stay silent, and bodies that stop coming. */
 const IDLE_TIMEOUT_SECONDS = 60;
 
-const EXPORT_PATH = "/api/v1/export/projects/";
+const EXPORT_PATH = /\/api\/v1\/export\/(projects\/|jobs\/[^/]+\/download)/;
 
 export interface ListenOptions {
   host: string;
@@ -28,7 +28,7 @@ export function listen(app: App, options: ListenOptions): Bun.Server<undefined> 
     fetch: (request, server) => {
       // An export may be silent for longer, while its reader pauses. The setting stays with the connection, so every
       // request sets it anew.
-      const isExport = request.url.includes(EXPORT_PATH);
+      const isExport = EXPORT_PATH.test(request.url);
       server.timeout(request, isExport ? 0 : IDLE_TIMEOUT_SECONDS);
       const peer = server.requestIP(request)?.address ?? null;
       return app.handle(request, clientAddress(request.headers, peer, options.trustProxy));

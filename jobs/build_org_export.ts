@@ -1,5 +1,5 @@
 /** Job `build_org_export`: builds the ZIP of an organization, and says in the job's row what became of it. */
-import { ArtifactStorageError, type ArtifactStore } from "../shared/artifacts.ts";
+import { ArtifactStorageError, type ArtifactStore } from "../shared/artifact_store.ts";
 import type { Config } from "../shared/config.ts";
 import { exportFileStamp } from "../shared/file_names.ts";
 import type { JobPayloads } from "../shared/jobs.ts";

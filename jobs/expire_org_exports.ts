@@ -2,7 +2,7 @@
  * Job `expire_org_exports`: deletes the files of exports whose time is over, and those that dead builds left.
  * Any number of sweeps may run at once, and one may end at any line: the next begins from what it finds.
  */
-import type { ArtifactStore } from "../shared/artifacts.ts";
+import type { ArtifactStore } from "../shared/artifact_store.ts";
 import type { Log } from "../shared/log.ts";
 import { insertAuditEntry } from "../sql/audit_log.ts";
 import {

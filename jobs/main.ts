@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     });
   });
   const leaving = new AbortController();
-  const store = openArtifactStore(config.artifactUrl);
+  const store = openArtifactStore(config);
   const deps = { config, sql, exportSql, boss, store, mailer, log, leaving: leaving.signal };
   const jobs = await startOrRefuse(process, () => startJobs(deps));
 

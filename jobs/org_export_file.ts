@@ -1,5 +1,5 @@
 /** The file of an organization export: project after project into one ZIP, straight into the artifact store. */
-import type { ArtifactStore } from "../shared/artifacts.ts";
+import type { ArtifactStore } from "../shared/artifact_store.ts";
 import type { ContentDigest } from "../shared/content_digest.ts";
 import { nameDirectories } from "../shared/export_directories.ts";
 import { type ManifestProject, organizationManifest } from "../shared/export_manifest.ts";

@@ -42,10 +42,23 @@ export const Environment = Type.Object({
   }),
   ARTIFACT_URL: Type.Optional(
     Type.String({
-      pattern: "^file:///[^?#]+$",
-      description: "a file:/// URL of the directory that keeps finished exports",
+      pattern: "^(file:///|s3://[a-z0-9][a-z0-9.-]+(/|$))[^?#\\s]*$",
+      description: "where finished exports are kept: a file:/// URL of a directory, or s3://bucket/prefix",
     }),
   ),
+  S3_ENDPOINT: Type.Optional(
+    Type.String({
+      pattern: "^https?://[^\\s/?#@]+/?$",
+      description: "an http(s) URL of an S3-compatible service, without a path",
+    }),
+  ),
+  S3_REGION: Type.String({
+    default: "us-east-1",
+    pattern: "^[a-z0-9-]+$",
+    description: "the name of the bucket's region",
+  }),
+  S3_ACCESS_KEY_ID: Type.Optional(Type.String({ pattern: "^\\S+$", description: "text without spaces" })),
+  S3_SECRET_ACCESS_KEY: Type.Optional(Type.String({ pattern: "^\\S+$", description: "text without spaces" })),
   EXPORT_SYNC_MAX_ROWS: Type.Integer({
     default: 250_000,
     minimum: 0,
@@ -134,6 +147,14 @@ export const Environment = Type.Object({
 });
 type Environment = Static<typeof Environment>;
 
+export interface S3Config {
+  /** `null`: AWS itself. */
+  endpoint: string | null;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
 export interface Config {
   databaseUrl: string;
   databasePoolMax: number;
@@ -145,6 +166,8 @@ export interface Config {
   dataDir: string;
   /** Where finished exports are kept. */
   artifactUrl: string;
+  /** How the bucket of an `s3://` artifact URL is reached; `null` for any other URL. */
+  s3: S3Config | null;
   exportSyncMaxRows: number;
   exportBundleMaxRows: number;
   exportPrepareTimeoutMs: number;
@@ -234,8 +257,27 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       "DATABASE_URL: must be set (only `bun run start` brings its own PostgreSQL)",
     );
   }
+  for (const name of missingS3Keys(given)) {
+    problems.set(name, `${name}: must be set when ARTIFACT_URL is an s3:// URL`);
+  }
   if (problems.size > 0) return { ok: false, problems: [...problems.values()] };
   return { ok: true, config: toConfig(given as Environment) };
+}
+
+function missingS3Keys(given: Readonly<Record<string, unknown>>): string[] {
+  if (!String(given["ARTIFACT_URL"]).startsWith("s3://")) return [];
+  return ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"].filter((name) => !(name in given));
+}
+
+/** Credentials that are there for nothing are left where they are. */
+function toS3Config(env: Environment): S3Config | null {
+  if (!env.ARTIFACT_URL?.startsWith("s3://")) return null;
+  return {
+    endpoint: env.S3_ENDPOINT ?? null,
+    region: env.S3_REGION,
+    accessKeyId: env.S3_ACCESS_KEY_ID ?? "",
+    secretAccessKey: env.S3_SECRET_ACCESS_KEY ?? "",
+  };
 }
 
 function toConfig(env: Environment): Config {
@@ -249,6 +291,7 @@ function toConfig(env: Environment): Config {
     publicUrl: publicUrl.replace(/\/+$/, ""),
     dataDir: env.DATA_DIR,
     artifactUrl: env.ARTIFACT_URL ?? pathToFileURL(resolve(env.DATA_DIR, "artifacts")).href,
+    s3: toS3Config(env),
     exportSyncMaxRows: env.EXPORT_SYNC_MAX_ROWS,
     exportBundleMaxRows: env.EXPORT_BUNDLE_MAX_ROWS,
     exportPrepareTimeoutMs: env.EXPORT_PREPARE_TIMEOUT_MS,

@@ -1,10 +1,6 @@
 /** The one range of bytes that a download can be asked for (RFC 9110, Range and If-Range). */
 
-/** First and last byte, both included. */
-export interface ByteRange {
-  first: number;
-  last: number;
-}
+import type { ByteRange } from "../../shared/artifact_store.ts";
 
 /**
  * What to send of a file of `bytes` bytes: a part; everything, for no range or one that is malformed or several at

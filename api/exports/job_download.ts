@@ -1,8 +1,9 @@
 /** GET /export/jobs/{job_id}/download: the finished file, whole or from where a download broke off. */
 import { Elysia, t } from "elysia";
-import type { ArtifactStore } from "../../shared/artifacts.ts";
+import { ArtifactStorageError, type ArtifactStore, type ByteRange } from "../../shared/artifact_store.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/file_names.ts";
+import type { Log } from "../../shared/log.ts";
 import { isPersonalCredential } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/audit_log.ts";
 import type { ReadableExportJobRow } from "../../sql/export_jobs.ts";
@@ -12,10 +13,13 @@ import { callerAudit } from "../authenticate.ts";
 import { requestContext } from "../request_context.ts";
 import { chooseRange } from "./byte_range.ts";
 import { requireExportJob } from "./export_job.ts";
+import type { ExportMetrics } from "./export_metrics.ts";
 import { DOWNLOAD_DETAIL } from "./job_openapi.ts";
 
 /** When it is worth asking again whether a build has finished. */
 const RETRY_SECONDS = 10;
+/** Of a storage that failed: long enough for a failover. */
+const STORAGE_RETRY_SECONDS = 30;
 
 const Params = t.Object({ job_id: t.String() });
 
@@ -26,8 +30,15 @@ interface Artifact {
   sha256: string;
 }
 
+interface DownloadDeps {
+  sql: Sql;
+  store: ArtifactStore;
+  log: Log;
+  metrics: ExportMetrics;
+}
+
 /** Any member may download, with a personal credential (contract section 4, Jobs). */
-export function jobDownloadRoutes(deps: { sql: Sql; store: ArtifactStore }) {
+export function jobDownloadRoutes(deps: DownloadDeps) {
   return new Elysia().use(access).get(
     "/export/jobs/:job_id/download",
     async ({ params, request, caller }) => {
@@ -37,22 +48,37 @@ export function jobDownloadRoutes(deps: { sql: Sql; store: ArtifactStore }) {
         policy: ({ credential }) => isPersonalCredential(credential),
       });
       const artifact = requireArtifact(job);
-      const file = await deps.store.find(artifact.key);
-      if (!file) throw new Error(`Cannot download export job "${job.id}": its file is not in the store`);
       const context = requestContext(request);
-      const answer = respond(request.headers, context.method, { job, artifact, file });
-      if (context.method === "GET") {
-        await insertAuditEntry(deps.sql, {
-          ...callerAudit(caller),
-          action: "export_job.download",
-          subjectType: "export_job",
-          subjectId: job.id,
-          orgId: job.orgId,
-          requestId: context.requestId,
-          details: { range: answer.headers.get("content-range") },
-        });
+      const range = requireRange(request.headers, context.method, artifact);
+      const { first, last } = range ?? { first: 0, last: artifact.bytes - 1 };
+      const headers = { ...fileHeaders(job, artifact), "Content-Length": String(last + 1 - first) };
+      if (context.method === "HEAD") {
+        const isThere = await orUnavailable(deps.store.exists(artifact.key));
+        if (!isThere) throw lost(deps.log, job);
+        return new Response(null, { headers });
       }
-      return answer;
+      const { bytes } = artifact;
+      const file = await orUnavailable(
+        deps.store.read(artifact.key, { bytes, signal: request.signal, ...(range ? { range } : {}) }),
+      );
+      if (!file) throw lost(deps.log, job);
+      const contentRange = range && `bytes ${first}-${last}/${bytes}`;
+      await insertAuditEntry(deps.sql, {
+        ...callerAudit(caller),
+        action: "export_job.download",
+        subjectType: "export_job",
+        subjectId: job.id,
+        orgId: job.orgId,
+        requestId: context.requestId,
+        details: { range: contentRange },
+      });
+      // Bun sends the file by itself and does not say how far it came: what is counted is what was handed to it.
+      deps.metrics.bytes.inc({ kind: "organization", format: job.format }, last + 1 - first);
+      Object.assign(context.fields, { asOf: job.asOf, format: job.format, bytes: last + 1 - first });
+      return new Response(file, {
+        status: range ? 206 : 200,
+        headers: { ...headers, ...(contentRange ? { "Content-Range": contentRange } : {}) },
+      });
     },
     { access: "caller", params: Params, detail: DOWNLOAD_DETAIL },
   );
@@ -78,41 +104,42 @@ function requireArtifact(job: ReadableExportJobRow): Artifact {
   return { key, fileName, bytes, sha256 };
 }
 
-function respond(
-  headers: Headers,
-  method: string,
-  given: { job: ReadableExportJobRow; artifact: Artifact; file: Blob },
-): Response {
-  const { artifact, file } = given;
-  const { bytes, sha256 } = artifact;
-  const etag = `"${sha256}"`;
+/** The part that is asked for; `null` for the whole. Throws for one that begins after the end. */
+function requireRange(headers: Headers, method: string, { bytes, sha256 }: Artifact): ByteRange | null {
   // Of HEAD it is not defined (RFC 9110).
-  const range = method === "GET" ? chooseRange(headers, { bytes, etag }) : "all";
+  const range = method === "GET" ? chooseRange(headers, { bytes, etag: `"${sha256}"` }) : "all";
   if (range === "unsatisfiable") {
     throw new ApiError("RANGE_NOT_SATISFIABLE", {
       details: { bytes },
       headers: { "Content-Range": `bytes */${bytes}`, "Accept-Ranges": "bytes" },
     });
   }
-  const common = fileHeaders(given.job, artifact, etag);
-  if (range === "all") {
-    // The length is said here too: for HEAD, which has no body that could.
-    return new Response(method === "GET" ? file : null, {
-      headers: { ...common, "Content-Length": String(bytes) },
+  return range === "all" ? null : range;
+}
+
+/** A storage that fails now may work again soon. */
+async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
+  try {
+    return await step;
+  } catch (cause) {
+    if (!(cause instanceof ArtifactStorageError)) throw cause;
+    throw new ApiError("SERVICE_UNAVAILABLE", {
+      headers: { "Retry-After": String(STORAGE_RETRY_SECONDS) },
+      cause,
     });
   }
-  const { first, last } = range;
-  return new Response(file.slice(first, last + 1), {
-    status: 206,
-    headers: {
-      ...common,
-      "Content-Length": String(last + 1 - first),
-      "Content-Range": `bytes ${first}-${last}/${bytes}`,
-    },
+}
+
+/** The storage works and the file is not there: nobody gets it by trying again, and the operator has to know. */
+function lost(log: Log, job: ReadableExportJobRow): ApiError {
+  log.error({ event: "export_job.lost", exportJobId: job.id }, "the file of a ready export job is gone");
+  return new ApiError("EXPORT_EXPIRED", {
+    message: "Cannot download the export: its file is gone from the storage; queue a new one",
+    details: { expiresAt: job.expiresAt },
   });
 }
 
-function fileHeaders(job: ReadableExportJobRow, artifact: Artifact, etag: string): Record<string, string> {
+function fileHeaders(job: ReadableExportJobRow, artifact: Artifact): Record<string, string> {
   const { fileName, sha256 } = artifact;
   return {
     "Content-Type": "application/zip",
@@ -121,7 +148,7 @@ function fileHeaders(job: ReadableExportJobRow, artifact: Artifact, etag: string
     "X-Export-As-Of": job.asOf,
     "X-Export-Total-Rows": String(job.rowsWritten),
     "Accept-Ranges": "bytes",
-    ETag: etag,
+    ETag: `"${sha256}"`,
     "Repr-Digest": `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`,
   };
 }

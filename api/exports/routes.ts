@@ -35,6 +35,6 @@ export function exportRoutes(deps: {
     .use(bundleRoutes(exportDeps))
     .use(estimateRoutes(exportDeps))
     .use(datasetRoutes(exportDeps))
-    .use(jobDownloadRoutes({ sql, store: openArtifactStore(config.artifactUrl) }))
+    .use(jobDownloadRoutes({ sql, log, metrics, store: openArtifactStore(config) }))
     .use(jobRoutes({ config, sql, boss, log, metrics }));
 }

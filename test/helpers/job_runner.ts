@@ -2,7 +2,8 @@
 import { buildOrgExport } from "../../jobs/build_org_export.ts";
 import { type JobsDeps, startJobs } from "../../jobs/registry.ts";
 import { sendExportReady } from "../../jobs/send_export_ready.ts";
-import { type ArtifactStore, openArtifactStore } from "../../shared/artifacts.ts";
+import type { ArtifactStore } from "../../shared/artifact_store.ts";
+import { openArtifactStore } from "../../shared/artifacts.ts";
 import type { Config } from "../../shared/config.ts";
 import type { JobName } from "../../shared/jobs.ts";
 import { openMailer } from "../../shared/mail.ts";
@@ -40,7 +41,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
     onError: (error) => log.error({ err: error }, "queue"),
   });
   const leaving = new AbortController();
-  const store = openArtifactStore(config.artifactUrl);
+  const store = openArtifactStore(config);
   const deps: JobsDeps = {
     ...{ config, sql, exportSql, boss, log },
     store: options.store?.(store) ?? store,

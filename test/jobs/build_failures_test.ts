@@ -58,7 +58,7 @@ test("a store that fails three times fails the job, whose place is free for the 
   await Bun.write(path, "a file where the directory should be");
   await using runner = await openTestRunner(app);
   for (const attempt of [1, 2]) {
-    await expect(runner.build(id)).rejects.toThrow("Cannot store the artifact");
+    await expect(runner.build(id)).rejects.toThrow("Cannot use the artifact storage");
     expect(await show()).toMatchObject({ status: "queued", attempt });
     expect(await listMismatches(app)).toEqual([]);
   }

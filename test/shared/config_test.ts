@@ -23,6 +23,7 @@ test("readConfig() has the contract's defaults", () => {
       publicUrl: "http://localhost:3000",
       dataDir: ".data",
       artifactUrl: pathToFileURL(join(process.cwd(), ".data/artifacts")).href,
+      s3: null,
       exportSyncMaxRows: 250_000,
       exportBundleMaxRows: 500_000,
       exportPrepareTimeoutMs: 10_000,
@@ -127,5 +128,43 @@ test("readConfig() takes mail servers with credentials and senders with a name",
   };
   for (const [name, values] of Object.entries(right)) {
     for (const value of values) expect(problemsOf({ DATABASE_URL: URL, [name]: value })).toEqual([]);
+  }
+});
+
+test("readConfig() knows the bucket of an s3:// URL, which has to come with credentials", () => {
+  const bucket = { DATABASE_URL: URL, ARTIFACT_URL: "s3://my-bucket/some/prefix" };
+  const keys = { S3_ACCESS_KEY_ID: "id", S3_SECRET_ACCESS_KEY: "hunter2" };
+  expect(readConfig({ ...bucket, ...keys })).toMatchObject({
+    config: {
+      artifactUrl: "s3://my-bucket/some/prefix",
+      s3: { endpoint: null, region: "us-east-1", accessKeyId: "id", secretAccessKey: "hunter2" },
+    },
+  });
+  const endpoint = { S3_ENDPOINT: "http://127.0.0.1:9000", S3_REGION: "eu-1" };
+  expect(readConfig({ ...bucket, ...keys, ...endpoint })).toMatchObject({
+    config: { s3: { endpoint: "http://127.0.0.1:9000", region: "eu-1" } },
+  });
+  expect(problemsOf(bucket)).toEqual([
+    "S3_ACCESS_KEY_ID: must be set when ARTIFACT_URL is an s3:// URL",
+    "S3_SECRET_ACCESS_KEY: must be set when ARTIFACT_URL is an s3:// URL",
+  ]);
+  // Credentials in the environment are no reason to use them.
+  expect(readConfig({ DATABASE_URL: URL, ...keys })).toMatchObject({ config: { s3: null } });
+  for (const [name, value] of [
+    ["ARTIFACT_URL", "s3://"],
+    ["ARTIFACT_URL", "s3:///prefix"],
+    ["ARTIFACT_URL", "s3://hunter2:x@bucket"],
+    ["ARTIFACT_URL", "s3://bucket/a?hunter2"],
+    ["ARTIFACT_URL", "https://bucket.example/hunter2"],
+    ["S3_ENDPOINT", "ftp://hunter2"],
+    ["S3_ENDPOINT", "https://hunter2:x@host"],
+    ["S3_ENDPOINT", "http://host/path"],
+    ["S3_REGION", "hunter2 x"],
+    ["S3_SECRET_ACCESS_KEY", "hunter2 x"],
+  ] as const) {
+    const problems = problemsOf({ ...bucket, ...keys, [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toStartWith(`${name}: must be `);
+    expect(problems[0]).not.toContain("hunter2");
   }
 });

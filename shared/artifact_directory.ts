@@ -1,0 +1,90 @@
+/** Artifacts in a directory: written under a temporary name, there as a whole or not at all. */
+import { mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { ArtifactStore, StoredFile } from "./artifact_store.ts";
+import { storageError, storing } from "./artifact_store.ts";
+import { type ContentDigest, digestContent } from "./content_digest.ts";
+
+/** Opens the store in `directory`, which is made when the first file is written. */
+export function openArtifactDirectory(directory: string): ArtifactStore {
+  const exists = async (name: string): Promise<boolean> => {
+    if (await storing(stat(join(directory, name)).catch(ifAbsent))) return true;
+    // A file that is gone is one thing, a volume that is not mounted another.
+    await storing(stat(directory));
+    return false;
+  };
+  return {
+    write: (name, content) => writeWhole(join(directory, name), content),
+    exists,
+    async read(name, { range }) {
+      if (!(await exists(name))) return null;
+      const file = Bun.file(join(directory, name));
+      return range ? file.slice(range.first, range.last + 1) : file;
+    },
+    list: () => listFiles(directory),
+    remove: (name) => storing(rm(join(directory, name), { force: true })),
+  };
+}
+
+function ifAbsent(error: unknown): null {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+  throw error;
+}
+
+async function* listFiles(directory: string): AsyncGenerator<StoredFile, void, void> {
+  const entries = await storing(opendir(directory).catch(ifAbsent));
+  if (!entries) return;
+  for await (const entry of entries) {
+    const found = await storing(stat(join(directory, entry.name)).catch(ifAbsent));
+    if (found?.isFile()) yield { name: entry.name, size: found.size, modifiedAt: found.mtime };
+  }
+}
+
+async function writeWhole(
+  path: string,
+  content: AsyncGenerator<Uint8Array, void, void>,
+): Promise<ContentDigest> {
+  // A name of its own: what a dead attempt left, or another is writing, is nobody else's business.
+  const temporary = `${path}.${crypto.randomUUID()}.part`;
+  try {
+    await storing(mkdir(dirname(path), { recursive: true, mode: 0o700 }));
+    const digest = await writeAndSync(temporary, content);
+    await storing(rename(temporary, path));
+    await storing(syncDirectory(dirname(path)));
+    return digest;
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  } finally {
+    await content.return();
+  }
+}
+
+async function writeAndSync(
+  path: string,
+  content: AsyncGenerator<Uint8Array, void, void>,
+): Promise<ContentDigest> {
+  let digest: ContentDigest | null = null;
+  const digested = digestContent(content, (end) => {
+    digest = end;
+  });
+  const file = await storing(open(path, "wx", 0o600));
+  try {
+    for await (const chunk of digested) await storing(file.appendFile(chunk));
+    await storing(file.sync());
+  } finally {
+    await file.close();
+  }
+  if (!digest) throw storageError("the content has no end");
+  return digest;
+}
+
+/** So that the new name survives a power cut. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
