@@ -4,6 +4,7 @@ import type { ContentDigest } from "../shared/content_digest.ts";
 import { nameDirectories } from "../shared/export_directories.ts";
 import { type ManifestProject, organizationManifest } from "../shared/export_manifest.ts";
 import { NO_FILTERS } from "../shared/export_selection.ts";
+import { gatherChunks } from "../shared/gather_chunks.ts";
 import { streamZip, type ZipEntry } from "../shared/zip_stream.ts";
 import type { RowMeter } from "../sql/copy_rows.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/export_jobs.ts";
@@ -58,7 +59,7 @@ export async function writeOrgExport(
         done.projects += 1;
       },
     });
-    for await (const chunk of streamZip(entries, { modifiedAt: job.asOf })) {
+    for await (const chunk of gatherChunks(streamZip(entries, { modifiedAt: job.asOf }))) {
       signal.throwIfAborted();
       done.bytes += chunk.length;
       yield chunk;

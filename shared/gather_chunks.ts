@@ -1,0 +1,21 @@
+/** Small chunks put together, for whoever pays by the piece, such as a file. */
+
+/** Chunks at least this large are passed on as they are. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** Yields the same bytes in chunks of at least 256 KiB, the last one excepted. */
+export async function* gatherChunks(
+  content: AsyncGenerator<Uint8Array, void, void>,
+): AsyncGenerator<Uint8Array, void, void> {
+  let gathered: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of content) {
+    gathered.push(chunk);
+    bytes += chunk.length;
+    if (bytes < CHUNK_BYTES) continue;
+    yield Buffer.concat(gathered, bytes);
+    gathered = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(gathered, bytes);
+}
