@@ -1,12 +1,13 @@
 /** Job `build_org_export`: builds the ZIP of an organization, and says in the job's row what became of it. */
 import { ArtifactStorageError, type ArtifactStore } from "../shared/artifacts.ts";
 import type { Config } from "../shared/config.ts";
+
 import { exportFileStamp } from "../shared/file_names.ts";
 import type { JobPayloads } from "../shared/jobs.ts";
 import type { Log } from "../shared/log.ts";
 import type { ExportJobErrorCode } from "../shared/vocabulary.ts";
 import { insertAuditEntry } from "../sql/audit_log.ts";
-import { type Boss, completeJob } from "../sql/boss.ts";
+import { type Boss, completeJob, enqueueJob } from "../sql/boss.ts";
 import {
   markExportJobExhausted,
   markExportJobFailed,
@@ -17,11 +18,14 @@ import {
 import type { ExportJobRow } from "../sql/export_jobs.ts";
 import { findOrgById, type OrgRow } from "../sql/orgs.ts";
 import type { Pool, Sql } from "../sql/pool.ts";
+import { artifactKeyOf } from "./artifact_key.ts";
 import { BuildSuperseded } from "./build_superseded.ts";
 import { writeOrgExport } from "./org_export_file.ts";
 
 /** Contract section 4, Jobs: then `BUILD_FAILED`. */
 const MAX_ATTEMPTS = 3;
+/** Longer than the mail server may take to answer (shared/mail.ts). */
+const MAIL_EXPIRE_SECONDS = 3600;
 
 const MESSAGES: Readonly<Record<Exclude<ExportJobErrorCode, "CANCELED">, string>> = {
   BUILD_TIMEOUT: "Cannot build the export: it took longer than an attempt may take",
@@ -53,31 +57,42 @@ export async function buildOrgExport(
 ): Promise<void> {
   const job = await markExportJobRunning(deps.sql, { id: exportJobId, maxAttempts: MAX_ATTEMPTS });
   if (!job) return failExhausted(deps, exportJobId);
-  const log = deps.log.child({ exportJobId, attempt: job.attempt });
+  const build: Build = {
+    job,
+    // Never used again, not even by an attempt of the same number: what is garbage once stays garbage.
+    artifactKey: artifactKeyOf({ ...job, buildId: crypto.randomUUID() }),
+    log: deps.log.child({ exportJobId, attempt: job.attempt }),
+  };
   const timeout = AbortSignal.timeout(deps.config.exportBuildTimeoutMinutes * 60_000);
   try {
     const org = await findOrgById(deps.sql, job.orgId);
-    if (!org) return await fail(deps, job, "ORGANIZATION_GONE");
-    await build(deps, { job, org, log, signal: AbortSignal.any([claim, timeout, deps.leaving]) });
+    if (!org) return await fail(deps, build, "ORGANIZATION_GONE");
+    await run(deps, build, { org, signal: AbortSignal.any([claim, timeout, deps.leaving]) });
   } catch (error) {
     if (error instanceof BuildSuperseded || claim.aborted) {
-      log.warn({ event: "export_job.superseded", err: error }, "a build has gone to another builder");
+      build.log.warn({ event: "export_job.superseded", err: error }, "a build has gone to another builder");
       // The queue takes this from whoever still holds the entry, and from nobody else.
       throw error;
     }
-    if (timeout.aborted) return await fail(deps, job, "BUILD_TIMEOUT");
-    await handOn(deps, { job, log, error });
+    if (timeout.aborted) return await fail(deps, build, "BUILD_TIMEOUT");
+    await handOn(deps, build, error);
   }
 }
 
-async function build(
+/** One attempt. */
+interface Build {
+  job: ExportJobRow;
+  artifactKey: string;
+  log: Log;
+}
+
+async function run(
   deps: BuildDeps,
-  given: { job: ExportJobRow; org: OrgRow; log: Log; signal: AbortSignal },
+  { job, artifactKey, log }: Build,
+  { org, signal }: { org: OrgRow; signal: AbortSignal },
 ): Promise<void> {
-  const { job, org, log } = given;
   const startedAt = performance.now();
-  const artifactKey = `${job.id}.${job.attempt}.zip`;
-  const { artifact, progress } = await writeOrgExport(deps, { ...given, artifactKey });
+  const { artifact, progress } = await writeOrgExport(deps, { job, org, signal, artifactKey });
   const ready = await deps.sql.begin(async (tx) => {
     const row = await markExportJobReady(tx, {
       id: job.id,
@@ -90,7 +105,14 @@ async function build(
       },
       retentionHours: deps.config.exportRetentionHours,
     });
-    if (row) await finish(tx, deps, row, "export_job.ready");
+    if (!row) return null;
+    await finish(tx, deps, row, "export_job.ready");
+    await enqueueJob(tx, deps.boss, {
+      id: job.id,
+      name: "send_export_ready",
+      payload: { exportJobId: job.id },
+      expireSeconds: MAIL_EXPIRE_SECONDS,
+    });
     return row;
   });
   if (!ready) {
@@ -115,27 +137,27 @@ async function finish(tx: Sql, deps: BuildDeps, job: ExportJobRow, action: strin
 }
 
 /** Gives a failed build back for another attempt and rethrows; or fails the job when there is none left. */
-async function handOn(
-  deps: BuildDeps,
-  { job, log, error }: { job: ExportJobRow; log: Log; error: unknown },
-): Promise<void> {
+async function handOn(deps: BuildDeps, build: Build, error: unknown): Promise<void> {
+  const { job, log } = build;
   const isForgiven = deps.leaving.aborted;
   const event = isForgiven ? "export_job.cut_off" : "export_job.attempt_failed";
   log.warn({ event, err: error }, "a build of an organization export did not finish");
   if (!isForgiven && job.attempt >= MAX_ATTEMPTS) {
     const isStorage = error instanceof ArtifactStorageError;
-    await fail(deps, job, isStorage ? "ARTIFACT_STORAGE_FAILED" : "BUILD_FAILED");
+    await fail(deps, build, isStorage ? "ARTIFACT_STORAGE_FAILED" : "BUILD_FAILED");
     return;
   }
-  await markExportJobQueued(deps.sql, { id: job.id, attempt: job.attempt, isForgiven });
+  const isQueued = await markExportJobQueued(deps.sql, { id: job.id, attempt: job.attempt, isForgiven });
+  if (isQueued) await discard(deps, build);
   throw error;
 }
 
 async function fail(
   deps: BuildDeps,
-  job: ExportJobRow,
+  build: Build,
   errorCode: Exclude<ExportJobErrorCode, "CANCELED">,
 ): Promise<void> {
+  const { job } = build;
   const failed = await deps.sql.begin(async (tx) => {
     const row = await markExportJobFailed(tx, {
       id: job.id,
@@ -147,7 +169,20 @@ async function fail(
     return row;
   });
   if (!failed) return;
-  deps.log.error({ event: "export_job.failed", exportJobId: job.id, errorCode }, "an export job has failed");
+  await discard(deps, build);
+  build.log.error({ event: "export_job.failed", errorCode }, "an export job has failed");
+}
+
+/**
+ * Deletes the file, should it be there. Only after the row has been moved away from this attempt: when the connection
+ * is lost while the job is made ready, it may be ready. What stays, the sweep finds.
+ */
+async function discard(deps: BuildDeps, { artifactKey, log }: Build): Promise<void> {
+  try {
+    await deps.store.delete(artifactKey);
+  } catch (error) {
+    log.warn({ event: "artifact.delete_failed", err: error }, "cannot delete the file of a failed build");
+  }
 }
 
 /** A job whose builders have all died has nobody else to say so. Any other is at its end, and nothing is to do. */

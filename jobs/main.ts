@@ -3,18 +3,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { openArtifactStore } from "../shared/artifacts.ts";
 import { configOrRefuse, leaveWhenTold, startOrRefuse } from "../shared/entry_point.ts";
 import { createLog } from "../shared/log.ts";
+import { openMailer } from "../shared/mail.ts";
 import { createShutdown } from "../shared/shutdown.ts";
 import { openWorkerQueue } from "../sql/boss.ts";
 import { JOBS_APPLICATION } from "../sql/connections.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool } from "../sql/pool.ts";
-import { CONCURRENT_BUILDS, startJobs } from "./registry.ts";
+import { CONCURRENT_BUILDS, CONCURRENT_MAILS, startJobs } from "./registry.ts";
 
 /** Contract section 8: what is running at SIGTERM has 25 s to finish, and to be given back when it does not. */
 const FINISH_MS = 18_000;
-/** For row moves and for cancelling a build's query, of every build at once. */
-const POOL_MAX = 2 * CONCURRENT_BUILDS;
-/** pg-boss fetches, keeps heartbeats and supervises. */
+/** For row moves and for cancelling a build's query, of every build at once; for every mail; and for the sweep. */
+const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 1;
+/** pg-boss fetches, keeps heartbeats, supervises and keeps the schedule. */
 const QUEUE_POOL_MAX = 3;
 
 async function main(): Promise<void> {
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
   const applicationName = JOBS_APPLICATION;
   const sql = openPool(config.databaseUrl, { applicationName, max: POOL_MAX });
   const exportSql = openPool(config.databaseUrl, { applicationName, max: CONCURRENT_BUILDS, readOnly: true });
+  const mailer = openMailer(config);
   const boss = await startOrRefuse(process, async () => {
     await requireCurrentSchema(sql);
     return openWorkerQueue(config.databaseUrl, {
@@ -32,7 +34,8 @@ async function main(): Promise<void> {
   });
   const leaving = new AbortController();
   const store = openArtifactStore(config.artifactUrl);
-  const jobs = await startJobs({ config, sql, exportSql, boss, store, log, leaving: leaving.signal });
+  const deps = { config, sql, exportSql, boss, store, mailer, log, leaving: leaving.signal };
+  const jobs = await startOrRefuse(process, () => startJobs(deps));
 
   const shutdown = createShutdown({
     log,

@@ -1,41 +1,81 @@
 /** Every job that the runner works off: the visible list. */
-
-import type { JobPayloads } from "../shared/jobs.ts";
+import type { Config } from "../shared/config.ts";
+import type { JobName, JobPayloads } from "../shared/jobs.ts";
+import { type Boss, scheduleJob } from "../sql/boss.ts";
 import { type BuildDeps, buildOrgExport } from "./build_org_export.ts";
+import { expireOrgExports } from "./expire_org_exports.ts";
+import { type MailDeps, sendExportReady } from "./send_export_ready.ts";
 
 /** Builds that one process runs at a time, each on a snapshot of its own. */
 export const CONCURRENT_BUILDS = 2;
-/** How soon a new job is seen. */
-const POLL_SECONDS = 1;
+/** Mails that one process sends at a time, each with a connection to the database. */
+export const CONCURRENT_MAILS = 2;
+
+export type JobsDeps = Omit<BuildDeps, "config"> & Omit<MailDeps, "config"> & { config: Config };
+
+interface Job<Name extends JobName> {
+  /** How many of them one process runs at a time. */
+  concurrency: number;
+  /** How soon a new one is seen. */
+  pollSeconds: number;
+  /** Does it, or throws for the queue to run it again. `claim` is aborted when the queue takes it for lost. */
+  run(deps: JobsDeps, payload: JobPayloads[Name], claim: AbortSignal): Promise<void>;
+}
+
+const JOBS: { readonly [Name in JobName]: Job<Name> } = {
+  build_org_export: { concurrency: CONCURRENT_BUILDS, pollSeconds: 1, run: buildOrgExport },
+  expire_org_exports: {
+    concurrency: 1,
+    pollSeconds: 5,
+    run: (deps, _payload, claim) => expireOrgExports(deps, AbortSignal.any([claim, deps.leaving])),
+  },
+  send_export_ready: { concurrency: CONCURRENT_MAILS, pollSeconds: 1, run: sendExportReady },
+};
+
+const JOB_NAMES = Object.keys(JOBS) as JobName[];
 
 export interface RunningJobs {
   /** Takes no more jobs, and settles when those that run have ended, well or not. */
   finish(): Promise<void>;
 }
 
-/** Begins to work off the queues. */
-export async function startJobs(deps: BuildDeps): Promise<RunningJobs> {
-  const { boss, log } = deps;
+/** Begins to work off the queues and has expired exports swept, now and by the schedule. */
+export async function startJobs(deps: JobsDeps): Promise<RunningJobs> {
+  const { boss, log, config } = deps;
   const running = new Set<Promise<void>>();
-  await boss.work<JobPayloads["build_org_export"], void>(
-    "build_org_export",
-    { batchSize: 1, localConcurrency: CONCURRENT_BUILDS, pollingIntervalSeconds: POLL_SECONDS },
-    async ([job]) => {
-      if (!job) return;
-      const build = buildOrgExport(deps, job.data, job.signal);
-      running.add(build);
-      try {
-        await build;
-      } finally {
-        running.delete(build);
-      }
-    },
-  );
+  await scheduleJob(boss, { name: "expire_org_exports", cron: config.exportSweepCron });
+  for (const name of JOB_NAMES) await work(deps, name, running);
   log.info({ concurrentBuilds: CONCURRENT_BUILDS }, "working");
   return {
     async finish() {
-      await boss.offWork("build_org_export", { wait: false });
+      await stopTaking(boss);
       while (running.size > 0) await Promise.allSettled(running);
     },
   };
+}
+
+async function work<Name extends JobName>(
+  deps: JobsDeps,
+  name: Name,
+  running: Set<Promise<void>>,
+): Promise<void> {
+  const { concurrency, pollSeconds, run } = JOBS[name];
+  await deps.boss.work<JobPayloads[Name], void>(
+    name,
+    { batchSize: 1, localConcurrency: concurrency, pollingIntervalSeconds: pollSeconds },
+    async ([job]) => {
+      if (!job) return;
+      const done = run(deps, job.data, job.signal);
+      running.add(done);
+      try {
+        await done;
+      } finally {
+        running.delete(done);
+      }
+    },
+  );
+}
+
+async function stopTaking(boss: Boss): Promise<void> {
+  await Promise.all(JOB_NAMES.map((name) => boss.offWork(name, { wait: false })));
 }

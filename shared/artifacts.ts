@@ -1,5 +1,5 @@
 /** Where finished organization exports are kept: written under a temporary name, there as a whole or not at all. */
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ContentDigest, digestContent } from "./content_digest.ts";
@@ -18,7 +18,12 @@ export interface ArtifactStore {
   /** The file, read as it is sent; `null` when there is none. */
   find(key: string): Promise<Blob | null>;
   /** Deletes the file, if there is one. */
-  delete(key: string): Promise<void>;
+  delete(name: string): Promise<void>;
+  /**
+   * The name of every file there is, in no order: keys, and `<key>.<anything>.part` of what is being written or was
+   * never finished. What comes or goes meanwhile may be told or not.
+   */
+  list(): AsyncGenerator<string, void, void>;
 }
 
 /** Opens the store of a `file://` URL. Its directory is made when the first file is written. */
@@ -30,8 +35,17 @@ export function openArtifactStore(url: string): ArtifactStore {
       const path = join(directory, key);
       return (await stat(path).catch(ifAbsent)) ? Bun.file(path) : null;
     },
-    delete: (key) => rm(join(directory, key), { force: true }),
+    delete: (name) => rm(join(directory, name), { force: true }),
+    list: () => listFiles(directory),
   };
+}
+
+async function* listFiles(path: string): AsyncGenerator<string, void, void> {
+  const directory = await opendir(path).catch(ifAbsent);
+  if (!directory) return;
+  for await (const entry of directory) {
+    if (entry.isFile()) yield entry.name;
+  }
 }
 
 function ifAbsent(error: unknown): null {

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { Cron } from "croner";
 
 const MAX_INT32 = 2_147_483_647;
 
@@ -81,6 +82,23 @@ export const Environment = Type.Object({
     maximum: 1380,
     description: "minutes for one attempt of building an organization export",
   }),
+  EXPORT_SWEEP_CRON: Type.String({
+    default: "*/5 * * * *",
+    description: "five cron fields (UTC) that come due at some time: when expired exports are deleted",
+  }),
+  SMTP_URL: Type.Optional(
+    Type.String({
+      pattern: "^smtps?://\\S+$",
+      description: "an smtp:// or smtps:// URL with user and password percent-encoded",
+    }),
+  ),
+  MAIL_FROM: Type.String({
+    default: "ulr <no-reply@localhost>",
+    // A name, quoted where it has a comma, before an address in angle brackets; or an address alone.
+    pattern:
+      '^(?:(?:"[^"<>\\\\\\r\\n]+" |[^",;:<>@\\r\\n]+ )?<[^\\s<>@,]+@[^\\s<>@,]+>|[^\\s<>@,]+@[^\\s<>@,]+)$',
+    description: "one email address, perhaps with a name: `ulr <no-reply@example.com>`",
+  }),
   SESSION_TTL_HOURS: Type.Integer({
     default: 336,
     minimum: 1,
@@ -133,12 +151,44 @@ export interface Config {
   exportJobsPerHour: number;
   exportRetentionHours: number;
   exportBuildTimeoutMinutes: number;
+  exportSweepCron: string;
+  /** Where mail goes, with credentials; `null`: into files. */
+  smtpUrl: string | null;
+  mailFrom: string;
   sessionTtlHours: number;
   rateLimitAnonymousPerMinute: number;
   rateLimitUserPerMinute: number;
   rateLimitLoginPerMinute: number;
   trustProxy: boolean;
   logLevel: string;
+}
+
+/** What no pattern can say of a variable's text. */
+const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
+  EXPORT_SWEEP_CRON: isCron,
+  SMTP_URL: isUsableUrl,
+};
+
+/** True for five fields, which is as exact as pg-boss keeps time, that come due at least once more. */
+function isCron(text: string): boolean {
+  try {
+    return new Cron(text, { mode: "5-part", timezone: "UTC" }).nextRun() !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** True for a URL with a host whose percent-encoding can be undone. */
+function isUsableUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || url.hostname === "") return false;
+  try {
+    decodeURIComponent(url.username);
+    decodeURIComponent(url.password);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: string[] };
@@ -169,10 +219,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     if (given[name] === undefined) delete given[name];
   }
   const problems = new Map<string, string>();
-  for (const error of Value.Errors(Environment, given)) {
-    const name = error.path.slice(1);
+  const refuse = (name: string): void => {
     const schema: TSchema | undefined = Environment.properties[name as keyof typeof Environment.properties];
     if (schema) problems.set(name, `${name}: must be ${expectation(schema)}`);
+  };
+  for (const error of Value.Errors(Environment, given)) refuse(error.path.slice(1));
+  for (const [name, isValid] of Object.entries(CHECKS)) {
+    const value = given[name];
+    if (typeof value === "string" && !isValid(value)) refuse(name);
   }
   if (!("DATABASE_URL" in given)) {
     problems.set(
@@ -201,6 +255,9 @@ function toConfig(env: Environment): Config {
     exportJobsPerHour: env.EXPORT_JOBS_PER_HOUR,
     exportRetentionHours: env.EXPORT_RETENTION_HOURS,
     exportBuildTimeoutMinutes: env.EXPORT_BUILD_TIMEOUT_MINUTES,
+    exportSweepCron: env.EXPORT_SWEEP_CRON,
+    smtpUrl: env.SMTP_URL ?? null,
+    mailFrom: env.MAIL_FROM,
     sessionTtlHours: env.SESSION_TTL_HOURS,
     rateLimitAnonymousPerMinute: env.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
     rateLimitUserPerMinute: env.RATE_LIMIT_USER_PER_MINUTE,

@@ -3,6 +3,10 @@
 export interface JobPayloads {
   /** Builds the ZIP of an organization. The entry in the queue has the export job's id. */
   build_org_export: { exportJobId: string };
+  /** Deletes what has expired and what dead builds left. Queued by the schedule, one at a time. */
+  expire_org_exports: Record<string, never>;
+  /** Mails whoever asked for an export that it is ready. The entry in the queue has the export job's id. */
+  send_export_ready: { exportJobId: string };
 }
 
 export type JobName = keyof JobPayloads;

@@ -1,5 +1,5 @@
 /** The queue of background jobs, pg-boss in schema `pgboss`: installed, and changed inside our own transactions. */
-import { type Db, PgBoss, type QueueOptions } from "pg-boss";
+import { type Db, PgBoss, type Queue } from "pg-boss";
 import type { JobName, JobPayloads } from "../shared/jobs.ts";
 import { JOBS_APPLICATION } from "./connections.ts";
 import type { Sql } from "./pool.ts";
@@ -9,15 +9,15 @@ export type Boss = PgBoss;
 const SCHEMA = "pgboss";
 /** OID of type text. */
 const TEXT = 25;
-const YEAR_SECONDS = 365 * 24 * 3600;
+const DAY_SECONDS = 24 * 3600;
+const YEAR_SECONDS = 365 * DAY_SECONDS;
 /** How often lapsed heartbeats are looked for; with the 20 s of a heartbeat, a dead builder's job is found in 30 s. */
 const SUPERVISE_SECONDS = 5;
 
-/**
- * Per queue, what pg-boss is told. Attempts are counted in the job's own row, which says what became of it: pg-boss
- * itself must never give up on an entry, nor clear one away, or a row would wait for ever for nobody.
- */
-const QUEUES: Readonly<Record<JobName, QueueOptions>> = {
+/** Per queue, what pg-boss is told. */
+const QUEUES: Readonly<Record<JobName, Omit<Queue, "name">>> = {
+  // Attempts are counted in the job's own row, which says what became of it: pg-boss itself must never give up on an
+  // entry, nor clear one away, or a row would wait for ever for nobody.
   build_org_export: {
     retryLimit: 1000,
     retryDelay: 2,
@@ -25,6 +25,22 @@ const QUEUES: Readonly<Record<JobName, QueueOptions>> = {
     retryDelayMax: 30,
     heartbeatSeconds: 20,
     retentionSeconds: 10 * YEAR_SECONDS,
+  },
+  // One entry at a time, waiting or active, however many ask for it. The schedule is its retry.
+  expire_org_exports: {
+    policy: "exclusive",
+    retryLimit: 0,
+    heartbeatSeconds: 20,
+    expireInSeconds: 15 * 60,
+    deleteAfterSeconds: DAY_SECONDS,
+  },
+  // After 1 min, 2, 4 … up to an hour, each shortened by chance to half at most: for 17 to 34 hours.
+  send_export_ready: {
+    retryLimit: 40,
+    retryDelay: 60,
+    retryBackoff: true,
+    retryDelayMax: 3600,
+    heartbeatSeconds: 20,
   },
 };
 
@@ -62,7 +78,9 @@ export async function installQueues(sql: Sql): Promise<void> {
   try {
     for (const name of QUEUE_NAMES) {
       await boss.createQueue(name, QUEUES[name]);
-      await boss.updateQueue(name, QUEUES[name]);
+      // A queue keeps the policy it was made with.
+      const { policy: _policy, ...options } = QUEUES[name];
+      await boss.updateQueue(name, options);
     }
   } finally {
     await boss.stop({ graceful: false });
@@ -85,7 +103,7 @@ export async function openQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
   return boss.start();
 }
 
-/** Opens the queue for the job runner: it works off jobs, and takes up those whose worker has died. */
+/** Opens the queue for the job runner: it works off jobs, takes up those whose worker has died, and keeps the schedules. */
 export async function openWorkerQueue(
   databaseUrl: string,
   { max, onError }: { max: number; onError: OnBossError },
@@ -96,7 +114,7 @@ export async function openWorkerQueue(
     max,
     schema: SCHEMA,
     migrate: false,
-    schedule: false,
+    schedule: true,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
@@ -136,4 +154,16 @@ export async function cancelJob(sql: Sql, boss: Boss, job: { id: string; name: J
 /** Says that a job is done with. Call inside the transaction of its last effect, so that neither stands alone. */
 export async function completeJob(sql: Sql, boss: Boss, job: { id: string; name: JobName }): Promise<void> {
   await boss.complete(job.name, job.id, null, { db: bossDatabase(sql) });
+}
+
+/**
+ * Has a job without a payload queued at the times of a cron expression (UTC), in place of whatever times it had, and
+ * once now. Any number of processes may say the same: an occurrence is queued once.
+ */
+export async function scheduleJob(
+  boss: Boss,
+  job: { name: "expire_org_exports"; cron: string },
+): Promise<void> {
+  await boss.schedule(job.name, job.cron, {}, { tz: "UTC" });
+  await boss.send(job.name, {});
 }

@@ -157,6 +157,7 @@ create table export_jobs (
   ready_at timestamp(3) with time zone,
   expires_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
+  mailed_at timestamp(3) with time zone,
   constraint export_jobs_pkey PRIMARY KEY (id),
   constraint export_jobs_artifact_check CHECK ((((num_nulls(artifact_key, artifact_file_name, artifact_bytes, artifact_sha256, ready_at, expires_at) % 6) = 0) AND ((status <> 'ready'::text) OR (artifact_key IS NOT NULL)))),
   constraint export_jobs_artifact_sha256_check CHECK ((artifact_sha256 ~ '^[0-9a-f]{64}$'::text)),
@@ -164,6 +165,7 @@ create table export_jobs (
   constraint export_jobs_failed_check CHECK ((((status <> 'failed'::text) = (error_code IS NULL)) AND ((error_code IS NULL) = (error_message IS NULL)))),
   constraint export_jobs_finished_at_check CHECK ((((status <> 'queued'::text) AND (status <> 'running'::text)) = (finished_at IS NOT NULL))),
   constraint export_jobs_format_check CHECK ((format = ANY (ARRAY['ndjson'::text, 'csv'::text]))),
+  constraint export_jobs_mailed_at_check CHECK (((mailed_at IS NULL) OR (ready_at IS NOT NULL))),
   constraint export_jobs_progress_check CHECK ((LEAST((attempt)::bigint, (projects_done)::bigint, (projects_total)::bigint, rows_written, bytes_written) >= 0)),
   constraint export_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'ready'::text, 'expired'::text, 'failed'::text])))
 );
@@ -404,6 +406,8 @@ CREATE INDEX api_keys_org_id_idx ON public.api_keys USING btree (org_id) WHERE (
 CREATE INDEX api_keys_user_id_idx ON public.api_keys USING btree (user_id, created_at);
 CREATE INDEX audit_log_org_id_idx ON public.audit_log USING btree (org_id, occurred_at);
 CREATE INDEX audit_log_subject_idx ON public.audit_log USING btree (subject_type, subject_id, occurred_at);
+CREATE INDEX export_jobs_expires_at_id_idx ON public.export_jobs USING btree (expires_at, id) WHERE (status = 'ready'::text);
+CREATE INDEX export_jobs_finished_at_idx ON public.export_jobs USING btree (finished_at);
 CREATE UNIQUE INDEX export_jobs_org_id_active_key ON public.export_jobs USING btree (org_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX export_jobs_org_id_created_at_id_idx ON public.export_jobs USING btree (org_id, created_at, id);
 CREATE INDEX issue_notes_project_id_created_at_id_idx ON public.issue_notes USING btree (project_id, created_at, id);

@@ -39,7 +39,9 @@ export async function listMismatches(app: TestApp): Promise<readonly unknown[]> 
   return app.db.sql`
     select j.id as job, q.id as entry
     from (select id from export_jobs where status in ('queued', 'running')) as j
-    full join (select id from pgboss.job where state in ('created', 'retry', 'active')) as q on q.id = j.id
+    full join (
+      select id from pgboss.job where name = 'build_org_export' and state in ('created', 'retry', 'active')
+    ) as q on q.id = j.id
     where j.id is null or q.id is null`;
 }
 

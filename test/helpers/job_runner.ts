@@ -1,15 +1,16 @@
 /** The job runner in the test's process, on the database and the artifact directory of a test's app. */
-import { type BuildDeps, buildOrgExport } from "../../jobs/build_org_export.ts";
-import { startJobs } from "../../jobs/registry.ts";
+import { buildOrgExport } from "../../jobs/build_org_export.ts";
+import { type JobsDeps, startJobs } from "../../jobs/registry.ts";
 import { type ArtifactStore, openArtifactStore } from "../../shared/artifacts.ts";
 import type { Config } from "../../shared/config.ts";
+import { openMailer } from "../../shared/mail.ts";
 import { openWorkerQueue } from "../../sql/boss.ts";
 import { JOBS_APPLICATION } from "../../sql/connections.ts";
 import { openPool } from "../../sql/pool.ts";
 import type { TestApp } from "./app.ts";
 
 export interface TestRunner extends AsyncDisposable {
-  deps: BuildDeps;
+  deps: JobsDeps;
   /** Takes the job from the queue and runs one attempt of its build, here and now. */
   build(exportJobId: string): Promise<void>;
   /** Makes builds end as they do when the process has to leave. */
@@ -27,7 +28,7 @@ export interface TestRunnerOptions {
 export async function openTestRunner(app: TestApp, options: TestRunnerOptions = {}): Promise<TestRunner> {
   const config = { ...app.deps.config, ...options.config };
   const applicationName = JOBS_APPLICATION;
-  const sql = openPool(config.databaseUrl, { applicationName, max: 4 });
+  const sql = openPool(config.databaseUrl, { applicationName, max: 7 });
   const exportSql = openPool(config.databaseUrl, { applicationName, max: 2, readOnly: true });
   const { log } = app.deps;
   const boss = await openWorkerQueue(config.databaseUrl, {
@@ -36,9 +37,10 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
   });
   const leaving = new AbortController();
   const store = openArtifactStore(config.artifactUrl);
-  const deps: BuildDeps = {
+  const deps: JobsDeps = {
     ...{ config, sql, exportSql, boss, log },
     store: options.store?.(store) ?? store,
+    mailer: openMailer(config),
     leaving: leaving.signal,
   };
   const jobs = options.isWorking ? await startJobs(deps) : null;

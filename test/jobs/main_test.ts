@@ -14,8 +14,8 @@ function spawnRunner(env: Readonly<Record<string, string>>) {
 
 test("two runners side by side build each job once, and leave when they are told to", async () => {
   await using app = await openTestApp();
-  const { databaseUrl, artifactUrl } = app.deps.config;
-  const env = { DATABASE_URL: databaseUrl, ARTIFACT_URL: artifactUrl };
+  const { databaseUrl, dataDir } = app.deps.config;
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
   const runners = [spawnRunner(env), spawnRunner(env)];
   const output = Promise.all(runners.map((runner) => new Response(runner.stdout).text()));
   const jobs: { key: string; id: string }[] = [];
@@ -38,7 +38,7 @@ test("two runners side by side build each job once, and leave when they are told
 
 test("a runner does not start on a database that is behind", async () => {
   await using app = await openTestApp();
-  await app.db.sql`delete from schema_migrations where name like '%export_jobs%'`;
+  await app.db.sql`delete from schema_migrations where name like '%export_jobs__create%'`;
   const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl });
   expect(await runner.exited).toBe(1);
   expect(await new Response(runner.stderr).text()).toBe(

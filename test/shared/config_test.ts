@@ -29,6 +29,9 @@ test("readConfig() has the contract's defaults", () => {
       exportJobsPerHour: 5,
       exportRetentionHours: 72,
       exportBuildTimeoutMinutes: 60,
+      exportSweepCron: "*/5 * * * *",
+      smtpUrl: null,
+      mailFrom: "ulr <no-reply@localhost>",
       sessionTtlHours: 336,
       rateLimitAnonymousPerMinute: 120,
       rateLimitUserPerMinute: 1200,
@@ -90,3 +93,39 @@ for (const [name, good, bad] of [
     }
   });
 }
+
+test("readConfig() refuses a schedule, a mail server and a sender that could not be used", () => {
+  const wrong = {
+    EXPORT_SWEEP_CRON: ["every 5 minutes", "* * * * * *", "61 * * * *", "0 0 30 2 *"],
+    SMTP_URL: [
+      "mail.internal:25",
+      "http://mail.internal",
+      "smtp://",
+      "smtp://u:%zz@mail.internal",
+      "smtp://a b",
+    ],
+    MAIL_FROM: ["ulr", "a@b, c@d", "Acme, Inc <a@b>", "<a@b", "x\r\nBcc: c@d <a@b>", "a@b>"],
+  };
+  for (const [name, values] of Object.entries(wrong)) {
+    for (const value of values) {
+      const problems = problemsOf({ DATABASE_URL: URL, [name]: value });
+      expect([value, problems.length]).toEqual([value, 1]);
+      expect(problems[0]).toStartWith(`${name}: must be `);
+    }
+  }
+});
+
+test("readConfig() takes mail servers with credentials and senders with a name", () => {
+  const right = {
+    EXPORT_SWEEP_CRON: ["0 3 * * *", "*/10 8-18 * * MON-FRI"],
+    SMTP_URL: [
+      "smtp://mail.internal",
+      "smtps://me%40acme:p%2Fw@mail.internal:465?tls.rejectUnauthorized=false",
+      "smtp://[::1]:25",
+    ],
+    MAIL_FROM: ["a@b", "<a@b>", "ulr <a@b>", '"Acme, Inc." <a@b>', "Ünïcode <a@b>"],
+  };
+  for (const [name, values] of Object.entries(right)) {
+    for (const value of values) expect(problemsOf({ DATABASE_URL: URL, [name]: value })).toEqual([]);
+  }
+});

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Environment } from "../../shared/config.ts";
 
 /** Defaults that depend on something else are told in words. */
-const TOLD_IN_WORDS = new Set(["ARTIFACT_URL", "DATABASE_URL", "PUBLIC_URL"]);
+const TOLD_IN_WORDS = new Set(["ARTIFACT_URL", "DATABASE_URL", "PUBLIC_URL", "SMTP_URL"]);
 
 test("the README's table has every variable of the configuration with its default, and no other", async () => {
   const readme = await Bun.file(new URL("../../README.md", import.meta.url)).text();

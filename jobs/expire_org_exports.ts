@@ -1,0 +1,131 @@
+/**
+ * Job `expire_org_exports`: deletes the files of exports whose time is over, and those that dead builds left.
+ * Any number of sweeps may run at once, and one may end at any line: the next begins from what it finds.
+ */
+import type { ArtifactStore } from "../shared/artifacts.ts";
+import type { Log } from "../shared/log.ts";
+import { insertAuditEntry } from "../sql/audit_log.ts";
+import {
+  type ArtifactOwnerRow,
+  type ExpiredExportRow,
+  type ExpiryKey,
+  listArtifactOwners,
+  listPastExpiry,
+  markExportJobExpired,
+} from "../sql/export_expiry.ts";
+import type { Pool } from "../sql/pool.ts";
+import { type BuildKey, parseArtifactName } from "./artifact_key.ts";
+
+/** Rows or files that are looked at together. */
+const BATCH = 200;
+
+export interface SweepDeps {
+  sql: Pool;
+  store: ArtifactStore;
+  log: Log;
+}
+
+/** Sweeps once. What cannot be deleted is logged and left to the next sweep; `signal` ends it between two files. */
+export async function expireOrgExports(deps: SweepDeps, signal: AbortSignal): Promise<void> {
+  const expired = await expirePastExpiry(deps, signal);
+  const abandoned = await deleteAbandoned(deps, signal);
+  const level = expired + abandoned > 0 ? "info" : "debug";
+  deps.log[level]({ event: "export_sweep.done", expired, abandoned }, "swept organization exports");
+}
+
+/** Returns how many exports it ended. */
+async function expirePastExpiry(deps: SweepDeps, signal: AbortSignal): Promise<number> {
+  let count = 0;
+  let after: ExpiryKey | null = null;
+  while (true) {
+    const rows: readonly ExpiredExportRow[] = await listPastExpiry(deps.sql, { after, limit: BATCH });
+    for (const row of rows) {
+      signal.throwIfAborted();
+      if (await expire(deps, row)) count += 1;
+    }
+    after = rows.at(-1) ?? null;
+    if (rows.length < BATCH) return count;
+  }
+}
+
+/** The file first: a row that says `expired` has none. A download that is open keeps reading what it has opened. */
+async function expire(
+  deps: SweepDeps,
+  { id, orgId, artifactKey, expiresAt }: ExpiredExportRow,
+): Promise<boolean> {
+  if (!(await deleteFile(deps, artifactKey))) return false;
+  return deps.sql.begin(async (tx) => {
+    if (!(await markExportJobExpired(tx, id))) return false;
+    await insertAuditEntry(tx, {
+      actorType: "service",
+      action: "export_job.expire",
+      subjectType: "export_job",
+      subjectId: id,
+      orgId,
+      details: { expiresAt },
+    });
+    return true;
+  });
+}
+
+/** Returns how many files it deleted. */
+async function deleteAbandoned(deps: SweepDeps, signal: AbortSignal): Promise<number> {
+  let count = 0;
+  let batch: StoredFile[] = [];
+  for await (const name of deps.store.list()) {
+    const build = parseArtifactName(name);
+    // What is not ours by its name is none of our business.
+    if (!build) continue;
+    batch.push({ name, build });
+    if (batch.length < BATCH) continue;
+    count += await deleteUnowned(deps, batch, signal);
+    batch = [];
+  }
+  return count + (await deleteUnowned(deps, batch, signal));
+}
+
+interface StoredFile {
+  name: string;
+  build: BuildKey;
+}
+
+/**
+ * Deletes the files that nobody needs. The rows are read after the files were seen. A build begins its attempt in the
+ * row before it makes a file, and no build uses the key of another: so a row that is not in this attempt now has left
+ * it for good, and its build, should it still be running, can do nothing but end.
+ */
+async function deleteUnowned(
+  deps: SweepDeps,
+  files: readonly StoredFile[],
+  signal: AbortSignal,
+): Promise<number> {
+  if (files.length === 0) return 0;
+  const owners = await listArtifactOwners(
+    deps.sql,
+    files.map(({ build }) => build.id),
+  );
+  const byId = new Map(owners.map((owner) => [owner.id, owner]));
+  let count = 0;
+  for (const { name, build } of files) {
+    signal.throwIfAborted();
+    if (isNeeded(name, build, byId.get(build.id))) continue;
+    if (await deleteFile(deps, name)) count += 1;
+  }
+  return count;
+}
+
+function isNeeded(name: string, build: BuildKey, owner: ArtifactOwnerRow | undefined): boolean {
+  if (owner?.status === "running") return owner.attempt === build.attempt;
+  // Past its expiry or not: that is the other half's to say.
+  return owner?.status === "ready" && owner.artifactKey === name;
+}
+
+async function deleteFile({ store, log }: SweepDeps, name: string): Promise<boolean> {
+  try {
+    await store.delete(name);
+    return true;
+  } catch (error) {
+    log.warn({ event: "artifact.delete_failed", name, err: error }, "cannot delete an artifact");
+    return false;
+  }
+}

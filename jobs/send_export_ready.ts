@@ -1,0 +1,81 @@
+/** Job `send_export_ready`: tells whoever asked for an organization export that it can be downloaded. */
+import type { JobPayloads } from "../shared/jobs.ts";
+import type { Log } from "../shared/log.ts";
+import { MailError, type Mailer, type MailMessage } from "../shared/mail.ts";
+import { type Boss, completeJob } from "../sql/boss.ts";
+import type { ExportJobRow } from "../sql/export_jobs.ts";
+import { findUnmailedExportJob, lockExportMail, markExportJobMailed } from "../sql/export_mails.ts";
+import { findMemberRole, findOrgById } from "../sql/orgs.ts";
+import type { Pool, Sql } from "../sql/pool.ts";
+import { findUser } from "../sql/users.ts";
+import { exportReadyMessage } from "./export_ready_message.ts";
+
+export interface MailDeps {
+  /** Only where links lead. */
+  config: { publicUrl: string };
+  sql: Pool;
+  boss: Boss;
+  mailer: Mailer;
+  log: Log;
+}
+
+/**
+ * Sends the mail, unless it is out or of no use any more. Throws when the queue is to try again.
+ *
+ * Once is as far as SMTP lets it be: server and database cannot agree in one step. One process at a time is at a
+ * job's mail, and writes down that the server has taken it in the very next statement. Only one that dies, or loses
+ * the database, between these two leaves a mail that will be sent again; it has the Message-ID of the first, by which
+ * most mailboxes show one. To write it down before would lose the mail instead.
+ */
+export async function sendExportReady(
+  deps: MailDeps,
+  { exportJobId }: JobPayloads["send_export_ready"],
+): Promise<void> {
+  const log = deps.log.child({ exportJobId });
+  await deps.sql.begin(async (tx) => {
+    if (!(await lockExportMail(tx, exportJobId))) {
+      throw new Error(`Cannot mail about export job "${exportJobId}": another process is at it`);
+    }
+    const job = await findUnmailedExportJob(tx, exportJobId);
+    const message = job && (await compose(tx, deps.config, job));
+    if (!job || !message) {
+      log.info({ event: "export_mail.skipped", userId: job?.requestedBy }, "nobody is to be mailed any more");
+    } else if (await isTaken({ ...deps, log }, job, message)) {
+      await markExportJobMailed(tx, exportJobId);
+      log.info({ event: "export_mail.sent", userId: job.requestedBy }, "a mail says that an export is ready");
+    }
+    await completeJob(tx, deps.boss, { id: exportJobId, name: "send_export_ready" });
+  });
+}
+
+/** The mail as its reader may have it now; `null` when account, organization or membership are gone. */
+async function compose(
+  sql: Sql,
+  { publicUrl }: MailDeps["config"],
+  job: ExportJobRow,
+): Promise<MailMessage | null> {
+  const { orgId, requestedBy: userId, expiresAt, artifactBytes } = job;
+  if (expiresAt === null || artifactBytes === null) return null;
+  const user = await findUser(sql, userId);
+  const org = await findOrgById(sql, orgId);
+  if (!user || !org || !(await findMemberRole(sql, { orgId, userId }))) return null;
+  const { id, format, asOf, rowsWritten: rows, projectsDone: projects } = job;
+  return exportReadyMessage(
+    { id, orgName: org.name, format, asOf, expiresAt, rows, projects, bytes: artifactBytes },
+    { to: user.email, publicUrl },
+  );
+}
+
+/** False when the server will never take it, which is logged and over; throws when it may later. */
+async function isTaken({ mailer, log }: MailDeps, job: ExportJobRow, message: MailMessage): Promise<boolean> {
+  try {
+    await mailer.send(message);
+    return true;
+  } catch (error) {
+    const isRefusal = error instanceof MailError && error.isRefusal;
+    const event = isRefusal ? "export_mail.refused" : "export_mail.failed";
+    log.warn({ event, userId: job.requestedBy, err: error }, "a mail was not sent");
+    if (isRefusal) return false;
+    throw error;
+  }
+}

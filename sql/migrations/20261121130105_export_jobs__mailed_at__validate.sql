@@ -1,0 +1,1 @@
+alter table export_jobs validate constraint export_jobs_mailed_at_check;
