@@ -1,7 +1,8 @@
 /** The API as the process it is in production, for tests of its start and its end. */
+import { type TestApp, testRequest } from "./app.ts";
 import { type ServiceProcess, spawnService, untilLogged } from "./service_process.ts";
 
-export interface ApiProcess extends ServiceProcess {
+export interface ApiProcess extends ServiceProcess, Pick<TestApp, "request"> {
   url: string;
 }
 
@@ -14,5 +15,6 @@ export function spawnApi(env: Readonly<Record<string, string>>): ServiceProcess 
 export async function startApi(env: Readonly<Record<string, string>>): Promise<ApiProcess> {
   const api = spawnApi({ PORT: "0", ...env });
   const { port } = await untilLogged(api, "listening");
-  return { ...api, url: `http://127.0.0.1:${port}` };
+  const url = `http://127.0.0.1:${port}`;
+  return { ...api, url, request: (path, options) => fetch(testRequest(`${url}${path}`, options)) };
 }

@@ -1,23 +1,16 @@
 /** The job runner as the process it is in production. */
 import { expect, test } from "bun:test";
-import { fileURLToPath } from "node:url";
 import { openTestApp } from "../helpers/app.ts";
 import { getJob, jobOf, postJob } from "../helpers/export_job.ts";
 import { makeExportProject } from "../helpers/export_project.ts";
+import { spawnRunner } from "../helpers/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
-
-const MAIN = fileURLToPath(new URL("../../jobs/main.ts", import.meta.url));
-
-function spawnRunner(env: Readonly<Record<string, string>>) {
-  return Bun.spawn([process.execPath, MAIN], { env, stdio: ["ignore", "pipe", "pipe"] });
-}
 
 test("two runners side by side build each job once, and leave when they are told to", async () => {
   await using app = await openTestApp();
   const { databaseUrl, dataDir } = app.deps.config;
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
   const runners = [spawnRunner(env), spawnRunner(env)];
-  const output = Promise.all(runners.map((runner) => new Response(runner.stdout).text()));
   const jobs: { key: string; id: string }[] = [];
   for (let count = 0; count < 3; count += 1) {
     const { person } = await makeExportProject(app);
@@ -29,10 +22,9 @@ test("two runners side by side build each job once, and leave when they are told
   }
   for (const runner of runners) runner.kill("SIGTERM");
   expect(await Promise.all(runners.map((runner) => runner.exited))).toEqual([0, 0]);
-  const built = (await output)
-    .join("")
-    .split("\n")
-    .filter((line) => line.includes('"export_job.ready"'));
+  const built = runners
+    .flatMap((runner) => runner.logLines())
+    .filter((line) => line["event"] === "export_job.ready");
   expect(built.length).toBe(3);
 });
 
@@ -41,7 +33,5 @@ test("a runner does not start on a database that is behind", async () => {
   await app.db.sql`delete from schema_migrations where name like '%export_jobs__create%'`;
   const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl });
   expect(await runner.exited).toBe(1);
-  expect(await new Response(runner.stderr).text()).toBe(
-    "Cannot start: 1 migrations are pending; run `bun run migrate` first\n",
-  );
+  expect(runner.output.stderr).toBe("Cannot start: 1 migrations are pending; run `bun run migrate` first\n");
 });
