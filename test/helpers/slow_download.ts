@@ -3,6 +3,8 @@ import { connect } from "node:net";
 import { waitFor } from "./wait_for.ts";
 
 const TIMEOUT_MS = 30_000;
+/** Read at once; far less than is on its way then. */
+const FIRST_BYTES = 64 * 1024;
 const HEAD_END = "\r\n\r\n";
 /** Ends a body of unknown length (RFC 9112). */
 const LAST_CHUNK = "\r\n0\r\n\r\n";
@@ -29,6 +31,7 @@ export async function beginDownload(
   const { hostname, port, pathname, search, host } = new URL(url);
   const socket = connect(Number(port), hostname);
   const chunks: Buffer[] = [];
+  let bytes = 0;
   let isClosed = false;
   socket.on("error", () => {});
   socket.on("close", () => {
@@ -36,13 +39,15 @@ export async function beginDownload(
   });
   socket.on("data", (chunk: Buffer) => {
     chunks.push(chunk);
-    if (chunks.length === 1) socket.pause();
+    const before = bytes;
+    bytes += chunk.length;
+    if (before < FIRST_BYTES && bytes >= FIRST_BYTES) socket.pause();
   });
   const lines = Object.entries({ host, connection: "close", ...headers }).map(
     ([name, value]) => `${name}: ${value}`,
   );
   socket.write([`GET ${pathname}${search} HTTP/1.1`, ...lines, "", ""].join("\r\n"));
-  await waitFor(() => chunks.length > 0 || isClosed, TIMEOUT_MS);
+  await waitFor(() => bytes >= FIRST_BYTES || isClosed, TIMEOUT_MS);
   return {
     async readOn() {
       socket.resume();
