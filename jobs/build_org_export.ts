@@ -1,7 +1,6 @@
 /** Job `build_org_export`: builds the ZIP of an organization, and says in the job's row what became of it. */
 import { ArtifactStorageError, type ArtifactStore } from "../shared/artifacts.ts";
 import type { Config } from "../shared/config.ts";
-
 import { exportFileStamp } from "../shared/file_names.ts";
 import type { JobPayloads } from "../shared/jobs.ts";
 import type { Log } from "../shared/log.ts";
@@ -88,9 +87,10 @@ interface Build {
 
 async function run(
   deps: BuildDeps,
-  { job, artifactKey, log }: Build,
+  build: Build,
   { org, signal }: { org: OrgRow; signal: AbortSignal },
 ): Promise<void> {
+  const { job, artifactKey, log } = build;
   const startedAt = performance.now();
   const { artifact, progress } = await writeOrgExport(deps, { job, org, signal, artifactKey });
   const ready = await deps.sql.begin(async (tx) => {
@@ -116,7 +116,7 @@ async function run(
     return row;
   });
   if (!ready) {
-    await deps.store.delete(artifactKey);
+    await discard(deps, build);
     throw new BuildSuperseded(job);
   }
   const tookMs = Math.round(performance.now() - startedAt);
@@ -179,7 +179,7 @@ async function fail(
  */
 async function discard(deps: BuildDeps, { artifactKey, log }: Build): Promise<void> {
   try {
-    await deps.store.delete(artifactKey);
+    await deps.store.remove(artifactKey);
   } catch (error) {
     log.warn({ event: "artifact.delete_failed", err: error }, "cannot delete the file of a failed build");
   }

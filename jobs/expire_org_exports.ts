@@ -71,8 +71,8 @@ async function expire(
 /** Returns how many files it deleted. */
 async function deleteAbandoned(deps: SweepDeps, signal: AbortSignal): Promise<number> {
   let count = 0;
-  let batch: StoredFile[] = [];
-  for await (const name of deps.store.list()) {
+  let batch: BuildFile[] = [];
+  for await (const { name } of deps.store.list()) {
     const build = parseArtifactName(name);
     // What is not ours by its name is none of our business.
     if (!build) continue;
@@ -84,7 +84,7 @@ async function deleteAbandoned(deps: SweepDeps, signal: AbortSignal): Promise<nu
   return count + (await deleteUnowned(deps, batch, signal));
 }
 
-interface StoredFile {
+interface BuildFile {
   name: string;
   build: BuildKey;
 }
@@ -96,7 +96,7 @@ interface StoredFile {
  */
 async function deleteUnowned(
   deps: SweepDeps,
-  files: readonly StoredFile[],
+  files: readonly BuildFile[],
   signal: AbortSignal,
 ): Promise<number> {
   if (files.length === 0) return 0;
@@ -122,7 +122,7 @@ function isNeeded(name: string, build: BuildKey, owner: ArtifactOwnerRow | undef
 
 async function deleteFile({ store, log }: SweepDeps, name: string): Promise<boolean> {
   try {
-    await store.delete(name);
+    await store.remove(name);
     return true;
   } catch (error) {
     log.warn({ event: "artifact.delete_failed", name, err: error }, "cannot delete an artifact");

@@ -40,7 +40,7 @@ export function exportReadyMessage(
     ["Available until", inWords(ready.expiresAt)],
   ];
   return {
-    id: `export-ready-${ready.id}`,
+    id: ready.id,
     to,
     subject: `Your export of ${shortened(orgName, MAX_SUBJECT_NAME)} is ready`,
     text: textPart(orgName, facts, link),

@@ -1,6 +1,6 @@
 /** Every job that the runner works off: the visible list. */
 import type { Config } from "../shared/config.ts";
-import type { JobName, JobPayloads } from "../shared/jobs.ts";
+import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
 import { type Boss, scheduleJob } from "../sql/boss.ts";
 import { type BuildDeps, buildOrgExport } from "./build_org_export.ts";
 import { expireOrgExports } from "./expire_org_exports.ts";
@@ -32,8 +32,6 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
   send_export_ready: { concurrency: CONCURRENT_MAILS, pollSeconds: 1, run: sendExportReady },
 };
 
-const JOB_NAMES = Object.keys(JOBS) as JobName[];
-
 export interface RunningJobs {
   /** Takes no more jobs, and settles when those that run have ended, well or not. */
   finish(): Promise<void>;
@@ -60,20 +58,27 @@ async function work<Name extends JobName>(
   running: Set<Promise<void>>,
 ): Promise<void> {
   const { concurrency, pollSeconds, run } = JOBS[name];
-  await deps.boss.work<JobPayloads[Name], void>(
-    name,
-    { batchSize: 1, localConcurrency: concurrency, pollingIntervalSeconds: pollSeconds },
-    async ([job]) => {
-      if (!job) return;
-      const done = run(deps, job.data, job.signal);
-      running.add(done);
-      try {
-        await done;
-      } finally {
-        running.delete(done);
+  const options = {
+    batchSize: 1,
+    localConcurrency: concurrency,
+    pollingIntervalSeconds: pollSeconds,
+    includeMetadata: true,
+  } as const;
+  await deps.boss.work<JobPayloads[Name], void, typeof options>(name, options, async ([job]) => {
+    if (!job) return;
+    const done = run(deps, job.data, job.signal);
+    running.add(done);
+    try {
+      await done;
+    } catch (error) {
+      if (job.retryCount >= job.retryLimit && !deps.leaving.aborted) {
+        deps.log.error({ event: "job.given_up", job: name, jobId: job.id, err: error }, "a job is given up");
       }
-    },
-  );
+      throw error;
+    } finally {
+      running.delete(done);
+    }
+  });
 }
 
 async function stopTaking(boss: Boss): Promise<void> {

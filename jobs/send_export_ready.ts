@@ -1,4 +1,5 @@
 /** Job `send_export_ready`: tells whoever asked for an organization export that it can be downloaded. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { JobPayloads } from "../shared/jobs.ts";
 import type { Log } from "../shared/log.ts";
 import { MailError, type Mailer, type MailMessage } from "../shared/mail.ts";
@@ -10,6 +11,10 @@ import type { Pool, Sql } from "../sql/pool.ts";
 import { findUser } from "../sql/users.ts";
 import { exportReadyMessage } from "./export_ready_message.ts";
 
+/** How often a database that went away while a mail was sent is told that the mail is out. */
+const NOTE_TRIES = 60;
+const NOTE_PAUSE_MS = 1000;
+
 export interface MailDeps {
   /** Only where links lead. */
   config: { publicUrl: string };
@@ -17,35 +22,58 @@ export interface MailDeps {
   boss: Boss;
   mailer: Mailer;
   log: Log;
+  /** Aborted when the process cannot wait for a mail server any longer. */
+  leaving: AbortSignal;
 }
 
 /**
  * Sends the mail, unless it is out or of no use any more. Throws when the queue is to try again.
  *
  * Once is as far as SMTP lets it be: server and database cannot agree in one step. One process at a time is at a
- * job's mail, and writes down that the server has taken it in the very next statement. Only one that dies, or loses
- * the database, between these two leaves a mail that will be sent again; it has the Message-ID of the first, by which
- * most mailboxes show one. To write it down before would lose the mail instead.
+ * job's mail, and writes down that the server has taken it in the very next statement, or as soon as the database is
+ * back. Only a process that dies between these two leaves a mail that will be sent again; it has the Message-ID of
+ * the first, by which most mailboxes show one. To write it down before would lose the mail instead.
  */
 export async function sendExportReady(
   deps: MailDeps,
   { exportJobId }: JobPayloads["send_export_ready"],
 ): Promise<void> {
   const log = deps.log.child({ exportJobId });
-  await deps.sql.begin(async (tx) => {
-    if (!(await lockExportMail(tx, exportJobId))) {
-      throw new Error(`Cannot mail about export job "${exportJobId}": another process is at it`);
+  let isOut = false;
+  try {
+    await deps.sql.begin(async (tx) => {
+      if (!(await lockExportMail(tx, exportJobId))) {
+        throw new Error(`Cannot mail about export job "${exportJobId}": another process is at it`);
+      }
+      const job = await findUnmailedExportJob(tx, exportJobId);
+      const message = job && (await compose(tx, deps.config, job));
+      if (job && message) {
+        isOut = await isTaken({ ...deps, log }, job, message);
+        if (isOut) await markExportJobMailed(tx, exportJobId);
+      } else {
+        log.info(
+          { event: "export_mail.skipped", userId: job?.requestedBy },
+          "nobody is to be mailed any more",
+        );
+      }
+      await completeJob(tx, deps.boss, { id: exportJobId, name: "send_export_ready" });
+    });
+  } catch (error) {
+    if (isOut) await noteMailed(deps, exportJobId);
+    throw error;
+  }
+}
+
+/** Writes down what the transaction could not. Throws when the database does not come back in time. */
+async function noteMailed({ sql, leaving }: MailDeps, exportJobId: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await markExportJobMailed(sql, exportJobId);
+    } catch (error) {
+      if (tries === NOTE_TRIES || leaving.aborted) throw error;
+      await delay(NOTE_PAUSE_MS);
     }
-    const job = await findUnmailedExportJob(tx, exportJobId);
-    const message = job && (await compose(tx, deps.config, job));
-    if (!job || !message) {
-      log.info({ event: "export_mail.skipped", userId: job?.requestedBy }, "nobody is to be mailed any more");
-    } else if (await isTaken({ ...deps, log }, job, message)) {
-      await markExportJobMailed(tx, exportJobId);
-      log.info({ event: "export_mail.sent", userId: job.requestedBy }, "a mail says that an export is ready");
-    }
-    await completeJob(tx, deps.boss, { id: exportJobId, name: "send_export_ready" });
-  });
+  }
 }
 
 /** The mail as its reader may have it now; `null` when account, organization or membership are gone. */
@@ -67,14 +95,17 @@ async function compose(
 }
 
 /** False when the server will never take it, which is logged and over; throws when it may later. */
-async function isTaken({ mailer, log }: MailDeps, job: ExportJobRow, message: MailMessage): Promise<boolean> {
+async function isTaken(deps: MailDeps, job: ExportJobRow, message: MailMessage): Promise<boolean> {
+  const { mailer, log, leaving } = deps;
+  const userId = job.requestedBy;
   try {
-    await mailer.send(message);
+    await mailer.send(message, leaving);
+    log.info({ event: "export_mail.sent", userId }, "a mail says that an export is ready");
     return true;
   } catch (error) {
     const isRefusal = error instanceof MailError && error.isRefusal;
     const event = isRefusal ? "export_mail.refused" : "export_mail.failed";
-    log.warn({ event, userId: job.requestedBy, err: error }, "a mail was not sent");
+    log.warn({ event, userId, err: error }, "a mail was not sent");
     if (isRefusal) return false;
     throw error;
   }

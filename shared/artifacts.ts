@@ -17,13 +17,18 @@ export interface ArtifactStore {
   write(key: string, content: AsyncGenerator<Uint8Array, void, void>): Promise<ContentDigest>;
   /** The file, read as it is sent; `null` when there is none. */
   find(key: string): Promise<Blob | null>;
-  /** Deletes the file, if there is one. */
-  delete(name: string): Promise<void>;
+  /** Deletes what has the name, if anything has. */
+  remove(name: string): Promise<void>;
   /**
-   * The name of every file there is, in no order: keys, and `<key>.<anything>.part` of what is being written or was
-   * never finished. What comes or goes meanwhile may be told or not.
+   * Everything there is, in no order: artifacts by their key, and as `<key>.<anything>.part` what is being written or
+   * was never finished. What comes or goes meanwhile may be told or not.
    */
-  list(): AsyncGenerator<string, void, void>;
+  list(): AsyncGenerator<StoredFile, void, void>;
+}
+
+/** Something that lies in a store. */
+export interface StoredFile {
+  name: string;
 }
 
 /** Opens the store of a `file://` URL. Its directory is made when the first file is written. */
@@ -35,16 +40,16 @@ export function openArtifactStore(url: string): ArtifactStore {
       const path = join(directory, key);
       return (await stat(path).catch(ifAbsent)) ? Bun.file(path) : null;
     },
-    delete: (name) => rm(join(directory, name), { force: true }),
+    remove: (name) => rm(join(directory, name), { force: true }),
     list: () => listFiles(directory),
   };
 }
 
-async function* listFiles(path: string): AsyncGenerator<string, void, void> {
+async function* listFiles(path: string): AsyncGenerator<StoredFile, void, void> {
   const directory = await opendir(path).catch(ifAbsent);
   if (!directory) return;
   for await (const entry of directory) {
-    if (entry.isFile()) yield entry.name;
+    if (entry.isFile()) yield { name: entry.name };
   }
 }
 

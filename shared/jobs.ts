@@ -10,3 +10,5 @@ export interface JobPayloads {
 }
 
 export type JobName = keyof JobPayloads;
+
+export const JOB_NAMES: readonly JobName[] = ["build_org_export", "expire_org_exports", "send_export_ready"];

@@ -18,8 +18,11 @@ export interface MailMessage {
 }
 
 export interface Mailer {
-  /** Resolves when the message is somebody else's to deliver. Throws MailError, and on a disk that is full. */
-  send(message: MailMessage): Promise<void>;
+  /**
+   * Resolves when the message is somebody else's to deliver. Throws MailError, also when `signal` ends the wait, and
+   * on a disk that is full.
+   */
+  send(message: MailMessage, signal?: AbortSignal): Promise<void>;
 }
 
 /** The server did not take the message. Says neither to whom it was nor what the server said, which repeats that. */
@@ -70,11 +73,13 @@ function smtpMailer(url: string, mailFrom: string): Mailer {
     connectionTimeout: CONNECT_TIMEOUT_MS,
     greetingTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: ANSWER_TIMEOUT_MS,
+    // Not even when the URL asks for it: the conversation has addresses in it.
+    logger: false,
   });
   return {
-    async send(message) {
+    async send(message, signal) {
       try {
-        await transport.sendMail(composed(message, mailFrom));
+        await transport.sendMail({ ...composed(message, mailFrom), ...(signal ? { signal } : {}) });
       } catch (error) {
         throw mailError(error);
       }

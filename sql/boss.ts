@@ -1,6 +1,6 @@
 /** The queue of background jobs, pg-boss in schema `pgboss`: installed, and changed inside our own transactions. */
 import { type Db, PgBoss, type Queue } from "pg-boss";
-import type { JobName, JobPayloads } from "../shared/jobs.ts";
+import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
 import { JOBS_APPLICATION } from "./connections.ts";
 import type { Sql } from "./pool.ts";
 
@@ -44,8 +44,6 @@ const QUEUES: Readonly<Record<JobName, Omit<Queue, "name">>> = {
   },
 };
 
-const QUEUE_NAMES = Object.keys(QUEUES) as JobName[];
-
 /**
  * Our connection as pg-boss wants one. pg-boss binds ready-made JSON text; the driver would stringify it a second
  * time for a parameter of type json unless told that it is text.
@@ -76,7 +74,7 @@ export async function installQueues(sql: Sql): Promise<void> {
   boss.on("error", () => {});
   await boss.start();
   try {
-    for (const name of QUEUE_NAMES) {
+    for (const name of JOB_NAMES) {
       await boss.createQueue(name, QUEUES[name]);
       // A queue keeps the policy it was made with.
       const { policy: _policy, ...options } = QUEUES[name];

@@ -12,6 +12,7 @@ import { datasetListRoutes } from "./dataset_list.ts";
 import { estimateRoutes } from "./estimate.ts";
 import { createExportMetrics } from "./export_metrics.ts";
 import { jobDownloadRoutes } from "./job_download.ts";
+import { registerJobMetrics } from "./job_metrics.ts";
 import { jobRoutes } from "./job_routes.ts";
 import type { ExportDeps } from "./open_export.ts";
 import { StreamSlots } from "./stream_slots.ts";
@@ -27,6 +28,7 @@ export function exportRoutes(deps: {
   const slots = new StreamSlots(deps.config.exportStreamsMax);
   const { config, sql, exportSql, boss, log } = deps;
   const metrics = createExportMetrics(deps.metrics.registry, slots);
+  registerJobMetrics(deps.metrics.registry, { sql, log });
   const exportDeps: ExportDeps = { config, sql, exportSql, log, slots, metrics };
   return new Elysia()
     .use(datasetListRoutes())

@@ -1,4 +1,6 @@
 /** Export jobs as a client sees them. */
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { BlobReader, TextWriter, ZipReader } from "@zip.js/zip.js";
 import type { ExportJob } from "../../api/exports/export_job.ts";
 import type { TestApp, TestRequest } from "./app.ts";
@@ -55,6 +57,22 @@ export async function listAudited(app: TestApp, jobId: string): Promise<readonly
     from audit_log
     where subject_type = 'export_job' and subject_id = ${jobId}
     order by id`;
+}
+
+/** Moves what is ready, and its expiry, into the past. */
+export async function ageExportJob(app: TestApp, jobId: string, hours: number): Promise<void> {
+  await app.db.sql`
+    update export_jobs
+    set ready_at = ready_at - make_interval(hours => ${hours}),
+      finished_at = finished_at - make_interval(hours => ${hours}),
+      expires_at = expires_at - make_interval(hours => ${hours})
+    where id = ${jobId}`;
+}
+
+/** Names of the files in the artifact store, sorted. */
+export async function storedFiles(app: TestApp): Promise<string[]> {
+  const names = await readdir(fileURLToPath(app.deps.config.artifactUrl)).catch(() => []);
+  return names.sort();
 }
 
 /** How the job is doing, as its organization's publishers see it. */

@@ -1,10 +1,12 @@
 /** The job runner in the test's process, on the database and the artifact directory of a test's app. */
 import { buildOrgExport } from "../../jobs/build_org_export.ts";
 import { type JobsDeps, startJobs } from "../../jobs/registry.ts";
+import { sendExportReady } from "../../jobs/send_export_ready.ts";
 import { type ArtifactStore, openArtifactStore } from "../../shared/artifacts.ts";
 import type { Config } from "../../shared/config.ts";
+import type { JobName } from "../../shared/jobs.ts";
 import { openMailer } from "../../shared/mail.ts";
-import { openWorkerQueue } from "../../sql/boss.ts";
+import { type Boss, openWorkerQueue } from "../../sql/boss.ts";
 import { JOBS_APPLICATION } from "../../sql/connections.ts";
 import { openPool } from "../../sql/pool.ts";
 import type { TestApp } from "./app.ts";
@@ -13,6 +15,8 @@ export interface TestRunner extends AsyncDisposable {
   deps: JobsDeps;
   /** Takes the job from the queue and runs one attempt of its build, here and now. */
   build(exportJobId: string): Promise<void>;
+  /** Takes the job's mail from the queue, due or not, and tries once to send it. */
+  mail(exportJobId: string): Promise<void>;
   /** Makes builds end as they do when the process has to leave. */
   leave(): void;
 }
@@ -46,15 +50,14 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
   const jobs = options.isWorking ? await startJobs(deps) : null;
   return {
     deps,
-    async build(exportJobId) {
-      await boss.fetch("build_org_export", { ignoreStartAfter: true });
-      try {
-        await buildOrgExport(deps, { exportJobId }, new AbortController().signal);
-      } catch (error) {
-        await boss.fail("build_org_export", exportJobId);
-        throw error;
-      }
-    },
+    build: (exportJobId) =>
+      attempt(boss, { name: "build_org_export", id: exportJobId }, () =>
+        buildOrgExport(deps, { exportJobId }, new AbortController().signal),
+      ),
+    mail: (exportJobId) =>
+      attempt(boss, { name: "send_export_ready", id: exportJobId }, () =>
+        sendExportReady(deps, { exportJobId }),
+      ),
     leave: () => leaving.abort(),
     async [Symbol.asyncDispose]() {
       leaving.abort();
@@ -63,4 +66,19 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
       await Promise.all([sql.end({ timeout: 1 }), exportSql.end({ timeout: 1 })]);
     },
   };
+}
+
+/** Runs one attempt of a job as the queue does. */
+async function attempt(
+  boss: Boss,
+  { name, id }: { name: JobName; id: string },
+  run: () => Promise<void>,
+): Promise<void> {
+  await boss.fetch(name, { ignoreStartAfter: true });
+  try {
+    await run();
+  } catch (error) {
+    await boss.fail(name, id);
+    throw error;
+  }
 }

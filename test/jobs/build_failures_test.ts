@@ -1,10 +1,10 @@
 /** What becomes of a job when its build does not go well. */
 import { expect, test } from "bun:test";
-import { readdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { markExportJobQueued, updateExportJobProgress } from "../../sql/export_builds.ts";
-import { openTestApp, type TestApp } from "../helpers/app.ts";
-import { getJob, jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
+import { openTestApp } from "../helpers/app.ts";
+import { getJob, jobOf, listAudited, listMismatches, postJob, storedFiles } from "../helpers/export_job.ts";
 import { makeExportProject } from "../helpers/export_project.ts";
 import { openTestRunner } from "../helpers/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
@@ -14,10 +14,6 @@ async function openWithJob() {
   const { person } = await makeExportProject(app);
   const { id } = await jobOf(await postJob(app, person));
   return { app, person, id, show: () => getJob(app, person.key, id) };
-}
-
-async function storedFiles(app: TestApp): Promise<string[]> {
-  return readdir(fileURLToPath(app.deps.config.artifactUrl)).catch(() => []);
 }
 
 test("a job whose builder died is built by the next attempt, and the dead one's writes have no effect", async () => {
@@ -75,6 +71,10 @@ test("a store that fails three times fails the job, whose place is free for the 
     finishedAt: expect.any(String),
   });
   expect(await listMismatches(app)).toEqual([]);
+  expect(await listAudited(app, id)).toMatchObject([
+    { action: "export_job.queue", actorUserId: person.user.id },
+    { action: "export_job.fail", actorUserId: null },
+  ]);
   await rm(path);
   const next = await jobOf(await postJob(app, person));
   await runner.build(next.id);
@@ -99,6 +99,18 @@ test("a build that fails in the middle leaves no file, not even a part", async (
   await expect(runner.build(id)).rejects.toThrow("analysis_records");
   expect(await show()).toMatchObject({ status: "queued", attempt: 1 });
   expect(await storedFiles(app)).toEqual([]);
+});
+
+test("a build whose file is whole and whose end cannot be written leaves no file", async () => {
+  const { app, id, show } = await openWithJob();
+  await using _app = app;
+  await app.db.sql`alter table audit_log add constraint no_end check (action <> 'export_job.ready')`;
+  await using runner = await openTestRunner(app);
+  await expect(runner.build(id)).rejects.toThrow("no_end");
+  expect(await show()).toMatchObject({ status: "queued", attempt: 1 });
+  expect(await storedFiles(app)).toEqual([]);
+  const mails = await app.db.sql`select id from pgboss.job where name = 'send_export_ready'`;
+  expect(mails.length).toBe(0);
 });
 
 test("a build that takes too long fails the job", async () => {

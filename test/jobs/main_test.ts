@@ -1,12 +1,14 @@
 /** The job runner as the process it is in production. */
 import { expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { openTestApp } from "../helpers/app.ts";
 import { getJob, jobOf, postJob } from "../helpers/export_job.ts";
 import { makeExportProject } from "../helpers/export_project.ts";
 import { spawnRunner } from "../helpers/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-test("two runners side by side build each job once, and leave when they are told to", async () => {
+test("two runners side by side build each job once, mail once, and leave when they are told to", async () => {
   await using app = await openTestApp();
   const { databaseUrl, dataDir } = app.deps.config;
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
@@ -20,12 +22,15 @@ test("two runners side by side build each job once, and leave when they are told
     await waitFor(async () => (await getJob(app, key, id)).status === "ready", 30_000);
     expect(await getJob(app, key, id)).toMatchObject({ attempt: 1 });
   }
+  const mails = () => readdir(join(dataDir, "mail")).catch(() => []);
+  await waitFor(async () => (await mails()).length === jobs.length, 20_000);
+  expect((await mails()).sort()).toEqual(jobs.map(({ id }) => `${id}.eml`).sort());
   for (const runner of runners) runner.kill("SIGTERM");
   expect(await Promise.all(runners.map((runner) => runner.exited))).toEqual([0, 0]);
-  const built = runners
-    .flatMap((runner) => runner.logLines())
-    .filter((line) => line["event"] === "export_job.ready");
-  expect(built.length).toBe(3);
+  const lines = runners.flatMap((runner) => runner.logLines());
+  for (const event of ["export_job.ready", "export_mail.sent"]) {
+    expect(lines.filter((line) => line["event"] === event).length).toBe(3);
+  }
 });
 
 test("a runner does not start on a database that is behind", async () => {
@@ -34,4 +39,15 @@ test("a runner does not start on a database that is behind", async () => {
   const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl });
   expect(await runner.exited).toBe(1);
   expect(runner.output.stderr).toBe("Cannot start: 1 migrations are pending; run `bun run migrate` first\n");
+});
+
+test("a runner does not start with a mail server it could not reach, and says nothing of the password", async () => {
+  const runner = spawnRunner({
+    DATABASE_URL: "postgres://nowhere/x",
+    SMTP_URL: "mailto://me:hunter2@mail.internal",
+  });
+  expect(await runner.exited).toBe(1);
+  expect(runner.output.stderr).toBe(
+    "SMTP_URL: must be an smtp:// or smtps:// URL with user and password percent-encoded\n",
+  );
 });

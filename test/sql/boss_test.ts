@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cancelJob, completeJob, enqueueJob, openQueue } from "../../sql/boss.ts";
+import { cancelJob, completeJob, enqueueJob, openQueue, scheduleJob } from "../../sql/boss.ts";
 import type { Sql } from "../../sql/pool.ts";
 import { openTestDatabase } from "../helpers/database.ts";
 
@@ -60,4 +60,26 @@ test("enqueueJob() keeps text as it is and refuses an id that is queued already"
     "there is such an entry already",
   );
   await boss.stop({ graceful: false });
+});
+
+test("scheduleJob() keeps one schedule, the last, and one entry until that is done with", async () => {
+  await using db = await openTestDatabase();
+  const sweep = "expire_org_exports";
+  const bosses = await Promise.all([openQueue(db.sql, failOn), openQueue(db.sql, failOn)]);
+  const [boss] = bosses;
+  const schedule = (cron: string) =>
+    Promise.all([...bosses, ...bosses].map((each) => scheduleJob(each, { name: sweep, cron })));
+  const states = async () =>
+    (await db.sql`select state::text from pgboss.job where name = ${sweep}`).map((row) => row["state"]);
+  await schedule("*/5 * * * *");
+  expect(await states()).toEqual(["created"]);
+  const [job] = await boss.fetch(sweep);
+  await schedule("7 3 * * *");
+  expect(await states()).toEqual(["active"]);
+  await boss.complete(sweep, job?.id ?? "");
+  await schedule("7 3 * * *");
+  expect((await states()).sort()).toEqual(["completed", "created"]);
+  const rows = await db.sql`select name, cron, timezone from pgboss.schedule`;
+  expect([...rows]).toEqual([{ name: sweep, cron: "7 3 * * *", timezone: "UTC" }]);
+  for (const each of bosses) await each.stop({ graceful: false });
 });

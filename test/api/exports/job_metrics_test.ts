@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { openTestApp, type TestApp } from "../../helpers/app.ts";
+import { JOBS_PATH, jobOf, postJob } from "../../helpers/export_job.ts";
+import { makeExportProject } from "../../helpers/export_project.ts";
+import { openTestRunner } from "../../helpers/job_runner.ts";
+
+/** Values by name and labels, as Prometheus reads them. */
+async function readMetrics(app: TestApp): Promise<Map<string, number>> {
+  const text = await (await app.request("/metrics")).text();
+  return new Map(
+    [...text.matchAll(/^([a-z_]+(?:\{.*\})?) (\S+)$/gm)].map(([, name = "", value]) => [name, Number(value)]),
+  );
+}
+
+test("GET /metrics tells the depth of every queue, how builds ended and how long they took", async () => {
+  await using app = await openTestApp();
+  await using runner = await openTestRunner(app);
+  const empty = await readMetrics(app);
+  for (const queue of ["build_org_export", "expire_org_exports", "send_export_ready"]) {
+    for (const state of ["created", "retry", "active", "failed"]) {
+      expect(empty.get(`job_queue_depth{queue="${queue}",state="${state}"}`)).toBe(0);
+    }
+  }
+  const { person } = await makeExportProject(app);
+  const built = await jobOf(await postJob(app, person));
+  await runner.build(built.id);
+  await app.db.sql`
+    update export_jobs set created_at = finished_at - interval '90 seconds' where id = ${built.id}`;
+  const canceled = await jobOf(await postJob(app, person));
+  await app.request(`${JOBS_PATH}/${canceled.id}/cancel`, { method: "POST", key: person.key });
+  await postJob(app, person);
+  const metrics = await readMetrics(app);
+  expect(metrics.get('job_queue_depth{queue="build_org_export",state="created"}')).toBe(1);
+  expect(metrics.get('job_queue_depth{queue="send_export_ready",state="created"}')).toBe(1);
+  expect(metrics.get('export_jobs_finished_last_day{result="ready"}')).toBe(1);
+  expect(metrics.get('export_jobs_finished_last_day{result="CANCELED"}')).toBe(1);
+  for (const quantile of ["0.5", "0.95", "1"]) {
+    expect(metrics.get(`export_job_duration_seconds{result="ready",quantile="${quantile}"}`)).toBe(90);
+  }
+});
+
+test("GET /metrics answers without the queue, and says so in the log", async () => {
+  await using app = await openTestApp();
+  await app.db.sql`alter schema pgboss rename to elsewhere`;
+  const metrics = await readMetrics(app);
+  expect(metrics.has("export_stream_slots")).toBe(true);
+  expect([...metrics.keys()].filter((name) => name.startsWith("job_queue_depth"))).toEqual([]);
+  expect(app.logLines).toContainEqual(
+    expect.objectContaining({ level: "warn", message: "cannot read the metrics of background jobs" }),
+  );
+  await app.db.sql`alter schema elsewhere rename to pgboss`;
+});

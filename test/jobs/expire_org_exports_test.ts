@@ -1,0 +1,267 @@
+/** The sweep: what has expired goes, what dead builds left goes, and nothing else. */
+import { expect, test } from "bun:test";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { artifactKeyOf } from "../../jobs/artifact_key.ts";
+import { expireOrgExports } from "../../jobs/expire_org_exports.ts";
+import type { JobsDeps } from "../../jobs/registry.ts";
+import { openTestApp, type TestApp } from "../helpers/app.ts";
+import {
+  ageExportJob,
+  downloadJob,
+  getJob,
+  jobOf,
+  listAudited,
+  postJob,
+  refusalOf,
+  storedFiles,
+} from "../helpers/export_job.ts";
+import { makeExportProject } from "../helpers/export_project.ts";
+import { openTestRunner, type TestRunner } from "../helpers/job_runner.ts";
+import { openListeningApp } from "../helpers/listening_app.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+const NEVER = new AbortController().signal;
+
+async function makeReady(app: TestApp, runner: TestRunner) {
+  const { person } = await makeExportProject(app);
+  const { id } = await jobOf(await postJob(app, person));
+  await runner.build(id);
+  return { person, id };
+}
+
+/** A file as an attempt of a job makes it, whole or a part. */
+async function putFile(app: TestApp, name: string): Promise<string> {
+  const directory = fileURLToPath(app.deps.config.artifactUrl);
+  await mkdir(directory, { recursive: true });
+  await Bun.write(join(directory, name), "content");
+  return name;
+}
+
+function keyOf(id: string, attempt: number): string {
+  return artifactKeyOf({ id, attempt, buildId: crypto.randomUUID() });
+}
+
+const partOf = (key: string): string => `${key}.${crypto.randomUUID()}.part`;
+
+test("72 hours after it became ready an export is gone, its row says so, and a service's audit row too", async () => {
+  await using app = await openTestApp();
+  await using runner = await openTestRunner(app);
+  const { person, id } = await makeReady(app, runner);
+  await ageExportJob(app, id, 71);
+  await expireOrgExports(runner.deps, NEVER);
+  expect(await getJob(app, person.key, id)).toMatchObject({ status: "ready" });
+  expect((await downloadJob(app, person.key, id)).status).toBe(200);
+  await ageExportJob(app, id, 1);
+  const before = await getJob(app, person.key, id);
+  expect(await refusalOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
+  expect((await storedFiles(app)).length).toBe(1);
+  await expireOrgExports(runner.deps, NEVER);
+  expect(await getJob(app, person.key, id)).toEqual({ ...before, status: "expired" });
+  expect(await storedFiles(app)).toEqual([]);
+  expect(await refusalOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
+  await expireOrgExports(runner.deps, NEVER);
+  expect((await listAudited(app, id)).slice(-2)).toEqual([
+    expect.objectContaining({ action: "export_job.download" }),
+    { action: "export_job.expire", actorUserId: null, credentialId: null, orgId: person.org.id },
+  ]);
+});
+
+test("sweeps at the same time expire each export once", async () => {
+  await using app = await openTestApp();
+  await using runner = await openTestRunner(app);
+  const ids: string[] = [];
+  for (let count = 0; count < 4; count += 1) {
+    const { id } = await makeReady(app, runner);
+    await ageExportJob(app, id, 72);
+    ids.push(id);
+  }
+  await Promise.all(Array.from({ length: 4 }, () => expireOrgExports(runner.deps, NEVER)));
+  expect(await storedFiles(app)).toEqual([]);
+  for (const id of ids) {
+    const expired = (await listAudited(app, id)) as { action: string }[];
+    expect(expired.filter(({ action }) => action === "export_job.expire").length).toBe(1);
+  }
+});
+
+test("a sweep that died between the file and the row is made up for by the next", async () => {
+  await using app = await openTestApp();
+  await using runner = await openTestRunner(app);
+  const { person, id } = await makeReady(app, runner);
+  await ageExportJob(app, id, 72);
+  await app.db
+    .sql`alter table audit_log add constraint no_expiry check (action <> 'export_job.expire') not valid`;
+  await expect(expireOrgExports(runner.deps, NEVER)).rejects.toThrow("no_expiry");
+  expect(await storedFiles(app)).toEqual([]);
+  expect(await getJob(app, person.key, id)).toMatchObject({ status: "ready" });
+  await app.db.sql`alter table audit_log drop constraint no_expiry`;
+  await expireOrgExports(runner.deps, NEVER);
+  expect(await getJob(app, person.key, id)).toMatchObject({ status: "expired" });
+});
+
+test("an export whose file cannot be deleted stays ready, and holds up no other", async () => {
+  await using app = await openTestApp();
+  await using runner = await openTestRunner(app);
+  const stuck = await makeReady(app, runner);
+  const { person, id } = await makeReady(app, runner);
+  await ageExportJob(app, stuck.id, 73);
+  await ageExportJob(app, id, 72);
+  const deps: JobsDeps = {
+    ...runner.deps,
+    store: {
+      ...runner.deps.store,
+      async remove(name) {
+        if (name.startsWith(stuck.id)) throw new Error("the store is away");
+        return runner.deps.store.remove(name);
+      },
+    },
+  };
+  await expireOrgExports(deps, NEVER);
+  expect(await getJob(app, stuck.person.key, stuck.id)).toMatchObject({ status: "ready" });
+  expect(await getJob(app, person.key, id)).toMatchObject({ status: "expired" });
+  expect(app.logLines).toContainEqual(expect.objectContaining({ event: "artifact.delete_failed" }));
+});
+
+test("a download in progress at expiry finishes", async () => {
+  await using server = await openListeningApp();
+  const { app } = server;
+  await using runner = await openTestRunner(app);
+  const { person, id } = await makeReady(app, runner);
+  // More than sockets and readers hold between them.
+  const content = Buffer.alloc(64 << 20, "export ");
+  const [name = ""] = await storedFiles(app);
+  await Bun.write(join(fileURLToPath(app.deps.config.artifactUrl), name), content);
+  await app.db.sql`update export_jobs set artifact_bytes = ${content.length} where id = ${id}`;
+  const response = await fetch(`${server.origin}/api/v1/export/jobs/${id}/download`, {
+    headers: { authorization: `Bearer ${person.key}` },
+  });
+  expect(response.status).toBe(200);
+  const chunks = response.body?.[Symbol.asyncIterator]();
+  let bytes = (await chunks?.next())?.value?.length ?? 0;
+  await ageExportJob(app, id, 72);
+  await expireOrgExports(runner.deps, NEVER);
+  expect(await storedFiles(app)).toEqual([]);
+  for (let next = await chunks?.next(); next && !next.done; next = await chunks?.next())
+    bytes += next.value.length;
+  expect(bytes).toBe(content.length);
+});
+
+test("files of dead attempts go; those of a running build, of a ready job and of others stay", async () => {
+  await using app = await openTestApp();
+  await using runner = await openTestRunner(app);
+  const ready = await makeReady(app, runner);
+  const [readyKey = ""] = await storedFiles(app);
+  const move = async (status: string, attempt: number): Promise<string> => {
+    const { id } = await jobOf(await postJob(app, await app.make.person()));
+    const isFailed = status === "failed";
+    await app.db.sql`
+      update export_jobs
+      set status = ${status}, attempt = ${attempt}, finished_at = ${isFailed ? "2026-01-01" : null},
+        error_code = ${isFailed ? "BUILD_FAILED" : null}, error_message = ${isFailed ? "failed" : null}
+      where id = ${id}`;
+    return id;
+  };
+  const running = await move("running", 2);
+  const queued = await move("queued", 1);
+  const failed = await move("failed", 3);
+  const kept = [
+    readyKey,
+    keyOf(running, 2),
+    partOf(keyOf(running, 2)),
+    "README.txt",
+    `${running}.zip`,
+    `${running}.1.zip`,
+    "x.1.y.zip",
+  ];
+  for (const name of kept.slice(1)) await putFile(app, name);
+  for (const key of [
+    keyOf(ready.id, 1),
+    keyOf(running, 1),
+    keyOf(queued, 1),
+    keyOf(failed, 3),
+    keyOf(crypto.randomUUID(), 1),
+  ]) {
+    await putFile(app, key);
+    await putFile(app, partOf(key));
+  }
+  await putFile(app, partOf(readyKey));
+  await expireOrgExports(runner.deps, NEVER);
+  expect(await storedFiles(app)).toEqual(kept.sort());
+});
+
+test("sweeps beside a build, one after the other, do not take its file", async () => {
+  await using app = await openTestApp();
+  await using sweeper = await openTestRunner(app);
+  let sweeps = 0;
+  const sweep = async () => {
+    await expireOrgExports(sweeper.deps, NEVER);
+    sweeps += 1;
+  };
+  await using runner = await openTestRunner(app, {
+    store: (store) => ({
+      ...store,
+      async write(key, content) {
+        async function* swept() {
+          for await (const chunk of content) {
+            await sweep();
+            yield chunk;
+          }
+          await sweep();
+        }
+        const digest = await store.write(key, swept());
+        await sweep();
+        return digest;
+      },
+    }),
+  });
+  const { person, id } = await makeReady(app, runner);
+  expect(sweeps).toBeGreaterThan(2);
+  await expireOrgExports(sweeper.deps, NEVER);
+  expect((await downloadJob(app, person.key, id)).status).toBe(200);
+});
+
+test("runners sweep when they start, have one schedule between them, and take up a new one", async () => {
+  await using app = await openTestApp();
+  const schedules = () => app.db.sql`select name, cron, timezone from pgboss.schedule`;
+  await using builder = await openTestRunner(app);
+  const { person, id } = await makeReady(app, builder);
+  await ageExportJob(app, id, 72);
+  {
+    await using _first = await openTestRunner(app, { isWorking: true });
+    await using _second = await openTestRunner(app, { isWorking: true });
+    expect([...(await schedules())]).toEqual([
+      { name: "expire_org_exports", cron: "*/5 * * * *", timezone: "UTC" },
+    ]);
+    await waitFor(async () => (await getJob(app, person.key, id)).status === "expired", 20_000);
+  }
+  await using _third = await openTestRunner(app, {
+    config: { exportSweepCron: "7 3 * * *" },
+    isWorking: true,
+  });
+  expect([...(await schedules())]).toEqual([
+    { name: "expire_org_exports", cron: "7 3 * * *", timezone: "UTC" },
+  ]);
+});
+
+test("a sweep that fails is told in the log", async () => {
+  await using app = await openTestApp();
+  await app.db.sql`alter table export_jobs rename to elsewhere`;
+  await using _runner = await openTestRunner(app, { isWorking: true });
+  const told = () => app.logLines.find(({ event }) => event === "job.given_up");
+  expect(await waitFor(told, 20_000)).toMatchObject({ level: "error", job: "expire_org_exports" });
+});
+
+test("the schedule queues a sweep when its time comes", async () => {
+  await using app = await openTestApp();
+  await using _runner = await openTestRunner(app, {
+    config: { exportSweepCron: "* * * * *" },
+    isWorking: true,
+  });
+  const swept = async () => {
+    const [row] = await app.db.sql<[{ count: number }]>`
+      select count(*) from pgboss.job where name = 'expire_org_exports' and state = 'completed'`;
+    return row.count >= 2;
+  };
+  await waitFor(swept, 30_000);
+}, 40_000);

@@ -1,0 +1,307 @@
+/** The mail that says an export is ready: to whom, what it says, and how often. */
+import { expect, test } from "bun:test";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../../shared/config.ts";
+import { openTestApp, type TestApp } from "../helpers/app.ts";
+import { ageExportJob, getJob, jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
+import { makeExportProject } from "../helpers/export_project.ts";
+import { openTestRunner } from "../helpers/job_runner.ts";
+import { chooseFreePort, openMailServer, parseMail, smtpRefusal } from "../helpers/mail_server.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+const PUBLIC_URL = "https://ulr.example/tools";
+const MAIL_FROM = '"Acme, Inc." <exports@mail.example>';
+
+interface Made {
+  orgName?: string;
+  /** Whether the organization has no project. */
+  isEmpty?: boolean;
+}
+
+/** An app with a job that is built; its mail is queued and nothing more. */
+async function openWithReady(config: Partial<Config> = {}, { orgName, isEmpty = false }: Made = {}) {
+  const app = await openTestApp({ config: { publicUrl: PUBLIC_URL, mailFrom: MAIL_FROM, ...config } });
+  const person = isEmpty ? await app.make.person() : (await makeExportProject(app)).person;
+  if (orgName !== undefined) {
+    await app.db.sql`update organizations set name = ${orgName} where id = ${person.org.id}`;
+  }
+  const { id } = await jobOf(await postJob(app, person));
+  const runner = await openTestRunner(app);
+  await runner.build(id);
+  return { app, runner, person, id };
+}
+
+async function mailState(app: TestApp, id: string) {
+  const [row] = await app.db.sql<{ state: string; isMailed: boolean }[]>`
+    select q.state::text, j.mailed_at is not null as is_mailed
+    from pgboss.job as q
+    join export_jobs as j on j.id = q.id
+    where q.name = 'send_export_ready' and q.id = ${id}`;
+  return row ?? null;
+}
+
+test("the mail goes to the person who asked, with a link to the job, in text and in HTML", async () => {
+  await using server = await openMailServer();
+  const { app, runner, person, id } = await openWithReady(
+    { smtpUrl: server.url },
+    { orgName: 'Ünï <b>"Co"</b> & 空' },
+  );
+  await using _app = app;
+  await using _runner = runner;
+  await app.make.member({ orgId: person.org.id, userId: (await app.make.user()).id });
+  await runner.mail(id);
+  expect(server.received).toMatchObject([{ from: "exports@mail.example", to: [person.user.email] }]);
+  const mail = await parseMail(server.received[0]?.content ?? Buffer.of());
+  expect(mail.defects).toEqual([]);
+  expect(mail.headers).toMatchObject({
+    from: MAIL_FROM,
+    to: person.user.email,
+    subject: 'Your export of Ünï <b>"Co"</b> & 空 is ready',
+    "message-id": `<${id}@mail.example>`,
+    "auto-submitted": "auto-generated",
+  });
+  expect(mail.headers).not.toContainKeys(["cc", "bcc"]);
+  const job = await getJob(app, person.key, id);
+  const link = `${PUBLIC_URL}/dashboard/exports?job=${id}`;
+  expect(mail.text).toContain(`Your export of Ünï <b>"Co"</b> & 空 is ready:\n\n${link}\n`);
+  expect(mail.html).toContain("Ünï &lt;b&gt;&quot;Co&quot;&lt;/b&gt; &amp; 空</strong> is ready");
+  expect(mail.html).toContain(`href="${link}"`);
+  const facts = [
+    `${job.progress.rowsWritten} rows of 1 project`,
+    "NDJSON, in a ZIP file",
+    `(${job.artifact?.bytes.toLocaleString("en-US")} bytes)`,
+    inWords(job.asOf),
+    inWords(job.expiresAt),
+  ];
+  for (const fact of facts) {
+    expect(mail.text).toContain(fact);
+    expect(mail.html).toContain(fact);
+  }
+  // One address in it all, and nothing that a mail program would fetch or that would open the file by itself.
+  expect([...`${mail.text}${mail.html}`.matchAll(/https?:\/\/[^\s"<]+/g)].map(([url]) => url)).toEqual([
+    link,
+    link,
+  ]);
+  expect(mail.html).not.toMatch(/<(img|link|script|iframe)|url\(|@import|background|color:/);
+});
+
+function inWords(iso = ""): string {
+  const [date = "", time = ""] = iso.split("T");
+  const [year, month, day] = date.split("-").map(Number);
+  const name = new Date(2000, (month ?? 0) - 1).toLocaleString("en", { month: "long" });
+  return `${day} ${name} ${year} at ${time.slice(0, 8)} UTC`;
+}
+
+test("an organization's name cannot add a header, a recipient or a line to the mail", async () => {
+  await using server = await openMailServer();
+  const orgName = "Evil\r\nBcc: victim@example.com\r\n\r\nBody\u2028\u202etxt.exe";
+  const { app, runner, person, id } = await openWithReady({ smtpUrl: server.url }, { orgName });
+  await using _app = app;
+  await using _runner = runner;
+  await runner.mail(id);
+  expect(server.received.map(({ to }) => to)).toEqual([[person.user.email]]);
+  const { headers, text, defects } = await parseMail(server.received[0]?.content ?? Buffer.of());
+  expect(defects).toEqual([]);
+  expect(headers["bcc"]).toBeUndefined();
+  expect(headers["subject"]).toBe("Your export of Evil Bcc: victim@example.com Body txt.exe is ready");
+  expect(text.split("\n")[0]).toBe("Your export of Evil Bcc: victim@example.com Body txt.exe is ready:");
+});
+
+test("without a mail server the mail is a file that only its owner may read", async () => {
+  const { app, runner, person, id } = await openWithReady();
+  await using _app = app;
+  await using _runner = runner;
+  await runner.mail(id);
+  const directory = join(app.deps.config.dataDir, "mail");
+  expect(await readdir(directory)).toEqual([`${id}.eml`]);
+  const path = join(directory, `${id}.eml`);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  const { headers, text, defects } = await parseMail(await Bun.file(path).bytes());
+  expect(defects).toEqual([]);
+  expect(headers["to"]).toBe(person.user.email);
+  expect(text).toContain(`/dashboard/exports?job=${id}`);
+  expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: true });
+});
+
+test("a mail is sent once, however often it is asked for", async () => {
+  await using server = await openMailServer();
+  const { app, runner, id } = await openWithReady({ smtpUrl: server.url });
+  await using _app = app;
+  await using _runner = runner;
+  for (let count = 0; count < 3; count += 1) await runner.mail(id);
+  expect(server.received.length).toBe(1);
+});
+
+test("two processes that hold the same mail send one, also while the server takes its time", async () => {
+  const answer = Promise.withResolvers<void>();
+  let isConnected = false;
+  await using server = await openMailServer({
+    onMailFrom(_address, _session, callback) {
+      isConnected = true;
+      void answer.promise.then(() => callback());
+    },
+  });
+  const { app, runner, id } = await openWithReady({ smtpUrl: server.url });
+  await using _app = app;
+  await using _runner = runner;
+  await using other = await openTestRunner(app);
+  const first = runner.mail(id);
+  await waitFor(() => isConnected);
+  await expect(other.mail(id)).rejects.toThrow("another process is at it");
+  answer.resolve();
+  await first;
+  await other.mail(id);
+  expect(server.received.length).toBe(1);
+  expect(await mailState(app, id)).toMatchObject({ isMailed: true });
+});
+
+test("a mail that was sent while the database broke off is not sent again", async () => {
+  const answer = Promise.withResolvers<void>();
+  let isConnected = false;
+  await using server = await openMailServer({
+    onMailFrom(_address, _session, callback) {
+      isConnected = true;
+      void answer.promise.then(() => callback());
+    },
+  });
+  const { app, runner, id } = await openWithReady({ smtpUrl: server.url });
+  await using _app = app;
+  await using _runner = runner;
+  const sending = runner.mail(id).then(
+    () => "sent",
+    () => "failed",
+  );
+  await waitFor(() => isConnected);
+  const broken = await app.db.sql`
+    select pg_terminate_backend(pid)
+    from pg_stat_activity
+    where datname = current_database() and application_name = 'ulr-jobs' and state = 'idle in transaction'`;
+  expect(broken.length).toBe(1);
+  answer.resolve();
+  expect(await sending).toBe("failed");
+  expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: true });
+  await runner.mail(id);
+  expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: true });
+  expect(server.received.length).toBe(1);
+});
+
+test("a process that has to leave does not wait for a mail server", async () => {
+  let isConnected = false;
+  await using server = await openMailServer({
+    onMailFrom() {
+      isConnected = true;
+    },
+    closeTimeout: 1,
+  });
+  const { app, runner, id } = await openWithReady({ smtpUrl: server.url });
+  await using _app = app;
+  await using _runner = runner;
+  const sending = runner.mail(id);
+  await waitFor(() => isConnected);
+  runner.leave();
+  await expect(sending).rejects.toThrow("Cannot send mail: EABORT");
+  expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: false });
+});
+
+test("runners send each mail once, and what fails is sent when the server is back", async () => {
+  const port = await chooseFreePort();
+  const { app, runner, person, id } = await openWithReady({ smtpUrl: `smtp://127.0.0.1:${port}` });
+  await using _app = app;
+  await using _runner = runner;
+  await expect(runner.mail(id)).rejects.toThrow("Cannot send mail: ESOCKET");
+  expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: false });
+  expect(await getJob(app, person.key, id)).toMatchObject({ status: "ready" });
+  await using server = await openMailServer({}, port);
+  await using _first = await openTestRunner(app, { isWorking: true });
+  await using _second = await openTestRunner(app, { isWorking: true });
+  // The time of the next attempt comes.
+  await app.db.sql`update pgboss.job set start_after = now() where id = ${id}`;
+  const other = await makeExportProject(app);
+  const { id: otherId } = await jobOf(await postJob(app, other.person));
+  await waitFor(async () => (await mailState(app, otherId))?.isMailed, 20_000);
+  await waitFor(async () => (await mailState(app, id))?.isMailed, 20_000);
+  const recipients = server.received.flatMap(({ to }) => to).sort();
+  expect(recipients).toEqual([person.user.email, other.person.user.email].sort());
+  expect(await listMismatches(app)).toEqual([]);
+});
+
+test("a server that says later is asked again; one that will never take it is not, and no address is logged", async () => {
+  let code = 451;
+  await using server = await openMailServer({
+    allowInsecureAuth: true,
+    onAuth: (_auth, _session, callback) => callback(null, { user: "me" }),
+    onRcptTo: ({ address }, _session, callback) => callback(smtpRefusal(code, address)),
+  });
+  const { app, runner, person, id } = await openWithReady({
+    smtpUrl: server.url.replace("//", "//me:hunter2@"),
+  });
+  await using _app = app;
+  await using _runner = runner;
+  await expect(runner.mail(id)).rejects.toThrow("Cannot send mail: the server answers 451 to RCPT TO");
+  expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: false });
+  code = 550;
+  await runner.mail(id);
+  expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: false });
+  expect(await getJob(app, person.key, id)).toMatchObject({ status: "ready" });
+  const events = app.logLines.filter(({ event }) => String(event).startsWith("export_mail."));
+  expect(events).toMatchObject([
+    { event: "export_mail.failed", userId: person.user.id },
+    { event: "export_mail.refused", userId: person.user.id, exportJobId: id },
+  ]);
+  const told = JSON.stringify(app.logLines);
+  expect(told).not.toContain(person.user.email);
+  expect(told).not.toContain("hunter2");
+  const [entry] = await app.db.sql`select output::text from pgboss.job where name = 'send_export_ready'`;
+  expect(String(entry?.["output"])).not.toContain(person.user.email);
+});
+
+test("a server that refuses the credentials is asked again, without their being told", async () => {
+  await using server = await openMailServer({
+    authOptional: false,
+    allowInsecureAuth: true,
+    onAuth: (_auth, _session, callback) => callback(new Error("Wrong password")),
+  });
+  const { app, runner, id } = await openWithReady({ smtpUrl: server.url.replace("//", "//me:hunter2@") });
+  await using _app = app;
+  await using _runner = runner;
+  await expect(runner.mail(id)).rejects.toThrow("Cannot send mail: the server answers 535 to AUTH");
+  expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: false });
+  expect(JSON.stringify(app.logLines)).not.toContain("hunter2");
+});
+
+test("nobody is mailed whose account or membership is gone, nor about what has expired", async () => {
+  const gone: ((app: TestApp, ids: { userId: string; orgId: string; id: string }) => Promise<unknown>)[] = [
+    (app, { userId }) =>
+      app.db.sql`update export_jobs set requested_by = gen_random_uuid() where requested_by = ${userId}`,
+    (app, { userId, orgId }) =>
+      app.db.sql`delete from organization_members where user_id = ${userId} and org_id = ${orgId}`,
+    (app, { orgId }) => app.db.sql`delete from organizations where id = ${orgId}`,
+    (app, { id }) => ageExportJob(app, id, 72),
+  ];
+  await using server = await openMailServer();
+  for (const remove of gone) {
+    const { app, runner, person, id } = await openWithReady({ smtpUrl: server.url }, { isEmpty: true });
+    await using _app = app;
+    await using _runner = runner;
+    await remove(app, { userId: person.user.id, orgId: person.org.id, id });
+    await runner.mail(id);
+    expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: false });
+    expect(app.logLines.at(-1)).toMatchObject({ event: "export_mail.skipped", exportJobId: id });
+  }
+  expect(server.received).toEqual([]);
+});
+
+test("the queue tries for at least twelve hours", async () => {
+  await using app = await openTestApp();
+  const [queue] = await app.db.sql<{ retryLimit: number; retryDelay: number; retryDelayMax: number }[]>`
+    select retry_limit, retry_delay, retry_delay_max
+    from pgboss.queue
+    where name = 'send_export_ready' and retry_backoff`;
+  const { retryLimit = 0, retryDelay = 0, retryDelayMax = 0 } = queue ?? {};
+  // pg-boss waits between half of this and all of it.
+  const delays = Array.from({ length: retryLimit }, (_, count) =>
+    Math.min(retryDelay * 2 ** count, retryDelayMax),
+  );
+  expect(delays.reduce((sum, delay) => sum + delay / 2, 0)).toBeGreaterThan(12 * 3600);
+});
