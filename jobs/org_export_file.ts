@@ -59,14 +59,15 @@ export async function writeOrgExport(
         done.projects += 1;
       },
     });
-    for await (const chunk of gatherChunks(streamZip(entries, { modifiedAt: job.asOf }))) {
+    for await (const chunk of streamZip(entries, { modifiedAt: job.asOf })) {
       signal.throwIfAborted();
       done.bytes += chunk.length;
       yield chunk;
       await writeProgress(progress());
     }
   }
-  const artifact = await deps.store.write(artifactKey, watched());
+  // An archive of small projects is many small chunks: written one by one they took a fifth of such a build.
+  const artifact = await deps.store.write(artifactKey, gatherChunks(watched()));
   return { artifact, progress: progress() };
 }
 

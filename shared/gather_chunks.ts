@@ -1,9 +1,8 @@
 /** Small chunks put together, for whoever pays by the piece, such as a file. */
 
-/** Chunks at least this large are passed on as they are. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** Yields the same bytes in chunks of at least 256 KiB, the last one excepted. */
+/** Yields the same bytes in chunks of at least 256 KiB, the last one excepted; what is so large is passed on uncopied. */
 export async function* gatherChunks(
   content: AsyncGenerator<Uint8Array, void, void>,
 ): AsyncGenerator<Uint8Array, void, void> {
@@ -13,7 +12,7 @@ export async function* gatherChunks(
     gathered.push(chunk);
     bytes += chunk.length;
     if (bytes < CHUNK_BYTES) continue;
-    yield Buffer.concat(gathered, bytes);
+    yield gathered.length === 1 ? chunk : Buffer.concat(gathered, bytes);
     gathered = [];
     bytes = 0;
   }

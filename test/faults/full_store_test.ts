@@ -14,6 +14,7 @@ import { openTestRunner } from "../helpers/job_runner.ts";
 import { startRunner } from "../helpers/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
+/** Enough for the export, were it not for what is there already. */
 const DISK_MIB = 8;
 const OBSTACLE = "obstacle";
 

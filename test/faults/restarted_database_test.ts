@@ -106,6 +106,6 @@ test("without its database the service finishes what needs none, breaks off what
   await waitFor(async () => (await api.request("/health/ready")).status === 200, 20_000);
   expect(await listMismatches({ db })).toEqual([]);
   const { attempt } = await waitUntilReady(api, large.person.key, cutOff.id);
-  expect(attempt).toBe(2);
+  expect(attempt).toBeGreaterThan(1);
   await expectAllWell({ db, dataDir });
 }, 180_000);

@@ -32,9 +32,8 @@ interface ReadyRow {
 }
 
 /**
- * Checks everything, with a runner working that mails: every active job has its entry in the queue and the
- * other way round; every ready job has a file that is whole; no other file is left
- * by a sweep; one mail went out for each.
+ * Checks everything: every active job has its entry in the queue and the other way round; every ready job has a file
+ * that is whole; a sweep leaves no other file; one mail went out for each. A runner has to be working, for the mails.
  */
 export async function expectAllWell(place: Aftermath): Promise<void> {
   expect(await listMismatches(place)).toEqual([]);
