@@ -39,7 +39,7 @@ export async function sendExportReady(
   { exportJobId }: JobPayloads["send_export_ready"],
 ): Promise<void> {
   const log = deps.log.child({ exportJobId });
-  let isOut = false;
+  const mail: { isTaken?: Promise<boolean> } = {};
   try {
     await deps.sql.begin(async (tx) => {
       if (!(await lockExportMail(tx, exportJobId))) {
@@ -48,8 +48,8 @@ export async function sendExportReady(
       const job = await findUnmailedExportJob(tx, exportJobId);
       const message = job && (await compose(tx, deps.config, job));
       if (job && message) {
-        isOut = await isTaken({ ...deps, log }, job, message);
-        if (isOut) await markExportJobMailed(tx, exportJobId);
+        mail.isTaken = isTaken({ ...deps, log }, job, message);
+        if (await mail.isTaken) await markExportJobMailed(tx, exportJobId);
       } else {
         log.info(
           { event: "export_mail.skipped", userId: job?.requestedBy },
@@ -59,7 +59,8 @@ export async function sendExportReady(
       await completeJob(tx, deps.boss, { id: exportJobId, name: "send_export_ready" });
     });
   } catch (error) {
-    if (isOut) await noteMailed(deps, exportJobId);
+    // The transaction is over as soon as its connection is, while the mail server may still be at it.
+    if (await mail.isTaken?.catch(() => false)) await noteMailed(deps, exportJobId);
     throw error;
   }
 }

@@ -178,6 +178,13 @@ test("a mail that was sent while the database broke off is not sent again", asyn
     from pg_stat_activity
     where datname = current_database() and application_name = 'ulr-jobs' and state = 'idle in transaction'`;
   expect(broken.length).toBe(1);
+  // The mail goes out after its transaction has ended.
+  const isGone = async () =>
+    (
+      await app.db.sql`
+    select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`
+    ).length === 0;
+  await waitFor(isGone);
   answer.resolve();
   expect(await sending).toBe("failed");
   expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: true });
