@@ -98,7 +98,7 @@ test("builds whose runners are killed, at 20 moments, are all finished by others
 
   await using _first = await startRunner(env);
   await using _second = await startRunner(env);
-  await waitFor(async () => (await listStates(app)).every(({ status }) => status === "ready"), 60_000);
+  await waitFor(async () => (await listStates(app)).every(({ status }) => status === "ready"), 120_000);
   for (const before of dead) {
     const job = await stateOf(app, before.id);
     if (before.status === "ready") expect(job).toEqual(before);
@@ -106,4 +106,4 @@ test("builds whose runners are killed, at 20 moments, are all finished by others
     expect(job.rowsWritten).toBe(HEAVY_PROJECTS * (RUNS_A_PROJECT + HEAVY_ISSUES));
   }
   await expectAllWell({ db: app.db, dataDir });
-}, 180_000);
+}, 300_000);

@@ -108,4 +108,4 @@ test("without its database the service finishes what needs none, breaks off what
   const { attempt } = await waitUntilReady(api, large.person.key, cutOff.id);
   expect(attempt).toBeGreaterThan(1);
   await expectAllWell({ db, dataDir });
-}, 180_000);
+}, 300_000);

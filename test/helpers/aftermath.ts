@@ -13,7 +13,7 @@ import type { TestDatabase } from "./database.ts";
 import { listMismatches } from "./export_job.ts";
 import { waitFor } from "./wait_for.ts";
 
-const MAIL_TIMEOUT_MS = 30_000;
+const MAIL_TIMEOUT_MS = 60_000;
 
 export interface Aftermath {
   db: TestDatabase;
