@@ -3,9 +3,8 @@
  * with the rows, and bundles against `psql | zip -6`. Needs psql, zip and curl.
  */
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/export_datasets.ts";
-import { type ExportSelection, NO_FILTERS, toVisibility } from "../../shared/export_selection.ts";
 import type { Command } from "../../shared/stack/bootstrap.ts";
-import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
+import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 import { rowsQuery } from "../../sql/export_query.ts";
 import { type ApiProcess, startApi } from "../helpers/api_process.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/database.ts";
@@ -13,13 +12,13 @@ import { createFactory, type Person, type ProjectRow } from "../helpers/factory.
 import { download } from "./download.ts";
 import { makeBenchProject } from "./export_data.ts";
 import { formatTable, measureInTurn } from "./measure.ts";
-import { peakBytes, resetPeak, residentBytes } from "./peak_memory.ts";
+import { mebibytes, peakBytes, resetPeak, residentBytes } from "./peak_memory.ts";
+import { copyCommand, everythingAsOf, runShell } from "./psql.ts";
 
 const SIZES = [20_000, 200_000, 1_000_000] as const;
 const BUNDLE_ISSUES = 60_000;
 const ROUNDS = 5;
 const AS_OF = "2026-11-20T00:00:00.000Z";
-const MEBIBYTE = 2 ** 20;
 
 interface Bench {
   db: TestDatabase;
@@ -86,10 +85,6 @@ async function benchMemory(
   return formatTable(["download", "idle MiB", "peak MiB", "growth MiB"], rows);
 }
 
-function mebibytes(bytes: number): string {
-  return (bytes / MEBIBYTE).toFixed(1);
-}
-
 /** What a row costs is the slope from one size to the next: what a download costs by itself falls out. */
 async function benchDatasets(
   { db, api, person }: Bench,
@@ -99,7 +94,7 @@ async function benchDatasets(
   for (const format of EXPORT_FORMATS) {
     let before = { size: 0, seconds: Number.NaN };
     for (const [size, project] of projects) {
-      const query = rowsQuery(EXPORT_DATASETS.issues, selectionOf(project), format);
+      const query = rowsQuery(EXPORT_DATASETS.issues, everythingAsOf(AS_OF, project), format);
       const url = path(project, `issues?format=${format}&as_of=${AS_OF}`);
       const seconds = await measureInTurn(
         {
@@ -126,7 +121,7 @@ async function benchBundles({ db, api, person }: Bench, project: ProjectRow): Pr
   const rows: string[][] = [];
   for (const format of EXPORT_FORMATS) {
     const copies = EXPORT_DATASET_NAMES.map((name) =>
-      copyCommand(rowsQuery(EXPORT_DATASETS[name], selectionOf(project), format), format),
+      copyCommand(rowsQuery(EXPORT_DATASETS[name], everythingAsOf(AS_OF, project), format), format),
     );
     // zip reads standard input as one entry: the same bytes in the same order.
     const peer = `{ ${copies.join("; ")}; } | zip -6 -q - - > /dev/null`;
@@ -146,30 +141,4 @@ async function benchBundles({ db, api, person }: Bench, project: ProjectRow): Pr
     ]);
   }
   return formatTable(["bundle", "HTTP s", "psql | zip -6 s", "ratio"], rows);
-}
-
-function selectionOf(project: ProjectRow): ExportSelection {
-  return { projectId: project.id, asOf: AS_OF, visibility: toVisibility({}), filters: NO_FILTERS };
-}
-
-/** psql with the same COPY. */
-function copyCommand(query: string, format: ExportFormat): string {
-  const options = format === "csv" ? "format csv" : "format csv, quote E'\\x01', delimiter E'\\x02'";
-  const copy = `copy (${query.replaceAll(/\s+/g, " ")}) to stdout with (${options})`;
-  return `psql --no-psqlrc --quiet "$DATABASE_URL" --command "set timezone = 'UTC'" --command ${quoteShell(copy)}`;
-}
-
-function quoteShell(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-async function runShell(db: TestDatabase, script: string): Promise<void> {
-  const child = Bun.spawn(["sh", "-c", script], {
-    env: { ...process.env, DATABASE_URL: db.url },
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  const [stderr, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
-  if (exitCode !== 0 || stderr.includes("ERROR"))
-    throw new Error(`Cannot run psql: ${stderr.slice(0, 2000)}`);
 }

@@ -1,18 +1,41 @@
 /** Chooses a benchmark by name and gives it a server of its own. */
+import { parseArgs } from "node:util";
 import type { Command } from "../../shared/stack/bootstrap.ts";
 import { untilAborted } from "../../shared/stack/wait.ts";
 import { openTestServer } from "../helpers/server.ts";
 
 /** Name on the command line, and where the benchmark is. */
 const BENCHES: Readonly<
-  Record<string, () => Promise<(command: Command, serverUrl: string) => Promise<void>>>
+  Record<string, () => Promise<(command: Command, serverUrl: string, sizes: BenchSizes) => Promise<void>>>
 > = {
   export: async () => (await import("./export_bench.ts")).benchExport,
+  jobs: async () => (await import("./jobs_bench.ts")).benchJobs,
 };
+
+/** How large a benchmark of jobs is: smaller ones show in seconds whether something is badly wrong. */
+export interface BenchSizes {
+  rows: number;
+  projects: number;
+  rounds: number;
+}
 
 /** Runs the benchmarks that are named, or all; returns the exit code. */
 export async function runBench(command: Command): Promise<number> {
-  const names = command.args.length > 0 ? command.args : Object.keys(BENCHES);
+  const { values, positionals } = parseArgs({
+    args: [...command.args],
+    allowPositionals: true,
+    options: {
+      rows: { type: "string", default: "1000000" },
+      projects: { type: "string", default: "50" },
+      rounds: { type: "string", default: "5" },
+    },
+  });
+  const sizes = {
+    rows: Number(values.rows),
+    projects: Number(values.projects),
+    rounds: Number(values.rounds),
+  };
+  const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
   for (const name of names) {
     const load = BENCHES[name];
     if (!load) {
@@ -22,7 +45,7 @@ export async function runBench(command: Command): Promise<number> {
     }
     await using server = await untilAborted(openTestServer(command), command.stop);
     const bench = await load();
-    await untilAborted(bench(command, server.url), command.stop);
+    await untilAborted(bench(command, server.url, sizes), command.stop);
   }
   return 0;
 }

@@ -56,7 +56,7 @@ function testConfig(databaseUrl: string, dataDir: string, overrides: Partial<Con
 }
 
 /** Makes the Request that `TestApp.request` sends. */
-function testRequest(url: string, options: TestRequest = {}): Request {
+export function testRequest(url: string, options: TestRequest = {}): Request {
   const { method = "GET", key, headers = {}, body } = options;
   const isJson = body !== undefined && typeof body !== "string";
   return new Request(url, {

@@ -12,14 +12,14 @@ function serverUrl(): string {
   return url;
 }
 
-function withDatabase(database: string): string {
-  const url = new URL(serverUrl());
+function withDatabase(server: string, database: string): string {
+  const url = new URL(server);
   url.pathname = `/${database}`;
   return url.href;
 }
 
 /** Makes the template if no other test file has; its name says which migrations it holds. */
-async function ensureTemplate(admin: postgres.Sql): Promise<string> {
+async function ensureTemplate(admin: postgres.Sql, server: string): Promise<string> {
   const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
   const template = `template_${new Bun.CryptoHasher("sha256").update(checksums).digest("hex").slice(0, 16)}`;
   await admin`select pg_advisory_lock(${TEMPLATE_LOCK})`;
@@ -28,7 +28,7 @@ async function ensureTemplate(admin: postgres.Sql): Promise<string> {
     if (found) return template;
     await admin.unsafe(`drop database if exists ${template} with (force)`);
     await admin.unsafe(`create database ${template}`);
-    const sql = openPool(withDatabase(template), { applicationName: "test-template", max: 2 });
+    const sql = openPool(withDatabase(server, template), { applicationName: "test-template", max: 2 });
     await migrate(sql);
     await sql.end();
     await admin.unsafe(`alter database ${template} is_template true`);
@@ -43,12 +43,14 @@ export interface TestDatabase extends AsyncDisposable {
   url: string;
 }
 
-/** Creates a database; `await using` drops it, whatever is still connected. */
-export async function openTestDatabase(): Promise<TestDatabase> {
-  const admin = postgres(serverUrl(), { max: 1, onnotice: () => {} });
+/** Creates a database, on the tests' server or another; `await using` drops it, whatever is still connected. */
+export async function openTestDatabase(server = serverUrl()): Promise<TestDatabase> {
+  const admin = postgres(server, { max: 1, onnotice: () => {} });
   const name = `t_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
-  await admin.unsafe(`create database ${name} template ${await ensureTemplate(admin)} strategy file_copy`);
-  const url = withDatabase(name);
+  await admin.unsafe(
+    `create database ${name} template ${await ensureTemplate(admin, server)} strategy file_copy`,
+  );
+  const url = withDatabase(server, name);
   const sql = openPool(url, { applicationName: "test", max: 4 });
   return {
     sql,

@@ -8,9 +8,12 @@ import type { OrgRow } from "./factory.ts";
 
 export const JOBS_PATH = "/api/v1/export/jobs";
 
+/** Whatever takes requests: the app itself, or a process of it behind a socket. */
+export type Client = Pick<TestApp, "request">;
+
 /** Asks for an export of an organization. */
 export function postJob(
-  app: TestApp,
+  app: Client,
   caller: { key: string; org: Pick<OrgRow, "slug"> },
   body?: unknown,
   headers: TestRequest["headers"] = {},
@@ -37,7 +40,7 @@ export async function refusalOf(response: Response): Promise<[number, string | u
 }
 
 /** Every job that is not at its end has an entry in the queue that somebody will take, and the other way round. */
-export async function listMismatches(app: TestApp): Promise<readonly unknown[]> {
+export async function listMismatches(app: Pick<TestApp, "db">): Promise<readonly unknown[]> {
   return app.db.sql`
     select j.id as job, q.id as entry
     from (select id from export_jobs where status in ('queued', 'running')) as j
@@ -73,13 +76,13 @@ export async function storedFiles(app: TestApp): Promise<string[]> {
 }
 
 /** How the job is doing, as its organization's publishers see it. */
-export async function getJob(app: TestApp, key: string, id: string): Promise<ExportJob> {
+export async function getJob(app: Client, key: string, id: string): Promise<ExportJob> {
   return jobOf(await app.request(`${JOBS_PATH}/${id}`, { key }));
 }
 
 /** Downloads the file of a job. */
 export function downloadJob(
-  app: TestApp,
+  app: Client,
   key: string,
   id: string,
   options: Pick<TestRequest, "headers" | "method"> = {},

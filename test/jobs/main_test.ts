@@ -2,24 +2,17 @@
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { openTestApp } from "../helpers/app.ts";
 import { getJob, jobOf, postJob } from "../helpers/export_job.ts";
 import { makeExportProject } from "../helpers/export_project.ts";
+import { spawnRunner } from "../helpers/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
-
-const MAIN = fileURLToPath(new URL("../../jobs/main.ts", import.meta.url));
-
-function spawnRunner(env: Readonly<Record<string, string>>) {
-  return Bun.spawn([process.execPath, MAIN], { env, stdio: ["ignore", "pipe", "pipe"] });
-}
 
 test("two runners side by side build each job once, mail once, and leave when they are told to", async () => {
   await using app = await openTestApp();
   const { databaseUrl, dataDir } = app.deps.config;
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
   const runners = [spawnRunner(env), spawnRunner(env)];
-  const output = Promise.all(runners.map((runner) => new Response(runner.stdout).text()));
   const jobs: { key: string; id: string }[] = [];
   for (let count = 0; count < 3; count += 1) {
     const { person } = await makeExportProject(app);
@@ -29,14 +22,16 @@ test("two runners side by side build each job once, mail once, and leave when th
     await waitFor(async () => (await getJob(app, key, id)).status === "ready", 30_000);
     expect(await getJob(app, key, id)).toMatchObject({ attempt: 1 });
   }
-  const mails = () => readdir(join(dataDir, "mail")).catch(() => []);
+  const files = () => readdir(join(dataDir, "mail")).catch(() => []);
+  // A mail that is being written has another ending.
+  const mails = async () => (await files()).filter((name) => name.endsWith(".eml"));
   await waitFor(async () => (await mails()).length === jobs.length, 20_000);
   expect((await mails()).sort()).toEqual(jobs.map(({ id }) => `${id}.eml`).sort());
   for (const runner of runners) runner.kill("SIGTERM");
   expect(await Promise.all(runners.map((runner) => runner.exited))).toEqual([0, 0]);
-  const lines = (await output).join("").split("\n");
+  const lines = runners.flatMap((runner) => runner.logLines());
   for (const event of ["export_job.ready", "export_mail.sent"]) {
-    expect(lines.filter((line) => line.includes(`"${event}"`)).length).toBe(3);
+    expect(lines.filter((line) => line["event"] === event).length).toBe(3);
   }
 });
 
@@ -45,9 +40,7 @@ test("a runner does not start on a database that is behind", async () => {
   await app.db.sql`delete from schema_migrations where name like '%export_jobs__create%'`;
   const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl });
   expect(await runner.exited).toBe(1);
-  expect(await new Response(runner.stderr).text()).toBe(
-    "Cannot start: 1 migrations are pending; run `bun run migrate` first\n",
-  );
+  expect(runner.output.stderr).toBe("Cannot start: 1 migrations are pending; run `bun run migrate` first\n");
 });
 
 test("a runner does not start with a mail server it could not reach, and says nothing of the password", async () => {
@@ -56,7 +49,7 @@ test("a runner does not start with a mail server it could not reach, and says no
     SMTP_URL: "mailto://me:hunter2@mail.internal",
   });
   expect(await runner.exited).toBe(1);
-  expect(await new Response(runner.stderr).text()).toBe(
+  expect(runner.output.stderr).toBe(
     "SMTP_URL: must be an smtp:// or smtps:// URL with user and password percent-encoded\n",
   );
 });

@@ -1,0 +1,37 @@
+/** psql as the peer of an export: it runs the same SQL and does nothing else. */
+import { type ExportSelection, NO_FILTERS, toVisibility } from "../../shared/export_selection.ts";
+import type { ExportFormat } from "../../shared/vocabulary.ts";
+import type { TestDatabase } from "../helpers/database.ts";
+
+/** What an export of a project takes that was asked for nothing special. */
+export function everythingAsOf(asOf: string, project: { id: string }): ExportSelection {
+  return { projectId: project.id, asOf, visibility: toVisibility({}), filters: NO_FILTERS };
+}
+
+/** The COPY that an export runs, on one line. */
+export function copyStatement(query: string, format: ExportFormat): string {
+  const options = format === "csv" ? "format csv" : "format csv, quote E'\\x01', delimiter E'\\x02'";
+  return `copy (${query.replaceAll(/\s+/g, " ")}) to stdout with (${options})`;
+}
+
+/** psql with the same COPY, as a shell runs it. */
+export function copyCommand(query: string, format: ExportFormat): string {
+  const copy = quoteShell(copyStatement(query, format));
+  return `psql --no-psqlrc --quiet "$DATABASE_URL" --command "set timezone = 'UTC'" --command ${copy}`;
+}
+
+function quoteShell(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Runs a script of a shell that knows the database as `$DATABASE_URL`; throws when it fails. */
+export async function runShell(db: TestDatabase, script: string): Promise<void> {
+  const child = Bun.spawn(["sh", "-c", script], {
+    env: { ...process.env, DATABASE_URL: db.url },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const [stderr, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+  if (exitCode !== 0 || stderr.includes("ERROR"))
+    throw new Error(`Cannot run psql: ${stderr.slice(0, 2000)}`);
+}

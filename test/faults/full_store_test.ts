@@ -1,0 +1,111 @@
+/** A directory of artifacts without space: the job says so, leaves nothing behind, and the next one works. */
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ArtifactStorageError, type ArtifactStore } from "../../shared/artifacts.ts";
+import { listTroubles } from "../helpers/aftermath.ts";
+import { openTestApp, type TestApp } from "../helpers/app.ts";
+import { getJob, jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
+import { addNoise, makeHeavyOrg } from "../helpers/heavy_org.ts";
+import { openTestRunner } from "../helpers/job_runner.ts";
+import { startRunner } from "../helpers/runner_process.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+/** Enough for the export, were it not for what is there already. */
+const DISK_MIB = 8;
+const OBSTACLE = "obstacle";
+
+interface SmallDisk extends AsyncDisposable {
+  directory: string;
+  /** Works off the queue, with its artifacts there. */
+  startRunner(app: TestApp): Promise<AsyncDisposable>;
+  /** Makes room. */
+  free(): Promise<void>;
+}
+
+/** A real file system with next to no space left; `null` where the machine does not let us mount one. */
+function mountSmallDisk(directory: string): SmallDisk | null {
+  const mount = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", directory]);
+  if (mount.exitCode !== 0) return null;
+  writeFileSync(join(directory, OBSTACLE), Buffer.alloc((DISK_MIB - 1) * 2 ** 20));
+  return {
+    directory,
+    startRunner: ({ deps: { config } }) =>
+      startRunner({
+        DATABASE_URL: config.databaseUrl,
+        DATA_DIR: config.dataDir,
+        ARTIFACT_URL: pathToFileURL(directory).href,
+      }),
+    free: () => rm(join(directory, OBSTACLE)),
+    async [Symbol.asyncDispose]() {
+      Bun.spawnSync(["umount", directory]);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Where nothing can be mounted: the store itself, with a quota in front of it. */
+function limitStore(directory: string): SmallDisk {
+  let quotaBytes = 2 ** 20;
+  async function* limited(content: AsyncGenerator<Uint8Array, void, void>) {
+    let bytes = 0;
+    for await (const chunk of content) {
+      bytes += chunk.length;
+      if (bytes > quotaBytes)
+        throw new ArtifactStorageError("Cannot store the artifact: the quota is used up");
+      yield chunk;
+    }
+  }
+  const store = (inner: ArtifactStore): ArtifactStore => ({
+    ...inner,
+    write: (key, content) => inner.write(key, limited(content)),
+  });
+  return {
+    directory,
+    startRunner: (app) =>
+      openTestRunner(app, { isWorking: true, store, config: { artifactUrl: pathToFileURL(directory).href } }),
+    async free() {
+      quotaBytes = Number.POSITIVE_INFINITY;
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function openSmallDisk(): SmallDisk {
+  const directory = mkdtempSync(join(tmpdir(), "ulr-small-"));
+  return mountSmallDisk(directory) ?? limitStore(directory);
+}
+
+test("a full disk fails the job with ARTIFACT_STORAGE_FAILED, and once there is room the next one is built", async () => {
+  await using app = await openTestApp();
+  await using disk = openSmallDisk();
+  const { person, projects } = await makeHeavyOrg(app, 1);
+  for (const project of projects.slice(0, 1)) await addNoise(app.db, project, 2);
+  await using _runner = await disk.startRunner(app);
+  const { id } = await jobOf(await postJob(app, person));
+  const show = (jobId: string) => getJob(app, person.key, jobId);
+  await waitFor(async () => {
+    // The waits between attempts are the queue's own business.
+    await app.db.sql`update pgboss.job set start_after = now() where id = ${id} and state = 'retry'`;
+    return (await show(id)).status === "failed";
+  }, 40_000);
+  expect(await show(id)).toMatchObject({ attempt: 3, errorCode: "ARTIFACT_STORAGE_FAILED" });
+  expect((await readdir(disk.directory)).filter((name) => name !== OBSTACLE)).toEqual([]);
+  expect(await listMismatches(app)).toEqual([]);
+
+  await disk.free();
+  const next = await jobOf(await postJob(app, person));
+  await waitFor(async () => (await show(next.id)).status === "ready", 20_000);
+  expect(
+    await listTroubles({
+      db: app.db,
+      dataDir: app.deps.config.dataDir,
+      artifactDirectory: disk.directory,
+    }),
+  ).toEqual([]);
+}, 120_000);

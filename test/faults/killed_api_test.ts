@@ -1,0 +1,47 @@
+/** An API process that is killed while it sends a file: the download goes on at another one. */
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { startApi } from "../helpers/api_process.ts";
+import { openTestApp } from "../helpers/app.ts";
+import { getJob, JOBS_PATH, jobOf, postJob } from "../helpers/export_job.ts";
+import { addNoise, makeHeavyOrg } from "../helpers/heavy_org.ts";
+import { openTestRunner } from "../helpers/job_runner.ts";
+import { beginDownload } from "../helpers/slow_download.ts";
+
+const NOISE_MIB = 24;
+
+test("a download that broke off with its API process goes on at another, and both parts are the file", async () => {
+  await using app = await openTestApp();
+  const { person, projects } = await makeHeavyOrg(app, 1);
+  for (const project of projects.slice(0, 1)) await addNoise(app.db, project, NOISE_MIB);
+  const { id } = await jobOf(await postJob(app, person));
+  await using runner = await openTestRunner(app);
+  await runner.build(id);
+  const { artifact } = await getJob(app, person.key, id);
+  const { databaseUrl, dataDir } = app.deps.config;
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
+  const headers = { authorization: `Bearer ${person.key}` };
+  await using first = await startApi(env);
+  await using second = await startApi(env);
+
+  using download = await beginDownload(`${first.url}${JOBS_PATH}/${id}/download`, headers);
+  first.kill("SIGKILL");
+  await first.exited;
+  const broken = await download.readOn();
+  expect(broken.status).toBe(200);
+  expect(broken.isWhole).toBe(false);
+  expect(broken.body.length).toBeGreaterThan(0);
+  expect(broken.body.length).toBeLessThan(artifact?.bytes ?? 0);
+
+  const rest = await fetch(`${second.url}${JOBS_PATH}/${id}/download`, {
+    headers: {
+      ...headers,
+      range: `bytes=${broken.body.length}-`,
+      "if-range": broken.headers.get("etag") ?? "",
+    },
+  });
+  expect(rest.status).toBe(206);
+  const whole = Buffer.concat([broken.body, Buffer.from(await rest.arrayBuffer())]);
+  expect(whole.length).toBe(artifact?.bytes ?? 0);
+  expect(createHash("sha256").update(whole).digest("hex")).toBe(artifact?.sha256 ?? "");
+}, 60_000);

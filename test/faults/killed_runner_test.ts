@@ -1,0 +1,109 @@
+/** Job runners killed at every stage of their builds: no job is lost, none is built twice, no part is taken for a whole. */
+import { expect, test } from "bun:test";
+import { listTroubles, shortenHeartbeats } from "../helpers/aftermath.ts";
+import { openTestApp, type TestApp } from "../helpers/app.ts";
+import { jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
+import { HEAVY_ISSUES, HEAVY_PROJECTS, makeHeavyOrg } from "../helpers/heavy_org.ts";
+import { startRunner } from "../helpers/runner_process.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+const DEATHS = 20;
+const RUNS_A_PROJECT = 30;
+const SEED = 20_261_121;
+
+type Env = Readonly<Record<string, string>>;
+
+interface JobState {
+  id: string;
+  status: string;
+  attempt: number;
+  rowsWritten: number;
+  artifactSha256: string | null;
+}
+
+/** Numbers from 0 to 1, the same in every run (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+async function listStates(app: TestApp): Promise<readonly JobState[]> {
+  return app.db.sql<JobState[]>`
+    select id, status, attempt, rows_written, artifact_sha256 from export_jobs order by created_at, id`;
+}
+
+async function stateOf(app: TestApp, id: string): Promise<JobState> {
+  const job = (await listStates(app)).find((state) => state.id === id);
+  if (!job) throw new Error(`Cannot find export job "${id}"`);
+  return job;
+}
+
+/** Queues the export of a new organization; returns the job's id. */
+async function queueHeavy(app: TestApp): Promise<string> {
+  const { person } = await makeHeavyOrg(app, RUNS_A_PROJECT);
+  return (await jobOf(await postJob(app, person))).id;
+}
+
+/** How long the build of a ready job took; `null` of one that is not ready. */
+async function timeOfBuild(app: TestApp, id: string): Promise<number | null> {
+  const [row] = await app.db.sql<{ tookMs: number }[]>`
+    select extract(epoch from ready_at - started_at)::float8 * 1000 as took_ms
+    from export_jobs
+    where id = ${id} and status = 'ready'`;
+  return row?.tookMs ?? null;
+}
+
+/** How long the first build of a process takes that nobody disturbs. */
+async function timeBuild(app: TestApp, env: Env): Promise<number> {
+  const id = await queueHeavy(app);
+  await using _runner = await startRunner(env);
+  // Awaited here, or the runner would be ended first.
+  return await waitFor(() => timeOfBuild(app, id), 30_000);
+}
+
+/** Starts a runner, which begins the one job that is queued, and kills it `lifeMs` later. Returns the job as it is then. */
+async function dieBuilding(app: TestApp, env: Env, lifeMs: number): Promise<JobState> {
+  const id = await queueHeavy(app);
+  await using runner = await startRunner(env);
+  await waitFor(async () => (await stateOf(app, id)).attempt === 1, 30_000);
+  // The one wait for a length of time: the moment of death is what this is about.
+  await Bun.sleep(lifeMs);
+  runner.kill("SIGKILL");
+  await runner.exited;
+  expect(await listMismatches(app)).toEqual([]);
+  return stateOf(app, id);
+}
+
+test("builds whose runners are killed, at 20 moments, are all finished by others, and none that was ready is built again", async () => {
+  await using app = await openTestApp();
+  await shortenHeartbeats(app.db, 6);
+  const { databaseUrl, dataDir } = app.deps.config;
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
+  let buildMs = await timeBuild(app, env);
+  const random = randomNumbers(SEED);
+  const dead: JobState[] = [];
+  for (let death = 0; death < DEATHS; death += 1) {
+    // One in each twentieth of a build and a tenth more, for what comes after the last byte.
+    const job = await dieBuilding(app, env, ((death + random()) / DEATHS) * buildMs * 1.1);
+    dead.push(job);
+    // A machine that is busy with other things makes a single measurement too long.
+    buildMs = Math.min(buildMs, (await timeOfBuild(app, job.id)) ?? buildMs);
+  }
+  expect(dead.filter(({ status }) => status === "running").length).toBeGreaterThan(DEATHS / 2);
+
+  await using _first = await startRunner(env);
+  await using _second = await startRunner(env);
+  await waitFor(async () => (await listStates(app)).every(({ status }) => status === "ready"), 120_000);
+  for (const before of dead) {
+    const job = await stateOf(app, before.id);
+    if (before.status === "ready") expect(job).toEqual(before);
+    else expect(job.attempt).toBeGreaterThan(1);
+    expect(job.rowsWritten).toBe(HEAVY_PROJECTS * (RUNS_A_PROJECT + HEAVY_ISSUES));
+  }
+  expect(await listTroubles({ db: app.db, dataDir })).toEqual([]);
+}, 300_000);

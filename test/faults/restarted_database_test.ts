@@ -1,0 +1,111 @@
+/** PostgreSQL stopped and started while an export is built and others are downloaded. */
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../shared/stack/embedded_postgres.ts";
+import { openSupervisor, type Supervisor } from "../../shared/stack/supervisor.ts";
+import { listTroubles, shortenHeartbeats } from "../helpers/aftermath.ts";
+import { type ApiProcess, startApi } from "../helpers/api_process.ts";
+import { openTestDatabase, type TestDatabase } from "../helpers/database.ts";
+import { getJob, JOBS_PATH, jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
+import { createFactory } from "../helpers/factory.ts";
+import { addNoise, makeHeavyOrg } from "../helpers/heavy_org.ts";
+import { startRunner } from "../helpers/runner_process.ts";
+import { beginDownload } from "../helpers/slow_download.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+const NOISE_MIB = 24;
+/** Enough for a build of a second or two. */
+const RUNS_A_PROJECT = 120;
+
+/** A server of the test's own, which it can stop and start. */
+class OwnServer implements AsyncDisposable {
+  readonly directory: string;
+  readonly #supervisor: Supervisor;
+  #server: EmbeddedPostgres | null = null;
+
+  constructor() {
+    this.directory = mkdtempSync(join(tmpdir(), "ulr-own-"));
+    // PostgreSQL's account has to enter it when we are root.
+    chmodSync(this.directory, 0o755);
+    this.#supervisor = openSupervisor({ force: new AbortController().signal });
+  }
+
+  /** Starts it, on the port it had before. */
+  async start(): Promise<string> {
+    this.#server = await startEmbeddedPostgres({
+      supervisor: this.#supervisor,
+      dataDirectory: this.directory,
+      profile: "tests",
+      binDirectory: process.env["TEST_POSTGRES_BIN"] || undefined,
+    });
+    return this.#server.url;
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.#supervisor[Symbol.asyncDispose]();
+    const cluster = join(this.directory, "postgres");
+    if (existsSync(cluster)) rmSync(realpathSync(cluster), { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+async function waitUntilReady(api: ApiProcess, key: string, id: string) {
+  return waitFor(async () => {
+    const job = await getJob(api, key, id);
+    return job.status === "ready" ? job : null;
+  }, 60_000);
+}
+
+async function isBuilding(db: TestDatabase, id: string): Promise<boolean> {
+  const [row] = await db.sql<{ isBuilding: boolean }[]>`
+    select status = 'running' and projects_total > 0 as is_building from export_jobs where id = ${id}`;
+  return row?.isBuilding ?? false;
+}
+
+test("without its database the service finishes what needs none, breaks off what does, and goes on by itself", async () => {
+  await using server = new OwnServer();
+  await using db = await openTestDatabase(await server.start());
+  await shortenHeartbeats(db, 6);
+  const make = createFactory(db.sql);
+  const dataDir = join(server.directory, "service");
+  const env = { DATABASE_URL: db.url, DATA_DIR: dataDir, RATE_LIMIT_USER_PER_MINUTE: "1000000" };
+  await using api = await startApi(env);
+  await using _runner = await startRunner(env);
+  const small = await makeHeavyOrg({ db, make }, 1);
+  const [noisy] = small.projects;
+  if (!noisy) throw new Error("Cannot go on: there is no project");
+  await addNoise(db, noisy, NOISE_MIB);
+  const large = await makeHeavyOrg({ db, make }, RUNS_A_PROJECT);
+  const { key } = small.person;
+  const finished = await jobOf(await postJob(api, small.person));
+  const { artifact } = await waitUntilReady(api, key, finished.id);
+
+  const headers = { authorization: `Bearer ${key}` };
+  using file = await beginDownload(`${api.url}${JOBS_PATH}/${finished.id}/download`, headers);
+  using rows = await beginDownload(`${api.url}/api/v1/export/projects/${noisy.id}/runs`, headers);
+  const cutOff = await jobOf(await postJob(api, large.person));
+  await waitFor(() => isBuilding(db, cutOff.id), 20_000);
+  await server.stop();
+
+  const [whole, part] = await Promise.all([file.readOn(), rows.readOn()]);
+  expect(whole.isWhole).toBe(true);
+  expect(createHash("sha256").update(whole.body).digest("hex")).toBe(artifact?.sha256 ?? "");
+  expect([part.status, part.isWhole]).toEqual([200, false]);
+  const away = await api.request(`${JOBS_PATH}/${finished.id}`, { key });
+  expect([away.status, Number(away.headers.get("retry-after")) > 0]).toEqual([503, true]);
+  expect((await api.request("/health/ready")).status).toBe(503);
+
+  await server.start();
+  await waitFor(async () => (await api.request("/health/ready")).status === 200, 20_000);
+  expect(await listMismatches({ db })).toEqual([]);
+  const { attempt } = await waitUntilReady(api, large.person.key, cutOff.id);
+  expect(attempt).toBeGreaterThan(1);
+  expect(await listTroubles({ db, dataDir })).toEqual([]);
+}, 300_000);
