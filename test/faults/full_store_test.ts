@@ -5,7 +5,7 @@ import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ArtifactStorageError, type ArtifactStore } from "../../shared/artifacts.ts";
+import { ArtifactStorageError, type ArtifactStore } from "../../shared/artifact_store.ts";
 import { listTroubles } from "../helpers/aftermath.ts";
 import { openTestApp, type TestApp } from "../helpers/app.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../helpers/export_job.ts";

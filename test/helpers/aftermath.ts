@@ -3,9 +3,8 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { expireOrgExports } from "../../jobs/expire_org_exports.ts";
-import { openArtifactStore } from "../../shared/artifacts.ts";
+import { openArtifactDirectory } from "../../shared/artifact_directory.ts";
 import { EXPORT_DATASET_NAMES } from "../../shared/export_datasets.ts";
 import { createLog } from "../../shared/log.ts";
 import type { TestDatabase } from "./database.ts";
@@ -73,7 +72,7 @@ async function listFaults(directory: string, row: ReadyRow): Promise<string[]> {
 }
 
 async function sweep(db: TestDatabase, directory: string): Promise<void> {
-  const store = openArtifactStore(pathToFileURL(directory).href);
+  const store = openArtifactDirectory(directory);
   const log = createLog({ level: "silent", process: "test" });
   await expireOrgExports({ sql: db.sql, store, log }, new AbortController().signal);
 }

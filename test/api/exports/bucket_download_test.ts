@@ -20,7 +20,11 @@ async function openWithFile({ bytes = 0 } = {}) {
   const { id } = await jobOf(await postJob(app, person));
   await using runner = await openTestRunner(app);
   await runner.build(id);
-  const key = `org/exports/${id}.1.zip`;
+  const [{ artifactKey }] = await app.db.sql<[{ artifactKey: string }]>`
+    select artifact_key
+    from export_jobs
+    where id = ${id}`;
+  const key = `org/exports/${artifactKey}`;
   if (bytes > 0) {
     const content = randomBytes(bytes);
     await s3.client.write(key, content);
