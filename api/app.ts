@@ -6,11 +6,13 @@ import type { Boss } from "../sql/boss.ts";
 import type { Pool } from "../sql/pool.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { createAuthenticate } from "./authenticate.ts";
+import { dashboardRoutes } from "./dashboard/routes.ts";
 import { docsRoutes } from "./docs.ts";
 import { answerError } from "./error_handler.ts";
 import { exportRoutes } from "./exports/routes.ts";
 import { healthRoutes } from "./health.ts";
 import { type Metrics, metricsRoutes } from "./metrics.ts";
+import { orgProjectRoutes } from "./orgs/projects.ts";
 import { createAdmit } from "./request_admission.ts";
 import { requestContext } from "./request_context.ts";
 import { createHandle, type Handle } from "./request_frame.ts";
@@ -43,12 +45,20 @@ export interface App {
 
 /** What is served under /api/v1: the visible list. */
 function apiRoutes(deps: AppDeps) {
-  return new Elysia({ prefix: "/api/v1" }).use(authRoutes(deps)).use(exportRoutes(deps));
+  return new Elysia({ prefix: "/api/v1" })
+    .use(authRoutes(deps))
+    .use(exportRoutes(deps))
+    .use(orgProjectRoutes(deps));
 }
 
 function serviceRoutes(deps: AppDeps) {
   const api = apiRoutes(deps);
-  return new Elysia().use(healthRoutes(deps)).use(metricsRoutes(deps)).use(docsRoutes(api)).use(api);
+  return new Elysia()
+    .use(healthRoutes(deps))
+    .use(metricsRoutes(deps))
+    .use(docsRoutes(api))
+    .use(dashboardRoutes())
+    .use(api);
 }
 
 /**

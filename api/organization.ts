@@ -31,6 +31,18 @@ export async function resolveOrg(sql: Sql, caller: Caller, request: Request): Pr
   return membership;
 }
 
+/**
+ * The caller's membership in the organization that a path names. Throws `ORG_ACCESS_DENIED`, which is the same for an
+ * organization the caller is no member of, one the key is not bound to, and one that does not exist.
+ */
+export async function requireMembership(sql: Sql, caller: Caller, slug: string): Promise<MembershipRow> {
+  const membership = await findBySlug(sql, caller.userId, slug);
+  const boundTo = caller.credential.type === "key" ? caller.credential.orgId : null;
+  const isMeant = boundTo === null || membership?.orgId === boundTo;
+  if (!membership || !isMeant) throw new ApiError("ORG_ACCESS_DENIED");
+  return membership;
+}
+
 async function findBySlug(sql: Sql, userId: string, slug: string): Promise<MembershipRow | null> {
   return SLUG.test(slug) ? findMembershipBySlug(sql, { userId, slug }) : null;
 }

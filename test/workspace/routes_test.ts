@@ -7,6 +7,10 @@ import { openTestApp } from "../helpers/app.ts";
 /** Open to everyone: a route joins this list by decision, not by oversight. */
 const PUBLIC_ROUTES = [
   "GET /api/v1/export/datasets",
+  "GET /dashboard/",
+  "GET /dashboard/assets/:file",
+  "GET /dashboard/exports",
+  "GET /dashboard/sign-in",
   "GET /health/live",
   "GET /health/ready",
   "GET /metrics",
