@@ -55,8 +55,9 @@ async function readAddress(orgs) {
     return { org: orgs.find((org) => org.id === job.organizationId) ?? named ?? fallback, job, problem: "" };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    if (error.code === "INSUFFICIENT_ORG_ROLE") offerFile(id);
-    return { org: named ?? fallback, job: null, problem: describeRefusal(error) };
+    const isBelowRole = error.code === "INSUFFICIENT_ORG_ROLE";
+    if (isBelowRole) offerFile(id);
+    return { org: named ?? fallback, job: null, problem: isBelowRole ? problem : describeRefusal(error) };
   }
 }
 
@@ -75,7 +76,11 @@ function offerFile(id) {
     onRefused: (refusal) => setText(PROBLEM, refusal ? describeRefusal(refusal) : ""),
   });
   const notice = byId("linked", HTMLElement);
-  notice.replaceChildren("As a member, you can ", link, " while it is there.");
+  notice.replaceChildren(
+    "Your link leads to an organization export. As a member you can ",
+    link,
+    " while it is there.",
+  );
   notice.hidden = false;
 }
 
@@ -85,7 +90,10 @@ function openPage({ user, organizations }) {
   /** @type {JobList | null} */
   let jobs = null;
 
+  let address = "";
+
   async function open() {
+    address = location.search;
     here.abort();
     here = new AbortController();
     const { signal } = here;
@@ -118,7 +126,10 @@ function openPage({ user, organizations }) {
     await open().catch(showProblem);
     announce(`Showing ${SELECT.selectedOptions[0]?.text ?? ""}`);
   });
-  addEventListener("popstate", () => void open().catch(showProblem));
+  addEventListener("popstate", () => {
+    // Links within the page are history too.
+    if (location.search !== address) void open().catch(showProblem);
+  });
   document.addEventListener("visibilitychange", () => {
     // Others start exports too.
     if (!document.hidden) void jobs?.refresh();

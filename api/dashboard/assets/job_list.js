@@ -24,7 +24,7 @@ const TICK_MS = 30_000;
  * @param {Place} place
  * @returns {JobList}
  */
-export function openJobList({ org, userId, isPublisher, signal }) {
+export function openJobList({ org, userId, isPublisher, isPaying, signal }) {
   const list = byId("jobs", HTMLOListElement);
   const older = byId("older", HTMLButtonElement);
   const problem = byId("jobs-problem", HTMLElement);
@@ -106,6 +106,7 @@ export function openJobList({ org, userId, isPublisher, signal }) {
   list.replaceChildren();
   older.hidden = true;
   byId("jobs-empty", HTMLElement).hidden = true;
+  byId("jobs-first", HTMLElement).hidden = !isPaying;
   showRefusal(null);
   const who = `An admin or owner of ${org.name} can change that.`;
   say(byId("jobs-note", HTMLElement), isPublisher ? null : `${needsRole(org.role)} ${who}`);
