@@ -26,6 +26,8 @@ export function stamp(id) {
   return { root, part: partsOf(root) };
 }
 
+/** @typedef {ReturnType<typeof partsOf>} Part finds a part of a copy by its name and class */
+
 /** @param {HTMLElement} root */
 function partsOf(root) {
   /**

@@ -23,6 +23,9 @@ import { describeRefusal } from "./words.js";
  * @property {AbortSignal} signal aborted when another organization is looked at
  */
 
+/** What a job's id looks like; anything else is no job, and may be another path of the API. */
+const JOB_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 const PROBLEM = byId("problem", HTMLElement);
 const SELECT = byId("org", HTMLSelectElement);
 
@@ -51,6 +54,7 @@ async function readAddress(orgs) {
   const id = queryOf("job");
   if (id === null) return { org: named ?? fallback, job: null, problem };
   try {
+    if (!JOB_ID.test(id)) throw new Refusal({ status: 404, code: "EXPORT_JOB_NOT_FOUND", message: "" });
     const job = await findJob(id);
     return { org: orgs.find((org) => org.id === job.organizationId) ?? named ?? fallback, job, problem: "" };
   } catch (error) {
@@ -70,7 +74,7 @@ function offerFile(id) {
   const link = document.createElement("a");
   link.textContent = "download its file";
   link.download = "";
-  const path = `/export/jobs/${encodeURIComponent(id)}/download`;
+  const path = `/export/jobs/${id}/download`;
   setDownload(link, {
     path,
     onRefused: (refusal) => setText(PROBLEM, refusal ? describeRefusal(refusal) : ""),

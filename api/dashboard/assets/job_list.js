@@ -137,6 +137,6 @@ export function openJobList({ org, userId, isPublisher, isPaying, signal }) {
  * @returns {Promise<Job>}
  */
 export async function findJob(id) {
-  const { body } = await ask(`/export/jobs/${encodeURIComponent(id)}`);
+  const { body } = await ask(`/export/jobs/${id}`);
   return body.job;
 }

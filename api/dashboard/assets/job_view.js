@@ -4,6 +4,8 @@ import { announce, say, setText, stamp, whileBusy } from "./dom.js";
 import { setDownload } from "./download_link.js";
 import { countOf, describeRefusal, formatBytes, formatDistance, formatInstant, setTime } from "./words.js";
 
+/** @import { Part } from "./dom.js" */
+
 /**
  * An export job as the API shows it.
  *
@@ -138,8 +140,6 @@ function describeVisibility(visibility) {
   if (!without) return also;
   return also ? `${also}; without ${without}` : `Without ${without}`;
 }
-
-/** @typedef {ReturnType<typeof stamp>["part"]} Part */
 
 /**
  * @param {Part} part
