@@ -13,11 +13,15 @@ const DISTANCE = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
 
 const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
-/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
+/**
+ * Units with their length, and from how many of them on they say enough.
+ *
+ * @type {[unit: Intl.RelativeTimeFormatUnit, seconds: number, from: number][]}
+ */
 const TIME_UNITS = [
-  ["day", 86_400],
-  ["hour", 3600],
-  ["minute", 60],
+  ["day", 86_400, 2],
+  ["hour", 3600, 2],
+  ["minute", 60, 1],
 ];
 
 /** @param {number} count */
@@ -48,14 +52,14 @@ export function formatBytes(bytes) {
 }
 
 /**
- * `in 3 days`, `5 minutes ago`, `now`.
+ * `in 3 days`, `5 minutes ago`, `just now`.
  *
  * @param {string} iso
  */
 export function formatDistance(iso) {
   const seconds = (Date.parse(iso) - Date.now()) / 1000;
-  for (const [unit, length] of TIME_UNITS) {
-    if (Math.abs(seconds) >= length) return DISTANCE.format(Math.trunc(seconds / length), unit);
+  for (const [unit, length, from] of TIME_UNITS) {
+    if (Math.abs(seconds) >= from * length) return DISTANCE.format(Math.round(seconds / length), unit);
   }
   return seconds > 0 ? "in less than a minute" : "just now";
 }
@@ -83,12 +87,12 @@ export function formatInstant(iso) {
 const BY_CODE = {
   UNREACHABLE: "The service cannot be reached. Check your connection and try again.",
   ORG_ACCESS_DENIED: "You are not a member of this organization, or not any more.",
-  PROJECT_NOT_FOUND: "This project is not there any more, or you are no longer a member of its organization.",
+  PROJECT_NOT_FOUND: "This is not there any more, or you are no longer a member of its organization.",
   EXPORT_JOB_NOT_FOUND:
     "There is no such export, or it belongs to an organization that you are not a member of.",
   EXPORT_JOB_RUNNING: "Its build has begun, and a build that is running cannot be canceled.",
   EXPORT_JOB_FINISHED: "It has finished already, so there is nothing to cancel.",
-  EXPORT_NOT_READY: "This export is not ready yet. Its file can be downloaded when it is.",
+  EXPORT_NOT_READY: "There is no file of this export: it is still to be built, or its build failed.",
   EXPORT_EXPIRED: "This file has expired. Start a new export to get a fresh one.",
   EXPORT_TOO_LARGE: "This is too large to download at once. Start an organization export instead.",
   EXPORT_PREPARE_TIMEOUT: "Counting the rows took too long. Start an organization export instead.",
