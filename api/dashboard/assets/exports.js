@@ -39,38 +39,47 @@ function showProblem(error) {
 const queryOf = (name) => new URLSearchParams(location.search).get(name);
 
 /**
- * The organization the address names, and the job it names; what is wrong with it in words.
+ * What an address leads to.
  *
+ * @typedef {object} Destination
+ * @property {Org | undefined} org
+ * @property {Job | null} job
+ * @property {string} problem what is wrong with the address, in words
+ * @property {string | null} fileOf the id of a job that this person may not see, and whose file they may have
+ */
+
+/**
  * @param {Org[]} orgs
- * @returns {Promise<{ org: Org | undefined, job: Job | null, problem: string }>}
+ * @returns {Promise<Destination>}
  */
 async function readAddress(orgs) {
   const slug = queryOf("org");
   const fallback = orgs.find((org) => !org.isPersonal) ?? orgs[0];
   const named = slug === null ? fallback : orgs.find((org) => org.slug === slug);
-  const problem = named
-    ? ""
-    : "You are not a member of the organization in this address, or there is none of that name.";
+  const stranger = "You are not a member of the organization in this address, or there is none of that name.";
+  const here = { org: named ?? fallback, job: null, problem: named ? "" : stranger, fileOf: null };
   const id = queryOf("job");
-  if (id === null) return { org: named ?? fallback, job: null, problem };
+  if (id === null) return here;
   try {
     if (!JOB_ID.test(id)) throw new Refusal({ status: 404, code: "EXPORT_JOB_NOT_FOUND", message: "" });
     const job = await findJob(id);
-    return { org: orgs.find((org) => org.id === job.organizationId) ?? named ?? fallback, job, problem: "" };
+    return { ...here, org: orgs.find((org) => org.id === job.organizationId) ?? here.org, job, problem: "" };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const isBelowRole = error.code === "INSUFFICIENT_ORG_ROLE";
-    if (isBelowRole) offerFile(id);
-    return { org: named ?? fallback, job: null, problem: isBelowRole ? problem : describeRefusal(error) };
+    if (error.code === "INSUFFICIENT_ORG_ROLE") return { ...here, fileOf: id };
+    return { ...here, problem: describeRefusal(error) };
   }
 }
 
 /**
  * Whoever may not look at exports (any more) may still have the file, as any member may.
  *
- * @param {string} id
+ * @param {string | null} id
  */
 function offerFile(id) {
+  const notice = byId("linked", HTMLElement);
+  notice.hidden = id === null;
+  if (id === null) return;
   const link = document.createElement("a");
   link.textContent = "download its file";
   link.download = "";
@@ -79,13 +88,11 @@ function offerFile(id) {
     path,
     onRefused: (refusal) => setText(PROBLEM, refusal ? describeRefusal(refusal) : ""),
   });
-  const notice = byId("linked", HTMLElement);
   notice.replaceChildren(
     "Your link leads to an organization export. As a member you can ",
     link,
     " while it is there.",
   );
-  notice.hidden = false;
 }
 
 /** @param {{ user: { id: string, name: string | null, username: string }, organizations: Org[] }} me */
@@ -93,7 +100,6 @@ function openPage({ user, organizations }) {
   let here = new AbortController();
   /** @type {JobList | null} */
   let jobs = null;
-
   let address = "";
 
   async function open() {
@@ -101,10 +107,10 @@ function openPage({ user, organizations }) {
     here.abort();
     here = new AbortController();
     const { signal } = here;
-    byId("linked", HTMLElement).hidden = true;
-    const { org, job, problem } = await readAddress(organizations);
+    const { org, job, problem, fileOf } = await readAddress(organizations);
     if (signal.aborted) return;
     setText(PROBLEM, problem);
+    offerFile(fileOf);
     byId("loading", HTMLElement).hidden = true;
     byId("sections", HTMLElement).hidden = org === undefined;
     if (!org) return setText(PROBLEM, "You are not a member of any organization yet.");

@@ -40,7 +40,7 @@ export function openJobList({ org, userId, isPublisher, isPaying, signal }) {
 
   /** @param {Job} job */
   async function cancel(job) {
-    const { body } = await ask(`/export/jobs/${job.id}/cancel`, { method: "POST", org: org.slug, signal });
+    const { body } = await ask(`/export/jobs/${job.id}/cancel`, { method: "POST", org: org.slug });
     return body.job;
   }
 

@@ -103,6 +103,7 @@ export function createJobView(first, { userId, cancel }) {
     }
   }
 
+  button.ariaLabel = `Cancel export of ${formatInstant(job.createdAt)}`;
   button.addEventListener("click", () => void whileBusy(button, cancelIt));
   const path = `/export/jobs/${job.id}/download`;
   setDownload(part("download", HTMLAnchorElement), { path, onRefused: showRefusal });
@@ -190,8 +191,11 @@ function showOutcome(part, job) {
     part("outcome", HTMLElement),
     outcomes[status] ?? (isCanceled(job) ? "Canceled before its build began." : null),
   );
-  part("download", HTMLElement).hidden = !isReady;
-  setText(part("download", HTMLElement), `Download ZIP (${formatBytes(artifact?.bytes ?? 0)})`);
+  const download = part("download", HTMLElement);
+  download.hidden = !isReady;
+  setText(download, `Download ZIP (${formatBytes(artifact?.bytes ?? 0)})`);
+  // Heard alone, in a list of links, it has to say of which.
+  download.ariaLabel = `${download.textContent}, export of ${formatInstant(job.createdAt)}`;
   part("expiry", HTMLElement).hidden = !isReady || !job.expiresAt;
   if (job.expiresAt) setTime(part("expires", HTMLTimeElement), job.expiresAt, formatDistance);
   const hasFailed = status === "failed" && !isCanceled(job);
