@@ -6,6 +6,7 @@ import type { Boss } from "../sql/boss.ts";
 import type { Pool } from "../sql/pool.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { createAuthenticate } from "./authenticate.ts";
+import { dashboardRoutes } from "./dashboard/routes.ts";
 import { docsRoutes } from "./docs.ts";
 import { answerError } from "./error_handler.ts";
 import { exportRoutes } from "./exports/routes.ts";
@@ -54,7 +55,12 @@ function apiRoutes(deps: AppDeps) {
 
 function serviceRoutes(deps: AppDeps) {
   const api = apiRoutes(deps);
-  return new Elysia().use(healthRoutes(deps)).use(metricsRoutes(deps)).use(docsRoutes(api)).use(api);
+  return new Elysia()
+    .use(healthRoutes(deps))
+    .use(metricsRoutes(deps))
+    .use(docsRoutes(api))
+    .use(dashboardRoutes())
+    .use(api);
 }
 
 /**

@@ -101,10 +101,12 @@ export async function findProjectByName(
   return row ?? null;
 }
 
+export type LiveProjectRow = Pick<ProjectRow, "id" | "name" | "slug" | "createdAt">;
+
 /** The organization's projects that are not deleted, in an order that names and ids alone decide. */
-export async function listLiveProjects(sql: Sql, orgId: string): Promise<{ id: string; name: string }[]> {
-  const rows = await sql<{ id: string; name: string }[]>`
-    select id, name
+export async function listLiveProjects(sql: Sql, orgId: string): Promise<LiveProjectRow[]> {
+  const rows = await sql<LiveProjectRow[]>`
+    select id, name, slug, created_at
     from projects
     where org_id = ${orgId} and deleted_at is null
     order by name collate "C", id`;

@@ -2,7 +2,8 @@
 import { Elysia } from "elysia";
 import type { Pool } from "../../sql/pool.ts";
 import { ownOrgRoutes } from "./own_orgs.ts";
+import { orgProjectRoutes } from "./projects.ts";
 
 export function orgRoutes(deps: { sql: Pool }) {
-  return new Elysia({ prefix: "/orgs" }).use(ownOrgRoutes(deps));
+  return new Elysia({ prefix: "/orgs" }).use(ownOrgRoutes(deps)).use(orgProjectRoutes(deps));
 }

@@ -19,6 +19,7 @@ function indent(text: string): string {
 /** Writes the ready message. */
 export function renderBanner(facts: BannerFacts): string {
   const rows: [string, string][] = [
+    ["Dashboard", `${facts.publicUrl}/dashboard`],
     ["API", `${facts.publicUrl}/api/v1`],
     ["Swagger UI", `${facts.publicUrl}/swagger`],
   ];

@@ -14,6 +14,7 @@ function listChecks(root: string): [name: string, args: string[]][] {
   return [
     ["biome", [`${BIN}/biome`, "check", "--error-on-warnings"]],
     ["tsc", [`${BIN}/tsc`, "--noEmit", "-p", "."]],
+    ["tsc of the dashboard's scripts", [`${BIN}/tsc`, "--noEmit", "-p", "api/dashboard/assets"]],
     ["knip", [`${BIN}/knip`]],
     ["squawk", [`${BIN}/squawk`, ...migrations]],
     ["import rules", ["test", "test/workspace/imports_test.ts"]],

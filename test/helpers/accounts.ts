@@ -8,7 +8,7 @@ export interface Account extends UserRow {
 }
 
 /** Makes somebody who can sign in. */
-export async function makeAccount(api: TestApp, columns: Columns = {}): Promise<Account> {
+export async function makeAccount(api: Pick<TestApp, "make">, columns: Columns = {}): Promise<Account> {
   const password = `pass ${crypto.randomUUID()}`;
   const user = await api.make.user({ passwordHash: await hashPassword(password), ...columns });
   return { ...user, password };

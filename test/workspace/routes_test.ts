@@ -8,6 +8,10 @@ import { openTestApp } from "../helpers/app.ts";
 const PUBLIC_ROUTES = [
   "GET /api/v1/export/datasets",
   "GET /api/v1/users/:id",
+  "GET /dashboard/",
+  "GET /dashboard/assets/:file",
+  "GET /dashboard/exports",
+  "GET /dashboard/sign-in",
   "GET /health/live",
   "GET /health/ready",
   "GET /metrics",

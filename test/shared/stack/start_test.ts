@@ -47,6 +47,7 @@ function expectNothingLeft(directory: DataDirectory): void {
 }
 
 test("the first boot says where everything is, and keeps the secrets for the owner", () => {
+  expect(firstOutput).toMatch(/Dashboard +http:\/\/localhost:\d+\/dashboard/);
   expect(firstOutput).toMatch(/API +http:\/\/localhost:\d+\/api\/v1/);
   expect(firstOutput).toMatch(/Swagger UI +http:\/\/localhost:\d+\/swagger/);
   for (const line of credentialsOf(firstBoot).trim().split("\n")) expect(firstOutput).toContain(line.trim());

@@ -12,6 +12,7 @@ test("renderBanner() leaves out what there is not", () => {
     [
       "Ready in 0.4 s",
       "",
+      "  Dashboard    http://localhost:3000/dashboard",
       "  API          http://localhost:3000/api/v1",
       "  Swagger UI   http://localhost:3000/swagger",
       "",

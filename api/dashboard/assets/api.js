@@ -1,0 +1,144 @@
+/** Asks the JSON API as the person whose session the browser keeps. */
+import { signInPath } from "./next_path.js";
+
+const API = "/api/v1";
+
+/**
+ * @typedef {{ path: string, message: string }} Problem
+ * @typedef {{ errors?: Problem[], limit?: number, requiredRole?: string, currentRole?: string, currentTier?: string }} Details
+ */
+
+/** What the API did not do, and why. */
+export class Refusal extends Error {
+  /**
+   * @param {{ status: number, code: string, message: string, details?: Details, requestId?: string,
+   *   retryAfterSeconds?: number | null }} given `status` is 0 when nothing was answered
+   */
+  constructor({ status, code, message, details = {}, requestId = "", retryAfterSeconds = null }) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+    this.requestId = requestId;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/**
+ * @typedef {object} Question
+ * @property {string} [method]
+ * @property {string} [org] slug of the organization that is meant
+ * @property {unknown} [body]
+ * @property {AbortSignal} [signal]
+ */
+
+/**
+ * The body of the answer and its status. Throws a `Refusal`, or the signal's reason. Who is not signed in (any more)
+ * leaves for the sign-in page, and nothing more happens here.
+ *
+ * @param {string} path
+ * @param {Question} [question]
+ */
+export async function ask(path, question = {}) {
+  const answer = await send(path, question);
+  if (answer.status === 401) return leaveForSignIn();
+  if (!answer.ok) throw await toRefusal(answer);
+  return { status: answer.status, body: answer.status === 204 ? null : await answer.json() };
+}
+
+/**
+ * Signs in. Throws a `Refusal`, for a wrong pair with status 401.
+ *
+ * @param {{ email: string, password: string }} pair
+ */
+export async function signIn(pair) {
+  const answer = await send("/auth/login", { method: "POST", body: pair });
+  if (!answer.ok) throw await toRefusal(answer);
+}
+
+/** Whether there is a session; throws a `Refusal` when that cannot be said. */
+export async function isSignedIn() {
+  const answer = await send("/auth/me", {});
+  if (answer.status !== 401 && !answer.ok) throw await toRefusal(answer);
+  return answer.ok;
+}
+
+/**
+ * Why a file cannot be downloaded; `null` when it can. Nothing of it is sent for that.
+ *
+ * @param {string} path
+ * @returns {Promise<Refusal | null>}
+ */
+export async function findDownloadRefusal(path) {
+  const answer = await send(path, { method: "HEAD" });
+  if (answer.status === 401) return leaveForSignIn();
+  // An answer to HEAD has no body to say more.
+  return answer.ok ? null : toRefusal(answer);
+}
+
+/**
+ * The address of a path of the API, for links.
+ *
+ * @param {string} path
+ */
+export function apiUrl(path) {
+  return API + path;
+}
+
+/** @returns {Promise<never>} */
+function leaveForSignIn() {
+  location.replace(signInPath(location));
+  return new Promise(() => {});
+}
+
+/**
+ * @param {string} path
+ * @param {Question} question
+ */
+async function send(path, { method = "GET", org, body, signal }) {
+  /** @type {Record<string, string>} */
+  const headers = {};
+  if (org !== undefined) headers["X-Org-Slug"] = org;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  try {
+    return await fetch(apiUrl(path), {
+      method,
+      headers,
+      cache: "no-store",
+      credentials: "same-origin",
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new Refusal({ status: 0, code: "UNREACHABLE", message: String(error) });
+  }
+}
+
+/** @param {Response} answer */
+async function toRefusal(answer) {
+  const retryAfter = Number(answer.headers.get("retry-after"));
+  const text = await answer.text();
+  return new Refusal({
+    status: answer.status,
+    code: "",
+    message: "",
+    requestId: answer.headers.get("x-request-id") ?? "",
+    ...parseError(text),
+    retryAfterSeconds: retryAfter > 0 ? retryAfter : null,
+  });
+}
+
+/**
+ * What an answer says of its error; a proxy's page says nothing to us.
+ *
+ * @param {string} text
+ * @returns {{ code?: string, message?: string, details?: Details }}
+ */
+function parseError(text) {
+  try {
+    return JSON.parse(text).error ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,207 @@
+/** One export job on the page. Its element stays while the job changes, and so does the focus in it. */
+import { Refusal } from "./api.js";
+import { announce, say, setText, stamp, whileBusy } from "./dom.js";
+import { setDownload } from "./download_link.js";
+import { countOf, describeRefusal, formatBytes, formatDistance, formatInstant, setTime } from "./words.js";
+
+/** @import { Part } from "./dom.js" */
+
+/**
+ * An export job as the API shows it.
+ *
+ * @typedef {object} Job
+ * @property {string} id
+ * @property {"queued" | "running" | "ready" | "expired" | "failed"} status
+ * @property {"ndjson" | "csv"} format
+ * @property {string} asOf
+ * @property {string} createdAt
+ * @property {string} requestedBy
+ * @property {string} organizationId
+ * @property {Record<"includeDeleted" | "includeArchived" | "includeSuperseded" | "includeResolved", boolean>} visibility
+ * @property {number} attempt
+ * @property {Record<"projectsDone" | "projectsTotal" | "rowsWritten" | "bytesWritten", number>} progress
+ * @property {string} [expiresAt]
+ * @property {string} [finishedAt]
+ * @property {{ fileName: string, bytes: number, sha256: string }} [artifact]
+ * @property {string} [errorCode]
+ * @property {string} [errorMessage]
+ */
+
+/**
+ * @typedef {object} JobView
+ * @property {HTMLElement} root
+ * @property {(job: Job) => void} update
+ * @property {(note: string | null) => void} highlight points it out, and says why
+ * @property {() => void} tick writes relative times anew
+ */
+
+const BADGES = {
+  queued: "Queued",
+  running: "Running",
+  ready: "Ready",
+  expired: "Expired",
+  failed: "Failed",
+};
+
+/** @type {Record<string, string>} */
+const FAILURES = {
+  BUILD_TIMEOUT:
+    "The build took longer than it may. Start it again; if it stays, ask your operator for more time.",
+  BUILD_FAILED: "The build was tried several times and did not succeed. Start it again.",
+  ARTIFACT_STORAGE_FAILED:
+    "The file could not be stored. Ask your operator to look at the storage, then start it again.",
+  ORGANIZATION_GONE: "The organization was removed while the export was waiting.",
+};
+
+/** @param {Job} job */
+const isCanceled = (job) => job.errorCode === "CANCELED";
+
+/** @param {Job} job */
+function badgeOf(job) {
+  return isCanceled(job) ? "Canceled" : BADGES[job.status];
+}
+
+/**
+ * Makes the view of a job.
+ *
+ * @param {Job} first
+ * @param {{ userId: string, cancel: (job: Job) => Promise<Job> }} options `cancel` throws a `Refusal`
+ * @returns {JobView}
+ */
+export function createJobView(first, { userId, cancel }) {
+  const { root, part } = stamp("job");
+  let job = first;
+  const problem = part("problem", HTMLElement);
+  const button = part("cancel", HTMLButtonElement);
+
+  /** @param {Refusal | null} refusal */
+  const showRefusal = (refusal) => setText(problem, refusal ? describeRefusal(refusal) : "");
+
+  /** @param {Job} next */
+  function update(next) {
+    if (next.status !== job.status) announce(`Export of ${formatInstant(next.createdAt)}: ${badgeOf(next)}`);
+    job = next;
+    // A control that goes away would take the focus to the top of the page.
+    const focused = document.activeElement;
+    showState(part, job);
+    showProgress(part, job);
+    showOutcome(part, job);
+    if (focused instanceof HTMLElement && root.contains(focused) && focused.hidden) root.focus();
+  }
+
+  function tick() {
+    if (job.expiresAt) setTime(part("expires", HTMLTimeElement), job.expiresAt, formatDistance);
+  }
+
+  async function cancelIt() {
+    try {
+      update(await cancel(job));
+      showRefusal(null);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      showRefusal(error);
+    }
+  }
+
+  button.ariaLabel = `Cancel export of ${formatInstant(job.createdAt)}`;
+  button.addEventListener("click", () => void whileBusy(button, cancelIt));
+  const path = `/export/jobs/${job.id}/download`;
+  setDownload(part("download", HTMLAnchorElement), { path, onRefused: showRefusal });
+  root.id = `job-${job.id}`;
+  setText(
+    part("who", HTMLElement),
+    job.requestedBy === userId ? "you" : `member ${job.requestedBy.slice(0, 8)}`,
+  );
+  part("who", HTMLElement).title = job.requestedBy === userId ? "" : job.requestedBy;
+  setTime(part("created", HTMLTimeElement), job.createdAt);
+  setTime(part("as-of", HTMLTimeElement), job.asOf);
+  setText(part("format", HTMLElement), job.format === "csv" ? "CSV" : "NDJSON");
+  setText(part("visibility", HTMLElement), describeVisibility(job.visibility));
+  update(job);
+  return {
+    root,
+    update,
+    tick,
+    highlight(note) {
+      say(part("note", HTMLElement), note);
+      root.classList.add("highlighted");
+    },
+  };
+}
+
+/** @param {Job["visibility"]} visibility */
+function describeVisibility(visibility) {
+  const extras = [
+    visibility.includeDeleted ? "deleted issues" : "",
+    visibility.includeArchived ? "archived runs" : "",
+    visibility.includeSuperseded ? "superseded analyses" : "",
+  ].filter((extra) => extra !== "");
+  const also = extras.length > 0 ? `With ${extras.join(", ")}` : "";
+  const without = visibility.includeResolved ? "" : "resolved issues";
+  if (!without) return also;
+  return also ? `${also}; without ${without}` : `Without ${without}`;
+}
+
+/**
+ * @param {Part} part
+ * @param {Job} job
+ */
+function showState(part, job) {
+  const badge = part("badge", HTMLElement);
+  badge.dataset["status"] = isCanceled(job) ? "canceled" : job.status;
+  setText(badge, badgeOf(job));
+  part("cancel", HTMLElement).hidden = job.status !== "queued";
+}
+
+/**
+ * @param {Part} part
+ * @param {Job} job
+ */
+function showProgress(part, job) {
+  part("progress", HTMLElement).hidden = job.status !== "running" && job.status !== "queued";
+  const bar = part("bar", HTMLProgressElement);
+  const { projectsDone, projectsTotal, rowsWritten, bytesWritten } = job.progress;
+  bar.hidden = job.status !== "running";
+  bar.ariaLabel = "Projects written";
+  if (projectsTotal > 0) {
+    bar.max = projectsTotal;
+    bar.value = projectsDone;
+  } else bar.removeAttribute("value");
+  const counts = [
+    `${projectsDone} of ${countOf(projectsTotal, "project")}`,
+    countOf(rowsWritten, "row"),
+    formatBytes(bytesWritten),
+  ].join(" · ");
+  const again = job.attempt > 1 ? ` · attempt ${job.attempt} of 3` : "";
+  const running = projectsTotal > 0 ? counts + again : "Beginning…";
+  setText(part("progress-text", HTMLElement), job.status === "queued" ? "Waiting for its turn." : running);
+}
+
+/**
+ * @param {Part} part
+ * @param {Job} job
+ */
+function showOutcome(part, job) {
+  const { artifact, progress, status } = job;
+  const isReady = status === "ready";
+  const written = `${countOf(progress.projectsTotal, "project")}, ${countOf(progress.rowsWritten, "row")}`;
+  /** @type {Partial<Record<Job["status"], string>>} */
+  const outcomes = { ready: `${written}.`, expired: "The file has expired and was deleted." };
+  say(
+    part("outcome", HTMLElement),
+    outcomes[status] ?? (isCanceled(job) ? "Canceled before its build began." : null),
+  );
+  const download = part("download", HTMLElement);
+  download.hidden = !isReady;
+  setText(download, `Download ZIP (${formatBytes(artifact?.bytes ?? 0)})`);
+  // Heard alone, in a list of links, it has to say of which.
+  download.ariaLabel = `${download.textContent}, export of ${formatInstant(job.createdAt)}`;
+  part("expiry", HTMLElement).hidden = !isReady || !job.expiresAt;
+  if (job.expiresAt) setTime(part("expires", HTMLTimeElement), job.expiresAt, formatDistance);
+  const hasFailed = status === "failed" && !isCanceled(job);
+  part("failure", HTMLElement).hidden = !hasFailed;
+  const code = job.errorCode ?? "";
+  setText(part("failure-text", HTMLElement), FAILURES[code] ?? job.errorMessage ?? "");
+  setText(part("failure-code", HTMLElement), code);
+  part("failure-code", HTMLElement).title = job.errorMessage ?? "";
+}

@@ -1,0 +1,50 @@
+/** Files that are read once and served from memory, so that no path of a request ever reaches the file system. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+export interface StaticFile {
+  bytes: Uint8Array<ArrayBuffer>;
+  contentType: string;
+  /** Strong: of these very bytes. */
+  etag: string;
+}
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+/** Reads a file of this repository. Throws when it is not there, or of a kind that is not served. */
+export function readStaticFile(url: URL): StaticFile {
+  const extension = url.pathname.slice(url.pathname.lastIndexOf(".") + 1);
+  const contentType = CONTENT_TYPES[extension];
+  if (!contentType) throw new Error(`Cannot serve ${url.pathname}: its kind of file is not known`);
+  const bytes = new Uint8Array(readFileSync(url));
+  const digest = createHash("sha256").update(bytes).digest("base64url");
+  return { bytes, contentType, etag: `"${digest}"` };
+}
+
+/**
+ * Answers with the file, or with 304 to who has it already. Caches keep it and ask each time whether it is still the
+ * same: scripts import each other by name, so that an old one must never meet a new one.
+ */
+export function staticResponse(
+  request: Request,
+  file: StaticFile,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const validators = { ...headers, ETag: file.etag, "Cache-Control": "no-cache" };
+  if (matches(request.headers.get("if-none-match"), file.etag)) {
+    return new Response(null, { status: 304, headers: validators });
+  }
+  return new Response(file.bytes, { headers: { ...validators, "Content-Type": file.contentType } });
+}
+
+/** Whether `If-None-Match` names the entity; weak comparison (RFC 9110, 13.1.2). */
+function matches(condition: string | null, etag: string): boolean {
+  if (condition === null) return false;
+  const candidates = condition.split(",").map((candidate) => candidate.trim().replace(/^W\//, ""));
+  return candidates.includes(etag) || candidates.includes("*");
+}

@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { type Dashboard, type Member, openDashboard } from "../helpers/dashboard.ts";
+
+const DATASET_MAX_ROWS = 4;
+
+let dashboard: Dashboard;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "ulr-downloads-"));
+  dashboard = await openDashboard({
+    EXPORT_SYNC_MAX_ROWS: String(DATASET_MAX_ROWS),
+    EXPORT_BUNDLE_MAX_ROWS: "6",
+    EXPORT_JOBS_PER_HOUR: "2",
+  });
+});
+afterAll(async () => {
+  await dashboard[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true });
+});
+
+function exportsOf({ org }: Member): string {
+  return `/dashboard/exports?org=${org.slug}`;
+}
+
+/** A project of the member's organization with so many issues. */
+async function makeProject({ org, user }: Member, name: string, issues = 1) {
+  const project = await dashboard.make.project({ orgId: org.id, ownerId: user.id, name });
+  for (let count = 0; count < issues; count += 1) {
+    await dashboard.make.issue({ projectId: project.id, createdAt: "2026-01-01T00:00:00.000Z" });
+  }
+  return project;
+}
+
+/** Does what leads to a download, and keeps the file. */
+async function download(page: Page, act: () => Promise<void>): Promise<string> {
+  const [started] = await Promise.all([page.waitForEvent("download"), act()]);
+  const path = join(directory, crypto.randomUUID());
+  await started.saveAs(path);
+  return path;
+}
+
+/** The names in a ZIP that a program which is not ours finds whole. */
+function listZip(path: string): string[] {
+  const tested = Bun.spawnSync(["unzip", "-tqq", path]);
+  expect([tested.exitCode, tested.stderr.toString()]).toEqual([0, ""]);
+  return Bun.spawnSync(["unzip", "-Z1", path]).stdout.toString().trim().split("\n");
+}
+
+test("an export is started by keyboard, followed until it is ready, downloaded and whole", async () => {
+  const member = await dashboard.member();
+  const project = await makeProject(member, "Checkout Service", 3);
+  await using _runner = dashboard.startRunner();
+  await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
+    await page.getByRole("link", { name: "Start the first one" }).focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    await page.locator("input[value=ndjson]:focus").waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Start export" }).focus();
+    await page.keyboard.press("Enter");
+    const job = page.locator(".job");
+    await job.getByText("Ready", { exact: true }).waitFor();
+    await page
+      .getByRole("status")
+      .filter({ hasText: /^Export of .*: Ready$/ })
+      .waitFor();
+    // biome-ignore lint/performance/useDomNodeTextContent: what is hidden does not count
+    const words = await job.innerText();
+    expect(words).toMatch(/CSV · as of .+ · asked for by you/);
+    expect(words).toContain("With deleted issues; without resolved issues");
+    expect(words).toMatch(/1 project, 3 rows\.\s+Download ZIP \(\d/);
+    expect(words).toContain("Expires in 3 days");
+    expect(await job.locator("[data-part=expires]").getAttribute("title")).toMatch(/20\d\d/);
+    // The focus stayed with the job, and its download is next.
+    await page.keyboard.press("Tab");
+    const path = await download(page, () => page.keyboard.press("Enter"));
+    const names = listZip(path);
+    expect(names).toContain(`Checkout-Service__${project.id.slice(0, 8)}/issues.csv`);
+    expect(names.at(-1)).toBe("manifest.json");
+  });
+});
+
+test("a queued export is canceled, and the focus is not lost", async () => {
+  const member = await dashboard.member();
+  await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
+    await page.getByRole("button", { name: "Start export" }).click();
+    await page.getByText("Waiting for its turn.").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("Canceled before its build began.").waitFor();
+    await page.locator(".job:focus").waitFor();
+    expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
+  });
+  const [job] = await dashboard.db
+    .sql`select status, error_code from export_jobs where org_id = ${member.org.id}`;
+  expect(job).toEqual({ status: "failed", errorCode: "CANCELED" });
+});
+
+test("what the API refuses is told in words: one at a time, so many an hour, not in the future", async () => {
+  const member = await dashboard.member();
+  const start = async (page: Page) => page.getByRole("button", { name: "Start export" }).click();
+  await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
+    await page.getByLabel("As of").fill("2999-01-01T10:00:00");
+    await start(page);
+    await page.getByRole("alert").filter({ hasText: "must not be in the future" }).waitFor();
+    await page.locator("#as-of:focus").waitFor();
+    await page.getByLabel("As of").fill("2026-02-03T10:20:30");
+    await start(page);
+    await page.getByText("Waiting for its turn.").waitFor();
+    await page.getByLabel("As of").fill("");
+    await start(page);
+    await page.locator(".job.highlighted", { hasText: "under way already" }).waitFor();
+    expect(await page.locator(".job").count()).toBe(1);
+    for (const state of ["first", "second"]) {
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page
+        .locator(".job [data-status=canceled]")
+        .nth(state === "first" ? 0 : 1)
+        .waitFor();
+      await start(page);
+    }
+    await page
+      .getByRole("alert")
+      .filter({ hasText: /used up its 2 exports an hour.*in \d+ minutes, at / })
+      .waitFor();
+  });
+  const [first] = await dashboard.db.sql<{ asOf: string }[]>`
+    select as_of from export_jobs where org_id = ${member.org.id} order by created_at limit 1`;
+  // Local time of the browser, which is the machine's.
+  expect(first?.asOf).toBe(new Date("2026-02-03T10:20:30").toISOString());
+});
+
+test("progress is live, rests in a hidden tab, and comes up to date when the tab is shown", async () => {
+  const member = await dashboard.member();
+  const row = { status: "running", attempt: 2, projectsTotal: 4, projectsDone: 1, rowsWritten: 12_000 };
+  const id = await dashboard.job(member, {
+    ...row,
+    startedAt: new Date().toISOString(),
+    bytesWritten: 2_500_000,
+  });
+  let questions = 0;
+  await dashboard.visit({ path: exportsOf(member), as: member, locale: "en-GB" }, async (page) => {
+    page.on("request", (request) => {
+      if (request.url().endsWith(`/jobs/${id}`)) questions += 1;
+    });
+    await page.getByText("1 of 4 projects · 12,000 rows · 2.5 MB · attempt 2 of 3").waitFor();
+    await dashboard.db.sql`update export_jobs set projects_done = 3 where id = ${id}`;
+    await page.getByText("3 of 4 projects").waitFor();
+    expect(await page.getByRole("progressbar", { name: "Projects written" }).getAttribute("value")).toBe("3");
+    // Ticks are not announced.
+    expect(await page.getByRole("status").textContent()).toBe("");
+    await page.clock.install();
+    await setHidden(page, true);
+    await page.clock.runFor(5000);
+    questions = 0;
+    await dashboard.db.sql`
+      update export_jobs
+      set status = 'failed', error_code = 'BUILD_TIMEOUT', error_message = 'Too slow', finished_at = now()
+      where id = ${id}`;
+    await page.clock.runFor(120_000);
+    expect(questions).toBe(0);
+    await setHidden(page, false);
+    await page.getByText("The build took longer than it may").waitFor();
+    await page.getByText("BUILD_TIMEOUT").waitFor();
+  });
+});
+
+async function setHidden(page: Page, isHidden: boolean): Promise<void> {
+  await page.evaluate(`Object.defineProperty(document, "hidden", { configurable: true, value: ${isHidden} });
+    document.dispatchEvent(new Event("visibilitychange"))`);
+}
+
+test("older exports are shown on demand, newest first", async () => {
+  const member = await dashboard.member();
+  for (let day = 10; day < 25; day += 1) {
+    const at = `2026-01-${day}T10:00:00.000Z`;
+    const failed = {
+      status: "failed",
+      errorCode: "CANCELED",
+      errorMessage: "-",
+      finishedAt: at,
+      format: "csv",
+    };
+    await dashboard.job(member, { ...failed, asOf: at, createdAt: at });
+  }
+  await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
+    await page.getByRole("button", { name: "Show older" }).click();
+    await page.locator(".job").nth(14).waitFor();
+    await page.locator(".job:nth-child(11):focus").waitFor();
+    expect(await page.getByRole("button", { name: "Show older" }).count()).toBe(0);
+    const times = await page.locator(".job h3 time").evaluateAll((all) => all.map((time) => time.dateTime));
+    expect(times).toEqual(times.toSorted().reverse());
+  });
+});
+
+test("one sees one's organizations only, and of others' exports not even that they exist", async () => {
+  const member = await dashboard.member();
+  const stranger = await dashboard.member();
+  const second = await dashboard.make.org();
+  await dashboard.make.member({ orgId: second.id, userId: member.user.id, role: "admin" });
+  await makeProject(stranger, "Secret Project");
+  const theirs = await dashboard.job(stranger);
+  await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
+    const told: (string | null)[] = [];
+    for (const id of [theirs, crypto.randomUUID(), "no id", "..", ""]) {
+      await page.goto(`/dashboard/exports?job=${encodeURIComponent(id)}`);
+      await page.getByText("There is no such export").waitFor();
+      told.push(await page.locator("main > .problem").textContent());
+    }
+    expect(new Set(told).size).toBe(1);
+    await page.goto(exportsOf(stranger));
+    await page.getByText("You are not a member of the organization in this address").waitFor();
+    expect(await page.content()).not.toMatch(/Secret Project/);
+    await page.goto(exportsOf(member));
+    await page.getByRole("combobox", { name: "Organization" }).selectOption(second.slug);
+    await page.waitForURL(`**?org=${second.slug}`);
+    await page.getByText(`every project of ${second.name}`).waitFor();
+    await page.goBack();
+    await page.getByText(`every project of ${member.org.name}`).waitFor();
+    expect(await page.getByRole("combobox", { name: "Organization" }).inputValue()).toBe(member.org.slug);
+  });
+});
+
+test("a viewer is told what a viewer may do, and downloads datasets", async () => {
+  const owner = await dashboard.member({ role: "owner" });
+  const viewer = await dashboard.member({ role: "viewer", org: owner.org });
+  await makeProject(owner, "Search");
+  const id = await dashboard.job(owner);
+  await dashboard.visit({ path: `/dashboard/exports?job=${id}`, as: viewer }, async (page) => {
+    await page.getByText("take the role publisher or above; yours here is viewer").waitFor();
+    expect(await page.getByRole("button", { name: "Start export" }).count()).toBe(0);
+    // Any member may have the file, once there is one.
+    await page.getByRole("link", { name: "download its file" }).click();
+    await page.getByRole("alert").filter({ hasText: "There is no file of this export" }).waitFor();
+    await page.getByText("Search").click();
+    await page.getByText("Bundles and size estimates are for publishers and above.").waitFor();
+    const link = page.getByRole("link", { name: "Issues of Search as NDJSON" });
+    const path = await download(page, () => link.click());
+    expect((await Bun.file(path).text()).trim().split("\n")).toHaveLength(1);
+  });
+});
+
+test("a free organization is told that exports are paid for", async () => {
+  const member = await dashboard.member({ tier: "free" });
+  await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
+    await page.getByText("Exports need a paid subscription").waitFor();
+    await page.getByText("Downloads need a paid subscription").waitFor();
+    expect(await page.getByRole("button", { name: "Start export" }).count()).toBe(0);
+  });
+});
+
+test("projects are filtered, estimated and downloaded, and too large ones point to the form", async () => {
+  const member = await dashboard.member();
+  await makeProject(member, "Small <b>one</b>", 2);
+  await makeProject(member, "Large", 9);
+  for (let count = 0; count < 8; count += 1) await makeProject(member, `Other ${count}`, 0);
+  await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
+    await page.getByLabel("Filter projects").fill("small");
+    await page.getByText("1 of 10 projects").waitFor();
+    expect(await page.locator("#projects > li:visible").allInnerTexts()).toEqual(["Small <b>one</b>"]);
+    await page.getByText("Small <b>one</b>").click();
+    await page.getByText(/2 rows, about .+ before compression/).waitFor();
+    const bundle = page.getByRole("link", { name: "Bundle of Small <b>one</b> as CSV" });
+    const path = await download(page, () => bundle.click());
+    expect(listZip(path)).toContain("analysis-records.csv");
+    await page.getByLabel("Filter projects").fill("large");
+    await page.getByText("Large", { exact: true }).click();
+    await page.locator("[data-part=too-large]:visible").waitFor();
+    expect(await page.getByRole("link", { name: "Bundle of Large as CSV" }).count()).toBe(0);
+    await page.getByRole("link", { name: "Issues of Large as CSV" }).click();
+    await page.getByRole("alert").filter({ hasText: "too large to download at once" }).waitFor();
+  });
+});

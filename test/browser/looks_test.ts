@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { type Dashboard, type Member, openDashboard } from "../helpers/dashboard.ts";
+import { auditControls, listFaintText, overflowsSideways } from "../helpers/page_audit.ts";
+
+let dashboard: Dashboard;
+let publisher: Member;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  publisher = await makeBusyPlace();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+/** An organization with a job in every state, long names, and enough projects for the filter. */
+async function makeBusyPlace(): Promise<Member> {
+  const member = await dashboard.member();
+  const { org, user } = member;
+  for (let count = 0; count < 9; count += 1) {
+    const name = count === 0 ? "An_unbreakable_name_".repeat(8) : `Project ${count}`;
+    await dashboard.make.project({ orgId: org.id, ownerId: user.id, name });
+  }
+  const at = "2026-02-01T10:00:00.000Z";
+  const built = {
+    ...{ startedAt: at, readyAt: at, finishedAt: at, expiresAt: "2999-01-01T00:00:00.000Z", attempt: 1 },
+    ...{ projectsTotal: 9, projectsDone: 9, rowsWritten: 1_234_567, bytesWritten: 98_765_432 },
+    ...{
+      artifactKey: "k",
+      artifactFileName: "f.zip",
+      artifactBytes: 98_765_432,
+      artifactSha256: "a".repeat(64),
+    },
+  };
+  const failed = { status: "failed", finishedAt: at, errorMessage: "It failed" };
+  const everything = {
+    includeDeleted: true,
+    includeArchived: true,
+    includeSuperseded: true,
+    includeResolved: false,
+  };
+  await dashboard.job(member, { ...built, status: "ready" });
+  await dashboard.job(member, { ...built, status: "expired" });
+  await dashboard.job(member, { ...failed, errorCode: "ARTIFACT_STORAGE_FAILED", ...everything });
+  await dashboard.job(member, { ...failed, errorCode: "CANCELED" });
+  await dashboard.job(member, {
+    status: "running",
+    startedAt: at,
+    attempt: 1,
+    projectsTotal: 9,
+    projectsDone: 2,
+  });
+  return member;
+}
+
+/** Opens everything that can be opened. */
+async function openAll(page: Page): Promise<void> {
+  await page.locator(".job").nth(4).waitFor();
+  await page.locator("summary").first().click();
+  await page.getByText(/0 rows, about/).waitFor();
+}
+
+const WINDOWS = {
+  phone: { width: 320, height: 640 },
+  // 1280 pixels at 200 %.
+  zoomed: { width: 640, height: 450 },
+  desktop: { width: 1280, height: 900 },
+};
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`the exports page is readable in ${colorScheme}, from a phone's width on, and its controls have names`, async () => {
+    const path = `/dashboard/exports?org=${publisher.org.slug}`;
+    await dashboard.visit({ path, as: publisher, colorScheme, viewport: WINDOWS.desktop }, async (page) => {
+      await openAll(page);
+      for (const [name, size] of Object.entries(WINDOWS)) {
+        await page.setViewportSize(size);
+        expect([name, await overflowsSideways(page)]).toEqual([name, false]);
+      }
+      expect(await listFaintText(page)).toEqual([]);
+      const { total, nameless } = await auditControls(page);
+      expect(nameless).toEqual([]);
+      expect(total).toBeGreaterThan(30);
+      const ground = await page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+      expect(ground).toBe(colorScheme === "dark" ? "rgb(17, 20, 26)" : "rgb(245, 246, 248)");
+    });
+  });
+}
+
+test("the sign-in page is readable in both, at every width", async () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    const path = "/dashboard/sign-in?next=/dashboard/exports";
+    await dashboard.visit({ path, colorScheme, viewport: WINDOWS.phone }, async (page) => {
+      await page.getByLabel("Email").fill("nobody@example.com");
+      await page.getByLabel("Password").fill("wrong");
+      await page.keyboard.press("Enter");
+      await page.getByRole("alert").filter({ hasText: "do not match" }).waitFor();
+      expect(await overflowsSideways(page)).toBe(false);
+      expect(await listFaintText(page)).toEqual([]);
+      expect((await auditControls(page)).nameless).toEqual([]);
+    });
+  }
+});
+
+test("the first Tab offers to skip to the content, and the focus is seen", async () => {
+  const path = `/dashboard/exports?org=${publisher.org.slug}`;
+  await dashboard.visit({ path, as: publisher, reducedMotion: "reduce" }, async (page) => {
+    await page.locator(".job").first().waitFor();
+    await page.keyboard.press("Tab");
+    const skip = page.getByRole("link", { name: "Skip to the exports" });
+    expect(await skip.boundingBox()).toMatchObject({ x: 8, y: 8 });
+    await page.keyboard.press("Enter");
+    await page.locator("#content:focus").waitFor();
+    await page.keyboard.press("Tab");
+    const outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
+    expect(outline).toBe("solid");
+    expect(await page.evaluate("getComputedStyle(document.documentElement).scrollBehavior")).toBe("auto");
+  });
+});
+
+test("without scripts, a sentence says what is missing", async () => {
+  for (const path of ["/dashboard/exports", "/dashboard/sign-in"]) {
+    await dashboard.visit({ path, javaScriptEnabled: false }, async (page) => {
+      const sentence = page.locator("noscript .notice");
+      await sentence.waitFor();
+      expect(await sentence.textContent()).toStartWith("This page needs JavaScript.");
+      expect(await page.locator("form:visible, #loading:visible").count()).toBe(0);
+    });
+  }
+});

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { insertLoginAttempt } from "../../sql/login_attempts.ts";
+import { makeAccount } from "../helpers/accounts.ts";
+import { type Dashboard, openDashboard } from "../helpers/dashboard.ts";
+
+const LOGIN_LIMIT = 30;
+
+let dashboard: Dashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard({ RATE_LIMIT_LOGIN_PER_MINUTE: String(LOGIN_LIMIT) });
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+/** Somebody with a password, and an organization. */
+async function makeSignee() {
+  const account = await makeAccount(dashboard);
+  const org = await dashboard.make.org();
+  await dashboard.make.member({ orgId: org.id, userId: account.id, role: "publisher" });
+  return { account, org };
+}
+
+test("a wrong password is said, announced, and can be mended by keyboard alone", async () => {
+  const { account, org } = await makeSignee();
+  await dashboard.visit({ path: "/dashboard" }, async (page) => {
+    await page.waitForURL("**/dashboard/sign-in?next=%2Fdashboard%2Fexports");
+    await page.locator("#email:focus").waitFor();
+    await page.keyboard.type(account.email);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("not the password");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").filter({ hasText: "do not match" }).waitFor();
+    // The password is emptied and waits to be typed again.
+    expect(await page.locator("#password:focus").inputValue()).toBe("");
+    expect(await page.getByLabel("Password").getAttribute("aria-invalid")).toBe("true");
+    await page.keyboard.type(account.password);
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/dashboard/exports");
+    await page.getByRole("heading", { name: "Start an export" }).waitFor();
+    expect(await page.getByRole("combobox", { name: "Organization" }).inputValue()).toBe(org.slug);
+    const [cookie] = await page.context().cookies();
+    expect(cookie).toMatchObject({ name: "session", httpOnly: true, sameSite: "Lax" });
+    // What scripts could get hold of holds no secret.
+    expect(
+      await page.evaluate("document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })"),
+    ).toBe("{}");
+  });
+});
+
+test("password managers know the fields", async () => {
+  await dashboard.visit({ path: "/dashboard/sign-in" }, async (page) => {
+    const fields = await page
+      .locator("input")
+      .evaluateAll((inputs) => inputs.map((input) => input.outerHTML));
+    expect(fields).toEqual([
+      expect.stringMatching(/type="email" autocomplete="username"/),
+      expect.stringMatching(/type="password" autocomplete="current-password"/),
+    ]);
+  });
+});
+
+test("whoever is signed in goes straight on, to a page of the dashboard and never to another site", async () => {
+  const member = await dashboard.member();
+  const { origin } = new URL(dashboard.api.url);
+  const home = "/dashboard/exports";
+  const ways: [next: string, end: string][] = [
+    [`${home}?org=x#jobs`, `${home}?org=x#jobs`],
+    [`${origin}${home}?a=b`, `${home}?a=b`],
+    ["", home],
+    ["//evil.example/dashboard/", home],
+    ["\\\\evil.example/dashboard/", home],
+    ["/\t/evil.example/dashboard/", home],
+    ["https://evil.example/dashboard/exports", home],
+    [`${origin}.evil.example/dashboard/`, home],
+    [`${origin}@evil.example/dashboard/`, home],
+    ["javascript:alert(1)//dashboard/", home],
+    ["/api/v1/auth/me", home],
+    ["/dashboard/../swagger", home],
+    ["/dashboard/%2e%2e/swagger", home],
+    ["/dashboard/sign-in?next=/swagger", home],
+    ["/dashboardly/x", home],
+  ];
+  const toPath = (next: string) => `/dashboard/sign-in?next=${encodeURIComponent(next)}`;
+  await dashboard.visit({ path: toPath(`${home}?org=${member.org.slug}`), as: member }, async (page) => {
+    await page.waitForURL(`**${home}?org=${member.org.slug}`);
+    for (const [next, end] of ways) {
+      const search = toPath(next).slice("/dashboard/sign-in".length);
+      const script = `import("/dashboard/assets/next_path.js").then(({ nextPath }) =>
+        nextPath({ origin: location.origin, search: ${JSON.stringify(search)} }))`;
+      expect([next, await page.evaluate(script)]).toEqual([next, end]);
+    }
+    await page.goto(toPath("//evil.example/"));
+    await page.waitForURL(`**${home}`);
+  });
+});
+
+test("the mail's link leads through signing in to its export and its organization", async () => {
+  const { account, org } = await makeSignee();
+  const first = await dashboard.make.org({ slug: `aaa-${account.username}` });
+  await dashboard.make.member({ orgId: first.id, userId: account.id, role: "publisher" });
+  const done = {
+    status: "failed",
+    errorCode: "BUILD_FAILED",
+    errorMessage: "It failed",
+    finishedAt: new Date().toISOString(),
+  };
+  const id = await dashboard.job({ user: account, org, token: "" }, done);
+  await dashboard.visit({ path: `/dashboard/exports?job=${id}` }, async (page) => {
+    await page.getByLabel("Email").fill(account.email);
+    await page.getByLabel("Password").fill(account.password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(`**/dashboard/exports?job=${id}`);
+    await page.locator(".job.highlighted", { hasText: "BUILD_FAILED" }).waitFor();
+    await page.locator(`#job-${id}:focus`).waitFor();
+    expect(await page.getByRole("combobox", { name: "Organization" }).inputValue()).toBe(org.slug);
+  });
+});
+
+test("a session that ends in mid-use leads to signing in and back", async () => {
+  const { account, org } = await makeSignee();
+  const { id, token } = await dashboard.make.session({ userId: account.id });
+  const path = `/dashboard/exports?org=${org.slug}`;
+  await dashboard.visit({ path, as: { token } }, async (page) => {
+    await page.getByText("No exports yet").waitFor();
+    await dashboard.db.sql`update sessions set revoked_at = now() where id = ${id}`;
+    await page.getByRole("button", { name: "Start export" }).click();
+    await page.getByText("You then come to the page you asked for").waitFor();
+    await page.getByLabel("Email").fill(account.email);
+    await page.getByLabel("Password").fill(account.password);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**${path}`);
+    await page.getByText("No exports yet").waitFor();
+  });
+});
+
+test("too many attempts are refused in words that say how long to wait", async () => {
+  const { account } = await makeSignee();
+  const subject = { kind: "account", value: account.email } as const;
+  for (let count = 0; count < LOGIN_LIMIT; count += 1) {
+    await insertLoginAttempt(dashboard.db.sql, { subject, limit: LOGIN_LIMIT });
+  }
+  await dashboard.visit({ path: "/dashboard/sign-in" }, async (page) => {
+    await page.getByLabel("Email").fill(account.email);
+    await page.getByLabel("Password").fill(account.password);
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("alert")
+      .filter({ hasText: /Too many attempts. Try again in \d+ seconds?\./ })
+      .waitFor();
+  });
+});
+
+test("signing out ends the session, and going back shows nothing of it", async () => {
+  const member = await dashboard.member();
+  await dashboard.visit({ path: "/dashboard/exports", as: member }, async (page) => {
+    await page.getByText(member.user.username).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.goto("/dashboard/exports");
+    await page.waitForURL("**/dashboard/sign-in?next=*");
+    await page.goBack();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(await page.getByText(member.user.username).count()).toBe(0);
+  });
+  const [session] = await dashboard.db.sql<{ revokedAt: string | null }[]>`
+    select revoked_at from sessions where user_id = ${member.user.id}`;
+  expect(session?.revokedAt).not.toBeNull();
+});
