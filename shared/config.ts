@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { Cron } from "croner";
 
 const MAX_INT32 = 2_147_483_647;
 
@@ -45,6 +46,17 @@ export const Environment = Type.Object({
       description: "a file:/// URL of the directory that keeps finished exports",
     }),
   ),
+  CATALOG_SOURCE: Type.String({
+    default: "bundled",
+    // An address without TLS is one of this machine; whatever has no scheme is a path.
+    pattern:
+      "^(?:https://\\S+|http://(?:[^\\s/@]*@)?(?:localhost|127(?:\\.\\d{1,3}){3}|\\[::1\\])(?::\\d+)?(?:[/?#]\\S*)?|(?![A-Za-z][A-Za-z0-9+.-]*://).+)$",
+    description: "bundled, a file's path, or an https URL (http for a loopback address)",
+  }),
+  CATALOG_SYNC_CRON: Type.String({
+    default: "23 */6 * * *",
+    description: "a cron expression of five fields, in UTC, that comes true",
+  }),
   EXPORT_SYNC_MAX_ROWS: Type.Integer({
     default: 250_000,
     minimum: 0,
@@ -127,6 +139,10 @@ export interface Config {
   dataDir: string;
   /** Where finished exports are kept. */
   artifactUrl: string;
+  /** `bundled`, a path or a URL. */
+  catalogSource: string;
+  /** In UTC. */
+  catalogSyncCron: string;
   exportSyncMaxRows: number;
   exportBundleMaxRows: number;
   exportPrepareTimeoutMs: number;
@@ -157,6 +173,18 @@ function expectation(schema: TSchema): string {
   return String(schema.description);
 }
 
+/** Whether a cron expression is one, and names a moment that is yet to come. */
+function comesTrue(expression: string): boolean {
+  try {
+    return (
+      expression.split(/\s+/).length === 5 &&
+      new Cron(expression, { paused: true, timezone: "UTC" }).nextRun() !== null
+    );
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Reads the configuration. All problems are reported at once, one line each, naming the variable and never its
  * value, which may hold a password. An empty variable counts as unset.
@@ -173,6 +201,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     const name = error.path.slice(1);
     const schema: TSchema | undefined = Environment.properties[name as keyof typeof Environment.properties];
     if (schema) problems.set(name, `${name}: must be ${expectation(schema)}`);
+  }
+  if (!comesTrue(String(given["CATALOG_SYNC_CRON"]))) {
+    problems.set(
+      "CATALOG_SYNC_CRON",
+      `CATALOG_SYNC_CRON: must be ${Environment.properties.CATALOG_SYNC_CRON.description}`,
+    );
   }
   if (!("DATABASE_URL" in given)) {
     problems.set(
@@ -195,6 +229,8 @@ function toConfig(env: Environment): Config {
     publicUrl: publicUrl.replace(/\/+$/, ""),
     dataDir: env.DATA_DIR,
     artifactUrl: env.ARTIFACT_URL ?? pathToFileURL(resolve(env.DATA_DIR, "artifacts")).href,
+    catalogSource: env.CATALOG_SOURCE,
+    catalogSyncCron: env.CATALOG_SYNC_CRON,
     exportSyncMaxRows: env.EXPORT_SYNC_MAX_ROWS,
     exportBundleMaxRows: env.EXPORT_BUNDLE_MAX_ROWS,
     exportPrepareTimeoutMs: env.EXPORT_PREPARE_TIMEOUT_MS,
