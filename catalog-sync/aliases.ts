@@ -58,7 +58,7 @@ const FAMILY_NAMES: readonly FamilyName[] = [
   { aliases: ["codestral"], provider: "mistral", ids: /^codestral/ },
   { aliases: ["devstral"], provider: "mistral", ids: /devstral/ },
   { aliases: ["magistral"], provider: "mistral", ids: /^magistral/ },
-  { aliases: ["deepseek"], provider: "deepseek", ids: /^deepseek-(?!reasoner)/ },
+  { aliases: ["deepseek"], provider: "deepseek", ids: /^deepseek-chat/ },
   { aliases: ["llama"], provider: "llama", ids: /^llama-/ },
   { aliases: ["qwen"], provider: "alibaba", ids: /^qwen[\d.]*-(?:max|plus|flash|turbo)$/ },
   { aliases: ["command"], provider: "cohere", ids: /^command-[ar]/ },
@@ -66,7 +66,7 @@ const FAMILY_NAMES: readonly FamilyName[] = [
   { aliases: ["glm"], provider: "zai", ids: /^glm-[\d.]+$/ },
   { aliases: ["minimax"], provider: "minimax", ids: /^minimax-/i },
   { aliases: ["nemotron"], provider: "nvidia", ids: /^nvidia\/nemotron-\d/ },
-  { aliases: ["nova"], provider: "amazon-bedrock", ids: /^amazon\.nova-/ },
+  { aliases: ["nova"], provider: "amazon-bedrock", ids: /^amazon\.nova-\d/ },
 ];
 
 /**

@@ -9,7 +9,11 @@ const CONTROL_CHARACTER = /\p{Cc}/u;
 
 const Price = Type.Number({ minimum: 0, maximum: MAX_USD_PER_MTOK });
 const Tokens = Type.Integer({ minimum: 0 });
-const Name = Type.String({ pattern: "\\S", maxLength: 1000 });
+const Name = Type.String({
+  pattern: "\\S",
+  maxLength: 1000,
+  description: "must be a text of at most 1000 characters, and not blank",
+});
 
 /** Unknown keys are no mistake: the document grows. */
 const SourceModelShape = Type.Object({
@@ -138,6 +142,7 @@ function explain(
 ): string {
   const error = check.Errors(value).First();
   if (!error) return "is malformed";
-  const message = `${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}`;
+  const { message: told, schema } = error;
+  const message = schema.description ?? `${told.charAt(0).toLowerCase()}${told.slice(1)}`;
   return [error.path.slice(1).replaceAll("/", "."), message].filter((part) => part !== "").join(": ");
 }
