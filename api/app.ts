@@ -11,6 +11,8 @@ import { answerError } from "./error_handler.ts";
 import { exportRoutes } from "./exports/routes.ts";
 import { healthRoutes } from "./health.ts";
 import { type Metrics, metricsRoutes } from "./metrics.ts";
+import type { CatalogMemory } from "./models/catalog_memory.ts";
+import { modelRoutes } from "./models/routes.ts";
 import { createAdmit } from "./request_admission.ts";
 import { requestContext } from "./request_context.ts";
 import { createHandle, type Handle } from "./request_frame.ts";
@@ -26,6 +28,8 @@ export interface AppDeps {
   exportSql: Pool;
   /** Where background jobs are queued. */
   boss: Boss;
+  /** The catalogue of models. */
+  catalog: CatalogMemory;
   log: Log;
   metrics: Metrics;
   /** Aborted when the process is about to leave. */
@@ -43,7 +47,10 @@ export interface App {
 
 /** What is served under /api/v1: the visible list. */
 function apiRoutes(deps: AppDeps) {
-  return new Elysia({ prefix: "/api/v1" }).use(authRoutes(deps)).use(exportRoutes(deps));
+  return new Elysia({ prefix: "/api/v1" })
+    .use(authRoutes(deps))
+    .use(exportRoutes(deps))
+    .use(modelRoutes(deps));
 }
 
 function serviceRoutes(deps: AppDeps) {

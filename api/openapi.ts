@@ -28,6 +28,7 @@ export interface OpenApiResponse {
 export interface OpenApiOperation {
   [ACCESS_FIELD]?: Access;
   [FAILURES_FIELD]?: readonly ErrorCode[];
+  parameters?: readonly { name: string; in: string }[];
   requestBody?: { content: Record<string, object> };
   responses?: Record<string, OpenApiResponse>;
   security?: readonly Record<string, readonly string[]>[];
@@ -106,9 +107,17 @@ function completePaths(paths: OpenApiDocument["paths"]): OpenApiDocument["paths"
       if (operation) operations[method] = completeOperation(operation);
     }
     // The plugin leaves a parameter that does not begin its segment as it is: `/@:orgSlug`.
-    complete[path.replaceAll(/:(\w+)/g, "{$1}")] = operations;
+    complete[nameRest(path, operations).replaceAll(/:(\w+)/g, "{$1}")] = operations;
   }
   return complete;
+}
+
+/** OpenAPI knows no `*`: the rest of a path is the parameter that the path does not name. */
+function nameRest(path: string, operations: OpenApiPath): string {
+  if (!path.endsWith("/*")) return path;
+  const parameters = Object.values(operations).flatMap((operation) => operation.parameters ?? []);
+  const rest = parameters.find(({ name, in: place }) => place === "path" && !path.includes(`{${name}}`));
+  return `${path.slice(0, -1)}{${rest?.name ?? "rest"}}`;
 }
 
 function completeOperation(operation: OpenApiOperation): OpenApiOperation {

@@ -46,6 +46,36 @@ export async function existsCatalog(sql: Sql): Promise<boolean> {
   return row.exists;
 }
 
+/** What the catalogue's readers compare to see whether theirs is still the one that is stored. */
+export interface CatalogVersion {
+  /** The last run that changed something; `null` before the first. */
+  changedId: number | null;
+  /** A digest of the operators' aliases, which change without a run. */
+  manualAliases: string;
+  /** The end of the last good run; `null` before the first. */
+  syncedAt: string | null;
+}
+
+/** Cheap enough to be asked several times a second. */
+export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
+  const [row] = await sql<[CatalogVersion]>`
+    select
+      (select max(id) from catalog_syncs where outcome = 'changed') as changed_id,
+      (
+        select md5(coalesce(string_agg(row(alias, provider, model_id, scope, deprecated)::text, '' order by alias), ''))
+        from model_aliases
+        where origin = 'manual'
+      ) as manual_aliases,
+      (
+        select finished_at
+        from catalog_syncs
+        where outcome in ('changed', 'unchanged')
+        order by id desc
+        limit 1
+      ) as synced_at`;
+  return row;
+}
+
 /** The source and ETag of the last good run; `null` before the first. */
 export async function findLastGoodSync(
   sql: Sql,
