@@ -54,6 +54,8 @@ export interface CatalogVersion {
   manualAliases: string;
   /** The end of the last good run; `null` before the first. */
   syncedAt: string | null;
+  /** What became of the last run, good or not; `null` before the first. */
+  lastOutcome: CatalogSyncOutcome | null;
 }
 
 /** Cheap enough to be asked several times a second. */
@@ -72,7 +74,8 @@ export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
         where outcome in ('changed', 'unchanged')
         order by id desc
         limit 1
-      ) as synced_at`;
+      ) as synced_at,
+      (select outcome from catalog_syncs order by id desc limit 1) as last_outcome`;
   return row;
 }
 

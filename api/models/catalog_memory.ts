@@ -14,13 +14,15 @@ const LOOK_EVERY_MS = 500;
 
 export interface CurrentCatalog {
   catalog: Catalog;
-  /** The end of the last good sync; `null` before the first. */
-  syncedAt: string | null;
+  /** What the database said of it: when it was synced last, and how that went. */
+  version: CatalogVersion;
 }
 
 export interface CatalogMemory {
   /** What to answer from. Throws only when there never was a catalogue and the database is away. */
   current(): Promise<CurrentCatalog>;
+  /** What is in memory; `null` before anything was read. */
+  peek(): CurrentCatalog | null;
   /** Makes sure that what `current` gives is what the database holds by now. */
   refresh(): Promise<void>;
   /** Begins to follow the database by itself. */
@@ -31,7 +33,7 @@ export interface CatalogMemory {
 
 /** Opens the memory; nothing is read before it is needed. */
 export function openCatalogMemory({ sql, log }: { sql: Pool; log: Log }): CatalogMemory {
-  let known: (CurrentCatalog & { version: CatalogVersion }) | null = null;
+  let known: CurrentCatalog | null = null;
   let refreshing: Promise<void> | null = null;
   let isAway = false;
   let timer: ReturnType<typeof setInterval> | null = null;
@@ -40,11 +42,11 @@ export function openCatalogMemory({ sql, log }: { sql: Pool; log: Log }): Catalo
     const version = await findCatalogVersion(sql);
     if (known && isSameContent(known.version, version)) {
       // In one step: a request sees all of the old state or all of the new one.
-      known = { ...known, version, syncedAt: version.syncedAt };
+      known = { catalog: known.catalog, version };
       return;
     }
-    const { version: readVersion, ...rows } = await readCatalogSnapshot(sql);
-    known = { catalog: buildCatalog(rows), version: readVersion, syncedAt: readVersion.syncedAt };
+    const snapshot = await readCatalogSnapshot(sql);
+    known = { catalog: buildCatalog(snapshot), version: snapshot.version };
     const { etag, entries } = known.catalog;
     log.debug({ event: "catalog.loaded", etag, models: entries.length }, "loaded the catalogue");
   }
@@ -79,6 +81,7 @@ export function openCatalogMemory({ sql, log }: { sql: Pool; log: Log }): Catalo
       if (!known) throw new Error("Cannot answer from the catalogue: it was not loaded");
       return known;
     },
+    peek: () => known,
     refresh,
     follow() {
       void look(true);

@@ -89,6 +89,6 @@ function unknown(reason: "alias" | "model", message: string): ApiError {
 }
 
 /** The model's JSON with the date of the catalogue, which is the same for all. */
-function modelBody({ modelJson }: CatalogEntry, { syncedAt }: CurrentCatalog): string {
-  return `${modelJson.slice(0, -1)},"syncedAt":${JSON.stringify(syncedAt)}}`;
+function modelBody({ modelJson }: CatalogEntry, { version }: CurrentCatalog): string {
+  return `${modelJson.slice(0, -1)},"syncedAt":${JSON.stringify(version.syncedAt)}}`;
 }

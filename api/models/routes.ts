@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import type { Sql } from "../../sql/pool.ts";
 import type { Metrics } from "../metrics.ts";
 import type { CatalogMemory } from "./catalog_memory.ts";
+import { registerCatalogMetrics } from "./catalog_metrics.ts";
 import { listRoutes } from "./list.ts";
 import { lookupRoutes } from "./lookup.ts";
 
@@ -13,5 +14,6 @@ export interface ModelDeps {
 }
 
 export function modelRoutes(deps: ModelDeps) {
+  registerCatalogMetrics(deps.metrics.registry, deps.catalog);
   return new Elysia().use(listRoutes(deps)).use(lookupRoutes(deps));
 }
