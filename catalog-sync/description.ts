@@ -1,7 +1,6 @@
 /** One sentence about a model, from what is known of it. Pure. */
 import type { Model } from "../sql/models.ts";
 
-const LIST = new Intl.ListFormat("en", { type: "conjunction" });
 const COUNT = new Intl.NumberFormat("en");
 
 const MODALITY_WORDS: Readonly<Record<string, string>> = { image: "images", pdf: "PDFs" };
@@ -21,9 +20,9 @@ export function describeModel(model: Described, providerName: string): string {
   const parts = [
     describeModalities(model),
     model.contextTokens === null ? "" : `has a context of ${COUNT.format(model.contextTokens)} tokens`,
-    abilities.length === 0 ? "" : `supports ${LIST.format(abilities)}`,
+    abilities.length === 0 ? "" : `supports ${listWords(abilities)}`,
   ].filter((part) => part !== "");
-  const is = parts.length === 0 ? "is a model" : LIST.format(parts);
+  const is = parts.length === 0 ? "is a model" : listWords(parts);
   return `${model.name} by ${providerName} ${is}.`;
 }
 
@@ -33,5 +32,11 @@ function describeModalities({ inputModalities, outputModalities }: Described): s
 }
 
 function listModalities(modalities: readonly string[]): string {
-  return LIST.format(modalities.map((modality) => MODALITY_WORDS[modality] ?? modality));
+  return listWords(modalities.map((modality) => MODALITY_WORDS[modality] ?? modality));
+}
+
+/** As Intl.ListFormat has it in English, which takes longer than all the rest of the mapping. */
+function listWords(words: readonly string[]): string {
+  if (words.length < 3) return words.join(" and ");
+  return `${words.slice(0, -1).join(", ")}, and ${words.at(-1)}`;
 }

@@ -15,7 +15,7 @@ export function idWords(id: string): string {
 }
 
 /** Words of models that turn text into numbers. */
-const EMBEDDING = /-(?:[a-z]*embed(?:ding)?s?|bge|gte|e5)-/;
+const EMBEDDING = /embed(?:ding)?s?-|-(?:bge|gte|e5)-/;
 /** Words of models whose answer is no running text. */
 const NO_STREAM = /-(?:rerank(?:er|ing)?|moderations?|whisper|transcri(?:be|ption)|asr|stt|tts|speech)-/;
 

@@ -1,5 +1,4 @@
 /** What a sync has to write: the difference between what is stored and what the source says. Pure. */
-import { isDeepStrictEqual } from "node:util";
 import type { SyncCounts } from "../sql/catalog_syncs.ts";
 import type { ModelAlias, ModelAliasRow } from "../sql/model_aliases.ts";
 import type { PriceChange } from "../sql/model_price_changes.ts";
@@ -124,7 +123,7 @@ function isSame<Fields extends object>(row: Fields & { removedAt: string | null 
 
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  return typeof a === "object" && typeof b === "object" && isDeepStrictEqual(a, b);
+  return typeof a === "object" && typeof b === "object" && Bun.deepEquals(a, b, true);
 }
 
 function listPriceChanges(before: Model | undefined, after: Model): PriceChange[] {
@@ -146,7 +145,7 @@ function planAliases(stored: readonly ModelAliasRow[], generated: readonly Model
       .filter((row) => row.origin === "generated")
       .map(({ origin: _, scope: __, ...row }) => [row.alias, row]),
   );
-  const changed = generated.filter((alias) => !isDeepStrictEqual(before.get(alias.alias), alias));
+  const changed = generated.filter((alias) => !Bun.deepEquals(before.get(alias.alias), alias, true));
   for (const { alias } of generated) before.delete(alias);
   const left = [...before.values()].filter((alias) => !alias.deprecated);
   return [...changed, ...left.map((alias) => ({ ...alias, deprecated: true }))];

@@ -8,6 +8,7 @@ const BENCHES: Readonly<
   Record<string, () => Promise<(command: Command, serverUrl: string) => Promise<void>>>
 > = {
   export: async () => (await import("./export_bench.ts")).benchExport,
+  models: async () => (await import("./models_bench.ts")).benchModels,
 };
 
 /** Runs the benchmarks that are named, or all; returns the exit code. */
