@@ -36,12 +36,12 @@ export function mapCatalog({ providers, models }: SourceDocument): MappedCatalog
   };
 }
 
-export function mapProvider({ id, name, doc, api }: SourceProvider): ModelProvider {
+function mapProvider({ id, name, doc, api }: SourceProvider): ModelProvider {
   return { id, name: name.trim(), docUrl: toPublicUrl(doc), apiUrl: toPublicUrl(api) };
 }
 
 /** What can be said of a model by its own row alone. */
-export function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" | "family" | "description"> {
+function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" | "family" | "description"> {
   const { id, provider, cost, modalities, limit = {} } = model;
   const { input, output } = modalities;
   return {
@@ -71,7 +71,7 @@ export function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" 
 }
 
 /** Of any model: its own family, or the commonest of the same model at other providers, or `null`. */
-export function createFamilies(models: readonly SourceModel[]): (model: SourceModel) => string | null {
+function createFamilies(models: readonly SourceModel[]): (model: SourceModel) => string | null {
   const known = Map.groupBy(
     models.filter((model) => model.family?.trim()),
     (model) => normalizeModelId(model.id),

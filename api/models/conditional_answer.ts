@@ -1,7 +1,7 @@
 /** Answers that carry the catalogue's ETag, and 304 for whoever has them already (RFC 9110, section 13). */
 import { requestContext } from "../request_context.ts";
 
-export const JSON_TYPE = "application/json";
+const JSON_TYPE = "application/json";
 
 export interface TaggedBody {
   /** Strong. */

@@ -31,7 +31,7 @@ const COLUMNS: Readonly<Record<string, (row: ModelRow) => string | number | bool
   openWeights: (row) => row.isOpenWeights,
 };
 
-export const CSV_COLUMNS = Object.keys(COLUMNS);
+const CSV_COLUMNS = Object.keys(COLUMNS);
 
 /** The whole file. Text that would begin a formula gets a leading apostrophe: it comes from strangers. */
 export async function modelsToCsv(rows: readonly ModelRow[]): Promise<string> {

@@ -16,12 +16,12 @@ export const CAPABILITY_COLUMNS = {
 export type Capability = keyof typeof CAPABILITY_COLUMNS;
 export const CAPABILITIES = Object.keys(CAPABILITY_COLUMNS) as Capability[];
 
-export function presentCapabilities(row: ModelRow) {
+function presentCapabilities(row: ModelRow) {
   return Object.fromEntries(CAPABILITIES.map((name) => [name, row[CAPABILITY_COLUMNS[name]]]));
 }
 
 /** USD per million tokens; `null` where the model has no price. */
-export function presentCost(row: ModelRow) {
+function presentCost(row: ModelRow) {
   const { inputUsdPerMtok: input, outputUsdPerMtok: output } = row;
   if (input === null || output === null) return null;
   return {
@@ -33,7 +33,7 @@ export function presentCost(row: ModelRow) {
 }
 
 /** Tokens; `null` where neither limit is known. */
-export function presentLimits({ contextTokens: context, outputTokens: output }: ModelRow) {
+function presentLimits({ contextTokens: context, outputTokens: output }: ModelRow) {
   if (context === null && output === null) return null;
   return { ...(context === null ? {} : { context }), ...(output === null ? {} : { output }) };
 }
