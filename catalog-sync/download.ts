@@ -74,12 +74,14 @@ function redirectTarget(from: URL, location: string | undefined): URL {
 
 /** Resolves names as the connection is made, so that the address that was looked at is the one that is asked. */
 function publicLookup(resolve: (hostname: string) => Promise<LookupAddress[]>): LookupFunction {
-  return (hostname, _, callback) => {
+  return (hostname, { all }, callback) => {
     resolve(hostname).then(
       (addresses) => {
+        const [first] = addresses;
         const isPrivate = addresses.some(({ address }) => !isPublicAddress(address));
-        if (addresses.length > 0 && !isPrivate) return callback(null, addresses);
-        callback(new SourceError(PRIVATE_TARGET), []);
+        if (!first || isPrivate) return callback(new SourceError(PRIVATE_TARGET), []);
+        if (all) return callback(null, addresses);
+        callback(null, first.address, first.family);
       },
       (error) => callback(error, []),
     );
