@@ -12,6 +12,8 @@ import { answerError } from "./error_handler.ts";
 import { exportRoutes } from "./exports/routes.ts";
 import { healthRoutes } from "./health.ts";
 import { type Metrics, metricsRoutes } from "./metrics.ts";
+import type { CatalogMemory } from "./models/catalog_memory.ts";
+import { modelRoutes } from "./models/routes.ts";
 import { orgRoutes } from "./orgs/routes.ts";
 import { createAdmit } from "./request_admission.ts";
 import { requestContext } from "./request_context.ts";
@@ -29,6 +31,8 @@ export interface AppDeps {
   exportSql: Pool;
   /** Where background jobs are queued. */
   boss: Boss;
+  /** The catalogue of models. */
+  catalog: CatalogMemory;
   log: Log;
   metrics: Metrics;
   /** Aborted when the process is about to leave. */
@@ -49,6 +53,7 @@ function apiRoutes(deps: AppDeps) {
   return new Elysia({ prefix: "/api/v1" })
     .use(authRoutes(deps))
     .use(exportRoutes(deps))
+    .use(modelRoutes(deps))
     .use(orgRoutes(deps))
     .use(userRoutes(deps));
 }

@@ -11,6 +11,7 @@ import { openPool, type Pool } from "../sql/pool.ts";
 import { type AppDeps, buildApp } from "./app.ts";
 import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
+import { openCatalogMemory } from "./models/catalog_memory.ts";
 
 /** Contract section 8: what is running at SIGTERM has 25 s to finish. */
 const FINISH_TIMEOUT_MS = 25_000;
@@ -51,8 +52,11 @@ async function main(): Promise<void> {
   });
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
+  const catalog = openCatalogMemory({ sql, log });
   const leaving = new AbortController();
-  const server = listenOrRefuse({ config, sql, exportSql, boss, log, metrics, leaving: leaving.signal });
+  const deps = { config, sql, exportSql, boss, catalog, log, metrics, leaving: leaving.signal };
+  const server = listenOrRefuse(deps);
+  catalog.follow();
 
   const shutdown = createShutdown({
     log,
@@ -71,6 +75,7 @@ async function main(): Promise<void> {
         name: "close database",
         timeoutMs: 3_000,
         run: async () => {
+          catalog.close();
           await boss.stop({ graceful: false });
           await Promise.all([exportSql.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
         },

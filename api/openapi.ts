@@ -1,8 +1,9 @@
 /** The OpenAPI document: what the swagger plugin reads from the routes, put right and completed. */
 import { swagger } from "@elysiajs/swagger";
-import { type AnyElysia, Elysia } from "elysia";
+import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import { ERRORS, type ErrorCode } from "../shared/errors.ts";
 import { ACCESS_FIELD, type Access } from "./access.ts";
+import type { RegisteredRoute } from "./route_table.ts";
 import { ErrorEnvelope } from "./schemas.ts";
 import { SESSION_COOKIE } from "./session_cookie.ts";
 
@@ -91,11 +92,31 @@ export async function buildOpenApi(api: AnyElysia): Promise<OpenApiDocument> {
         },
       }),
     )
-    .use(api);
+    .use(api)
+    .use(wildcardRoutes(api));
   const response = await reader.handle(new Request(`http://localhost${SPEC_PATH}`));
   // The plugin's own shape, of which the paths alone matter here.
   const document = (await response.json()) as OpenApiDocument;
   return { ...document, openapi: OPENAPI_VERSION, paths: completePaths(document.paths) };
+}
+
+/**
+ * Stand-ins for routes that end in `*`, which the plugin leaves out and OpenAPI has no word for: the rest of the path
+ * gets the name of the path's last parameter in the route's description.
+ */
+function wildcardRoutes(api: AnyElysia): AnyElysia {
+  const named = new Elysia();
+  const registered: readonly RegisteredRoute[] = api.routes;
+  for (const { method, path, hooks } of registered) {
+    if (!path.endsWith("/*")) continue;
+    // Elysia types hooks as `any`.
+    const { detail = {} } = hooks as { detail?: DocumentDecoration };
+    const rest = detail.parameters?.findLast((parameter) => "in" in parameter && parameter.in === "path");
+    named.route(method, `${path.slice(0, -1)}:${rest && "name" in rest ? rest.name : "rest"}`, () => "", {
+      detail,
+    });
+  }
+  return named;
 }
 
 function completePaths(paths: OpenApiDocument["paths"]): OpenApiDocument["paths"] {

@@ -59,6 +59,17 @@ export const Environment = Type.Object({
   }),
   S3_ACCESS_KEY_ID: Type.Optional(Type.String({ pattern: "^\\S+$", description: "text without spaces" })),
   S3_SECRET_ACCESS_KEY: Type.Optional(Type.String({ pattern: "^\\S+$", description: "text without spaces" })),
+  CATALOG_SOURCE: Type.String({
+    default: "bundled",
+    // An address without TLS is one of this machine; whatever has no scheme is a path.
+    pattern:
+      "^(?:https://\\S+|http://(?:[^\\s/@]*@)?(?:localhost|127(?:\\.\\d{1,3}){3}|\\[::1\\])(?::\\d+)?(?:[/?#]\\S*)?|(?![A-Za-z][A-Za-z0-9+.-]*://).+)$",
+    description: "bundled, a file's path, or an https URL (http for a loopback address)",
+  }),
+  CATALOG_SYNC_CRON: Type.String({
+    default: "23 */6 * * *",
+    description: "a cron expression of five fields, in UTC, that comes true",
+  }),
   EXPORT_SYNC_MAX_ROWS: Type.Integer({
     default: 250_000,
     minimum: 0,
@@ -168,6 +179,10 @@ export interface Config {
   artifactUrl: string;
   /** How the bucket of an `s3://` artifact URL is reached; `null` for any other URL. */
   s3: S3Config | null;
+  /** `bundled`, a path or a URL. */
+  catalogSource: string;
+  /** In UTC. */
+  catalogSyncCron: string;
   exportSyncMaxRows: number;
   exportBundleMaxRows: number;
   exportPrepareTimeoutMs: number;
@@ -188,12 +203,15 @@ export interface Config {
 
 /** What no pattern can say of a variable's text. */
 const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
+  CATALOG_SYNC_CRON: isCron,
   EXPORT_SWEEP_CRON: isCron,
   SMTP_URL: isUsableUrl,
 };
 
-/** True for five fields, which is as exact as pg-boss keeps time, that come due at least once more. */
+/** True for five fields, no schedule here is finer, that come due at least once more. */
 function isCron(text: string): boolean {
+  // To the library an instant is a schedule too.
+  if (text.trim().split(/\s+/).length !== 5) return false;
   try {
     return new Cron(text, { mode: "5-part", timezone: "UTC" }).nextRun() !== null;
   } catch {
@@ -292,6 +310,8 @@ function toConfig(env: Environment): Config {
     dataDir: env.DATA_DIR,
     artifactUrl: env.ARTIFACT_URL ?? pathToFileURL(resolve(env.DATA_DIR, "artifacts")).href,
     s3: toS3Config(env),
+    catalogSource: env.CATALOG_SOURCE,
+    catalogSyncCron: env.CATALOG_SYNC_CRON,
     exportSyncMaxRows: env.EXPORT_SYNC_MAX_ROWS,
     exportBundleMaxRows: env.EXPORT_BUNDLE_MAX_ROWS,
     exportPrepareTimeoutMs: env.EXPORT_PREPARE_TIMEOUT_MS,

@@ -79,3 +79,28 @@ export const AGENT_TYPES = [
   "generator",
   "unknown",
 ] as const;
+
+export const MODEL_TIERS = ["budget", "standard", "premium", "reasoning"] as const;
+export type ModelTier = (typeof MODEL_TIERS)[number];
+
+export const MODEL_TIER_SOURCES = ["reasoner", "price", "peers", "free", "unpriced"] as const;
+/** The rule that chose a model's tier: see `catalog-sync/tiers.ts`. */
+export type ModelTierSource = (typeof MODEL_TIER_SOURCES)[number];
+
+export const MODEL_STATUSES = ["available", "preview", "deprecated"] as const;
+export type ModelStatus = (typeof MODEL_STATUSES)[number];
+
+export const MODEL_ALIAS_ORIGINS = ["generated", "manual"] as const;
+/** Who made an alias: the sync, or an operator, whose word counts more. */
+export type ModelAliasOrigin = (typeof MODEL_ALIAS_ORIGINS)[number];
+
+export const MODEL_ALIAS_SCOPES = ["global"] as const;
+export type ModelAliasScope = (typeof MODEL_ALIAS_SCOPES)[number];
+
+export const PRICE_FIELDS = ["input", "output", "cacheRead", "cacheWrite"] as const;
+/** A price of a model whose changes are kept. */
+export type PriceField = (typeof PRICE_FIELDS)[number];
+
+export const CATALOG_SYNC_OUTCOMES = ["changed", "unchanged", "refused", "failed"] as const;
+/** `refused`: a document was there, and was not trusted. `failed`: none was to be had, or it could not be stored. */
+export type CatalogSyncOutcome = (typeof CATALOG_SYNC_OUTCOMES)[number];

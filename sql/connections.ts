@@ -3,8 +3,14 @@
 export const API_APPLICATION = "ulr-api";
 export const EXPORT_APPLICATION = "ulr-export";
 export const JOBS_APPLICATION = "ulr-jobs";
+export const CATALOG_APPLICATION = "ulr-catalog-sync";
 /** Writes tracker rows (`import`, `demo seed`), so its transactions hold the watermark back like a tracker's. */
 export const ADMIN_APPLICATION = "ulr-admin";
 
 /** Those that never write a tracker row: their transactions cannot add to an export (contract section 4, as_of). */
-export const OWN_APPLICATION_NAMES = [API_APPLICATION, EXPORT_APPLICATION, JOBS_APPLICATION];
+export const OWN_APPLICATION_NAMES = [
+  API_APPLICATION,
+  EXPORT_APPLICATION,
+  JOBS_APPLICATION,
+  CATALOG_APPLICATION,
+];

@@ -130,6 +130,27 @@ create table audit_log (
   constraint audit_log_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'operator'::text, 'service'::text])))
 );
 
+create table catalog_syncs (
+  id bigint not null generated always as identity,
+  started_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone not null,
+  source text not null,
+  etag text,
+  outcome text not null,
+  inserted integer not null default 0,
+  updated integer not null default 0,
+  gone integer not null default 0,
+  unchanged integer not null default 0,
+  skipped integer not null default 0,
+  notes text[] not null default '{}'::text[],
+  error text,
+  constraint catalog_syncs_pkey PRIMARY KEY (id),
+  constraint catalog_syncs_counts_check CHECK ((LEAST(inserted, updated, gone, unchanged, skipped) >= 0)),
+  constraint catalog_syncs_error_check CHECK ((((outcome <> 'refused'::text) AND (outcome <> 'failed'::text)) = (error IS NULL))),
+  constraint catalog_syncs_finished_at_check CHECK ((finished_at >= started_at)),
+  constraint catalog_syncs_outcome_check CHECK ((outcome = ANY (ARRAY['changed'::text, 'unchanged'::text, 'refused'::text, 'failed'::text])))
+);
+
 create table export_jobs (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
@@ -232,6 +253,89 @@ create table login_attempts (
   last_attempt_at timestamp(3) with time zone not null,
   constraint login_attempts_pkey PRIMARY KEY (subject_hash),
   constraint login_attempts_subject_hash_check CHECK ((octet_length(subject_hash) = 32))
+);
+
+create table model_aliases (
+  alias text not null,
+  origin text not null default 'manual'::text,
+  provider text not null,
+  model_id text not null,
+  scope text not null default 'global'::text,
+  deprecated boolean not null default false,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint model_aliases_pkey PRIMARY KEY (alias, origin),
+  constraint model_aliases_alias_check CHECK ((alias <> ''::text)),
+  constraint model_aliases_origin_check CHECK ((origin = ANY (ARRAY['generated'::text, 'manual'::text]))),
+  constraint model_aliases_scope_check CHECK ((scope = 'global'::text))
+);
+
+create table model_price_changes (
+  id bigint not null generated always as identity,
+  provider text not null,
+  model_id text not null,
+  field text not null,
+  old_value numeric,
+  new_value numeric,
+  changed_at timestamp(3) with time zone not null default now(),
+  sync_id bigint not null,
+  constraint model_price_changes_pkey PRIMARY KEY (id),
+  constraint model_price_changes_field_check CHECK ((field = ANY (ARRAY['input'::text, 'output'::text, 'cacheRead'::text, 'cacheWrite'::text]))),
+  constraint model_price_changes_value_check CHECK ((old_value IS DISTINCT FROM new_value))
+);
+
+create table model_providers (
+  id text not null,
+  name text not null,
+  doc_url text,
+  api_url text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  removed_at timestamp(3) with time zone,
+  constraint model_providers_pkey PRIMARY KEY (id),
+  constraint model_providers_id_check CHECK ((id <> ''::text)),
+  constraint model_providers_name_check CHECK ((name <> ''::text))
+);
+
+create table models (
+  provider text not null,
+  model_id text not null,
+  name text not null,
+  description text not null,
+  family text,
+  has_vision boolean not null,
+  has_tools boolean not null,
+  has_streaming boolean not null,
+  has_reasoning boolean not null,
+  has_structured_output boolean not null,
+  has_attachment boolean not null,
+  input_modalities text[] not null,
+  output_modalities text[] not null,
+  input_usd_per_mtok numeric,
+  output_usd_per_mtok numeric,
+  cache_read_usd_per_mtok numeric,
+  cache_write_usd_per_mtok numeric,
+  pricing jsonb,
+  context_tokens integer,
+  output_tokens integer,
+  tier text not null,
+  tier_source text not null,
+  status text not null,
+  release_date date,
+  knowledge_cutoff date,
+  is_open_weights boolean not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  removed_at timestamp(3) with time zone,
+  constraint models_pkey PRIMARY KEY (provider, model_id),
+  constraint models_cost_check CHECK ((((input_usd_per_mtok IS NULL) = (output_usd_per_mtok IS NULL)) AND ((input_usd_per_mtok IS NOT NULL) OR (num_nonnulls(cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing) = 0)) AND (LEAST(input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok) >= (0)::numeric))),
+  constraint models_limits_check CHECK ((LEAST(context_tokens, output_tokens) > 0)),
+  constraint models_model_id_check CHECK ((model_id <> ''::text)),
+  constraint models_name_check CHECK ((name <> ''::text)),
+  constraint models_removed_at_check CHECK ((NOT ((removed_at IS NOT NULL) AND (status <> 'deprecated'::text)))),
+  constraint models_status_check CHECK ((status = ANY (ARRAY['available'::text, 'preview'::text, 'deprecated'::text]))),
+  constraint models_tier_check CHECK ((tier = ANY (ARRAY['budget'::text, 'standard'::text, 'premium'::text, 'reasoning'::text]))),
+  constraint models_tier_source_check CHECK ((tier_source = ANY (ARRAY['reasoner'::text, 'price'::text, 'peers'::text, 'free'::text, 'unpriced'::text])))
 );
 
 create table occurrences (
@@ -406,6 +510,7 @@ CREATE INDEX api_keys_org_id_idx ON public.api_keys USING btree (org_id) WHERE (
 CREATE INDEX api_keys_user_id_idx ON public.api_keys USING btree (user_id, created_at);
 CREATE INDEX audit_log_org_id_idx ON public.audit_log USING btree (org_id, occurred_at);
 CREATE INDEX audit_log_subject_idx ON public.audit_log USING btree (subject_type, subject_id, occurred_at);
+CREATE INDEX catalog_syncs_outcome_id_idx ON public.catalog_syncs USING btree (outcome, id);
 CREATE INDEX export_jobs_expires_at_id_idx ON public.export_jobs USING btree (expires_at, id) WHERE (status = 'ready'::text);
 CREATE INDEX export_jobs_finished_at_idx ON public.export_jobs USING btree (finished_at);
 CREATE UNIQUE INDEX export_jobs_org_id_active_key ON public.export_jobs USING btree (org_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
@@ -415,6 +520,8 @@ CREATE INDEX issue_notes_project_id_issue_id_idx ON public.issue_notes USING btr
 CREATE INDEX issues_deleted_idx ON public.issues USING btree (project_id, id) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX issues_project_id_created_at_id_idx ON public.issues USING btree (project_id, created_at, id) INCLUDE (deleted_at);
 CREATE INDEX login_attempts_last_attempt_at_idx ON public.login_attempts USING btree (last_attempt_at);
+CREATE INDEX model_price_changes_provider_model_id_changed_at_idx ON public.model_price_changes USING btree (provider, model_id, changed_at);
+CREATE INDEX model_price_changes_sync_id_idx ON public.model_price_changes USING btree (sync_id);
 CREATE INDEX occurrences_project_id_created_at_id_idx ON public.occurrences USING btree (project_id, created_at, id);
 CREATE INDEX occurrences_project_id_issue_id_idx ON public.occurrences USING btree (project_id, issue_id, created_at, id);
 CREATE INDEX occurrences_project_id_run_id_idx ON public.occurrences USING btree (project_id, run_id, created_at, id);
@@ -433,6 +540,9 @@ alter table api_keys add constraint api_keys_org_id_fkey FOREIGN KEY (org_id) RE
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table issue_notes add constraint issue_notes_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
 alter table issues add constraint issues_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+alter table model_price_changes add constraint model_price_changes_provider_model_id_fkey FOREIGN KEY (provider, model_id) REFERENCES models(provider, model_id);
+alter table model_price_changes add constraint model_price_changes_sync_id_fkey FOREIGN KEY (sync_id) REFERENCES catalog_syncs(id);
+alter table models add constraint models_provider_fkey FOREIGN KEY (provider) REFERENCES model_providers(id);
 alter table occurrences add constraint occurrences_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
 alter table occurrences add constraint occurrences_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES runs(project_id, id);
 alter table organization_members add constraint organization_members_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;

@@ -15,6 +15,7 @@ export interface ServiceProcess {
 export const SERVICE_PROCESSES: readonly ServiceProcess[] = [
   { name: "api", entry: "api/main.ts", readyPath: "/health/ready" },
   { name: "jobs", entry: "jobs/main.ts", readyPath: null },
+  { name: "catalog-sync", entry: "catalog-sync/main.ts", readyPath: null },
 ];
 
 const READY_TIMEOUT_MS = 30_000;

@@ -16,6 +16,7 @@ import { type Child, describeExit, openSupervisor, type Supervisor } from "./sup
 import { untilAborted } from "./wait.ts";
 
 const ADMIN = "api/admin/main.ts";
+const CATALOG_SYNC = "catalog-sync/main.ts";
 
 export interface StartOptions extends Command {
   stdout: NodeJS.WriteStream;
@@ -41,7 +42,7 @@ async function openDatabase(stack: Stack): Promise<{ url: string; server: Child 
   );
 }
 
-/** Brings the database up to date, and fills an empty one with the demo. */
+/** Brings the database up to date, and fills an empty one with the demo and a first catalogue of models. */
 async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<void> {
   const { supervisor, root, progress } = stack;
   await progress.step("Applying migrations", (note) =>
@@ -53,6 +54,13 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
       ...{ supervisor, root, env, note },
       purpose: "load the demo data",
       args: [ADMIN, "demo", "seed", "--if-empty", "--credentials-file", file],
+    }),
+  );
+  await progress.step("Loading the model catalogue", (note) =>
+    runOneOff({
+      ...{ supervisor, root, env, note },
+      purpose: "load the model catalogue",
+      args: [CATALOG_SYNC, "--if-empty"],
     }),
   );
 }

@@ -25,7 +25,7 @@ export async function measureInTurn<Name extends string>(
 }
 
 /** The middle of the values; the mean of the two middle ones where there is none. */
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length / 2;
   const [low = Number.NaN, high = Number.NaN] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];

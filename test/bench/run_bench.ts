@@ -10,6 +10,7 @@ const BENCHES: Readonly<
 > = {
   export: async () => (await import("./export_bench.ts")).benchExport,
   jobs: async () => (await import("./jobs_bench.ts")).benchJobs,
+  models: async () => (await import("./models_bench.ts")).benchModels,
 };
 
 /** How large a benchmark of jobs is: smaller ones show in seconds whether something is badly wrong. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { AnyElysia } from "elysia";
 import { type App, type AppDeps, buildApp } from "../../api/app.ts";
 import { createMetrics } from "../../api/metrics.ts";
+import { openCatalogMemory } from "../../api/models/catalog_memory.ts";
 import { type Config, readConfig } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
 import { openQueue } from "../../sql/boss.ts";
@@ -78,6 +79,11 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const leaving = new AbortController();
   const logLines: LogLine[] = [];
   const sql = openPool(db.url, { applicationName: API_APPLICATION, max: 4 });
+  const log = createLog({
+    level: "debug",
+    process: "test",
+    destination: { write: (line) => void logLines.push(JSON.parse(line)) },
+  });
   const deps: AppDeps = {
     config,
     sql,
@@ -89,11 +95,9 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     boss: await openQueue(sql, (error) => {
       throw error;
     }),
-    log: createLog({
-      level: "debug",
-      process: "test",
-      destination: { write: (line) => void logLines.push(JSON.parse(line)) },
-    }),
+    // It follows nothing by itself: tests say when there is something new.
+    catalog: openCatalogMemory({ sql, log }),
+    log,
     metrics: createMetrics(),
     leaving: leaving.signal,
     ...(options.now ? { now: options.now } : {}),

@@ -24,6 +24,8 @@ test("readConfig() has the contract's defaults", () => {
       dataDir: ".data",
       artifactUrl: pathToFileURL(join(process.cwd(), ".data/artifacts")).href,
       s3: null,
+      catalogSource: "bundled",
+      catalogSyncCron: "23 */6 * * *",
       exportSyncMaxRows: 250_000,
       exportBundleMaxRows: 500_000,
       exportPrepareTimeoutMs: 10_000,
@@ -82,6 +84,23 @@ for (const [name, good, bad] of [
   ["PORT", ["0", "65535"], ["-1", "65536", "80a", "0x50", "1e3", "3000.0"]],
   ["DATABASE_POOL_MAX", ["1", "1000"], ["0", "1001"]],
   ["EXPORT_SYNC_MAX_ROWS", ["0", "2147483647"], ["2147483648", "99999999999999999999"]],
+  [
+    "CATALOG_SOURCE",
+    [
+      "bundled",
+      "/data/models.json.gz",
+      "models.json",
+      "https://models.dev/api.json",
+      "http://127.0.0.1:8080/a",
+      "http://[::1]/",
+    ],
+    ["http://models.dev/api.json", "ftp://models.dev", "file:///models.json", "http://127.0.0.1.models.dev/"],
+  ],
+  [
+    "CATALOG_SYNC_CRON",
+    ["0 3 * * *", "*/5 1-4 * * 1"],
+    ["hourly", "* * *", "61 * * * *", "0 0 31 2 *", "2030-01-01T00:00:00"],
+  ],
   ["TRUST_PROXY", ["true", "false"], ["1", "yes", "TRUE"]],
   ["LOG_LEVEL", ["silent", "trace"], ["INFO", "verbose"]],
 ] as const) {

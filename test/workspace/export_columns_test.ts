@@ -20,8 +20,13 @@ const NOT_EXPORTED: readonly string[] = [
 const SERVICE_TABLES: readonly string[] = [
   "api_keys",
   "audit_log",
+  "catalog_syncs",
   "export_jobs",
   "login_attempts",
+  "model_aliases",
+  "model_price_changes",
+  "model_providers",
+  "models",
   "organization_members",
   "organizations",
   "projects",

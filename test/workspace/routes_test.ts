@@ -7,6 +7,12 @@ import { openTestApp } from "../helpers/app.ts";
 /** Open to everyone: a route joins this list by decision, not by oversight. */
 const PUBLIC_ROUTES = [
   "GET /api/v1/export/datasets",
+  "GET /api/v1/models",
+  "GET /api/v1/models/:provider/*",
+  "GET /api/v1/models/aliases",
+  "GET /api/v1/models/history/:provider/*",
+  "GET /api/v1/models/providers",
+  "GET /api/v1/models/resolve/*",
   "GET /api/v1/users/:id",
   "GET /dashboard/",
   "GET /dashboard/assets/:file",

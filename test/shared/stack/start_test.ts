@@ -69,6 +69,14 @@ test("a later boot finds the data and prints the same credentials", async () => 
   expect((await fetch(`http://127.0.0.1:${stack.port}/health/ready`)).status).toBe(200);
 });
 
+test("the catalogue of models is there from the first answer on", async () => {
+  using directory = makeDataDirectory();
+  await using stack = await startStack(directory.path, { CATALOG_SOURCE: "http://127.0.0.1:1/api.json" });
+  await stack.ready();
+  const response = await fetch(`http://127.0.0.1:${stack.port}/api/v1/models?limit=1`);
+  expect(await response.json()).toMatchObject({ data: { total: 687 } });
+});
+
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   test(`${signal} stops everything and leaves no process`, async () => {
     using directory = copyDataDirectory(firstBoot);

@@ -1,0 +1,102 @@
+/**
+ * The catalogue that this process answers from. It follows the database: a sync tells it by NOTIFY, and it looks for
+ * itself as well, since a notification can be missed while a connection is made anew, and operators change aliases
+ * without one.
+ */
+import type { Log } from "../../shared/log.ts";
+import { readCatalogSnapshot } from "../../sql/catalog_snapshot.ts";
+import { CATALOG_CHANNEL, type CatalogVersion, findCatalogVersion } from "../../sql/catalog_syncs.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { buildCatalog, type Catalog } from "./catalog.ts";
+
+/** With the time of loading, well below the second in which every process has to know a new catalogue. */
+const LOOK_EVERY_MS = 500;
+
+export interface CurrentCatalog {
+  catalog: Catalog;
+  /** What the database said of it: when it was synced last, and how that went. */
+  version: CatalogVersion;
+}
+
+export interface CatalogMemory {
+  /** What to answer from. Throws only when there never was a catalogue and the database is away. */
+  current(): Promise<CurrentCatalog>;
+  /** What is in memory; `null` before anything was read. */
+  peek(): CurrentCatalog | null;
+  /** Makes sure that what `current` gives is what the database holds by now. */
+  refresh(): Promise<void>;
+  /** Begins to follow the database by itself. */
+  follow(): void;
+  /** Stops following. */
+  close(): void;
+}
+
+/** Opens the memory; nothing is read before it is needed. */
+export function openCatalogMemory({ sql, log }: { sql: Pool; log: Log }): CatalogMemory {
+  let known: CurrentCatalog | null = null;
+  let refreshing: Promise<void> | null = null;
+  let isAway = false;
+  let timer: ReturnType<typeof setInterval> | null = null;
+
+  async function readAnew(): Promise<void> {
+    const version = await findCatalogVersion(sql);
+    if (known && isSameContent(known.version, version)) {
+      // In one step: a request sees all of the old state or all of the new one.
+      known = { catalog: known.catalog, version };
+      return;
+    }
+    const snapshot = await readCatalogSnapshot(sql);
+    known = { catalog: buildCatalog(snapshot), version: snapshot.version };
+    const { etag, entries } = known.catalog;
+    log.debug({ event: "catalog.loaded", etag, models: entries.length }, "loaded the catalogue");
+  }
+
+  function refreshOnce(): Promise<void> {
+    refreshing ??= readAnew().finally(() => {
+      refreshing = null;
+    });
+    return refreshing;
+  }
+
+  async function refresh(): Promise<void> {
+    // A look that began before may have missed what the caller knows of.
+    if (refreshing) await refreshing.catch(() => {});
+    await refreshOnce();
+  }
+
+  async function look(isTold: boolean): Promise<void> {
+    try {
+      await (isTold ? refresh() : refreshOnce());
+      isAway = false;
+    } catch (error) {
+      // Said once: the last catalogue goes on being served.
+      if (!isAway) log.warn({ event: "catalog.away", err: error }, "cannot look for a new catalogue");
+      isAway = true;
+    }
+  }
+
+  return {
+    async current() {
+      if (!known) await refreshOnce();
+      if (!known) throw new Error("Cannot answer from the catalogue: it was not loaded");
+      return known;
+    },
+    peek: () => known,
+    refresh,
+    follow() {
+      void look(true);
+      timer = setInterval(() => void look(false), LOOK_EVERY_MS);
+      // The driver listens again when it has lost its connection; whatever was told meanwhile is found by looking.
+      sql
+        .listen(CATALOG_CHANNEL, () => void look(true))
+        .catch((error: unknown) => log.warn({ err: error }, "cannot listen for new catalogues"));
+    },
+    close() {
+      if (timer) clearInterval(timer);
+    },
+  };
+}
+
+function isSameContent(a: CatalogVersion, b: CatalogVersion): boolean {
+  return a.changedId === b.changedId && a.manualAliases === b.manualAliases;
+}

@@ -1,0 +1,36 @@
+/** What Prometheus is told of the catalogue, as this process knows it. */
+import { Gauge, type Registry } from "prom-client";
+import { CATALOG_SYNC_OUTCOMES } from "../../shared/vocabulary.ts";
+import type { CatalogMemory } from "./catalog_memory.ts";
+
+/** Registers the gauges; the memory is read when somebody asks. */
+export function registerCatalogMetrics(registry: Registry, memory: CatalogMemory): void {
+  const registers = [registry];
+  new Gauge({
+    name: "catalog_models",
+    help: "Models that the catalogue's source names",
+    registers,
+    collect() {
+      const entries = memory.peek()?.catalog.entries ?? [];
+      this.set(entries.filter(({ row }) => row.removedAt === null).length);
+    },
+  });
+  new Gauge({
+    name: "catalog_synced_timestamp_seconds",
+    help: "End of the last good sync of the catalogue; 0 before the first",
+    registers,
+    collect() {
+      this.set(Date.parse(memory.peek()?.version.syncedAt ?? "1970-01-01T00:00:00Z") / 1000);
+    },
+  });
+  new Gauge({
+    name: "catalog_last_sync",
+    help: "1 for what became of the last sync of the catalogue, 0 for the others",
+    labelNames: ["outcome"],
+    registers,
+    collect() {
+      const last = memory.peek()?.version.lastOutcome;
+      for (const outcome of CATALOG_SYNC_OUTCOMES) this.set({ outcome }, Number(outcome === last));
+    },
+  });
+}

@@ -1,0 +1,289 @@
+/** How the routes of the model catalogue describe themselves. */
+import { MODEL_ALIAS_SCOPES, MODEL_STATUSES, MODEL_TIERS, PRICE_FIELDS } from "../../shared/vocabulary.ts";
+import { describe } from "../exports/openapi.ts";
+import { failsWith } from "../openapi.ts";
+import { DEFAULT_LIMIT, LIST_FORMATS, MAX_LIMIT, SORT_FIELDS, SORT_ORDERS } from "./list_parameters.ts";
+import { CAPABILITIES } from "./model_json.ts";
+
+const TAG = "Models";
+const TEXT = { type: "string" };
+const URI = { type: "string", format: "uri" };
+const COUNT = { type: "integer", minimum: 0 };
+const TOKENS = { type: "integer", minimum: 1 };
+const PRICE = { type: "number", minimum: 0 };
+const DATE = { type: ["string", "null"], format: "date" };
+const INSTANT = { type: "string", format: "date-time" };
+const TEXTS = { type: "array", items: TEXT };
+
+function record(fields: Readonly<Record<string, object>>, optional: readonly string[] = []) {
+  const required = Object.keys(fields).filter((name) => !optional.includes(name));
+  return { type: "object", required, properties: fields };
+}
+
+const SHARED_FIELDS = {
+  provider: TEXT,
+  modelId: TEXT,
+  name: TEXT,
+  family: { ...TEXT, description: "Left out where nobody knows it" },
+  tier: { type: "string", enum: MODEL_TIERS },
+  status: { type: "string", enum: MODEL_STATUSES },
+  capabilities: record(Object.fromEntries(CAPABILITIES.map((name) => [name, { type: "boolean" }]))),
+  limits: {
+    ...record({ context: TOKENS, output: TOKENS }, ["context", "output"]),
+    type: ["object", "null"],
+    description: "Tokens; an unknown part is left out",
+  },
+  cost: {
+    ...record({ input: PRICE, output: PRICE, cacheRead: PRICE, cacheWrite: PRICE }, [
+      "cacheRead",
+      "cacheWrite",
+    ]),
+    type: ["object", "null"],
+    description: "USD per million tokens",
+  },
+  releaseDate: DATE,
+};
+
+const LIST_ITEM = record(SHARED_FIELDS, ["family"]);
+
+const MODEL = record(
+  {
+    ...SHARED_FIELDS,
+    description: TEXT,
+    providerModelId: TEXT,
+    modalities: record({ input: TEXTS, output: TEXTS }),
+    knowledgeCutoff: DATE,
+    openWeights: { type: "boolean" },
+    logoUrl: { type: ["string", "null"], format: "uri" },
+    syncedAt: { ...INSTANT, description: "When the catalogue was last compared with its source" },
+  },
+  ["family"],
+);
+
+const PROVIDER = record(
+  {
+    id: TEXT,
+    name: TEXT,
+    status: { type: "string", enum: ["active"] },
+    logoUrl: URI,
+    docUrl: URI,
+    apiUrl: URI,
+  },
+  ["docUrl", "apiUrl"],
+);
+
+const ALIAS = record({
+  alias: TEXT,
+  provider: TEXT,
+  modelId: TEXT,
+  scope: { type: "string", enum: MODEL_ALIAS_SCOPES },
+  deprecated: {
+    type: "boolean",
+    description: "Its model is deprecated, or it is kept for those who use it only",
+  },
+});
+
+const EXAMPLE_KEY = { provider: "openai", modelId: "gpt-5" };
+const EXAMPLE_ITEM = {
+  ...EXAMPLE_KEY,
+  name: "GPT-5",
+  family: "gpt",
+  tier: "standard",
+  status: "available",
+  capabilities: {
+    vision: true,
+    tools: true,
+    streaming: true,
+    reasoning: true,
+    structuredOutput: true,
+    attachment: true,
+  },
+  limits: { context: 400_000, output: 128_000 },
+  cost: { input: 1.25, output: 10, cacheRead: 0.125 },
+  releaseDate: "2025-08-07",
+};
+const EXAMPLE_MODEL = {
+  ...EXAMPLE_ITEM,
+  description: "GPT-5 by OpenAI turns text and images into text, and has a context of 400,000 tokens.",
+  providerModelId: "gpt-5",
+  modalities: { input: ["text", "image"], output: ["text"] },
+  knowledgeCutoff: "2024-09-30",
+  openWeights: false,
+  logoUrl: "https://models.dev/logos/openai.svg",
+  syncedAt: "2026-11-20T10:00:00.000Z",
+};
+const EXAMPLE_ALIAS = { alias: "gpt", ...EXAMPLE_KEY, scope: "global", deprecated: false };
+
+const ETAG = { description: "Strong; of this version of the catalogue", schema: TEXT };
+const NOT_MODIFIED = { 304: { description: "What the client has still holds", headers: { ETag: ETAG } } };
+
+const IF_NONE_MATCH = {
+  name: "If-None-Match",
+  in: "header",
+  description: "The ETag of an earlier answer",
+  schema: TEXT,
+};
+const PROVIDER_PARAMETER = { name: "provider", in: "path", required: true, schema: TEXT, example: "openai" };
+
+/** The rest of a path. */
+function restParameter(name: string, example: string) {
+  const description = "May hold slashes, as they are or as %2F";
+  return { name, in: "path", required: true, description, schema: TEXT, example };
+}
+
+function queryParameter(name: string, schema: object, description: string) {
+  return { name, in: "query", description, schema };
+}
+
+function answers(description: string, schema: object, example: unknown, more: object = {}) {
+  const content = { "application/json": { schema, example }, ...more };
+  return { 200: { description, headers: { ETag: ETAG }, content }, ...NOT_MODIFIED };
+}
+
+function data(fields: Readonly<Record<string, object>>) {
+  return record({ data: record(fields) });
+}
+
+export const LIST_DETAIL = describe({
+  tags: [TAG],
+  operationId: "listModels",
+  summary: "List models",
+  description:
+    "By provider and id unless sorted otherwise. Models that their source does not name any more are left out unless " +
+    "status=deprecated asks for them. An unknown provider is an empty page.",
+  parameters: [
+    queryParameter("provider", TEXT, "Models of this provider"),
+    queryParameter("tier", { type: "string", enum: MODEL_TIERS }, "Models of this tier"),
+    queryParameter("status", { type: "string", enum: MODEL_STATUSES }, "Models of this status"),
+    {
+      ...queryParameter(
+        "capability",
+        { type: "array", items: { type: "string", enum: CAPABILITIES } },
+        "Repeatable: models with all of them",
+      ),
+      explode: true,
+    },
+    queryParameter("search", TEXT, "A part of the name or the id, in any case"),
+    queryParameter("sortBy", { type: "string", enum: SORT_FIELDS }, "What is unknown comes last"),
+    queryParameter("sortOrder", { type: "string", enum: SORT_ORDERS, default: "asc" }, "Up or down"),
+    queryParameter(
+      "limit",
+      { type: "integer", minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+      "Of a page",
+    ),
+    queryParameter("offset", { ...COUNT, default: 0 }, "Models before the page"),
+    queryParameter(
+      "format",
+      { type: "string", enum: LIST_FORMATS, default: "json" },
+      "csv: the whole filtered list with prices, not a page",
+    ),
+    IF_NONE_MATCH,
+  ],
+  responses: answers(
+    "A page and the aliases of its models, or the whole list as CSV",
+    data({
+      models: { type: "array", items: LIST_ITEM },
+      aliases: { type: "array", items: ALIAS },
+      total: COUNT,
+      limit: COUNT,
+      offset: COUNT,
+      hasMore: { type: "boolean" },
+    }),
+    {
+      data: {
+        models: [EXAMPLE_ITEM],
+        aliases: [EXAMPLE_ALIAS],
+        total: 1,
+        limit: 50,
+        offset: 0,
+        hasMore: false,
+      },
+    },
+    { "text/csv; charset=utf-8; header=present": { schema: TEXT } },
+  ),
+});
+
+export const PROVIDERS_DETAIL = describe({
+  tags: [TAG],
+  operationId: "listModelProviders",
+  summary: "List active providers",
+  parameters: [IF_NONE_MATCH],
+  responses: answers("All of them", data({ providers: { type: "array", items: PROVIDER }, total: COUNT }), {
+    data: {
+      providers: [
+        {
+          id: "openai",
+          name: "OpenAI",
+          status: "active",
+          logoUrl: "https://models.dev/logos/openai.svg",
+          docUrl: "https://platform.openai.com/docs/models",
+        },
+      ],
+      total: 1,
+    },
+  }),
+});
+
+export const ALIASES_DETAIL = describe({
+  tags: [TAG],
+  operationId: "listModelAliases",
+  summary: "List aliases",
+  parameters: [IF_NONE_MATCH],
+  responses: answers("All of them", data({ aliases: { type: "array", items: ALIAS }, total: COUNT }), {
+    data: { aliases: [EXAMPLE_ALIAS], total: 1 },
+  }),
+});
+
+export const RESOLVE_DETAIL = describe({
+  tags: [TAG],
+  operationId: "resolveModelAlias",
+  summary: "Find the model an alias stands for",
+  parameters: [restParameter("alias", "gpt"), IF_NONE_MATCH],
+  responses: answers(
+    "The model",
+    data({ alias: TEXT, target: { ...TEXT, description: "provider/modelId" }, model: MODEL }),
+    { data: { alias: "gpt", target: "openai/gpt-5", model: EXAMPLE_MODEL } },
+  ),
+  ...failsWith("NOT_FOUND"),
+});
+
+const MODEL_PARAMETERS = [PROVIDER_PARAMETER, restParameter("modelId", "gpt-5"), IF_NONE_MATCH];
+
+export const MODEL_DETAIL = describe({
+  tags: [TAG],
+  operationId: "getModel",
+  summary: "Get one model",
+  description: "Models that their source does not name any more are still here, deprecated.",
+  parameters: MODEL_PARAMETERS,
+  responses: answers("The model, without an envelope", MODEL, EXAMPLE_MODEL),
+  ...failsWith("NOT_FOUND"),
+});
+
+export const HISTORY_DETAIL = describe({
+  tags: [TAG],
+  operationId: "listModelPriceChanges",
+  summary: "List what a model's prices were",
+  parameters: MODEL_PARAMETERS,
+  responses: answers(
+    "The changes, the latest first, in USD per million tokens",
+    data({
+      changes: {
+        type: "array",
+        items: record({
+          field: { type: "string", enum: PRICE_FIELDS },
+          oldValue: { type: ["number", "null"] },
+          newValue: { type: ["number", "null"] },
+          changedAt: INSTANT,
+        }),
+      },
+      total: COUNT,
+    }),
+    {
+      data: {
+        changes: [{ field: "input", oldValue: 1.5, newValue: 1.25, changedAt: "2026-11-20T10:00:00.000Z" }],
+        total: 1,
+      },
+    },
+  ),
+  ...failsWith("NOT_FOUND"),
+});

@@ -1,0 +1,19 @@
+/** Every route under /models: the visible list. */
+import { Elysia } from "elysia";
+import type { Sql } from "../../sql/pool.ts";
+import type { Metrics } from "../metrics.ts";
+import type { CatalogMemory } from "./catalog_memory.ts";
+import { registerCatalogMetrics } from "./catalog_metrics.ts";
+import { listRoutes } from "./list.ts";
+import { lookupRoutes } from "./lookup.ts";
+
+export interface ModelDeps {
+  catalog: CatalogMemory;
+  sql: Sql;
+  metrics: Metrics;
+}
+
+export function modelRoutes(deps: ModelDeps) {
+  registerCatalogMetrics(deps.metrics.registry, deps.catalog);
+  return new Elysia().use(listRoutes(deps)).use(lookupRoutes(deps));
+}

@@ -1,0 +1,117 @@
+/** Other names of models, generated from the catalogue: bare ids of the labs' own models, and names of families. Pure. */
+import type { ModelAlias } from "../sql/model_aliases.ts";
+import type { Model } from "../sql/models.ts";
+
+interface FirstParty {
+  provider: string;
+  /** Of the ids there, those of the lab's own models; all when left out. */
+  ids?: RegExp;
+  /** What stands before the bare id. */
+  prefix?: string;
+}
+
+/** The labs' own providers. Of two that have the same bare id, the one listed first has the alias. */
+const FIRST_PARTIES: readonly FirstParty[] = [
+  { provider: "openai" },
+  { provider: "anthropic" },
+  { provider: "google" },
+  { provider: "mistral" },
+  { provider: "xai" },
+  { provider: "deepseek" },
+  { provider: "meta" },
+  { provider: "llama" },
+  { provider: "alibaba", ids: /^(?:qwen|qwq|qvq)/ },
+  { provider: "cohere" },
+  { provider: "moonshotai" },
+  { provider: "zai" },
+  { provider: "minimax" },
+  { provider: "nvidia", ids: /^nvidia\//, prefix: "nvidia/" },
+  { provider: "amazon-bedrock", ids: /^amazon\.nova/ },
+];
+
+interface FamilyName {
+  aliases: readonly string[];
+  provider: string;
+  /** Ids of the family: the alias means the newest of them. */
+  ids: RegExp;
+}
+
+/** Names people use for families. They are known by their ids, for not every source names families. */
+const FAMILY_NAMES: readonly FamilyName[] = [
+  { aliases: ["gpt"], provider: "openai", ids: /^gpt-[\d.]+o?$/ },
+  { aliases: ["gpt-mini"], provider: "openai", ids: /^gpt-[\d.]+o?-mini$/ },
+  { aliases: ["gpt-nano"], provider: "openai", ids: /^gpt-[\d.]+-nano$/ },
+  { aliases: ["gpt-codex"], provider: "openai", ids: /^gpt-[\d.]+-codex$/ },
+  { aliases: ["claude-sonnet", "sonnet"], provider: "anthropic", ids: /sonnet/ },
+  { aliases: ["claude-opus", "opus"], provider: "anthropic", ids: /opus/ },
+  { aliases: ["claude-haiku", "haiku"], provider: "anthropic", ids: /haiku/ },
+  { aliases: ["gemini"], provider: "google", ids: /^gemini-[\d.]+-(?:pro|flash)$/ },
+  { aliases: ["gemini-pro"], provider: "google", ids: /^gemini-[\d.]+-pro$/ },
+  { aliases: ["gemini-flash"], provider: "google", ids: /^gemini-[\d.]+-flash$/ },
+  { aliases: ["gemini-flash-lite"], provider: "google", ids: /^gemini-[\d.]+-flash-lite$/ },
+  { aliases: ["gemma"], provider: "google", ids: /^gemma-/ },
+  { aliases: ["grok"], provider: "xai", ids: /^grok-\d/ },
+  { aliases: ["mistral"], provider: "mistral", ids: /^mistral-(?:large|medium|small)/ },
+  { aliases: ["mistral-large"], provider: "mistral", ids: /^mistral-large/ },
+  { aliases: ["mistral-medium"], provider: "mistral", ids: /^mistral-medium/ },
+  { aliases: ["mistral-small"], provider: "mistral", ids: /^mistral-small/ },
+  { aliases: ["codestral"], provider: "mistral", ids: /^codestral/ },
+  { aliases: ["devstral"], provider: "mistral", ids: /devstral/ },
+  { aliases: ["magistral"], provider: "mistral", ids: /^magistral/ },
+  { aliases: ["deepseek"], provider: "deepseek", ids: /^deepseek-chat/ },
+  { aliases: ["llama"], provider: "llama", ids: /^llama-/ },
+  { aliases: ["qwen"], provider: "alibaba", ids: /^qwen[\d.]*-(?:max|plus|flash|turbo)$/ },
+  { aliases: ["command"], provider: "cohere", ids: /^command-[ar]/ },
+  { aliases: ["kimi"], provider: "moonshotai", ids: /^kimi-/ },
+  { aliases: ["glm"], provider: "zai", ids: /^glm-[\d.]+$/ },
+  { aliases: ["minimax"], provider: "minimax", ids: /^minimax-/i },
+  { aliases: ["nemotron"], provider: "nvidia", ids: /^nvidia\/nemotron-\d/ },
+  { aliases: ["nova"], provider: "amazon-bedrock", ids: /^amazon\.nova-\d/ },
+];
+
+/**
+ * The aliases of the models that are live, by alias. A bare id is stronger than a family's name, and a name of the
+ * table above is stronger than the same name of a family at the source.
+ */
+export function generateAliases(models: readonly Model[]): ModelAlias[] {
+  const byProvider = Map.groupBy(models, (model) => model.provider);
+  const own = FIRST_PARTIES.flatMap((party) =>
+    (byProvider.get(party.provider) ?? [])
+      .filter((model) => party.ids?.test(model.modelId) ?? true)
+      .map((model) => ({ bareId: model.modelId.slice(party.prefix?.length ?? 0), model })),
+  );
+  const targets = new Map<string, Model>();
+  const add = (alias: string, model: Model | undefined): void => {
+    if (model && !targets.has(alias)) targets.set(alias, model);
+  };
+  for (const { bareId, model } of own) add(bareId, model);
+  for (const { aliases, provider, ids } of FAMILY_NAMES) {
+    const family = (byProvider.get(provider) ?? []).filter((model) => ids.test(model.modelId));
+    for (const alias of aliases) add(alias, findNewest(family));
+  }
+  const families = Map.groupBy(
+    own.map(({ model }) => model).filter((model) => model.family !== null),
+    (model) => model.family ?? "",
+  );
+  for (const [family, members] of families) add(family, findNewest(members));
+  return [...targets]
+    .map(([alias, { provider, modelId, status }]) => ({
+      alias,
+      provider,
+      modelId,
+      deprecated: status === "deprecated",
+    }))
+    .sort((a, b) => (a.alias < b.alias ? -1 : 1));
+}
+
+/** The newest available model; of the same date the one with the shorter id, which is no dated snapshot. */
+function findNewest(models: readonly Model[]): Model | undefined {
+  return models
+    .filter((model) => model.status === "available")
+    .sort(
+      (a, b) =>
+        (b.releaseDate ?? "").localeCompare(a.releaseDate ?? "") ||
+        a.modelId.length - b.modelId.length ||
+        (a.modelId < b.modelId ? -1 : 1),
+    )[0];
+}

@@ -1,0 +1,15 @@
+/** Writes what a plan says. Call inside the transaction in which the stored catalogue was read. */
+import { upsertGeneratedAliases } from "../sql/model_aliases.ts";
+import { markModelProvidersGone, upsertModelProviders } from "../sql/model_providers.ts";
+import { markModelsGone, upsertModels } from "../sql/models.ts";
+import type { Sql } from "../sql/pool.ts";
+import type { SyncPlan } from "./plan.ts";
+
+/** Writes everything but the price changes, which belong to a recorded run. One statement a table. */
+export async function applyPlan(tx: Sql, plan: SyncPlan): Promise<void> {
+  await upsertModelProviders(tx, plan.providers);
+  await upsertModels(tx, [...plan.inserted, ...plan.updated]);
+  await markModelsGone(tx, plan.gone);
+  await markModelProvidersGone(tx, plan.goneProviders);
+  await upsertGeneratedAliases(tx, plan.aliases);
+}

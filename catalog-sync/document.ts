@@ -1,0 +1,150 @@
+/** Reads the public catalogue document (models.dev's api.json): what is well-formed, and why the rest is skipped. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+
+/** Far above every price there is: what lies beyond it is a mistake. */
+const MAX_USD_PER_MTOK = 1e9;
+const MAX_ID_LENGTH = 500;
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
+const Price = Type.Number({ minimum: 0, maximum: MAX_USD_PER_MTOK });
+const Tokens = Type.Integer({ minimum: 0 });
+const Name = Type.String({
+  pattern: "\\S",
+  maxLength: 1000,
+  description: "must be a text of at most 1000 characters, and not blank",
+});
+
+/** Unknown keys are no mistake: the document grows. */
+const SourceModelShape = Type.Object({
+  id: Type.Optional(Type.String()),
+  name: Name,
+  family: Type.Optional(Type.String()),
+  attachment: Type.Optional(Type.Boolean()),
+  reasoning: Type.Optional(Type.Boolean()),
+  tool_call: Type.Optional(Type.Boolean()),
+  structured_output: Type.Optional(Type.Boolean()),
+  open_weights: Type.Optional(Type.Boolean()),
+  modalities: Type.Object({
+    input: Type.Array(Type.String({ minLength: 1 })),
+    output: Type.Array(Type.String({ minLength: 1 })),
+  }),
+  cost: Type.Optional(
+    Type.Object({
+      input: Price,
+      output: Price,
+      cache_read: Type.Optional(Price),
+      cache_write: Type.Optional(Price),
+    }),
+  ),
+  limit: Type.Optional(Type.Object({ context: Type.Optional(Tokens), output: Type.Optional(Tokens) })),
+  status: Type.Optional(Type.String()),
+  release_date: Type.Optional(Type.String()),
+  knowledge: Type.Optional(Type.String()),
+});
+
+const SourceProviderShape = Type.Object({
+  id: Type.Optional(Type.String()),
+  name: Name,
+  doc: Type.Optional(Type.String()),
+  api: Type.Optional(Type.String()),
+  models: Type.Record(Type.String(), Type.Unknown()),
+});
+
+const Model = TypeCompiler.Compile(SourceModelShape);
+const Provider = TypeCompiler.Compile(SourceProviderShape);
+
+/** A model as the document has it, with its provider's id and its own. */
+export type SourceModel = Static<typeof SourceModelShape> & { provider: string; id: string };
+export type SourceProvider = Omit<Static<typeof SourceProviderShape>, "models"> & { id: string };
+
+/** A row that cannot be taken. What is stored of it stays as it is. */
+export interface SkippedRow {
+  provider: string;
+  /** `null` when the whole provider is skipped. */
+  modelId: string | null;
+  reason: string;
+}
+
+export interface SourceDocument {
+  providers: SourceProvider[];
+  models: SourceModel[];
+  skipped: SkippedRow[];
+}
+
+export type DocumentResult = { ok: true; document: SourceDocument } | { ok: false; reason: string };
+
+/** Reads a parsed document. A bad row is skipped; `ok` is false when there is no provider in it. */
+export function readDocument(value: unknown): DocumentResult {
+  if (!isObject(value)) return { ok: false, reason: "the document is no JSON object of providers" };
+  const document: SourceDocument = { providers: [], models: [], skipped: [] };
+  for (const [id, provider] of Object.entries(value)) readProvider(document, id, provider);
+  if (document.providers.length > 0) return { ok: true, document };
+  const [first] = document.skipped;
+  const why = first ? `: ${first.provider}: ${first.reason}` : "";
+  return { ok: false, reason: `the document holds no provider${why}` };
+}
+
+function readProvider(document: SourceDocument, id: string, value: unknown): void {
+  const given = withoutNulls(value);
+  const { models, ...fields } = isObject(given) ? given : { models: null };
+  const reason = findIdProblem(id, fields) ?? (Provider.Check(given) ? null : explain(Provider, given));
+  if (reason !== null || !Provider.Check(given)) {
+    document.skipped.push({ provider: id, modelId: null, reason: reason ?? "is malformed" });
+    return;
+  }
+  const { name, doc, api } = given;
+  document.providers.push({ id, name, ...(doc ? { doc } : {}), ...(api ? { api } : {}) });
+  for (const [modelId, model] of Object.entries(given.models))
+    readModel(document, { provider: id, modelId, model });
+}
+
+function readModel(
+  { models, skipped }: SourceDocument,
+  { provider, modelId, model }: { provider: string; modelId: string; model: unknown },
+): void {
+  const given = withoutNulls(model);
+  if (!Model.Check(given)) {
+    skipped.push({ provider, modelId, reason: explain(Model, given) });
+    return;
+  }
+  const reason = findIdProblem(modelId, given);
+  if (reason === null) models.push({ ...given, provider, id: modelId });
+  else skipped.push({ provider, modelId, reason });
+}
+
+/** What is wrong with a row's key, or with any text of it: PostgreSQL stores neither NUL nor half a character. */
+function findIdProblem(key: string, row: object): string | null {
+  if (key.trim() === "") return "id: is empty";
+  if (CONTROL_CHARACTER.test(key)) return "id: holds a control character";
+  if (key.length > MAX_ID_LENGTH) return `id: must have at most ${MAX_ID_LENGTH} characters`;
+  if ("id" in row && row.id !== key) return "id: is not the key it stands under";
+  const text = JSON.stringify([key, row]);
+  // Hardly any row has an escape of this kind at all.
+  const isBad = text.includes("\\u") && /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/.test(text);
+  return isBad ? "text: holds NUL or malformed Unicode" : null;
+}
+
+/** What a row says with null it says by leaving out. */
+function withoutNulls(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(
+    entries.map(([name, field]) => [name, name === "cost" ? withoutNulls(field) : field]),
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function explain(
+  check: { Errors: ReturnType<typeof TypeCompiler.Compile<TSchema>>["Errors"] },
+  value: unknown,
+): string {
+  const error = check.Errors(value).First();
+  if (!error) return "is malformed";
+  const { message: told, schema } = error;
+  const message = schema.description ?? `${told.charAt(0).toLowerCase()}${told.slice(1)}`;
+  return [error.path.slice(1).replaceAll("/", "."), message].filter((part) => part !== "").join(": ");
+}

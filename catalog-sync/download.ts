@@ -1,0 +1,135 @@
+/** Downloads a document over HTTP within limits of time and size, and looks at where every redirect leads. */
+import type { LookupAddress } from "node:dns";
+import { lookup as resolveName } from "node:dns/promises";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { isLoopbackHost, isPublicAddress } from "./public_address.ts";
+import { SourceError } from "./source_error.ts";
+
+const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);
+const MAX_REDIRECTS = 5;
+const PRIVATE_TARGET = "it redirects to a loopback or private address";
+
+export interface DownloadOptions {
+  /** Sent as If-None-Match; `null` for none. */
+  etag: string | null;
+  timeoutMs: number;
+  maxBytes: number;
+  /** Aborted when the process has to leave. */
+  signal: AbortSignal;
+  /** Every address of a host; the system's resolver when left out. */
+  resolve?: (hostname: string) => Promise<LookupAddress[]>;
+}
+
+/** `bytes` is the body as it was sent, compressed perhaps; `null` when the document is the one `etag` names. */
+export interface Download {
+  bytes: Uint8Array | null;
+  etag: string | null;
+}
+
+/** Whether a source may be asked at this address: over TLS, or on this machine. */
+export function mayAsk(url: URL): boolean {
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname));
+}
+
+/** Downloads; throws SourceError for whatever keeps it from having the document. */
+export async function download(source: URL, options: DownloadOptions): Promise<Download> {
+  const timeout = AbortSignal.timeout(options.timeoutMs);
+  const signal = AbortSignal.any([timeout, options.signal]);
+  try {
+    return await follow(source, { ...options, signal });
+  } catch (error) {
+    if (timeout.aborted) throw new SourceError(`it did not answer whole in ${options.timeoutMs / 1000} s`);
+    if (error instanceof SourceError) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const message = error instanceof Error ? error.message : String(error);
+    throw new SourceError(`it cannot be reached: ${code || message}`, { cause: error });
+  }
+}
+
+async function follow(source: URL, options: DownloadOptions): Promise<Download> {
+  let url = source;
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
+    const response = await ask(url, { ...options, isRedirect: hops > 0 });
+    if (!REDIRECTS.has(response.statusCode)) return await read(response, options);
+    response.destroy();
+    url = redirectTarget(url, response.headers.location);
+  }
+  throw new SourceError(`it redirects more than ${MAX_REDIRECTS} times`);
+}
+
+/** Whoever is redirected to may be chosen by others, so it has to be public, whoever sends us there. */
+function redirectTarget(from: URL, location: string | undefined): URL {
+  const target = URL.parse(location ?? "", from.href);
+  if (!target) throw new SourceError("it redirects to no URL");
+  if (target.protocol !== "https:") throw new SourceError("it redirects to an address without TLS");
+  const host = target.hostname.replace(/^\[(.*)\]$/, "$1");
+  const isPrivate = isIP(host) === 0 ? isLoopbackHost(target.hostname) : !isPublicAddress(host);
+  if (isPrivate) throw new SourceError(PRIVATE_TARGET);
+  target.username = "";
+  target.password = "";
+  return target;
+}
+
+/** Resolves names as the connection is made, so that the address that was looked at is the one that is asked. */
+function publicLookup(resolve: (hostname: string) => Promise<LookupAddress[]>): LookupFunction {
+  return (hostname, { all }, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        const isPrivate = addresses.some(({ address }) => !isPublicAddress(address));
+        if (!first || isPrivate) return callback(new SourceError(PRIVATE_TARGET), []);
+        if (all) return callback(null, addresses);
+        callback(null, first.address, first.family);
+      },
+      (error) => callback(error, []),
+    );
+  };
+}
+
+function ask(url: URL, options: DownloadOptions & { isRedirect: boolean }): Promise<IncomingMessage> {
+  const { etag, signal, isRedirect, resolve = (name) => resolveName(name, { all: true }) } = options;
+  const send = url.protocol === "https:" ? requestHttps : requestHttp;
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return new Promise((fulfil, reject) => {
+    const request = send(`${url.origin}${url.pathname}${url.search}`, {
+      signal,
+      agent: false,
+      headers: {
+        Accept: "application/json",
+        "Accept-Encoding": "gzip",
+        ...(etag === null ? {} : { "If-None-Match": etag }),
+        ...(credentials === ":" ? {} : { Authorization: `Basic ${btoa(credentials)}` }),
+      },
+      ...(isRedirect ? { lookup: publicLookup(resolve) } : {}),
+    });
+    request.once("response", fulfil).once("error", reject).end();
+  });
+}
+
+async function read(response: IncomingMessage, { etag, maxBytes }: DownloadOptions): Promise<Download> {
+  const { statusCode, headers } = response;
+  try {
+    if (statusCode === 304 && etag !== null) return { bytes: null, etag };
+    if (statusCode !== 200) throw new SourceError(`it answered with status ${statusCode}`);
+    const chunks: Uint8Array[] = [];
+    let size = Number(headers["content-length"] ?? 0) > maxBytes ? maxBytes + 1 : 0;
+    if (size === 0) {
+      for await (const chunk of response as AsyncIterable<Uint8Array>) {
+        size += chunk.byteLength;
+        if (size > maxBytes) break;
+        chunks.push(chunk);
+      }
+    }
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    return { bytes: Buffer.concat(chunks), etag: headers.etag ?? null };
+  } finally {
+    response.destroy();
+  }
+}
+
+/** The refusal of a document beyond `maxBytes`, compressed or not. */
+export function tooLarge(maxBytes: number): SourceError {
+  return new SourceError(`the document is larger than ${maxBytes / 2 ** 20} MiB`);
+}

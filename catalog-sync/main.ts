@@ -1,0 +1,66 @@
+/** Entry point of the catalogue's sync: once, or on its schedule until it is told to leave. */
+import { configOrRefuse, leaveWhenTold, startOrRefuse } from "../shared/entry_point.ts";
+import { createLog } from "../shared/log.ts";
+import { createShutdown } from "../shared/shutdown.ts";
+import { CATALOG_APPLICATION } from "../sql/connections.ts";
+import { requireCurrentSchema } from "../sql/migrate.ts";
+import { openPool } from "../sql/pool.ts";
+import { parseCommandLine, USAGE } from "./command_line.ts";
+import { runOnce } from "./run_once.ts";
+import { startSchedule } from "./schedule.ts";
+import { openSource } from "./source.ts";
+
+const EXIT_USAGE = 2;
+/** One for the run, one to record what became of it when its own is gone. */
+const POOL_MAX = 2;
+/** A run that is writing needs no more than a few seconds; one that downloads is cut off. */
+const FINISH_MS = 20_000;
+
+async function main(): Promise<void> {
+  const command = parseCommandLine(process.argv.slice(2));
+  if (!command.ok) {
+    const { problem } = command;
+    if (problem === null) process.stdout.write(USAGE);
+    else process.stderr.write(`${problem}\n\n${USAGE}`);
+    process.exit(problem === null ? 0 : EXIT_USAGE);
+  }
+  const config = configOrRefuse(process);
+  const { mode, force } = command;
+  // What runs once speaks to a person, in words.
+  const level = mode === "schedule" ? config.logLevel : "silent";
+  const log = createLog({ level, process: "catalog-sync" });
+  const sql = openPool(config.databaseUrl, { applicationName: CATALOG_APPLICATION, max: POOL_MAX });
+  const source = await startOrRefuse(process, async () => {
+    await requireCurrentSchema(sql);
+    return openSource(config.catalogSource);
+  });
+  const leaving = new AbortController();
+  const deps = { sql, log, leaving: leaving.signal };
+  if (mode !== "schedule") {
+    const { exitCode, stdout, stderr } = await runOnce(deps, { source, mode, force });
+    process.stdout.write(stdout);
+    process.stderr.write(stderr);
+    await sql.end({ timeout: 1 });
+    process.exit(exitCode);
+  }
+
+  const schedule = startSchedule(deps, { source, cron: config.catalogSyncCron });
+  const shutdown = createShutdown({
+    log,
+    exit: (code) => process.exit(code),
+    phases: [
+      {
+        name: "finish the sync",
+        timeoutMs: FINISH_MS,
+        run: () => {
+          leaving.abort();
+          return schedule.finish();
+        },
+      },
+      { name: "close database", timeoutMs: 3_000, run: () => sql.end({ timeout: 1 }) },
+    ],
+  });
+  leaveWhenTold(process, log, shutdown);
+}
+
+await main();

@@ -1,0 +1,129 @@
+/** From the source's rows to ours. Pure. */
+import type { ModelStatus } from "../shared/vocabulary.ts";
+import type { ModelProvider } from "../sql/model_providers.ts";
+import type { Model } from "../sql/models.ts";
+import { describeModel } from "./description.ts";
+import type { SourceDocument, SourceModel, SourceProvider } from "./document.ts";
+import { answersAtOnce, idWords, normalizeModelId } from "./model_id.ts";
+import { isLoopbackHost } from "./public_address.ts";
+import { createTiering } from "./tiers.ts";
+
+/** Prices carry the noise of binary fractions, such as 0.04999999999999996, beyond these digits. */
+const PRICE_DIGITS = 12;
+/** From here on a limit stands for "none known", as 0 does. */
+const UNKNOWN_TOKENS_FROM = 50_000_000;
+/** No language model of the catalogue is older: such dates stand for "unknown". */
+const EARLIEST_YEAR = 2018;
+/** Prices that have a column of their own. */
+const PRICE_KEYS = new Set(["input", "output", "cache_read", "cache_write"]);
+
+export interface MappedCatalog {
+  providers: ModelProvider[];
+  models: Model[];
+}
+
+/** Maps a whole document: where a model's own row says nothing, the same model at other providers speaks for it. */
+export function mapCatalog({ providers, models }: SourceDocument): MappedCatalog {
+  const familyOf = createFamilies(models);
+  const tieringOf = createTiering(models);
+  const names = new Map(providers.map((provider) => [provider.id, provider.name.trim()]));
+  return {
+    providers: providers.map(mapProvider),
+    models: models.map((model) => {
+      const mapped = { ...mapModel(model), ...tieringOf(model), family: familyOf(model) };
+      return { ...mapped, description: describeModel(mapped, names.get(model.provider) ?? model.provider) };
+    }),
+  };
+}
+
+function mapProvider({ id, name, doc, api }: SourceProvider): ModelProvider {
+  return { id, name: name.trim(), docUrl: toPublicUrl(doc), apiUrl: toPublicUrl(api) };
+}
+
+/** What can be said of a model by its own row alone. */
+function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" | "family" | "description"> {
+  const { id, provider, cost, modalities, limit = {} } = model;
+  const { input, output } = modalities;
+  return {
+    provider,
+    modelId: id,
+    name: model.name.trim(),
+    hasVision: input.includes("image") || input.includes("video"),
+    hasTools: model.tool_call === true,
+    hasStreaming: output.includes("text") && !answersAtOnce(id),
+    hasReasoning: model.reasoning === true,
+    hasStructuredOutput: model.structured_output === true,
+    hasAttachment: model.attachment === true,
+    inputModalities: input,
+    outputModalities: output,
+    inputUsdPerMtok: roundPrice(cost?.input),
+    outputUsdPerMtok: roundPrice(cost?.output),
+    cacheReadUsdPerMtok: roundPrice(cost?.cache_read),
+    cacheWriteUsdPerMtok: roundPrice(cost?.cache_write),
+    pricing: otherPrices(cost),
+    contextTokens: knownTokens(limit.context),
+    outputTokens: knownTokens(limit.output),
+    status: statusOf(model),
+    releaseDate: toDate(model.release_date),
+    knowledgeCutoff: toDate(model.knowledge),
+    isOpenWeights: model.open_weights === true,
+  };
+}
+
+/** Of any model: its own family, or the commonest of the same model at other providers, or `null`. */
+function createFamilies(models: readonly SourceModel[]): (model: SourceModel) => string | null {
+  const known = Map.groupBy(
+    models.filter((model) => model.family?.trim()),
+    (model) => normalizeModelId(model.id),
+  );
+  return ({ id, provider, family }) => {
+    if (family?.trim()) return family.trim();
+    const others = (known.get(normalizeModelId(id)) ?? []).filter((peer) => peer.provider !== provider);
+    const votes = Map.groupBy(others, (peer) => peer.family?.trim() ?? "");
+    const [winner] = [...votes].toSorted(([a, as], [b, bs]) => bs.length - as.length || (a < b ? -1 : 1));
+    return winner?.[0] ?? null;
+  };
+}
+
+function statusOf({ id, name, status }: SourceModel): ModelStatus {
+  if (status === "deprecated") return "deprecated";
+  const words = idWords(`${id} ${name}`);
+  const isPreview = /-(?:preview|beta|alpha|exp|experimental)-/.test(words);
+  return status === "alpha" || status === "beta" || isPreview ? "preview" : "available";
+}
+
+/** `null` for what is no price; rounded to the digits that mean something. */
+function roundPrice(price: number | undefined): number | null {
+  return price === undefined ? null : Number(price.toPrecision(PRICE_DIGITS));
+}
+
+/** All prices without a column, rounded like those; `null` when there is none. */
+function otherPrices(cost: SourceModel["cost"]): Model["pricing"] {
+  const others = Object.entries(cost ?? {}).filter(([name]) => !PRICE_KEYS.has(name));
+  if (others.length === 0) return null;
+  return JSON.parse(JSON.stringify(Object.fromEntries(others)), (_, value: unknown) =>
+    typeof value === "number" ? roundPrice(value) : value,
+  );
+}
+
+function knownTokens(tokens: number | undefined): number | null {
+  return tokens === undefined || tokens === 0 || tokens >= UNKNOWN_TOKENS_FROM ? null : tokens;
+}
+
+/** A day of the calendar; a month stands for its first day. `null` for anything else and for what is too early. */
+export function toDate(text: string | undefined): string | null {
+  const [, month, day = "01"] = /^(\d{4}-\d{2})(?:-(\d{2}))?$/.exec(text?.trim() ?? "") ?? [];
+  if (!month || Number(month.slice(0, 4)) < EARLIEST_YEAR) return null;
+  const date = `${month}-${day}`;
+  const time = Date.parse(`${date}T00:00:00Z`);
+  // Where Date does not refuse a day that its month lacks, it counts on into the next month.
+  return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== date ? null : date;
+}
+
+/** An address that others can open; `null` for one with blanks to fill in, and for one on the reader's own machine. */
+function toPublicUrl(text: string | undefined): string | null {
+  const url = text === undefined || text.includes("${") ? null : URL.parse(text.trim());
+  if (!url || !/^https?:$/.test(url.protocol)) return null;
+
+  return isLoopbackHost(url.hostname) ? null : (text ?? "").trim();
+}

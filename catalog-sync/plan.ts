@@ -1,0 +1,152 @@
+/** What a sync has to write: the difference between what is stored and what the source says. Pure. */
+import type { SyncCounts } from "../sql/catalog_syncs.ts";
+import type { ModelAlias, ModelAliasRow } from "../sql/model_aliases.ts";
+import type { PriceChange } from "../sql/model_price_changes.ts";
+import type { ModelProvider, ModelProviderRow } from "../sql/model_providers.ts";
+import type { Model, ModelKey, ModelRow } from "../sql/models.ts";
+import { generateAliases } from "./aliases.ts";
+import type { SkippedRow } from "./document.ts";
+import type { MappedCatalog } from "./mapping.ts";
+
+export interface StoredCatalog {
+  providers: readonly ModelProviderRow[];
+  models: readonly ModelRow[];
+  aliases: readonly ModelAliasRow[];
+}
+
+export interface SyncPlan {
+  /** New, changed, or back. */
+  providers: ModelProvider[];
+  goneProviders: string[];
+  inserted: Model[];
+  updated: Model[];
+  gone: ModelKey[];
+  priceChanges: PriceChange[];
+  aliases: ModelAlias[];
+  counts: SyncCounts;
+}
+
+const PRICE_COLUMNS = [
+  ["input", "inputUsdPerMtok"],
+  ["output", "outputUsdPerMtok"],
+  ["cacheRead", "cacheReadUsdPerMtok"],
+  ["cacheWrite", "cacheWriteUsdPerMtok"],
+] as const;
+
+/** Fewer than this part of the live models: something is wrong with the source. */
+const LEAST_PART = 0.5;
+
+/** Why a catalogue should not replace what is stored; `null` when there is no reason. */
+export function findSuspicion(stored: StoredCatalog, mapped: MappedCatalog): string | null {
+  const live = stored.models.filter((model) => model.removedAt === null).length;
+  const { length } = mapped.models;
+  if (length >= live * LEAST_PART) return null;
+  return `the document holds ${length} models, fewer than half of the ${live} that are live`;
+}
+
+/** Compares. What the source has and could not be read (`skipped`) is not gone: it stays as it is. */
+export function planSync(
+  stored: StoredCatalog,
+  mapped: MappedCatalog,
+  skipped: readonly SkippedRow[],
+): SyncPlan {
+  const wasSkipped = createSkipTest(skipped);
+  const seen = new Set(mapped.models.map(keyOf));
+  const storedModels = new Map(stored.models.map((model) => [keyOf(model), model]));
+  const unseen = stored.models.filter((model) => model.removedAt === null && !seen.has(keyOf(model)));
+  const gone = unseen.filter((model) => !wasSkipped(model));
+  const kept = unseen.filter(wasSkipped);
+  const inserted = mapped.models.filter((model) => !storedModels.has(keyOf(model)));
+  const updated = mapped.models.filter((model) => {
+    const before = storedModels.get(keyOf(model));
+    return before !== undefined && !isSame(before, model);
+  });
+  return {
+    ...planProviders(stored, mapped, skipped),
+    inserted,
+    updated,
+    gone: gone.map(({ provider, modelId }) => ({ provider, modelId })),
+    priceChanges: updated.flatMap((model) => listPriceChanges(storedModels.get(keyOf(model)), model)),
+    aliases: planAliases(stored.aliases, generateAliases([...mapped.models, ...kept])),
+    counts: {
+      inserted: inserted.length,
+      updated: updated.length,
+      gone: gone.length,
+      unchanged: mapped.models.length - inserted.length - updated.length,
+      skipped: skipped.length,
+    },
+  };
+}
+
+/** Whether there is anything to write. */
+export function isEmptyPlan({ counts: _, ...changes }: SyncPlan): boolean {
+  return Object.values(changes).every((list) => list.length === 0);
+}
+
+/** Ids hold almost any character, but no control character. */
+function keyOf({ provider, modelId }: ModelKey): string {
+  return `${provider}\n${modelId}`;
+}
+
+function createSkipTest(skipped: readonly SkippedRow[]): (model: ModelKey) => boolean {
+  const providers = new Set(skipped.filter((row) => row.modelId === null).map((row) => row.provider));
+  const models = new Set(skipped.map(({ provider, modelId }) => keyOf({ provider, modelId: modelId ?? "" })));
+  return (model) => providers.has(model.provider) || models.has(keyOf(model));
+}
+
+function planProviders(
+  stored: StoredCatalog,
+  mapped: MappedCatalog,
+  skipped: readonly SkippedRow[],
+): Pick<SyncPlan, "providers" | "goneProviders"> {
+  const before = new Map(stored.providers.map((provider) => [provider.id, provider]));
+  const there = new Set([
+    ...mapped.providers.map(({ id }) => id),
+    ...skipped.map(({ provider }) => provider),
+  ]);
+  return {
+    providers: mapped.providers.filter((provider) => {
+      const row = before.get(provider.id);
+      return !row || !isSame(row, provider);
+    }),
+    goneProviders: stored.providers
+      .filter(({ id, removedAt }) => removedAt === null && !there.has(id))
+      .map(({ id }) => id),
+  };
+}
+
+/** Whether the row is live and holds just what the source says. */
+function isSame<Fields extends object>(row: Fields & { removedAt: string | null }, fields: Fields): boolean {
+  const names = Object.keys(fields) as (keyof Fields)[];
+  return row.removedAt === null && names.every((name) => isEqual(row[name], fields[name]));
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  return typeof a === "object" && typeof b === "object" && Bun.deepEquals(a, b, true);
+}
+
+function listPriceChanges(before: Model | undefined, after: Model): PriceChange[] {
+  if (!before) return [];
+  const { provider, modelId } = after;
+  return PRICE_COLUMNS.filter(([, column]) => before[column] !== after[column]).map(([field, column]) => ({
+    provider,
+    modelId,
+    field,
+    oldValue: before[column],
+    newValue: after[column],
+  }));
+}
+
+/** An alias that was given out once is never taken back: it stays, deprecated. */
+function planAliases(stored: readonly ModelAliasRow[], generated: readonly ModelAlias[]): ModelAlias[] {
+  const before = new Map(
+    stored
+      .filter((row) => row.origin === "generated")
+      .map(({ origin: _, scope: __, ...row }) => [row.alias, row]),
+  );
+  const changed = generated.filter((alias) => !Bun.deepEquals(before.get(alias.alias), alias, true));
+  for (const { alias } of generated) before.delete(alias);
+  const left = [...before.values()].filter((alias) => !alias.deprecated);
+  return [...changed, ...left.map((alias) => ({ ...alias, deprecated: true }))];
+}

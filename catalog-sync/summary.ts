@@ -1,0 +1,73 @@
+/** What `--once` and `--dry-run` print. */
+import type { SyncCounts } from "../sql/catalog_syncs.ts";
+import type { SkippedRow } from "./document.ts";
+import type { SyncPlan } from "./plan.ts";
+import { type SyncReport, toNotes } from "./sync.ts";
+
+/** Lines of one kind of change that are printed; the rest is counted. */
+const MAX_LISTED = 50;
+
+/** A run in words, and whether it went well. */
+export function summarize(report: SyncReport, label: string): { isGood: boolean; text: string } {
+  if (report.outcome === "busy") {
+    return {
+      isGood: true,
+      text: "Another sync is running: it does the work, and nothing is left to do here\n",
+    };
+  }
+  if ("error" in report) {
+    const text = `Cannot sync the catalogue from ${label}: ${report.error}; the last good catalogue stays\n`;
+    return { isGood: false, text };
+  }
+  const notes = report.notes.map((note) => `  skipped ${note}\n`);
+  return {
+    isGood: true,
+    text: `Synced the catalogue from ${label}: ${countsInWords(report.counts)}\n${notes.join("")}`,
+  };
+}
+
+/** A plan in words: every row that would be touched, up to a number of each kind. */
+export function describePlan(
+  { plan, skipped, suspicion }: { plan: SyncPlan; skipped: readonly SkippedRow[]; suspicion: string | null },
+  label: string,
+): string {
+  const models = (rows: readonly { provider: string; modelId: string }[]) =>
+    rows.map(({ provider, modelId }) => `${provider}/${modelId}`);
+  const sections = [
+    list(
+      "new provider or changed",
+      plan.providers.map(({ id }) => id),
+    ),
+    list("provider gone", plan.goneProviders),
+    list("insert", models(plan.inserted)),
+    list("update", models(plan.updated)),
+    list("gone", models(plan.gone)),
+    list(
+      "price",
+      plan.priceChanges.map(
+        ({ provider, modelId, field, oldValue, newValue }) =>
+          `${provider}/${modelId} ${field}: ${oldValue ?? "none"} → ${newValue ?? "none"}`,
+      ),
+    ),
+    list(
+      "alias",
+      plan.aliases.map(
+        ({ alias, provider, modelId, deprecated }) =>
+          `${alias} → ${provider}/${modelId}${deprecated ? " (deprecated)" : ""}`,
+      ),
+    ),
+    list("skip", toNotes(skipped)),
+  ];
+  const refusal = suspicion === null ? "" : `It would be refused without --force: ${suspicion}\n`;
+  return `${sections.join("")}A sync from ${label} would be: ${countsInWords(plan.counts)}\n${refusal}`;
+}
+
+function countsInWords({ inserted, updated, gone, unchanged, skipped }: SyncCounts): string {
+  return `${inserted} inserted, ${updated} updated, ${gone} gone, ${unchanged} unchanged, ${skipped} skipped`;
+}
+
+function list(kind: string, rows: readonly string[]): string {
+  const lines = rows.slice(0, MAX_LISTED).map((row) => `${kind}: ${row}\n`);
+  const rest = rows.length - lines.length;
+  return rest > 0 ? `${lines.join("")}${kind}: and ${rest} more\n` : lines.join("");
+}

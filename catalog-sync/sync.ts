@@ -1,0 +1,180 @@
+/** One run: load, check, compare, write, record. All of it is one transaction, and what fails changes nothing. */
+import type { Log } from "../shared/log.ts";
+import type { CatalogSyncOutcome } from "../shared/vocabulary.ts";
+import {
+  claimCatalogSync,
+  findLastGoodSync,
+  insertCatalogSync,
+  notifyCatalogSynced,
+  type SyncCounts,
+} from "../sql/catalog_syncs.ts";
+import { listModelAliases } from "../sql/model_aliases.ts";
+import { insertPriceChanges } from "../sql/model_price_changes.ts";
+import { listModelProviders } from "../sql/model_providers.ts";
+import { listModels } from "../sql/models.ts";
+import type { Pool, Sql } from "../sql/pool.ts";
+import { applyPlan } from "./apply.ts";
+import { readDocument, type SkippedRow } from "./document.ts";
+import { mapCatalog } from "./mapping.ts";
+import { findSuspicion, isEmptyPlan, planSync, type StoredCatalog, type SyncPlan } from "./plan.ts";
+import type { CatalogSource } from "./source.ts";
+import { SourceError } from "./source_error.ts";
+
+/** Bounds a row of `catalog_syncs`. */
+const MAX_NOTES = 100;
+const MAX_NOTE_LENGTH = 300;
+const MAX_ERROR_LENGTH = 500;
+
+const NO_COUNTS: SyncCounts = { inserted: 0, updated: 0, gone: 0, unchanged: 0, skipped: 0 };
+
+export interface SyncDeps {
+  /** Two connections: a run that fails is recorded outside of its transaction. */
+  sql: Pool;
+  log: Log;
+  /** Aborted when the process has to leave. */
+  leaving: AbortSignal;
+}
+
+export interface SyncOptions {
+  source: CatalogSource;
+  /** Asks without condition, and takes a document with few models too. */
+  force?: boolean;
+}
+
+/** What became of a run; `busy` when another one works, which leaves no record. */
+export type SyncReport =
+  | { outcome: "changed" | "unchanged"; counts: SyncCounts; notes: readonly string[] }
+  | { outcome: "refused" | "failed"; error: string }
+  | { outcome: "busy" };
+
+/** A document that is not trusted. */
+class SuspiciousDocument extends Error {
+  override readonly name = "SuspiciousDocument";
+}
+
+/** Runs a sync. Never throws: what goes wrong is in the report, in the log and, if it can be, in `catalog_syncs`. */
+export async function syncCatalog(deps: SyncDeps, options: SyncOptions): Promise<SyncReport> {
+  const startedAt = new Date();
+  const log = deps.log.child({ source: options.source.label });
+  try {
+    const report = await deps.sql.begin(async (tx): Promise<SyncReport> => {
+      if (!(await claimCatalogSync(tx))) return { outcome: "busy" };
+      return syncClaimed(tx, { ...options, signal: deps.leaving, startedAt });
+    });
+    const durationMs = Date.now() - startedAt.getTime();
+    if (report.outcome === "busy") log.info({ event: "catalog_sync.busy" }, "another sync is running");
+    else log.info({ event: "catalog_sync.done", ...report, durationMs }, "synced the catalogue");
+    return report;
+  } catch (error) {
+    return recordFailure(deps, { error, startedAt, source: options.source });
+  }
+}
+
+/** What a run would write, and why it would not; throws SourceError. Writes nothing. */
+export async function dryRunSync(
+  { sql, leaving }: SyncDeps,
+  { source }: SyncOptions,
+): Promise<{ plan: SyncPlan; skipped: readonly SkippedRow[]; suspicion: string | null }> {
+  const loaded = await source.load({ etag: null, signal: leaving });
+  if (loaded.isUnchanged) throw new SourceError("it answered with status 304");
+  return sql.begin("isolation level repeatable read read only", async (tx) =>
+    makePlan(await readStored(tx), loaded.value),
+  );
+}
+
+async function syncClaimed(
+  tx: Sql,
+  given: SyncOptions & { signal: AbortSignal; startedAt: Date },
+): Promise<SyncReport> {
+  const { source, force = false, signal, startedAt } = given;
+  const last = await findLastGoodSync(tx);
+  // Only the catalogue that is stored can be unchanged, and only as the same source knows it.
+  const etag = !force && last?.source === source.label ? last.etag : null;
+  const loaded = await source.load({ etag, signal });
+  const stored = await readStored(tx);
+  const run = { startedAt: startedAt.toISOString(), source: source.label, error: null };
+  if (loaded.isUnchanged) {
+    const unchanged = stored.models.filter((model) => model.removedAt === null).length;
+    const counts = { ...NO_COUNTS, unchanged };
+    await insertCatalogSync(tx, { ...run, ...counts, etag, outcome: "unchanged", notes: [] });
+    await notifyCatalogSynced(tx);
+    return { outcome: "unchanged", counts, notes: [] };
+  }
+  const { plan, skipped, suspicion } = makePlan(stored, loaded.value);
+  if (suspicion !== null && !force) throw new SuspiciousDocument(suspicion);
+  const { counts } = plan;
+  const notes = toNotes(skipped);
+  const outcome = isEmptyPlan(plan) ? "unchanged" : "changed";
+  await applyPlan(tx, plan);
+  const syncId = await insertCatalogSync(tx, { ...run, ...counts, etag: loaded.etag, outcome, notes });
+  await insertPriceChanges(tx, { syncId, changes: plan.priceChanges });
+  await notifyCatalogSynced(tx);
+  return { outcome, counts, notes };
+}
+
+async function readStored(tx: Sql): Promise<StoredCatalog> {
+  const providers = await listModelProviders(tx);
+  const models = await listModels(tx);
+  return { providers, models, aliases: await listModelAliases(tx) };
+}
+
+function makePlan(
+  stored: StoredCatalog,
+  value: unknown,
+): { plan: SyncPlan; skipped: readonly SkippedRow[]; suspicion: string | null } {
+  const read = readDocument(value);
+  if (!read.ok) throw new SuspiciousDocument(read.reason);
+  const mapped = mapCatalog(read.document);
+  if (mapped.models.length === 0) throw new SuspiciousDocument("the document holds no model");
+  const { skipped } = read.document;
+  return { plan: planSync(stored, mapped, skipped), skipped, suspicion: findSuspicion(stored, mapped) };
+}
+
+/** A line a skipped row, as many as a record may hold. */
+export function toNotes(skipped: readonly SkippedRow[]): string[] {
+  const lines = skipped.slice(0, MAX_NOTES).map(({ provider, modelId, reason }) => {
+    const name = modelId === null ? provider : `${provider}/${modelId}`;
+    return toStorable(`${name}: ${reason}`, MAX_NOTE_LENGTH);
+  });
+  const rest = skipped.length - lines.length;
+  return rest > 0 ? [...lines, `and ${rest} more`] : lines;
+}
+
+/** Text of the document, which may hold anything, as PostgreSQL can store it. */
+function toStorable(text: string, maxLength: number): string {
+  return text
+    .slice(0, maxLength)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, "\uFFFD");
+}
+
+async function recordFailure(
+  { sql, log, leaving }: SyncDeps,
+  given: { error: unknown; startedAt: Date; source: CatalogSource },
+): Promise<SyncReport> {
+  const { error, startedAt, source } = given;
+  const outcome: CatalogSyncOutcome = error instanceof SuspiciousDocument ? "refused" : "failed";
+  const isKnown = error instanceof SuspiciousDocument || error instanceof SourceError;
+  // What PostgreSQL says may hold values of rows, and what a bug says anything.
+  const told = isKnown ? error.message : "the catalogue could not be stored";
+  const message = toStorable(told, MAX_ERROR_LENGTH);
+  if (leaving.aborted) return { outcome: "failed", error: "the process had to leave" };
+  log.error(
+    { event: `catalog_sync.${outcome}`, source: source.label, err: error },
+    "cannot sync the catalogue",
+  );
+  try {
+    await insertCatalogSync(sql, {
+      ...NO_COUNTS,
+      startedAt: startedAt.toISOString(),
+      source: source.label,
+      etag: null,
+      outcome,
+      notes: [],
+      error: message,
+    });
+  } catch (cause) {
+    log.error({ event: "catalog_sync.unrecorded", err: cause }, "cannot record the failed sync");
+  }
+  return { outcome, error: message };
+}

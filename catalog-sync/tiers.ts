@@ -1,0 +1,61 @@
+/** Which tier a model is in, and by which rule. Pure. */
+import type { ModelTier, ModelTierSource } from "../shared/vocabulary.ts";
+import type { SourceModel } from "./document.ts";
+import { idWords, isEmbedding, normalizeModelId } from "./model_id.ts";
+
+export interface Tiering {
+  tier: ModelTier;
+  tierSource: ModelTierSource;
+}
+
+/** Families whose models do nothing but reason before they answer. */
+const REASONER_FAMILY =
+  /^(?:o|o-mini|o-pro|deepseek-thinking|kimi-thinking|sonar-reasoning|sonar-deep-research|magistral.*|glm-z)$/;
+const REASONER_WORD = /-(?:thinking|think|reasoner|reasoning|qwq|qvq|magistral|deep-research|r1|o1|o3|o4)-/;
+const NO_REASONER_WORD = /-non-(?:thinking|reasoning)-/;
+
+/** Blended price, in USD per million tokens, below which a model is of the tier. */
+const BUDGET_BELOW_USD = 1;
+const STANDARD_BELOW_USD = 7;
+
+/** Says the tier of any of `models`; those of other providers stand in where one has no price. */
+export function createTiering(models: readonly SourceModel[]): (model: SourceModel) => Tiering {
+  const peers = Map.groupBy(
+    models.filter((model) => blendedPrice(model) > 0),
+    (model) => normalizeModelId(model.id),
+  );
+  return (model) => {
+    if (isReasoner(model)) return { tier: "reasoning", tierSource: "reasoner" };
+    const price = blendedPrice(model);
+    if (price > 0) return { tier: tierOf(price), tierSource: "price" };
+    const others = (peers.get(normalizeModelId(model.id)) ?? []).filter(
+      (peer) => peer.provider !== model.provider,
+    );
+    if (others.length > 0) return { tier: tierOf(median(others.map(blendedPrice))), tierSource: "peers" };
+    return model.cost ? { tier: "budget", tierSource: "free" } : { tier: "standard", tierSource: "unpriced" };
+  };
+}
+
+function isReasoner({ id, family = "", modalities }: SourceModel): boolean {
+  if (!modalities.output.includes("text") || isEmbedding(id)) return false;
+  const words = idWords(id);
+  return REASONER_FAMILY.test(family) || (REASONER_WORD.test(words) && !NO_REASONER_WORD.test(words));
+}
+
+/** USD per million tokens of three parts input and one part output; 0 when free or not priced. */
+function blendedPrice({ cost }: SourceModel): number {
+  return cost ? (3 * cost.input + cost.output) / 4 : 0;
+}
+
+function tierOf(price: number): ModelTier {
+  if (price < BUDGET_BELOW_USD) return "budget";
+  return price < STANDARD_BELOW_USD ? "standard" : "premium";
+}
+
+/** The middle of the values, or the mean of the two in the middle. */
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  const [low = 0, high = 0] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];
+  return (low + high) / 2;
+}

@@ -1,0 +1,113 @@
+/** Table `catalog_syncs`: every run of the catalogue's sync and what became of it. */
+import type { CatalogSyncOutcome } from "../shared/vocabulary.ts";
+import type { Sql } from "./pool.ts";
+
+/** Rows of models. */
+export interface SyncCounts {
+  inserted: number;
+  /** Changed, or back after they had been gone. */
+  updated: number;
+  /** Not named by the source any more. */
+  gone: number;
+  unchanged: number;
+  /** Not understood, and left as they were. */
+  skipped: number;
+}
+
+export interface CatalogSync extends SyncCounts {
+  startedAt: string;
+  /** A URL without credentials and query, a file's path, or `bundled`. */
+  source: string;
+  /** What the source answered as its ETag. */
+  etag: string | null;
+  outcome: CatalogSyncOutcome;
+  /** Why rows were skipped. */
+  notes: readonly string[];
+  /** Only of what was refused or failed. */
+  error: string | null;
+}
+
+/** Any number nothing else locks: of two runs at once, the one that comes second leaves. */
+const ADVISORY_LOCK = 7_311_003;
+/** Told to the API's processes when a run has changed the catalogue or its date. */
+export const CATALOG_CHANNEL = "catalog_synced";
+
+/** Claims the right to sync until the transaction ends; `false` when another run has it. */
+export async function claimCatalogSync(tx: Sql): Promise<boolean> {
+  const [row] = await tx<
+    [{ claimed: boolean }]
+  >`select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as claimed`;
+  return row.claimed;
+}
+
+/** Whether there is a catalogue at all. */
+export async function existsCatalog(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ exists: boolean }]>`select exists (select from models) as exists`;
+  return row.exists;
+}
+
+/** What the catalogue's readers compare to see whether theirs is still the one that is stored. */
+export interface CatalogVersion {
+  /** The last run that changed something; `null` before the first. */
+  changedId: number | null;
+  /** A digest of the operators' aliases, which change without a run. */
+  manualAliases: string;
+  /** The end of the last good run; `null` before the first. */
+  syncedAt: string | null;
+  /** What became of the last run, good or not; `null` before the first. */
+  lastOutcome: CatalogSyncOutcome | null;
+}
+
+/** Cheap enough to be asked several times a second. */
+export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
+  const [row] = await sql<[CatalogVersion]>`
+    select
+      (select max(id) from catalog_syncs where outcome = 'changed') as changed_id,
+      (
+        select md5(coalesce(string_agg(row(alias, provider, model_id, scope, deprecated)::text, '' order by alias), ''))
+        from model_aliases
+        where origin = 'manual'
+      ) as manual_aliases,
+      (
+        select finished_at
+        from catalog_syncs
+        where outcome in ('changed', 'unchanged')
+        order by id desc
+        limit 1
+      ) as synced_at,
+      (select outcome from catalog_syncs order by id desc limit 1) as last_outcome`;
+  return row;
+}
+
+/** The source and ETag of the last good run; `null` before the first. */
+export async function findLastGoodSync(
+  sql: Sql,
+): Promise<{ source: string; etag: string | null; finishedAt: string } | null> {
+  const [row] = await sql<{ source: string; etag: string | null; finishedAt: string }[]>`
+    select source, etag, finished_at
+    from catalog_syncs
+    where outcome in ('changed', 'unchanged')
+    order by id desc
+    limit 1`;
+  return row ?? null;
+}
+
+/** Records a run that ends now, and returns its id. */
+export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<number> {
+  const [row] = await sql<[{ id: number }]>`
+    insert into catalog_syncs (
+      started_at, finished_at, source, etag, outcome, inserted, updated, gone, unchanged, skipped, notes, error
+    )
+    values (
+      ${sync.startedAt}, greatest(clock_timestamp(), ${sync.startedAt}), ${sync.source}, ${sync.etag}, ${sync.outcome},
+      ${sync.inserted}, ${sync.updated}, ${sync.gone}, ${sync.unchanged}, ${sync.skipped}, ${[...sync.notes]},
+      ${sync.error}
+    )
+    returning id`;
+  return row.id;
+}
+
+/** Tells the API's processes, once the transaction commits. */
+export async function notifyCatalogSynced(tx: Sql): Promise<void> {
+  await tx`select pg_notify(${CATALOG_CHANNEL}, '')`;
+}

@@ -1,0 +1,109 @@
+/** Several API processes that follow one database. */
+import { expect, test } from "bun:test";
+import { startApi } from "../../helpers/api_process.ts";
+import { openTestApp } from "../../helpers/app.ts";
+import { documentSource, makeDocument, syncFrom } from "../../helpers/catalog.ts";
+import { openTestDatabase, type TestDatabase } from "../../helpers/database.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
+
+const MODELS = 300;
+
+/** A document of which every model's name says the version. */
+function versionOf(version: number) {
+  const ids = Array.from({ length: MODELS }, (_, n) => `m${String(n).padStart(3, "0")}`);
+  return documentSource(
+    makeDocument({ acme: Object.fromEntries(ids.map((id) => [id, { name: `v${version}` }])) }),
+  );
+}
+
+interface Page {
+  etag: string | null;
+  names: string[];
+}
+
+async function readPage(url: string, offset = 0): Promise<Page> {
+  const response = await fetch(`${url}/api/v1/models?limit=200&offset=${offset}`);
+  const { data } = (await response.json()) as { data: { models: { name: string }[] } };
+  return { etag: response.headers.get("etag"), names: [...new Set(data.models.map(({ name }) => name))] };
+}
+
+async function endListeners(db: TestDatabase): Promise<number> {
+  const ended = await db.sql`
+    select pg_terminate_backend(pid, 5000)
+    from pg_stat_activity
+    where datname = current_database() and query ilike 'listen%'`;
+  return ended.length;
+}
+
+test("every process answers from a new catalogue within a second, and never from two", async () => {
+  await using db = await openTestDatabase();
+  await syncFrom(db.sql, versionOf(1));
+  const env = { DATABASE_URL: db.url, RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000000" };
+  await using first = await startApi(env);
+  await using second = await startApi(env);
+  const urls = [first.url, second.url];
+  await waitFor(async () =>
+    (await Promise.all(urls.map((url) => readPage(url)))).every(({ names }) => names[0] === "v1"),
+  );
+
+  const seen = new Map<string, Set<string>>();
+  const reading = new AbortController();
+  const readers = urls.map(async (url) => {
+    while (!reading.signal.aborted) {
+      for (const offset of [0, 200]) {
+        const { etag, names } = await readPage(url, offset);
+        expect(names).toHaveLength(1);
+        const known = seen.get(etag ?? "") ?? new Set();
+        seen.set(etag ?? "", known.add(names[0] ?? ""));
+      }
+    }
+  });
+  for (let version = 2; version <= 4; version += 1) {
+    await syncFrom(db.sql, versionOf(version));
+    const committed = performance.now();
+    for (const url of urls) await waitFor(async () => (await readPage(url)).names[0] === `v${version}`);
+    expect(performance.now() - committed).toBeLessThan(1000);
+  }
+  reading.abort();
+  await Promise.all(readers);
+  // A version has one ETag in both processes, and an ETag one version.
+  expect([...seen.values()].map((names) => [...names]).toSorted()).toEqual([["v1"], ["v2"], ["v3"], ["v4"]]);
+
+  // What is told while nobody listens is found all the same.
+  expect(await endListeners(db)).toBe(2);
+  await syncFrom(db.sql, versionOf(5));
+  for (const url of urls) await waitFor(async () => (await readPage(url)).names[0] === "v5", 1500);
+  // And they listen again.
+  await waitFor(async () => {
+    const [row] = await db.sql<[{ count: number }]>`
+      select count(*) from pg_stat_activity where datname = current_database() and query ilike 'listen%'`;
+    return row.count === 2;
+  }, 10_000);
+});
+
+test("a process goes on with the catalogue it has while the database is away", async () => {
+  await using app = await openTestApp();
+  await syncFrom(app.db.sql, versionOf(1));
+  expect((await app.request("/api/v1/models")).status).toBe(200);
+  await app.db.sql`alter table catalog_syncs rename to elsewhere`;
+  await expect(app.deps.catalog.refresh()).rejects.toThrow();
+  expect((await app.request("/api/v1/models?limit=1")).status).toBe(200);
+  await app.db.sql`alter table elsewhere rename to catalog_syncs`;
+  await syncFrom(app.db.sql, versionOf(2));
+  await app.deps.catalog.refresh();
+  expect(await (await app.request("/api/v1/models?limit=1")).text()).toContain('"name":"v2"');
+});
+
+test("an empty catalogue is an empty list, and /metrics tells of the last sync", async () => {
+  await using app = await openTestApp();
+  expect(await (await app.request("/api/v1/models")).json()).toEqual({
+    data: { models: [], aliases: [], total: 0, limit: 50, offset: 0, hasMore: false },
+  });
+  await syncFrom(app.db.sql, versionOf(1));
+  await syncFrom(app.db.sql, documentSource({}));
+  await app.deps.catalog.refresh();
+  const metrics = await (await app.request("/metrics")).text();
+  expect(metrics).toContain(`catalog_models ${MODELS}\n`);
+  expect(metrics).toContain('catalog_last_sync{outcome="refused"} 1\n');
+  expect(metrics).toMatch(/catalog_synced_timestamp_seconds 1\d{9}/);
+});

@@ -1,0 +1,279 @@
+import { describe, expect, test } from "bun:test";
+import { parseString } from "fast-csv";
+import { openTestApp, type TestApp } from "../../helpers/app.ts";
+import {
+  type DocumentModels,
+  documentSource,
+  loadBundledCatalog,
+  makeDocument,
+  syncFrom,
+} from "../../helpers/catalog.ts";
+
+interface ListBody {
+  data: {
+    models: { provider: string; modelId: string; [field: string]: unknown }[];
+    aliases: Record<string, unknown>[];
+    total: number;
+    limit: number;
+    offset: number;
+    hasMore: boolean;
+  };
+}
+
+async function openModels(models: DocumentModels): Promise<TestApp> {
+  const app = await openTestApp({ config: { rateLimitAnonymousPerMinute: 10_000 } });
+  await syncFrom(app.db.sql, documentSource(makeDocument(models)));
+  return app;
+}
+
+async function list(app: TestApp, query = ""): Promise<ListBody["data"]> {
+  const response = await app.request(`/api/v1/models${query}`);
+  expect([query, response.status]).toEqual([query, 200]);
+  return ((await response.json()) as ListBody).data;
+}
+
+async function ids(app: TestApp, query: string): Promise<string[]> {
+  return (await list(app, query)).models.map(({ provider, modelId }) => `${provider}/${modelId}`);
+}
+
+test("the list is by provider and id, in pages of 50, with the aliases of its models", async () => {
+  await using app = await openTestApp();
+  await loadBundledCatalog(app.db.sql);
+  const first = await list(app);
+  expect(first).toMatchObject({ total: 687, limit: 50, offset: 0, hasMore: true });
+  expect(first.models).toHaveLength(50);
+  const last = await list(app, "?limit=200&offset=600");
+  expect(last).toMatchObject({ total: 687, limit: 200, offset: 600, hasMore: false });
+  expect(last.models).toHaveLength(87);
+  expect(await list(app, "?offset=687")).toMatchObject({ models: [], total: 687, hasMore: false });
+
+  const all = (
+    await Promise.all([0, 200, 400, 600].map((offset) => list(app, `?limit=200&offset=${offset}`)))
+  ).flatMap(({ models }) => models);
+  const keys = all.map(({ provider, modelId }) => [provider, modelId] as const);
+  expect(keys).toEqual(
+    keys.toSorted(([p1, m1], [p2, m2]) => (p1 === p2 ? (m1 < m2 ? -1 : 1) : p1 < p2 ? -1 : 1)),
+  );
+
+  const { models, aliases } = await list(app, "?provider=openai&search=gpt-5&limit=200");
+  const listed = new Set(models.map(({ modelId }) => modelId));
+  expect(aliases).toContainEqual({
+    alias: "gpt-5",
+    provider: "openai",
+    modelId: "gpt-5",
+    scope: "global",
+    deprecated: false,
+  });
+  expect(aliases.every(({ provider, modelId }) => provider === "openai" && listed.has(String(modelId)))).toBe(
+    true,
+  );
+});
+
+test("an item has just its fields, and leaves out or nulls what nobody knows", async () => {
+  await using app = await openModels({
+    acme: {
+      full: {
+        family: "fam",
+        cost: { input: 1, output: 2, cache_read: 0.5, cache_write: 3 },
+        reasoning: true,
+      },
+      none: { cost: undefined, limit: { context: 0, output: 0 }, release_date: "soon", limits: undefined },
+      part: { limit: { context: 5, output: 0 } },
+    },
+  });
+  const { models } = await list(app);
+  expect(models).toEqual([
+    {
+      provider: "acme",
+      modelId: "full",
+      name: "full",
+      family: "fam",
+      tier: "standard",
+      status: "available",
+      capabilities: {
+        vision: false,
+        tools: true,
+        streaming: true,
+        reasoning: true,
+        structuredOutput: true,
+        attachment: false,
+      },
+      limits: { context: 128_000, output: 8192 },
+      cost: { input: 1, output: 2, cacheRead: 0.5, cacheWrite: 3 },
+      releaseDate: "2025-06-01",
+    },
+    expect.objectContaining({ modelId: "none", cost: null, limits: null, releaseDate: null }),
+    expect.objectContaining({ modelId: "part", limits: { context: 5 }, cost: { input: 1, output: 2 } }),
+  ]);
+  expect(models[1]).not.toHaveProperty("family");
+});
+
+describe("filters", () => {
+  const MODELS: DocumentModels = {
+    acme: {
+      "Big/Vision": {
+        name: "Seeing One",
+        modalities: { input: ["text", "image"], output: ["text"] },
+        cost: { input: 50, output: 50 },
+      },
+      "deepseek-r1": { reasoning: true, attachment: true },
+      "small-preview": { cost: { input: 0.1, output: 0.1 }, tool_call: false, structured_output: false },
+    },
+    zeta: { old: { status: "deprecated" }, embedding: {} },
+  };
+
+  test("let through what they name, and all of them together", async () => {
+    await using app = await openModels(MODELS);
+    for (const [query, expected] of [
+      ["?provider=zeta", ["zeta/embedding", "zeta/old"]],
+      ["?provider=nobody", []],
+      ["?tier=premium", ["acme/Big/Vision"]],
+      ["?tier=reasoning", ["acme/deepseek-r1"]],
+      ["?tier=budget&provider=acme", ["acme/small-preview"]],
+      ["?status=preview", ["acme/small-preview"]],
+      ["?status=deprecated", ["zeta/old"]],
+      ["?capability=vision", ["acme/Big/Vision"]],
+      ["?capability=attachment&capability=reasoning", ["acme/deepseek-r1"]],
+      ["?capability=vision&capability=reasoning", []],
+      [
+        "?capability=structuredOutput&capability=structuredOutput&provider=zeta",
+        ["zeta/embedding", "zeta/old"],
+      ],
+      ["?capability=streaming&provider=zeta", ["zeta/old"]],
+      ["?search=SEEING", ["acme/Big/Vision"]],
+      ["?search=big%2Fvi", ["acme/Big/Vision"]],
+      ["?search=%20r1%20", ["acme/deepseek-r1"]],
+      [
+        "?search=",
+        ["acme/Big/Vision", "acme/deepseek-r1", "acme/small-preview", "zeta/embedding", "zeta/old"],
+      ],
+      ["?search=%25", []],
+      ["?format=json&limit=1", ["acme/Big/Vision"]],
+    ] as const) {
+      expect([query, await ids(app, query)]).toEqual([query, [...expected]]);
+    }
+  });
+
+  test("models that are gone are listed for status=deprecated only", async () => {
+    await using app = await openModels(MODELS);
+    const { acme, zeta } = MODELS;
+    await syncFrom(
+      app.db.sql,
+      documentSource(makeDocument({ acme: { ...acme }, zeta: { old: { ...zeta?.["old"] } } })),
+    );
+    expect(await ids(app, "?provider=zeta")).toEqual(["zeta/old"]);
+    expect(await ids(app, "?status=deprecated")).toEqual(["zeta/embedding", "zeta/old"]);
+  });
+});
+
+test("sortBy sorts either way, what is unknown comes last, and ties stay in order", async () => {
+  await using app = await openModels({
+    b: { one: { name: "zeta", release_date: "2025-01", cost: { input: 3, output: 1 } } },
+    a: {
+      two: { name: "Alpha", release_date: "2024-05-05", cost: undefined },
+      three: { name: "beta", release_date: undefined, cost: { input: 3, output: 9 } },
+      four: { name: "beta", release_date: "2026-01-01", cost: { input: 0.5, output: 9 } },
+    },
+  });
+  for (const [query, expected] of [
+    ["?sortBy=name", "a/two a/four a/three b/one"],
+    ["?sortBy=name&sortOrder=desc", "b/one a/four a/three a/two"],
+    ["?sortBy=releaseDate&sortOrder=asc", "a/two b/one a/four a/three"],
+    ["?sortBy=releaseDate&sortOrder=desc", "a/four b/one a/two a/three"],
+    ["?sortBy=inputCost", "a/four a/three b/one a/two"],
+    ["?sortBy=inputCost&sortOrder=desc", "a/three b/one a/four a/two"],
+    ["?sortOrder=desc", "b/one a/two a/three a/four"],
+    ["?sortBy=inputCost&limit=2&offset=1", "a/three b/one"],
+  ] as const) {
+    expect([query, (await ids(app, query)).join(" ")]).toEqual([query, expected]);
+  }
+});
+
+test("what is unknown, doubled or out of bounds is refused, with its place", async () => {
+  await using app = await openModels({ acme: { a: {} } });
+  for (const [query, path, message] of [
+    ["?tier=cheap", "tier", "must be one of budget, standard, premium, reasoning"],
+    ["?tier=", "tier", "must be one of budget, standard, premium, reasoning"],
+    ["?status=gone", "status", "must be one of available, preview, deprecated"],
+    [
+      "?capability=vision&capability=smell",
+      "capability",
+      "must be one of vision, tools, streaming, reasoning, structuredOutput, attachment",
+    ],
+    ["?sortBy=price", "sortBy", "must be one of name, releaseDate, inputCost"],
+    ["?sortBy=name&sortOrder=up", "sortOrder", "must be one of asc, desc"],
+    ["?format=ndjson", "format", "must be one of json, csv"],
+    ["?limit=0", "limit", "must be a whole number from 1 to 200"],
+    ["?limit=201", "limit", "must be a whole number from 1 to 200"],
+    ["?limit=ten", "limit", "must be a whole number from 1 to 200"],
+    ["?limit=1.5", "limit", "must be a whole number from 1 to 200"],
+    ["?offset=-1", "offset", "must be a whole number from 0 to 2147483647"],
+    ["?limit=1&limit=2", "limit", "must be given once"],
+    ["?provider=a&provider=b", "provider", "must be given once"],
+    [`?search=${"x".repeat(501)}`, "search", "must have at most 500 characters"],
+    [
+      "?page=2",
+      "page",
+      "is not a parameter here; known are provider, tier, status, capability, search, sortBy, sortOrder, limit, offset, format",
+    ],
+  ] as const) {
+    const response = await app.request(`/api/v1/models${query}`);
+    expect([query, response.status]).toEqual([query, 400]);
+    expect(await response.json()).toMatchObject({
+      error: { code: "VALIDATION_ERROR", details: { errors: [{ path, message }] } },
+    });
+  }
+});
+
+test("format=csv is the whole filtered list with prices, and no cell begins a formula", async () => {
+  await using app = await openModels({
+    acme: {
+      "=cmd()": { name: '+1, "quoted"\nline', cost: { input: 0.05, output: 2 }, family: "@sum" },
+      plain: {
+        name: "＝wide",
+        cost: undefined,
+        limit: undefined,
+        modalities: { input: ["text", "image"], output: ["text"] },
+      },
+      third: {},
+    },
+    zeta: { other: {} },
+  });
+  const response = await app.request("/api/v1/models?format=csv&provider=acme&limit=1");
+  expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
+  expect(response.headers.get("content-disposition")).toBe(
+    "attachment; filename=\"models.csv\"; filename*=UTF-8''models.csv",
+  );
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+  const text = new TextDecoder().decode(bytes);
+  expect(text).toEndWith("\r\n");
+  const rows = await new Promise<Record<string, string>[]>((resolve, reject) => {
+    const found: Record<string, string>[] = [];
+    parseString(text, { headers: true })
+      .on("data", (row) => found.push(row))
+      .on("error", reject)
+      .on("end", () => resolve(found));
+  });
+  expect(rows.map(({ modelId }) => modelId)).toEqual(["'=cmd()", "plain", "third"]);
+  expect(rows[0]).toMatchObject({
+    provider: "acme",
+    name: '\'+1, "quoted"\nline',
+    family: "'@sum",
+    "capabilities.tools": "true",
+    "cost.input": "0.05",
+    "cost.output": "2",
+    "cost.cacheRead": "",
+    "limits.context": "128000",
+    releaseDate: "2025-06-01",
+    openWeights: "false",
+  });
+  expect(rows[1]).toMatchObject({
+    name: "'＝wide",
+    "cost.input": "",
+    "limits.output": "",
+    "modalities.input": '["text","image"]',
+  });
+  const none = await (await app.request("/api/v1/models?format=csv&provider=nobody")).text();
+  expect(none.trimEnd().split("\r\n")).toHaveLength(1);
+});

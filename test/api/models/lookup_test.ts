@@ -1,0 +1,234 @@
+import { describe, expect, test } from "bun:test";
+import { openTestApp, type TestApp } from "../../helpers/app.ts";
+import { type DocumentModels, documentSource, makeDocument, syncFrom } from "../../helpers/catalog.ts";
+
+const ODD_IDS = [
+  "openai/GPT-5",
+  "amazon.nova-pro-v1:0",
+  "claude@20250219",
+  "~latest/x",
+  "Hermes 2/(3.1v3)+y?&#%41",
+  "a/b/c",
+  "été",
+];
+
+async function openModels(models: DocumentModels): Promise<TestApp> {
+  const app = await openTestApp({ config: { rateLimitAnonymousPerMinute: 10_000 } });
+  await syncFrom(app.db.sql, documentSource(makeDocument(models)));
+  return app;
+}
+
+/** The body of an answer that has to be a success. */
+// biome-ignore lint/suspicious/noExplicitAny: bodies of five shapes, each of which its test compares whole
+async function get(app: TestApp, path: string): Promise<any> {
+  const response = await app.request(`/api/v1/models${path}`);
+  expect([path, response.status]).toEqual([path, 200]);
+  return await response.json();
+}
+
+async function expectUnknown(app: TestApp, path: string, reason: string): Promise<void> {
+  const response = await app.request(`/api/v1/models${path}`);
+  expect([path, response.status]).toEqual([path, 404]);
+  expect(await response.json()).toMatchObject({ error: { code: "NOT_FOUND", details: { reason } } });
+}
+
+describe("GET /models/{provider}/{modelId}", () => {
+  test("answers with the bare model, all of it", async () => {
+    await using app = await openModels({
+      openai: {
+        "gpt-5": {
+          name: "GPT-5",
+          family: "gpt",
+          knowledge: "2024-09",
+          modalities: { input: ["text", "image"], output: ["text"] },
+          cost: { input: 1.25, output: 10, cache_read: 0.125, reasoning: 7 },
+        },
+      },
+    });
+    const [run] = await app.db.sql`select finished_at from catalog_syncs`;
+    expect(await get(app, "/openai/gpt-5")).toEqual({
+      provider: "openai",
+      modelId: "gpt-5",
+      name: "GPT-5",
+      description:
+        "GPT-5 by Provider openai turns text and images into text, has a context of 128,000 tokens, and supports tool " +
+        "calls, structured output, and streaming.",
+      providerModelId: "gpt-5",
+      family: "gpt",
+      capabilities: {
+        vision: true,
+        tools: true,
+        streaming: true,
+        reasoning: false,
+        structuredOutput: true,
+        attachment: false,
+      },
+      modalities: { input: ["text", "image"], output: ["text"] },
+      cost: { input: 1.25, output: 10, cacheRead: 0.125 },
+      limits: { context: 128_000, output: 8192 },
+      tier: "standard",
+      status: "available",
+      releaseDate: "2025-06-01",
+      knowledgeCutoff: "2024-09-01",
+      openWeights: false,
+      logoUrl: "https://models.dev/logos/openai.svg",
+      syncedAt: run?.["finishedAt"],
+    });
+  });
+
+  test("finds ids that hold anything, raw or encoded", async () => {
+    await using app = await openModels({ "wafer.ai": Object.fromEntries(ODD_IDS.map((id) => [id, {}])) });
+    for (const id of ODD_IDS) {
+      const encoded = `/wafer.ai/${encodeURIComponent(id)}`;
+      expect(await get(app, encoded)).toMatchObject({
+        provider: "wafer.ai",
+        modelId: id,
+        providerModelId: id,
+      });
+      if (/[ ?#%]/.test(id)) continue;
+      expect(await get(app, `/wafer.ai/${id}`)).toMatchObject({ modelId: id });
+      expect(await get(app, `/wafer.ai/${id}/`)).toMatchObject({ modelId: id });
+    }
+    for (const id of ["openai/gpt-5", "openai%252FGPT-5", "A/b/c", "a/b", "a"]) {
+      await expectUnknown(app, `/wafer.ai/${id}`, "model");
+    }
+  });
+
+  test("still finds a model that is gone, as deprecated", async () => {
+    await using app = await openModels({ acme: { a: {}, b: {} } });
+    await syncFrom(app.db.sql, documentSource(makeDocument({ acme: { a: {} } })));
+    expect(await get(app, "/acme/b")).toMatchObject({ modelId: "b", status: "deprecated" });
+  });
+
+  test("knows no other model, provider or part of a path", async () => {
+    await using app = await openModels({ acme: { a: {} } });
+    await expectUnknown(app, "/acme/z", "model");
+    await expectUnknown(app, "/nobody/a", "model");
+    await expectUnknown(app, "/acme/%27%20or%201=1", "model");
+    await expectUnknown(app, "/acme", "route");
+    await expectUnknown(app, "/resolve", "route");
+    const bad = await app.request("/api/v1/models/acme/%E0%A4%A");
+    expect(bad.status).toBe(400);
+  });
+});
+
+describe("GET /models/resolve/{alias}", () => {
+  test("answers with the target and its model", async () => {
+    await using app = await openModels({ openai: { "gpt-5": {} } });
+    const { data } = await get(app, "/resolve/gpt");
+    expect(Object.keys(data)).toEqual(["alias", "target", "model"]);
+    expect(data).toMatchObject({
+      alias: "gpt",
+      target: "openai/gpt-5",
+      model: { provider: "openai", modelId: "gpt-5" },
+    });
+    expect(data.model).toEqual(await get(app, "/openai/gpt-5"));
+  });
+
+  test("takes an operator's alias before the generated one, with slashes in it too", async () => {
+    await using app = await openModels({ openai: { "gpt-5": {} }, acme: { "x/y": {} } });
+    await app.db.sql`
+      insert into model_aliases (alias, origin, provider, model_id)
+      values ('gpt-5', 'manual', 'acme', 'x/y'), ('team/fast', 'manual', 'openai', 'gpt-5'),
+        ('nowhere', 'manual', 'acme', 'later')`;
+    await app.deps.catalog.refresh();
+    expect(await get(app, "/resolve/gpt-5")).toMatchObject({ data: { target: "acme/x/y" } });
+    for (const path of ["/resolve/team/fast", "/resolve/team%2Ffast"]) {
+      expect(await get(app, path)).toMatchObject({ data: { alias: "team/fast", target: "openai/gpt-5" } });
+    }
+    await expectUnknown(app, "/resolve/nowhere", "model");
+    await app.db.sql`delete from model_aliases where origin = 'manual'`;
+    await app.deps.catalog.refresh();
+    expect(await get(app, "/resolve/gpt-5")).toMatchObject({ data: { target: "openai/gpt-5" } });
+  });
+
+  test("knows no other alias", async () => {
+    await using app = await openModels({ openai: { "gpt-5": {} } });
+    await expectUnknown(app, "/resolve/claude", "alias");
+    await expectUnknown(app, "/resolve/GPT-5", "alias");
+    await expectUnknown(app, "/resolve/openai/gpt-5", "alias");
+  });
+});
+
+test("GET /models/aliases lists every alias once, and says which are deprecated", async () => {
+  await using app = await openModels({
+    openai: { "gpt-5": {}, "gpt-4": { status: "deprecated" } },
+    acme: { old: { status: "deprecated" } },
+  });
+  await app.db.sql`
+    insert into model_aliases (alias, provider, model_id)
+    values ('gpt', 'openai', 'gpt-4'), ('legacy', 'acme', 'old'), ('zz', 'acme', 'later')`;
+  expect(await get(app, "/aliases")).toEqual({
+    data: {
+      aliases: [
+        { alias: "gpt", provider: "openai", modelId: "gpt-4", scope: "global", deprecated: true },
+        { alias: "gpt-4", provider: "openai", modelId: "gpt-4", scope: "global", deprecated: true },
+        { alias: "gpt-5", provider: "openai", modelId: "gpt-5", scope: "global", deprecated: false },
+        { alias: "legacy", provider: "acme", modelId: "old", scope: "global", deprecated: true },
+        { alias: "zz", provider: "acme", modelId: "later", scope: "global", deprecated: false },
+      ],
+      total: 5,
+    },
+  });
+});
+
+test("GET /models/providers lists those that are active, without unknown addresses", async () => {
+  await using app = await openModels({ zeta: { a: {} }, acme: { a: {} }, leaving: { a: {} } });
+  await syncFrom(
+    app.db.sql,
+    documentSource(
+      makeDocument(
+        { zeta: { a: {} }, acme: { a: {} } },
+        { acme: { doc: undefined, api: "https://api.acme.example" } },
+      ),
+    ),
+  );
+  expect(await get(app, "/providers")).toEqual({
+    data: {
+      providers: [
+        {
+          id: "acme",
+          name: "Provider acme",
+          status: "active",
+          logoUrl: "https://models.dev/logos/acme.svg",
+          apiUrl: "https://api.acme.example",
+        },
+        {
+          id: "zeta",
+          name: "Provider zeta",
+          status: "active",
+          logoUrl: "https://models.dev/logos/zeta.svg",
+          docUrl: "https://zeta.example/docs",
+        },
+      ],
+      total: 2,
+    },
+  });
+});
+
+test("GET /models/history lists the changes of prices, the latest first", async () => {
+  await using app = await openModels({ acme: { "x/Y": { cost: { input: 3, output: 2 } } } });
+  expect(await get(app, "/history/acme/x/Y")).toEqual({ data: { changes: [], total: 0 } });
+  for (const cost of [{ input: 2, output: 2 }, { input: 1, output: 2, cache_read: 0.5 }, undefined]) {
+    await syncFrom(app.db.sql, documentSource(makeDocument({ acme: { "x/Y": { cost } } })));
+  }
+  const { data } = await get(app, "/history/acme/x%2FY");
+  expect(data.total).toBe(6);
+  expect(
+    data.changes.map((change: Record<string, unknown>) => [
+      change["field"],
+      change["oldValue"],
+      change["newValue"],
+    ]),
+  ).toEqual([
+    ["cacheRead", 0.5, null],
+    ["output", 2, null],
+    ["input", 1, null],
+    ["cacheRead", null, 0.5],
+    ["input", 2, 1],
+    ["input", 3, 2],
+  ]);
+  expect(Object.keys(data.changes[0])).toEqual(["field", "oldValue", "newValue", "changedAt"]);
+  expect(data.changes[0].changedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  await expectUnknown(app, "/history/acme/z", "model");
+});

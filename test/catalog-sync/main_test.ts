@@ -1,0 +1,212 @@
+/** The sync as the process it is in production: once, and on its schedule. */
+import { expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startSchedule } from "../../catalog-sync/schedule.ts";
+import { createLog } from "../../shared/log.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { documentSource, makeDocument } from "../helpers/catalog.ts";
+import { openCatalogServer } from "../helpers/catalog_server.ts";
+import { openTestDatabase } from "../helpers/database.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+const MAIN = fileURLToPath(new URL("../../catalog-sync/main.ts", import.meta.url));
+const UNREACHABLE = "http://127.0.0.1:1/api.json";
+
+function spawnSync(env: Readonly<Record<string, string>>, ...args: string[]) {
+  return Bun.spawn([process.execPath, MAIN, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+async function runSync(
+  env: Readonly<Record<string, string>>,
+  ...args: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = spawnSync(env, ...args);
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, stdout, stderr };
+}
+
+async function countModels(sql: Pool): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`select count(*) from models where removed_at is null`;
+  return row.count;
+}
+
+async function listRuns(sql: Pool): Promise<string[]> {
+  const rows = await sql<
+    { source: string; outcome: string }[]
+  >`select source, outcome from catalog_syncs order by id`;
+  return rows.map(({ source, outcome }) => `${source} ${outcome}`);
+}
+
+test("--once syncs, says what has changed, and exits 0", async () => {
+  await using db = await openTestDatabase();
+  const env = { DATABASE_URL: db.url };
+  expect(await runSync(env, "--once")).toEqual({
+    code: 0,
+    stdout: "Synced the catalogue from bundled: 687 inserted, 0 updated, 0 gone, 0 unchanged, 0 skipped\n",
+    stderr: "",
+  });
+  expect((await runSync(env, "--once")).stdout).toContain("687 unchanged");
+  expect(await countModels(db.sql)).toBe(687);
+});
+
+test("--once fails with exit 1 and the reason, and the last good catalogue stays", async () => {
+  await using db = await openTestDatabase();
+  await runSync({ DATABASE_URL: db.url }, "--once");
+  expect(await runSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE }, "--once")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `Cannot sync the catalogue from ${UNREACHABLE}: it cannot be reached: ECONNREFUSED; the last good catalogue stays\n`,
+  });
+  expect(await countModels(db.sql)).toBe(687);
+  expect(await listRuns(db.sql)).toEqual(["bundled changed", `${UNREACHABLE} failed`]);
+});
+
+test("--once leaves with exit 0 when another sync is running, and says so", async () => {
+  await using db = await openTestDatabase();
+  const held = Promise.withResolvers<void>();
+  await using server = await openCatalogServer(
+    (response) =>
+      void held.promise.then(() => response.end(JSON.stringify(makeDocument({ acme: { a: {} } })))),
+  );
+  const env = { DATABASE_URL: db.url, CATALOG_SOURCE: server.url };
+  const first = runSync(env, "--once");
+  await waitFor(() => server.requests.length === 1, 15_000);
+  expect(await runSync(env, "--once")).toEqual({
+    code: 0,
+    stdout: "Another sync is running: it does the work, and nothing is left to do here\n",
+    stderr: "",
+  });
+  held.resolve();
+  expect((await first).code).toBe(0);
+  expect(await listRuns(db.sql)).toEqual([`${server.url} changed`]);
+});
+
+test("--dry-run prints the plan and writes nothing; --force takes what it says would be refused", async () => {
+  await using db = await openTestDatabase();
+  const directory = await mkdtemp(join(tmpdir(), "ulr-catalog-"));
+  try {
+    const path = join(directory, "models.json");
+    await writeFile(path, JSON.stringify(makeDocument({ openai: { "gpt-5": {} }, acme: { a: {}, b: {} } })));
+    const env = { DATABASE_URL: db.url, CATALOG_SOURCE: path };
+    await runSync(env, "--once");
+    await writeFile(
+      path,
+      JSON.stringify(makeDocument({ openai: { "gpt-5": { cost: { input: 9, output: 2 } } } })),
+    );
+    expect(await runSync(env, "--dry-run")).toEqual({
+      code: 1,
+      stdout: [
+        "provider gone: acme",
+        "update: openai/gpt-5",
+        "gone: acme/a",
+        "gone: acme/b",
+        "price: openai/gpt-5 input: 1 → 9",
+        `A sync from ${path} would be: 0 inserted, 1 updated, 2 gone, 0 unchanged, 0 skipped`,
+        "It would be refused without --force: the document holds 1 models, fewer than half of the 3 that are live\n",
+      ].join("\n"),
+      stderr: "",
+    });
+    expect([await countModels(db.sql), await listRuns(db.sql)]).toEqual([3, [`${path} changed`]]);
+    expect((await runSync(env, "--once")).code).toBe(1);
+    expect((await runSync(env, "--once", "--force")).code).toBe(0);
+    expect(await countModels(db.sql)).toBe(1);
+    await writeFile(path, "no JSON");
+    expect(await runSync(env, "--dry-run")).toMatchObject({ code: 1, stdout: "" });
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test("unknown arguments are answered with the usage and exit 2, --help with exit 0", async () => {
+  for (const args of [["--twice"], ["once"], ["--if-empty", "--force"]]) {
+    const { code, stdout, stderr } = await runSync({}, ...args);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("Usage: bun run catalog-sync");
+  }
+  const help = await runSync({}, "--help");
+  expect([help.code, help.stdout.startsWith("Usage: "), help.stderr]).toEqual([0, true, ""]);
+});
+
+test("--if-empty fills an empty database from this machine only, and leaves any other alone", async () => {
+  await using db = await openTestDatabase();
+  const env = { DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE };
+  for (let turn = 0; turn < 2; turn += 1) {
+    expect(await runSync(env, "--if-empty")).toEqual({ code: 0, stdout: "", stderr: "" });
+  }
+  expect(await listRuns(db.sql)).toEqual(["bundled changed"]);
+});
+
+test("the process does not start on a database that is behind, nor with a wrong source or schedule", async () => {
+  await using db = await openTestDatabase();
+  await db.sql`delete from schema_migrations where name like '%catalog_syncs%'`;
+  expect(await runSync({ DATABASE_URL: db.url })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "Cannot start: 1 migrations are pending; run `bun run migrate` first\n",
+  });
+  const wrong = { DATABASE_URL: db.url, CATALOG_SOURCE: "http://models.dev/", CATALOG_SYNC_CRON: "never" };
+  const { code, stderr } = await runSync(wrong);
+  expect(code).toBe(1);
+  expect(
+    stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(":")[0]),
+  ).toEqual(["CATALOG_SOURCE", "CATALOG_SYNC_CRON"]);
+});
+
+test("the process gives an empty database the bundled catalogue, goes on when its source is away, and leaves at SIGTERM", async () => {
+  await using db = await openTestDatabase();
+  const child = spawnSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE });
+  await waitFor(async () => (await listRuns(db.sql)).length === 2, 15_000);
+  expect(await listRuns(db.sql)).toEqual(["bundled changed", `${UNREACHABLE} failed`]);
+  expect(await countModels(db.sql)).toBe(687);
+  expect(child.exitCode).toBe(null);
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  const lines = (await new Response(child.stdout).text()).trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line).event ?? JSON.parse(line).message)).toEqual([
+    "syncing",
+    "catalog_sync.done",
+    "catalog_sync.failed",
+    "stopping",
+    "stopped",
+  ]);
+});
+
+test("SIGTERM cuts off a download, and leaves no record of it", async () => {
+  await using db = await openTestDatabase();
+  await runSync({ DATABASE_URL: db.url }, "--if-empty");
+  await using server = await openCatalogServer(() => {});
+  const child = spawnSync({ DATABASE_URL: db.url, CATALOG_SOURCE: server.url });
+  await waitFor(() => server.requests.length === 1, 15_000);
+  const begun = performance.now();
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(5000);
+  expect(await listRuns(db.sql)).toEqual(["bundled changed"]);
+});
+
+test("the schedule syncs again and again", async () => {
+  await using db = await openTestDatabase();
+
+  const schedule = startSchedule(
+    {
+      sql: db.sql,
+      log: createLog({ level: "silent", process: "test" }),
+      leaving: new AbortController().signal,
+    },
+    // A sixth field before the others are seconds: only a test is in such a hurry.
+    { source: documentSource(makeDocument({ acme: { a: {} } })), cron: "* * * * * *" },
+  );
+  await waitFor(async () => (await listRuns(db.sql)).length >= 2, 15_000);
+  await schedule.finish();
+  expect((await listRuns(db.sql)).slice(0, 2)).toEqual(["test changed", "test unchanged"]);
+});

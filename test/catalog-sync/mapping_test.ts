@@ -1,0 +1,223 @@
+import { describe, expect, test } from "bun:test";
+import { readDocument, type SourceDocument } from "../../catalog-sync/document.ts";
+import { mapCatalog, toDate } from "../../catalog-sync/mapping.ts";
+import { normalizeModelId } from "../../catalog-sync/model_id.ts";
+import type { Model } from "../../sql/models.ts";
+import { type DocumentModels, type DocumentRow, makeDocument } from "../helpers/catalog.ts";
+
+function read(value: unknown): SourceDocument {
+  const result = readDocument(value);
+  if (!result.ok) throw new Error(result.reason);
+  return result.document;
+}
+
+function mapAll(models: DocumentModels): Model[] {
+  return mapCatalog(read(makeDocument(models))).models;
+}
+
+/** The only model of a document, with these fields. */
+function mapOne(fields: DocumentRow, id = "model-1"): Model {
+  const [model] = mapAll({ acme: { [id]: fields } });
+  if (!model) throw new Error("the row was skipped");
+  return model;
+}
+
+test("ids stay as they are, whatever they hold", () => {
+  const ids = ["openai/GPT-5", "us.nova:0", "claude@20250219", "~latest", "Hermes 2/(3.1v3)+x", "a/b/c"];
+  const models = mapAll({ "wafer.ai": Object.fromEntries(ids.map((id) => [id, {}])) });
+  expect(models.map(({ provider, modelId }) => [provider, modelId])).toEqual(
+    ids.map((id) => ["wafer.ai", id]),
+  );
+});
+
+for (const [id, normalized] of [
+  ["gpt-5", "gpt-5"],
+  ["OpenAI/GPT-4.1", "gpt-4-1"],
+  ["@cf/meta/llama-3_1-8b", "llama-3-1-8b"],
+  ["deepseek/deepseek-r1:free", "deepseek-r1"],
+  ["claude-3-7-sonnet@20250219", "claude-3-7-sonnet"],
+  ["amazon.nova-pro-v1:0", "amazon-nova-pro-v1"],
+] as const) {
+  test(`${id} is compared as ${normalized}`, () => expect(normalizeModelId(id)).toBe(normalized));
+}
+
+test("names are trimmed, and a description is one sentence of what is known", () => {
+  const model = mapOne({
+    name: "Model One  ",
+    reasoning: true,
+    modalities: { input: ["text", "image", "pdf"], output: ["text"] },
+    limit: { context: 400_000, output: 0 },
+  });
+  expect(model.name).toBe("Model One");
+  expect(model.description).toBe(
+    "Model One by Provider acme turns text, images, and PDFs into text, has a context of 400,000 tokens, and supports " +
+      "tool calls, reasoning, structured output, and streaming.",
+  );
+  expect(
+    mapOne({ modalities: { input: [], output: [] }, tool_call: false, structured_output: false, limit: null })
+      .description,
+  ).toBe("model-1 by Provider acme is a model.");
+});
+
+describe("capabilities", () => {
+  for (const [what, fields, expected] of [
+    [
+      "an image in makes vision",
+      { modalities: { input: ["text", "image"], output: ["text"] } },
+      { hasVision: true },
+    ],
+    ["a video in makes vision", { modalities: { input: ["video"], output: ["text"] } }, { hasVision: true }],
+    [
+      "an image out makes none",
+      { modalities: { input: ["text"], output: ["image"] } },
+      { hasVision: false, hasStreaming: false },
+    ],
+    ["tool_call makes tools", { tool_call: true }, { hasTools: true }],
+    ["structured_output has to be true", { structured_output: undefined }, { hasStructuredOutput: false }],
+    [
+      "attachment and reasoning are taken over",
+      { attachment: true, reasoning: true },
+      { hasAttachment: true, hasReasoning: true },
+    ],
+    [
+      "what is missing is not there",
+      { attachment: undefined, reasoning: undefined, tool_call: undefined, open_weights: undefined },
+      { hasAttachment: false, hasReasoning: false, hasTools: false, isOpenWeights: false },
+    ],
+  ] as const) {
+    test(what, () => expect(mapOne(fields)).toMatchObject(expected));
+  }
+
+  for (const [id, hasStreaming] of [
+    ["gpt-5", true],
+    ["text-embedding-3-large", false],
+    ["gemini-embedding-001", false],
+    ["cohere/rerank-v3.5", false],
+    ["omni-moderation-latest", false],
+    ["whisper-large-v3", false],
+    ["gpt-4o-mini-transcribe", false],
+    ["gemini-2.5-flash-preview-tts", false],
+    ["speech-02-hd", false],
+    ["embedded-coder", true],
+  ] as const) {
+    test(`${id} ${hasStreaming ? "streams" : "does not stream"}`, () =>
+      expect(mapOne({}, id).hasStreaming).toBe(hasStreaming));
+  }
+});
+
+describe("prices", () => {
+  test("are rounded to twelve digits and kept where there is a column", () => {
+    expect(
+      mapOne({ cost: { input: 0.049999999999999996, output: 0.1, cache_read: 0.30000000000000004 } }),
+    ).toMatchObject({
+      inputUsdPerMtok: 0.05,
+      outputUsdPerMtok: 0.1,
+      cacheReadUsdPerMtok: 0.3,
+      cacheWriteUsdPerMtok: null,
+      pricing: null,
+    });
+  });
+
+  test("of tiers and of other kinds are kept by the source's names", () => {
+    const cost = {
+      input: 1,
+      output: 2,
+      reasoning: 3,
+      tiers: [{ input: 0.30000000000000004, output: 4, tier: { type: "context", size: 200_000 } }],
+    };
+    expect(mapOne({ cost }).pricing).toEqual({
+      reasoning: 3,
+      tiers: [{ input: 0.3, output: 4, tier: { type: "context", size: 200_000 } }],
+    });
+  });
+
+  for (const cost of [undefined, null]) {
+    test(`are unknown when cost is ${cost}`, () =>
+      expect(mapOne({ cost })).toMatchObject({
+        inputUsdPerMtok: null,
+        outputUsdPerMtok: null,
+        pricing: null,
+      }));
+  }
+});
+
+for (const [limit, contextTokens, outputTokens] of [
+  [{ context: 128_000, output: 8192 }, 128_000, 8192],
+  [{ context: 128_000, output: 0 }, 128_000, null],
+  [{ context: 99_999_999, output: 50_000_000 }, null, null],
+  [{ context: 49_999_999 }, 49_999_999, null],
+  [undefined, null, null],
+] as const) {
+  test(`limits ${JSON.stringify(limit)} are ${contextTokens} and ${outputTokens}`, () =>
+    expect(mapOne({ limit })).toMatchObject({ contextTokens, outputTokens }));
+}
+
+for (const [text, date] of [
+  ["2025-08-07", "2025-08-07"],
+  ["2024-09", "2024-09-01"],
+  ["2025-25-11", null],
+  ["2025-02-31", null],
+  ["2024-02-29", "2024-02-29"],
+  ["1970-01-01", null],
+  ["2017-12-31", null],
+  ["2018-01", "2018-01-01"],
+  ["2025", null],
+  ["soon", null],
+  ["", null],
+] as const) {
+  test(`the date "${text}" is ${date}`, () => expect(toDate(text)).toBe(date));
+}
+
+for (const [id, fields, status] of [
+  ["gpt-5", {}, "available"],
+  ["gpt-5", { status: "deprecated" }, "deprecated"],
+  ["gpt-5-preview", { status: "deprecated" }, "deprecated"],
+  ["gpt-5", { status: "beta" }, "preview"],
+  ["gpt-5", { status: "alpha" }, "preview"],
+  ["gemini-3-pro-preview", {}, "preview"],
+  ["gemini-2.0-flash-exp", {}, "preview"],
+  ["gpt-5", { name: "GPT-5 (Experimental)" }, "preview"],
+  ["expert-7b", { name: "Alphabet" }, "available"],
+] as const) {
+  test(`${id} with ${JSON.stringify(fields)} is ${status}`, () =>
+    expect(mapOne(fields, id).status).toBe(status));
+}
+
+test("a family is the model's own, else the commonest elsewhere, else unknown", () => {
+  const models = mapAll({
+    own: { "gpt-5": { family: "mine" } },
+    one: { "openai/gpt-5": {}, other: {} },
+    two: { "GPT-5": { family: "gpt" } },
+    three: { "gpt-5:free": { family: "gpt" } },
+  });
+  expect(models.map(({ provider, modelId, family }) => [provider, modelId, family])).toEqual([
+    ["own", "gpt-5", "mine"],
+    ["one", "openai/gpt-5", "gpt"],
+    ["one", "other", null],
+    ["two", "GPT-5", "gpt"],
+    ["three", "gpt-5:free", "gpt"],
+  ]);
+});
+
+test("a provider's addresses are left out where others cannot open them", () => {
+  const { providers } = mapCatalog(
+    read(
+      makeDocument(
+        { a: {}, b: {}, c: {}, d: { m: {} } },
+        {
+          a: { name: " A ", api: "https://api.a.example/v1" },
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the document, for the reader to fill in
+          b: { api: "https://${HOST}/v1", doc: "see README" },
+          c: { api: "http://127.0.0.1:1234/v1", doc: null },
+          d: { api: "http://localhost:8080/v1" },
+        },
+      ),
+    ),
+  );
+  expect(providers).toEqual([
+    { id: "a", name: "A", docUrl: "https://a.example/docs", apiUrl: "https://api.a.example/v1" },
+    { id: "b", name: "Provider b", docUrl: null, apiUrl: null },
+    { id: "c", name: "Provider c", docUrl: null, apiUrl: null },
+    { id: "d", name: "Provider d", docUrl: "https://d.example/docs", apiUrl: null },
+  ]);
+});

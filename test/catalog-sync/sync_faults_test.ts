@@ -1,0 +1,213 @@
+import { expect, test } from "bun:test";
+import type { ServerResponse } from "node:http";
+import { type CatalogSource, openSource } from "../../catalog-sync/source.ts";
+import { openPool, type Pool } from "../../sql/pool.ts";
+import { documentSource, loadBundledCatalog, makeDocument, syncFrom } from "../helpers/catalog.ts";
+import { openCatalogServer } from "../helpers/catalog_server.ts";
+import { openTestDatabase } from "../helpers/database.ts";
+
+const MODELS = { acme: { a: {}, b: {}, c: {}, d: {} } };
+
+async function readCatalog(sql: Pool): Promise<unknown[]> {
+  return Promise.all(
+    ["models", "model_providers", "model_aliases", "model_price_changes"].map(async (table) => [
+      ...(await sql`select xmin::text, * from ${sql(table)} order by ctid`),
+    ]),
+  );
+}
+
+async function lastRun(sql: Pool): Promise<Record<string, unknown> | undefined> {
+  const [run] =
+    await sql`select source, etag, outcome, inserted, error from catalog_syncs order by id desc limit 1`;
+  return run;
+}
+
+async function countRuns(sql: Pool): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`select count(*) from catalog_syncs`;
+  return row.count;
+}
+
+/** A source that hands over only when the test says so. */
+function heldSource(value: unknown): { source: CatalogSource; loading: Promise<void>; release: () => void } {
+  const gate = Promise.withResolvers<void>();
+  const loading = Promise.withResolvers<void>();
+  const plain = documentSource(value);
+  return {
+    loading: loading.promise,
+    release: gate.resolve,
+    source: {
+      ...plain,
+      async load(given) {
+        loading.resolve();
+        await gate.promise;
+        return plain.load(given);
+      },
+    },
+  };
+}
+
+for (const [what, value, error] of [
+  ["no provider", {}, "the document holds no provider"],
+  ["no model", { acme: { name: "Acme", models: {} } }, "the document holds no model"],
+  ["another shape", [1], "the document is no JSON object of providers"],
+  ["bad rows only", makeDocument({ acme: { a: { name: 1 } } }), "the document holds no model"],
+  [
+    "fewer than half of the models",
+    makeDocument({ acme: { a: {} } }),
+    "the document holds 1 models, fewer than half of the 4 that are live",
+  ],
+] as const) {
+  test(`a document with ${what} is refused, changes nothing, and is recorded`, async () => {
+    await using db = await openTestDatabase();
+    await syncFrom(db.sql, documentSource(makeDocument(MODELS)));
+    const before = await readCatalog(db.sql);
+    expect(await syncFrom(db.sql, documentSource(value))).toEqual({ outcome: "refused", error });
+    expect(await readCatalog(db.sql)).toEqual(before);
+    expect(await lastRun(db.sql)).toMatchObject({ source: "test", outcome: "refused", inserted: 0, error });
+  });
+}
+
+test("half of the models are enough, and fewer are with force; none never are", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, documentSource(makeDocument(MODELS)));
+  expect(await syncFrom(sql, documentSource(makeDocument({ acme: { a: {}, b: {} } })))).toMatchObject({
+    counts: { gone: 2, unchanged: 2 },
+  });
+  await syncFrom(sql, documentSource(makeDocument(MODELS)));
+  expect(
+    await syncFrom(sql, documentSource(makeDocument({ acme: { a: {} } })), { force: true }),
+  ).toMatchObject({
+    outcome: "changed",
+    counts: { gone: 3 },
+  });
+  expect(await syncFrom(sql, documentSource({}), { force: true })).toMatchObject({ outcome: "refused" });
+});
+
+for (const [what, answer, error] of [
+  [
+    "answers 500",
+    (response: ServerResponse) => void response.writeHead(500).end(),
+    "it answered with status 500",
+  ],
+  [
+    "sends half a document",
+    (response: ServerResponse) => void response.end('{"acme":'),
+    "the document is no JSON: JSON Parse error: Unexpected EOF",
+  ],
+  ["never answers", () => {}, "it did not answer whole in 0.1 s"],
+] as const) {
+  test(`a source that ${what} changes nothing, and its secrets are neither logged nor stored`, async () => {
+    await using db = await openTestDatabase();
+    await using server = await openCatalogServer(answer);
+    await syncFrom(db.sql, documentSource(makeDocument(MODELS)));
+    const before = await readCatalog(db.sql);
+    const url = server.url.replace("http://", "http://user:pass-word@").concat("?token=hunter2");
+    const lines: string[] = [];
+    const report = await syncFrom(db.sql, openSource(url, { timeoutMs: 100 }), {
+      onLine: (line) => lines.push(line),
+    });
+    expect(report).toEqual({ outcome: "failed", error });
+    expect(await readCatalog(db.sql)).toEqual(before);
+    const run = await lastRun(db.sql);
+    expect(run).toEqual({ source: server.url, etag: null, outcome: "failed", inserted: 0, error });
+    expect(lines.join("")).toContain(server.url);
+    expect(lines.join("") + JSON.stringify(run)).not.toMatch(/pass-word|hunter2/);
+  });
+}
+
+test("a source is asked with the ETag of the catalogue that is stored, and only then", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await using server = await openCatalogServer((response, request) => {
+    if (request.headers["if-none-match"] === '"v1"') response.writeHead(304).end();
+    else response.writeHead(200, { etag: '"v1"' }).end(JSON.stringify(makeDocument(MODELS)));
+  });
+  const source = openSource(server.url);
+  const asked = () => server.requests.at(-1)?.["if-none-match"];
+  expect(await syncFrom(sql, source)).toMatchObject({ outcome: "changed" });
+  expect(asked()).toBeUndefined();
+  expect(await syncFrom(sql, source)).toMatchObject({ outcome: "unchanged", counts: { unchanged: 4 } });
+  expect(asked()).toBe('"v1"');
+  expect(await lastRun(sql)).toEqual({
+    source: server.url,
+    etag: '"v1"',
+    outcome: "unchanged",
+    inserted: 0,
+    error: null,
+  });
+  // Of a failure it remains what it was; of another source it is not.
+  await syncFrom(sql, documentSource({}));
+  expect(await syncFrom(sql, source)).toMatchObject({ outcome: "unchanged" });
+  expect(asked()).toBe('"v1"');
+  await syncFrom(sql, source, { force: true });
+  expect(asked()).toBeUndefined();
+  await syncFrom(sql, documentSource(makeDocument({ acme: { ...MODELS.acme, e: {} } })));
+  expect(await syncFrom(sql, source)).toMatchObject({ outcome: "changed", counts: { gone: 1 } });
+  expect(asked()).toBeUndefined();
+});
+
+test("of two syncs at once one works, and the other leaves no trace", async () => {
+  await using db = await openTestDatabase();
+  const held = heldSource(makeDocument(MODELS));
+  const first = syncFrom(db.sql, held.source);
+  await held.loading;
+  expect(await syncFrom(db.sql, documentSource(makeDocument(MODELS)))).toEqual({ outcome: "busy" });
+  expect(await countRuns(db.sql)).toBe(0);
+  held.release();
+  expect(await first).toMatchObject({ outcome: "changed", counts: { inserted: 4 } });
+  expect(await countRuns(db.sql)).toBe(1);
+});
+
+test("a connection that is lost in the middle leaves the last good catalogue, and the failure on record", async () => {
+  await using db = await openTestDatabase();
+  await loadBundledCatalog(db.sql);
+  const before = await readCatalog(db.sql);
+  const pool = openPool(db.url, { applicationName: "test-sync", max: 2 });
+  try {
+    const held = heldSource(
+      makeDocument({ acme: Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`m${n}`, {}])) }),
+    );
+    const lost = syncFrom(pool, held.source);
+    await held.loading;
+    await db.sql`
+      select pg_terminate_backend(pid, 5000)
+      from pg_stat_activity
+      where datname = current_database() and application_name = 'test-sync'`;
+    held.release();
+    expect(await lost).toEqual({ outcome: "failed", error: "the catalogue could not be stored" });
+    expect(await readCatalog(db.sql)).toEqual(before);
+    expect(await lastRun(db.sql)).toMatchObject({
+      outcome: "failed",
+      error: "the catalogue could not be stored",
+    });
+    // The lock has gone with the connection, and the pool finds new ones.
+    expect(await syncFrom(pool, held.source, { force: true })).toMatchObject({ outcome: "changed" });
+  } finally {
+    await pool.end({ timeout: 1 });
+  }
+});
+
+test("a database that is away is reported, and nothing is thrown", async () => {
+  const pool = openPool("postgres://nobody@127.0.0.1:1/none", { applicationName: "test-sync", max: 2 });
+  const lines: string[] = [];
+  const report = await syncFrom(pool, documentSource(makeDocument(MODELS)), {
+    onLine: (line) => lines.push(line),
+  });
+  expect(report).toEqual({ outcome: "failed", error: "the catalogue could not be stored" });
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual([
+    "catalog_sync.failed",
+    "catalog_sync.unrecorded",
+  ]);
+});
+
+test("a write that PostgreSQL refuses changes nothing at all", async () => {
+  await using db = await openTestDatabase();
+  await syncFrom(db.sql, documentSource(makeDocument(MODELS)));
+  const before = await readCatalog(db.sql);
+  // The aliases are written last.
+  await db.sql`alter table model_aliases add constraint none_check check (alias <> 'gpt-5')`;
+  const more = makeDocument({ ...MODELS, openai: { "gpt-5": {} } });
+  expect(await syncFrom(db.sql, documentSource(more))).toMatchObject({ outcome: "failed" });
+  expect(await readCatalog(db.sql)).toEqual(before);
+});

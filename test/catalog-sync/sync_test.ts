@@ -1,0 +1,226 @@
+import { expect, test } from "bun:test";
+import { bundledSource } from "../../catalog-sync/source.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { documentSource, makeDocument, syncFrom } from "../helpers/catalog.ts";
+import { openTestDatabase } from "../helpers/database.ts";
+
+/** Everything a sync may write but the record of its run, with the transaction that wrote each row last. */
+async function readEverything(sql: Pool): Promise<unknown[]> {
+  return Promise.all(
+    ["models", "model_providers", "model_aliases", "model_price_changes"].map(async (table) => [
+      ...(await sql`select xmin::text, ctid::text, * from ${sql(table)} order by ctid`),
+    ]),
+  );
+}
+
+async function listRuns(sql: Pool): Promise<Record<string, unknown>[]> {
+  return sql`
+    select source, etag, outcome, inserted, updated, gone, unchanged, skipped, notes, error
+    from catalog_syncs
+    order by id`;
+}
+
+async function findAlias(sql: Pool, alias: string): Promise<unknown[]> {
+  return [
+    ...(await sql`
+      select origin, provider || '/' || model_id as target, deprecated
+      from model_aliases
+      where alias = ${alias}
+      order by origin`),
+  ];
+}
+
+test("the bundled catalogue is synced once, and a second time changes no row", async () => {
+  await using db = await openTestDatabase();
+  expect(await syncFrom(db.sql, bundledSource())).toMatchObject({
+    outcome: "changed",
+    counts: { inserted: 687, updated: 0, gone: 0, unchanged: 0, skipped: 0 },
+  });
+  const before = await readEverything(db.sql);
+  expect(await syncFrom(db.sql, bundledSource())).toMatchObject({
+    outcome: "unchanged",
+    counts: { inserted: 0, updated: 0, gone: 0, unchanged: 687, skipped: 0 },
+  });
+  expect(await readEverything(db.sql)).toEqual(before);
+  const runs = await listRuns(db.sql);
+  expect(runs.map(({ source, outcome, error }) => [source, outcome, error])).toEqual([
+    ["bundled", "changed", null],
+    ["bundled", "unchanged", null],
+  ]);
+  const [stored] = await db.sql`
+    select name, family, has_vision, has_tools, has_streaming, input_modalities, input_usd_per_mtok,
+      output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok, context_tokens, output_tokens, tier,
+      tier_source, status, release_date, knowledge_cutoff, is_open_weights, removed_at
+    from models
+    where provider = 'openai' and model_id = 'gpt-5'`;
+  expect(stored).toEqual({
+    name: "GPT-5",
+    family: null,
+    hasVision: true,
+    hasTools: true,
+    hasStreaming: true,
+    inputModalities: ["text", "image"],
+    inputUsdPerMtok: 1.25,
+    outputUsdPerMtok: 10,
+    cacheReadUsdPerMtok: 0.13,
+    cacheWriteUsdPerMtok: null,
+    contextTokens: 400_000,
+    outputTokens: 128_000,
+    tier: "standard",
+    tierSource: "price",
+    status: "available",
+    releaseDate: "2025-08-07",
+    knowledgeCutoff: "2024-09-30",
+    isOpenWeights: false,
+    removedAt: null,
+  });
+});
+
+test("a sync writes what is new, changed, gone and back, and leaves the rest alone", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  const same = { steady: {}, fading: {}, changing: { name: "Old" } };
+  await syncFrom(sql, documentSource(makeDocument({ acme: same, leaving: { only: {} } })));
+  const readSteady = async () => [
+    ...(await sql`select xmin::text, ctid::text from models where model_id = 'steady'`),
+  ];
+  const steady = await readSteady();
+
+  const second = makeDocument({ acme: { steady: {}, changing: { name: "New" }, fresh: {} } });
+  expect(await syncFrom(sql, documentSource(second))).toMatchObject({
+    counts: { inserted: 1, updated: 1, gone: 2, unchanged: 1, skipped: 0 },
+  });
+  const read = () => sql`
+    select model_id, name, status, removed_at is not null as is_gone
+    from models
+    order by model_id`;
+  expect([...(await read())]).toEqual([
+    { modelId: "changing", name: "New", status: "available", isGone: false },
+    { modelId: "fading", name: "fading", status: "deprecated", isGone: true },
+    { modelId: "fresh", name: "fresh", status: "available", isGone: false },
+    { modelId: "only", name: "only", status: "deprecated", isGone: true },
+    { modelId: "steady", name: "steady", status: "available", isGone: false },
+  ]);
+  expect([...(await sql`select id from model_providers where removed_at is not null`)]).toEqual([
+    { id: "leaving" },
+  ]);
+  expect(await readSteady()).toEqual(steady);
+  // What is gone stays gone, and is no change any more.
+  expect(await syncFrom(sql, documentSource(second))).toMatchObject({
+    outcome: "unchanged",
+    counts: { inserted: 0, updated: 0, gone: 0, unchanged: 3, skipped: 0 },
+  });
+
+  const third = makeDocument({
+    acme: { steady: {}, changing: { name: "New" }, fresh: {}, fading: {} },
+    leaving: { only: {} },
+  });
+  expect(await syncFrom(sql, documentSource(third))).toMatchObject({
+    counts: { inserted: 0, updated: 2, gone: 0, unchanged: 3, skipped: 0 },
+  });
+  expect((await read()).every(({ isGone, status }) => !isGone && status === "available")).toBe(true);
+  expect([...(await sql`select id from model_providers where removed_at is not null`)]).toEqual([]);
+});
+
+test("changes of the four prices are kept with their run, and noise is no change", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  const withCost = (cost: unknown) => documentSource(makeDocument({ acme: { "x/Y:z@1": { cost } } }));
+  await syncFrom(sql, withCost({ input: 0.05, output: 2, cache_read: 0.1, reasoning: 3 }));
+  await syncFrom(sql, withCost({ input: 0.049999999999999996, output: 2, cache_read: 0.1, reasoning: 4 }));
+  await syncFrom(sql, withCost({ input: 0.05, output: 1.5, cache_write: 0.2, reasoning: 4 }));
+  await syncFrom(sql, withCost(undefined));
+  await syncFrom(sql, withCost({ input: 1, output: 1 }));
+  const changes = await sql`
+    select sync_id, provider, model_id, field, old_value, new_value
+    from model_price_changes
+    order by id`;
+  const key = { provider: "acme", modelId: "x/Y:z@1" };
+  expect([...changes]).toEqual([
+    { syncId: 3, ...key, field: "output", oldValue: 2, newValue: 1.5 },
+    { syncId: 3, ...key, field: "cacheRead", oldValue: 0.1, newValue: null },
+    { syncId: 3, ...key, field: "cacheWrite", oldValue: null, newValue: 0.2 },
+    { syncId: 4, ...key, field: "input", oldValue: 0.05, newValue: null },
+    { syncId: 4, ...key, field: "output", oldValue: 1.5, newValue: null },
+    { syncId: 4, ...key, field: "cacheWrite", oldValue: 0.2, newValue: null },
+    { syncId: 5, ...key, field: "input", oldValue: null, newValue: 1 },
+    { syncId: 5, ...key, field: "output", oldValue: null, newValue: 1 },
+  ]);
+});
+
+test("a bad row is skipped with its reason, and what is stored of it stays as it is", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  const good = makeDocument({ openai: { "gpt-5": {}, "gpt-4": {} }, acme: { a: {}, b: {} } });
+  await syncFrom(sql, documentSource(good));
+  const before = await readEverything(sql);
+  const bad = makeDocument({ openai: { "gpt-5": { cost: "free" }, "gpt-4": {} } }, {});
+  expect(await syncFrom(sql, documentSource({ ...bad, acme: { models: 1 } }), { force: true })).toEqual({
+    outcome: "unchanged",
+    counts: { inserted: 0, updated: 0, gone: 0, unchanged: 1, skipped: 2 },
+    notes: [
+      "openai/gpt-5: cost: expected object",
+      "acme: name: must be a text of at most 1000 characters, and not blank",
+    ],
+  });
+  expect(await readEverything(sql)).toEqual(before);
+  expect((await listRuns(sql)).at(-1)).toMatchObject({
+    skipped: 2,
+    notes: [expect.any(String), expect.any(String)],
+  });
+});
+
+test("notes are bounded, and hold nothing that cannot be stored", async () => {
+  await using db = await openTestDatabase();
+  const rows = Object.fromEntries(
+    Array.from({ length: 150 }, (_, n) => [`bad\0${"x".repeat(400)}-${n}`, { name: 1 }]),
+  );
+  const report = await syncFrom(db.sql, documentSource(makeDocument({ acme: { ok: {}, ...rows } })));
+  expect(report).toMatchObject({ outcome: "changed", counts: { inserted: 1, skipped: 150 } });
+  const [run] = await listRuns(db.sql);
+  const notes = run?.["notes"] as string[];
+  expect([notes.length, notes[0]?.length, notes.at(-1)]).toEqual([101, 300, "and 50 more"]);
+});
+
+test("an operator's alias survives every sync beside the generated one, and comes before its model", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await sql`insert into model_aliases (alias, provider, model_id) values ('gpt-5', 'acme', 'later'), ('ours', 'openai', 'gpt-5')`;
+  await syncFrom(sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
+  await syncFrom(
+    sql,
+    documentSource(makeDocument({ openai: { "gpt-5": { name: "GPT-5!" } }, acme: { later: {} } })),
+  );
+  expect(await findAlias(sql, "gpt-5")).toEqual([
+    { origin: "generated", target: "openai/gpt-5", deprecated: false },
+    { origin: "manual", target: "acme/later", deprecated: false },
+  ]);
+  expect(await findAlias(sql, "ours")).toEqual([
+    { origin: "manual", target: "openai/gpt-5", deprecated: false },
+  ]);
+});
+
+test("an alias follows its family, and stays, deprecated, when its model is gone or deprecated", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  const old = { "claude-sonnet-4": { release_date: "2025-05-01" } };
+  const fresh = { "claude-sonnet-5": { release_date: "2026-05-01" } };
+  await syncFrom(sql, documentSource(makeDocument({ anthropic: old })));
+  await syncFrom(sql, documentSource(makeDocument({ anthropic: { ...old, ...fresh } })));
+  expect(await findAlias(sql, "sonnet")).toEqual([
+    { origin: "generated", target: "anthropic/claude-sonnet-5", deprecated: false },
+  ]);
+  await syncFrom(
+    sql,
+    documentSource(makeDocument({ anthropic: { "claude-sonnet-5": { status: "deprecated" } } })),
+  );
+  expect(await findAlias(sql, "claude-sonnet-4")).toEqual([
+    { origin: "generated", target: "anthropic/claude-sonnet-4", deprecated: true },
+  ]);
+  expect(await findAlias(sql, "sonnet")).toEqual([
+    { origin: "generated", target: "anthropic/claude-sonnet-5", deprecated: true },
+  ]);
+  await syncFrom(sql, documentSource(makeDocument({ anthropic: { ...old, ...fresh } })));
+  expect(await findAlias(sql, "sonnet")).toMatchObject([{ deprecated: false }]);
+  expect(await findAlias(sql, "claude-sonnet-4")).toMatchObject([{ deprecated: false }]);
+});

@@ -1,0 +1,31 @@
+/** An upstream of the catalogue on this machine that answers as a test says, even badly. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface CatalogServer extends AsyncDisposable {
+  url: string;
+  /** Headers of the requests so far. */
+  requests: IncomingMessage["headers"][];
+}
+
+/** Listens on a free port; `answer` has to end the response, or leave it hanging. */
+export async function openCatalogServer(
+  answer: (response: ServerResponse, request: IncomingMessage) => void,
+): Promise<CatalogServer> {
+  const requests: IncomingMessage["headers"][] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.headers);
+    answer(response, request);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // An address and not a path, for it listens on a port.
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/api.json`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
