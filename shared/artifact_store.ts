@@ -31,6 +31,8 @@ export interface ReadArtifact {
 
 /** Every method throws ArtifactStorageError when the store fails. */
 export interface ArtifactStore {
+  /** Whether `read` has to fetch what it gives, and so takes time, disk and a connection. */
+  readonly fetchesToRead: boolean;
   /**
    * Writes `content` and makes it visible under `name` once all of it is safe. What `content` throws comes out as it
    * is. Two writers of one name are the caller's to prevent: a builder puts its attempt into the name.

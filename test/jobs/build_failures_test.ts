@@ -28,7 +28,9 @@ test("a job whose builder died is built by the next attempt, and the dead one's 
   const late = { id, attempt: 1 };
   const { progress } = job;
   expect(await updateExportJobProgress(app.db.sql, { ...late, progress })).toBe(false);
-  expect(await markExportJobQueued(app.db.sql, { ...late, isForgiven: false })).toBe(false);
+  expect(await markExportJobQueued(app.db.sql, { ...late, isForgiven: false, forgivenMinutes: 60 })).toBe(
+    false,
+  );
   expect(await show()).toEqual(job);
   expect(await listMismatches(app)).toEqual([]);
 });
