@@ -4,6 +4,7 @@ import { listTroubles } from "../helpers/aftermath.ts";
 import { openTestApp } from "../helpers/app.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
 import { makeHeavyOrg } from "../helpers/heavy_org.ts";
+import { openMailServer } from "../helpers/mail_server.ts";
 import { startRunner } from "../helpers/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
@@ -13,7 +14,8 @@ const AS_OF = "2026-02-01T00:00:00.000Z";
 test("a build cut off by SIGTERM goes back to the queue, uncounted, and another runner finishes it", async () => {
   await using app = await openTestApp();
   const { databaseUrl, dataDir } = app.deps.config;
-  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
+  await using mailServer = await openMailServer();
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, SMTP_URL: mailServer.url };
   const { person } = await makeHeavyOrg(app, 5);
   const { id } = await jobOf(await postJob(app, person, { as_of: AS_OF }));
   const show = () => getJob(app, person.key, id);
@@ -35,5 +37,5 @@ test("a build cut off by SIGTERM goes back to the queue, uncounted, and another 
   await using _another = await startRunner(env);
   await waitFor(async () => (await show()).status === "ready", 20_000);
   expect(await show()).toMatchObject({ attempt: 1 });
-  expect(await listTroubles({ db: app.db, dataDir })).toEqual([]);
+  expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
 }, 120_000);
