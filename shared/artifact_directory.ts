@@ -8,18 +8,22 @@ import { keepPart, partPathOf } from "./part_files.ts";
 
 /** Opens the store in `directory`, which is made when the first file is written. */
 export function openArtifactDirectory(directory: string): ArtifactStore {
-  const exists = async (name: string): Promise<boolean> => {
-    if (await storing(stat(join(directory, name)).catch(ifAbsent))) return true;
+  /** Bytes of the file; `null` when it is not there. */
+  const sizeOf = async (name: string): Promise<number | null> => {
+    const found = await storing(stat(join(directory, name)).catch(ifAbsent));
+    if (found) return found.size;
     // A file that is gone is one thing, a volume that is not mounted another.
     await storing(stat(directory));
-    return false;
+    return null;
   };
   return {
     fetchesToRead: false,
     write: (name, content) => writeWhole(join(directory, name), content),
-    exists,
-    async read(name, { range }) {
-      if (!(await exists(name))) return null;
+    exists: async (name) => (await sizeOf(name)) !== null,
+    async read(name, { bytes, range }) {
+      const found = await sizeOf(name);
+      if (found === null) return null;
+      if (found !== bytes) throw storageError(`there are ${found} bytes of ${bytes} in "${name}"`);
       const file = Bun.file(join(directory, name));
       return range ? file.slice(range.first, range.last + 1) : file;
     },

@@ -41,7 +41,8 @@ export interface ArtifactStore {
   exists(name: string): Promise<boolean>;
   /**
    * The artifact, or a part of it, as a file whose length the server can announce and which it reads as it sends it;
-   * `null` when there is none. Whoever has begun to read it finishes, also when it is removed meanwhile.
+   * `null` when there is none. One that is not as long as it has to be is a failure of the store. Whoever has begun to
+   * read it finishes, also when it is removed meanwhile.
    */
   read(name: string, options: ReadArtifact): Promise<Blob | null>;
   /** All that lies in the store, in no order, also what dead builders left; it may change meanwhile. */

@@ -4,14 +4,13 @@ import { listTroubles } from "../helpers/aftermath.ts";
 import { openTestApp } from "../helpers/app.ts";
 import { getJob, jobOf, postJob } from "../helpers/export_job.ts";
 import { makeHeavyOrg } from "../helpers/heavy_org.ts";
+import { HELD_AS_OF, withHeldBuild } from "../helpers/held_build.ts";
 import { openMailServer } from "../helpers/mail_server.ts";
 import { startRunner } from "../helpers/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 /** Issue 3: a dead builder's job is taken up again within this. */
 const TAKEN_UP_MS = 60_000;
-/** Before every row of the test, so that the lock below is no transaction that could still add to it. */
-const AS_OF = "2026-02-01T00:00:00.000Z";
 
 test("a runner killed in the middle of a build is replaced by another within a minute", async () => {
   await using app = await openTestApp({ config: { rateLimitUserPerMinute: 1_000_000 } });
@@ -19,17 +18,9 @@ test("a runner killed in the middle of a build is replaced by another within a m
   const { databaseUrl, dataDir } = app.deps.config;
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, SMTP_URL: mailServer.url };
   const { person } = await makeHeavyOrg(app, 5);
-  const { id } = await jobOf(await postJob(app, person, { as_of: AS_OF }));
+  const { id } = await jobOf(await postJob(app, person, { as_of: HELD_AS_OF }));
   const show = () => getJob(app, person.key, id);
-  await app.db.sql.begin(async (tx) => {
-    // Holds the build in the middle of a project until its runner is dead.
-    await tx`lock table analysis_records in access exclusive mode`;
-    await using builder = await startRunner(env);
-    await waitFor(async () => {
-      const [held] = await app.db.sql`
-        select 1 from pg_locks where relation = 'analysis_records'::regclass and not granted`;
-      return held;
-    }, 20_000);
+  await withHeldBuild(app.db, env, async (builder) => {
     builder.kill("SIGKILL");
     await builder.exited;
   });
