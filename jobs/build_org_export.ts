@@ -16,7 +16,8 @@ import {
 } from "../sql/export_builds.ts";
 import type { ExportJobRow } from "../sql/export_jobs.ts";
 import { findOrgById, type OrgRow } from "../sql/orgs.ts";
-import type { Pool, Sql } from "../sql/pool.ts";
+import { outlastOutage } from "../sql/outlast.ts";
+import { isDatabaseAway, type Pool, type Sql } from "../sql/pool.ts";
 import { artifactKeyOf } from "./artifact_key.ts";
 import { BuildSuperseded } from "./build_superseded.ts";
 import { writeOrgExport } from "./org_export_file.ts";
@@ -136,18 +137,27 @@ async function finish(tx: Sql, deps: BuildDeps, job: ExportJobRow, action: strin
   });
 }
 
-/** Gives a failed build back for another attempt and rethrows; or fails the job when there is none left. */
+/**
+ * Gives a failed build back for another attempt and rethrows; or fails the job when there is none left. What was cut
+ * off, because this process has to leave or the database was restarted, says nothing of the export and has no part in
+ * its attempts; but nothing is forgiven for ever.
+ */
 async function handOn(deps: BuildDeps, build: Build, error: unknown): Promise<void> {
   const { job, log } = build;
   const isForgiven = deps.leaving.aborted;
   const event = isForgiven ? "export_job.cut_off" : "export_job.attempt_failed";
   log.warn({ event, err: error }, "a build of an organization export did not finish");
-  if (!isForgiven && job.attempt >= MAX_ATTEMPTS) {
+  if (!isForgiven && !isDatabaseAway(error) && job.attempt >= MAX_ATTEMPTS) {
     const isStorage = error instanceof ArtifactStorageError;
     await fail(deps, build, isStorage ? "ARTIFACT_STORAGE_FAILED" : "BUILD_FAILED");
     return;
   }
-  const isQueued = await markExportJobQueued(deps.sql, { id: job.id, attempt: job.attempt, isForgiven });
+  const { id, attempt } = job;
+  const forgivenMinutes = MAX_ATTEMPTS * deps.config.exportBuildTimeoutMinutes;
+  const isQueued = await outlastOutage(
+    () => markExportJobQueued(deps.sql, { id, attempt, isForgiven, forgivenMinutes }),
+    deps.leaving,
+  );
   if (isQueued) await discard(deps, build);
   throw error;
 }

@@ -2,6 +2,7 @@
  * Job `expire_org_exports`: deletes the files of exports whose time is over, and those that dead builds left.
  * Any number of sweeps may run at once, and one may end at any line: the next begins from what it finds.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import type { ArtifactStore } from "../shared/artifact_store.ts";
 import type { Log } from "../shared/log.ts";
 import { insertAuditEntry } from "../sql/audit_log.ts";
@@ -18,6 +19,11 @@ import { type BuildKey, parseArtifactName } from "./artifact_key.ts";
 
 /** Rows or files that are looked at together. */
 const BATCH = 200;
+/**
+ * How long a file outlives its export: a download that was let in at the last moment has it open by then. The server
+ * opens it after the answer has been made, when nothing can be refused any more.
+ */
+const OPENING_MS = 2000;
 
 export interface SweepDeps {
   sql: Pool;
@@ -39,6 +45,8 @@ async function expirePastExpiry(deps: SweepDeps, signal: AbortSignal): Promise<n
   let after: ExpiryKey | null = null;
   while (true) {
     const rows: readonly ExpiredExportRow[] = await listPastExpiry(deps.sql, { after, limit: BATCH });
+    const youngestMs = Math.min(...rows.map(({ ageMs }) => ageMs));
+    if (youngestMs < OPENING_MS) await delay(OPENING_MS - youngestMs, undefined, { signal });
     for (const row of rows) {
       signal.throwIfAborted();
       if (await expire(deps, row)) count += 1;

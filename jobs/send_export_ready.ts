@@ -1,5 +1,4 @@
 /** Job `send_export_ready`: tells whoever asked for an organization export that it can be downloaded. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { JobPayloads } from "../shared/jobs.ts";
 import type { Log } from "../shared/log.ts";
 import { MailError, type Mailer, type MailMessage } from "../shared/mail.ts";
@@ -7,13 +6,10 @@ import { type Boss, completeJob } from "../sql/boss.ts";
 import type { ExportJobRow } from "../sql/export_jobs.ts";
 import { findUnmailedExportJob, lockExportMail, markExportJobMailed } from "../sql/export_mails.ts";
 import { findMemberRole, findOrgById } from "../sql/orgs.ts";
+import { outlastOutage } from "../sql/outlast.ts";
 import type { Pool, Sql } from "../sql/pool.ts";
 import { findUser } from "../sql/users.ts";
 import { exportReadyMessage } from "./export_ready_message.ts";
-
-/** How often a database that went away while a mail was sent is told that the mail is out. */
-const NOTE_TRIES = 60;
-const NOTE_PAUSE_MS = 1000;
 
 export interface MailDeps {
   /** Only where links lead. */
@@ -60,20 +56,10 @@ export async function sendExportReady(
     });
   } catch (error) {
     // The transaction is over as soon as its connection is, while the mail server may still be at it.
-    if (await mail.isTaken?.catch(() => false)) await noteMailed(deps, exportJobId);
-    throw error;
-  }
-}
-
-/** Writes down what the transaction could not. Throws when the database does not come back in time. */
-async function noteMailed({ sql, leaving }: MailDeps, exportJobId: string): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await markExportJobMailed(sql, exportJobId);
-    } catch (error) {
-      if (tries === NOTE_TRIES || leaving.aborted) throw error;
-      await delay(NOTE_PAUSE_MS);
+    if (await mail.isTaken?.catch(() => false)) {
+      await outlastOutage(() => markExportJobMailed(deps.sql, exportJobId), deps.leaving);
     }
+    throw error;
   }
 }
 

@@ -40,12 +40,14 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
   });
   const spool = openSpool(options.spoolDirectory);
   return {
+    fetchesToRead: true,
     write: (name, content) => upload(client, prefix + name, content),
     exists: (name) => storing(client.exists(prefix + name)),
     async read(name, { bytes, range = { first: 0, last: bytes - 1 }, signal }) {
       try {
-        const body = await download(client, prefix + name, { range, signal });
-        return body && (await spool(body, { bytes: range.last - range.first + 1, signal }));
+        return await spool({ bytes: range.last - range.first + 1, signal }, () =>
+          download(client, prefix + name, { range, signal }),
+        );
       } catch (error) {
         throw storageError("an artifact cannot be read", error);
       }

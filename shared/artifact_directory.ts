@@ -1,23 +1,29 @@
 /** Artifacts in a directory: written under a temporary name, there as a whole or not at all. */
-import { mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, opendir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ArtifactStore, StoredFile } from "./artifact_store.ts";
 import { storageError, storing } from "./artifact_store.ts";
 import { type ContentDigest, digestContent } from "./content_digest.ts";
+import { keepPart, partPathOf } from "./part_files.ts";
 
 /** Opens the store in `directory`, which is made when the first file is written. */
 export function openArtifactDirectory(directory: string): ArtifactStore {
-  const exists = async (name: string): Promise<boolean> => {
-    if (await storing(stat(join(directory, name)).catch(ifAbsent))) return true;
+  /** Bytes of the file; `null` when it is not there. */
+  const sizeOf = async (name: string): Promise<number | null> => {
+    const found = await storing(stat(join(directory, name)).catch(ifAbsent));
+    if (found) return found.size;
     // A file that is gone is one thing, a volume that is not mounted another.
     await storing(stat(directory));
-    return false;
+    return null;
   };
   return {
+    fetchesToRead: false,
     write: (name, content) => writeWhole(join(directory, name), content),
-    exists,
-    async read(name, { range }) {
-      if (!(await exists(name))) return null;
+    exists: async (name) => (await sizeOf(name)) !== null,
+    async read(name, { bytes, range }) {
+      const found = await sizeOf(name);
+      if (found === null) return null;
+      if (found !== bytes) throw storageError(`there are ${found} bytes of ${bytes} in "${name}"`);
       const file = Bun.file(join(directory, name));
       return range ? file.slice(range.first, range.last + 1) : file;
     },
@@ -44,16 +50,14 @@ async function writeWhole(
   path: string,
   content: AsyncGenerator<Uint8Array, void, void>,
 ): Promise<ContentDigest> {
-  // A name of its own: what a dead attempt left, or another is writing, is nobody else's business.
-  const temporary = `${path}.${crypto.randomUUID()}.part`;
+  const part = partPathOf(path);
   try {
     await storing(mkdir(dirname(path), { recursive: true, mode: 0o700 }));
-    const digest = await writeAndSync(temporary, content);
-    await storing(rename(temporary, path));
-    await storing(syncDirectory(dirname(path)));
+    const digest = await writeAndSync(part, content);
+    await storing(keepPart(part, path));
     return digest;
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
+    await rm(part, { force: true }).catch(() => {});
     throw error;
   } finally {
     await content.return();
@@ -77,14 +81,4 @@ async function writeAndSync(
   }
   if (!digest) throw storageError("the content has no end");
   return digest;
-}
-
-/** So that the new name survives a power cut. */
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }

@@ -31,6 +31,8 @@ export interface ReadArtifact {
 
 /** Every method throws ArtifactStorageError when the store fails. */
 export interface ArtifactStore {
+  /** Whether `read` has to fetch what it gives, and so takes time, disk and a connection. */
+  readonly fetchesToRead: boolean;
   /**
    * Writes `content` and makes it visible under `name` once all of it is safe. What `content` throws comes out as it
    * is. Two writers of one name are the caller's to prevent: a builder puts its attempt into the name.
@@ -39,7 +41,8 @@ export interface ArtifactStore {
   exists(name: string): Promise<boolean>;
   /**
    * The artifact, or a part of it, as a file whose length the server can announce and which it reads as it sends it;
-   * `null` when there is none. Whoever has begun to read it finishes, also when it is removed meanwhile.
+   * `null` when there is none. One that is not as long as it has to be is a failure of the store. Whoever has begun to
+   * read it finishes, also when it is removed meanwhile.
    */
   read(name: string, options: ReadArtifact): Promise<Blob | null>;
   /** All that lies in the store, in no order, also what dead builders left; it may change meanwhile. */

@@ -1,7 +1,8 @@
 /** Sending mail: over SMTP, or into a directory where there is no mail server. */
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createTransport } from "nodemailer";
+import { createPartDirectory, keepPart, partPathOf } from "./part_files.ts";
 
 /** RFC 5321, 4.5.3.2.6: who gives up sooner on the answer to a message sends it twice. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000;
@@ -108,12 +109,13 @@ function mailError(error: unknown): MailError {
 }
 
 function fileMailer(directory: string, mailFrom: string): Mailer {
+  const prepare = createPartDirectory(directory);
   const transport = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
   return {
     async send(message) {
       const { message: content } = await transport.sendMail(composed(message, mailFrom));
       if (!Buffer.isBuffer(content)) throw new Error("Cannot write mail: the composer gave no buffer");
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await prepare();
       await writeWhole(join(directory, `${message.id}.eml`), content);
     },
   };
@@ -121,18 +123,18 @@ function fileMailer(directory: string, mailFrom: string): Mailer {
 
 /** Whoever sees the file sees all of it. */
 async function writeWhole(path: string, content: Buffer): Promise<void> {
-  const temporary = `${path}.${crypto.randomUUID()}.part`;
+  const part = partPathOf(path);
   try {
-    const file = await open(temporary, "wx", 0o600);
+    const file = await open(part, "wx", 0o600);
     try {
       await file.writeFile(content);
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    await keepPart(part, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(part, { force: true });
     throw error;
   }
 }

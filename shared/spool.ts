@@ -4,55 +4,82 @@
  * file first and sent from there. What the bucket does not deliver is known before the answer has begun, and a client
  * who takes hours holds some disk, and neither memory nor a connection to the bucket.
  */
-import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { open, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
+import { createPartDirectory, partPathOf } from "./part_files.ts";
 
 /** By then the server has opened the file, whose space goes when it closes it. */
 const UNLINK_AFTER_MS = 60_000;
-/** What is older was left by a process that was killed. */
-const STALE_MS = 24 * 3_600_000;
+
+export interface SpoolOptions {
+  /** How many bytes of the stream to keep, from its first on. */
+  bytes: number;
+  signal: AbortSignal;
+}
 
 /**
- * Keeps the first `bytes` bytes of a stream as a file. Throws for a stream that is shorter, and when `signal` is aborted.
+ * Keeps the stream that `open` gives as a file; `null` when it gives none. Throws for a stream that is shorter, when
+ * `signal` is aborted, and, before anything is opened, when the disk has no room for all that is being fetched.
  */
 export type Spool = (
-  stream: ReadableStream<Uint8Array>,
-  options: { bytes: number; signal: AbortSignal },
-) => Promise<Blob>;
+  options: SpoolOptions,
+  open: () => Promise<ReadableStream<Uint8Array> | null>,
+) => Promise<Blob | null>;
 
-/** Spools into `directory`, which is made, and freed of what dead processes left, at the first use. */
+/** Spools into `directory`, which is made, and freed of what dead processes left, when it is used. */
 export function openSpool(directory: string): Spool {
-  let prepared: Promise<void> | undefined;
-  return async (stream, { bytes, signal }) => {
-    prepared ??= prepare(directory);
-    await prepared;
-    const path = join(directory, `${crypto.randomUUID()}.part`);
+  const prepare = createPartDirectory(directory);
+  /** Bytes that are still to come, of all files together: they are not on the disk yet, and will be. */
+  let expected = 0;
+  return async (options, openStream) => {
+    await prepare();
+    let missing = options.bytes;
+    expected += missing;
     try {
-      const written = await save(stream, path, { bytes, signal });
-      if (written !== bytes) throw new Error(`there are ${written} bytes of ${bytes}`);
-    } catch (error) {
-      await rm(path, { force: true });
-      throw error;
+      await requireRoom(directory, expected);
+      const stream = await openStream();
+      if (!stream) return null;
+      return await keep(stream, partPathOf(join(directory, "download")), options, (bytes) => {
+        missing -= bytes;
+        expected -= bytes;
+      });
+    } finally {
+      expected -= missing;
     }
-    setTimeout(() => void rm(path, { force: true }).catch(() => {}), UNLINK_AFTER_MS).unref();
-    return Bun.file(path);
   };
 }
 
-async function prepare(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  for (const name of await readdir(directory)) {
-    const path = join(directory, name);
-    const found = await stat(path).catch(() => null);
-    if (found && Date.now() - found.mtimeMs > STALE_MS) await rm(path, { force: true });
+async function requireRoom(directory: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  const free = bavail * bsize;
+  if (free < bytes) throw new Error(`there is room for ${free} bytes of ${bytes} in "${directory}"`);
+}
+
+async function keep(
+  stream: ReadableStream<Uint8Array>,
+  path: string,
+  options: SpoolOptions,
+  onBytes: (bytes: number) => void,
+): Promise<Blob> {
+  try {
+    const written = await save(stream, path, options, onBytes);
+    if (written !== options.bytes) throw new Error(`there are ${written} bytes of ${options.bytes}`);
+  } catch (error) {
+    // Does nothing where reading it has ended it.
+    await stream.cancel().catch(() => {});
+    await rm(path, { force: true });
+    throw error;
   }
+  setTimeout(() => void rm(path, { force: true }).catch(() => {}), UNLINK_AFTER_MS).unref();
+  return Bun.file(path);
 }
 
 /** Writes chunk after chunk, so that no more than one waits for the disk. Returns how many bytes there were. */
 async function save(
   stream: ReadableStream<Uint8Array>,
   path: string,
-  { bytes, signal }: { bytes: number; signal: AbortSignal },
+  { bytes, signal }: SpoolOptions,
+  onBytes: (bytes: number) => void,
 ): Promise<number> {
   const file = await open(path, "wx", 0o600);
   let written = 0;
@@ -63,6 +90,7 @@ async function save(
       const wanted = chunk.subarray(0, bytes - written);
       await file.appendFile(wanted);
       written += wanted.length;
+      onBytes(wanted.length);
       if (written === bytes) break;
     }
     return written;

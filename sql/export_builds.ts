@@ -59,14 +59,24 @@ export async function markExportJobExhausted(
   return row ?? null;
 }
 
-/** Gives a build back for another attempt; one that `isForgiven` is not counted. False as in the others. */
+/**
+ * Gives a build back for another attempt. It is not counted when it `isForgiven`, nor when PostgreSQL was stopped and
+ * started since it began, unless the job is older than `forgivenMinutes`. That a backend crashes, and the others with
+ * it, is no such start: a build that makes the server fall counts. False as in the others.
+ */
 export async function markExportJobQueued(
   sql: Sql,
-  build: ExportBuildKey & { isForgiven: boolean },
+  build: ExportBuildKey & { isForgiven: boolean; forgivenMinutes: number },
 ): Promise<boolean> {
   const { count } = await sql`
     update export_jobs
-    set status = 'queued', attempt = attempt - ${build.isForgiven ? 1 : 0}
+    set status = 'queued',
+      attempt = attempt - case
+        when ${build.isForgiven} then 1
+        when pg_postmaster_start_time() > started_at
+          and created_at > now() - make_interval(mins => ${build.forgivenMinutes}) then 1
+        else 0
+      end
     where id = ${build.id} and status = 'running' and attempt = ${build.attempt}`;
   return count === 1;
 }

@@ -11,6 +11,8 @@ export interface ExpiryKey {
 export interface ExpiredExportRow extends ExpiryKey {
   orgId: string;
   artifactKey: string;
+  /** Milliseconds since it expired. */
+  ageMs: number;
 }
 
 /** Ready exports whose time is over, the oldest first, after a place or from the beginning. */
@@ -20,7 +22,8 @@ export async function listPastExpiry(
 ): Promise<readonly ExpiredExportRow[]> {
   const { after } = page;
   return sql<ExpiredExportRow[]>`
-    select id, org_id, artifact_key, expires_at
+    select id, org_id, artifact_key, expires_at,
+      extract(epoch from now() - expires_at)::float8 * 1000 as age_ms
     from export_jobs
     where status = 'ready' and expires_at <= now()
       ${after ? sql`and (expires_at, id) > (${after.expiresAt}, ${after.id})` : sql``}

@@ -36,6 +36,7 @@ const ASSETS = [
   "job_list.js",
   "job_view.js",
   "job_watch.js",
+  "member_names.js",
   "next_path.js",
   "project_list.js",
   "project_view.js",

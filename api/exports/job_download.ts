@@ -4,17 +4,18 @@ import { ArtifactStorageError, type ArtifactStore, type ByteRange } from "../../
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/file_names.ts";
 import type { Log } from "../../shared/log.ts";
-import { isPersonalCredential } from "../../shared/policy.ts";
+import { type ExportFacts, isPersonalCredential } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/audit_log.ts";
 import type { ReadableExportJobRow } from "../../sql/export_jobs.ts";
 import type { Sql } from "../../sql/pool.ts";
 import { access } from "../access.ts";
-import { callerAudit } from "../authenticate.ts";
-import { requestContext } from "../request_context.ts";
+import { type Caller, callerAudit } from "../authenticate.ts";
+import { announceStream, requestContext } from "../request_context.ts";
 import { chooseRange } from "./byte_range.ts";
 import { requireExportJob } from "./export_job.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 import { DOWNLOAD_DETAIL } from "./job_openapi.ts";
+import type { StreamSlots } from "./stream_slots.ts";
 
 /** When it is worth asking again whether a build has finished. */
 const RETRY_SECONDS = 10;
@@ -35,6 +36,8 @@ interface DownloadDeps {
   store: ArtifactStore;
   log: Log;
   metrics: ExportMetrics;
+  /** One is held for as long as the store fetches a file. */
+  slots: StreamSlots;
 }
 
 /** Any member may download, with a personal credential (contract section 4, Jobs). */
@@ -42,27 +45,21 @@ export function jobDownloadRoutes(deps: DownloadDeps) {
   return new Elysia().use(access).get(
     "/export/jobs/:job_id/download",
     async ({ params, request, caller }) => {
-      const job = await requireExportJob(deps.sql, {
-        caller,
-        jobId: params.job_id,
-        policy: ({ credential }) => isPersonalCredential(credential),
-      });
-      const artifact = requireArtifact(job);
+      const find = () => findDownload(deps.sql, caller, params.job_id);
+      const { job, artifact } = await find();
       const context = requestContext(request);
       const range = requireRange(request.headers, context.method, artifact);
       const { first, last } = range ?? { first: 0, last: artifact.bytes - 1 };
       const headers = { ...fileHeaders(job, artifact), "Content-Length": String(last + 1 - first) };
       if (context.method === "HEAD") {
         const isThere = await orUnavailable(deps.store.exists(artifact.key));
-        if (!isThere) throw lost(deps.log, job);
+        if (!isThere) throw await goneOrLost(deps.log, find);
         return new Response(null, { headers });
       }
-      const { bytes } = artifact;
-      const file = await orUnavailable(
-        deps.store.read(artifact.key, { bytes, signal: request.signal, ...(range ? { range } : {}) }),
-      );
-      if (!file) throw lost(deps.log, job);
-      const contentRange = range && `bytes ${first}-${last}/${bytes}`;
+      const file = await readArtifact(deps, { request, artifact, range });
+      if (file === "unwanted") return new Response(null);
+      if (!file) throw await goneOrLost(deps.log, find);
+      const contentRange = range && `bytes ${first}-${last}/${artifact.bytes}`;
       await insertAuditEntry(deps.sql, {
         ...callerAudit(caller),
         action: "export_job.download",
@@ -82,6 +79,40 @@ export function jobDownloadRoutes(deps: DownloadDeps) {
     },
     { access: "caller", params: Params, detail: DOWNLOAD_DETAIL },
   );
+}
+
+/** The job and its file as the row has them now; throws what stands in the way. */
+async function findDownload(
+  sql: Sql,
+  caller: Caller,
+  jobId: string,
+): Promise<{ job: ReadableExportJobRow; artifact: Artifact }> {
+  const policy = ({ credential }: Pick<ExportFacts, "credential">) => isPersonalCredential(credential);
+  const job = await requireExportJob(sql, { caller, jobId, policy });
+  return { job, artifact: requireArtifact(job) };
+}
+
+/**
+ * The file to send, once a store that has to fetch it has done so; `null` when it is not there, `unwanted` when the
+ * client has left meanwhile.
+ */
+async function readArtifact(
+  deps: DownloadDeps,
+  given: { request: Request; artifact: Artifact; range: ByteRange | null },
+): Promise<Blob | null | "unwanted"> {
+  const { request, artifact, range } = given;
+  const { signal } = request;
+  const release = deps.slots.take("start another download");
+  try {
+    const options = { bytes: artifact.bytes, signal, ...(range ? { range } : {}) };
+    return await orUnavailable(deps.store.read(artifact.key, options));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    announceStream(request)({ outcome: "aborted", bytes: 0 });
+    return "unwanted";
+  } finally {
+    release();
+  }
 }
 
 /** The file of a job that is ready; throws what stands in the way. */
@@ -130,8 +161,12 @@ async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
   }
 }
 
-/** The storage works and the file is not there: nobody gets it by trying again, and the operator has to know. */
-function lost(log: Log, job: ReadableExportJobRow): ApiError {
+/**
+ * What to say of a file that is not there. Should the sweep have come between row and file, the row says so now.
+ * Otherwise nobody gets it by trying again, and the operator has to know.
+ */
+async function goneOrLost(log: Log, find: () => Promise<{ job: ReadableExportJobRow }>): Promise<ApiError> {
+  const { job } = await find();
   log.error({ event: "export_job.lost", exportJobId: job.id }, "the file of a ready export job is gone");
   return new ApiError("EXPORT_EXPIRED", {
     message: "Cannot download the export: its file is gone from the storage; queue a new one",

@@ -1,6 +1,5 @@
 /** What every export holds while it runs: a stream slot, a settled watermark, a snapshot to read from. */
 import type { Config } from "../../shared/config.ts";
-import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../sql/export_snapshot.ts";
 import type { Pool } from "../../sql/pool.ts";
@@ -8,8 +7,6 @@ import { announceStream } from "../request_context.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 import { requireWatermark } from "./require_watermark.ts";
 import type { StreamSlots } from "./stream_slots.ts";
-
-const RETRY_SLOT_SECONDS = 5;
 
 export interface ExportDeps {
   /** Requests: the watermark is chosen here, and queries are cancelled from here. */
@@ -66,13 +63,7 @@ async function openExport(
   given: { asOf: string | null; abort: AbortController; forget: () => void },
 ): Promise<OpenExport> {
   const { abort, forget } = given;
-  const release = deps.slots.take();
-  if (!release) {
-    throw new ApiError("SERVICE_UNAVAILABLE", {
-      message: `Cannot start another export now: ${deps.slots.max} are running`,
-      headers: { "Retry-After": String(RETRY_SLOT_SECONDS) },
-    });
-  }
+  const release = deps.slots.take("start another export");
   try {
     const asOf = await requireWatermark(deps, given.asOf, abort.signal);
     const snapshot = await openExportSnapshot(deps.exportSql, { control: deps.sql, signal: abort.signal });

@@ -27,6 +27,11 @@ export function exportRoutes(deps: {
 }) {
   const slots = new StreamSlots(deps.config.exportStreamsMax);
   const { config, sql, exportSql, boss, log } = deps;
+  const store = openArtifactStore(config);
+  // Slots of their own: a download holds no snapshot. A file that is there needs none.
+  const downloadSlots = new StreamSlots(
+    store.fetchesToRead ? config.exportStreamsMax : Number.POSITIVE_INFINITY,
+  );
   const metrics = createExportMetrics(deps.metrics.registry, slots);
   registerJobMetrics(deps.metrics.registry, { sql, log });
   const exportDeps: ExportDeps = { config, sql, exportSql, log, slots, metrics };
@@ -35,6 +40,6 @@ export function exportRoutes(deps: {
     .use(bundleRoutes(exportDeps))
     .use(estimateRoutes(exportDeps))
     .use(datasetRoutes(exportDeps))
-    .use(jobDownloadRoutes({ sql, log, metrics, store: openArtifactStore(config) }))
+    .use(jobDownloadRoutes({ sql, log, metrics, slots: downloadSlots, store }))
     .use(jobRoutes({ config, sql, boss, log, metrics }));
 }

@@ -1,4 +1,7 @@
-/** Bounds how many exports stream at once: each holds a connection and a database snapshot. */
+/** Bounds how much goes on at once of what costs: streams, which hold a snapshot, and downloads from a bucket. */
+import { ApiError } from "../../shared/errors.ts";
+
+const RETRY_SLOT_SECONDS = 5;
 
 export class StreamSlots {
   readonly max: number;
@@ -12,9 +15,17 @@ export class StreamSlots {
     return this.#active;
   }
 
-  /** Takes a slot and returns what gives it back (once, however often it is called); `null` when none is free. */
-  take(): (() => void) | null {
-    if (this.#active >= this.max) return null;
+  /**
+   * Takes a slot and returns what gives it back (once, however often it is called). Throws SERVICE_UNAVAILABLE when
+   * none is free; `attempted` is what cannot be done then.
+   */
+  take(attempted: string): () => void {
+    if (this.#active >= this.max) {
+      throw new ApiError("SERVICE_UNAVAILABLE", {
+        message: `Cannot ${attempted} now: ${this.max} are running`,
+        headers: { "Retry-After": String(RETRY_SLOT_SECONDS) },
+      });
+    }
     this.#active += 1;
     let isHeld = true;
     return () => {

@@ -229,6 +229,26 @@ test("one sees one's organizations only, and of others' exports not even that th
   });
 });
 
+test("who asked for an export is told by username, and the members are asked for once", async () => {
+  const member = await dashboard.member();
+  const colleague = await dashboard.member({ org: member.org });
+  const former = await dashboard.member({ org: member.org });
+  const done = { status: "failed", errorCode: "BUILD_FAILED", errorMessage: "-", finishedAt: "2026-01-10" };
+  for (const asker of [member, colleague, colleague, former]) await dashboard.job(asker, done);
+  await dashboard.db.sql`delete from organization_members where user_id = ${former.user.id}`;
+  const formerly = `user ${former.user.id.slice(0, 8)}`;
+  await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
+    await page.getByText(`asked for by ${formerly}`).waitFor();
+    const told = await page.locator(".job [data-part=who]").allInnerTexts();
+    const { username } = colleague.user;
+    expect(told.toSorted()).toEqual(["you", username, username, formerly].toSorted());
+  });
+  const asked = dashboard.api
+    .logLines()
+    .filter(({ route, callerId }) => route === "/api/v1/orgs/:slug/members" && callerId === member.user.id);
+  expect(asked).toHaveLength(1);
+});
+
 test("a viewer is told what a viewer may do, and downloads datasets", async () => {
   const owner = await dashboard.member({ role: "owner" });
   const viewer = await dashboard.member({ role: "viewer", org: owner.org });

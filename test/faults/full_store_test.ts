@@ -11,6 +11,7 @@ import { openTestApp, type TestApp } from "../helpers/app.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
 import { addNoise, makeHeavyOrg } from "../helpers/heavy_org.ts";
 import { openTestRunner } from "../helpers/job_runner.ts";
+import { openMailServer } from "../helpers/mail_server.ts";
 import { startRunner } from "../helpers/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
@@ -21,7 +22,7 @@ const OBSTACLE = "obstacle";
 interface SmallDisk extends AsyncDisposable {
   directory: string;
   /** Works off the queue, with its artifacts there. */
-  startRunner(app: TestApp): Promise<AsyncDisposable>;
+  startRunner(app: TestApp, smtpUrl: string): Promise<AsyncDisposable>;
   /** Makes room. */
   free(): Promise<void>;
 }
@@ -33,8 +34,9 @@ function mountSmallDisk(directory: string): SmallDisk | null {
   writeFileSync(join(directory, OBSTACLE), Buffer.alloc((DISK_MIB - 1) * 2 ** 20));
   return {
     directory,
-    startRunner: ({ deps: { config } }) =>
+    startRunner: ({ deps: { config } }, smtpUrl) =>
       startRunner({
+        SMTP_URL: smtpUrl,
         DATABASE_URL: config.databaseUrl,
         DATA_DIR: config.dataDir,
         ARTIFACT_URL: pathToFileURL(directory).href,
@@ -65,8 +67,12 @@ function limitStore(directory: string): SmallDisk {
   });
   return {
     directory,
-    startRunner: (app) =>
-      openTestRunner(app, { isWorking: true, store, config: { artifactUrl: pathToFileURL(directory).href } }),
+    startRunner: (app, smtpUrl) =>
+      openTestRunner(app, {
+        isWorking: true,
+        store,
+        config: { smtpUrl, artifactUrl: pathToFileURL(directory).href },
+      }),
     async free() {
       quotaBytes = Number.POSITIVE_INFINITY;
     },
@@ -86,7 +92,8 @@ test("a full disk fails the job with ARTIFACT_STORAGE_FAILED, and once there is 
   await using disk = openSmallDisk();
   const { person, projects } = await makeHeavyOrg(app, 1);
   for (const project of projects.slice(0, 1)) await addNoise(app.db, project, 2);
-  await using _runner = await disk.startRunner(app);
+  await using mailServer = await openMailServer();
+  await using _runner = await disk.startRunner(app, mailServer.url);
   const { id } = await jobOf(await postJob(app, person));
   const show = (jobId: string) => getJob(app, person.key, jobId);
   await waitFor(async () => {
@@ -106,6 +113,7 @@ test("a full disk fails the job with ARTIFACT_STORAGE_FAILED, and once there is 
       db: app.db,
       dataDir: app.deps.config.dataDir,
       artifactDirectory: disk.directory,
+      mailServer,
     }),
   ).toEqual([]);
 }, 120_000);

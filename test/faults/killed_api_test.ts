@@ -1,11 +1,13 @@
 /** An API process that is killed while it sends a file: the download goes on at another one. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { listTroubles } from "../helpers/aftermath.ts";
 import { startApi } from "../helpers/api_process.ts";
 import { openTestApp } from "../helpers/app.ts";
 import { getJob, JOBS_PATH, jobOf, postJob } from "../helpers/export_job.ts";
 import { addNoise, makeHeavyOrg } from "../helpers/heavy_org.ts";
 import { openTestRunner } from "../helpers/job_runner.ts";
+import { openMailServer } from "../helpers/mail_server.ts";
 import { beginDownload } from "../helpers/slow_download.ts";
 
 const NOISE_MIB = 24;
@@ -15,7 +17,8 @@ test("a download that broke off with its API process goes on at another, and bot
   const { person, projects } = await makeHeavyOrg(app, 1);
   for (const project of projects.slice(0, 1)) await addNoise(app.db, project, NOISE_MIB);
   const { id } = await jobOf(await postJob(app, person));
-  await using runner = await openTestRunner(app);
+  await using mailServer = await openMailServer();
+  await using runner = await openTestRunner(app, { config: { smtpUrl: mailServer.url } });
   await runner.build(id);
   const { artifact } = await getJob(app, person.key, id);
   const { databaseUrl, dataDir } = app.deps.config;
@@ -44,4 +47,6 @@ test("a download that broke off with its API process goes on at another, and bot
   const whole = Buffer.concat([broken.body, Buffer.from(await rest.arrayBuffer())]);
   expect(whole.length).toBe(artifact?.bytes ?? 0);
   expect(createHash("sha256").update(whole).digest("hex")).toBe(artifact?.sha256 ?? "");
+  await runner.mail(id);
+  expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
 }, 60_000);

@@ -4,6 +4,7 @@ import { listTroubles, shortenHeartbeats } from "../helpers/aftermath.ts";
 import { openTestApp, type TestApp } from "../helpers/app.ts";
 import { jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
 import { HEAVY_ISSUES, HEAVY_PROJECTS, makeHeavyOrg } from "../helpers/heavy_org.ts";
+import { openMailServer } from "../helpers/mail_server.ts";
 import { startRunner } from "../helpers/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
@@ -83,7 +84,8 @@ test("builds whose runners are killed, at 20 moments, are all finished by others
   await using app = await openTestApp();
   await shortenHeartbeats(app.db, 6);
   const { databaseUrl, dataDir } = app.deps.config;
-  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
+  await using mailServer = await openMailServer();
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, SMTP_URL: mailServer.url };
   let buildMs = await timeBuild(app, env);
   const random = randomNumbers(SEED);
   const dead: JobState[] = [];
@@ -105,5 +107,5 @@ test("builds whose runners are killed, at 20 moments, are all finished by others
     else expect(job.attempt).toBeGreaterThan(1);
     expect(job.rowsWritten).toBe(HEAVY_PROJECTS * (RUNS_A_PROJECT + HEAVY_ISSUES));
   }
-  expect(await listTroubles({ db: app.db, dataDir })).toEqual([]);
+  expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
 }, 300_000);

@@ -4,28 +4,20 @@ import { listTroubles } from "../helpers/aftermath.ts";
 import { openTestApp } from "../helpers/app.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
 import { makeHeavyOrg } from "../helpers/heavy_org.ts";
+import { HELD_AS_OF, withHeldBuild } from "../helpers/held_build.ts";
+import { openMailServer } from "../helpers/mail_server.ts";
 import { startRunner } from "../helpers/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
-
-/** Before every row of the test, so that the lock below is no transaction that could still add to it. */
-const AS_OF = "2026-02-01T00:00:00.000Z";
 
 test("a build cut off by SIGTERM goes back to the queue, uncounted, and another runner finishes it", async () => {
   await using app = await openTestApp();
   const { databaseUrl, dataDir } = app.deps.config;
-  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
+  await using mailServer = await openMailServer();
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, SMTP_URL: mailServer.url };
   const { person } = await makeHeavyOrg(app, 5);
-  const { id } = await jobOf(await postJob(app, person, { as_of: AS_OF }));
+  const { id } = await jobOf(await postJob(app, person, { as_of: HELD_AS_OF }));
   const show = () => getJob(app, person.key, id);
-  await app.db.sql.begin(async (tx) => {
-    // Holds the build in the middle of a project for as long as it takes.
-    await tx`lock table analysis_records in access exclusive mode`;
-    await using runner = await startRunner(env);
-    await waitFor(async () => {
-      const [held] = await app.db.sql`
-        select 1 from pg_locks where relation = 'analysis_records'::regclass and not granted`;
-      return held;
-    }, 20_000);
+  await withHeldBuild(app.db, env, async (runner) => {
     expect(await show()).toMatchObject({ status: "running", attempt: 1 });
     runner.kill("SIGTERM");
     expect(await runner.exited).toBe(0);
@@ -35,5 +27,5 @@ test("a build cut off by SIGTERM goes back to the queue, uncounted, and another 
   await using _another = await startRunner(env);
   await waitFor(async () => (await show()).status === "ready", 20_000);
   expect(await show()).toMatchObject({ attempt: 1 });
-  expect(await listTroubles({ db: app.db, dataDir })).toEqual([]);
+  expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
 }, 120_000);

@@ -9,6 +9,7 @@ import { EXPORT_DATASET_NAMES } from "../../shared/export_datasets.ts";
 import { createLog } from "../../shared/log.ts";
 import type { TestDatabase } from "./database.ts";
 import { listMismatches } from "./export_job.ts";
+import { jobOfMail, type MailServer } from "./mail_server.ts";
 import { waitFor } from "./wait_for.ts";
 
 const MAIL_TIMEOUT_MS = 60_000;
@@ -17,6 +18,8 @@ export interface Aftermath {
   db: TestDatabase;
   /** Of the service's processes. */
   dataDir: string;
+  /** Theirs: it has seen every sending, also a second of the same mail. */
+  mailServer: MailServer;
   /** Where it is not in `dataDir`. */
   artifactDirectory?: string;
 }
@@ -47,8 +50,8 @@ export async function listTroubles(place: Aftermath): Promise<string[]> {
   const files = await readdir(artifacts).catch(() => []);
   troubles.push(...files.filter((name) => !keys.has(name)).map((name) => `nobody owns ${name}`));
   const mails = await listMails(place);
-  const expected = ready.map(({ id }) => `${id}.eml`).sort();
-  if (mails.join() !== expected.join()) troubles.push(`mails are ${mails}, not ${expected}`);
+  const expected = ready.map(({ id }) => id).sort();
+  if (mails.join() !== expected.join()) troubles.push(`mails are about ${mails}, not ${expected}`);
   return troubles;
 }
 
@@ -77,8 +80,8 @@ async function sweep(db: TestDatabase, directory: string): Promise<void> {
   await expireOrgExports({ sql: db.sql, store, log }, new AbortController().signal);
 }
 
-/** Names of the mails, sorted, once all are out. */
-async function listMails({ db, dataDir }: Aftermath): Promise<string[]> {
+/** What jobs the mails are about, sorted, once all are out. */
+async function listMails({ db, mailServer }: Aftermath): Promise<string[]> {
   await waitFor(async () => {
     // What waits for its next try, because a runner died with it, is tried now.
     await db.sql`
@@ -87,8 +90,7 @@ async function listMails({ db, dataDir }: Aftermath): Promise<string[]> {
       select coalesce(bool_and(mailed_at is not null), true) as is_out from export_jobs where status = 'ready'`;
     return row.isOut;
   }, MAIL_TIMEOUT_MS);
-  const files = await readdir(join(dataDir, "mail")).catch(() => []);
-  return files.filter((name) => name.endsWith(".eml")).sort();
+  return mailServer.received.map(jobOfMail).sort();
 }
 
 /** Lets the queue notice dead runners sooner than in production: jobs that are queued from now on. */

@@ -51,6 +51,11 @@ export async function openMailServer(options: SMTPServerOptions = {}, port = 0):
   };
 }
 
+/** The id of the export job that a mail is about, from its Message-ID. */
+export function jobOfMail({ content }: ReceivedMail): string {
+  return /^message-id:\s*<([^@>]+)@/im.exec(content.toString("latin1"))?.[1] ?? "nothing";
+}
+
 /** A port on which nobody listens, until somebody does. */
 export async function chooseFreePort(): Promise<number> {
   const server = createServer();

@@ -6,10 +6,14 @@ export interface SlowProxy extends AsyncDisposable {
   origin: string;
   /** Bytes that have reached the server. */
   forwarded(): number;
+  /** Bytes that have come back from it. */
+  returned(): number;
   /** Connections that are open. */
   connections(): number;
-  /** From now on nothing comes back from the server. */
-  stall(): void;
+  /** From now on nothing is passed on to the server before `until`. Resolves when there is something. */
+  hold(until: Promise<void>): Promise<void>;
+  /** From now on no more than so many bytes come back from the server. */
+  stall(afterBytes?: number): void;
 }
 
 /** Opens the proxy; `pauseMs` is waited after each chunk on the way to the server. */
@@ -17,18 +21,25 @@ export async function openSlowProxy(target: string, { pauseMs = 0 } = {}): Promi
   const { hostname, port } = new URL(target);
   const sockets = new Set<net.Socket>();
   let forwarded = 0;
-  let isStalled = false;
+  let held: Promise<void> | undefined;
+  let onArrival: (() => void) | undefined;
+  let returned = 0;
+  let returnable = Number.POSITIVE_INFINITY;
   const server = net.createServer((client) => {
     const upstream = net.connect(Number(port), hostname);
     sockets.add(client);
-    client.on("data", (chunk) => {
+    client.on("data", async (chunk) => {
+      client.pause();
+      onArrival?.();
+      await held;
       forwarded += chunk.length;
       upstream.write(chunk);
-      client.pause();
       setTimeout(() => client.resume(), pauseMs);
     });
-    upstream.on("data", (chunk) => {
-      if (!isStalled) client.write(chunk);
+    upstream.on("data", (chunk: Buffer) => {
+      const passed = chunk.subarray(0, Math.max(0, returnable - returned));
+      returned += passed.length;
+      if (passed.length > 0) client.write(passed);
     });
     const end = () => {
       sockets.delete(client);
@@ -44,8 +55,15 @@ export async function openSlowProxy(target: string, { pauseMs = 0 } = {}): Promi
     origin: `http://127.0.0.1:${address.port}`,
     forwarded: () => forwarded,
     connections: () => sockets.size,
-    stall: () => {
-      isStalled = true;
+    returned: () => returned,
+    hold(until) {
+      held = until;
+      return new Promise((resolve) => {
+        onArrival = resolve;
+      });
+    },
+    stall: (afterBytes = 0) => {
+      returnable = returned + afterBytes;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

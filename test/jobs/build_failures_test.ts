@@ -6,6 +6,7 @@ import { markExportJobQueued, updateExportJobProgress } from "../../sql/export_b
 import { openTestApp } from "../helpers/app.ts";
 import { getJob, jobOf, listAudited, listMismatches, postJob, storedFiles } from "../helpers/export_job.ts";
 import { makeExportProject } from "../helpers/export_project.ts";
+import { addNoise, makeHeavyOrg } from "../helpers/heavy_org.ts";
 import { openTestRunner } from "../helpers/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
@@ -28,7 +29,9 @@ test("a job whose builder died is built by the next attempt, and the dead one's 
   const late = { id, attempt: 1 };
   const { progress } = job;
   expect(await updateExportJobProgress(app.db.sql, { ...late, progress })).toBe(false);
-  expect(await markExportJobQueued(app.db.sql, { ...late, isForgiven: false })).toBe(false);
+  expect(await markExportJobQueued(app.db.sql, { ...late, isForgiven: false, forgivenMinutes: 60 })).toBe(
+    false,
+  );
   expect(await show()).toEqual(job);
   expect(await listMismatches(app)).toEqual([]);
 });
@@ -139,6 +142,52 @@ test("a build that is cut off by a leaving process is queued again and not count
   await expect(runner.build(id)).rejects.toThrow();
   expect(await show()).toMatchObject({ status: "queued", attempt: 0 });
   expect(await listMismatches(app)).toEqual([]);
+});
+
+test("a build whose connection is lost is given back at once, and counted", async () => {
+  await using app = await openTestApp();
+  const { person, projects } = await makeHeavyOrg(app, 1);
+  for (const project of projects) await addNoise(app.db, project, 1);
+  const { id } = await jobOf(await postJob(app, person));
+  await using runner = await openTestRunner(app, {
+    store: (store) => ({
+      ...store,
+      async write(key, content) {
+        async function* cutOff() {
+          for await (const chunk of content) {
+            yield chunk;
+            await app.db.sql`
+              select pg_terminate_backend(pid)
+              from pg_stat_activity
+              where datname = current_database() and application_name = 'ulr-jobs'`;
+          }
+        }
+        return store.write(key, cutOff());
+      },
+    }),
+  });
+  await expect(runner.build(id)).rejects.toThrow();
+  expect(await getJob(app, person.key, id)).toMatchObject({ status: "queued", attempt: 1 });
+  expect(await storedFiles(app)).toEqual([]);
+  expect(await listMismatches(app)).toEqual([]);
+});
+
+test("an attempt in which PostgreSQL was started anew is not counted, but not for ever", async () => {
+  const { app, id, show } = await openWithJob();
+  await using _app = app;
+  for (const [ageMinutes, attempt] of [
+    [179, 1],
+    [181, 2],
+  ] as const) {
+    await app.db.sql`
+      update export_jobs
+      set status = 'running', attempt = 2, started_at = pg_postmaster_start_time() - interval '1 second',
+        created_at = now() - make_interval(mins => ${ageMinutes})
+      where id = ${id}`;
+    const build = { id, attempt: 2, isForgiven: false, forgivenMinutes: 180 };
+    expect(await markExportJobQueued(app.db.sql, build)).toBe(true);
+    expect(await show()).toMatchObject({ status: "queued", attempt });
+  }
 });
 
 test("the job of an organization that is gone fails", async () => {

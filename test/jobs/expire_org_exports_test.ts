@@ -68,6 +68,20 @@ test("72 hours after it became ready an export is gone, its row says so, and a s
   ]);
 });
 
+test("a file outlives its export by the two seconds in which a late download opens it", async () => {
+  await using app = await openTestApp();
+  await using runner = await openTestRunner(app);
+  const { person, id } = await makeReady(app, runner);
+  await app.db.sql`update export_jobs set expires_at = now() where id = ${id}`;
+  expect(await refusalOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
+  await expect(expireOrgExports(runner.deps, AbortSignal.abort())).rejects.toThrow();
+  await expireOrgExports(runner.deps, NEVER);
+  expect(await getJob(app, person.key, id)).toMatchObject({ status: "expired" });
+  const [{ ageSeconds }] = await app.db.sql<[{ ageSeconds: number }]>`
+    select extract(epoch from now() - expires_at)::float8 as age_seconds from export_jobs where id = ${id}`;
+  expect(ageSeconds).toBeGreaterThanOrEqual(2);
+});
+
 test("sweeps at the same time expire each export once", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);

@@ -114,6 +114,13 @@ for (const [kind, open] of [
     expect(await store.write("a.1.zip", noise(1))).toMatchObject({ bytes: MIB });
   });
 
+  test(`a ${kind} that has a part of an artifact does not give it for the whole`, async () => {
+    await using opened = await open();
+    await opened.store.write("a.1.zip", noise(1));
+    const read = opened.store.read("a.1.zip", { bytes: MIB + 1, signal });
+    expect(await read.catch((error: unknown) => error)).toBeInstanceOf(ArtifactStorageError);
+  });
+
   test(`a ${kind} that fails says that it was the storage`, async () => {
     await using opened = await open();
     const { store } = opened;

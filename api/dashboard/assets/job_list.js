@@ -3,6 +3,7 @@ import { ask, Refusal } from "./api.js";
 import { announce, byId, say, setText, whileBusy } from "./dom.js";
 import { createJobView } from "./job_view.js";
 import { isActive, watchJob } from "./job_watch.js";
+import { openMemberNames } from "./member_names.js";
 import { describeRefusal, needsRole } from "./words.js";
 
 /** @import { Job, JobView } from "./job_view.js" */
@@ -28,6 +29,7 @@ export function openJobList({ org, userId, isPublisher, isPaying, signal }) {
   const list = byId("jobs", HTMLOListElement);
   const older = byId("older", HTMLButtonElement);
   const problem = byId("jobs-problem", HTMLElement);
+  const nameOf = openMemberNames({ org, userId, signal });
   /** @type {Map<string, { job: Job, view: JobView }>} */
   const shown = new Map();
   /** Jobs of the pages read so far, without those that came from elsewhere. */
@@ -52,7 +54,7 @@ export function openJobList({ org, userId, isPublisher, isPaying, signal }) {
       known.job = job;
       known.view.update(job);
     } else {
-      const view = createJobView(job, { userId, cancel });
+      const view = createJobView(job, { nameOf, cancel });
       const [next] = [...shown.values()]
         .filter(({ job: other }) => other.createdAt < job.createdAt)
         .toSorted((a, b) => (a.job.createdAt < b.job.createdAt ? 1 : -1));

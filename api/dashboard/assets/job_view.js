@@ -65,10 +65,11 @@ function badgeOf(job) {
  * Makes the view of a job.
  *
  * @param {Job} first
- * @param {{ userId: string, cancel: (job: Job) => Promise<Job> }} options `cancel` throws a `Refusal`
+ * @param {{ nameOf: (userId: string) => Promise<string>, cancel: (job: Job) => Promise<Job> }} options `cancel` throws
+ *   a `Refusal`
  * @returns {JobView}
  */
-export function createJobView(first, { userId, cancel }) {
+export function createJobView(first, { nameOf, cancel }) {
   const { root, part } = stamp("job");
   let job = first;
   const problem = part("problem", HTMLElement);
@@ -108,11 +109,7 @@ export function createJobView(first, { userId, cancel }) {
   const path = `/export/jobs/${job.id}/download`;
   setDownload(part("download", HTMLAnchorElement), { path, onRefused: showRefusal });
   root.id = `job-${job.id}`;
-  setText(
-    part("who", HTMLElement),
-    job.requestedBy === userId ? "you" : `member ${job.requestedBy.slice(0, 8)}`,
-  );
-  part("who", HTMLElement).title = job.requestedBy === userId ? "" : job.requestedBy;
+  void nameOf(job.requestedBy).then((name) => setText(part("who", HTMLElement), name));
   setTime(part("created", HTMLTimeElement), job.createdAt);
   setTime(part("as-of", HTMLTimeElement), job.asOf);
   setText(part("format", HTMLElement), job.format === "csv" ? "CSV" : "NDJSON");

@@ -87,6 +87,7 @@ export function formatInstant(iso) {
 const BY_CODE = {
   UNREACHABLE: "The service cannot be reached. Check your connection and try again.",
   ORG_ACCESS_DENIED: "You are not a member of this organization, or not any more.",
+  ORG_NOT_FOUND: "There is no such organization, or not any more.",
   PROJECT_NOT_FOUND: "This is not there any more, or you are no longer a member of its organization.",
   EXPORT_JOB_NOT_FOUND:
     "There is no such export, or it belongs to an organization that you are not a member of.",

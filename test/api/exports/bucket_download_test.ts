@@ -1,20 +1,29 @@
 /** Downloads of exports that are kept in a real S3-compatible server. */
 import { expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { runCommand } from "../../helpers/command.ts";
 import { getJob, jobOf, listMismatches, postJob, refusalOf, unzip } from "../../helpers/export_job.ts";
 import { makeExportProject } from "../../helpers/export_project.ts";
 import { openTestRunner } from "../../helpers/job_runner.ts";
 import { openListeningApp } from "../../helpers/listening_app.ts";
 import { startS3Server } from "../../helpers/s3_server.ts";
+import { openSlowProxy } from "../../helpers/slow_proxy.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
 
 const MIB = 1024 * 1024;
 
-/** An app behind a socket, on a bucket, and a job whose file is ready: the export, or `bytes` of noise in its place. */
-async function openWithFile({ bytes = 0 } = {}) {
+/**
+ * An app behind a socket, on a bucket behind a proxy, and a job whose file is ready: the export, or `bytes` of noise in
+ * its place.
+ */
+async function openWithFile({ bytes = 0, exportStreamsMax = 8 } = {}) {
   await using opened = new AsyncDisposableStack();
   const s3 = opened.use(await startS3Server());
-  const listening = opened.use(await openListeningApp({ config: s3.config }));
+  const proxy = opened.use(await openSlowProxy(s3.config.s3.endpoint));
+  const config = { ...s3.config, s3: { ...s3.config.s3, endpoint: proxy.origin }, exportStreamsMax };
+  const listening = opened.use(await openListeningApp({ config }));
   const { app, origin } = listening;
   const { person } = await makeExportProject(app);
   const { id } = await jobOf(await postJob(app, person));
@@ -36,9 +45,11 @@ async function openWithFile({ bytes = 0 } = {}) {
   const authorization = `Bearer ${person.key}`;
   const all = opened.move();
   return {
-    ...{ s3, app, person, id, key, url, authorization },
-    fetchFile: (headers: Record<string, string> = {}, method = "GET") =>
-      fetch(url, { method, headers: { authorization, ...headers } }),
+    ...{ s3, proxy, app, person, id, key, url, authorization },
+    fetchFile: (headers: Record<string, string> = {}, method = "GET", signal?: AbortSignal) =>
+      fetch(url, { method, headers: { authorization, ...headers }, ...(signal ? { signal } : {}) }),
+    /** What is kept on the disk on its way to clients. */
+    spooled: () => readdir(join(app.deps.config.dataDir, "downloads")).catch(() => []),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
@@ -133,6 +144,85 @@ test("a bucket that has a part of an export is never taken for one that has the 
   await using place = await openWithFile({ bytes: 2 * MIB });
   await place.s3.client.write(place.key, randomBytes(MIB));
   expect(await refusalOf(await place.fetchFile())).toEqual([503, "SERVICE_UNAVAILABLE"]);
+});
+
+test("a part of an export is fetched without the rest", async () => {
+  await using place = await openWithFile({ bytes: 20 * MIB });
+  const before = place.proxy.returned();
+  for (const range of ["bytes=0-999", "bytes=5000000-5000999", "bytes=-1000"]) {
+    expect((await (await place.fetchFile({ range })).arrayBuffer()).byteLength).toBe(1000);
+  }
+  expect(place.proxy.returned() - before).toBeLessThan(20_000);
+});
+
+test("a client that leaves while its export is fetched ends the request to the bucket and leaves no file", async () => {
+  await using place = await openWithFile({ bytes: 20 * MIB });
+  const { app, proxy, fetchFile, spooled } = place;
+  proxy.stall(2 * MIB);
+  const leaving = new AbortController();
+  const download = fetchFile({}, "GET", leaving.signal);
+  await waitFor(async () => (await spooled()).length > 0, 20_000);
+  leaving.abort();
+  await expect(download).rejects.toThrow();
+  await waitFor(() => proxy.connections() === 0, 20_000);
+  await waitFor(async () => (await spooled()).length === 0);
+  const isDownload = (line: Readonly<Record<string, unknown>>) => String(line["route"]).endsWith("/download");
+  const logged = await waitFor(() => app.logLines.find(isDownload));
+  expect(logged).toMatchObject({ level: "info", outcome: "aborted" });
+});
+
+test("so many exports are fetched at once and no more, and who leaves makes room", async () => {
+  await using place = await openWithFile({ bytes: 20 * MIB, exportStreamsMax: 2 });
+  const { proxy, fetchFile, spooled } = place;
+  proxy.stall(2 * MIB);
+  const leaving = new AbortController();
+  const downloads = [1, 2].map(() => fetchFile({}, "GET", leaving.signal).catch(() => "left"));
+  await waitFor(() => proxy.connections() >= 2, 20_000);
+  const refused = await fetchFile();
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await refusalOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  leaving.abort();
+  expect(await Promise.all(downloads)).toEqual(["left", "left"]);
+  await waitFor(async () => (await spooled()).length === 0, 20_000);
+  proxy.stall(Number.POSITIVE_INFINITY);
+  const whole = await waitFor(async () => {
+    const response = await fetchFile();
+    return response.status === 200 ? response : null;
+  }, 20_000);
+  expect((await whole.arrayBuffer()).byteLength).toBe(20 * MIB);
+});
+
+test("an export for which the disk has no room is refused before anything of it is fetched", async () => {
+  await using place = await openWithFile();
+  const { app, proxy, id, fetchFile, spooled } = place;
+  await app.db.sql`update export_jobs set artifact_bytes = ${2 ** 52} where id = ${id}`;
+  const before = proxy.forwarded();
+  const refused = await fetchFile();
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await refusalOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  expect(proxy.forwarded()).toBe(before);
+  expect(await spooled()).toEqual([]);
+  // A part of it has room enough.
+  expect((await fetchFile({ range: "bytes=0-9" })).status).toBe(206);
+});
+
+test("an export that the sweep deletes while its download begins has expired, and is not lost", async () => {
+  await using place = await openWithFile();
+  const { app, s3, proxy, key, id, fetchFile } = place;
+  const swept = Promise.withResolvers<void>();
+  const arrived = proxy.hold(swept.promise);
+  const download = fetchFile();
+  // The row has been read and the file is asked for.
+  await arrived;
+  await app.db.sql`update export_jobs set expires_at = now() where id = ${id}`;
+  await s3.client.delete(key);
+  swept.resolve();
+  const { error } = (await (await download).json()) as { error: { code: string; message: string } };
+  expect(error).toMatchObject({
+    code: "EXPORT_EXPIRED",
+    message: "Cannot download the export any more: it has expired",
+  });
+  expect(app.logLines.some((line) => line["event"] === "export_job.lost")).toBe(false);
 });
 
 test("the bytes of downloads are counted, and the log has them", async () => {

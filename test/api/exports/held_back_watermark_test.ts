@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { openTestApp, type TestApp } from "../../helpers/app.ts";
+import { listMismatches, postJob, refusalOf } from "../../helpers/export_job.ts";
 import { exportDataset, makeExportProject, ndjsonRows } from "../../helpers/export_project.ts";
 
 /** Leaves a transaction open, as a tracker does that has more to write. */
@@ -39,4 +40,18 @@ test("an as_of that an open transaction keeps from settling is 503 with Retry-Af
   const metrics = await (await app.request("/metrics")).text();
   expect(Number(/^export_watermark_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(4);
   await open.release();
+}, 20_000);
+
+test("an export job as of an instant that does not settle is 503 with Retry-After, and is not queued", async () => {
+  await using app = await openTestApp();
+  const { person } = await makeExportProject(app);
+  const open = await holdTransaction(app);
+  const [{ now }] = await app.db.sql<[{ now: string }]>`select clock_timestamp() as now`;
+  const response = await postJob(app, person, { as_of: now });
+  expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await refusalOf(response)).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  expect([...(await app.db.sql`select id from export_jobs`)]).toEqual([]);
+  expect(await listMismatches(app)).toEqual([]);
+  await open.release();
+  expect((await postJob(app, person, { as_of: now })).status).toBe(201);
 }, 20_000);

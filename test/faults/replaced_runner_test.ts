@@ -1,0 +1,33 @@
+/** A runner that is killed in the middle of a build, with the heartbeats of production: how soon another takes over. */
+import { expect, test } from "bun:test";
+import { listTroubles } from "../helpers/aftermath.ts";
+import { openTestApp } from "../helpers/app.ts";
+import { getJob, jobOf, postJob } from "../helpers/export_job.ts";
+import { makeHeavyOrg } from "../helpers/heavy_org.ts";
+import { HELD_AS_OF, withHeldBuild } from "../helpers/held_build.ts";
+import { openMailServer } from "../helpers/mail_server.ts";
+import { startRunner } from "../helpers/runner_process.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+/** Issue 3: a dead builder's job is taken up again within this. */
+const TAKEN_UP_MS = 60_000;
+
+test("a runner killed in the middle of a build is replaced by another within a minute", async () => {
+  await using app = await openTestApp({ config: { rateLimitUserPerMinute: 1_000_000 } });
+  await using mailServer = await openMailServer();
+  const { databaseUrl, dataDir } = app.deps.config;
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, SMTP_URL: mailServer.url };
+  const { person } = await makeHeavyOrg(app, 5);
+  const { id } = await jobOf(await postJob(app, person, { as_of: HELD_AS_OF }));
+  const show = () => getJob(app, person.key, id);
+  await withHeldBuild(app.db, env, async (builder) => {
+    builder.kill("SIGKILL");
+    await builder.exited;
+  });
+  const killedAt = performance.now();
+  await using _another = await startRunner(env);
+  await waitFor(async () => (await show()).attempt === 2, 2 * TAKEN_UP_MS);
+  expect(performance.now() - killedAt).toBeLessThan(TAKEN_UP_MS);
+  await waitFor(async () => (await show()).status === "ready", 30_000);
+  expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
+}, 200_000);
