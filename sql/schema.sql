@@ -130,6 +130,123 @@ create table audit_log (
   constraint audit_log_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'operator'::text, 'service'::text])))
 );
 
+create table definition_executions (
+  id uuid not null default gen_random_uuid(),
+  line_id uuid not null,
+  definition_id uuid not null,
+  run_id text,
+  source text not null,
+  recorded_by uuid not null,
+  recorded_at timestamp(3) with time zone not null default now(),
+  constraint definition_executions_pkey PRIMARY KEY (id),
+  constraint definition_executions_line_id_run_id_key UNIQUE (line_id, run_id)
+);
+
+create table definition_forks (
+  id uuid not null default gen_random_uuid(),
+  line_id uuid not null,
+  definition_id uuid not null,
+  source_line_id uuid,
+  source_definition_id uuid not null,
+  source_type text not null,
+  source_name text not null,
+  source_version text not null,
+  forked_by uuid not null,
+  forked_at timestamp(3) with time zone not null default now(),
+  constraint definition_forks_pkey PRIMARY KEY (id),
+  constraint definition_forks_line_id_key UNIQUE (line_id),
+  constraint definition_forks_source_type_check CHECK ((source_type = ANY (ARRAY['agent'::text, 'command'::text, 'workflow'::text, 'pipeline'::text])))
+);
+
+create table definition_lines (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  type text not null,
+  name text not null,
+  first_published_at timestamp(3) with time zone,
+  forked_from_id uuid,
+  execution_count bigint not null default 0,
+  unique_execution_count bigint not null default 0,
+  fork_count bigint not null default 0,
+  star_count bigint not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint definition_lines_pkey PRIMARY KEY (id),
+  constraint definition_lines_id_org_id_type_name_key UNIQUE (id, org_id, type, name),
+  constraint definition_lines_org_id_type_name_key UNIQUE (org_id, type, name),
+  constraint definition_lines_counts_check CHECK (((LEAST(execution_count, unique_execution_count, fork_count, star_count) >= 0) AND (unique_execution_count <= execution_count))),
+  constraint definition_lines_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,99}$'::text)),
+  constraint definition_lines_type_check CHECK ((type = ANY (ARRAY['agent'::text, 'command'::text, 'workflow'::text, 'pipeline'::text])))
+);
+
+create table definition_references (
+  definition_id uuid not null,
+  "position" integer not null,
+  type text not null,
+  name text not null,
+  range text not null,
+  context text not null,
+  in_tree boolean not null,
+  constraint definition_references_pkey PRIMARY KEY (definition_id, "position"),
+  constraint definition_references_type_check CHECK ((type = ANY (ARRAY['agent'::text, 'command'::text, 'workflow'::text, 'pipeline'::text])))
+);
+
+create table definitions (
+  id uuid not null default gen_random_uuid(),
+  line_id uuid not null,
+  org_id uuid not null,
+  type text not null,
+  name text not null,
+  version text not null,
+  version_major bigint not null generated always as ((split_part(version, '.'::text, 1))::bigint) stored,
+  version_minor bigint not null generated always as ((split_part(version, '.'::text, 2))::bigint) stored,
+  version_patch bigint not null generated always as ((split_part(version, '.'::text, 3))::bigint) stored,
+  status text not null default 'draft'::text,
+  visibility text not null default 'private'::text,
+  tier text not null default 'user'::text,
+  yaml text not null,
+  hash text not null,
+  display_name text not null,
+  description text not null default ''::text,
+  domain text not null default 'general'::text,
+  subdomain text,
+  agent_type text,
+  author text,
+  author_id uuid not null,
+  provenance jsonb,
+  authorship_type text generated always as ((provenance ->> 'authorshipType'::text)) stored,
+  tags text[] not null default '{}'::text[],
+  change_summary text,
+  change_type text not null,
+  runtime_md text,
+  prompt_hash text,
+  translator_version text,
+  translation_error jsonb,
+  risk_profile jsonb,
+  deprecation_reason text,
+  successor text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  published_at timestamp(3) with time zone,
+  deprecated_at timestamp(3) with time zone,
+  archived_at timestamp(3) with time zone,
+  constraint definitions_pkey PRIMARY KEY (id),
+  constraint definitions_line_id_version_key UNIQUE (line_id, version_major, version_minor, version_patch),
+  constraint definitions_agent_type_check CHECK ((agent_type = ANY (ARRAY['validator'::text, 'executor'::text, 'analyst'::text, 'generator'::text, 'explorer'::text, 'forecaster'::text]))),
+  constraint definitions_archived_at_check CHECK (((status <> 'archived'::text) = (archived_at IS NULL))),
+  constraint definitions_authorship_type_check CHECK ((authorship_type = ANY (ARRAY['human'::text, 'agent'::text, 'collaborative'::text, 'automated'::text]))),
+  constraint definitions_change_type_check CHECK ((change_type = ANY (ARRAY['major'::text, 'minor'::text, 'patch'::text]))),
+  constraint definitions_deprecated_at_check CHECK (((((status <> 'draft'::text) AND (status <> 'published'::text)) = (deprecated_at IS NOT NULL)) AND ((deprecated_at IS NULL) = (deprecation_reason IS NULL)) AND ((deprecated_at IS NOT NULL) OR (successor IS NULL)))),
+  constraint definitions_domain_check CHECK ((domain = ANY (ARRAY['software'::text, 'security'::text, 'compliance'::text, 'legal'::text, 'medical'::text, 'financial'::text, 'scientific'::text, 'content'::text, 'general'::text, 'career'::text, 'business'::text, 'education'::text, 'documentation'::text, 'cognitive-lens'::text]))),
+  constraint definitions_hash_check CHECK (((hash ~ '^sha256:[0-9a-f]{64}$'::text) AND (prompt_hash ~ '^sha256:[0-9a-f]{64}$'::text))),
+  constraint definitions_published_at_check CHECK (((status <> 'draft'::text) = (published_at IS NOT NULL))),
+  constraint definitions_runtime_check CHECK ((((num_nulls(runtime_md, prompt_hash, translator_version) % 3) = 0) AND ((runtime_md IS NULL) OR (translation_error IS NULL)))),
+  constraint definitions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'deprecated'::text, 'archived'::text]))),
+  constraint definitions_tier_check CHECK ((tier = ANY (ARRAY['user'::text, 'org'::text, 'pro'::text]))),
+  constraint definitions_version_check CHECK (((version ~ '^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$'::text) AND (char_length(version) <= 20))),
+  constraint definitions_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'unlisted'::text, 'public'::text]))),
+  constraint definitions_yaml_check CHECK ((octet_length(yaml) <= 153600))
+);
+
 create table export_jobs (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
@@ -404,6 +521,15 @@ CREATE INDEX api_keys_org_id_idx ON public.api_keys USING btree (org_id) WHERE (
 CREATE INDEX api_keys_user_id_idx ON public.api_keys USING btree (user_id, created_at);
 CREATE INDEX audit_log_org_id_idx ON public.audit_log USING btree (org_id, occurred_at);
 CREATE INDEX audit_log_subject_idx ON public.audit_log USING btree (subject_type, subject_id, occurred_at);
+CREATE INDEX definition_executions_definition_id_idx ON public.definition_executions USING btree (definition_id);
+CREATE INDEX definition_executions_line_id_recorded_at_idx ON public.definition_executions USING btree (line_id, recorded_at);
+CREATE INDEX definition_executions_line_id_recorded_by_idx ON public.definition_executions USING btree (line_id, recorded_by);
+CREATE INDEX definition_executions_recorded_by_idx ON public.definition_executions USING btree (recorded_by);
+CREATE INDEX definition_forks_forked_by_idx ON public.definition_forks USING btree (forked_by);
+CREATE INDEX definition_forks_source_line_id_idx ON public.definition_forks USING btree (source_line_id, forked_at);
+CREATE INDEX definition_lines_type_name_idx ON public.definition_lines USING btree (type, name, first_published_at);
+CREATE INDEX definition_references_type_name_idx ON public.definition_references USING btree (type, name);
+CREATE INDEX definitions_author_id_idx ON public.definitions USING btree (author_id);
 CREATE UNIQUE INDEX export_jobs_org_id_active_key ON public.export_jobs USING btree (org_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX export_jobs_org_id_created_at_id_idx ON public.export_jobs USING btree (org_id, created_at, id);
 CREATE INDEX issue_notes_project_id_created_at_id_idx ON public.issue_notes USING btree (project_id, created_at, id);
@@ -428,6 +554,16 @@ alter table analysis_records add constraint analysis_records_project_id_run_id_f
 alter table analysis_summaries add constraint analysis_summaries_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES runs(project_id, id);
 alter table api_keys add constraint api_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+alter table definition_executions add constraint definition_executions_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES definitions(id) ON DELETE CASCADE;
+alter table definition_executions add constraint definition_executions_line_id_fkey FOREIGN KEY (line_id) REFERENCES definition_lines(id) ON DELETE CASCADE;
+alter table definition_executions add constraint definition_executions_recorded_by_fkey FOREIGN KEY (recorded_by) REFERENCES users(id);
+alter table definition_forks add constraint definition_forks_forked_by_fkey FOREIGN KEY (forked_by) REFERENCES users(id);
+alter table definition_forks add constraint definition_forks_line_id_fkey FOREIGN KEY (line_id) REFERENCES definition_lines(id) ON DELETE CASCADE;
+alter table definition_forks add constraint definition_forks_source_line_id_fkey FOREIGN KEY (source_line_id) REFERENCES definition_lines(id) ON DELETE SET NULL;
+alter table definition_lines add constraint definition_lines_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id);
+alter table definition_references add constraint definition_references_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES definitions(id) ON DELETE CASCADE;
+alter table definitions add constraint definitions_author_id_fkey FOREIGN KEY (author_id) REFERENCES users(id);
+alter table definitions add constraint definitions_line_id_fkey FOREIGN KEY (line_id, org_id, type, name) REFERENCES definition_lines(id, org_id, type, name);
 alter table issue_notes add constraint issue_notes_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
 alter table issues add constraint issues_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 alter table occurrences add constraint occurrences_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
@@ -439,3 +575,33 @@ alter table projects add constraint projects_owner_id_fkey FOREIGN KEY (owner_id
 alter table runs add constraint runs_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table status_history add constraint status_history_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
+
+CREATE OR REPLACE FUNCTION public.refuse_change_of_published_definition()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    raise exception 'Cannot delete definition %/%@%: it is %', old.type, old.name, old.version, old.status
+      using errcode = 'restrict_violation', constraint = 'definitions_published_guard', table = 'definitions';
+  end if;
+  if (old.status, new.status) not in (('published', 'deprecated'), ('deprecated', 'archived'))
+    and old.status <> new.status
+    or (
+      new.id, new.line_id, new.org_id, new.type, new.name, new.version, new.visibility, new.tier, new.yaml, new.hash,
+      new.display_name, new.description, new.domain, new.subdomain, new.agent_type, new.author, new.author_id,
+      new.provenance, new.tags, new.change_summary, new.change_type, new.created_at, new.published_at
+    ) is distinct from (
+      old.id, old.line_id, old.org_id, old.type, old.name, old.version, old.visibility, old.tier, old.yaml, old.hash,
+      old.display_name, old.description, old.domain, old.subdomain, old.agent_type, old.author, old.author_id,
+      old.provenance, old.tags, old.change_summary, old.change_type, old.created_at, old.published_at
+    )
+  then
+    raise exception 'Cannot change definition %/%@%: it is %', old.type, old.name, old.version, old.status
+      using errcode = 'restrict_violation', constraint = 'definitions_published_guard', table = 'definitions';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE TRIGGER definitions_published_guard BEFORE DELETE OR UPDATE ON public.definitions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION refuse_change_of_published_definition();

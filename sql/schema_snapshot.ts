@@ -85,17 +85,34 @@ async function listIndexes(sql: Sql): Promise<{ definition: string }[]> {
     order by t.relname collate "C", c.relname collate "C"`;
 }
 
-/** Views, functions and triggers of ours: the snapshot has no words for them yet, so it must not look complete. */
+/** What triggers call. Those of extensions are the extensions'. */
+async function listTriggerFunctions(sql: Sql): Promise<{ definition: string }[]> {
+  return sql<{ definition: string }[]>`
+    select rtrim(pg_get_functiondef(p.oid), e'\n') as definition
+    from pg_proc p
+    where p.pronamespace = 'public'::regnamespace and p.prorettype = 'trigger'::regtype
+      and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+    order by p.proname collate "C"`;
+}
+
+async function listTriggers(sql: Sql): Promise<{ definition: string }[]> {
+  return sql<{ definition: string }[]>`
+    select pg_get_triggerdef(t.oid) as definition
+    from pg_trigger t
+    join pg_class c on c.oid = t.tgrelid
+    where c.relnamespace = 'public'::regnamespace and not t.tgisinternal
+    order by c.relname collate "C", t.tgname collate "C"`;
+}
+
+/** Views and functions that no trigger calls: the snapshot has no words for them, so it must not look complete. */
 async function refuseUnknownObjects(sql: Sql): Promise<void> {
   const unknown = await sql<{ name: string }[]>`
     select relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind not in ('r', 'p', 'i', 'I', 'S')
     union all
     select p.proname from pg_proc p
-    where p.pronamespace = 'public'::regnamespace
-      and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')
-    union all
-    select tgname from pg_trigger where not tgisinternal`;
+    where p.pronamespace = 'public'::regnamespace and p.prorettype <> 'trigger'::regtype
+      and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')`;
   if (unknown.length > 0) {
     const names = unknown.map((row) => row.name).join(", ");
     throw new Error(`Cannot describe the schema: no words for ${names}; teach sql/schema_snapshot.ts`);
@@ -121,6 +138,8 @@ export async function describeSchema(sql: Sql): Promise<string> {
   const columns = await listColumns(sql);
   const constraints = await listConstraints(sql);
   const indexes = await listIndexes(sql);
+  const functions = await listTriggerFunctions(sql);
+  const triggers = await listTriggers(sql);
   const tables = [...new Set(columns.map((column) => column.tableName))];
   const parts = [
     "-- Generated from the migrations by `bun run schema`; a test fails when it is stale.",
@@ -143,6 +162,8 @@ export async function describeSchema(sql: Sql): Promise<string> {
         ({ tableName, name, definition }) => `alter table ${tableName} add constraint ${name} ${definition};`,
       )
       .join("\n"),
+    ...functions.map(({ definition }) => `${definition};`),
+    triggers.map(({ definition }) => `${definition};`).join("\n"),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }

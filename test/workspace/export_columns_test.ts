@@ -20,6 +20,11 @@ const NOT_EXPORTED: readonly string[] = [
 const SERVICE_TABLES: readonly string[] = [
   "api_keys",
   "audit_log",
+  "definition_executions",
+  "definition_forks",
+  "definition_lines",
+  "definition_references",
+  "definitions",
   "export_jobs",
   "login_attempts",
   "organization_members",
