@@ -1,0 +1,157 @@
+/** Renders what no section knows: maps as sub-headings, lists as bullets, scalars as `**Key:** value`. */
+
+import { type DocumentMap, type Fields, isMap, scalarText } from "./fields.ts";
+import { code, collapse, type Inline, md, prose, strong } from "./inline.ts";
+import type { MarkdownWriter } from "./markdown_writer.ts";
+
+const DEEPEST_HEADING = 6;
+/** Keys whose values are secret wherever they stand: a secret is known by its name only. */
+const SECRET_KEY =
+  /(?:^|[_\-.\s])(?:secret|password|passwd|passphrase|token|api_?key|access_?key|private_?key|signing_?key|credentials?|webhook|webhook_?ur[il])$/i;
+/** What may be said about a secret. */
+const PUBLIC_SECRET_KEYS = new Set(["name", "id", "description", "required", "stages", "provider", "path"]);
+const CAMEL_CASE_HUMP = /([a-z0-9])([A-Z])/g;
+
+/** True when the value of such a key must not be shown. */
+export function isSecretKey(key: string): boolean {
+  return SECRET_KEY.test(key.replace(CAMEL_CASE_HUMP, "$1_$2"));
+}
+
+/** Under `secrets:` every value is one. */
+function isSecretMap(key: string): boolean {
+  return /^secrets$/i.test(key);
+}
+
+/** `token_budget` → `Token budget`. */
+export function humanize(key: string): string {
+  const spaced = key.replace(
+    CAMEL_CASE_HUMP,
+    (_, end: string, start: string) => `${end} ${start.toLowerCase()}`,
+  );
+  const words = collapse(spaced.replace(/[_-]+/g, " "));
+  return words === "" ? "Unnamed" : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** `release_version` → **Release version:** as it stands before a value. */
+function label(key: string): Inline {
+  return strong(`${humanize(key)}:`) ?? md``;
+}
+
+/** A block of the document that no section is for, under a heading of its own. */
+export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown): void {
+  const content = prune(value, key);
+  w.heading(2, prose(humanize(key)) ?? md``);
+  if (isMap(content)) writeMap(w, content, 3);
+  else if (Array.isArray(content)) writeItems(w, content);
+  else writeScalar(w, key, content);
+}
+
+/** Keys of a section that the section had no words for, at its end. */
+export function writeLeftovers(w: MarkdownWriter, fields: Fields | null, level = 3): void {
+  const content = prune(fields?.takeLeftovers(), "");
+  if (isMap(content)) writeMap(w, content, level);
+}
+
+/** The same within a list item. */
+export function writeLeftoverBullets(w: MarkdownWriter, fields: Fields): void {
+  const content = prune(fields.takeLeftovers(), "");
+  if (isMap(content)) writeBullets(w, Object.entries(content));
+}
+
+function writeMap(w: MarkdownWriter, map: DocumentMap, level: number): void {
+  const entries = Object.entries(map);
+  // A scalar after a sub-heading would seem to belong to it: maps get one only when nothing else follows.
+  const lastFlat = entries.findLastIndex(([, value]) => !isMap(value));
+  for (const [index, [key, value]] of entries.entries()) {
+    if (isMap(value) && index > lastFlat && level <= DEEPEST_HEADING) {
+      w.heading(level, prose(humanize(key)) ?? md``);
+      writeMap(w, value, level + 1);
+    } else if (isMap(value)) {
+      w.paragraph(label(key));
+      writeBullets(w, Object.entries(value));
+    } else if (Array.isArray(value)) {
+      w.paragraph(label(key));
+      writeItems(w, value);
+    } else {
+      writeScalar(w, key, value);
+    }
+  }
+}
+
+function writeScalar(w: MarkdownWriter, key: string, value: unknown): void {
+  const text = scalarText(value);
+  if (text === null) return;
+  if (isMultiLine(text)) {
+    w.paragraph(label(key));
+    w.fence(text);
+    return;
+  }
+  w.paragraph(md`${label(key)} ${prose(text) ?? md``}`);
+}
+
+function writeBullets(w: MarkdownWriter, entries: readonly (readonly [string, unknown])[]): void {
+  for (const [key, value] of entries) {
+    const text = scalarText(value);
+    if (text === null) w.bullet(label(key), () => writeChildren(w, value));
+    else if (isMultiLine(text)) w.bullet(label(key), () => w.fence(text));
+    else w.bullet(md`${label(key)} ${prose(text) ?? md``}`);
+  }
+}
+
+function writeItems(w: MarkdownWriter, items: readonly unknown[]): void {
+  for (const [index, item] of items.entries()) writeItem(w, item, index + 1);
+}
+
+/** A map is named by its first scalar, and everything else in it stands below. */
+function writeItem(w: MarkdownWriter, item: unknown, number: number): void {
+  const text = scalarText(item);
+  if (text !== null) {
+    if (isMultiLine(text)) w.bullet(md`Entry ${number}:`, () => w.fence(text));
+    else w.bullet(prose(text));
+    return;
+  }
+  const [first, ...others] = isMap(item) ? Object.entries(item) : [];
+  const firstText = first && scalarText(first[1]);
+  if (first && firstText != null && !isMultiLine(firstText)) {
+    const title = md`${label(first[0])} ${prose(firstText) ?? md``}`;
+    w.bullet(title, () => writeBullets(w, others));
+  } else {
+    w.bullet(md`Entry ${number}:`, () => writeChildren(w, item));
+  }
+}
+
+function writeChildren(w: MarkdownWriter, value: unknown): void {
+  if (isMap(value)) writeBullets(w, Object.entries(value));
+  else if (Array.isArray(value)) writeItems(w, value);
+}
+
+function isMultiLine(text: string): boolean {
+  return /\n\s*\S/.test(text.trim());
+}
+
+/** The value without its empty parts and without secrets; `undefined` when nothing is left. */
+function prune(value: unknown, key: string, isSecretList = false): unknown {
+  const isSecret = isSecretKey(key) || (isSecretList && !PUBLIC_SECRET_KEYS.has(key));
+  if (isSecret && scalarText(value) !== null) return "(secret, not shown)";
+  if (Array.isArray(value)) {
+    // Texts in a list of secrets are their names.
+    const items = value.map((item) =>
+      prune(item, isMap(item) ? key : "name", isSecretList || isSecretMap(key)),
+    );
+    const full = items.filter((item) => item !== undefined);
+    return full.length === 0 ? undefined : full;
+  }
+  if (isMap(value)) {
+    const entries = Object.entries(value)
+      .map(([name, item]) => [name, prune(item, name, isSecretMap(key))] as const)
+      .filter(([, item]) => item !== undefined);
+    return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  }
+  return scalarText(value) ?? undefined;
+}
+
+/** The author's command: short ones in the line, longer ones in a fence below it. */
+export function writeCommand(w: MarkdownWriter, lead: Inline, command: string): void {
+  if (isMultiLine(command)) w.bullet(md`${lead}:`, () => w.fence(command, "sh"));
+  else w.bullet(md`${lead}: ${code(command) ?? md``}`);
+}
