@@ -17,4 +17,5 @@ create table definition_references (
   constraint definition_references_type_check check (type in ('agent', 'command', 'workflow', 'pipeline'))
 );
 
-create index definition_references_type_name_idx on definition_references (type, name);
+-- A hash, as a text that stands for a name may be longer than a B-tree takes.
+create index definition_references_name_idx on definition_references using hash (name);
