@@ -30,6 +30,7 @@ export class Fields {
   readonly #map: DocumentMap;
   readonly #read = new Set<string>();
   readonly #rest = new Map<string, () => unknown>();
+  readonly #maps = new Map<string, Fields>();
 
   constructor(map: DocumentMap, path: string) {
     this.#map = map;
@@ -125,7 +126,10 @@ export class Fields {
     return this.texts(key).map(code);
   }
 
+  /** The same object on every call, so that several sections can share a block. */
   map(key: string): Fields | null {
+    const known = this.#maps.get(key);
+    if (known) return known;
     const value = this.peek(key);
     if (!isMap(value)) {
       if (isNothing(value)) this.#read.add(key);
@@ -133,6 +137,7 @@ export class Fields {
     }
     this.#read.add(key);
     const fields = new Fields(value, `${this.path}.${key}`);
+    this.#maps.set(key, fields);
     this.#rest.set(key, () => fields.takeLeftovers());
     return fields;
   }
@@ -146,6 +151,12 @@ export class Fields {
     });
     this.#rest.set(key, () => entries.map((entry) => entry.takeLeftovers()));
     return entries;
+  }
+
+  /** Leaves out what has not been read, because it does not apply. */
+  discard(): void {
+    this.skip(...this.keys());
+    this.#rest.clear();
   }
 
   /** What has not been read, in the document's order; it counts as read from now on. */

@@ -47,9 +47,10 @@ export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown
 }
 
 /** Keys of a section that the section had no words for, at its end. */
-export function writeLeftovers(w: MarkdownWriter, fields: Fields | null, level = 3): void {
-  const content = prune(fields?.takeLeftovers(), "");
-  if (isMap(content)) writeMap(w, content, level);
+export function writeLeftovers(w: MarkdownWriter, fields: Fields): void {
+  const content = prune(fields.takeLeftovers(), "");
+  w.heading(3, md`Further notes`);
+  if (isMap(content)) writeMap(w, content, 4);
 }
 
 /** The same within a list item. */
@@ -150,8 +151,22 @@ function prune(value: unknown, key: string, isSecretList = false): unknown {
   return scalarText(value) ?? undefined;
 }
 
-/** The author's command: short ones in the line, longer ones in a fence below it. */
-export function writeCommand(w: MarkdownWriter, lead: Inline, command: string): void {
-  if (isMultiLine(command)) w.bullet(md`${lead}:`, () => w.fence(command, "sh"));
-  else w.bullet(md`${lead}: ${code(command) ?? md``}`);
+/** A bullet with the author's command: in the line when it is one line, else in a fence below. */
+export function writeCommand(
+  w: MarkdownWriter,
+  lead: Inline,
+  command: string | null,
+  children?: () => void,
+): void {
+  const inline = code(command ?? "");
+  if (command === null || inline === null) {
+    w.bullet(lead, children);
+  } else if (isMultiLine(command)) {
+    w.bullet(md`${lead}:`, () => {
+      w.fence(command, "sh");
+      children?.();
+    });
+  } else {
+    w.bullet(md`${lead}: ${inline}`, children);
+  }
 }

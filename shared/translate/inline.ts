@@ -70,7 +70,7 @@ export function printable(text: string): string {
   return text
     .toWellFormed()
     .replace(/\r\n?/g, "\n")
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+    .replace(/(?![\n\t])\p{Cc}/gu, "");
 }
 
 /** One line: every run of white space becomes one space. */

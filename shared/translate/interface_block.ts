@@ -2,6 +2,7 @@
 
 import type { DefinitionType } from "../vocabulary.ts";
 import { Fields, isMap } from "./fields.ts";
+import { writeUnknownBlock } from "./generic_section.ts";
 import { collapse, md, prose } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { TranslationFailure } from "./translation_failure.ts";
@@ -48,4 +49,10 @@ export function writeTitle(w: MarkdownWriter, source: Source): void {
   const words = source.name.split("-").filter((word) => word !== "");
   const fallback = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
   w.heading(1, source.interface.prose("displayName") ?? prose(fallback) ?? md`Untitled`);
+}
+
+/** What no section was for, in the document's order; `meta` is the author's own. */
+export function writeUnknownBlocks(w: MarkdownWriter, source: Source): void {
+  source.body.skip("meta");
+  for (const [key, value] of Object.entries(source.body.takeLeftovers())) writeUnknownBlock(w, key, value);
 }

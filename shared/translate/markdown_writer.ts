@@ -62,7 +62,7 @@ export class MarkdownWriter {
       .filter((column) => full.some((row) => row[column] != null));
     if (columns.length === 0) return;
     this.#open("block");
-    this.#row(columns.map((column) => header[column] ?? ""));
+    this.#row(columns.map((column) => escapePipes(header[column] ?? "")));
     this.#row(columns.map(() => "---"));
     for (const row of full) this.#row(columns.map((column) => escapePipes(row[column] ?? "")));
   }
