@@ -1,6 +1,6 @@
 /** The OpenAPI document: what the swagger plugin reads from the routes, put right and completed. */
 import { swagger } from "@elysiajs/swagger";
-import { type AnyElysia, Elysia } from "elysia";
+import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import { ERRORS, type ErrorCode } from "../shared/errors.ts";
 import { ACCESS_FIELD, type Access } from "./access.ts";
 import { ErrorEnvelope } from "./schemas.ts";
@@ -16,6 +16,11 @@ const HTTP_METHODS = ["get", "post", "put", "patch", "delete"] as const;
 /** Goes into a route's `detail`: `detail: { summary: "…", ...failsWith("PROJECT_NOT_FOUND") }`. */
 export function failsWith(...codes: readonly ErrorCode[]): object {
   return { [FAILURES_FIELD]: codes };
+}
+
+/** Elysia's type of a description knows OpenAPI 3.0 only; the document is 3.1, where a schema is JSON Schema. */
+export function describe(detail: object): DocumentDecoration {
+  return detail as DocumentDecoration;
 }
 
 export interface OpenApiResponse {

@@ -1,6 +1,14 @@
 /** Permission rules as pure functions: facts about a caller in, a verdict out. No rule lives anywhere else. */
 import type { ApiErrorOptions, ErrorCode } from "./errors.ts";
-import { type KeyKind, type KeyScope, ORG_ROLES, type OrgRole, type SubscriptionTier } from "./vocabulary.ts";
+import {
+  type DefinitionTier,
+  type KeyKind,
+  type KeyScope,
+  ORG_ROLES,
+  type OrgRole,
+  type PlatformRole,
+  type SubscriptionTier,
+} from "./vocabulary.ts";
 
 /** Allowed, or the error a client gets, with the details it may see. */
 export type Verdict =
@@ -79,6 +87,17 @@ export function mayExportBundle(facts: ExportFacts): Verdict {
 /** To list, watch and cancel the organization's export jobs: a personal credential, publisher or above. */
 export function mayManageExportJobs(facts: Pick<ExportFacts, "credential" | "role">): Verdict {
   return firstRefusal(isPersonalCredential(facts.credential), hasOrgRole(facts.role, "publisher"));
+}
+
+/** Every write of the registry: publisher or above in the organization that the call means. */
+export function mayWriteDefinitions(currentRole: OrgRole): Verdict {
+  return hasOrgRole(currentRole, "publisher");
+}
+
+/** The tier `pro` is given by platform administrators only. */
+export function maySetDefinitionTier(facts: { tier: DefinitionTier; platformRole: PlatformRole }): Verdict {
+  if (facts.tier !== "pro" || facts.platformRole === "admin") return ALLOWED;
+  return { ok: false, code: "ROLE_REQUIRED", details: { requiredRole: "admin" } };
 }
 
 function firstRefusal(...verdicts: readonly Verdict[]): Verdict {
