@@ -1,18 +1,33 @@
-/** Runtime Markdown of commands. */
+/** Runtime Markdown of commands: a file for `.claude/commands/`. */
+import { writeAfterwards, writeRecord, writeReport } from "./command/afterwards.ts";
+import { argumentHint, writeArguments, writeInputs } from "./command/arguments.ts";
+import { writePreflight, writeRepeat, writeRun } from "./command/run.ts";
 import { renderFrontMatter } from "./front_matter.ts";
-import { writeUnknownBlock } from "./generic_section.ts";
 import { prose } from "./inline.ts";
-import { type Source, writeTitle } from "./interface_block.ts";
+import { type Source, writeTitle, writeUnknownBlocks } from "./interface_block.ts";
 import { MarkdownWriter } from "./markdown_writer.ts";
+import { bareModelAlias } from "./model_alias.ts";
 
+/** `allowed-tools` is never written: it would let a text from a registry use tools without asking. */
 export function renderCommand(source: Source): string {
+  const { body } = source;
+  const model = body.map("execution")?.map("model")?.peek("default") ?? body.map("execution")?.peek("model");
+  const frontMatter = renderFrontMatter([
+    ["description", source.description],
+    ["argument-hint", argumentHint(body)],
+    ["model", bareModelAlias(model)],
+  ]);
   const w = new MarkdownWriter();
   writeTitle(w, source);
   w.paragraph(prose(source.description));
-  for (const [key, value] of Object.entries(source.body.takeLeftovers())) writeUnknownBlock(w, key, value);
-  return `${renderFrontMatter([
-    ["name", source.name],
-    ["description", source.description],
-    ["version", source.version],
-  ])}\n${w}`;
+  writeArguments(w, source);
+  writeInputs(w, body);
+  writePreflight(w, body);
+  writeRun(w, source);
+  writeRepeat(w, body);
+  writeAfterwards(w, body);
+  writeRecord(w, body);
+  writeReport(w, body);
+  writeUnknownBlocks(w, source);
+  return `${frontMatter}\n${w}`;
 }

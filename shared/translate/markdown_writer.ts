@@ -129,7 +129,7 @@ export function tooLarge(): TranslationFailure {
 
 /** Keeps a heading's own number signs at its end from being taken for its closing ones. */
 function escapeHeading(text: Inline): string {
-  return escapeLineStart(text).replace(/(?<!#)(#+)$/, "\\$1");
+  return text.replace(/(?<!#)(#+)$/, "\\$1");
 }
 
 /** Every `|` gets a backslash unless it has one, so that a row keeps its number of cells. */

@@ -1,7 +1,7 @@
 /** From a score to a word. */
 import type { Fields } from "../fields.ts";
 import { humanize, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
-import { given, type Inline, join, md, prose, strong } from "../inline.ts";
+import { given, type Inline, join, listed, md, prose, strong } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { scoreRange } from "../measures.ts";
 import { type Agent, agentBlock } from "./agent.ts";
@@ -28,7 +28,7 @@ export function writeDecision(w: MarkdownWriter, agent: Agent): void {
   const rows = bandRows(agent, decisions);
   if (rows.length > 0) w.paragraph(md`Decide with exactly one of these words:`);
   w.table(["Word", "Score", "Meaning"], rows);
-  writeTracking(w, decisions);
+  writeTracking(w, agent, decisions);
   for (const criterion of decisions.entries("criteria", "condition")) {
     const word = decisionWord(agent, criterion.text("decision"));
     const text = criterion.prose("condition", "description");
@@ -80,10 +80,17 @@ function presetRows(
   ];
 }
 
-function writeTracking(w: MarkdownWriter, decisions: Fields): void {
+function writeTracking(w: MarkdownWriter, agent: Agent, decisions: Fields): void {
   const tracking = decisions.map("tracking");
-  const category = tracking?.peek("category");
-  if (typeof category !== "string" || !Object.hasOwn(TRACKING, category)) return;
-  tracking?.skip("category");
-  w.paragraph(given(TRACKING[category] ?? null, (text) => text));
+  if (!tracking) return;
+  const category = tracking.peek("category");
+  if (typeof category === "string" && Object.hasOwn(TRACKING, category)) {
+    tracking.skip("category");
+    w.paragraph(TRACKING[category] ?? null);
+  }
+  const words = listed(
+    tracking.texts("notify_on").map((key) => decisionWord(agent, key)),
+    "or",
+  );
+  w.paragraph(given(words, (decision) => md`Notify the people concerned when the decision is ${decision}.`));
 }

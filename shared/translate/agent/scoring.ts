@@ -82,11 +82,13 @@ function writeVerification(w: MarkdownWriter, criterion: Fields): void {
   const verification = criterion.map("verification");
   if (!verification) return;
   const automation = verification.map("automation");
-  const tool = given(automation?.prose("tool") ?? null, (name) => md`Check with ${name}`);
+  const tool = given(automation?.prose("tool") ?? null, (name) => md`Check command (${name})`);
   const command = automation?.text("command") ?? verification.text("command");
-  if (tool !== null || command !== null) writeCommand(w, tool ?? md`Check`, command);
+  if (tool !== null || command !== null) writeCommand(w, tool ?? md`Check command`, command);
   w.bullet(given(automation?.prose("threshold") ?? null, (text) => md`Threshold of the check: ${text}`));
   w.bullet(given(verification.prose("guidance", "description"), (text) => md`How to judge: ${text}`));
+  // A command says by itself that the check is automated.
+  if (command !== null) verification.skip("method");
   w.bullet(given(verification.prose("method"), (text) => md`Kind of check: ${text}`));
 }
 

@@ -27,7 +27,7 @@ export function writeTasks(w: MarkdownWriter, agent: Agent): void {
   w.heading(2, md`Steps`);
   const steps = readOrdered(tasks.entries("operations", "description"), md`Step`);
   groupByLevel(steps);
-  for (const step of steps) writeStep(w, step, steps);
+  for (const step of steps) writeStep(w, step);
   w.heading(2, md`Results`);
   w.table(
     ["Result", "Type", "Format", "Required", "Meaning"],
@@ -57,7 +57,7 @@ function describeMeaning(fields: Fields): Inline | null {
   return join([fields.prose("name"), fields.prose("description")], ": ");
 }
 
-function writeStep(w: MarkdownWriter, step: Ordered, steps: readonly Ordered[]): void {
+function writeStep(w: MarkdownWriter, step: Ordered): void {
   const { fields } = step;
   fields.skip("id");
   const name = fields.strong("name");
