@@ -6,6 +6,7 @@ import type { Boss } from "../sql/boss.ts";
 import type { Pool } from "../sql/pool.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { createAuthenticate } from "./authenticate.ts";
+import { definitionRoutes } from "./definitions/routes.ts";
 import { docsRoutes } from "./docs.ts";
 import { answerError } from "./error_handler.ts";
 import { exportRoutes } from "./exports/routes.ts";
@@ -43,7 +44,10 @@ export interface App {
 
 /** What is served under /api/v1: the visible list. */
 function apiRoutes(deps: AppDeps) {
-  return new Elysia({ prefix: "/api/v1" }).use(authRoutes(deps)).use(exportRoutes(deps));
+  return new Elysia({ prefix: "/api/v1" })
+    .use(authRoutes(deps))
+    .use(exportRoutes(deps))
+    .use(definitionRoutes(deps));
 }
 
 function serviceRoutes(deps: AppDeps) {

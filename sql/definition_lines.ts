@@ -19,11 +19,11 @@ export interface DefinitionLineQuery {
 }
 
 /**
- * Finds the line that a name stands for on a read: among those of which the viewer may see any version, the one that
- * was published first. The id, or `null` when there is none.
+ * The line that a name stands for on a read, as a subquery of one `id` or none: among the lines of which the viewer
+ * may see any version, the one that was published first (contract section 5).
  */
-export async function findVisibleLineId(sql: Sql, query: DefinitionLineQuery): Promise<string | null> {
-  const [row] = await sql<{ id: string }[]>`
+export function visibleLine(sql: Sql, query: DefinitionLineQuery) {
+  return sql`
     select l.id
     from definition_lines as l
     where l.type = ${query.type} and l.name = ${query.name}
@@ -31,7 +31,6 @@ export async function findVisibleLineId(sql: Sql, query: DefinitionLineQuery): P
       and exists (select from definitions as d where d.line_id = l.id and ${isVisible(sql, query.viewer)})
     order by l.first_published_at nulls last, l.created_at, l.id
     limit 1`;
-  return row?.id ?? null;
 }
 
 /** Finds the line of a name in an organization; the id, or `null` when there is none. */

@@ -26,16 +26,39 @@ export async function listDefinitionReferences(
     order by position`;
 }
 
-/** References of several versions at once, in the order of each document. */
-export async function listReferencesOf(
+/** A reference that is followed when the definition runs. */
+export interface TreeReferenceRow {
+  definitionId: string;
+  /** The organization of the document. */
+  orgId: string;
+  type: DefinitionType;
+  name: string;
+  range: string;
+  context: string;
+}
+
+/** What several versions need to run, in the order of each document. */
+export async function listTreeReferences(
   sql: Sql,
   definitionIds: readonly string[],
-): Promise<(DefinitionReferenceRow & { definitionId: string })[]> {
-  return sql<(DefinitionReferenceRow & { definitionId: string })[]>`
-    select definition_id, type, name, range, context, in_tree
-    from definition_references
-    where definition_id = any(${[...definitionIds]}::uuid[])
-    order by definition_id, position`;
+): Promise<TreeReferenceRow[]> {
+  return sql<TreeReferenceRow[]>`
+    select r.definition_id, d.org_id, r.type, r.name, r.range, r.context
+    from definition_references as r
+    join definitions as d on d.id = r.definition_id
+    where r.definition_id = any(${[...definitionIds]}::uuid[]) and r.in_tree
+    order by r.definition_id, r.position`;
+}
+
+/** Any number that nothing else locks. */
+const GRAPH_LOCK = 7_311_003;
+
+/**
+ * Makes whoever else publishes what depends on something wait until this transaction ends: two that depend on each
+ * other see no loop when they are published at once. Call inside a transaction.
+ */
+export async function lockDependencyGraph(sql: Sql): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${GRAPH_LOCK})`;
 }
 
 /** A name that a document of an organization holds. */

@@ -9,11 +9,8 @@ export interface DefinitionViewer {
   boundOrgId: string | null;
 }
 
-/** Somebody who is not signed in. */
-export const ANONYMOUS_VIEWER: DefinitionViewer = { userId: null, boundOrgId: null };
-
 /** The ids of the organizations whose drafts and private versions the viewer sees, as a subquery. */
-export function memberOrgIds(sql: Sql, viewer: DefinitionViewer) {
+function memberOrgIds(sql: Sql, viewer: DefinitionViewer) {
   return sql`
     select m.org_id
     from organization_members as m

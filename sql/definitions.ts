@@ -9,7 +9,7 @@ import type {
   DefinitionType,
   DefinitionVisibility,
 } from "../shared/vocabulary.ts";
-import type { DefinitionLineQuery } from "./definition_lines.ts";
+import { type DefinitionLineQuery, visibleLine } from "./definition_lines.ts";
 import { isVisible } from "./definition_visibility.ts";
 import type { Sql } from "./pool.ts";
 
@@ -178,15 +178,7 @@ export async function resolveDefinition(
 ): Promise<ResolvedDefinition> {
   const isNamed = query.version === null ? sql`d.status = 'published'` : sql`d.version = ${query.version}`;
   const [row] = await sql<(DefinitionRow | { id: null })[]>`
-    with line as (
-      select l.id
-      from definition_lines as l
-      where l.type = ${query.type} and l.name = ${query.name}
-        and (${query.orgId}::uuid is null or l.org_id = ${query.orgId}::uuid)
-        and exists (select from definitions as d where d.line_id = l.id and ${isVisible(sql, query.viewer)})
-      order by l.first_published_at nulls last, l.created_at, l.id
-      limit 1
-    )
+    with line as (${visibleLine(sql, query)})
     select found.*
     from line
     left join lateral (
@@ -215,9 +207,10 @@ export interface DefinitionContent {
   hash: string;
   displayName: string;
   description: string;
-  domain: DefinitionDomain;
+  /** Of the closed list, as the parser and a CHECK see to. */
+  domain: string;
   subdomain: string | null;
-  agentType: DefinitionAgentType | null;
+  agentType: string | null;
   author: string | null;
   tags: readonly string[];
   runtimeMd: string | null;

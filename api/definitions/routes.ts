@@ -1,0 +1,15 @@
+/** The routes of the registry of definitions. */
+import { Elysia } from "elysia";
+import type { Pool } from "../../sql/pool.ts";
+import { editRoutes } from "./edit.ts";
+import { lifecycleRoutes } from "./lifecycle.ts";
+import { readRoutes } from "./read.ts";
+import { translationRoutes } from "./translation.ts";
+
+export function definitionRoutes(deps: { sql: Pool }) {
+  return new Elysia()
+    .use(translationRoutes(deps))
+    .use(lifecycleRoutes(deps))
+    .use(readRoutes(deps))
+    .use(editRoutes(deps));
+}
