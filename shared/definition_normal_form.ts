@@ -2,7 +2,7 @@
 import { toCanonicalYaml } from "./canonical_yaml.ts";
 import type { DefinitionSource } from "./definition_source.ts";
 import type { DefinitionType } from "./vocabulary.ts";
-import { isRecord } from "./yaml_values.ts";
+import { isRecord, toList } from "./yaml_values.ts";
 
 export type NormalForm =
   | { ok: true; yaml: string; normalized: Record<string, unknown> }
@@ -82,20 +82,16 @@ function normalizeStage(stage: Block): void {
   const { ref, type, agents, workflows, commands, steps } = stage;
   if (ref !== undefined) setAbsent(stage, "type", "command");
   if (ref !== undefined || type !== undefined) return;
-  const [workflow] = list(workflows);
-  if (list(agents).length > 0) stage["type"] = "agents";
-  else if (list(workflows).length === 1) {
+  const [workflow] = toList(workflows);
+  if (toList(agents).length > 0) stage["type"] = "agents";
+  else if (toList(workflows).length === 1) {
     stage["ref"] = isRecord(workflow) ? workflow["ref"] : workflow;
     stage["type"] = "workflow";
-  } else if (list(steps).length > 0 && list(workflows).length + list(commands).length === 0)
+  } else if (toList(steps).length > 0 && toList(workflows).length + toList(commands).length === 0)
     stage["type"] = "steps";
 }
 
 /** A value that is not there leaves the key away. */
 function setAbsent(block: Block, key: string, value: unknown): void {
   if (block[key] === undefined && value !== undefined) block[key] = value;
-}
-
-function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -3,7 +3,7 @@ import semver from "semver";
 import { isDefinitionName } from "./definition_name.ts";
 import type { DefinitionSource } from "./definition_source.ts";
 import { DEFINITION_TYPES, type DefinitionStatus, type DefinitionType } from "./vocabulary.ts";
-import { isRecord } from "./yaml_values.ts";
+import { isRecord, toList, toRecord } from "./yaml_values.ts";
 
 /** An edge from a document to a line of definitions. */
 export interface DefinitionReference {
@@ -95,34 +95,34 @@ const EDGES: Readonly<Record<DefinitionType, (body: Record<string, unknown>) => 
 
 /** What an agent recommends, conflicts with or is composed with is advice and no edge. */
 function agentEdges(body: Record<string, unknown>): Edge[] {
-  const { requires } = record(record(body["interface"])["dependencies"]);
-  return list(requires).map((text) => ({ type: "agent", text, context: "dependencies.requires" }));
+  const { requires } = toRecord(toRecord(body["interface"])["dependencies"]);
+  return toList(requires).map((text) => ({ type: "agent", text, context: "dependencies.requires" }));
 }
 
 function commandEdges(body: Record<string, unknown>): Edge[] {
   return inOrder(body, {
     invokes: (invokes) =>
-      inOrder(record(invokes), {
+      inOrder(toRecord(invokes), {
         agent: (text) => [{ type: "agent", text, context: "invokes.agent" }],
-        agents: (texts) => list(texts).map((text) => ({ type: "agent", text, context: "invokes.agent" })),
+        agents: (texts) => toList(texts).map((text) => ({ type: "agent", text, context: "invokes.agent" })),
       }),
     iteration: (iteration) => [
-      { type: "agent", text: record(iteration)["target_agent"], context: "iteration.target_agent" },
+      { type: "agent", text: toRecord(iteration)["target_agent"], context: "iteration.target_agent" },
     ],
   });
 }
 
 function workflowEdges(body: Record<string, unknown>): Edge[] {
-  const phases = list(record(body["orchestration"])["phases"]).map(record);
+  const phases = toList(toRecord(body["orchestration"])["phases"]).map(toRecord);
   return phases.flatMap((phase, index) => {
     const context = `phase ${label(phase, index)}`;
     const named = (type: DefinitionType) => (text: unknown) => [{ type, text, context }];
     return inOrder(phase, {
       steps: (steps) =>
-        list(steps).flatMap((step) =>
-          inOrder(record(step), { command: named("command"), agent: named("agent") }),
+        toList(steps).flatMap((step) =>
+          inOrder(toRecord(step), { command: named("command"), agent: named("agent") }),
         ),
-      commands: (texts) => list(texts).flatMap(named("command")),
+      commands: (texts) => toList(texts).flatMap(named("command")),
     });
   });
 }
@@ -130,18 +130,18 @@ function workflowEdges(body: Record<string, unknown>): Edge[] {
 function pipelineEdges(body: Record<string, unknown>): Edge[] {
   return inOrder(body, {
     triggers: (triggers) =>
-      list(triggers)
-        .map(record)
+      toList(triggers)
+        .map(toRecord)
         .filter((trigger) => trigger["type"] === "pipeline")
         .map(({ pipeline }) => ({ type: "pipeline", text: pipeline, context: "trigger", inTree: false })),
-    stages: (stages) => list(stages).map(record).flatMap(stageEdges),
+    stages: (stages) => toList(stages).map(toRecord).flatMap(stageEdges),
   });
 }
 
 function stageEdges(stage: Record<string, unknown>, index: number): Edge[] {
   const context = `stage ${label(stage, index)}`;
   const each = (type: DefinitionType) => (items: unknown) =>
-    list(items).map((item) => ({ type, text: isRecord(item) ? item["ref"] : item, context }));
+    toList(items).map((item) => ({ type, text: isRecord(item) ? item["ref"] : item, context }));
   return inOrder(stage, {
     workflows: each("workflow"),
     commands: each("command"),
@@ -163,12 +163,4 @@ function definitionType(word: unknown): DefinitionType | undefined {
 function label(part: Record<string, unknown>, index: number): string {
   const named = [part["id"], part["name"]].find((text) => typeof text === "string" && text !== "");
   return String(named ?? index + 1);
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {};
-}
-
-function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }

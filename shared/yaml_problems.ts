@@ -14,20 +14,23 @@ export interface DefinitionProblem {
 /** The document as a whole. */
 export const WHOLE_DOCUMENT = "yaml";
 
-/** One step into a document: a key of a map or a place in a list. */
-export type PathStep = string | number;
+/** One step into a document: a key of a map, a place in a list, or an entry of a list by its id. */
+export type PathStep = string | number | { readonly id: string };
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const MAX_KEY_LENGTH = 60;
 
-/** `["agent", "tags", 0]` → `agent.tags[0]`; keys that are not plain names are quoted, long ones cut. */
+/** `["agent", "tags", 0]` → `agent.tags[0]`; keys and ids that are not plain names are quoted, long ones cut. */
 export function formatPath(steps: readonly PathStep[]): string {
-  const text = steps.map((step) => {
-    if (typeof step === "number") return `[${step}]`;
-    const key = step.length > MAX_KEY_LENGTH ? `${step.slice(0, MAX_KEY_LENGTH)}…` : step;
-    return PLAIN_KEY.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
-  });
-  return text.join("").replace(/^\./, "") || WHOLE_DOCUMENT;
+  return steps.map(formatStep).join("").replace(/^\./, "") || WHOLE_DOCUMENT;
+}
+
+function formatStep(step: PathStep): string {
+  if (typeof step === "number") return `[${step}]`;
+  const name = typeof step === "string" ? step : step.id;
+  const short = name.length > MAX_KEY_LENGTH ? `${name.slice(0, MAX_KEY_LENGTH)}…` : name;
+  if (!PLAIN_KEY.test(short)) return `[${JSON.stringify(short)}]`;
+  return typeof step === "string" ? `.${short}` : `[${short}]`;
 }
 
 /** The problem at an offset of the text. */

@@ -43,6 +43,16 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The map, or an empty one for anything else. */
+export function toRecord(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
+}
+
+/** The list, or an empty one for anything else. */
+export function toList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
