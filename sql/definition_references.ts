@@ -122,12 +122,12 @@ export async function replaceDefinitionReferences(
 ): Promise<void> {
   await sql`delete from definition_references where definition_id = ${definitionId}`;
   if (references.length === 0) return;
+  const rows = references.map(({ type, name, range, context, inTree }, position) => {
+    return { position, type, name, range, context, inTree };
+  });
   await sql`
     insert into definition_references (definition_id, position, type, name, range, context, in_tree)
-    select ${definitionId}, r.position, r.type, r.name, r.range, r.context, r.in_tree
-    from unnest(
-      ${references.map(({ type }) => type)}::text[], ${references.map(({ name }) => name)}::text[],
-      ${references.map(({ range }) => range)}::text[], ${references.map(({ context }) => context)}::text[],
-      ${references.map(({ inTree }) => inTree)}::boolean[]
-    ) with ordinality as r (type, name, range, context, in_tree, position)`;
+    select ${definitionId}, r.position, r.type, r.name, r.range, r.context, r."inTree"
+    from jsonb_to_recordset(${sql.json(rows)})
+      as r (position int, type text, name text, range text, context text, "inTree" boolean)`;
 }
