@@ -111,7 +111,11 @@ test("PUT refuses with the reason, and nothing has changed", async () => {
     ["/agent/reviewer@2.0.0", { displayName: "x" }, [404, "NOT_FOUND"]],
     ["/agent/nobody@1.0.0", { displayName: "x" }, [404, "NOT_FOUND"]],
     ["/agent/reviewer@1.0.0", { yaml: long }, [413, "PAYLOAD_TOO_LARGE"]],
-    ["/agent/reviewer@1.0.0", { yaml: nearly, displayName: "A name that is longer" }, [413, "PAYLOAD_TOO_LARGE"]],
+    [
+      "/agent/reviewer@1.0.0",
+      { yaml: nearly, displayName: "A name that is longer" },
+      [413, "PAYLOAD_TOO_LARGE"],
+    ],
     ["/agent/reviewer@1.0.0", { yaml: "agent: 1" }, [422, "UNPROCESSABLE_ENTITY"]],
     ["/agent/reviewer@1.0.0", { yaml: agentYaml("reviewer", "1.0.1") }, [422, "VERSION_MISMATCH"]],
     ["/agent/reviewer@1.0.0", { yaml: agentYaml("other") }, [422, "NAME_MISMATCH"]],
