@@ -7,12 +7,13 @@ import {
   DEFINITION_TIERS,
   DEFINITION_VISIBILITIES,
 } from "../../shared/vocabulary.ts";
+import { EXAMPLE_YAML } from "./openapi.ts";
 import { Provenance } from "./provenance.ts";
 import { OPEN, oneOf } from "./schemas.ts";
 
 export const CreateBody = t.Object(
   {
-    yaml: t.String(),
+    yaml: t.String({ examples: [EXAMPLE_YAML] }),
     visibility: t.Optional(oneOf(DEFINITION_VISIBILITIES)),
     provenance: t.Optional(t.Nullable(Provenance)),
   },

@@ -55,6 +55,18 @@ export const ORG_SLUG_OF_READ = {
   schema: TEXT,
 };
 
+export const EXAMPLE_YAML = `agent:
+  interface:
+    name: reviewer
+    version: "1.0.0"
+    displayName: Reviewer
+    description: Reviews a change and says what to mend before it is merged.
+    agentType: explorer
+    domain: software
+  mission:
+    opener: You review one change at a time and report what you find.
+`;
+
 const PROVENANCE = {
   type: ["object", "null"],
   required: ["authorshipType"],
@@ -119,7 +131,7 @@ function objectOf(properties: Readonly<Record<string, object>>, optional: readon
   return { type: "object", required, properties };
 }
 
-export const DEFINITION = objectOf(
+const FULL_DEFINITION = objectOf(
   {
     ...LIST_ITEM_PROPERTIES,
     yaml: TEXT,
@@ -138,17 +150,53 @@ export const DEFINITION = objectOf(
   ["yaml", "runtimeMd"],
 );
 
-export const EXAMPLE_YAML = `agent:
-  interface:
-    name: reviewer
-    version: "1.0.0"
-    displayName: Reviewer
-    description: Reviews a change and says what to mend before it is merged.
-    agentType: explorer
-    domain: software
-  mission:
-    opener: You review one change at a time and report what you find.
-`;
+const AT = "2026-11-20T10:00:00.000Z";
+
+const EXAMPLE_DEFINITION = {
+  id: "0b7e6f0c-6a3f-4b52-9d8e-2f1c55d0a001",
+  type: "agent",
+  name: "reviewer",
+  version: "1.0.0",
+  status: "published",
+  domain: "software",
+  subdomain: null,
+  agentType: "explorer",
+  displayName: "Reviewer",
+  description: "Reviews a change and says what to mend before it is merged.",
+  author: null,
+  authorshipType: null,
+  tags: ["review"],
+  authorId: "5b0c4f9e-8f4e-4c53-9a57-6a3d0b1c0002",
+  orgId: "9a1d2e3f-1b2c-4d3e-8f4a-5b6c7d8e0003",
+  tier: "org",
+  visibility: "public",
+  createdAt: AT,
+  updatedAt: AT,
+  publishedAt: AT,
+  executionCount: 12,
+  uniqueExecutionCount: 3,
+  forkCount: 1,
+  starCount: 0,
+  forkedFromId: null,
+  namespace: "@demo/reviewer",
+  minSubscription: "free",
+  catalogueTier: null,
+  releasedAt: AT,
+  yaml: EXAMPLE_YAML,
+  hash: `sha256:${"0".repeat(64)}`,
+  provenance: null,
+  runtimeMd: '---\nname: "reviewer"\n…',
+  promptHash: `sha256:${"1".repeat(64)}`,
+  translatorVersion: "1.0.0",
+  translationError: null,
+  schemaVersion: "1.0",
+  riskProfile: null,
+  deprecatedAt: null,
+  deprecationReason: null,
+  successor: null,
+};
+
+export const DEFINITION = { ...FULL_DEFINITION, examples: [EXAMPLE_DEFINITION] };
 
 /** One 200 or 201 of JSON. */
 export function answers(description: string, schema: object, example?: unknown) {

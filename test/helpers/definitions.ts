@@ -5,7 +5,7 @@ import type { Pool } from "../../sql/pool.ts";
 import type { TestApp, TestRequest } from "./app.ts";
 import type { OrgRow, Person } from "./factory.ts";
 
-export const DEFINITIONS_PATH = "/api/v1/definitions";
+const DEFINITIONS_PATH = "/api/v1/definitions";
 
 /** Lines that go into the `interface` of a document, such as `{ domain: "security" }`. */
 export type InterfaceFields = Readonly<Record<string, string>>;

@@ -7,8 +7,10 @@ import {
   mayExportBundle,
   mayExportDataset,
   mayManageExportJobs,
+  maySetDefinitionTier,
   maySubscriptionExport,
   mayUseMethod,
+  mayWriteDefinitions,
 } from "../../shared/policy.ts";
 import {
   KEY_KINDS,
@@ -118,4 +120,18 @@ test("mayManageExportJobs() wants a personal credential, then publisher or above
   });
   const roles = ORG_ROLES.filter((role) => mayManageExportJobs({ credential: session, role }).ok);
   expect(roles).toEqual(["publisher", "admin", "owner"]);
+});
+
+test("mayWriteDefinitions() begins at publisher", () => {
+  const allowed = ORG_ROLES.filter((role) => mayWriteDefinitions(role).ok);
+  expect(allowed).toEqual(["publisher", "admin", "owner"]);
+});
+
+test("maySetDefinitionTier() leaves pro to platform administrators", () => {
+  const refused = { ok: false, code: "ROLE_REQUIRED", details: { requiredRole: "admin" } } as const;
+  for (const tier of ["user", "org"] as const) {
+    expect(maySetDefinitionTier({ tier, platformRole: "user" })).toEqual({ ok: true });
+  }
+  expect(maySetDefinitionTier({ tier: "pro", platformRole: "user" })).toEqual(refused);
+  expect(maySetDefinitionTier({ tier: "pro", platformRole: "admin" })).toEqual({ ok: true });
 });
