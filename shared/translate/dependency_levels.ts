@@ -1,6 +1,6 @@
 /** The order that `depends_on` allows: levels whose members do not wait for each other. */
 import { type Fields, scalarText } from "./fields.ts";
-import { type Inline, listed, md } from "./inline.ts";
+import { type Inline, join, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { TranslationFailure } from "./translation_failure.ts";
 
@@ -79,12 +79,16 @@ export function groupByLevel(entries: readonly Ordered[]): Ordered[][] {
 /** One numbered line per level. */
 export function writeLevels(w: MarkdownWriter, levels: readonly (readonly Ordered[])[]): void {
   for (const [index, level] of levels.entries()) {
-    const titles = listed(level.map((entry) => md`${entry.title}`)) ?? md``;
-    w.numbered(index + 1, level.length > 1 ? md`${titles} (these may run together)` : titles);
+    const titles = join(
+      level.map((entry) => entry.title),
+      ", ",
+    );
+    w.numbered(index + 1, level.length > 1 && titles ? md`${titles} (these may run together)` : titles);
   }
 }
 
-/** `After: **Tidy the tree**`, `null` for what waits for nothing. */
+/** Titles of those it waits for; `null` when it waits for nothing. */
 export function describeAfter(entry: Ordered, all: readonly Ordered[]): Inline | null {
-  return listed(entry.after.map((index) => all[index]?.title ?? null));
+  const titles = entry.after.map((index) => all[index]?.title ?? null);
+  return join(titles, ", ");
 }

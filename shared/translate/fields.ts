@@ -1,12 +1,8 @@
 /** Reads a map of the document key by key and remembers what nobody asked for, so that none of it is lost. */
+import { isRecord } from "../yaml_values.ts";
 import { code, type Inline, prose, strong } from "./inline.ts";
 
 export type DocumentMap = Readonly<Record<string, unknown>>;
-
-/** Only plain maps; lists are none. */
-export function isMap(value: unknown): value is DocumentMap {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The text of a scalar; `null` for blank text and for everything that is no scalar. */
 export function scalarText(value: unknown): string | null {
@@ -131,7 +127,7 @@ export class Fields {
     const known = this.#maps.get(key);
     if (known) return known;
     const value = this.peek(key);
-    if (!isMap(value)) {
+    if (!isRecord(value)) {
       if (isNothing(value)) this.#read.add(key);
       return null;
     }
@@ -147,7 +143,7 @@ export class Fields {
     const path = `${this.path}.${key}`;
     const entries = this.list(key).flatMap((item, index) => {
       if (isNothing(item) && item !== 0 && item !== false) return [];
-      return [new Fields(isMap(item) ? item : { [main]: item }, `${path}[${index}]`)];
+      return [new Fields(isRecord(item) ? item : { [main]: item }, `${path}[${index}]`)];
     });
     this.#rest.set(key, () => entries.map((entry) => entry.takeLeftovers()));
     return entries;

@@ -40,7 +40,8 @@ export function writeGate(w: MarkdownWriter, gate: Fields | null): void {
       ),
     );
     const onWarning = describe(ACTIONS, gate, "on_warn") ?? md`warn and go on`;
-    if (warning !== null) w.bullet(md`Below ${warning}: ${onWarning}`);
+    const from = given(threshold, (score) => md`From ${score}, but below`) ?? md`Below`;
+    if (warning !== null) w.bullet(md`${from} ${warning}: ${onWarning}`);
     w.bullet(given(describe(ACTIONS, gate, "on_success"), (action) => md`When it is passed: ${action}`));
     writeLeftoverBullets(w, gate);
   });

@@ -1,6 +1,7 @@
 /** Renders what no section knows: maps as sub-headings, lists as bullets, scalars as `**Key:** value`. */
 
-import { type DocumentMap, type Fields, isMap, scalarText } from "./fields.ts";
+import { isRecord } from "../yaml_values.ts";
+import { type DocumentMap, type Fields, scalarText } from "./fields.ts";
 import { code, collapse, type Inline, md, prose, strong } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 
@@ -41,7 +42,7 @@ function label(key: string): Inline {
 export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown): void {
   const content = prune(value, key);
   w.heading(2, prose(humanize(key)) ?? md``);
-  if (isMap(content)) writeMap(w, content, 3);
+  if (isRecord(content)) writeMap(w, content, 3);
   else if (Array.isArray(content)) writeItems(w, content);
   else writeScalar(w, key, content);
 }
@@ -50,24 +51,24 @@ export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown
 export function writeLeftovers(w: MarkdownWriter, fields: Fields): void {
   const content = prune(fields.takeLeftovers(), "");
   w.heading(3, md`Further notes`);
-  if (isMap(content)) writeMap(w, content, 4);
+  if (isRecord(content)) writeMap(w, content, 4);
 }
 
 /** The same within a list item. */
 export function writeLeftoverBullets(w: MarkdownWriter, fields: Fields): void {
   const content = prune(fields.takeLeftovers(), "");
-  if (isMap(content)) writeBullets(w, Object.entries(content));
+  if (isRecord(content)) writeBullets(w, Object.entries(content));
 }
 
 function writeMap(w: MarkdownWriter, map: DocumentMap, level: number): void {
   const entries = Object.entries(map);
   // A scalar after a sub-heading would seem to belong to it: maps get one only when nothing else follows.
-  const lastFlat = entries.findLastIndex(([, value]) => !isMap(value));
+  const lastFlat = entries.findLastIndex(([, value]) => !isRecord(value));
   for (const [index, [key, value]] of entries.entries()) {
-    if (isMap(value) && index > lastFlat && level <= DEEPEST_HEADING) {
+    if (isRecord(value) && index > lastFlat && level <= DEEPEST_HEADING) {
       w.heading(level, prose(humanize(key)) ?? md``);
       writeMap(w, value, level + 1);
-    } else if (isMap(value)) {
+    } else if (isRecord(value)) {
       w.paragraph(label(key));
       writeBullets(w, Object.entries(value));
     } else if (Array.isArray(value)) {
@@ -111,7 +112,7 @@ function writeItem(w: MarkdownWriter, item: unknown, number: number): void {
     else w.bullet(prose(text));
     return;
   }
-  const [first, ...others] = isMap(item) ? Object.entries(item) : [];
+  const [first, ...others] = isRecord(item) ? Object.entries(item) : [];
   const firstText = first && scalarText(first[1]);
   if (first && firstText != null && !isMultiLine(firstText)) {
     const title = md`${label(first[0])} ${prose(firstText) ?? md``}`;
@@ -122,7 +123,7 @@ function writeItem(w: MarkdownWriter, item: unknown, number: number): void {
 }
 
 function writeChildren(w: MarkdownWriter, value: unknown): void {
-  if (isMap(value)) writeBullets(w, Object.entries(value));
+  if (isRecord(value)) writeBullets(w, Object.entries(value));
   else if (Array.isArray(value)) writeItems(w, value);
 }
 
@@ -134,17 +135,16 @@ function isMultiLine(text: string): boolean {
 function prune(value: unknown, key: string, isSecretList = false): unknown {
   const isSecret = isSecretKey(key) || (isSecretList && !PUBLIC_SECRET_KEYS.has(key));
   if (isSecret && scalarText(value) !== null) return "(secret, not shown)";
+  const holdsSecrets = isSecretList || isSecretMap(key);
   if (Array.isArray(value)) {
     // Texts in a list of secrets are their names.
-    const items = value.map((item) =>
-      prune(item, isMap(item) ? key : "name", isSecretList || isSecretMap(key)),
-    );
+    const items = value.map((item) => prune(item, isRecord(item) ? key : "name", holdsSecrets));
     const full = items.filter((item) => item !== undefined);
     return full.length === 0 ? undefined : full;
   }
-  if (isMap(value)) {
+  if (isRecord(value)) {
     const entries = Object.entries(value)
-      .map(([name, item]) => [name, prune(item, name, isSecretMap(key))] as const)
+      .map(([name, item]) => [name, prune(item, name, holdsSecrets)] as const)
       .filter(([, item]) => item !== undefined);
     return entries.length === 0 ? undefined : Object.fromEntries(entries);
   }

@@ -1,7 +1,8 @@
 /** What the `interface` block of every kind of definition gives to its translation. */
 
 import type { DefinitionType } from "../vocabulary.ts";
-import { Fields, isMap } from "./fields.ts";
+import { isRecord } from "../yaml_values.ts";
+import { Fields } from "./fields.ts";
 import { writeUnknownBlock } from "./generic_section.ts";
 import { collapse, md, prose } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
@@ -30,7 +31,7 @@ const REGISTRY_KEYS = ["name", "version", "domain", "subdomain", "tags"] as cons
 /** Fails with `missing_description`: the front matter of every kind needs one. */
 export function readSource(definition: TranslatableDefinition): Source {
   const { type, name, version } = definition;
-  const body = new Fields(isMap(definition.body) ? definition.body : {}, type);
+  const body = new Fields(isRecord(definition.body) ? definition.body : {}, type);
   const block = body.map("interface") ?? new Fields({}, `${type}.interface`);
   block.skip(...REGISTRY_KEYS);
   const description = block.raw("description");

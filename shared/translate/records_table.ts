@@ -1,5 +1,6 @@
 /** Tables of records whose keys only their author knows. */
-import { type Fields, isMap, scalarText } from "./fields.ts";
+import { isRecord } from "../yaml_values.ts";
+import { type Fields, scalarText } from "./fields.ts";
 import { humanize } from "./generic_section.ts";
 import { type Inline, prose } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
@@ -13,7 +14,7 @@ const MAX_COLUMNS = 6;
 export function writeRecords(w: MarkdownWriter, fields: Fields, key: string): void {
   const value = fields.peek(key);
   const records = Array.isArray(value) ? value : [];
-  const columns = [...new Set(records.flatMap((record) => (isMap(record) ? Object.keys(record) : [])))];
+  const columns = [...new Set(records.flatMap((record) => (isRecord(record) ? Object.keys(record) : [])))];
   if (records.length > 0 && records.every(isFlat) && columns.length <= MAX_COLUMNS) {
     fields.skip(key);
     w.table(
@@ -30,7 +31,7 @@ export function writeRecords(w: MarkdownWriter, fields: Fields, key: string): vo
 }
 
 function isFlat(value: unknown): value is Record<string, unknown> {
-  return isMap(value) && Object.values(value).every((item) => item === null || typeof item !== "object");
+  return isRecord(value) && Object.values(value).every((item) => item === null || typeof item !== "object");
 }
 
 function cell(record: Record<string, unknown>, key: string): Inline | null {

@@ -1,5 +1,6 @@
 /** An agent on its way to Markdown. */
-import { type Fields, isMap, scalarText } from "../fields.ts";
+import { isRecord } from "../../yaml_values.ts";
+import { type Fields, scalarText } from "../fields.ts";
 import { humanize } from "../generic_section.ts";
 import { type Inline, prose } from "../inline.ts";
 import type { Source } from "../interface_block.ts";
@@ -25,7 +26,7 @@ export function readCategoryNames(source: Source): ReadonlyMap<string, string> {
   const categories = source.body.map("scoring")?.peek("categories");
   const names = new Map<string, string>();
   for (const category of Array.isArray(categories) ? categories : []) {
-    if (!isMap(category)) continue;
+    if (!isRecord(category)) continue;
     const [id, name] = [scalarText(category["id"]), scalarText(category["name"])];
     if (id !== null && name !== null) names.set(id, name);
   }

@@ -1,5 +1,6 @@
 /** What the agent's answer looks like. */
-import { type Fields, isMap } from "../fields.ts";
+import { isRecord } from "../../yaml_values.ts";
+import type { Fields } from "../fields.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { code, given, type Inline, join, listed, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
@@ -47,7 +48,7 @@ function describeLength(output: Fields): Inline | null {
 function writeSchema(w: MarkdownWriter, output: Fields): void {
   w.paragraph(given(output.code("schema"), (name) => md`The answer follows the schema ${name}.`));
   const schema = output.peek("schema");
-  if (!isMap(schema) || Object.keys(schema).length === 0) return;
+  if (!isRecord(schema) || Object.keys(schema).length === 0) return;
   output.skip("schema");
   w.paragraph(md`The answer follows this schema:`);
   w.fence(JSON.stringify(schema, null, 2), "json");

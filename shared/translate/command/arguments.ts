@@ -1,5 +1,6 @@
 /** What the caller of a command types, and where its other values come from. */
-import { type Fields, isMap, scalarText } from "../fields.ts";
+import { isRecord } from "../../yaml_values.ts";
+import { type Fields, scalarText } from "../fields.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { code, collapse, given, type Inline, md } from "../inline.ts";
 import type { Source } from "../interface_block.ts";
@@ -20,7 +21,7 @@ interface Argument {
 function listArguments(body: Fields): Argument[] {
   const inputs = body.peek("inputs");
   return (Array.isArray(inputs) ? inputs : []).flatMap((input) => {
-    if (!isMap(input) || input["source"] !== "arg") return [];
+    if (!isRecord(input) || input["source"] !== "arg") return [];
     const name = scalarText(input["arg"]) ?? scalarText(input["name"]);
     return name === null ? [] : [{ name: collapse(name), isOptional: scalarText(input["default"]) !== null }];
   });

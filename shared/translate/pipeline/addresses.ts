@@ -1,5 +1,6 @@
 /** Addresses and keys of triggers and channels, which nobody who reads the text may learn. */
-import { type DocumentMap, isMap } from "../fields.ts";
+import { isRecord } from "../../yaml_values.ts";
+import type { DocumentMap } from "../fields.ts";
 
 const ADDRESS_KEY = /secret|ur[il]$|webhook|endpoint|address|token|key$|header|password|credential|auth/i;
 const ADDRESS = /[a-z][a-z0-9+.-]*:\/\//i;
@@ -12,7 +13,7 @@ export function withoutAddresses(map: DocumentMap): DocumentMap {
 
 function clean(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => !isAddress(item)).map(clean);
-  return isMap(value) ? withoutAddresses(value) : value;
+  return isRecord(value) ? withoutAddresses(value) : value;
 }
 
 function isAddress(value: unknown): boolean {

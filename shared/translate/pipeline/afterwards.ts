@@ -42,7 +42,7 @@ export function writePostflight(w: MarkdownWriter, body: Fields): void {
   for (const key of postflight.keys().filter((name) => name === "always" || name.startsWith("on_"))) {
     const actions = postflight.entries(key, "description");
     if (actions.length === 0) continue;
-    const outcome = prose(humanize(key.replace(/^on_/, "")));
+    const outcome = prose(humanize(key.replace(/^on_/, "")).toLowerCase());
     w.paragraph(key === "always" ? md`In any case:` : given(outcome, (name) => md`On ${name}:`));
     for (const action of actions) writeAction(w, action);
   }

@@ -1,6 +1,7 @@
 /** Variables and secrets of a pipeline; secrets by name only. */
+import { isRecord } from "../../yaml_values.ts";
 import { shownValue } from "../assignments.ts";
-import { type Fields, isMap, scalarText } from "../fields.ts";
+import { type Fields, scalarText } from "../fields.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { code, given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
@@ -51,6 +52,6 @@ function listSecrets(environment: Fields): (Inline | null)[][] {
 /** Secrets written as one map, whose values are left out. */
 function mappedSecrets(environment: Fields): (Inline | null)[][] {
   const secrets = environment.peek("secrets");
-  if (isMap(secrets)) environment.skip("secrets");
-  return isMap(secrets) ? Object.keys(secrets).map((name) => [code(scalarText(name) ?? "")]) : [];
+  if (isRecord(secrets)) environment.skip("secrets");
+  return isRecord(secrets) ? Object.keys(secrets).map((name) => [code(scalarText(name) ?? "")]) : [];
 }

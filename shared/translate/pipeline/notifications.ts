@@ -1,5 +1,6 @@
 /** Whom a pipeline tells what; never through which address. */
-import { Fields, isMap } from "../fields.ts";
+import { isRecord } from "../../yaml_values.ts";
+import { Fields } from "../fields.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { code, given, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
@@ -10,7 +11,7 @@ export function writeNotifications(w: MarkdownWriter, body: Fields): void {
   if (!notifications) return;
   w.heading(2, md`Tell`);
   for (const [index, value] of notifications.list("channels").entries()) {
-    const map = isMap(value) ? withoutAddresses(value) : withoutAddresses({ type: value });
+    const map = isRecord(value) ? withoutAddresses(value) : withoutAddresses({ type: value });
     writeChannel(w, new Fields(map, `${notifications.path}.channels[${index}]`));
   }
   const templates = notifications.map("templates");

@@ -1,7 +1,7 @@
 /** The stages of a pipeline, one by one. */
 import { writeAssignments } from "../assignments.ts";
 import { describeAfter, type Ordered } from "../dependency_levels.ts";
-import { type Fields, isMap } from "../fields.ts";
+import type { Fields } from "../fields.ts";
 import { writeGate } from "../gate.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, listed, md } from "../inline.ts";
@@ -41,8 +41,8 @@ function writeStage(w: MarkdownWriter, stage: Ordered, stages: readonly Ordered[
   for (const reference of references) writeReference(w, reference);
   writeGate(w, fields.map("gate"));
   writeProducts(w, fields);
-  writeLeftoverBullets(w, fields);
   writeShellSteps(w, steps);
+  writeLeftoverBullets(w, fields);
 }
 
 /** What must be agreed to; `approval: true` is agreement by anybody. */
@@ -68,14 +68,9 @@ const TYPES: Readonly<Record<string, Inline>> = {
 
 function readReferences(stage: Fields): Reference[] {
   const listed = Object.entries(KINDS).flatMap(([key, kind]) => {
-    const raw = stage.list(key);
-    const entries = stage.entries(key, "ref");
-    return entries.map((entry, index) => {
-      const value = isMap(raw[index]) ? entry.raw("ref") : entry.raw("ref");
-      return {
-        text: md`Run the ${kind} ${readPipelineReference(value, `${entry.path}.ref`)}`,
-        fields: entry,
-      };
+    return stage.entries(key, "ref").map((entry) => {
+      const reference = readPipelineReference(entry.raw("ref"), `${entry.path}.ref`);
+      return { text: md`Run the ${kind} ${reference}`, fields: entry };
     });
   });
   const single = stage.raw("ref") ?? null;

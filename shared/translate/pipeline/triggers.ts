@@ -1,5 +1,6 @@
 /** What starts a pipeline. */
-import { type DocumentMap, Fields, isMap } from "../fields.ts";
+import { isRecord } from "../../yaml_values.ts";
+import { type DocumentMap, Fields } from "../fields.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { code, given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
@@ -22,7 +23,7 @@ const TRIGGERS: Readonly<Record<string, (trigger: Fields) => Inline>> = {
     const actions = listed(trigger.codes("actions"), "or");
     return actions === null
       ? md`A pull request changes${filters(trigger)}.`
-      : md`A pull request is changed by ${actions}${filters(trigger)}.`;
+      : md`A pull request reports ${actions}${filters(trigger)}.`;
   },
   schedule: (trigger) => {
     const zone = given(trigger.prose("timezone"), (name) => md` in the time zone ${name}`) ?? md``;
@@ -39,9 +40,9 @@ const TRIGGERS: Readonly<Record<string, (trigger: Fields) => Inline>> = {
 };
 
 function writeTrigger(w: MarkdownWriter, value: unknown, path: string): void {
-  const type = isMap(value) && Object.hasOwn(value, "type") ? value["type"] : undefined;
+  const type = isRecord(value) && Object.hasOwn(value, "type") ? value["type"] : undefined;
   const describe = typeof type === "string" && Object.hasOwn(TRIGGERS, type) ? TRIGGERS[type] : undefined;
-  if (!describe || !isMap(value)) throw unknownKind(`${path}.type`);
+  if (!describe || !isRecord(value)) throw unknownKind(`${path}.type`);
   const trigger = new Fields(type === "webhook" ? withoutAddresses(value) : withoutSecret(value), path);
   trigger.skip("type");
   w.bullet(describe(trigger), () => {

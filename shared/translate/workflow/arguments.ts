@@ -1,5 +1,6 @@
 /** What the caller of a workflow gives. */
-import { type Fields, isMap, scalarText } from "../fields.ts";
+import { isRecord } from "../../yaml_values.ts";
+import { type Fields, scalarText } from "../fields.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { code, collapse, given, type Inline, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
@@ -22,7 +23,7 @@ export function argumentHint(body: Fields): string | null {
 
 function listMaps(value: unknown): { name: string; map: Readonly<Record<string, unknown>> }[] {
   return (Array.isArray(value) ? value : []).flatMap((item) => {
-    const map = isMap(item) ? item : { name: item };
+    const map = isRecord(item) ? item : { name: item };
     const name = collapse(scalarText(map["name"]) ?? "");
     return name === "" ? [] : [{ name, map }];
   });

@@ -1,7 +1,8 @@
 /** The phases of a workflow, one by one. */
+import { isRecord } from "../../yaml_values.ts";
 import { writeAssignments } from "../assignments.ts";
 import { describeAfter, type Ordered } from "../dependency_levels.ts";
-import { type Fields, isMap } from "../fields.ts";
+import type { Fields } from "../fields.ts";
 import { writeGate } from "../gate.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, listed, md } from "../inline.ts";
@@ -55,7 +56,7 @@ function readSteps(phase: Fields): Step[] {
   const raw: readonly unknown[] = isAbsent ? [] : steps;
   const entries = phase.entries("steps", "step");
   for (const [index, step] of raw.entries()) {
-    if (!isMap(step)) throw badStep(`${phase.path}.steps[${index}]`);
+    if (!isRecord(step)) throw badStep(`${phase.path}.steps[${index}]`);
   }
   const named = entries.map((step) => ({ text: readStep(step), fields: step }));
   const commands = phase.list("commands").map((command, index) => {
