@@ -91,25 +91,31 @@ export async function listReferenceCandidates(
   { keys, viewer }: { keys: readonly ReferenceKey[]; viewer: DefinitionViewer },
 ): Promise<ReferenceCandidateRow[]> {
   if (keys.length === 0) return [];
+  const isKnown = sql`exists (
+    select
+    from definitions as d
+    where d.line_id = l.id and d.status <> 'draft' and ${isVisible(sql, viewer)}
+  )`;
   return sql<ReferenceCandidateRow[]>`
     select k.position::int - 1 as key_index, d.id, d.org_id, d.type, d.name, d.version, d.status
     from unnest(
       ${keys.map(({ type }) => type)}::text[], ${keys.map(({ name }) => name)}::text[],
       ${keys.map(({ orgId }) => orgId)}::uuid[]
     ) with ordinality as k (type, name, org_id, position)
-    cross join lateral (
-      select l.id
-      from definition_lines as l
-      where l.type = k.type and l.name = k.name
-        and exists (
-          select
-          from definitions as d
-          where d.line_id = l.id and d.status <> 'draft' and ${isVisible(sql, viewer)}
-        )
-      order by l.org_id <> k.org_id, l.first_published_at, l.id
-      limit 1
-    ) as line
-    join definitions as d on d.line_id = line.id
+    join definitions as d on d.line_id = coalesce(
+      (
+        select l.id
+        from definition_lines as l
+        where l.org_id = k.org_id and l.type = k.type and l.name = k.name and ${isKnown}
+      ),
+      (
+        select l.id
+        from definition_lines as l
+        where l.type = k.type and l.name = k.name and ${isKnown}
+        order by l.first_published_at, l.created_at, l.id
+        limit 1
+      )
+    )
     where d.status <> 'draft' and ${isVisible(sql, viewer)}
     order by k.position, d.version_major desc, d.version_minor desc, d.version_patch desc`;
 }

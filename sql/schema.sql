@@ -527,7 +527,7 @@ CREATE INDEX definition_executions_line_id_recorded_by_idx ON public.definition_
 CREATE INDEX definition_executions_recorded_by_idx ON public.definition_executions USING btree (recorded_by);
 CREATE INDEX definition_forks_forked_by_idx ON public.definition_forks USING btree (forked_by);
 CREATE INDEX definition_forks_source_line_id_idx ON public.definition_forks USING btree (source_line_id, forked_at);
-CREATE INDEX definition_lines_type_name_idx ON public.definition_lines USING btree (type, name, first_published_at);
+CREATE INDEX definition_lines_type_name_idx ON public.definition_lines USING btree (type, name, first_published_at, created_at, id);
 CREATE INDEX definition_references_name_idx ON public.definition_references USING hash (name);
 CREATE INDEX definitions_author_id_idx ON public.definitions USING btree (author_id);
 CREATE UNIQUE INDEX export_jobs_org_id_active_key ON public.export_jobs USING btree (org_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));

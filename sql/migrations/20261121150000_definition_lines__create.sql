@@ -26,4 +26,5 @@ create table definition_lines (
   )
 );
 
-create index definition_lines_type_name_idx on definition_lines (type, name, first_published_at);
+create index definition_lines_type_name_idx
+  on definition_lines (type, name, first_published_at, created_at, id);
