@@ -116,13 +116,14 @@ function addition(
 
 /** A value on one line, good inside of brackets too; a text keeps the quotes of the one it replaces. */
 function flowText(value: unknown, style?: Scalar.Type | null): string {
-  const quoted = style === Scalar.QUOTE_DOUBLE || style === Scalar.QUOTE_SINGLE;
+  if (Array.isArray(value)) return `[${value.map((item) => flowText(item)).join(", ")}]`;
+  // What JSON writes is YAML as well, and always on one line.
+  if (style === Scalar.QUOTE_DOUBLE || /[\r\n]/.test(String(value))) return JSON.stringify(value);
   const text = stringify([value], {
     collectionStyle: "flow",
     flowCollectionPadding: false,
     lineWidth: 0,
-    defaultStringType: quoted ? style : Scalar.PLAIN,
-    defaultKeyType: Scalar.PLAIN,
+    defaultStringType: style === Scalar.QUOTE_SINGLE ? style : Scalar.PLAIN,
   });
   return text.trim().slice(1, -1);
 }
