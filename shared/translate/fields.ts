@@ -7,9 +7,7 @@ export type DocumentMap = Readonly<Record<string, unknown>>;
 /** The text of a scalar; `null` for blank text and for everything that is no scalar. */
 export function scalarText(value: unknown): string | null {
   if (typeof value === "string") return value.trim() === "" ? null : value;
-  return typeof value === "number" || typeof value === "boolean" || typeof value === "bigint"
-    ? String(value)
-    : null;
+  return Number.isFinite(value) || typeof value === "boolean" ? String(value) : null;
 }
 
 /** True for what says nothing where a map or a list is expected. */

@@ -30,7 +30,8 @@ export function code(text: string): Inline | null {
     .trim();
   if (line === "") return null;
   const ticks = "`".repeat(longestBacktickRun(line) + 1);
-  const pad = line.startsWith("`") || line.endsWith("`") ? " " : "";
+  // An exclamation mark before a backtick makes some agents run what follows: the padding keeps them apart.
+  const pad = /^`|[`!]$/.test(line) ? " " : "";
   return `${ticks}${pad}${line}${pad}${ticks}` as Inline;
 }
 

@@ -72,12 +72,8 @@ function presetRows(
   const word = (key: string): Inline => vocabulary?.strong(key) ?? strong(key) ?? md``;
   const conditional = vocabulary?.strong("conditional") ?? null;
   const positive = [word("positive"), scoreRange(pass, null)];
-  if (conditional === null) return [positive, [word("negative"), scoreRange(null, pass - 1)]];
-  return [
-    positive,
-    [conditional, scoreRange(middle, pass - 1)],
-    [word("negative"), scoreRange(null, middle - 1)],
-  ];
+  if (conditional === null) return [positive, [word("negative"), md`below ${pass}`]];
+  return [positive, [conditional, scoreRange(middle, pass - 1)], [word("negative"), md`below ${middle}`]];
 }
 
 function writeTracking(w: MarkdownWriter, agent: Agent, decisions: Fields): void {

@@ -2,7 +2,7 @@
 import { isRecord } from "../../yaml_values.ts";
 import type { Fields } from "../fields.ts";
 import { writeLeftovers } from "../generic_section.ts";
-import { code, given, type Inline, join, listed, md, prose } from "../inline.ts";
+import { code, given, type Inline, join, listed, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { type Agent, agentBlock } from "./agent.ts";
 
@@ -20,7 +20,9 @@ export function writeReport(w: MarkdownWriter, agent: Agent): void {
   w.paragraph(join([describeFormat(output), describeLength(output)], " "));
   w.paragraph(output.map("token_budget")?.prose("guidance") ?? null);
   writeSchema(w, output);
-  w.paragraph(given(listed(output.proses("section_order")), (order) => md`Keep to this order: ${order}.`));
+  w.paragraph(
+    given(listed(output.proses("section_order")), (order) => sentence(md`Keep to this order: ${order}`)),
+  );
   writeTemplates(w, output);
   for (const example of output.entries("examples", "output")) writeExample(w, example);
   writeMetrics(w, output);
@@ -32,7 +34,7 @@ export function writeReport(w: MarkdownWriter, agent: Agent): void {
 function describeFormat(output: Fields): Inline | null {
   const format = output.text("format") ?? "";
   if (Object.hasOwn(FORMATS, format)) return FORMATS[format] ?? null;
-  return given(output.prose("format"), (text) => md`Format of the answer: ${text}.`);
+  return given(output.prose("format"), (text) => sentence(md`Format of the answer: ${text}`));
 }
 
 function describeLength(output: Fields): Inline | null {
@@ -87,6 +89,11 @@ function writeExample(w: MarkdownWriter, example: Fields): void {
   if (output !== null) w.fence(output);
 }
 
+const READINGS: Readonly<Record<string, Inline>> = {
+  lower_is_better: md`lower is better`,
+  higher_is_better: md`higher is better`,
+};
+
 function writeMetrics(w: MarkdownWriter, output: Fields): void {
   const metrics = output.map("metrics");
   if (!metrics) return;
@@ -94,8 +101,9 @@ function writeMetrics(w: MarkdownWriter, output: Fields): void {
     const metric = metrics.map(key);
     if (!metric) return [[code(key), metrics.prose(key)]];
     const meaning = join([metric.prose("label"), metric.prose("description")], ": ");
-    const reading = prose((metric.text("sentiment") ?? "").replaceAll("_", " "));
-    return [[code(key), meaning, metric.prose("type"), reading, metric.code("section")]];
+    const sentiment = metric.text("sentiment") ?? "";
+    const reading = Object.hasOwn(READINGS, sentiment) ? READINGS[sentiment] : metric.prose("sentiment");
+    return [[code(key), meaning, metric.prose("type"), reading ?? null, metric.code("section")]];
   });
   w.heading(3, md`Metrics`);
   w.table(["Metric", "Meaning", "Type", "Reading", "Section"], rows);

@@ -1,7 +1,7 @@
 /** What happens after a command has run: steps, outcomes, saving and reporting. */
 import type { Fields } from "../fields.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
-import { code, given, type Inline, md } from "../inline.ts";
+import { code, given, type Inline, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { writeOutcomes } from "../outcomes.ts";
 
@@ -84,7 +84,7 @@ export function writeReport(w: MarkdownWriter, body: Fields): void {
   const format = output.text("format") ?? "";
   w.paragraph(
     (Object.hasOwn(FORMATS, format) ? FORMATS[format] : null) ??
-      given(output.prose("format"), (text) => md`Format of the answer: ${text}.`),
+      given(output.prose("format"), (text) => sentence(md`Format of the answer: ${text}`)),
   );
   w.paragraph(given(output.code("schema"), (name) => md`The answer follows the schema ${name}.`));
   writeLeftovers(w, output);
