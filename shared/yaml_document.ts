@@ -1,6 +1,6 @@
 /** Reads a YAML text that a stranger wrote: YAML 1.2 core, one document, bounded in every direction. */
-import { Composer, type CST, type Document, isCollection, isNode, Lexer, LineCounter, Parser } from "yaml";
-import { openTokenMeter, TOO_DEEP } from "./yaml_limits.ts";
+import { Composer, CST, type Document, isCollection, isNode, Lexer, LineCounter, Parser } from "yaml";
+import { MAX_PARSER_STACK, openTokenMeter, TOO_DEEP } from "./yaml_limits.ts";
 import {
   type DefinitionProblem,
   type PathStep,
@@ -59,11 +59,11 @@ export function readYaml(text: string): YamlResult {
 }
 
 function readStorable(text: string, lines: LineCounter): YamlResult {
-  const read = readTokens(text);
-  if ("message" in read) {
-    return refuse([problemAt(lines, read.offset, { path: WHOLE_DOCUMENT, message: read.message })]);
+  const tokens = readTokens(text);
+  if (!Array.isArray(tokens)) {
+    return refuse([problemAt(lines, tokens.offset, { path: WHOLE_DOCUMENT, message: tokens.message })]);
   }
-  const [tree] = [...new Composer(OPTIONS).compose(read.tokens, true, text.length)] as Document.Parsed[];
+  const [tree] = [...new Composer(OPTIONS).compose(tokens, true, text.length)] as Document.Parsed[];
   if (!tree) throw new Error("Cannot happen: the composer was told to make a document");
   const problems = syntaxProblems(tree, lines);
   if (problems.length > 0) return refuse(problems);
@@ -75,19 +75,44 @@ function readStorable(text: string, lines: LineCounter): YamlResult {
   );
 }
 
-/** Stops at the first token that is too much, and at the second document. */
-function readTokens(text: string): { tokens: CST.Token[] } | { message: string; offset: number } {
-  const parser = new Parser();
-  const exceeds = openTokenMeter(parser);
-  const tokens: CST.Token[] = [];
+/** What is too much, and where. */
+interface Excess {
+  message: string;
+  offset: number;
+}
+
+/** Splits the text, which is cheap, and stops at the first piece that is too much. */
+function readLexemes(text: string): string[] | Excess {
+  const exceeds = openTokenMeter();
+  const lexemes: string[] = [];
+  let offset = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) tokens.push(token);
     const message = exceeds(lexeme);
-    if (message) return { message, offset: parser.offset };
+    if (message) return { message, offset };
+    lexemes.push(lexeme);
+    offset += isMark(lexeme) ? 0 : lexeme.length;
+  }
+  return lexemes;
+}
+
+/** The lexer's own marks take no place in the text. */
+function isMark(lexeme: string): boolean {
+  return lexeme === CST.DOCUMENT || lexeme === CST.FLOW_END || lexeme === CST.SCALAR;
+}
+
+/** Stops at what is nested too deep, and at a second document. */
+function readTokens(text: string): CST.Token[] | Excess {
+  const lexemes = readLexemes(text);
+  if (!Array.isArray(lexemes)) return lexemes;
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  for (const lexeme of lexemes) {
+    tokens.push(...parser.next(lexeme));
+    if (parser.stack.length > MAX_PARSER_STACK) return { message: TOO_DEEP, offset: parser.offset };
   }
   tokens.push(...parser.end());
   const [, second] = tokens.filter((token) => token.type === "document");
-  if (!second) return { tokens };
+  if (!second) return tokens;
   return {
     message: 'Cannot hold several documents: remove what follows the second "---"',
     offset: second.offset,

@@ -1,5 +1,5 @@
 /** What a YAML text may cost. The tokens are counted before anything is built from them. */
-import { CST, type Parser } from "yaml";
+import { CST } from "yaml";
 
 /** Of one document, aliases expanded; the outermost map has depth 1. */
 export const YAML_LIMITS = { nodes: 20_000, depth: 64, aliasExpansions: 50 } as const;
@@ -35,19 +35,21 @@ const NODES_PER_TOKEN: Readonly<Record<string, number>> = {
   newline: 1,
 };
 
-/** The parser's stack holds one entry for each open collection, and besides the document, a scalar and its key. */
-const MAX_STACK = YAML_LIMITS.depth + 3;
+/**
+ * Entries of the parser's stack: one for each open collection, and besides the document, a scalar and its key. The
+ * exact depth is looked at on what was composed; this one keeps the recursion of composing it bounded.
+ */
+export const MAX_PARSER_STACK = YAML_LIMITS.depth + 3;
 
 /**
- * To be asked after each token: returns what is too much, or null. Every count is a lower bound of the nodes, so that
- * nothing is refused here which the exact count would let through; that one follows when the document is composed,
- * and the recursion of composing is bounded by the depth that is seen here.
+ * To be asked for each token of the lexer: returns what is too much, or null. Every count is a lower bound of the
+ * nodes, so that nothing is refused here which the exact count would let through; that one follows when the document
+ * is composed.
  */
-export function openTokenMeter(parser: Parser): (token: string) => string | null {
+export function openTokenMeter(): (token: string) => string | null {
   const nodes = new Map<string, number>();
   let isScalarText = false;
   return (token) => {
-    if (parser.stack.length > MAX_STACK) return TOO_DEEP;
     if (isScalarText) {
       isScalarText = false;
       return null;
