@@ -143,7 +143,7 @@ export class Fields {
       if (isNothing(item) && item !== 0 && item !== false) return [];
       return [new Fields(isRecord(item) ? item : { [main]: item }, `${path}[${index}]`)];
     });
-    this.#rest.set(key, () => entries.map((entry) => entry.takeLeftovers()));
+    if (this.#read.has(key)) this.#rest.set(key, () => entries.map((entry) => entry.takeLeftovers()));
     return entries;
   }
 

@@ -27,6 +27,11 @@ export class MarkdownWriter {
     this.#write(escapeLineStart(text));
   }
 
+  /** Stands in for content when nothing was written below the last heading, whose text would be lost. */
+  unlessWritten(text: Inline): void {
+    if (this.#pending.length > 0) this.paragraph(text);
+  }
+
   /** `children` writes what belongs to the item: nested lists and fences. */
   bullet(text: Inline | null, children?: () => void): void {
     if (text === null) return;

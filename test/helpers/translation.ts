@@ -111,15 +111,17 @@ export function tableBelow(markdown: string, heading: string): string[][] {
 
 /** The text from a heading to the next one of the same or a higher level. */
 export function sectionOf(markdown: string, heading: string): string {
-  const level = /^#+/.exec(heading)?.[0].length ?? 0;
-  const lines = load(markdown).body.split("\n");
-  const start = lines.indexOf(heading);
-  if (start < 0) return "";
-  const next = lines.findIndex(
-    (line, index) => index > start && (/^#+(?= )/.exec(line)?.[0].length ?? 9) <= level,
-  );
+  const { body } = load(markdown);
+  const lines = body.split("\n");
+  const starts = parser
+    .parse(body, {})
+    .flatMap((token) => (token.type === "heading_open" && token.map ? [token.map[0]] : []));
+  const start = starts.find((line) => lines[line] === heading);
+  if (start === undefined) return "";
+  const level = heading.indexOf(" ");
+  const next = starts.find((line) => line > start && (lines[line] ?? "").indexOf(" ") <= level);
   return lines
-    .slice(start + 1, next < 0 ? undefined : next)
+    .slice(start + 1, next)
     .join("\n")
     .trim();
 }

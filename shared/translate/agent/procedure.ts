@@ -42,8 +42,8 @@ function writePhase(w: MarkdownWriter, phase: Fields, number: number): void {
   w.paragraph(phase.prose("description"));
   w.paragraph(phase.prose("instructions"));
   for (const [index, step] of phase.entries("steps", "action").entries()) writeStep(w, step, index + 1);
-  // A phase without a word about what to do is still a phase.
   writeLeftoverBullets(w, phase);
+  w.unlessWritten(md`Do what the name of this phase says.`);
 }
 
 function writeStep(w: MarkdownWriter, step: Fields, number: number): void {

@@ -88,8 +88,9 @@ function writeVerification(w: MarkdownWriter, criterion: Fields): void {
   w.bullet(given(automation?.prose("threshold") ?? null, (text) => md`Threshold of the check: ${text}`));
   w.bullet(given(verification.prose("guidance", "description"), (text) => md`How to judge: ${text}`));
   // A command says by itself that the check is automated.
-  if (command !== null) verification.skip("method");
-  w.bullet(given(verification.prose("method"), (text) => md`Kind of check: ${text}`));
+  const method = command === null ? verification.prose("method") : null;
+  verification.skip("method");
+  w.bullet(given(method, (text) => md`Kind of check: ${text}`));
 }
 
 function writeCalibration(w: MarkdownWriter, example: Fields): void {

@@ -68,5 +68,6 @@ function writeDataSource(w: MarkdownWriter, source: Fields): void {
     const purpose = entry.prose("purpose", "description") ?? md`Command`;
     writeCommand(w, purpose, command, () => writeLeftoverBullets(w, entry));
   }
-  writeLeftovers(w, source);
+  writeLeftoverBullets(w, source);
+  w.unlessWritten(md`Use it where it helps.`);
 }

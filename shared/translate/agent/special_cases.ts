@@ -40,8 +40,8 @@ function writeCase(
 
 function writeScoreAdjustment(w: MarkdownWriter, agent: Agent, fields: Fields): void {
   const change = fields.number("score_adjustment");
-  if (change !== null && change !== 0) w.bullet(md`Change the score by ${change}`);
-  w.bullet(given(fields.prose("score_adjustment"), (text) => md`Change the score: ${text}`));
+  const how = change === null ? fields.prose("score_adjustment") : md`by ${change}`;
+  if (change !== 0) w.bullet(given(how, (text) => md`Change the score ${text}`));
   const adjustment = fields.map("score_adjustment");
   if (!adjustment) return;
   w.bullet(given(adjustment.number("fixed_score"), (score) => md`The score is ${score}`));

@@ -49,7 +49,8 @@ function writeStage(w: MarkdownWriter, stage: Ordered, stages: readonly Ordered[
 function readApproval(stage: Fields): Fields | Inline | null {
   const approval = stage.map("approval");
   if (approval) return approval;
-  if (stage.flag("approval") === true) return md`anybody`;
+  const isNeeded = stage.flag("approval");
+  if (isNeeded !== null) return isNeeded ? md`from anybody` : null;
   return stage.prose("approval");
 }
 
