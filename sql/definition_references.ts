@@ -37,17 +37,22 @@ export interface TreeReferenceRow {
   context: string;
 }
 
-/** What several versions need to run, in the order of each document. */
+/**
+ * What several versions need to run: those of the first version before those of the second, in the order of each
+ * document, and no more than `limit` in all.
+ */
 export async function listTreeReferences(
   sql: Sql,
-  definitionIds: readonly string[],
+  { definitionIds, limit }: { definitionIds: readonly string[]; limit: number },
 ): Promise<TreeReferenceRow[]> {
   return sql<TreeReferenceRow[]>`
     select r.definition_id, d.org_id, r.type, r.name, r.range, r.context
-    from definition_references as r
-    join definitions as d on d.id = r.definition_id
-    where r.definition_id = any(${[...definitionIds]}::uuid[]) and r.in_tree
-    order by r.definition_id, r.position`;
+    from unnest(${[...definitionIds]}::uuid[]) with ordinality as given (id, position)
+    join definitions as d on d.id = given.id
+    join definition_references as r on r.definition_id = d.id
+    where r.in_tree
+    order by given.position, r.position
+    limit ${limit}`;
 }
 
 /** Any number that nothing else locks. */

@@ -10,7 +10,7 @@ export interface DefinitionViewer {
 }
 
 /** The ids of the organizations whose drafts and private versions the viewer sees, as a subquery. */
-function memberOrgIds(sql: Sql, viewer: DefinitionViewer) {
+export function memberOrgIds(sql: Sql, viewer: DefinitionViewer) {
   return sql`
     select m.org_id
     from organization_members as m
@@ -25,5 +25,17 @@ function memberOrgIds(sql: Sql, viewer: DefinitionViewer) {
 export function isVisible(sql: Sql, viewer: DefinitionViewer) {
   return sql`(
     (d.status <> 'draft' and d.visibility <> 'private') or d.org_id in (${memberOrgIds(sql, viewer)})
+  )`;
+}
+
+/**
+ * The condition that a viewer finds a row `d` of `definitions` where nobody names it: what is archived is never there,
+ * and what is unlisted for members only.
+ */
+export function isListed(sql: Sql, viewer: DefinitionViewer) {
+  return sql`(
+    d.status <> 'archived' and (
+      (d.status <> 'draft' and d.visibility = 'public') or d.org_id in (${memberOrgIds(sql, viewer)})
+    )
   )`;
 }

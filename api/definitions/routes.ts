@@ -1,6 +1,7 @@
 /** The routes of the registry of definitions. */
 import { Elysia } from "elysia";
 import type { Pool } from "../../sql/pool.ts";
+import { dependencyRoutes } from "./dependencies.ts";
 import { editRoutes } from "./edit.ts";
 import { lifecycleRoutes } from "./lifecycle.ts";
 import { readRoutes } from "./read.ts";
@@ -10,6 +11,7 @@ export function definitionRoutes(deps: { sql: Pool }) {
   return new Elysia()
     .use(translationRoutes(deps))
     .use(lifecycleRoutes(deps))
+    .use(dependencyRoutes(deps))
     .use(readRoutes(deps))
     .use(editRoutes(deps));
 }
