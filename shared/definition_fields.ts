@@ -35,7 +35,7 @@ export function readFields(
 }
 
 /** `code-reviewer` → `Code Reviewer`. */
-export function titleCase(name: string): string {
+function titleCase(name: string): string {
   const words = name.split("-").filter((word) => word !== "");
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
 }

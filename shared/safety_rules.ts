@@ -37,10 +37,15 @@ const FETCH = "(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)";
 const INTERPRETER = String.raw`(?:sudo\s+(?:-\w+\s+)*)?(?:/\S{1,20}/)?(?:(?:ba|z|da|k|fi)?sh|iex|Invoke-Expression|(?:python\d?|perl|ruby|node|php)(?!\s+-[a-z]))\b`;
 /** A command with its arguments, over continued lines too. */
 const ARGUMENTS = String.raw`(?:[^|\n\\]|\\[\s\S]){0,300}`;
-const READ = String.raw`\b(?:cat|less|more|head|tail|read|open|print|show|source|cp|scp|rsync|tar|zip|base64|xxd|grep|type|Get-Content|upload|send|post|copy|include|collect)\b`;
-const PRIVATE_PATH = String.raw`(?:~|\$\{?HOME\}?|/root|/home/[\w.-]{1,40})/\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|config/gcloud|git-credentials)\b`;
-const KEY_FILE = String.raw`(?:\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|\b[\w-]{1,40}\.(?:pem|p12|pfx|key)\b)`;
-const DOT_ENV = String.raw`(?:^|[\s/'"=(\x60])\.env(?!\.(?:example|sample|template|dist)\b)(?:\.\w{1,20})?(?![\w-])`;
+/** What reads a file, up to its name: a command, one that takes several files, or words. */
+const READ = [
+  String.raw`\b(?:cat|less|more|head|tail|cp|mv|base64|xxd|strings|od|type|Get-Content)\s+(?:-\S{1,20}\s+){0,4}["']?`,
+  String.raw`\b(?:cat|tar|zip|7z|scp|rsync|curl|wget)\s+(?:\S{1,80}\s+){0,6}?(?:\S{0,40}[=@<])?["']?`,
+  String.raw`\b(?:read|open|print|show|output|return|send|post|upload|copy|collect|include)\s+(?:(?:the|all|every|any|your|their|private|secret|files?|from|(?:contents?|values?|lines?|keys?)\s+(?:in|of|from))\s+){0,6}["'\x60]?`,
+];
+const PRIVATE_PATH = String.raw`(?:~|\$\{?HOME\}?|/root|/home/[\w.-]{1,40})/\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|config/gcloud|git-credentials)\b(?!/(?:known_hosts\b|[\w.-]{1,60}\.pub\b))`;
+const KEY_FILE = String.raw`[\w./~-]{0,80}(?:\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|\.(?:p12|pfx|key)\b|\b(?!\w{0,40}(?:cert|chain|public|bundle|\bca))[\w-]{1,40}\.pem\b)`;
+const DOT_ENV = String.raw`(?:[\w/~-][\w./~-]{0,80}/)?\.env(?!\.(?:example|sample|template|dist)\b)(?:\.\w{1,20})?(?![\w-])`;
 const SECRET_WORD = String.raw`[\w.-]{0,60}(?:secret|token|passw|api_?key|credential|private_?key)`;
 const INSTRUCTIONS = "(?:instructions?|prompts?|directives?|guidelines?|rules)";
 const PERSON = String.raw`(?:the\s+)?(?:user|operator|human|reviewer|developer|maintainer|person|anyone|anybody)s?\b`;
@@ -69,8 +74,8 @@ export const TEXT_RULES: readonly TextRule[] = [
     severity: "high",
     title: "A file that is read into the prompt when the rendered file is loaded",
     patterns: [
-      /(?:^|[\s("'])@(?:~|\.{1,2})?\/[\w.~/-]{1,200}/g,
-      /(?:^|[\s("'])@[\w-]{1,60}\/[\w./-]{1,200}\.(?:md|txt|json|ya?ml|env|pem|key|toml|ini|cfg|csv|log)\b/g,
+      /(?:^|[\s(])@(?:~\/|\.{1,2}\/|\/(?:etc|home|opt|proc|root|tmp|usr|var|Users)\/)[\w.~/-]{1,200}/g,
+      /(?:^|[\s(])@[\w-]{1,60}\/[\w./-]{1,200}\.(?:md|txt|json|ya?ml|env|pem|key|toml|ini|cfg|csv|log)\b/g,
     ],
     sparesWarnings: false,
   },
@@ -93,7 +98,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     severity: "high",
     title: "Credentials or key material are read",
     patterns: [
-      anyCase(READ, String.raw`[^\n]{0,80}?`, `(?:${PRIVATE_PATH}|${KEY_FILE}|${DOT_ENV})`),
+      ...READ.map((read) => anyCase(`${read}(?:${PRIVATE_PATH}|${KEY_FILE}|${DOT_ENV})`)),
       /\bgpg2?\b[^\n]{0,60}--export-secret|\bsecurity\s+(?:find|dump)-(?:generic|internet)?-?(?:password|keychain)/gi,
     ],
     sparesWarnings: true,
@@ -125,7 +130,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     title: "Earlier instructions are to be ignored",
     patterns: [
       anyCase(
-        String.raw`\b(?:ignore|disregard|forget|override|bypass)\b\s+(?:\w+\s+){0,3}(?:previous|prior|earlier|above|preceding|foregoing|system|your|other)\s+(?:\w+\s+){0,3}${INSTRUCTIONS}\b`,
+        String.raw`\b(?:ignore|disregard|forget|override|bypass)\b\s+(?:\w+\s+){0,3}(?:previous|prior|earlier|above|preceding|foregoing|system|your)\s+(?:\w+\s+){0,3}${INSTRUCTIONS}\b`,
       ),
       /\b(?:ignore|disregard|forget)\s+(?:everything|anything|all)\s+(?:\w+\s+){0,2}(?:above|before|earlier|previously|you\s+(?:were|have\s+been)\s+told)\b/gi,
     ],
@@ -136,7 +141,10 @@ export const TEXT_RULES: readonly TextRule[] = [
     severity: "medium",
     title: "Something is to be kept from the person who runs it",
     patterns: [
-      anyCase(NOT, String.raw`(?:tell|telling|inform|informing|notify|notifying|alert|alerting)\s+${PERSON}`),
+      anyCase(
+        NOT,
+        String.raw`(?:tell|telling|inform|informing|notify|notifying|alert|alerting)\s+${PERSON}(?=\s*(?:$|[.,;!)]|(?:about|of|anything|this|when\s+you|that\s+you)\b))`,
+      ),
       anyCase(
         NOT,
         String.raw`(?:show|reveal|display|mention|report)\w{0,3}\s+(?:this|it|that|these|them|the\s+\w+)\s+(?:to\s+${PERSON}|in\s+(?:the|your)\s+(?:answer|report|output|response))`,
