@@ -34,13 +34,13 @@ export const WARNING_KEYS: ReadonlySet<string> = new Set([
 
 // Every repetition is bounded, so that no text makes a pattern slow.
 const FETCH = "(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)";
-const INTERPRETER = String.raw`(?:sudo\s+(?:-\w+\s+)*)?(?:/\S{1,20}/)?(?:(?:ba|z|da|k|fi)?sh|iex|Invoke-Expression|(?:python\d?|perl|ruby|node|php)(?!\s+-[a-z]))\b`;
+const INTERPRETER = String.raw`(?:sudo\s+(?:-\w+\s+){0,5})?(?:/\S{1,20}/)?(?:(?:ba|z|da|k|fi)?sh|iex|Invoke-Expression|(?:python\d?|perl|ruby|node|php)(?!\s+-[a-z]))\b`;
 /** A command with its arguments, over continued lines too. */
 const ARGUMENTS = String.raw`(?:[^|\n\\]|\\[\s\S]){0,300}`;
 /** What reads a file, up to its name: a command, one that takes several files, or words. */
 const READ = [
   String.raw`\b(?:cat|less|more|head|tail|cp|mv|base64|xxd|strings|od|type|Get-Content)\s+(?:-\S{1,20}\s+){0,4}["']?`,
-  String.raw`\b(?:cat|tar|zip|7z|scp|rsync|curl|wget)\s+(?:\S{1,80}\s+){0,6}?(?:\S{0,40}[=@<])?["']?`,
+  String.raw`\b(?:cat|tar|zip|7z|scp|rsync|curl|wget)\s+(?:\S{1,80}\s+){0,6}?(?:\S{0,40}[=@<:])?["']?`,
   String.raw`\b(?:read|open|print|show|output|return|send|post|upload|copy|collect|include)\s+(?:(?:the|all|every|any|your|their|private|secret|files?|from|(?:contents?|values?|lines?|keys?)\s+(?:in|of|from))\s+){0,6}["'\x60]?`,
 ];
 const PRIVATE_PATH = String.raw`(?:~|\$\{?HOME\}?|/root|/home/[\w.-]{1,40})/\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|config/gcloud|git-credentials)\b(?!/(?:known_hosts\b|[\w.-]{1,60}\.pub\b))`;
