@@ -1,9 +1,9 @@
 /** The one way to write a value as YAML: keys sorted, no comments, nothing folded. */
 import { stringify } from "yaml";
 
-/** Equal values give equal text, whatever the order of their keys; reading the text gives the value again. */
-export function toCanonicalYaml(value: unknown): string {
-  return stringify(sortKeys(value), { aliasDuplicateObjects: false, blockQuote: "literal", lineWidth: 0 });
+/** Equal documents give equal text, whatever the order of their keys; reading the text gives the document again. */
+export function toCanonicalYaml(document: Readonly<Record<string, unknown>>): string {
+  return stringify(sortKeys(document), { aliasDuplicateObjects: false, blockQuote: "literal", lineWidth: 0 });
 }
 
 function sortKeys(value: unknown): unknown {

@@ -44,7 +44,7 @@ function replaceAll(
     oldHeader: undefined,
     newHeader: undefined,
     hunks: [hunk],
-  } as StructuredPatch;
+  };
 }
 
 function toLines(text: string, sign: "-" | "+"): string[] {
