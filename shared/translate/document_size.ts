@@ -20,7 +20,7 @@ export function checkDocumentSize(body: unknown, path: string): void {
     if (depth > MAX_DEPTH) {
       throw new TranslationFailure("too_large", path, `The document nests deeper than ${MAX_DEPTH} levels`);
     }
-    for (const key of Object.keys(value)) visit((value as Record<string, unknown>)[key], depth + 1);
+    for (const item of Array.isArray(value) ? value : Object.values(value)) visit(item, depth + 1);
   };
   visit(body, 1);
 }

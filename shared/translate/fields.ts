@@ -17,14 +17,17 @@ function isNothing(value: unknown): boolean {
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
+/** A map, a list of maps, or those items of a list of texts that are none. */
+type Part = Fields | readonly Fields[] | { others: readonly unknown[] };
+
 /** Each getter takes a value of its kind; one of another kind stays among the leftovers. */
 export class Fields {
   /** Where the map stands, beginning with the document's root key. */
   readonly path: string;
   readonly #map: DocumentMap;
   readonly #read = new Set<string>();
-  readonly #rest = new Map<string, () => unknown>();
-  readonly #maps = new Map<string, Fields>();
+  /** Parts that were taken out, which may have leftovers of their own. Made when needed: most maps have none. */
+  #parts: Map<string, Part> | null = null;
 
   constructor(map: DocumentMap, path: string) {
     this.#map = map;
@@ -59,8 +62,11 @@ export class Fields {
 
   /** The first of several keys that has text; authors name some things in more than one way. */
   firstText(...keys: readonly string[]): string | null {
-    const found = keys.find((key) => scalarText(this.peek(key)) !== null);
-    return found === undefined ? null : this.text(found);
+    for (const key of keys) {
+      const text = this.text(key);
+      if (text !== null) return text;
+    }
+    return null;
   }
 
   prose(...keys: readonly string[]): Inline | null {
@@ -108,7 +114,7 @@ export class Fields {
   texts(key: string): string[] {
     const items = this.list(key);
     const others = items.filter((item) => typeof item === "object" && item !== null);
-    if (others.length > 0) this.#rest.set(key, () => others);
+    if (others.length > 0) this.#keep(key, { others });
     return items.map(scalarText).filter((text) => text !== null);
   }
 
@@ -122,8 +128,8 @@ export class Fields {
 
   /** The same object on every call, so that several sections can share a block. */
   map(key: string): Fields | null {
-    const known = this.#maps.get(key);
-    if (known) return known;
+    const known = this.#parts?.get(key);
+    if (known instanceof Fields) return known;
     const value = this.peek(key);
     if (!isRecord(value)) {
       if (isNothing(value)) this.#read.add(key);
@@ -131,8 +137,7 @@ export class Fields {
     }
     this.#read.add(key);
     const fields = new Fields(value, `${this.path}.${key}`);
-    this.#maps.set(key, fields);
-    this.#rest.set(key, () => fields.takeLeftovers());
+    this.#keep(key, fields);
     return fields;
   }
 
@@ -143,26 +148,39 @@ export class Fields {
       if (isNothing(item) && item !== 0 && item !== false) return [];
       return [new Fields(isRecord(item) ? item : { [main]: item }, `${path}[${index}]`)];
     });
-    if (this.#read.has(key)) this.#rest.set(key, () => entries.map((entry) => entry.takeLeftovers()));
+    if (entries.length > 0) this.#keep(key, entries);
     return entries;
   }
 
   /** Leaves out what has not been read, because it does not apply. */
   discard(): void {
     this.skip(...this.keys());
-    this.#rest.clear();
+    this.#parts = null;
   }
 
-  /** What has not been read, in the document's order; it counts as read from now on. */
-  takeLeftovers(): DocumentMap {
+  /** What has not been read, in the document's order; it counts as read from now on. `null` when it is nothing. */
+  takeLeftovers(): DocumentMap | null {
     const leftovers: [string, unknown][] = [];
     for (const key of this.keys()) {
-      const rest = this.#rest.get(key);
-      if (rest) leftovers.push([key, rest()]);
-      else if (!this.#read.has(key)) leftovers.push([key, this.peek(key)]);
+      const rest = this.#leftoverOf(key);
+      if (rest !== null) leftovers.push([key, rest]);
       this.#read.add(key);
     }
-    this.#rest.clear();
-    return Object.fromEntries(leftovers);
+    this.#parts = null;
+    return leftovers.length === 0 ? null : Object.fromEntries(leftovers);
+  }
+
+  #keep(key: string, part: Part): void {
+    this.#parts ??= new Map();
+    this.#parts.set(key, part);
+  }
+
+  #leftoverOf(key: string): unknown {
+    const part = this.#parts?.get(key);
+    if (part === undefined) return this.#read.has(key) ? null : this.peek(key);
+    if (part instanceof Fields) return part.takeLeftovers();
+    if ("others" in part) return part.others;
+    const rests = part.map((entry) => entry.takeLeftovers()).filter((rest) => rest !== null);
+    return rests.length === 0 ? null : rests;
   }
 }

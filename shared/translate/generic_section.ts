@@ -6,6 +6,8 @@ import { code, collapse, type Inline, md, prose, strong } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 
 const DEEPEST_HEADING = 6;
+/** Characters; what is longer is no name, and is not taken apart. */
+const LONGEST_NAME = 200;
 /** Keys whose values are secret wherever they stand: a secret is known by its name only. */
 const SECRET_KEY =
   /(?:^|[_\-.\s])(?:secret|password|passwd|passphrase|token|api_?key|access_?key|private_?key|signing_?key|credentials?|webhook|webhook_?ur[il])$/i;
@@ -15,7 +17,7 @@ const CAMEL_CASE_HUMP = /([a-z0-9])([A-Z])/g;
 
 /** True when the value of such a key must not be shown. */
 export function isSecretKey(key: string): boolean {
-  return SECRET_KEY.test(key.replace(CAMEL_CASE_HUMP, "$1_$2"));
+  return SECRET_KEY.test(key.slice(-LONGEST_NAME).replace(CAMEL_CASE_HUMP, "$1_$2"));
 }
 
 /** Under `secrets:` every value is one. */
@@ -25,6 +27,7 @@ function isSecretMap(key: string): boolean {
 
 /** `token_budget` → `Token budget`. */
 export function humanize(key: string): string {
+  if (key.length > LONGEST_NAME) return collapse(key) || "Unnamed";
   const spaced = key.replace(
     CAMEL_CASE_HUMP,
     (_, end: string, start: string) => `${end} ${start.toLowerCase()}`,
@@ -49,14 +52,18 @@ export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown
 
 /** Keys of a section that the section had no words for, at its end. */
 export function writeLeftovers(w: MarkdownWriter, fields: Fields): void {
-  const content = prune(fields.takeLeftovers(), "");
+  const leftovers = fields.takeLeftovers();
+  if (leftovers === null) return;
+  const content = prune(leftovers, "");
   w.heading(3, md`Further notes`);
   if (isRecord(content)) writeMap(w, content, 4);
 }
 
 /** The same within a list item. */
 export function writeLeftoverBullets(w: MarkdownWriter, fields: Fields): void {
-  const content = prune(fields.takeLeftovers(), "");
+  const leftovers = fields.takeLeftovers();
+  if (leftovers === null) return;
+  const content = prune(leftovers, "");
   if (isRecord(content)) writeBullets(w, Object.entries(content));
 }
 
@@ -138,7 +145,9 @@ function prune(value: unknown, key: string, isSecretList = false): unknown {
   const holdsSecrets = isSecretList || isSecretMap(key);
   if (Array.isArray(value)) {
     // Texts in a list of secrets are their names.
-    const items = value.map((item) => prune(item, isRecord(item) ? key : "name", holdsSecrets));
+    const items = value.map((item) =>
+      typeof item === "object" ? prune(item, key, holdsSecrets) : (scalarText(item) ?? undefined),
+    );
     const full = items.filter((item) => item !== undefined);
     return full.length === 0 ? undefined : full;
   }

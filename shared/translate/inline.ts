@@ -76,13 +76,18 @@ export function printable(text: string): string {
 
 /** One line: every run of white space becomes one space. */
 export function collapse(text: string): string {
+  // Most text is one clean line already.
+  if (!/[^ -~]| {2}|^ | $/.test(text)) return text;
   return printable(text.replace(/[\v\f\u0085]/g, " "))
     .replace(/\s+/g, " ")
     .trim();
 }
 
+const BLOCK_STARTS = new Set("#-+*>~|_=[0123456789");
+
 /** Escapes what would begin another kind of block if the finished line stood at the start of one. */
 export function escapeLineStart(line: string): string {
+  if (!BLOCK_STARTS.has(line.charAt(0))) return line;
   const number = /^\d{1,9}(?=[.)](?:\s|$))/.exec(line);
   if (number) return `${number[0]}\\${line.slice(number[0].length)}`;
   const opensBlock =

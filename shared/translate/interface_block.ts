@@ -55,5 +55,6 @@ export function writeTitle(w: MarkdownWriter, source: Source): void {
 /** What no section was for, in the document's order; `meta` is the author's own. */
 export function writeUnknownBlocks(w: MarkdownWriter, source: Source): void {
   source.body.skip("meta");
-  for (const [key, value] of Object.entries(source.body.takeLeftovers())) writeUnknownBlock(w, key, value);
+  for (const [key, value] of Object.entries(source.body.takeLeftovers() ?? {}))
+    writeUnknownBlock(w, key, value);
 }

@@ -5,7 +5,7 @@ import { TranslationFailure } from "./translation_failure.ts";
 /** Largest rendered text (definition-languages, section 4), in bytes of UTF-8. */
 export const MAX_RENDERED_BYTES = 1_048_576;
 
-type BlockKind = "none" | "heading" | "bullet" | "number" | "block";
+type BlockKind = "none" | "bullet" | "number" | "block";
 
 export class MarkdownWriter {
   readonly #lines: string[] = [];
@@ -74,7 +74,7 @@ export class MarkdownWriter {
 
   /** Text to be read exactly as it stands, in a fence longer than any row of backticks inside. */
   fence(text: string, language = ""): void {
-    const body = printable(text).replace(/^\n+|\s+$/g, "");
+    const body = printable(text).replace(/^\n+/, "").trimEnd();
     if (body === "") return;
     const fence = "`".repeat(Math.max(3, longestBacktickRun(body) + 1));
     this.#open("block");
@@ -93,7 +93,6 @@ export class MarkdownWriter {
     if (!children) return;
     const { indent, last } = { indent: this.#indent, last: this.#last };
     this.#indent += " ".repeat(marker.length);
-    this.#last = "heading";
     children();
     this.#indent = indent;
     this.#last = last;
@@ -101,15 +100,20 @@ export class MarkdownWriter {
 
   /** Prepares for a block: writes the headings that wait for it and the blank line before it. */
   #open(kind: BlockKind): void {
-    for (const { level, text } of this.#pending.splice(0)) {
+    if (this.#pending.length > 0) this.#writeHeadings();
+    const isNextItem = kind === this.#last && kind !== "block";
+    // A blank line inside an item would set its whole list apart.
+    if (!isNextItem && this.#indent === "") this.#blank();
+    this.#last = kind;
+  }
+
+  #writeHeadings(): void {
+    for (const { level, text } of this.#pending) {
       this.#blank();
       this.#write(`${"#".repeat(level)} ${escapeHeading(text)}`);
-      this.#last = "block";
     }
-    const isNextItem = kind === this.#last && kind !== "block";
-    const isFirstInItem = this.#last === "heading";
-    if (!isNextItem && !isFirstInItem) this.#blank();
-    this.#last = kind;
+    this.#pending = [];
+    this.#last = "block";
   }
 
   #blank(): void {

@@ -3,7 +3,6 @@ import { isRecord } from "../../yaml_values.ts";
 import type { DocumentMap } from "../fields.ts";
 
 const ADDRESS_KEY = /secret|ur[il]$|webhook|endpoint|address|token|key$|header|password|credential|auth/i;
-const ADDRESS = /[a-z][a-z0-9+.-]*:\/\//i;
 
 /** The map without every key and every text that is, or may hold, an address or a secret; at any depth. */
 export function withoutAddresses(map: DocumentMap): DocumentMap {
@@ -17,5 +16,5 @@ function clean(value: unknown): unknown {
 }
 
 function isAddress(value: unknown): boolean {
-  return typeof value === "string" && ADDRESS.test(value);
+  return typeof value === "string" && value.includes("://");
 }
