@@ -1,7 +1,10 @@
 /** Permission rules as pure functions: facts about a caller in, a verdict out. No rule lives anywhere else. */
+import { allowsOperation } from "./definition_lifecycle.ts";
 import type { ApiErrorOptions, ErrorCode } from "./errors.ts";
 import {
+  type DefinitionStatus,
   type DefinitionTier,
+  type ForkRefusal,
   type KeyKind,
   type KeyScope,
   ORG_ROLES,
@@ -56,12 +59,7 @@ export function isPersonalCredential(credential: Credential): Verdict {
 
 /** Every export needs a paid tier of the organization that owns the project. */
 export function maySubscriptionExport(currentTier: SubscriptionTier): Verdict {
-  if (currentTier !== "free") return ALLOWED;
-  return {
-    ok: false,
-    code: "SUBSCRIPTION_REQUIRED",
-    details: { requiredTier: "hobbyist", currentTier, feature: "export" },
-  };
+  return needsPaidTier(currentTier, "export");
 }
 
 /** The facts that decide whether an export may start. */
@@ -96,7 +94,53 @@ export function mayWriteDefinitions(currentRole: OrgRole): Verdict {
 
 /** The tier `pro` is given by platform administrators only. */
 export function maySetDefinitionTier(facts: { tier: DefinitionTier; platformRole: PlatformRole }): Verdict {
-  if (facts.tier !== "pro" || facts.platformRole === "admin") return ALLOWED;
+  return facts.tier === "pro" ? isPlatformAdmin(facts.platformRole) : ALLOWED;
+}
+
+/** A version as far as it decides who may fork it. */
+export interface ForkSource {
+  /** `null` when a name was given without a version and none is published. */
+  status: DefinitionStatus | null;
+  /** Whether it belongs to an organization of the caller's; only those fork drafts and what is archived. */
+  isOwn: boolean;
+}
+
+/** Why a version cannot be forked, whoever asks; `null` when it can. */
+export function forkRefusalOfSource({ status, isOwn }: ForkSource): "NOT_PUBLISHED" | "ARCHIVED" | null {
+  if (status === null) return "NOT_PUBLISHED";
+  if (isOwn || allowsOperation(status, "fork")) return null;
+  return status === "archived" ? "ARCHIVED" : "NOT_PUBLISHED";
+}
+
+/** Why a caller cannot fork a version; `null` when they can. `role` is that in the organization that gets the fork. */
+export function forkRefusal(source: ForkSource, role: OrgRole | null): ForkRefusal | null {
+  const refusal = forkRefusalOfSource(source);
+  if (refusal) return refusal;
+  if (role === null) return "UNAUTHENTICATED";
+  return mayWriteDefinitions(role).ok ? null : "INSUFFICIENT_ORG_ROLE";
+}
+
+/** To compare what documents say, beyond which sections differ, needs a paid tier in any of the caller's organizations. */
+export function mayCompareContent(currentTier: SubscriptionTier): Verdict {
+  return needsPaidTier(currentTier, "diff");
+}
+
+function needsPaidTier(currentTier: SubscriptionTier, feature: string): Verdict {
+  if (currentTier !== "free") return ALLOWED;
+  return {
+    ok: false,
+    code: "SUBSCRIPTION_REQUIRED",
+    details: { requiredTier: "hobbyist", currentTier, feature },
+  };
+}
+
+/** Records of executions come from the platform, and from nobody else. */
+export function mayRecordExecutions(platformRole: PlatformRole): Verdict {
+  return isPlatformAdmin(platformRole);
+}
+
+function isPlatformAdmin(platformRole: PlatformRole): Verdict {
+  if (platformRole === "admin") return ALLOWED;
   return { ok: false, code: "ROLE_REQUIRED", details: { requiredRole: "admin" } };
 }
 

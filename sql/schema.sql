@@ -130,10 +130,16 @@ create table audit_log (
   constraint audit_log_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'operator'::text, 'service'::text])))
 );
 
+create table definition_execution_callers (
+  line_id uuid not null,
+  user_id uuid not null,
+  constraint definition_execution_callers_pkey PRIMARY KEY (line_id, user_id)
+);
+
 create table definition_executions (
   id uuid not null default gen_random_uuid(),
   line_id uuid not null,
-  definition_id uuid not null,
+  definition_id uuid,
   run_id text,
   source text not null,
   recorded_by uuid not null,
@@ -521,9 +527,9 @@ CREATE INDEX api_keys_org_id_idx ON public.api_keys USING btree (org_id) WHERE (
 CREATE INDEX api_keys_user_id_idx ON public.api_keys USING btree (user_id, created_at);
 CREATE INDEX audit_log_org_id_idx ON public.audit_log USING btree (org_id, occurred_at);
 CREATE INDEX audit_log_subject_idx ON public.audit_log USING btree (subject_type, subject_id, occurred_at);
+CREATE INDEX definition_execution_callers_user_id_idx ON public.definition_execution_callers USING btree (user_id);
 CREATE INDEX definition_executions_definition_id_idx ON public.definition_executions USING btree (definition_id);
-CREATE INDEX definition_executions_line_id_recorded_at_idx ON public.definition_executions USING btree (line_id, recorded_at);
-CREATE INDEX definition_executions_line_id_recorded_by_idx ON public.definition_executions USING btree (line_id, recorded_by);
+CREATE INDEX definition_executions_line_id_recorded_at_idx ON public.definition_executions USING btree (line_id, recorded_at) INCLUDE (source, definition_id);
 CREATE INDEX definition_executions_recorded_by_idx ON public.definition_executions USING btree (recorded_by);
 CREATE INDEX definition_forks_forked_by_idx ON public.definition_forks USING btree (forked_by);
 CREATE INDEX definition_forks_source_line_id_idx ON public.definition_forks USING btree (source_line_id, forked_at);
@@ -554,7 +560,9 @@ alter table analysis_records add constraint analysis_records_project_id_run_id_f
 alter table analysis_summaries add constraint analysis_summaries_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES runs(project_id, id);
 alter table api_keys add constraint api_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
-alter table definition_executions add constraint definition_executions_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES definitions(id) ON DELETE CASCADE;
+alter table definition_execution_callers add constraint definition_execution_callers_line_id_fkey FOREIGN KEY (line_id) REFERENCES definition_lines(id) ON DELETE CASCADE;
+alter table definition_execution_callers add constraint definition_execution_callers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table definition_executions add constraint definition_executions_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES definitions(id) ON DELETE SET NULL;
 alter table definition_executions add constraint definition_executions_line_id_fkey FOREIGN KEY (line_id) REFERENCES definition_lines(id) ON DELETE CASCADE;
 alter table definition_executions add constraint definition_executions_recorded_by_fkey FOREIGN KEY (recorded_by) REFERENCES users(id);
 alter table definition_forks add constraint definition_forks_forked_by_fkey FOREIGN KEY (forked_by) REFERENCES users(id);

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import type { Pool } from "../../sql/pool.ts";
 import { dependencyRoutes } from "./dependencies.ts";
 import { editRoutes } from "./edit.ts";
+import { executionRoutes } from "./executions.ts";
 import { lifecycleRoutes } from "./lifecycle.ts";
 import { readRoutes } from "./read.ts";
 import { translationRoutes } from "./translation.ts";
@@ -12,6 +13,7 @@ export function definitionRoutes(deps: { sql: Pool }) {
     .use(translationRoutes(deps))
     .use(lifecycleRoutes(deps))
     .use(dependencyRoutes(deps))
+    .use(executionRoutes(deps))
     .use(readRoutes(deps))
     .use(editRoutes(deps));
 }

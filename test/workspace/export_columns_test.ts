@@ -20,6 +20,7 @@ const NOT_EXPORTED: readonly string[] = [
 const SERVICE_TABLES: readonly string[] = [
   "api_keys",
   "audit_log",
+  "definition_execution_callers",
   "definition_executions",
   "definition_forks",
   "definition_lines",

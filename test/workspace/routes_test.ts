@@ -7,6 +7,9 @@ import { openTestApp } from "../helpers/app.ts";
 /** Open to everyone: a route joins this list by decision, not by oversight. */
 const PUBLIC_ROUTES = [
   "GET /api/v1/definitions/:type/:name",
+  "GET /api/v1/definitions/:type/:name/dependencies",
+  "GET /api/v1/definitions/:type/:name/dependents",
+  "GET /api/v1/definitions/:type/:name/executions",
   "GET /api/v1/definitions/:type/@:orgSlug/:name",
   "GET /api/v1/definitions/translation/version",
   "GET /api/v1/export/datasets",

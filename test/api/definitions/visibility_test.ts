@@ -40,6 +40,9 @@ const READS: readonly {
   { path: ({ name }) => `/agent/${name}`, seen: onlyPublished },
   { path: ({ name, slug }) => `/agent/@${slug}/${name}`, seen: onlyPublished },
   { path: ({ name }) => `/agent/${name}@2.0.0`, seen: () => "no version" },
+  { path: ({ name }) => `/agent/${name}@1.0.0/dependencies`, seen: () => "found" },
+  { path: ({ name }) => `/agent/${name}@1.0.0/dependents`, seen: () => "found" },
+  { path: ({ name }) => `/agent/${name}@1.0.0/executions`, seen: () => "found" },
 ];
 
 function onlyPublished(status: DefinitionStatus): Outcome {
