@@ -117,7 +117,7 @@ export interface DefinitionRow extends DefinitionHeadRow {
 }
 
 /** The columns of `DefinitionHeadRow`, in queries over `definitions as d`, `definition_lines as l`, `organizations as o`. */
-function headColumns(sql: Sql) {
+export function headColumns(sql: Sql) {
   return sql`${sql(HEAD_COLUMNS)}, o.slug as org_slug`;
 }
 

@@ -196,6 +196,8 @@ const EXAMPLE_DEFINITION = {
   successor: null,
 };
 
+export const LIST_ITEM = objectOf(LIST_ITEM_PROPERTIES);
+
 export const DEFINITION = { ...FULL_DEFINITION, examples: [EXAMPLE_DEFINITION] };
 
 /** One 200 or 201 of JSON. */

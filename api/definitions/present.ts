@@ -39,6 +39,11 @@ function presentHead(row: DefinitionHeadRow) {
   };
 }
 
+/** An item of a list: a definition without its texts. */
+export function presentListItem(row: DefinitionHeadRow) {
+  return presentHead(row);
+}
+
 /** Which of a definition's texts are shown. */
 export interface ShownTexts {
   includeYaml: boolean;

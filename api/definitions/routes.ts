@@ -5,6 +5,7 @@ import { dependencyRoutes } from "./dependencies.ts";
 import { editRoutes } from "./edit.ts";
 import { executionRoutes } from "./executions.ts";
 import { lifecycleRoutes } from "./lifecycle.ts";
+import { listRoutes } from "./list.ts";
 import { readRoutes } from "./read.ts";
 import { translationRoutes } from "./translation.ts";
 
@@ -14,6 +15,7 @@ export function definitionRoutes(deps: { sql: Pool }) {
     .use(lifecycleRoutes(deps))
     .use(dependencyRoutes(deps))
     .use(executionRoutes(deps))
+    .use(listRoutes(deps))
     .use(readRoutes(deps))
     .use(editRoutes(deps));
 }

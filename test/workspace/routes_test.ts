@@ -6,6 +6,7 @@ import { openTestApp } from "../helpers/app.ts";
 
 /** Open to everyone: a route joins this list by decision, not by oversight. */
 const PUBLIC_ROUTES = [
+  "GET /api/v1/definitions/",
   "GET /api/v1/definitions/:type/:name",
   "GET /api/v1/definitions/:type/:name/dependencies",
   "GET /api/v1/definitions/:type/:name/dependents",
