@@ -3,11 +3,11 @@ import semver from "semver";
 import type { ChangeType } from "./vocabulary.ts";
 
 /** The most characters of a version (contract section 5). */
-const MAX_LENGTH = 20;
+export const MAX_VERSION_LENGTH = 20;
 
 /** True for three numbers without leading zeros, each of them one that JavaScript can count with. */
 export function isVersion(text: string): boolean {
-  return text.length <= MAX_LENGTH && /^\d+\.\d+\.\d+$/.test(text) && semver.valid(text) === text;
+  return text.length <= MAX_VERSION_LENGTH && /^\d+\.\d+\.\d+$/.test(text) && semver.valid(text) === text;
 }
 
 /** How far a version is from the one before it; a first version is a major one. */

@@ -24,6 +24,11 @@ export const ERRORS = {
   METHOD_NOT_ALLOWED: { status: 405, message: "Cannot use this method here" },
   INVALID_TRANSITION: { status: 409, message: "Cannot move the definition to this state" },
   VERSION_EXISTS: { status: 409, message: "Cannot create the definition: it has this version already" },
+  NAME_TAKEN: {
+    status: 409,
+    message: "Cannot fork under this name: the organization has a definition of it already",
+  },
+  NOT_FORKABLE: { status: 409, message: "Cannot fork the definition in its state" },
   NOT_DELETABLE: { status: 409, message: "Cannot delete the definition: it is not a draft" },
   ALREADY_DUAL_STORAGE: {
     status: 409,

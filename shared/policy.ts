@@ -97,6 +97,11 @@ export function maySetDefinitionTier(facts: { tier: DefinitionTier; platformRole
   return facts.tier === "pro" ? isPlatformAdmin(facts.platformRole) : ALLOWED;
 }
 
+/** Records of executions come from the platform, and from nobody else. */
+export function mayRecordExecutions(platformRole: PlatformRole): Verdict {
+  return isPlatformAdmin(platformRole);
+}
+
 /** A version as far as it decides who may fork it. */
 export interface ForkSource {
   /** `null` when a name was given without a version and none is published. */
@@ -132,11 +137,6 @@ function needsPaidTier(currentTier: SubscriptionTier, feature: string): Verdict 
     code: "SUBSCRIPTION_REQUIRED",
     details: { requiredTier: "hobbyist", currentTier, feature },
   };
-}
-
-/** Records of executions come from the platform, and from nobody else. */
-export function mayRecordExecutions(platformRole: PlatformRole): Verdict {
-  return isPlatformAdmin(platformRole);
 }
 
 function isPlatformAdmin(platformRole: PlatformRole): Verdict {

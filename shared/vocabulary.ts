@@ -83,6 +83,15 @@ export type AuthorshipType = (typeof AUTHORSHIP_TYPES)[number];
 export const CHANGE_TYPES = ["major", "minor", "patch"] as const;
 export type ChangeType = (typeof CHANGE_TYPES)[number];
 
+export const FORK_REFUSALS = [
+  "NOT_PUBLISHED",
+  "ARCHIVED",
+  "INSUFFICIENT_ORG_ROLE",
+  "UNAUTHENTICATED",
+] as const;
+/** Why a caller cannot fork a definition. */
+export type ForkRefusal = (typeof FORK_REFUSALS)[number];
+
 export const CONTRIBUTOR_ROLES = ["author", "optimizer", "reviewer", "editor", "publisher"] as const;
 
 export const CONTRIBUTOR_TYPES = ["human", "agent"] as const;

@@ -33,12 +33,43 @@ export function visibleLine(sql: Sql, query: DefinitionLineQuery) {
     limit 1`;
 }
 
+/** Finds the line that a name stands for on a read; the id, or `null` when there is none for the viewer. */
+export async function findVisibleLineId(sql: Sql, query: DefinitionLineQuery): Promise<string | null> {
+  const [row] = await sql<{ id: string }[]>`${visibleLine(sql, query)}`;
+  return row?.id ?? null;
+}
+
+/** How many lines were made from versions of this one, and are still there. */
+export async function countLineForks(sql: Sql, id: string): Promise<number> {
+  const [row] = await sql<{ forkCount: number }[]>`
+    select fork_count
+    from definition_lines
+    where id = ${id}`;
+  return row?.forkCount ?? 0;
+}
+
 /** Finds the line of a name in an organization; the id, or `null` when there is none. */
 export async function findLineId(sql: Sql, key: DefinitionLineKey): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     select id
     from definition_lines
     where org_id = ${key.orgId} and type = ${key.type} and name = ${key.name}`;
+  return row?.id ?? null;
+}
+
+/**
+ * Makes the line of a fork and returns its id; `null` when the name has a line already. Whoever else wants the name
+ * waits until this transaction ends. Call inside a transaction.
+ */
+export async function insertForkLine(
+  sql: Sql,
+  line: DefinitionLineKey & { forkedFromId: string },
+): Promise<string | null> {
+  const [row] = await sql<{ id: string }[]>`
+    insert into definition_lines (org_id, type, name, forked_from_id)
+    values (${line.orgId}, ${line.type}, ${line.name}, ${line.forkedFromId})
+    on conflict on constraint definition_lines_org_id_type_name_key do nothing
+    returning id`;
   return row?.id ?? null;
 }
 
@@ -73,11 +104,36 @@ export async function markLinePublished(sql: Sql, id: string): Promise<void> {
     where id = ${id} and first_published_at is null`;
 }
 
-/** Deletes a line that has no version any more, so that its name is free. True when it had none. */
+/**
+ * Counts a fork of the line; false when the line is gone. Call inside a transaction, before the fork is recorded: a
+ * record locks the line too, but not so that it could then be counted while somebody deletes the line.
+ */
+export async function incrementForkCount(sql: Sql, id: string): Promise<boolean> {
+  const counted = await sql`
+    update definition_lines
+    set fork_count = fork_count + 1
+    where id = ${id}
+    returning id`;
+  return counted.length > 0;
+}
+
+/**
+ * Deletes a line that has no version any more, so that its name is free; what it was forked from has one fork less.
+ * True when it had none.
+ */
 export async function deleteEmptyLine(sql: Sql, id: string): Promise<boolean> {
   const deleted = await sql`
-    delete from definition_lines as l
-    where l.id = ${id} and not exists (select from definitions as d where d.line_id = l.id)
-    returning l.id`;
+    with deleted as (
+      delete from definition_lines as l
+      where l.id = ${id} and not exists (select from definitions as d where d.line_id = l.id)
+      returning l.id
+    ), uncounted as (
+      update definition_lines as s
+      set fork_count = s.fork_count - 1
+      from deleted
+      join definition_forks as f on f.line_id = deleted.id
+      where s.id = f.source_line_id
+    )
+    select id from deleted`;
   return deleted.length > 0;
 }

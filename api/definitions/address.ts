@@ -53,7 +53,7 @@ export function parseVersionAddress(params: { type: DefinitionType; name: string
 export function parseLineAddress(params: { type: DefinitionType; name: string }): DefinitionAddress {
   const address = parseAddress(params);
   if (address.version === null) return address;
-  throw refuseInput([{ path: "name", message: "must not say a version: the document does" }]);
+  throw refuseInput([{ path: "name", message: "must not say a version" }]);
 }
 
 /** How messages name a version. */

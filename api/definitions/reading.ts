@@ -1,5 +1,6 @@
 /** Finds the definition that a read names, as far as the caller may know of it (contract section 5). */
 import { ApiError } from "../../shared/errors.ts";
+import { findVisibleLineId } from "../../sql/definition_lines.ts";
 import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
 import { type DefinitionRow, resolveDefinition } from "../../sql/definitions.ts";
 import type { Sql } from "../../sql/pool.ts";
@@ -41,6 +42,20 @@ export async function requireDefinition(
   const { hasLine, definition } = await resolveDefinition(sql, { ...address, ...scope });
   if (definition) return definition;
   throw definitionNotFound(address, hasLine ? "version" : "definition");
+}
+
+/**
+ * The id of the line that an address stands for: with a version the line of that, without one whatever state its
+ * versions are in. Throws NOT_FOUND.
+ */
+export async function requireLine(
+  sql: Sql,
+  { address, scope }: { address: DefinitionAddress; scope: ReadScope },
+): Promise<string> {
+  if (address.version !== null) return (await requireDefinition(sql, { address, scope })).lineId;
+  const lineId = await findVisibleLineId(sql, { ...address, ...scope });
+  if (lineId === null) throw definitionNotFound(address, "definition");
+  return lineId;
 }
 
 /** The refusal of a definition, or of a version of one, that there is not for the caller. */
