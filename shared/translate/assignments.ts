@@ -1,8 +1,8 @@
 /** Names with their values: environment variables, inputs, arguments. */
 import { type Fields, scalarText } from "./fields.ts";
-import { isSecretKey } from "./generic_section.ts";
 import { code, given, type Inline, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
+import { isSecretKey } from "./prune.ts";
 
 /** One bullet a name, such as `Input x: y`; maps and lists stay among the leftovers. */
 export function writeAssignments(w: MarkdownWriter, kind: Inline, fields: Fields | null): void {

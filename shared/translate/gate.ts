@@ -47,11 +47,6 @@ export function writeGate(w: MarkdownWriter, gate: Fields | null): void {
   });
 }
 
-/** What to do when something fails, by the same words. */
-export function describeAction(fields: Fields, key: string): Inline | null {
-  return describe(ACTIONS, fields, key);
-}
-
 function describe(words: Readonly<Record<string, Inline>>, fields: Fields, key: string): Inline | null {
   const word = fields.text(key);
   if (word === null) return null;

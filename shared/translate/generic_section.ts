@@ -1,33 +1,20 @@
 /** Renders what no section knows: maps as sub-headings, lists as bullets, scalars as `**Key:** value`. */
-
 import { isRecord } from "../yaml_values.ts";
 import { type DocumentMap, type Fields, scalarText } from "./fields.ts";
 import { code, collapse, type Inline, md, prose, strong } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
+import { pruneValue } from "./prune.ts";
 
 const DEEPEST_HEADING = 6;
 /** Characters; what is longer is no name, and is not taken apart. */
 const LONGEST_NAME = 200;
-/** Keys whose values are secret wherever they stand: a secret is known by its name only. */
-const SECRET_KEY =
-  /(?:^|[_\-.\s])(?:secret|password|passwd|passphrase|token|api_?key|access_?key|private_?key|signing_?key|credentials?|webhook|webhook_?ur[il])$/i;
-/** What may be said about a secret. */
-const PUBLIC_SECRET_KEYS = new Set(["name", "id", "description", "required", "stages", "provider", "path"]);
 const CAMEL_CASE_HUMP = /([a-z0-9])([A-Z])/g;
-
-/** True when the value of such a key must not be shown. */
-export function isSecretKey(key: string): boolean {
-  return SECRET_KEY.test(key.slice(-LONGEST_NAME).replace(CAMEL_CASE_HUMP, "$1_$2"));
-}
-
-/** Under `secrets:` every value is one. */
-function isSecretMap(key: string): boolean {
-  return /^secrets$/i.test(key);
-}
 
 /** `token_budget` → `Token budget`. */
 export function humanize(key: string): string {
   if (key.length > LONGEST_NAME) return collapse(key) || "Unnamed";
+  // Most keys are one word, and there are as many keys as values.
+  if (/^[a-z]+$/.test(key)) return key.charAt(0).toUpperCase() + key.slice(1);
   const spaced = key.replace(
     CAMEL_CASE_HUMP,
     (_, end: string, start: string) => `${end} ${start.toLowerCase()}`,
@@ -43,7 +30,7 @@ function label(key: string): Inline {
 
 /** A block of the document that no section is for, under a heading of its own. */
 export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown): void {
-  const content = prune(value, key);
+  const content = pruneValue(value, key);
   w.heading(2, prose(humanize(key)) ?? md``);
   if (isRecord(content)) writeMap(w, content, 3);
   else if (Array.isArray(content)) writeItems(w, content);
@@ -54,7 +41,7 @@ export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown
 export function writeLeftovers(w: MarkdownWriter, fields: Fields): void {
   const leftovers = fields.takeLeftovers();
   if (leftovers === null) return;
-  const content = prune(leftovers, "");
+  const content = pruneValue(leftovers, "");
   w.heading(3, md`Further notes`);
   if (isRecord(content)) writeMap(w, content, 4);
 }
@@ -63,7 +50,7 @@ export function writeLeftovers(w: MarkdownWriter, fields: Fields): void {
 export function writeLeftoverBullets(w: MarkdownWriter, fields: Fields): void {
   const leftovers = fields.takeLeftovers();
   if (leftovers === null) return;
-  const content = prune(leftovers, "");
+  const content = pruneValue(leftovers, "");
   if (isRecord(content)) writeBullets(w, Object.entries(content));
 }
 
@@ -108,7 +95,8 @@ function writeBullets(w: MarkdownWriter, entries: readonly (readonly [string, un
 }
 
 function writeItems(w: MarkdownWriter, items: readonly unknown[]): void {
-  for (const [index, item] of items.entries()) writeItem(w, item, index + 1);
+  let number = 0;
+  for (const item of items) writeItem(w, item, ++number);
 }
 
 /** A map is named by its first scalar, and everything else in it stands below. */
@@ -136,28 +124,6 @@ function writeChildren(w: MarkdownWriter, value: unknown): void {
 
 function isMultiLine(text: string): boolean {
   return /\n\s*\S/.test(text.trim());
-}
-
-/** The value without its empty parts and without secrets; `undefined` when nothing is left. */
-function prune(value: unknown, key: string, isSecretList = false): unknown {
-  const isSecret = isSecretKey(key) || (isSecretList && !PUBLIC_SECRET_KEYS.has(key));
-  if (isSecret && scalarText(value) !== null) return "(secret, not shown)";
-  const holdsSecrets = isSecretList || isSecretMap(key);
-  if (Array.isArray(value)) {
-    // Texts in a list of secrets are their names.
-    const items = value.map((item) =>
-      typeof item === "object" ? prune(item, key, holdsSecrets) : (scalarText(item) ?? undefined),
-    );
-    const full = items.filter((item) => item !== undefined);
-    return full.length === 0 ? undefined : full;
-  }
-  if (isRecord(value)) {
-    const entries = Object.entries(value)
-      .map(([name, item]) => [name, prune(item, name, holdsSecrets)] as const)
-      .filter(([, item]) => item !== undefined);
-    return entries.length === 0 ? undefined : Object.fromEntries(entries);
-  }
-  return scalarText(value) ?? undefined;
 }
 
 /** A bullet with the author's command: in the line when it is one line, else in a fence below. */

@@ -83,11 +83,13 @@ export function collapse(text: string): string {
     .trim();
 }
 
-const BLOCK_STARTS = new Set("#-+*>~|_=[0123456789");
+const BLOCK_STARTS = "#-+*>~|_=[0123456789";
 
 /** Escapes what would begin another kind of block if the finished line stood at the start of one. */
 export function escapeLineStart(line: string): string {
-  if (!BLOCK_STARTS.has(line.charAt(0))) return line;
+  if (!BLOCK_STARTS.includes(line.charAt(0))) return line;
+  // A bold label is no bullet.
+  if (/^\*\*[^*\s]/.test(line)) return line;
   const number = /^\d{1,9}(?=[.)](?:\s|$))/.exec(line);
   if (number) return `${number[0]}\\${line.slice(number[0].length)}`;
   const opensBlock =

@@ -1,5 +1,4 @@
 /** What the `interface` block of every kind of definition gives to its translation. */
-
 import type { DefinitionType } from "../vocabulary.ts";
 import { isRecord } from "../yaml_values.ts";
 import { Fields } from "./fields.ts";

@@ -92,7 +92,7 @@ export class MarkdownWriter {
     this.#write(`${marker}${text}`);
     if (!children) return;
     const { indent, last } = { indent: this.#indent, last: this.#last };
-    this.#indent += " ".repeat(marker.length);
+    this.#indent += marker.length === 2 ? "  " : " ".repeat(marker.length);
     children();
     this.#indent = indent;
     this.#last = last;

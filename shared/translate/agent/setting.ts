@@ -1,7 +1,8 @@
 /** Where the agent works and what it can look at. */
-import { type Fields, scalarText } from "../fields.ts";
-import { isSecretKey, writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
-import { code, given, type Inline, join, listed, md } from "../inline.ts";
+import { writeAssignments } from "../assignments.ts";
+import type { Fields } from "../fields.ts";
+import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { type Agent, agentBlock } from "./agent.ts";
 import { hostTools } from "./tools.ts";
@@ -17,8 +18,7 @@ export function writeSetting(w: MarkdownWriter, agent: Agent): void {
   w.heading(2, md`Setting`);
   w.bullet(given(context?.code("working_directory") ?? null, (path) => md`Working directory: ${path}`));
   w.bullet(given(context?.code("shell") ?? null, (shell) => md`Shell: ${shell}`));
-  const environment = context?.map("environment");
-  if (environment) writeEnvironment(w, environment);
+  writeAssignments(w, md`Environment variable`, context?.map("environment") ?? null);
   w.bullet(given(context ?? null, describeTimeout));
   w.bullet(
     given(
@@ -29,22 +29,6 @@ export function writeSetting(w: MarkdownWriter, agent: Agent): void {
   if (!context) return;
   for (const source of context.entries("data_sources", "name")) writeDataSource(w, source);
   writeLeftovers(w, context);
-}
-
-/** Values under names that promise a secret are not shown. */
-export function writeEnvironment(w: MarkdownWriter, environment: Fields): void {
-  for (const name of environment.keys()) {
-    const variable = code(name);
-    if (variable === null) continue;
-    const value = code(scalarText(environment.peek(name)) ?? "");
-    if (isSecretKey(name)) {
-      environment.skip(name);
-      w.bullet(md`Environment variable ${variable}: a secret, not shown here`);
-    } else if (value !== null) {
-      environment.skip(name);
-      w.bullet(md`Environment variable ${variable}: ${value}`);
-    }
-  }
 }
 
 function describeTimeout(context: Fields): Inline | null {

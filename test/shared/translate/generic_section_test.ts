@@ -87,6 +87,7 @@ test("a known block of the wrong type is shown as an unknown one", () => {
 
 const SECRETS = {
   password: "hunter2",
+  passphrase: ["hunter2"],
   apiKey: "hunter2",
   github_token: "hunter2",
   webhook: "hunter2",

@@ -4,7 +4,7 @@ import { agentBody, pipelineBody, translateBody, workflowBody } from "../../help
 
 /** What a document of 40 KB may take. */
 const LIMIT_MS = 5;
-const MAX_RUNS = 200;
+const MAX_RUNS = 100;
 
 const text = "Judge `what` the change does, not | how it **looks** to you; <b>see</b> {{ target }}. ";
 
@@ -17,7 +17,10 @@ const BODIES: readonly (readonly [what: string, type: DefinitionType, body: unkn
     "unknown maps",
     "agent",
     agentBody("explorer", {
-      custom: Array.from({ length: 960 }, (_, n) => ({ key: `v${n}`, more: { a: n, b: [n] } })),
+      custom: Array.from({ length: 560 }, (_, n) => ({
+        key: `value number ${n}`,
+        more: { a: n, some_note: "short" },
+      })),
     }),
   ],
   [
@@ -104,7 +107,7 @@ function deep(depth: number): unknown {
 }
 
 test.each(BODIES)("40 KB of %s take at most 5 ms", (_, type, body) => {
-  expect(JSON.stringify(body).length).toBeGreaterThan(37_000);
+  expect(JSON.stringify(body).length).toBeGreaterThan(36_000);
   // Other work of the machine only ever adds time, and the first runs are those of code not yet compiled.
   let fastest = Number.POSITIVE_INFINITY;
   for (let n = 0; n < MAX_RUNS && fastest > LIMIT_MS; n++) {
