@@ -5,6 +5,9 @@ import { parsed, readDemoDefinitions } from "../../helpers/demo_definitions.ts";
 import { NASTY_TEXTS } from "../../helpers/nasty_text.ts";
 import { load, outline, rendered, structure, translateBody } from "../../helpers/translation.ts";
 
+/** Many documents on a machine that does other work too. */
+const PATIENCE_MS = 30_000;
+
 /** Text that means something to Markdown when it stands unescaped. */
 const MARKUP_TEXTS = [
   "---",
@@ -230,15 +233,19 @@ describe.each(Object.keys(BODIES))("%s", (kind) => {
     expect(structure(rendered(...body(text)))).toEqual(harmless);
   });
 
-  test("no text changes a heading, list, table or fence", () => {
-    fc.assert(
-      fc.property(markupText, (text) => {
-        fc.pre(isVisible(text));
-        expect(structure(rendered(...body(text)))).toEqual(harmless);
-      }),
-      { numRuns: 150 },
-    );
-  });
+  test(
+    "no text changes a heading, list, table or fence",
+    () => {
+      fc.assert(
+        fc.property(markupText, (text) => {
+          fc.pre(isVisible(text));
+          expect(structure(rendered(...body(text)))).toEqual(harmless);
+        }),
+        { numRuns: 150 },
+      );
+    },
+    PATIENCE_MS,
+  );
 });
 
 /** Blank text makes no block at all, which is a rule of its own. */
@@ -253,20 +260,24 @@ function humanizes(text: string): boolean {
   );
 }
 
-test("fences survive whatever stands in them", () => {
-  const fenced = fc.oneof(
-    markupText,
-    fc.string({ unit: fc.constantFrom(..."`~\n x"), minLength: 1, maxLength: 40 }),
-  );
-  fc.assert(
-    fc.property(fenced, (text) => {
-      fc.pre(text.trim() !== "" && isVisible(text));
-      const code = (value: string) => rendered("agent", fill(FENCED, value));
-      expect(structure(code(text))).toEqual(structure(code("word")));
-    }),
-    { numRuns: 150 },
-  );
-});
+test(
+  "fences survive whatever stands in them",
+  () => {
+    const fenced = fc.oneof(
+      markupText,
+      fc.string({ unit: fc.constantFrom(..."`~\n x"), minLength: 1, maxLength: 40 }),
+    );
+    fc.assert(
+      fc.property(fenced, (text) => {
+        fc.pre(text.trim() !== "" && isVisible(text));
+        const code = (value: string) => rendered("agent", fill(FENCED, value));
+        expect(structure(code(text))).toEqual(structure(code("word")));
+      }),
+      { numRuns: 150 },
+    );
+  },
+  PATIENCE_MS,
+);
 
 const FENCED = {
   interface: { description: "Does what it does.", agentType: "explorer" },
@@ -333,26 +344,30 @@ const anyValue = fc.oneof(
     .map((value): unknown => value),
 );
 
-test("hostile values never throw, and say nothing they should not", () => {
-  const documents = readDemoDefinitions().map(({ type, yaml }) => parsed(yaml, type));
-  const place = fc.record({
-    document: fc.nat(documents.length - 1),
-    path: fc.array(fc.nat(30), { minLength: 1, maxLength: 6 }),
-    value: anyValue,
-  });
-  fc.assert(
-    fc.property(place, ({ document, path, value }) => {
-      const { type, body } = documents[document] ?? documents[0] ?? { type: "agent" as const, body: {} };
-      const translation = translateBody(type, replaceAt(body, path, value));
-      if (!translation.ok) expect(translation.code).toBe("TRANSLATION_FAILED");
-      else
-        expect(load(translation.runtimeMd).body).not.toMatch(
-          /undefined|\[object |\bNaN\b|^\s*(?:[-*]|\d+\.|#+)\s*$/m,
-        );
-    }),
-    { numRuns: 1500 },
-  );
-});
+test(
+  "hostile values never throw, and say nothing they should not",
+  () => {
+    const documents = readDemoDefinitions().map(({ type, yaml }) => parsed(yaml, type));
+    const place = fc.record({
+      document: fc.nat(documents.length - 1),
+      path: fc.array(fc.nat(30), { minLength: 1, maxLength: 6 }),
+      value: anyValue,
+    });
+    fc.assert(
+      fc.property(place, ({ document, path, value }) => {
+        const { type, body } = documents[document] ?? documents[0] ?? { type: "agent" as const, body: {} };
+        const translation = translateBody(type, replaceAt(body, path, value));
+        if (!translation.ok) expect(translation.code).toBe("TRANSLATION_FAILED");
+        else
+          expect(load(translation.runtimeMd).body).not.toMatch(
+            /undefined|\[object |\bNaN\b|^\s*(?:[-*]|\d+\.|#+)\s*$/m,
+          );
+      }),
+      { numRuns: 1500 },
+    );
+  },
+  PATIENCE_MS,
+);
 
 /** A copy with the value at the place that the numbers lead to. */
 function replaceAt(value: unknown, path: readonly number[], replacement: unknown): unknown {

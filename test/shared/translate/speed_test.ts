@@ -4,7 +4,8 @@ import { agentBody, pipelineBody, translateBody, workflowBody } from "../../help
 
 /** What a document of 40 KB may take. */
 const LIMIT_MS = 5;
-const MAX_RUNS = 100;
+/** How long to wait for a run that the machine does not disturb. */
+const PATIENCE_MS = 20_000;
 
 const text = "Judge `what` the change does, not | how it **looks** to you; <b>see</b> {{ target }}. ";
 
@@ -17,7 +18,7 @@ const BODIES: readonly (readonly [what: string, type: DefinitionType, body: unkn
     "unknown maps",
     "agent",
     agentBody("explorer", {
-      custom: Array.from({ length: 560 }, (_, n) => ({
+      custom: Array.from({ length: 620 }, (_, n) => ({
         key: `value number ${n}`,
         more: { a: n, some_note: "short" },
       })),
@@ -106,14 +107,19 @@ function deep(depth: number): unknown {
   return value;
 }
 
-test.each(BODIES)("40 KB of %s take at most 5 ms", (_, type, body) => {
-  expect(JSON.stringify(body).length).toBeGreaterThan(36_000);
-  // Other work of the machine only ever adds time, and the first runs are those of code not yet compiled.
-  let fastest = Number.POSITIVE_INFINITY;
-  for (let n = 0; n < MAX_RUNS && fastest > LIMIT_MS; n++) {
-    const start = performance.now();
-    expect(translateBody(type, body).ok).toBe(true);
-    fastest = Math.min(fastest, performance.now() - start);
-  }
-  expect(fastest).toBeLessThanOrEqual(LIMIT_MS);
-});
+test.each(BODIES)(
+  "40 KB of %s take at most 5 ms",
+  (_, type, body) => {
+    expect(JSON.stringify(body).length).toBeGreaterThan(36_000);
+    // Other work of the machine only ever adds time, and the first runs are those of code not yet compiled.
+    const givenUpAt = performance.now() + PATIENCE_MS;
+    let fastest = Number.POSITIVE_INFINITY;
+    while (fastest > LIMIT_MS && performance.now() < givenUpAt) {
+      const start = performance.now();
+      expect(translateBody(type, body).ok).toBe(true);
+      fastest = Math.min(fastest, performance.now() - start);
+    }
+    expect(fastest).toBeLessThanOrEqual(LIMIT_MS);
+  },
+  2 * PATIENCE_MS,
+);
