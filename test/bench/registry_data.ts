@@ -5,7 +5,7 @@ import type { Pool } from "../../sql/pool.ts";
 const BATCH_LINES = 2500;
 const LINES_PER_ORG = 50;
 /** The most frequent words; those that follow are made of syllables. */
-const COMMON_WORDS = `review code security test agent check quality release report data analysis audit
+export const COMMON_WORDS = `review code security test agent check quality release report data analysis audit
   document deploy plan build error change design model service project issue run score log policy risk access
   contract market patient claim study lesson article`.split(/\s+/);
 const SYLLABLES = "ba ce di fo gu ka le mi no pu ra se ti vo xu za bre clo dra fle gri pla sto tre".split(

@@ -8,6 +8,7 @@ const BENCHES: Readonly<
   Record<string, () => Promise<(command: Command, serverUrl: string) => Promise<void>>>
 > = {
   export: async () => (await import("./export_bench.ts")).benchExport,
+  registry: async () => (await import("./registry_bench.ts")).benchRegistry,
 };
 
 /** Runs the benchmarks that are named, or all; returns the exit code. */
