@@ -61,7 +61,8 @@ export function editRoutes({ sql }: { sql: Pool }) {
     );
 }
 
-async function createDefinition(
+/** Adds the draft that a document says, and its line where there is none. Throws VERSION_EXISTS. */
+export async function createDefinition(
   sql: Pool,
   given: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
 ): Promise<DefinitionRow> {

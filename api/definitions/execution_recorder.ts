@@ -95,7 +95,7 @@ async function recordExecutions(
  * Writes executions of one line, their audit entries and, where any is new, the line's counters. The ids of the new
  * ones, and how many the line has now; `null` when nothing was written. Call inside a transaction of its own.
  */
-export async function writeExecutions(
+async function writeExecutions(
   tx: Sql,
   lineId: string,
   executions: readonly Execution[],

@@ -70,7 +70,8 @@ function refuseSuccessor(successor: string, row: DefinitionRow): void {
   }
 }
 
-async function deprecateDefinition(
+/** Deprecates a published version. Throws INVALID_TRANSITION. */
+export async function deprecateDefinition(
   sql: Pool,
   given: { writer: Writer; address: VersionAddress; body: typeof DeprecateBody.static },
 ): Promise<DefinitionRow> {
@@ -88,7 +89,8 @@ async function deprecateDefinition(
   });
 }
 
-async function archiveDefinition(
+/** Archives a deprecated version. Throws INVALID_TRANSITION. */
+export async function archiveDefinition(
   sql: Pool,
   given: { writer: Writer; address: VersionAddress },
 ): Promise<DefinitionRow> {

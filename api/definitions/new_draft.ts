@@ -7,6 +7,7 @@ import type { DefinitionTier, DefinitionType, DefinitionVisibility } from "../..
 import { type AuditEntry, insertAuditEntry } from "../../sql/audit_log.ts";
 import { insertDefinition } from "../../sql/definition_changes.ts";
 import { replaceDefinitionReferences } from "../../sql/definition_references.ts";
+import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
 import {
   type DefinitionContent,
   type DefinitionRow,
@@ -15,13 +16,15 @@ import {
 } from "../../sql/definitions.ts";
 import type { MembershipRow } from "../../sql/organization_members.ts";
 import type { Sql } from "../../sql/pool.ts";
-import { auditActor } from "../audit_actor.ts";
 import type { Caller } from "../authenticate.ts";
 
-/** Who asked for a change, and where. */
+/** Who changes definitions, and where. */
 export interface Writer {
-  caller: Caller;
-  request: Request;
+  caller: Pick<Caller, "userId" | "platformRole">;
+  /** As whom references are looked up. */
+  viewer: DefinitionViewer;
+  /** Who the audit log says it was. */
+  actor: Pick<AuditEntry, "actorType" | "actorUserId" | "credentialId" | "requestId">;
   /** The organization that the call means. */
   org: MembershipRow;
 }
@@ -73,12 +76,12 @@ export function naturalTier(org: Pick<MembershipRow, "isPersonal">): DefinitionT
 
 /** The entry of the audit log for a change of one version. */
 export function auditOf(
-  { caller, request, org }: Writer,
+  { actor, org }: Writer,
   row: { id: string; type: DefinitionType; name: string; version: string },
   action: NewDraft["action"],
 ): AuditEntry {
   return {
-    ...auditActor(request, caller),
+    ...actor,
     action,
     subjectType: "definition",
     subjectId: row.id,

@@ -19,7 +19,6 @@ import { findDependencyCycle } from "./dependency_cycle.ts";
 import { readDocument, renderDocument } from "./document.ts";
 import { requireMove } from "./move.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
-import { viewerOf } from "./reading.ts";
 import { resolveReferences } from "./resolved_references.ts";
 import { changeVersion } from "./writing.ts";
 
@@ -64,9 +63,9 @@ export async function publishDefinition(
   });
 }
 
-async function refuseCycle(tx: Sql, row: DefinitionRow, { caller }: Writer): Promise<void> {
+async function refuseCycle(tx: Sql, row: DefinitionRow, { viewer }: Writer): Promise<void> {
   await lockDependencyGraph(tx);
-  const cycle = await findDependencyCycle(tx, { row, viewer: viewerOf(caller) });
+  const cycle = await findDependencyCycle(tx, { row, viewer });
   if (!cycle) return;
   throw new ApiError("DEPENDENCY_CYCLE", {
     message: `Cannot publish ${row.type} "${row.name}@${row.version}": it depends on itself: ${cycle.join(" → ")}`,
@@ -86,7 +85,7 @@ async function referenceWarnings(
 ): Promise<Warning[]> {
   const { orgId } = given.row;
   const references = given.references.map((reference) => ({ ...reference, orgId }));
-  const resolved = await resolveReferences(tx, { references, viewer: viewerOf(given.writer.caller) });
+  const resolved = await resolveReferences(tx, { references, viewer: given.writer.viewer });
   return resolved
     .filter(({ target }) => target === null)
     .map(({ reference: { type, name, range } }) => ({

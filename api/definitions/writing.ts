@@ -3,16 +3,18 @@ import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { findLineId } from "../../sql/definition_lines.ts";
 import { type DefinitionRow, lockDefinition } from "../../sql/definitions.ts";
 import type { Pool, Sql } from "../../sql/pool.ts";
+import { auditActor } from "../audit_actor.ts";
 import type { Caller } from "../authenticate.ts";
 import { resolveOrg } from "../organization.ts";
 import { requireAllowed } from "../require_allowed.ts";
 import type { DefinitionAddress, VersionAddress } from "./address.ts";
 import type { Writer } from "./new_draft.ts";
-import { definitionNotFound } from "./reading.ts";
+import { definitionNotFound, viewerOf } from "./reading.ts";
 
 /** Who writes, in which organization. Throws ORG_ACCESS_DENIED; the role is for the caller of this to check. */
 export async function findWriter(sql: Sql, caller: Caller, request: Request): Promise<Writer> {
-  return { caller, request, org: await resolveOrg(sql, caller, request) };
+  const org = await resolveOrg(sql, caller, request);
+  return { caller, viewer: viewerOf(caller), actor: auditActor(request, caller), org };
 }
 
 /**
