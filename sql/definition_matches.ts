@@ -59,11 +59,11 @@ function searchTiers(sql: Sql, parts: readonly PostingPart[]) {
   const levels = [...new Set(parts.flatMap(({ level }) => (typeof level === "number" ? [level] : [])))];
   const sizes = levels.map((level) => count(parts, (part) => part.level === level));
   return sql`levels as materialized (
-      select p.level, p.chunk, bit_and(p.bits) & l.bits as bits
+      select p.level, p.chunk, bit_and(p.bits & l.bits) as bits
       from unnest(${levels}::int[], ${sizes}::int[]) as size (level, parts)
       join parts as p on p.level = size.level
       join listed as l on l.chunk = p.chunk
-      group by p.level, p.chunk, l.bits, size.parts
+      group by p.level, p.chunk, size.parts
       having count(*) = size.parts
     ), tiers as materialized (
       select

@@ -67,8 +67,8 @@ export async function listDefinitions(sql: Pool, query: DefinitionListQuery): Pr
 }
 
 /**
- * Until the transaction ends. The planner cannot know how many bits are set and thinks of rare matches: workers and
- * compiled code, which it then asks for, cost more than the whole page. Two letters in each other's place leave few
+ * Until the transaction ends. The planner cannot know how many bits are set and thinks of rare matches: workers,
+ * compiled code and sorting all of them, which it then asks for, cost more than the whole page. Two letters in each other's place leave few
  * trigrams of a short word.
  */
 async function prepareSearch(sql: Sql): Promise<void> {
@@ -76,6 +76,7 @@ async function prepareSearch(sql: Sql): Promise<void> {
     select
       set_config('max_parallel_workers_per_gather', '0', true),
       set_config('jit', 'off', true),
+      set_config('enable_sort', 'off', true),
       set_config('pg_trgm.similarity_threshold', '0.15', true)`;
 }
 

@@ -4,8 +4,8 @@ import type { Sql } from "./pool.ts";
 
 /** Words after these are not looked for. */
 const MOST_WORDS = 16;
-/** Beginnings of one or two letters have postings of their own, as too many words begin so. */
-const SHORT_LETTERS = 2;
+/** Beginnings of up to three letters have postings of their own, as too many words begin so. */
+const SHORT_LETTERS = 3;
 
 /** A word of a search, with the words of the registry that will do for it. */
 export interface SearchWord {

@@ -30,7 +30,7 @@ language sql stable parallel safe as $$
   union all
   select 'text~' || w.word from words as w
   union
-  select 'start~' || left(w.word, letters) from words as w cross join generate_series(1, 2) as letters
+  select 'start~' || left(w.word, letters) from words as w cross join generate_series(1, 3) as letters
 $$;
 
 -- Brings the listings of lines up to date with their versions. One transaction at a time, as they change the same
