@@ -17,7 +17,7 @@ export interface SearchWord {
 }
 
 /** How well a definition answers, best first; each is at least as wide as the one before. */
-export const SEARCH_LEVELS = { exactName: 0, inName: 1, inTitle: 2, inText: 3, byBeginning: 4 } as const;
+const SEARCH_LEVELS = { exactName: 0, inName: 1, inTitle: 2, inText: 3, byBeginning: 4 } as const;
 
 /**
  * The words of a search, without stop words (unless there are no others), and what they stand for. Empty when the text

@@ -85,14 +85,19 @@ async function listIndexes(sql: Sql): Promise<{ definition: string }[]> {
     order by t.relname collate "C", c.relname collate "C"`;
 }
 
-/** What triggers call. Those of extensions are the extensions'. */
-async function listTriggerFunctions(sql: Sql): Promise<{ definition: string }[]> {
+async function listExtensions(sql: Sql): Promise<{ name: string }[]> {
+  return sql<{ name: string }[]>`
+    select extname as name from pg_extension where extname <> 'plpgsql' order by extname collate "C"`;
+}
+
+/** In the order they were made in, as they call each other. Those of extensions are the extensions'. */
+async function listFunctions(sql: Sql): Promise<{ definition: string }[]> {
   return sql<{ definition: string }[]>`
     select rtrim(pg_get_functiondef(p.oid), e'\n') as definition
     from pg_proc p
-    where p.pronamespace = 'public'::regnamespace and p.prorettype = 'trigger'::regtype
+    where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'
       and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')
-    order by p.proname collate "C"`;
+    order by p.oid`;
 }
 
 async function listTriggers(sql: Sql): Promise<{ definition: string }[]> {
@@ -104,14 +109,14 @@ async function listTriggers(sql: Sql): Promise<{ definition: string }[]> {
     order by c.relname collate "C", t.tgname collate "C"`;
 }
 
-/** Views and functions that no trigger calls: the snapshot has no words for them, so it must not look complete. */
+/** Views, aggregates and procedures: the snapshot has no words for them, so it must not look complete. */
 async function refuseUnknownObjects(sql: Sql): Promise<void> {
   const unknown = await sql<{ name: string }[]>`
     select relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind not in ('r', 'p', 'i', 'I', 'S')
     union all
     select p.proname from pg_proc p
-    where p.pronamespace = 'public'::regnamespace and p.prorettype <> 'trigger'::regtype
+    where p.pronamespace = 'public'::regnamespace and p.prokind <> 'f'
       and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')`;
   if (unknown.length > 0) {
     const names = unknown.map((row) => row.name).join(", ");
@@ -134,15 +139,17 @@ function createTable(
 /** Describes schema `public`, sorted by name; foreign keys come last, so that the text runs from top to bottom. */
 export async function describeSchema(sql: Sql): Promise<string> {
   await refuseUnknownObjects(sql);
+  const extensions = await listExtensions(sql);
   const sequences = await listSequences(sql);
   const columns = await listColumns(sql);
   const constraints = await listConstraints(sql);
   const indexes = await listIndexes(sql);
-  const functions = await listTriggerFunctions(sql);
+  const functions = await listFunctions(sql);
   const triggers = await listTriggers(sql);
   const tables = [...new Set(columns.map((column) => column.tableName))];
   const parts = [
     "-- Generated from the migrations by `bun run schema`; a test fails when it is stale.",
+    extensions.map(({ name }) => `create extension if not exists ${name};`).join("\n"),
     ...sequences.map(({ name, type }) => `create sequence ${name} as ${type};`),
     ...tables.map((table) =>
       createTable(
