@@ -74,9 +74,12 @@ export interface ForkedRow {
   definition: NamedVersionRow & { displayName: string };
 }
 
+/** How many forks are looked through for those that the viewer finds: 10,000 that nobody finds take 0.1 s. */
+const MAX_FORKS_READ = 10_000;
+
 /**
- * The forks of a line that the viewer would find in a list, the newest first. What stands for a fork is its first
- * version, or the highest one where the viewer does not find that.
+ * The newest forks of a line that the viewer would find in a list, the newest first. What stands for a fork is its
+ * first version, or the highest one where the viewer does not find that.
  */
 export async function listForks(
   sql: Sql,
@@ -84,7 +87,13 @@ export async function listForks(
 ): Promise<ForkedRow[]> {
   const rows = await sql<(ForkRow & { definition: ForkedRow["definition"] })[]>`
     select f.id, f.definition_id, f.source_definition_id, f.forked_at, shown.definition
-    from definition_forks as f
+    from (
+      select r.id, r.line_id, r.definition_id, r.source_definition_id, r.forked_at
+      from definition_forks as r
+      where r.source_line_id = ${query.lineId}
+      order by r.forked_at desc, r.id
+      limit ${MAX_FORKS_READ}
+    ) as f
     cross join lateral (
       select jsonb_build_object(
         'id', d.id, 'type', d.type, 'name', d.name, 'version', d.version, 'authorId', d.author_id, 'orgId', d.org_id,
@@ -95,7 +104,6 @@ export async function listForks(
       order by d.id = f.definition_id desc, d.version_major desc, d.version_minor desc, d.version_patch desc
       limit 1
     ) as shown
-    where f.source_line_id = ${query.lineId}
     order by f.forked_at desc, f.id
     limit ${query.limit}`;
   return rows.map(({ definition, ...fork }) => ({ fork, definition }));

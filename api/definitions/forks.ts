@@ -16,7 +16,7 @@ import { findForkRefusal, requireForkable } from "./forkable.ts";
 import { FORK_DETAIL, FORKABLE_DETAIL, FORKS_DETAIL, LINEAGE_DETAIL } from "./forks_openapi.ts";
 import { presentDefinition } from "./present.ts";
 import { presentFork, presentNamedVersion } from "./present_forks.ts";
-import { readScope, requireDefinition, requireLine, viewerOf } from "./reading.ts";
+import { readScope, requireDefinition, requireLine } from "./reading.ts";
 import { OPEN, oneOf } from "./schemas.ts";
 import { refuseUnstorable } from "./storable_text.ts";
 import { findWriter } from "./writing.ts";
@@ -27,7 +27,7 @@ const MAX_FORKS_SHOWN = 1_000;
 
 const ForkBody = t.Object(
   {
-    name: t.String(),
+    name: t.String({ description: "A name that is free in the organization", examples: ["my-reviewer"] }),
     visibility: t.Optional(oneOf(DEFINITION_VISIBILITIES)),
     displayName: t.Optional(t.String({ minLength: 1 })),
     description: t.Optional(t.String()),
@@ -44,7 +44,7 @@ export function forkRoutes({ sql }: { sql: Pool }) {
         const address = parseAddress(params);
         refuseBody(body);
         const writer = await findWriter(sql, caller, request);
-        const scope = { viewer: viewerOf(caller), orgId: null };
+        const scope = { viewer: writer.viewer, orgId: null };
         const source = await requireDefinition(sql, { address, scope });
         requireAllowed(mayWriteDefinitions(writer.org.role));
         await requireForkable(sql, source, scope.viewer);

@@ -84,7 +84,19 @@ export const FORK_DETAIL = describe({
       dataOf(objectOf({ definition: DEFINITION, fork: FORK, source: NAMED, warnings: { type: "array" } })),
       {
         data: {
-          definition: { ...EXAMPLE_FORKED, status: "draft", visibility: "private" },
+          definition: {
+            ...DEFINITION.examples[0],
+            ...EXAMPLE_FORKED,
+            status: "draft",
+            visibility: "private",
+            publishedAt: null,
+            releasedAt: null,
+            executionCount: 0,
+            uniqueExecutionCount: 0,
+            forkCount: 0,
+            forkedFromId: EXAMPLE_SOURCE.id,
+            namespace: "@ada/my-reviewer",
+          },
           fork: EXAMPLE_FORK,
           source: EXAMPLE_SOURCE,
           warnings: [],
@@ -167,7 +179,8 @@ export const FORKS_DETAIL = describe({
   operationId: "listForks",
   summary: "List the forks of a definition",
   description:
-    "The newest first, at most 1,000. Those that the caller would not find in a list are counted and left out.",
+    "The newest first, at most 1,000 of the newest 10,000. Those that the caller would not find in a list are counted and " +
+    "left out.",
   parameters: [TYPE_PARAMETER, LINE_OR_VERSION, ORG_SLUG_OF_READ],
   responses: {
     200: answers(

@@ -12,7 +12,7 @@ import {
   refusalOf,
   write,
 } from "../../helpers/definitions.ts";
-import { forkCounts, makeFork } from "../../helpers/forks.ts";
+import { dataOf, forkCounts, makeFork } from "../../helpers/forks.ts";
 
 const COMMENTED = agentYaml("reviewer", "1.4.0", { author: "Ada", tags: "[review, code]" })
   .replace("agent:", "# how we review\nagent:")
@@ -76,6 +76,8 @@ test("a fork is a draft 1.0.0 of one's own, its document rewritten with the comm
   expect(made.warnings).toEqual([]);
   expect(await definitionOf(await ask(api, "/agent/my-reviewer@1.0.0", reader))).toEqual(made.definition);
   expect(await forkCounts(api, "reviewer", null)).toEqual([1, 1]);
+  const { definitions } = await dataOf(await ask(api, "?isFork=true", reader));
+  expect(definitions).toMatchObject([{ id: made.definition.id }]);
   const published = await write(api, "/agent/my-reviewer@1.0.0/publish", reader);
   expect([published.status, (await definitionOf(published)).forkedFromId]).toEqual([200, source.id]);
   const entries = await auditRows(api);
