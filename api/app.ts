@@ -7,6 +7,7 @@ import type { Pool } from "../sql/pool.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
+import { definitionRoutes } from "./definitions/routes.ts";
 import { docsRoutes } from "./docs.ts";
 import { answerError } from "./error_handler.ts";
 import { exportRoutes } from "./exports/routes.ts";
@@ -53,6 +54,7 @@ function apiRoutes(deps: AppDeps) {
   return new Elysia({ prefix: "/api/v1" })
     .use(authRoutes(deps))
     .use(exportRoutes(deps))
+    .use(definitionRoutes(deps))
     .use(modelRoutes(deps))
     .use(orgRoutes(deps))
     .use(userRoutes(deps));

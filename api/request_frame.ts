@@ -4,7 +4,7 @@
  * hook, a stream, a route that does not exist) gets past it, and so that `handle` in a test is what a socket gets.
  */
 import { ApiError } from "../shared/errors.ts";
-import { isSession, mayWrite, type Verdict } from "../shared/policy.ts";
+import { isSession, mayWrite } from "../shared/policy.ts";
 import { unauthorized } from "./authenticate.ts";
 import { answerError } from "./error_handler.ts";
 import type { Admit } from "./request_admission.ts";
@@ -13,6 +13,7 @@ import { bindContext, type RequestContext } from "./request_context.ts";
 import { requestIdOf } from "./request_id.ts";
 import type { FinishRequest } from "./request_log.ts";
 import type { IsOwnPage } from "./request_origin.ts";
+import { requireAllowed } from "./require_allowed.ts";
 import { canonicalPath, type Route, type RouteMatch, type RouteTable } from "./route_table.ts";
 import { refuseInput } from "./validation_problems.ts";
 
@@ -108,12 +109,8 @@ function refuseStrangers(route: Route, context: RequestContext): void {
     if (route.access === "public") return;
     throw unauthorized("there is none");
   }
-  if (route.access === "session") refuseUnless(isSession(caller.credential));
-  if (route.writes) refuseUnless(mayWrite(caller.credential));
-}
-
-function refuseUnless(verdict: Verdict): void {
-  if (!verdict.ok) throw new ApiError(verdict.code, verdict.details ? { details: verdict.details } : {});
+  if (route.access === "session") requireAllowed(isSession(caller.credential));
+  if (route.writes) requireAllowed(mayWrite(caller.credential));
 }
 
 /** A cookie says who is using the browser, not who made the page that asks: it reads, and writes for our own pages. */

@@ -16,6 +16,8 @@ interface SchemaError {
   schema?: TSchema;
   path?: string;
   message?: string;
+  /** Of a union: what is wrong with the value by each of its branches. */
+  errors?: readonly Iterable<SchemaError>[];
 }
 
 export function isValidationError(error: unknown): error is ValidationError {
@@ -36,11 +38,20 @@ export function refuseInput(problems: readonly Problem[]): ApiError {
 /** Elysia's refusal in our words: one problem a place. */
 export function describeValidation(error: ValidationError): ApiError {
   const problems = new Map<string, Problem>();
-  for (const found of error.all as readonly SchemaError[]) {
+  for (const found of (error.all as readonly SchemaError[]).flatMap(withinNullable)) {
     const path = (found.path ?? "").slice(1).replaceAll("/", ".");
     if (!problems.has(path)) problems.set(path, { path, message: explain(found) });
   }
   return refuseInput([...problems.values()]);
+}
+
+/** What is wrong inside of a value that may also be null, which the error of the union does not say. */
+function withinNullable(error: SchemaError): readonly SchemaError[] {
+  const branches: readonly TSchema[] = error.schema?.["anyOf"] ?? [];
+  const [index = -1, ...others] = branches.flatMap((branch, at) => (branch["type"] === "null" ? [] : [at]));
+  if (index < 0 || others.length > 0) return [error];
+  const inner = [...(error.errors?.[index] ?? [])].flatMap(withinNullable);
+  return inner.length > 0 ? inner : [error];
 }
 
 function explain({ type, schema, message = "" }: SchemaError): string {

@@ -1,6 +1,7 @@
 /** Every failure a client may be told about: one line per code, nowhere else. */
 export const ERRORS = {
   VALIDATION_ERROR: { status: 400, message: "Cannot accept the request: validation failed" },
+  NOT_EDITABLE: { status: 400, message: "Cannot edit the definition: it is not a draft" },
   UNAUTHORIZED: { status: 401, message: "Cannot continue without a valid credential" },
   SUBSCRIPTION_REQUIRED: {
     status: 402,
@@ -8,6 +9,7 @@ export const ERRORS = {
   },
   ORG_ACCESS_DENIED: { status: 403, message: "Cannot act for this organization: the caller is not a member" },
   INSUFFICIENT_ORG_ROLE: { status: 403, message: "Cannot continue with this role in the organization" },
+  ROLE_REQUIRED: { status: 403, message: "Cannot do this without the platform role that it needs" },
   INSUFFICIENT_SCOPE: { status: 403, message: 'Cannot write with this key: its scope is "read"' },
   KEY_KIND_FORBIDDEN: { status: 403, message: "Cannot use this kind of key here: use a personal credential" },
   SESSION_REQUIRED: { status: 403, message: "Cannot do this with a key: sign in" },
@@ -21,6 +23,18 @@ export const ERRORS = {
   ORG_NOT_FOUND: { status: 404, message: "Cannot find the organization" },
   EXPORT_JOB_NOT_FOUND: { status: 404, message: "Cannot find the export job" },
   METHOD_NOT_ALLOWED: { status: 405, message: "Cannot use this method here" },
+  INVALID_TRANSITION: { status: 409, message: "Cannot move the definition to this state" },
+  VERSION_EXISTS: { status: 409, message: "Cannot create the definition: it has this version already" },
+  NAME_TAKEN: {
+    status: 409,
+    message: "Cannot fork under this name: the organization has a definition of it already",
+  },
+  NOT_FORKABLE: { status: 409, message: "Cannot fork the definition in its state" },
+  NOT_DELETABLE: { status: 409, message: "Cannot delete the definition: it is not a draft" },
+  ALREADY_DUAL_STORAGE: {
+    status: 409,
+    message: "Cannot upgrade the definition: its latest version has a runtime text already",
+  },
   EXPORT_JOB_RUNNING: { status: 409, message: "Cannot cancel the export job: its build is running" },
   EXPORT_JOB_FINISHED: { status: 409, message: "Cannot cancel the export job: it has finished" },
   EXPORT_NOT_READY: { status: 409, message: "Cannot download the export yet: it is not built" },
@@ -31,6 +45,12 @@ export const ERRORS = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: "Cannot read a body of this content type" },
   RANGE_NOT_SATISFIABLE: { status: 416, message: "Cannot send this range: the file is shorter" },
   UNPROCESSABLE_ENTITY: { status: 422, message: "Cannot accept the request: its content is not valid" },
+  DEPENDENCY_CYCLE: { status: 422, message: "Cannot publish the definition: it depends on itself" },
+  NAME_MISMATCH: { status: 422, message: "Cannot accept the document: it has another name than the path" },
+  VERSION_MISMATCH: {
+    status: 422,
+    message: "Cannot accept the document: it has another version than the path",
+  },
   RATE_LIMITED: { status: 429, message: "Cannot accept more requests now: the rate limit is used up" },
   EXPORT_JOB_LIMIT: { status: 429, message: "Cannot queue more export jobs this hour" },
   INTERNAL_SERVER_ERROR: { status: 500, message: "Cannot complete the request: the service failed" },

@@ -1,6 +1,17 @@
 /** Permission rules as pure functions: facts about a caller in, a verdict out. No rule lives anywhere else. */
+import { allowsOperation } from "./definition_lifecycle.ts";
 import type { ApiErrorOptions, ErrorCode } from "./errors.ts";
-import { type KeyKind, type KeyScope, ORG_ROLES, type OrgRole, type SubscriptionTier } from "./vocabulary.ts";
+import {
+  type DefinitionStatus,
+  type DefinitionTier,
+  type ForkRefusal,
+  type KeyKind,
+  type KeyScope,
+  ORG_ROLES,
+  type OrgRole,
+  type PlatformRole,
+  type SubscriptionTier,
+} from "./vocabulary.ts";
 
 /** Allowed, or the error a client gets, with the details it may see. */
 export type Verdict =
@@ -47,12 +58,7 @@ export function isPersonalCredential(credential: Credential): Verdict {
 
 /** Every export needs a paid tier of the organization that owns the project. */
 export function maySubscriptionExport(currentTier: SubscriptionTier): Verdict {
-  if (currentTier !== "free") return ALLOWED;
-  return {
-    ok: false,
-    code: "SUBSCRIPTION_REQUIRED",
-    details: { requiredTier: "hobbyist", currentTier, feature: "export" },
-  };
+  return needsPaidTier(currentTier, "export");
 }
 
 /** The facts that decide whether an export may start. */
@@ -78,6 +84,63 @@ export function mayExportBundle(facts: ExportFacts): Verdict {
 /** To list, watch and cancel the organization's export jobs: a personal credential, publisher or above. */
 export function mayManageExportJobs(facts: Pick<ExportFacts, "credential" | "role">): Verdict {
   return firstRefusal(isPersonalCredential(facts.credential), hasOrgRole(facts.role, "publisher"));
+}
+
+/** Every write of the registry: publisher or above in the organization that the call means. */
+export function mayWriteDefinitions(currentRole: OrgRole): Verdict {
+  return hasOrgRole(currentRole, "publisher");
+}
+
+/** The tier `pro` is given by platform administrators only. */
+export function maySetDefinitionTier(facts: { tier: DefinitionTier; platformRole: PlatformRole }): Verdict {
+  return facts.tier === "pro" ? isPlatformAdmin(facts.platformRole) : ALLOWED;
+}
+
+/** Records of executions come from the platform, and from nobody else. */
+export function mayRecordExecutions(platformRole: PlatformRole): Verdict {
+  return isPlatformAdmin(platformRole);
+}
+
+/** A version as far as it decides who may fork it. */
+export interface ForkSource {
+  /** `null` when a name was given without a version and none is published. */
+  status: DefinitionStatus | null;
+  /** Whether it belongs to an organization of the caller's; only those fork drafts and what is archived. */
+  isOwn: boolean;
+}
+
+/** Why a version cannot be forked, whoever asks; `null` when it can. */
+export function forkRefusalOfSource({ status, isOwn }: ForkSource): "NOT_PUBLISHED" | "ARCHIVED" | null {
+  if (status === null) return "NOT_PUBLISHED";
+  if (isOwn || allowsOperation(status, "fork")) return null;
+  return status === "archived" ? "ARCHIVED" : "NOT_PUBLISHED";
+}
+
+/** Why a caller cannot fork a version; `null` when they can. `role` is that in the organization that gets the fork. */
+export function forkRefusal(source: ForkSource, role: OrgRole | null): ForkRefusal | null {
+  const refusal = forkRefusalOfSource(source);
+  if (refusal) return refusal;
+  if (role === null) return "UNAUTHENTICATED";
+  return mayWriteDefinitions(role).ok ? null : "INSUFFICIENT_ORG_ROLE";
+}
+
+/** To compare what documents say, beyond which sections differ, needs a paid tier in any of the caller's organizations. */
+export function mayCompareContent(currentTier: SubscriptionTier): Verdict {
+  return needsPaidTier(currentTier, "diff");
+}
+
+function needsPaidTier(currentTier: SubscriptionTier, feature: string): Verdict {
+  if (currentTier !== "free") return ALLOWED;
+  return {
+    ok: false,
+    code: "SUBSCRIPTION_REQUIRED",
+    details: { requiredTier: "hobbyist", currentTier, feature },
+  };
+}
+
+function isPlatformAdmin(platformRole: PlatformRole): Verdict {
+  if (platformRole === "admin") return ALLOWED;
+  return { ok: false, code: "ROLE_REQUIRED", details: { requiredRole: "admin" } };
 }
 
 function firstRefusal(...verdicts: readonly Verdict[]): Verdict {

@@ -38,6 +38,63 @@ export const AUDIT_ACTOR_TYPES = ["user", "operator", "service"] as const;
 export type AuditActorType = (typeof AUDIT_ACTOR_TYPES)[number];
 
 export const DEFINITION_TYPES = ["agent", "command", "workflow", "pipeline"] as const;
+export type DefinitionType = (typeof DEFINITION_TYPES)[number];
+
+export const DEFINITION_STATUSES = ["draft", "published", "deprecated", "archived"] as const;
+export type DefinitionStatus = (typeof DEFINITION_STATUSES)[number];
+
+export const DEFINITION_VISIBILITIES = ["private", "unlisted", "public"] as const;
+export type DefinitionVisibility = (typeof DEFINITION_VISIBILITIES)[number];
+
+export const DEFINITION_TIERS = ["user", "org", "pro"] as const;
+export type DefinitionTier = (typeof DEFINITION_TIERS)[number];
+
+export const DEFINITION_DOMAINS = [
+  "software",
+  "security",
+  "compliance",
+  "legal",
+  "medical",
+  "financial",
+  "scientific",
+  "content",
+  "general",
+  "career",
+  "business",
+  "education",
+  "documentation",
+  "cognitive-lens",
+] as const;
+export type DefinitionDomain = (typeof DEFINITION_DOMAINS)[number];
+
+export const DEFINITION_AGENT_TYPES = [
+  "validator",
+  "executor",
+  "analyst",
+  "generator",
+  "explorer",
+  "forecaster",
+] as const;
+export type DefinitionAgentType = (typeof DEFINITION_AGENT_TYPES)[number];
+
+export const AUTHORSHIP_TYPES = ["human", "agent", "collaborative", "automated"] as const;
+export type AuthorshipType = (typeof AUTHORSHIP_TYPES)[number];
+
+export const CHANGE_TYPES = ["major", "minor", "patch"] as const;
+export type ChangeType = (typeof CHANGE_TYPES)[number];
+
+export const FORK_REFUSALS = [
+  "NOT_PUBLISHED",
+  "ARCHIVED",
+  "INSUFFICIENT_ORG_ROLE",
+  "UNAUTHENTICATED",
+] as const;
+/** Why a caller cannot fork a definition. */
+export type ForkRefusal = (typeof FORK_REFUSALS)[number];
+
+export const CONTRIBUTOR_ROLES = ["author", "optimizer", "reviewer", "editor", "publisher"] as const;
+
+export const CONTRIBUTOR_TYPES = ["human", "agent"] as const;
 
 export const ISSUE_STATUSES = [
   "open",

@@ -9,7 +9,7 @@ export const DEMO_STARTED = "demo.start";
 export const DEMO_DONE = "demo.seed";
 
 /** Any number nothing else locks: two seeds at once take turns. */
-const ADVISORY_LOCK = 7_311_003;
+const ADVISORY_LOCK = 7_311_004;
 
 const TRACKER_TABLES = [
   "runs",

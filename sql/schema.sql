@@ -1,5 +1,8 @@
 -- Generated from the migrations by `bun run schema`; a test fails when it is stale.
 
+create extension if not exists fuzzystrmatch;
+create extension if not exists pg_trgm;
+
 create sequence status_history_seq_seq as bigint;
 
 create table agent_snapshots (
@@ -149,6 +152,166 @@ create table catalog_syncs (
   constraint catalog_syncs_error_check CHECK ((((outcome <> 'refused'::text) AND (outcome <> 'failed'::text)) = (error IS NULL))),
   constraint catalog_syncs_finished_at_check CHECK ((finished_at >= started_at)),
   constraint catalog_syncs_outcome_check CHECK ((outcome = ANY (ARRAY['changed'::text, 'unchanged'::text, 'refused'::text, 'failed'::text])))
+);
+
+create table definition_execution_callers (
+  line_id uuid not null,
+  user_id uuid not null,
+  constraint definition_execution_callers_pkey PRIMARY KEY (line_id, user_id)
+);
+
+create table definition_executions (
+  id uuid not null default gen_random_uuid(),
+  line_id uuid not null,
+  definition_id uuid,
+  run_id text,
+  source text not null,
+  recorded_by uuid not null,
+  recorded_at timestamp(3) with time zone not null default now(),
+  constraint definition_executions_pkey PRIMARY KEY (id),
+  constraint definition_executions_line_id_run_id_key UNIQUE (line_id, run_id)
+);
+
+create table definition_forks (
+  id uuid not null default gen_random_uuid(),
+  line_id uuid not null,
+  definition_id uuid not null,
+  source_line_id uuid,
+  source_definition_id uuid not null,
+  source_type text not null,
+  source_name text not null,
+  source_version text not null,
+  forked_by uuid not null,
+  forked_at timestamp(3) with time zone not null default now(),
+  constraint definition_forks_pkey PRIMARY KEY (id),
+  constraint definition_forks_line_id_key UNIQUE (line_id),
+  constraint definition_forks_source_type_check CHECK ((source_type = ANY (ARRAY['agent'::text, 'command'::text, 'workflow'::text, 'pipeline'::text])))
+);
+
+create table definition_lines (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  type text not null,
+  name text not null,
+  first_published_at timestamp(3) with time zone,
+  forked_from_id uuid,
+  execution_count bigint not null default 0,
+  unique_execution_count bigint not null default 0,
+  fork_count bigint not null default 0,
+  star_count bigint not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint definition_lines_pkey PRIMARY KEY (id),
+  constraint definition_lines_id_org_id_type_name_key UNIQUE (id, org_id, type, name),
+  constraint definition_lines_org_id_type_name_key UNIQUE (org_id, type, name),
+  constraint definition_lines_counts_check CHECK (((LEAST(execution_count, unique_execution_count, fork_count, star_count) >= 0) AND (unique_execution_count <= execution_count))),
+  constraint definition_lines_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,99}$'::text)),
+  constraint definition_lines_type_check CHECK ((type = ANY (ARRAY['agent'::text, 'command'::text, 'workflow'::text, 'pipeline'::text])))
+);
+
+create table definition_listing_queue (
+  id bigint not null generated always as identity,
+  line_ids uuid[] not null,
+  constraint definition_listing_queue_pkey PRIMARY KEY (id)
+);
+
+create table definition_listing_terms (
+  slot integer not null,
+  terms text[] not null,
+  constraint definition_listing_terms_pkey PRIMARY KEY (slot)
+);
+
+create table definition_listings (
+  slot integer not null,
+  definition_id uuid not null,
+  line_id uuid not null,
+  name text collate "C" not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint definition_listings_pkey PRIMARY KEY (slot),
+  constraint definition_listings_definition_id_key UNIQUE (definition_id),
+  constraint definition_listings_slot_check CHECK ((slot >= 0))
+);
+
+create table definition_postings (
+  term text collate "C" not null,
+  chunk integer not null,
+  bits bit(32768) not null,
+  constraint definition_postings_pkey PRIMARY KEY (term, chunk)
+);
+
+create table definition_references (
+  definition_id uuid not null,
+  "position" integer not null,
+  type text not null,
+  name text not null,
+  range text not null,
+  context text not null,
+  in_tree boolean not null,
+  constraint definition_references_pkey PRIMARY KEY (definition_id, "position"),
+  constraint definition_references_type_check CHECK ((type = ANY (ARRAY['agent'::text, 'command'::text, 'workflow'::text, 'pipeline'::text])))
+);
+
+create table definition_vocabulary (
+  word text collate "C" not null,
+  stem text collate "C" not null,
+  constraint definition_vocabulary_pkey PRIMARY KEY (word)
+);
+
+create table definitions (
+  id uuid not null default gen_random_uuid(),
+  line_id uuid not null,
+  org_id uuid not null,
+  type text not null,
+  name text not null,
+  version text not null,
+  version_major bigint not null generated always as ((split_part(version, '.'::text, 1))::bigint) stored,
+  version_minor bigint not null generated always as ((split_part(version, '.'::text, 2))::bigint) stored,
+  version_patch bigint not null generated always as ((split_part(version, '.'::text, 3))::bigint) stored,
+  status text not null default 'draft'::text,
+  visibility text not null default 'private'::text,
+  tier text not null default 'user'::text,
+  yaml text not null,
+  hash text not null,
+  display_name text not null,
+  description text not null default ''::text,
+  domain text not null default 'general'::text,
+  subdomain text,
+  agent_type text,
+  author text,
+  author_id uuid not null,
+  provenance jsonb,
+  authorship_type text generated always as ((provenance ->> 'authorshipType'::text)) stored,
+  tags text[] not null default '{}'::text[],
+  change_summary text,
+  change_type text not null,
+  runtime_md text,
+  prompt_hash text,
+  translator_version text,
+  translation_error jsonb,
+  risk_profile jsonb,
+  deprecation_reason text,
+  successor text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  published_at timestamp(3) with time zone,
+  deprecated_at timestamp(3) with time zone,
+  archived_at timestamp(3) with time zone,
+  constraint definitions_pkey PRIMARY KEY (id),
+  constraint definitions_line_id_version_key UNIQUE (line_id, version_major, version_minor, version_patch),
+  constraint definitions_agent_type_check CHECK ((agent_type = ANY (ARRAY['validator'::text, 'executor'::text, 'analyst'::text, 'generator'::text, 'explorer'::text, 'forecaster'::text]))),
+  constraint definitions_archived_at_check CHECK (((status <> 'archived'::text) = (archived_at IS NULL))),
+  constraint definitions_authorship_type_check CHECK ((authorship_type = ANY (ARRAY['human'::text, 'agent'::text, 'collaborative'::text, 'automated'::text]))),
+  constraint definitions_change_type_check CHECK ((change_type = ANY (ARRAY['major'::text, 'minor'::text, 'patch'::text]))),
+  constraint definitions_deprecated_at_check CHECK (((((status <> 'draft'::text) AND (status <> 'published'::text)) = (deprecated_at IS NOT NULL)) AND ((deprecated_at IS NULL) = (deprecation_reason IS NULL)) AND ((deprecated_at IS NOT NULL) OR (successor IS NULL)))),
+  constraint definitions_domain_check CHECK ((domain = ANY (ARRAY['software'::text, 'security'::text, 'compliance'::text, 'legal'::text, 'medical'::text, 'financial'::text, 'scientific'::text, 'content'::text, 'general'::text, 'career'::text, 'business'::text, 'education'::text, 'documentation'::text, 'cognitive-lens'::text]))),
+  constraint definitions_hash_check CHECK (((hash ~ '^sha256:[0-9a-f]{64}$'::text) AND (prompt_hash ~ '^sha256:[0-9a-f]{64}$'::text))),
+  constraint definitions_published_at_check CHECK (((status <> 'draft'::text) = (published_at IS NOT NULL))),
+  constraint definitions_runtime_check CHECK ((((num_nulls(runtime_md, prompt_hash, translator_version) % 3) = 0) AND ((runtime_md IS NULL) OR (translation_error IS NULL)))),
+  constraint definitions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'deprecated'::text, 'archived'::text]))),
+  constraint definitions_tier_check CHECK ((tier = ANY (ARRAY['user'::text, 'org'::text, 'pro'::text]))),
+  constraint definitions_version_check CHECK (((version ~ '^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$'::text) AND (char_length(version) <= 20))),
+  constraint definitions_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'unlisted'::text, 'public'::text]))),
+  constraint definitions_yaml_check CHECK ((octet_length(yaml) <= 153600))
 );
 
 create table export_jobs (
@@ -511,6 +674,23 @@ CREATE INDEX api_keys_user_id_idx ON public.api_keys USING btree (user_id, creat
 CREATE INDEX audit_log_org_id_idx ON public.audit_log USING btree (org_id, occurred_at);
 CREATE INDEX audit_log_subject_idx ON public.audit_log USING btree (subject_type, subject_id, occurred_at);
 CREATE INDEX catalog_syncs_outcome_id_idx ON public.catalog_syncs USING btree (outcome, id);
+CREATE INDEX definition_execution_callers_user_id_idx ON public.definition_execution_callers USING btree (user_id);
+CREATE INDEX definition_executions_definition_id_idx ON public.definition_executions USING btree (definition_id);
+CREATE INDEX definition_executions_line_id_recorded_at_idx ON public.definition_executions USING btree (line_id, recorded_at) INCLUDE (source, definition_id);
+CREATE INDEX definition_executions_recorded_by_idx ON public.definition_executions USING btree (recorded_by);
+CREATE INDEX definition_forks_forked_by_idx ON public.definition_forks USING btree (forked_by);
+CREATE INDEX definition_forks_source_line_id_idx ON public.definition_forks USING btree (source_line_id, forked_at);
+CREATE INDEX definition_lines_execution_count_idx ON public.definition_lines USING btree (execution_count, id);
+CREATE INDEX definition_lines_type_name_idx ON public.definition_lines USING btree (type, name, first_published_at, created_at, id);
+CREATE INDEX definition_lines_unique_execution_count_idx ON public.definition_lines USING btree (unique_execution_count, id);
+CREATE INDEX definition_listings_created_at_idx ON public.definition_listings USING btree (created_at, definition_id) INCLUDE (slot);
+CREATE INDEX definition_listings_line_id_idx ON public.definition_listings USING btree (line_id, definition_id) INCLUDE (slot);
+CREATE INDEX definition_listings_name_idx ON public.definition_listings USING btree (name, definition_id) INCLUDE (slot);
+CREATE INDEX definition_listings_updated_at_idx ON public.definition_listings USING btree (updated_at, definition_id) INCLUDE (slot);
+CREATE INDEX definition_references_name_idx ON public.definition_references USING hash (name);
+CREATE INDEX definition_vocabulary_stem_idx ON public.definition_vocabulary USING btree (stem);
+CREATE INDEX definition_vocabulary_word_trgm_idx ON public.definition_vocabulary USING gin (word gin_trgm_ops);
+CREATE INDEX definitions_author_id_idx ON public.definitions USING btree (author_id);
 CREATE INDEX export_jobs_expires_at_id_idx ON public.export_jobs USING btree (expires_at, id) WHERE (status = 'ready'::text);
 CREATE INDEX export_jobs_finished_at_idx ON public.export_jobs USING btree (finished_at);
 CREATE UNIQUE INDEX export_jobs_org_id_active_key ON public.export_jobs USING btree (org_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
@@ -538,6 +718,18 @@ alter table analysis_records add constraint analysis_records_project_id_run_id_f
 alter table analysis_summaries add constraint analysis_summaries_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES runs(project_id, id);
 alter table api_keys add constraint api_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+alter table definition_execution_callers add constraint definition_execution_callers_line_id_fkey FOREIGN KEY (line_id) REFERENCES definition_lines(id) ON DELETE CASCADE;
+alter table definition_execution_callers add constraint definition_execution_callers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table definition_executions add constraint definition_executions_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES definitions(id) ON DELETE SET NULL;
+alter table definition_executions add constraint definition_executions_line_id_fkey FOREIGN KEY (line_id) REFERENCES definition_lines(id) ON DELETE CASCADE;
+alter table definition_executions add constraint definition_executions_recorded_by_fkey FOREIGN KEY (recorded_by) REFERENCES users(id);
+alter table definition_forks add constraint definition_forks_forked_by_fkey FOREIGN KEY (forked_by) REFERENCES users(id);
+alter table definition_forks add constraint definition_forks_line_id_fkey FOREIGN KEY (line_id) REFERENCES definition_lines(id) ON DELETE CASCADE;
+alter table definition_forks add constraint definition_forks_source_line_id_fkey FOREIGN KEY (source_line_id) REFERENCES definition_lines(id) ON DELETE SET NULL;
+alter table definition_lines add constraint definition_lines_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id);
+alter table definition_references add constraint definition_references_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES definitions(id) ON DELETE CASCADE;
+alter table definitions add constraint definitions_author_id_fkey FOREIGN KEY (author_id) REFERENCES users(id);
+alter table definitions add constraint definitions_line_id_fkey FOREIGN KEY (line_id, org_id, type, name) REFERENCES definition_lines(id, org_id, type, name);
 alter table issue_notes add constraint issue_notes_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
 alter table issues add constraint issues_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 alter table model_price_changes add constraint model_price_changes_provider_model_id_fkey FOREIGN KEY (provider, model_id) REFERENCES models(provider, model_id);
@@ -551,3 +743,231 @@ alter table projects add constraint projects_org_id_fkey FOREIGN KEY (org_id) RE
 alter table runs add constraint runs_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table status_history add constraint status_history_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
+
+CREATE OR REPLACE FUNCTION public.refuse_change_of_published_definition()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    raise exception 'Cannot delete definition %/%@%: it is %', old.type, old.name, old.version, old.status
+      using errcode = 'restrict_violation', constraint = 'definitions_published_guard', table = 'definitions';
+  end if;
+  if (old.status, new.status) not in (('published', 'deprecated'), ('deprecated', 'archived'))
+    and old.status <> new.status
+    or (
+      new.id, new.line_id, new.org_id, new.type, new.name, new.version, new.visibility, new.tier, new.yaml, new.hash,
+      new.display_name, new.description, new.domain, new.subdomain, new.agent_type, new.author, new.author_id,
+      new.provenance, new.tags, new.change_summary, new.change_type, new.created_at, new.published_at
+    ) is distinct from (
+      old.id, old.line_id, old.org_id, old.type, old.name, old.version, old.visibility, old.tier, old.yaml, old.hash,
+      old.display_name, old.description, old.domain, old.subdomain, old.agent_type, old.author, old.author_id,
+      old.provenance, old.tags, old.change_summary, old.change_type, old.created_at, old.published_at
+    )
+  then
+    raise exception 'Cannot change definition %/%@%: it is %', old.type, old.name, old.version, old.status
+      using errcode = 'restrict_violation', constraint = 'definitions_published_guard', table = 'definitions';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.definition_words(source text)
+ RETURNS TABLE(word text, stem text, is_stop_word boolean)
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select found.word, coalesce(lexized.stems[1], found.word), coalesce(cardinality(lexized.stems) = 0, false)
+  from (
+    select distinct left(piece, 60) as word
+    from regexp_split_to_table(lower(source), '[\u0001-\u002f\u003a-\u0060\u007b-\u00bf\u2000-\u206f\u3000-\u303f]+') as piece
+    where piece <> ''
+  ) as found
+  -- no stem at all is how the dictionary tells a stop word
+  cross join lateral (select ts_lexize('pg_catalog.english_stem', found.word) as stems) as lexized
+$function$;
+
+CREATE OR REPLACE FUNCTION public.definition_word_terms(name text, display_name text, description text)
+ RETURNS TABLE(term text)
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  with places as (
+    select w.word, 1 as place from definition_words(name) as w
+    union all
+    select w.word, 2 from definition_words(display_name) as w
+    union all
+    select w.word, 3 from definition_words(left(description, 20000)) as w where not w.is_stop_word
+  ), words as (
+    select p.word, min(p.place) as place from places as p group by p.word
+  )
+  select 'name~' || w.word from words as w where w.place = 1
+  union all
+  select 'title~' || w.word from words as w where w.place <= 2
+  union all
+  select 'text~' || w.word from words as w
+  union
+  select 'start~' || left(w.word, letters) from words as w cross join generate_series(1, 3) as letters
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refresh_definition_listings(changed uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('definition_listings', 0));
+  -- versions that the list shows, with what is true of them now
+  with versions as (
+    select
+      d.id,
+      d.line_id,
+      d.name,
+      d.created_at,
+      d.updated_at,
+      d.status,
+      d.status <> 'draft' and d.visibility = 'public' as is_public,
+      array[d.version_major, d.version_minor, d.version_patch] as version,
+      array[
+        'org=' || d.org_id,
+        'type=' || d.type,
+        'status=' || d.status,
+        'visibility=' || d.visibility,
+        'tier=' || d.tier,
+        'domain=' || d.domain,
+        'agentType=' || d.agent_type,
+        'authorshipType=' || d.authorship_type,
+        'authorId=' || d.author_id,
+        'isFork=' || (l.forked_from_id is not null),
+        'exact=' || d.name
+      ]
+      -- a tag may be longer than an index takes
+      || array(select distinct 'tag=' || md5(tag) from unnest(d.tags) as tag)
+      || array(select w.term from definition_word_terms(d.name, d.display_name, d.description) as w) as terms
+    from unnest(changed) as line_id
+    join definition_lines as l on l.id = line_id
+    join definitions as d on d.line_id = l.id
+    where d.status <> 'archived'
+  ), fresh as materialized (
+    select
+      v.id as definition_id,
+      v.line_id,
+      v.name,
+      v.created_at,
+      v.updated_at,
+      array_remove(
+        v.terms || array[
+          'listed=member',
+          case when row_number() over (partition by v.line_id order by v.version desc) = 1
+            then 'latest=member' end,
+          case when row_number() over (partition by v.line_id, v.status order by v.version desc) = 1
+            then 'latest=member:' || v.status end,
+          case when v.is_public then 'listed=public' end,
+          case when v.is_public
+            and row_number() over (partition by v.line_id, v.is_public order by v.version desc) = 1
+            then 'latest=public' end,
+          case when v.is_public
+            and row_number() over (partition by v.line_id, v.is_public, v.status order by v.version desc) = 1
+            then 'latest=public:' || v.status end
+        ],
+        null
+      ) as terms
+    from versions as v
+  ), placed as materialized (
+    select
+      f.*,
+      coalesce(
+        v.slot,
+        (select coalesce(max(slot), -1) from definition_listings)
+          + row_number() over (partition by v.slot is null order by f.created_at, f.definition_id)
+      )::int as slot
+    from fresh as f
+    left join definition_listings as v using (definition_id)
+  ), gone as (
+    delete from definition_listings as v
+    where v.line_id = any(changed) and not exists (select from placed as p where p.slot = v.slot)
+    returning v.slot
+  ), known as materialized (
+    select t.slot, t.terms
+    from definition_listing_terms as t
+    where t.slot in (select slot from placed union all select slot from gone)
+  ), flips as materialized (
+    (
+      select p.slot, term from placed as p cross join unnest(p.terms) as term
+      except
+      select k.slot, term from known as k cross join unnest(k.terms) as term
+    )
+    union all
+    (
+      select k.slot, term from known as k cross join unnest(k.terms) as term
+      except
+      select p.slot, term from placed as p cross join unnest(p.terms) as term
+    )
+  ), flipped as (
+    insert into definition_postings as p (term, chunk, bits)
+    select f.term, f.slot >> 15, bit_or(set_bit(0::bit(32768), f.slot & 32767, 1))
+    from flips as f
+    group by f.term, f.slot >> 15
+    on conflict (term, chunk) do update set bits = p.bits # excluded.bits
+  ), learned as (
+    insert into definition_vocabulary (word, stem)
+    select w.word, w.stem
+    from (select distinct substr(f.term, 6) as word from flips as f where f.term like 'text~%') as f
+    cross join definition_words(f.word) as w
+    on conflict (word) do nothing
+  ), listed as (
+    insert into definition_listings as v (slot, definition_id, line_id, name, created_at, updated_at)
+    select slot, definition_id, line_id, name, created_at, updated_at
+    from placed
+    on conflict (slot) do update
+    set created_at = excluded.created_at, updated_at = excluded.updated_at
+    where (v.created_at, v.updated_at) <> (excluded.created_at, excluded.updated_at)
+  ), forgotten as (
+    delete from definition_listing_terms as t using gone where t.slot = gone.slot
+  )
+  insert into definition_listing_terms as t (slot, terms)
+  select slot, terms
+  from placed
+  on conflict (slot) do update set terms = excluded.terms where t.terms <> excluded.terms;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.queue_definition_listings()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into definition_listing_queue (line_ids)
+  select array_agg(distinct line_id)
+  from changed
+  having count(*) > 0;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.queue_line_listings()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into definition_listing_queue (line_ids) values (array[new.id]);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refresh_queued_listings()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform refresh_definition_listings(new.line_ids);
+  delete from definition_listing_queue where id = new.id;
+  return null;
+end
+$function$;
+
+CREATE TRIGGER definition_lines_update_listings AFTER UPDATE OF forked_from_id ON public.definition_lines FOR EACH ROW WHEN ((old.forked_from_id IS DISTINCT FROM new.forked_from_id)) EXECUTE FUNCTION queue_line_listings();
+CREATE CONSTRAINT TRIGGER definition_listing_queue_refresh AFTER INSERT ON public.definition_listing_queue DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refresh_queued_listings();
+CREATE TRIGGER definitions_delete_listings AFTER DELETE ON public.definitions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_definition_listings();
+CREATE TRIGGER definitions_insert_listings AFTER INSERT ON public.definitions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_definition_listings();
+CREATE TRIGGER definitions_published_guard BEFORE DELETE OR UPDATE ON public.definitions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION refuse_change_of_published_definition();
+CREATE TRIGGER definitions_update_listings AFTER UPDATE ON public.definitions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_definition_listings();

@@ -85,17 +85,39 @@ async function listIndexes(sql: Sql): Promise<{ definition: string }[]> {
     order by t.relname collate "C", c.relname collate "C"`;
 }
 
-/** Views, functions and triggers of ours: the snapshot has no words for them yet, so it must not look complete. */
+async function listExtensions(sql: Sql): Promise<{ name: string }[]> {
+  return sql<{ name: string }[]>`
+    select extname as name from pg_extension where extname <> 'plpgsql' order by extname collate "C"`;
+}
+
+/** In the order they were made in, as they call each other. Those of extensions are the extensions'. */
+async function listFunctions(sql: Sql): Promise<{ definition: string }[]> {
+  return sql<{ definition: string }[]>`
+    select rtrim(pg_get_functiondef(p.oid), e'\n') as definition
+    from pg_proc p
+    where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'
+      and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+    order by p.oid`;
+}
+
+async function listTriggers(sql: Sql): Promise<{ definition: string }[]> {
+  return sql<{ definition: string }[]>`
+    select pg_get_triggerdef(t.oid) as definition
+    from pg_trigger t
+    join pg_class c on c.oid = t.tgrelid
+    where c.relnamespace = 'public'::regnamespace and not t.tgisinternal
+    order by c.relname collate "C", t.tgname collate "C"`;
+}
+
+/** Views, aggregates and procedures: the snapshot has no words for them, so it must not look complete. */
 async function refuseUnknownObjects(sql: Sql): Promise<void> {
   const unknown = await sql<{ name: string }[]>`
     select relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind not in ('r', 'p', 'i', 'I', 'S')
     union all
     select p.proname from pg_proc p
-    where p.pronamespace = 'public'::regnamespace
-      and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')
-    union all
-    select tgname from pg_trigger where not tgisinternal`;
+    where p.pronamespace = 'public'::regnamespace and p.prokind <> 'f'
+      and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')`;
   if (unknown.length > 0) {
     const names = unknown.map((row) => row.name).join(", ");
     throw new Error(`Cannot describe the schema: no words for ${names}; teach sql/schema_snapshot.ts`);
@@ -117,13 +139,17 @@ function createTable(
 /** Describes schema `public`, sorted by name; foreign keys come last, so that the text runs from top to bottom. */
 export async function describeSchema(sql: Sql): Promise<string> {
   await refuseUnknownObjects(sql);
+  const extensions = await listExtensions(sql);
   const sequences = await listSequences(sql);
   const columns = await listColumns(sql);
   const constraints = await listConstraints(sql);
   const indexes = await listIndexes(sql);
+  const functions = await listFunctions(sql);
+  const triggers = await listTriggers(sql);
   const tables = [...new Set(columns.map((column) => column.tableName))];
   const parts = [
     "-- Generated from the migrations by `bun run schema`; a test fails when it is stale.",
+    extensions.map(({ name }) => `create extension if not exists ${name};`).join("\n"),
     ...sequences.map(({ name, type }) => `create sequence ${name} as ${type};`),
     ...tables.map((table) =>
       createTable(
@@ -143,6 +169,8 @@ export async function describeSchema(sql: Sql): Promise<string> {
         ({ tableName, name, definition }) => `alter table ${tableName} add constraint ${name} ${definition};`,
       )
       .join("\n"),
+    ...functions.map(({ definition }) => `${definition};`),
+    triggers.map(({ definition }) => `${definition};`).join("\n"),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }

@@ -1,4 +1,4 @@
-/** `demo seed`: organizations, users, projects and tracker rows to try the service with. */
+/** `demo seed`: organizations, users, definitions, projects and tracker rows to try the service with. */
 import { DEMO_ORGS, DEMO_PROJECTS, DEMO_USERS, type DemoProject } from "../../shared/demo_plan.ts";
 import { insertAuditEntry } from "../../sql/audit_log.ts";
 import {
@@ -42,8 +42,8 @@ async function auditDemo(tx: Sql, action: string, scale: number): Promise<void> 
 }
 
 /**
- * Accounts first, then every project's rows in a transaction of their own, then the credentials: a seed that was cut
- * off goes on where it stopped, and nobody holds credentials of half a demo.
+ * Accounts first, then definition by definition, then every project's rows in a transaction of their own, then the
+ * credentials: a seed that was cut off goes on where it stopped, and nobody holds credentials of half a demo.
  */
 async function seedDemo(context: CommandContext, options: SeedOptions): Promise<CommandResult> {
   const { sql } = context;
@@ -58,10 +58,14 @@ async function seedDemo(context: CommandContext, options: SeedOptions): Promise<
       await auditDemo(tx, DEMO_STARTED, options.scale);
     });
   }
+  context.progress("Demo: publishing definitions");
+  // Loaded here, as the routes' libraries come with it: no other command should wait for them.
+  const { seedDemoDefinitions } = await import("./demo_definitions.ts");
+  const definitions = await seedDemoDefinitions(sql);
   const projects = await fillProjects(context, options.scale);
   context.progress("Demo: gathering statistics");
   await analyzeTracker(sql);
-  return handOver(context, { ...options, projects });
+  return handOver(context, { ...options, projects, definitions });
 }
 
 /** Fills the projects that have no rows yet, a few at a time. */
@@ -92,8 +96,9 @@ async function fillProjects({ sql, progress }: CommandContext, scale: number): P
 /** The file is written before the keys are committed: a key that works is never lost. */
 async function handOver(
   { sql, publicUrl }: CommandContext,
-  { scale, credentialsFile, projects }: SeedOptions & { projects: readonly ProjectRow[] },
+  given: SeedOptions & { projects: readonly ProjectRow[]; definitions: number },
 ): Promise<CommandResult> {
+  const { scale, credentialsFile, projects, definitions } = given;
   const [project] = projects;
   const [org] = DEMO_ORGS;
   if (!project || !org) throw new Error("Cannot describe the demo: it has no project");
@@ -109,16 +114,18 @@ async function handOver(
         organizations: DEMO_ORGS.map(({ slug, subscriptionTier }) => ({ slug, subscriptionTier })),
         users: DEMO_USERS.map(({ username, email, platformRole }) => ({ username, email, platformRole })),
         projects: projects.map(({ id, name, slug }) => ({ id, name, slug })),
+        definitions,
         credentials,
       },
-      text: `Demo: ${projects.length} projects with ${withThousands(issues)} issues are there.\n\n${text}`,
+      text: `Demo: ${projects.length} projects with ${withThousands(issues)} issues and ${definitions} versions of definitions are there.\n\n${text}`,
     };
   });
 }
 
 export const seedDemoCommand = defineCommand({
   name: "demo seed",
-  about: "Makes demo organizations, users and projects with 20,000 issues; a second time changes nothing.",
+  about:
+    "Makes demo organizations, users, definitions and projects with 20,000 issues; a second time changes nothing.",
   flags: {
     scale: { placeholder: "N", about: "multiplies the issues and all that hangs on them" },
     "if-empty": { about: "does nothing, silently, unless the database has no organization yet" },

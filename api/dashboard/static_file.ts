@@ -1,6 +1,7 @@
 /** Files that are read once and served from memory, so that no path of a request ever reaches the file system. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { isKnownTag } from "../etag.ts";
 
 export interface StaticFile {
   bytes: Uint8Array<ArrayBuffer>;
@@ -36,15 +37,8 @@ export function staticResponse(
   headers: Readonly<Record<string, string>> = {},
 ): Response {
   const validators = { ...headers, ETag: file.etag, "Cache-Control": "no-cache" };
-  if (matches(request.headers.get("if-none-match"), file.etag)) {
+  if (isKnownTag(request, file.etag)) {
     return new Response(null, { status: 304, headers: validators });
   }
   return new Response(file.bytes, { headers: { ...validators, "Content-Type": file.contentType } });
-}
-
-/** Whether `If-None-Match` names the entity; weak comparison (RFC 9110, 13.1.2). */
-function matches(condition: string | null, etag: string): boolean {
-  if (condition === null) return false;
-  const candidates = condition.split(",").map((candidate) => candidate.trim().replace(/^W\//, ""));
-  return candidates.includes(etag) || candidates.includes("*");
 }

@@ -9,6 +9,7 @@ import {
 } from "../../sql/export_jobs.ts";
 import type { Sql } from "../../sql/pool.ts";
 import type { Caller } from "../authenticate.ts";
+import { requireAllowed } from "../require_allowed.ts";
 
 /**
  * Finds a job of any organization of the caller's. Throws EXPORT_JOB_NOT_FOUND, which does not tell what does not
@@ -30,11 +31,6 @@ export async function requireExportJob(
   if (!job) throw new ApiError("EXPORT_JOB_NOT_FOUND");
   requireAllowed(given.policy({ credential, role: job.role }));
   return job;
-}
-
-/** Throws the refusal that a verdict is. */
-export function requireAllowed(verdict: Verdict): void {
-  if (!verdict.ok) throw new ApiError(verdict.code, verdict.details ? { details: verdict.details } : {});
 }
 
 /** A job as the API shows it: what does not apply yet is left out. */

@@ -1,4 +1,5 @@
 /** Answers that carry the catalogue's ETag, and 304 for whoever has them already (RFC 9110, section 13). */
+import { isKnownTag } from "../etag.ts";
 import { requestContext } from "../request_context.ts";
 
 const JSON_TYPE = "application/json";
@@ -10,14 +11,6 @@ export interface TaggedBody {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Whether the client has what `etag` names: If-None-Match compares weakly. */
-function isKnown(request: Request, etag: string): boolean {
-  const given = request.headers.get("if-none-match");
-  if (given === null) return false;
-  if (given.trim() === "*") return true;
-  return given.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
-}
-
 /** 304, or what `body` makes. A cache may keep it and has to ask whether it still holds. */
 export async function answerTagged(
   request: Request,
@@ -27,6 +20,6 @@ export async function answerTagged(
   // An answer to a credential is for whoever holds it alone (contract section 2).
   const cacheControl = requestContext(request).caller ? "private, no-cache" : "public, no-cache";
   const always = { ETag: etag, "Cache-Control": cacheControl };
-  if (isKnown(request, etag)) return new Response(null, { status: 304, headers: always });
+  if (isKnownTag(request, etag)) return new Response(null, { status: 304, headers: always });
   return new Response(await body(), { headers: { "Content-Type": contentType, ...headers, ...always } });
 }

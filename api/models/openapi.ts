@@ -1,7 +1,6 @@
 /** How the routes of the model catalogue describe themselves. */
 import { MODEL_ALIAS_SCOPES, MODEL_STATUSES, MODEL_TIERS, PRICE_FIELDS } from "../../shared/vocabulary.ts";
-import { describe } from "../exports/openapi.ts";
-import { failsWith } from "../openapi.ts";
+import { describe, failsWith } from "../openapi.ts";
 import { DEFAULT_LIMIT, LIST_FORMATS, MAX_LIMIT, SORT_FIELDS, SORT_ORDERS } from "./list_parameters.ts";
 import { CAPABILITIES } from "./model_json.ts";
 

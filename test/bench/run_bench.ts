@@ -11,6 +11,7 @@ const BENCHES: Readonly<
   export: async () => (await import("./export_bench.ts")).benchExport,
   jobs: async () => (await import("./jobs_bench.ts")).benchJobs,
   models: async () => (await import("./models_bench.ts")).benchModels,
+  registry: async () => (await import("./registry_bench.ts")).benchRegistry,
 };
 
 /** How large a benchmark of jobs is: smaller ones show in seconds whether something is badly wrong. */

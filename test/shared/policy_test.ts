@@ -1,20 +1,26 @@
 import { describe, expect, test } from "bun:test";
 import {
   type Credential,
+  forkRefusal,
   hasOrgRole,
   isPersonalCredential,
   isSession,
+  mayCompareContent,
   mayExportBundle,
   mayExportDataset,
   mayManageExportJobs,
+  maySetDefinitionTier,
   maySubscriptionExport,
   mayWrite,
+  mayWriteDefinitions,
 } from "../../shared/policy.ts";
 import {
+  DEFINITION_STATUSES,
   KEY_KINDS,
   type KeyKind,
   type KeyScope,
   ORG_ROLES,
+  type OrgRole,
   SUBSCRIPTION_TIERS,
 } from "../../shared/vocabulary.ts";
 
@@ -111,4 +117,43 @@ test("mayManageExportJobs() wants a personal credential, then publisher or above
   });
   const roles = ORG_ROLES.filter((role) => mayManageExportJobs({ credential: session, role }).ok);
   expect(roles).toEqual(["publisher", "admin", "owner"]);
+});
+
+test("mayWriteDefinitions() begins at publisher", () => {
+  const allowed = ORG_ROLES.filter((role) => mayWriteDefinitions(role).ok);
+  expect(allowed).toEqual(["publisher", "admin", "owner"]);
+});
+
+test("mayCompareContent() wants any paid tier", () => {
+  expect(SUBSCRIPTION_TIERS.filter((tier) => mayCompareContent(tier).ok)).toEqual([
+    "hobbyist",
+    "plus",
+    "pro",
+    "enterprise",
+  ]);
+  expect(mayCompareContent("free")).toMatchObject({ details: { currentTier: "free", feature: "diff" } });
+});
+
+test("forkRefusal() looks at the state, then at the caller", () => {
+  const refusals = (isOwn: boolean, role: OrgRole | null) =>
+    [...DEFINITION_STATUSES, null].map((status) => forkRefusal({ status, isOwn }, role));
+  expect(refusals(false, "publisher")).toEqual(["NOT_PUBLISHED", null, null, "ARCHIVED", "NOT_PUBLISHED"]);
+  expect(refusals(true, "owner")).toEqual([null, null, null, null, "NOT_PUBLISHED"]);
+  expect(new Set(refusals(true, "viewer"))).toEqual(new Set(["INSUFFICIENT_ORG_ROLE", "NOT_PUBLISHED"]));
+  expect(refusals(false, null)).toEqual([
+    "NOT_PUBLISHED",
+    "UNAUTHENTICATED",
+    "UNAUTHENTICATED",
+    "ARCHIVED",
+    "NOT_PUBLISHED",
+  ]);
+});
+
+test("maySetDefinitionTier() leaves pro to platform administrators", () => {
+  const refused = { ok: false, code: "ROLE_REQUIRED", details: { requiredRole: "admin" } } as const;
+  for (const tier of ["user", "org"] as const) {
+    expect(maySetDefinitionTier({ tier, platformRole: "user" })).toEqual({ ok: true });
+  }
+  expect(maySetDefinitionTier({ tier: "pro", platformRole: "user" })).toEqual(refused);
+  expect(maySetDefinitionTier({ tier: "pro", platformRole: "admin" })).toEqual({ ok: true });
 });

@@ -6,6 +6,18 @@ import { openTestApp } from "../helpers/app.ts";
 
 /** Open to everyone: a route joins this list by decision, not by oversight. */
 const PUBLIC_ROUTES = [
+  "GET /api/v1/definitions/",
+  "GET /api/v1/definitions/:type/:name",
+  "GET /api/v1/definitions/:type/:name/dependencies",
+  "GET /api/v1/definitions/:type/:name/dependents",
+  "GET /api/v1/definitions/:type/:name/diff",
+  "GET /api/v1/definitions/:type/:name/executions",
+  "GET /api/v1/definitions/:type/:name/forkable",
+  "GET /api/v1/definitions/:type/:name/forks",
+  "GET /api/v1/definitions/:type/:name/lineage",
+  "GET /api/v1/definitions/:type/:name/versions",
+  "GET /api/v1/definitions/:type/@:orgSlug/:name",
+  "GET /api/v1/definitions/translation/version",
   "GET /api/v1/export/datasets",
   "GET /api/v1/models",
   "GET /api/v1/models/:provider/*",

@@ -7,7 +7,9 @@ import { verifyPassword } from "../../../shared/passwords.ts";
 import { findKeyCaller } from "../../../sql/api_keys.ts";
 import type { Pool } from "../../../sql/pool.ts";
 import { runCommand, runJson } from "../../helpers/admin.ts";
+import { openTestApp } from "../../helpers/app.ts";
 import { openTestDatabase } from "../../helpers/database.ts";
+import { ask } from "../../helpers/definitions.ts";
 
 /** Counts rows that break a rule; each query selects the offenders. */
 async function countOffenders(sql: Pool, query: string): Promise<number> {
@@ -73,6 +75,21 @@ const RULES: Readonly<Record<string, string>> = {
     select id from runs where created_at > now() or archived_at < created_at`,
 };
 
+/** How much the registry has; `texts` is over what is the same in every demo, `rows` over everything. */
+async function registryDigest(sql: Pool) {
+  const [row] = await sql`
+    select
+      (select count(*) from definitions) as versions,
+      (select count(*) from definition_lines) as lines,
+      (select count(*) from definition_forks) as forks,
+      (select count(*) from definition_executions) as executions,
+      (select md5(string_agg(concat_ws(' ', type, name, version, status, visibility, hash, prompt_hash, successor), ','
+        order by type, name, org_id, version)) from definitions) as texts,
+      (select md5(string_agg(d::text, ',' order by id)) from definitions as d) as rows,
+      (select md5(string_agg(l::text, ',' order by id)) from definition_lines as l) as counters`;
+  return row ?? {};
+}
+
 test("demo seed makes 20,000 believable issues, credentials that work, and nothing a second time", async () => {
   await using db = await openTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), "demo-"));
@@ -120,6 +137,8 @@ test("demo seed makes 20,000 believable issues, credentials that work, and nothi
   const [owner] = await db.sql`select password_hash from users where email = 'owner@demo.example'`;
   expect(await verifyPassword(password, owner?.["passwordHash"])).toBe(true);
 
+  const before = await registryDigest(db.sql);
+  expect(before).toMatchObject({ versions: 31, lines: 24, forks: 1 });
   const again = await runCommand(db.url, ["demo", "seed"]);
   expect([again.exitCode, again.out]).toEqual([0, "The demo is already there: nothing was changed.\n"]);
   const silent = await runCommand(db.url, ["demo", "seed", "--if-empty", "--credentials-file", file]);
@@ -128,6 +147,7 @@ test("demo seed makes 20,000 believable issues, credentials that work, and nothi
   const [after] = await db.sql`
     select (select count(*) from issues) as issues, (select count(*) from api_keys) as keys`;
   expect(after).toMatchObject({ issues: 20_000, keys: 5 });
+  expect(await registryDigest(db.sql)).toEqual(before);
   await rm(folder, { recursive: true });
 }, 60_000);
 
@@ -143,7 +163,9 @@ test("demo seed --if-empty leaves a database alone that somebody uses", async ()
 test("demo seed goes on where a seed was cut off", async () => {
   await using db = await openTestDatabase();
   await runJson(db.url, ["demo", "seed"]);
-  // As a kill would have left it: two projects without rows, no mark of completion, no keys.
+  // As a kill would have left it: no registry, two projects without rows, no mark of completion, no keys.
+  const { versions, lines, forks, texts } = await registryDigest(db.sql);
+  await db.sql`truncate definition_lines cascade`;
   const [cut] = await db.sql`
     select array_agg(id) as ids from projects where slug in ('recipe-finder', 'design-system')`;
   for (const table of [
@@ -155,9 +177,62 @@ test("demo seed goes on where a seed was cut off", async () => {
   await db.sql`delete from audit_log where action = 'demo.seed'`;
   await db.sql`delete from api_keys`;
   const resumed = await runJson(db.url, ["demo", "seed", "--if-empty"]);
-  expect(resumed).toMatchObject({ created: true });
+  expect(resumed).toMatchObject({ created: true, definitions: 31 });
+  expect(await registryDigest(db.sql)).toMatchObject({ versions, lines, forks, texts });
   const [row] = await db.sql`
     select (select count(*) from issues) as issues, (select count(*) from api_keys) as keys,
       (select count(*) from users) as users`;
   expect(row).toMatchObject({ issues: 20_000, keys: 5, users: 6 });
+}, 60_000);
+
+interface Credentials {
+  keys: Readonly<Record<"owner" | "viewer" | "publisher", string>>;
+}
+
+test("the demo's registry shows something wherever one looks", async () => {
+  await using api = await openTestApp();
+  const { credentials } = await runJson<{ credentials: Credentials }>(api.db.url, ["demo", "seed"]);
+  const outsider = null;
+  const member = { key: credentials.keys.viewer, org: { slug: "demo" } };
+  const read = async (path: string, asker: typeof member | null = outsider) => {
+    const response = await ask(api, path, asker);
+    const { data } = (await response.json()) as { data?: Record<string, never> };
+    return data ?? { status: response.status };
+  };
+  expect(await read("/agent/code-reviewer")).toMatchObject({ version: "1.2.0", status: "published" });
+  expect(await read("/agent/code-reviewer@2.0.0", member)).toMatchObject({ status: "draft" });
+  expect(await read("/agent/code-reviewer@2.0.0")).toEqual({ status: 404 });
+  expect(await read("/agent/incident-scribe")).toMatchObject({ visibility: "unlisted" });
+  expect(await read("/agent/rollout-forecaster-lab")).toEqual({ status: 404 });
+  expect(await read("/agent/rollout-forecaster-lab", member)).toMatchObject({ visibility: "private" });
+  expect(await read("/agent/style-fixer@1.0.0")).toMatchObject({
+    status: "deprecated",
+    successor: "format-fixer",
+  });
+  expect(await read("/agent/release-notes-writer@1.0.0")).toMatchObject({ status: "archived" });
+  expect(await read("/agent/code-reviewer/forks")).toMatchObject({
+    totalForks: 1,
+    forks: [{ definition: { name: "recipe-reviewer" } }],
+  });
+  expect(await read("/pipeline/release-train/dependencies")).toMatchObject({ maxDepth: 3, unresolved: [] });
+  expect(await read("/command/review-code/dependents")).toMatchObject({ totalCount: 2 });
+
+  const statistics = await read(
+    "/agent/code-reviewer/executions?window=43200&timeBucket=day&include=byTime,bySource,byVersion",
+  );
+  const { totalCount, byTime, bySource, byVersion } = statistics as Record<string, readonly unknown[]>;
+  expect(statistics).toMatchObject({ recentCount: Number(totalCount) });
+  expect([byTime?.length, bySource?.length, byVersion?.length]).toEqual([31, 4, 3]);
+  const [wrong] = await api.db.sql`
+    select
+      (select count(*) from definitions where runtime_md is null) as unrendered,
+      (select count(*) from definitions where risk_profile ->> 'aggregateRiskLevel' <> 'none') as alarms,
+      (
+        select count(*)
+        from definition_lines as l
+        where (l.execution_count, l.unique_execution_count) <> (
+          select count(*), count(distinct recorded_by) from definition_executions where line_id = l.id
+        )
+      ) as miscounted`;
+  expect(wrong).toEqual({ unrendered: 0, alarms: 0, miscounted: 0 });
 }, 60_000);

@@ -1,0 +1,25 @@
+/** JSON that clients may keep: a strong ETag over its bytes, and 304 for those who have them (RFC 9110). */
+import { createHash } from "node:crypto";
+import { isKnownTag } from "./etag.ts";
+
+/**
+ * The answer to a read: 304 without a body when the client has this very text. It may be kept, and is asked for again
+ * every time; what depends on who asks is kept by nobody between.
+ */
+export function conditionalJson(
+  request: Request,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const text = JSON.stringify(body);
+  const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 32)}"`;
+  const isPersonal = request.headers.has("authorization") || request.headers.has("cookie");
+  const kept = {
+    ...headers,
+    ETag: etag,
+    "Cache-Control": `${isPersonal ? "private" : "public"}, no-cache`,
+    Vary: "Authorization, Cookie, X-Org-Slug",
+  };
+  if (isKnownTag(request, etag)) return new Response(null, { status: 304, headers: kept });
+  return new Response(text, { headers: { ...kept, "Content-Type": "application/json;charset=utf-8" } });
+}

@@ -1,0 +1,93 @@
+/** GET …/dependencies and …/dependents: what a definition needs to run, and who needs it. */
+import { Elysia } from "elysia";
+import { pickVersion } from "../../shared/definition_ref.ts";
+import { expandDependencies, MAX_DEPENDENCY_NODES } from "../../shared/dependency_graph.ts";
+import {
+  listDependents,
+  listReferencedRanges,
+  listVersionCandidates,
+} from "../../sql/definition_dependents.ts";
+import type { DefinitionRow } from "../../sql/definitions.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { access } from "../access.ts";
+import { conditionalJson } from "../conditional_json.ts";
+import { DefinitionParams, parseAddress } from "./address.ts";
+import { DEPENDENCIES_DETAIL, DEPENDENTS_DETAIL } from "./dependencies_openapi.ts";
+import { walkDependencies } from "./dependency_walk.ts";
+import { readQuery } from "./query_reader.ts";
+import { type ReadScope, readScope, requireDefinition } from "./reading.ts";
+
+const DEFAULT_MAX_DEPTH = 10;
+const MAX_DEPTH = 50;
+
+export function dependencyRoutes({ sql }: { sql: Pool }) {
+  return new Elysia({ prefix: "/definitions/:type/:name" })
+    .use(access)
+    .get(
+      "/dependencies",
+      async ({ params, request, visitor }) => {
+        const address = parseAddress(params);
+        const maxDepth = parseMaxDepth(new URL(request.url).searchParams);
+        const scope = await readScope(sql, visitor, request);
+        const row = await requireDefinition(sql, { address, scope });
+        return conditionalJson(request, { data: await findDependencies(sql, { row, scope, maxDepth }) });
+      },
+      { publicAccess: true, params: DefinitionParams, detail: DEPENDENCIES_DETAIL },
+    )
+    .get(
+      "/dependents",
+      async ({ params, request, visitor }) => {
+        const address = parseAddress(params);
+        const scope = await readScope(sql, visitor, request);
+        const row = await requireDefinition(sql, { address, scope });
+        return conditionalJson(request, { data: await findDependents(sql, { row, scope }) });
+      },
+      { publicAccess: true, params: DefinitionParams, detail: DEPENDENTS_DETAIL },
+    );
+}
+
+function parseMaxDepth(query: URLSearchParams): number {
+  return readQuery(query, (reader) =>
+    reader.integer("maxDepth", { least: 1, most: MAX_DEPTH, unset: DEFAULT_MAX_DEPTH }),
+  );
+}
+
+async function findDependencies(
+  sql: Pool,
+  given: { row: DefinitionRow; scope: ReadScope; maxDepth: number },
+) {
+  const { row, scope, maxDepth } = given;
+  const { nodes, edges, unresolved } = await walkDependencies(sql, {
+    root: row,
+    viewer: scope.viewer,
+    maxDepth,
+  });
+  const found = expandDependencies({ nodes, edges }, { rootId: row.id, maxDepth });
+  return {
+    definition: presentNamed(row),
+    graph: found.graph,
+    flat: found.flat,
+    totalCount: found.totalCount,
+    maxDepth: found.maxDepth,
+    unresolved,
+  };
+}
+
+/** The other end of the same edges: who depends on a version is who has it among its direct dependencies. */
+async function findDependents(sql: Pool, { row, scope }: { row: DefinitionRow; scope: ReadScope }) {
+  const { viewer } = scope;
+  const [candidates, named] = await Promise.all([
+    listVersionCandidates(sql, { lineId: row.lineId, viewer }),
+    listReferencedRanges(sql, row),
+  ]);
+  const ranges = named.filter((range) => pickVersion(range, candidates)?.id === row.id);
+  const { total, dependents } =
+    ranges.length === 0
+      ? { total: 0, dependents: [] }
+      : await listDependents(sql, { target: row, ranges, viewer, limit: MAX_DEPENDENCY_NODES });
+  return { definition: presentNamed(row), dependents, totalCount: total };
+}
+
+function presentNamed({ type, name, version }: DefinitionRow) {
+  return { type, name, version };
+}

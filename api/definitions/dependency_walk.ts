@@ -1,0 +1,66 @@
+/** From a version to everything that it needs to run, looked up level by level with a few queries each. */
+import {
+  type DependencyEdge,
+  type DependencyNode,
+  MAX_DEPENDENCY_NODES,
+} from "../../shared/dependency_graph.ts";
+import { type DefinitionReferenceRow, listTreeReferences } from "../../sql/definition_references.ts";
+import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
+import type { Sql } from "../../sql/pool.ts";
+import { resolveReferences } from "./resolved_references.ts";
+
+/** The most references that one walk reads: some of them name what is in the tree already, or nothing. */
+const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;
+
+export type UnresolvedReference = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "context">;
+
+/** What a walk has found. */
+export interface DependencyWalk {
+  /** Definitions by id, the root among them. */
+  nodes: ReadonlyMap<string, DependencyNode>;
+  /** What each of them needs, in document order. */
+  edges: ReadonlyMap<string, readonly DependencyEdge[]>;
+  /** What is named and not there for the viewer, each once, the nearest first. */
+  unresolved: readonly UnresolvedReference[];
+}
+
+/**
+ * Walks from a version to what it needs, as far as the viewer may see, `maxDepth` levels down. Each definition is
+ * opened once, so that loops end. Stops early where there are more definitions than a tree may show.
+ */
+export async function walkDependencies(
+  sql: Sql,
+  given: { root: DependencyNode; viewer: DefinitionViewer; maxDepth: number },
+): Promise<DependencyWalk> {
+  const { root, viewer, maxDepth } = given;
+  const nodes = new Map([[root.id, nodeOf(root)]]);
+  const edges = new Map<string, DependencyEdge[]>();
+  const unresolved = new Map<string, UnresolvedReference>();
+  let level = [root.id];
+  let limit = MAX_REFERENCES;
+  for (let depth = 1; depth <= maxDepth && level.length > 0; depth += 1) {
+    const references = await listTreeReferences(sql, { definitionIds: level, limit });
+    const next: string[] = [];
+    for (const { reference, target } of await resolveReferences(sql, { references, viewer })) {
+      const { definitionId, type, name, range, context } = reference;
+      if (!target) {
+        const missing = { type, name, range, context };
+        unresolved.set(JSON.stringify(missing), missing);
+        continue;
+      }
+      const found = edges.get(definitionId) ?? [];
+      found.push({ to: target.id, context });
+      edges.set(definitionId, found);
+      if (nodes.has(target.id)) continue;
+      nodes.set(target.id, nodeOf(target));
+      next.push(target.id);
+    }
+    limit -= references.length;
+    level = limit > 0 && nodes.size <= MAX_DEPENDENCY_NODES ? next : [];
+  }
+  return { nodes, edges, unresolved: [...unresolved.values()] };
+}
+
+function nodeOf({ id, type, name, version }: DependencyNode): DependencyNode {
+  return { id, type, name, version };
+}

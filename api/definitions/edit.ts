@@ -1,0 +1,96 @@
+/** POST, PUT and DELETE /definitions/:type/:name: drafts come, change and go. */
+import { Elysia, t } from "elysia";
+import { ApiError } from "../../shared/errors.ts";
+import { mayWriteDefinitions } from "../../shared/policy.ts";
+import { insertAuditEntry } from "../../sql/audit_log.ts";
+import { deleteDraft } from "../../sql/definition_changes.ts";
+import { deleteEmptyLine, lockLine, upsertLine } from "../../sql/definition_lines.ts";
+import type { DefinitionRow } from "../../sql/definitions.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { access } from "../access.ts";
+import { requireAllowed } from "../require_allowed.ts";
+import {
+  type DefinitionAddress,
+  DefinitionParams,
+  parseLineAddress,
+  parseVersionAddress,
+} from "./address.ts";
+import { contentOf, readDocument } from "./document.ts";
+import { CreateBody, type CreateDefinition, UpdateBody } from "./edit_bodies.ts";
+import { CREATE_DETAIL, DELETE_DETAIL, UPDATE_DETAIL } from "./edit_openapi.ts";
+import { addDraft, auditOf, type Writer } from "./new_draft.ts";
+import { presentDefinition } from "./present.ts";
+import { readProvenance } from "./provenance.ts";
+import { refuseUnstorable } from "./storable_text.ts";
+import { updateDefinition } from "./update_draft.ts";
+import { changeVersion, findWriter } from "./writing.ts";
+
+export function editRoutes({ sql }: { sql: Pool }) {
+  return new Elysia({ prefix: "/definitions/:type" })
+    .use(access)
+    .post(
+      "/:name",
+      async ({ params, body, request, caller, status }) => {
+        const address = parseLineAddress(params);
+        const writer = await findWriter(sql, caller, request);
+        requireAllowed(mayWriteDefinitions(writer.org.role));
+        const row = await createDefinition(sql, { writer, address, body });
+        return status(201, { data: presentDefinition(row) });
+      },
+      { access: "caller", params: DefinitionParams, body: CreateBody, detail: CREATE_DETAIL },
+    )
+    .put(
+      "/:name",
+      async ({ params, body, request, caller }) => {
+        const address = parseVersionAddress(params);
+        const writer = await findWriter(sql, caller, request);
+        const row = await updateDefinition(sql, { writer, address, body: body ?? {} });
+        return { data: presentDefinition(row) };
+      },
+      { access: "caller", params: DefinitionParams, body: t.Optional(UpdateBody), detail: UPDATE_DETAIL },
+    )
+    .delete(
+      "/:name",
+      async ({ params, request, caller }) => {
+        const address = parseVersionAddress(params);
+        const writer = await findWriter(sql, caller, request);
+        await deleteDefinition(sql, { writer, address });
+        return { data: { deleted: true, ...address } };
+      },
+      { access: "caller", params: DefinitionParams, detail: DELETE_DETAIL },
+    );
+}
+
+/** Adds the draft that a document says, and its line where there is none. Throws VERSION_EXISTS. */
+export async function createDefinition(
+  sql: Pool,
+  given: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
+): Promise<DefinitionRow> {
+  const { writer, address, body } = given;
+  refuseUnstorable(body);
+  const source = readDocument(body.yaml, address);
+  const content = contentOf(body.yaml, source);
+  const provenance = readProvenance(body.provenance ?? null);
+  const { type, name } = address;
+  return sql.begin(async (tx) => {
+    const lineId = await upsertLine(tx, { orgId: writer.org.orgId, type, name });
+    const visibility = body.visibility ?? "private";
+    const action = "definition.create";
+    return addDraft(tx, writer, { lineId, source, content, visibility, provenance, action });
+  });
+}
+
+/** Deletes a draft, and with the last version of a line the line, so that its name is free again. */
+async function deleteDefinition(sql: Pool, given: Parameters<typeof changeVersion>[1]): Promise<void> {
+  await changeVersion(sql, given, async (tx, row) => {
+    if (!(await deleteDraft(tx, row.id))) {
+      throw new ApiError("NOT_DELETABLE", {
+        message: `Cannot delete ${row.type} "${row.name}@${row.version}": its status is '${row.status}', and only drafts can be deleted`,
+        details: { status: row.status },
+      });
+    }
+    await lockLine(tx, row.lineId);
+    await deleteEmptyLine(tx, row.lineId);
+    await insertAuditEntry(tx, auditOf(given.writer, row, "definition.delete"));
+  });
+}

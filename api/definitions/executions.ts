@@ -1,0 +1,154 @@
+/** GET and POST …/executions: how often a definition was executed, and that it was once more. */
+import { Elysia, t } from "elysia";
+import { mayRecordExecutions } from "../../shared/policy.ts";
+import {
+  countExecutions,
+  type ExecutionCounts,
+  TIME_BUCKETS,
+  type TimeBucket,
+} from "../../sql/definition_executions.ts";
+import type { DefinitionRow } from "../../sql/definitions.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { access } from "../access.ts";
+import { auditActor } from "../audit_actor.ts";
+import type { Caller } from "../authenticate.ts";
+import { conditionalJson } from "../conditional_json.ts";
+import { requireAllowed } from "../require_allowed.ts";
+import { refuseInput } from "../validation_problems.ts";
+import { DefinitionParams, parseAddress } from "./address.ts";
+import { createExecutionRecorder, type Execution } from "./execution_recorder.ts";
+import { EXECUTIONS_DETAIL, RECORD_EXECUTION_DETAIL } from "./executions_openapi.ts";
+import { readQuery } from "./query_reader.ts";
+import { readScope, requireDefinition } from "./reading.ts";
+import { OPEN } from "./schemas.ts";
+import { refuseUnstorable } from "./storable_text.ts";
+
+const BREAKDOWNS = ["byTime", "bySource", "byVersion"] as const;
+/** 30 days, and the default, in minutes. */
+const MAX_WINDOW = 43_200;
+const DEFAULT_WINDOW = 60;
+const BUCKET_MS: Readonly<Record<TimeBucket, number>> = { hour: 3_600_000, day: 86_400_000 };
+
+const RecordBody = t.Object(
+  {
+    source: t.String({ minLength: 1, maxLength: 50, description: "Where it ran, such as sdk, cli, api" }),
+    runId: t.Optional(t.String({ minLength: 1, maxLength: 200, description: "Counted once a definition" })),
+  },
+  OPEN,
+);
+
+export function executionRoutes({ sql }: { sql: Pool }) {
+  const record = createExecutionRecorder(sql);
+  return new Elysia({ prefix: "/definitions/:type/:name" })
+    .use(access)
+    .get(
+      "/executions",
+      async ({ params, request, visitor }) => {
+        const address = parseAddress(params);
+        const query = parseQuery(new URL(request.url).searchParams);
+        const scope = await readScope(sql, visitor, request);
+        const row = await requireDefinition(sql, { address, scope });
+        const counts = await countExecutions(sql, {
+          lineId: row.lineId,
+          minutes: query.window,
+          viewer: scope.viewer,
+          byTime: query.include.has("byTime") ? query.timeBucket : null,
+          bySource: query.include.has("bySource"),
+          byVersion: query.include.has("byVersion"),
+        });
+        return conditionalJson(request, { data: presentStatistics(row, counts, query) });
+      },
+      { publicAccess: true, params: DefinitionParams, detail: EXECUTIONS_DETAIL },
+    )
+    .post(
+      "/executions",
+      async ({ params, body, request, caller, status }) => {
+        const address = parseAddress(params);
+        requireAllowed(mayRecordExecutions(caller.platformRole));
+        refuseUnstorable(body);
+        if (body.source.trim() === "") throw refuseInput([{ path: "source", message: "must not be blank" }]);
+        const scope = await readScope(sql, caller, request);
+        const row = await requireDefinition(sql, { address, scope });
+        const { isRecorded, executionCount } = await record(executionOf({ row, body, request, caller }));
+        const { id, type, name, version } = row;
+        const data = {
+          recorded: isRecorded,
+          duplicate: !isRecorded,
+          definition: { id, type, name, version },
+          executionCount,
+        };
+        return status(isRecorded ? 201 : 200, { data });
+      },
+      { access: "caller", params: DefinitionParams, body: RecordBody, detail: RECORD_EXECUTION_DETAIL },
+    );
+}
+
+interface StatisticsQuery {
+  window: number;
+  include: ReadonlySet<(typeof BREAKDOWNS)[number]>;
+  timeBucket: TimeBucket;
+}
+
+function parseQuery(query: URLSearchParams): StatisticsQuery {
+  return readQuery(query, (reader) => ({
+    window: reader.integer("window", { least: 1, most: MAX_WINDOW, unset: DEFAULT_WINDOW }),
+    include: reader.words("include", BREAKDOWNS),
+    timeBucket: reader.word("timeBucket", TIME_BUCKETS),
+  }));
+}
+
+function presentStatistics(row: DefinitionRow, counts: ExecutionCounts, query: StatisticsQuery) {
+  const { include, window } = query;
+  return {
+    // The line's counter is read a moment before its records are.
+    totalCount: Math.max(row.executionCount, counts.total),
+    recentCount: counts.total,
+    windowMinutes: window,
+    ...(include.has("byTime") ? { byTime: fillBuckets(counts, query) } : {}),
+    ...(include.has("bySource") ? { bySource: counts.bySource } : {}),
+    ...(include.has("byVersion") ? { byVersion: counts.byVersion } : {}),
+  };
+}
+
+/** Every hour or day (UTC) that the window touches, those without records too. */
+function fillBuckets({ until, byTime }: ExecutionCounts, { window, timeBucket }: StatisticsQuery) {
+  const step = BUCKET_MS[timeBucket];
+  const found = new Map(byTime.map(({ time, count }) => [time, count]));
+  const end = Date.parse(until);
+  const first = Math.floor((end - window * 60_000) / step);
+  const last = Math.floor(end / step);
+  return Array.from({ length: last - first + 1 }, (_, index) => {
+    const time = new Date((first + index) * step).toISOString();
+    return { time, count: found.get(time) ?? 0 };
+  });
+}
+
+function executionOf(given: {
+  row: DefinitionRow;
+  body: typeof RecordBody.static;
+  request: Request;
+  caller: Caller;
+}): Execution {
+  const { row, body, request, caller } = given;
+  const { id, lineId, orgId, type, name, version } = row;
+  const { source, runId = null } = body;
+  return {
+    lineId,
+    record: {
+      id: crypto.randomUUID(),
+      definitionId: id,
+      runId,
+      source,
+      recordedBy: caller.userId,
+      recordedAt: null,
+    },
+    audit: {
+      ...auditActor(request, caller),
+      action: "execution.record",
+      subjectType: "definition",
+      subjectId: id,
+      orgId,
+      details: { type, name, version, source, runId },
+    },
+  };
+}

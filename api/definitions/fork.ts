@@ -1,0 +1,67 @@
+/** Forking: a version becomes the first draft of a new line, under its own name, in the organization the call means. */
+import { editDefinition } from "../../shared/definition_edit.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { DefinitionVisibility } from "../../shared/vocabulary.ts";
+import { type ForkRow, insertFork } from "../../sql/definition_forks.ts";
+import { incrementForkCount, insertForkLine } from "../../sql/definition_lines.ts";
+import type { DefinitionRow } from "../../sql/definitions.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { contentOf, readDocument } from "./document.ts";
+import { addDraft, type Writer } from "./new_draft.ts";
+import { definitionNotFound } from "./reading.ts";
+
+const FIRST_VERSION = "1.0.0";
+
+/** What the client wants the fork to be. */
+export interface ForkRequest {
+  name: string;
+  visibility?: DefinitionVisibility;
+  displayName?: string;
+  description?: string;
+}
+
+/** Throws NAME_TAKEN when the organization has a line of that name; then nothing has changed. */
+export async function forkDefinition(
+  sql: Pool,
+  given: { writer: Writer; source: DefinitionRow; wanted: ForkRequest },
+): Promise<{ definition: DefinitionRow; fork: ForkRow }> {
+  const { writer, source: original, wanted } = given;
+  const { type } = original;
+  const { name, visibility = "private", displayName, description } = wanted;
+  const yaml = editDefinition(original.yaml, {
+    name,
+    version: FIRST_VERSION,
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(description === undefined ? {} : { description }),
+  });
+  const source = readDocument(yaml, { type, name });
+  // A workflow keeps these two in columns only; elsewhere they are what the document says.
+  const content = { ...contentOf(yaml, source), subdomain: original.subdomain, tags: original.tags };
+  return sql.begin(async (tx) => {
+    const key = { orgId: writer.org.orgId, type, name };
+    const lineId = await insertForkLine(tx, { ...key, forkedFromId: original.id });
+    if (lineId === null) throw nameTaken(key);
+    const definition = await addDraft(tx, writer, {
+      lineId,
+      source,
+      content,
+      visibility,
+      // Stored as it was read here before.
+      provenance: original.provenance as object | null,
+      changeSummary: `Forked from ${original.name}@${original.version}`,
+      action: "definition.fork",
+    });
+    // Late, as all forks of one line wait for each other here.
+    if (!(await incrementForkCount(tx, original.lineId))) throw definitionNotFound(original, "definition");
+    const forkedBy = writer.caller.userId;
+    const fork = await insertFork(tx, { lineId, definitionId: definition.id, source: original, forkedBy });
+    return { definition, fork };
+  });
+}
+
+function nameTaken({ type, name }: { type: string; name: string }): ApiError {
+  return new ApiError("NAME_TAKEN", {
+    message: `Cannot fork as ${type} "${name}": the organization has one of this name already`,
+    details: { type, name },
+  });
+}

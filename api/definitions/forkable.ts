@@ -1,0 +1,62 @@
+/** Who may fork what: the same answer for those who ask and for those who do it. */
+import { ApiError } from "../../shared/errors.ts";
+import { type ForkSource, forkRefusal, forkRefusalOfSource } from "../../shared/policy.ts";
+import type { ForkRefusal } from "../../shared/vocabulary.ts";
+import { listVersionHistory } from "../../sql/definition_history.ts";
+import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
+import { type DefinitionRow, resolveDefinition } from "../../sql/definitions.ts";
+import { findMembership } from "../../sql/organization_members.ts";
+import type { Sql } from "../../sql/pool.ts";
+import { type Caller, unauthorized } from "../authenticate.ts";
+import { resolveOrg } from "../organization.ts";
+import { type DefinitionAddress, spell } from "./address.ts";
+import { requireLine, viewerOf } from "./reading.ts";
+
+/** Throws NOT_FORKABLE for a version that is neither published nor deprecated, nor the caller's own. */
+export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<void> {
+  const reason = forkRefusalOfSource({ status: row.status, isOwn: await isOwn(sql, row, viewer) });
+  if (reason === null) return;
+  throw new ApiError("NOT_FORKABLE", {
+    message: `Cannot fork ${row.type} "${spell(row)}": its status is '${row.status}'`,
+    details: { reason },
+  });
+}
+
+/**
+ * Why a caller cannot fork what an address names; `null` when they can. `X-Org-Slug` names the organization that gets
+ * the fork, and not where to look. Throws NOT_FOUND, ORG_ACCESS_DENIED, or UNAUTHORIZED for a header without a
+ * credential.
+ */
+export async function findForkRefusal(
+  sql: Sql,
+  given: { address: DefinitionAddress; visitor: Caller | null; request: Request },
+): Promise<ForkRefusal | null> {
+  const { address, visitor, request } = given;
+  if (!visitor && request.headers.has("x-org-slug")) {
+    throw unauthorized("X-Org-Slug names an organization, for its members only");
+  }
+  const org = visitor ? await resolveOrg(sql, visitor, request) : null;
+  const source = await findForkSource(sql, address, viewerOf(visitor));
+  return forkRefusal(source, org?.role ?? null);
+}
+
+async function findForkSource(
+  sql: Sql,
+  address: DefinitionAddress,
+  viewer: DefinitionViewer,
+): Promise<ForkSource> {
+  const scope = { viewer, orgId: null };
+  const { definition } = await resolveDefinition(sql, { ...address, ...scope });
+  if (definition) return { status: definition.status, isOwn: await isOwn(sql, definition, viewer) };
+  const lineId = await requireLine(sql, { address, scope });
+  const { versions } = await listVersionHistory(sql, { lineId, viewer, limit: 1, offset: 0 });
+  // A name without a version stands for a published one: being a member does not make one of it.
+  return { status: versions[0]?.status === "archived" ? "archived" : null, isOwn: false };
+}
+
+/** Whether a version belongs to an organization that the viewer is a member of. */
+async function isOwn(sql: Sql, { orgId }: DefinitionRow, viewer: DefinitionViewer): Promise<boolean> {
+  const { userId, boundOrgId } = viewer;
+  if (userId === null || (boundOrgId !== null && boundOrgId !== orgId)) return false;
+  return (await findMembership(sql, { userId, orgId })) !== null;
+}

@@ -1,0 +1,118 @@
+/** POST …/fork, GET …/forkable, …/lineage and …/forks: definitions made from others. */
+import { Elysia, t } from "elysia";
+import { isDefinitionName } from "../../shared/definition_name.ts";
+import { mayWriteDefinitions } from "../../shared/policy.ts";
+import { DEFINITION_VISIBILITIES } from "../../shared/vocabulary.ts";
+import { listForks, listLineage } from "../../sql/definition_forks.ts";
+import { countLineForks } from "../../sql/definition_lines.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { access } from "../access.ts";
+import { conditionalJson } from "../conditional_json.ts";
+import { requireAllowed } from "../require_allowed.ts";
+import { refuseInput } from "../validation_problems.ts";
+import { DefinitionParams, parseAddress } from "./address.ts";
+import { type ForkRequest, forkDefinition } from "./fork.ts";
+import { findForkRefusal, requireForkable } from "./forkable.ts";
+import { FORK_DETAIL, FORKABLE_DETAIL, FORKS_DETAIL, LINEAGE_DETAIL } from "./forks_openapi.ts";
+import { presentDefinition } from "./present.ts";
+import { presentFork, presentNamedVersion } from "./present_forks.ts";
+import { readScope, requireDefinition, requireLine } from "./reading.ts";
+import { OPEN, oneOf } from "./schemas.ts";
+import { refuseUnstorable } from "./storable_text.ts";
+import { findWriter } from "./writing.ts";
+
+/** Further back nobody looks. */
+const MAX_LINEAGE = 100;
+const MAX_FORKS_SHOWN = 1_000;
+
+const ForkBody = t.Object(
+  {
+    name: t.String({ description: "A name that is free in the organization", examples: ["my-reviewer"] }),
+    visibility: t.Optional(oneOf(DEFINITION_VISIBILITIES)),
+    displayName: t.Optional(t.String({ minLength: 1 })),
+    description: t.Optional(t.String()),
+  },
+  OPEN,
+);
+
+export function forkRoutes({ sql }: { sql: Pool }) {
+  return new Elysia({ prefix: "/definitions/:type/:name" })
+    .use(access)
+    .post(
+      "/fork",
+      async ({ params, body, request, caller, status }) => {
+        const address = parseAddress(params);
+        refuseBody(body);
+        const writer = await findWriter(sql, caller, request);
+        const scope = { viewer: writer.viewer, orgId: null };
+        const source = await requireDefinition(sql, { address, scope });
+        requireAllowed(mayWriteDefinitions(writer.org.role));
+        await requireForkable(sql, source, scope.viewer);
+        const { definition, fork } = await forkDefinition(sql, { writer, source, wanted: body });
+        return status(201, {
+          data: {
+            definition: presentDefinition(definition),
+            fork: presentFork(fork),
+            source: presentNamedVersion(source),
+            warnings: [],
+          },
+        });
+      },
+      { access: "caller", params: DefinitionParams, body: ForkBody, detail: FORK_DETAIL },
+    )
+    .get(
+      "/forkable",
+      async ({ params, request, visitor }) => {
+        const reason = await findForkRefusal(sql, { address: parseAddress(params), visitor, request });
+        const data = reason === null ? { canFork: true } : { canFork: false, reason };
+        return conditionalJson(request, { data });
+      },
+      { publicAccess: true, params: DefinitionParams, detail: FORKABLE_DETAIL },
+    )
+    .get(
+      "/lineage",
+      async ({ params, request, visitor }) => {
+        const address = parseAddress(params);
+        const scope = await readScope(sql, visitor, request);
+        const lineId = await requireLine(sql, { address, scope });
+        const steps = await listLineage(sql, { lineId, ...scope, limit: MAX_LINEAGE });
+        const chain = steps.map(({ sourceType, sourceName, sourceVersion, source }) => ({
+          sourceType,
+          sourceName,
+          sourceVersion,
+          source: source && presentNamedVersion(source),
+          sourceAvailable: source !== null,
+        }));
+        const [first] = steps;
+        const fork = first ? presentFork(first) : null;
+        const source = chain[0]?.source ?? null;
+        return conditionalJson(request, { data: { isFork: fork !== null, fork, source, chain } });
+      },
+      { publicAccess: true, params: DefinitionParams, detail: LINEAGE_DETAIL },
+    )
+    .get(
+      "/forks",
+      async ({ params, request, visitor }) => {
+        const address = parseAddress(params);
+        const scope = await readScope(sql, visitor, request);
+        const lineId = await requireLine(sql, { address, scope });
+        const [found, totalForks] = await Promise.all([
+          listForks(sql, { lineId, ...scope, limit: MAX_FORKS_SHOWN }),
+          countLineForks(sql, lineId),
+        ]);
+        const forks = found.map(({ fork, definition }) => ({
+          fork: presentFork(fork),
+          definition: { ...presentNamedVersion(definition), displayName: definition.displayName },
+        }));
+        return conditionalJson(request, { data: { forks, totalForks } });
+      },
+      { publicAccess: true, params: DefinitionParams, detail: FORKS_DETAIL },
+    );
+}
+
+function refuseBody(body: ForkRequest): void {
+  refuseUnstorable(body);
+  if (isDefinitionName(body.name)) return;
+  const message = "must be 1 to 100 of a-z, 0-9 and hyphens, beginning with a letter";
+  throw refuseInput([{ path: "name", message }]);
+}

@@ -1,0 +1,104 @@
+/** POST …/publish, …/deprecate and …/archive: the moves of a version, each of them made once. */
+import { Elysia, t } from "elysia";
+import { isDefinitionName } from "../../shared/definition_name.ts";
+import { isVersion } from "../../shared/definition_versions.ts";
+import { insertAuditEntry } from "../../sql/audit_log.ts";
+import { markDefinitionArchived, markDefinitionDeprecated } from "../../sql/definition_changes.ts";
+import type { DefinitionRow } from "../../sql/definitions.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { access } from "../access.ts";
+import { refuseInput } from "../validation_problems.ts";
+import { DefinitionParams, parseVersionAddress, type VersionAddress } from "./address.ts";
+import { ARCHIVE_DETAIL, DEPRECATE_DETAIL, PUBLISH_DETAIL } from "./lifecycle_openapi.ts";
+import { requireMove } from "./move.ts";
+import { auditOf, requireRow, type Writer } from "./new_draft.ts";
+import { presentDefinition } from "./present.ts";
+import { publishDefinition } from "./publish.ts";
+import { OPEN } from "./schemas.ts";
+import { refuseUnstorable } from "./storable_text.ts";
+import { changeVersion, findWriter } from "./writing.ts";
+
+const DeprecateBody = t.Object(
+  {
+    reason: t.String({ minLength: 1, maxLength: 2000 }),
+    successor: t.Optional(t.String({ description: "A name, or name@MAJOR.MINOR.PATCH, of the same type" })),
+  },
+  OPEN,
+);
+
+export function lifecycleRoutes({ sql }: { sql: Pool }) {
+  return new Elysia({ prefix: "/definitions/:type/:name" })
+    .use(access)
+    .post(
+      "/publish",
+      async ({ params, request, caller }) => {
+        const address = parseVersionAddress(params);
+        const writer = await findWriter(sql, caller, request);
+        const { row, warnings } = await publishDefinition(sql, { writer, address });
+        return { data: presentDefinition(row), warnings };
+      },
+      { access: "caller", params: DefinitionParams, detail: PUBLISH_DETAIL },
+    )
+    .post(
+      "/deprecate",
+      async ({ params, body, request, caller }) => {
+        const address = parseVersionAddress(params);
+        const writer = await findWriter(sql, caller, request);
+        return { data: presentDefinition(await deprecateDefinition(sql, { writer, address, body })) };
+      },
+      { access: "caller", params: DefinitionParams, body: DeprecateBody, detail: DEPRECATE_DETAIL },
+    )
+    .post(
+      "/archive",
+      async ({ params, request, caller }) => {
+        const address = parseVersionAddress(params);
+        const writer = await findWriter(sql, caller, request);
+        return { data: presentDefinition(await archiveDefinition(sql, { writer, address })) };
+      },
+      { access: "caller", params: DefinitionParams, detail: ARCHIVE_DETAIL },
+    );
+}
+
+/** A successor is named, not looked up: it may be published later, or elsewhere. */
+function refuseSuccessor(successor: string, row: DefinitionRow): void {
+  const [name = "", version, ...rest] = successor.split("@");
+  if (!isDefinitionName(name) || (version !== undefined && !isVersion(version)) || rest.length > 0) {
+    throw refuseInput([{ path: "successor", message: "must be a name, or name@MAJOR.MINOR.PATCH" }]);
+  }
+  if (name === row.name && version === row.version) {
+    throw refuseInput([{ path: "successor", message: "must be another version than the deprecated one" }]);
+  }
+}
+
+/** Deprecates a published version. Throws INVALID_TRANSITION. */
+export async function deprecateDefinition(
+  sql: Pool,
+  given: { writer: Writer; address: VersionAddress; body: typeof DeprecateBody.static },
+): Promise<DefinitionRow> {
+  const { writer, body } = given;
+  const { reason, successor = null } = body;
+  return changeVersion(sql, given, async (tx, row) => {
+    refuseUnstorable(body);
+    if (reason.trim() === "") throw refuseInput([{ path: "reason", message: "must say why" }]);
+    if (successor !== null) refuseSuccessor(successor, row);
+    requireMove(row, "deprecated");
+    const moved = await markDefinitionDeprecated(tx, { id: row.id, reason, successor });
+    if (!moved) throw new Error(`Cannot deprecate definition ${row.id}, which is locked and published`);
+    await insertAuditEntry(tx, auditOf(writer, row, "definition.deprecate"));
+    return requireRow(tx, row.id);
+  });
+}
+
+/** Archives a deprecated version. Throws INVALID_TRANSITION. */
+export async function archiveDefinition(
+  sql: Pool,
+  given: { writer: Writer; address: VersionAddress },
+): Promise<DefinitionRow> {
+  return changeVersion(sql, given, async (tx, row) => {
+    requireMove(row, "archived");
+    const moved = await markDefinitionArchived(tx, row.id);
+    if (!moved) throw new Error(`Cannot archive definition ${row.id}, which is locked and deprecated`);
+    await insertAuditEntry(tx, auditOf(given.writer, row, "definition.archive"));
+    return requireRow(tx, row.id);
+  });
+}

@@ -1,0 +1,72 @@
+/** How the moves of a definition describe themselves. */
+import { describe, failsWith } from "../openapi.ts";
+import { DOCUMENT_FAILURES, WRITE_FAILURES } from "./edit_openapi.ts";
+import {
+  answers,
+  DEFINITION,
+  DEFINITIONS_TAG,
+  dataOf,
+  ORG_SLUG_OF_WRITE,
+  TYPE_PARAMETER,
+  VERSION_NEEDED,
+} from "./openapi.ts";
+
+const PARAMETERS = [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG_OF_WRITE];
+
+const WARNINGS = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["code", "message", "details"],
+    properties: {
+      code: {
+        type: "string",
+        enum: ["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "SAFETY_SIGNAL", "SAFETY_SCAN_FAILED"],
+      },
+      message: { type: "string" },
+      details: { type: "object" },
+    },
+  },
+};
+
+export const PUBLISH_DETAIL = describe({
+  tags: [DEFINITIONS_TAG],
+  operationId: "publishDefinition",
+  summary: "Publish a draft",
+  description:
+    "From then on it cannot change. What is not as its author may wish is in `warnings`, and no reason to refuse.",
+  parameters: PARAMETERS,
+  responses: {
+    200: answers("Published", {
+      type: "object",
+      required: ["data", "warnings"],
+      properties: { data: DEFINITION, warnings: WARNINGS },
+    }),
+  },
+  ...failsWith(
+    ...WRITE_FAILURES,
+    ...DOCUMENT_FAILURES,
+    "NOT_FOUND",
+    "INVALID_TRANSITION",
+    "DEPENDENCY_CYCLE",
+  ),
+});
+
+export const DEPRECATE_DETAIL = describe({
+  tags: [DEFINITIONS_TAG],
+  operationId: "deprecateDefinition",
+  summary: "Deprecate a published version",
+  parameters: PARAMETERS,
+  responses: { 200: answers("Deprecated", dataOf(DEFINITION)) },
+  ...failsWith(...WRITE_FAILURES, "NOT_FOUND", "INVALID_TRANSITION"),
+});
+
+export const ARCHIVE_DETAIL = describe({
+  tags: [DEFINITIONS_TAG],
+  operationId: "archiveDefinition",
+  summary: "Archive a deprecated version",
+  description: "It is in no list any more, and still there for whoever names it with its version.",
+  parameters: PARAMETERS,
+  responses: { 200: answers("Archived", dataOf(DEFINITION)) },
+  ...failsWith(...WRITE_FAILURES, "NOT_FOUND", "INVALID_TRANSITION"),
+});

@@ -1,0 +1,24 @@
+/** GET /definitions: what is listed to the caller, filtered, searched and sorted, a page at a time. */
+import { Elysia } from "elysia";
+import { listDefinitions } from "../../sql/definition_search.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { access } from "../access.ts";
+import { LIST_DEFINITIONS_DETAIL } from "./list_openapi.ts";
+import { parseListParameters } from "./list_parameters.ts";
+import { presentListItem } from "./present.ts";
+import { readScope } from "./reading.ts";
+
+export function listRoutes({ sql }: { sql: Pool }) {
+  return new Elysia({ prefix: "/definitions" }).use(access).get(
+    "/",
+    async ({ request, visitor }) => {
+      const parameters = parseListParameters(new URL(request.url).searchParams);
+      const scope = await readScope(sql, visitor, request);
+      const { rows, total } = await listDefinitions(sql, { ...parameters, ...scope });
+      const { limit, offset } = parameters;
+      const hasMore = offset + rows.length < total;
+      return { data: { definitions: rows.map(presentListItem), total, limit, offset, hasMore } };
+    },
+    { publicAccess: true, detail: LIST_DEFINITIONS_DETAIL },
+  );
+}

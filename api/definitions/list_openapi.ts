@@ -1,0 +1,79 @@
+/** How the list of definitions describes itself. */
+import {
+  AUTHORSHIP_TYPES,
+  DEFINITION_AGENT_TYPES,
+  DEFINITION_DOMAINS,
+  DEFINITION_STATUSES,
+  DEFINITION_TIERS,
+  DEFINITION_TYPES,
+  DEFINITION_VISIBILITIES,
+} from "../../shared/vocabulary.ts";
+import { DEFINITION_SORTS } from "../../sql/definition_search.ts";
+import { describe, failsWith } from "../openapi.ts";
+import { DEFAULT_LIMIT, LONGEST_SEARCH, MAX_LIMIT, MOST_TAGS } from "./list_parameters.ts";
+import { answers, DEFINITIONS_TAG, dataOf, LIST_ITEM, ORG_SLUG_OF_READ } from "./openapi.ts";
+
+const COUNT = { type: "integer", minimum: 0 };
+
+function query(name: string, schema: object, description?: string) {
+  return { name, in: "query", schema, ...(description === undefined ? {} : { description }) };
+}
+
+function oneOf(words: readonly string[]) {
+  return { type: "string", enum: words };
+}
+
+const PARAMETERS = [
+  query("type", oneOf(DEFINITION_TYPES)),
+  query("status", oneOf(DEFINITION_STATUSES), "Archived definitions are never listed"),
+  query("agentType", oneOf(DEFINITION_AGENT_TYPES)),
+  query("domain", oneOf(DEFINITION_DOMAINS)),
+  query("tier", oneOf(DEFINITION_TIERS)),
+  query("visibility", oneOf(DEFINITION_VISIBILITIES)),
+  query("authorId", { type: "string", format: "uuid" }),
+  query("authorshipType", oneOf(AUTHORSHIP_TYPES)),
+  query("isFork", oneOf(["true", "false"])),
+  query(
+    "tag",
+    { type: "array", maxItems: MOST_TAGS, items: { type: "string" } },
+    "Repeated: any of the tags",
+  ),
+  query(
+    "search",
+    { type: "string", maxLength: LONGEST_SEARCH },
+    "Words of the name, the display name and the description: with the same stem, beginning so, or, where there is " +
+      "none, a slip away. The best matches first unless `sortBy` is given, exact names before all",
+  ),
+  query("latestOnly", { type: "boolean", default: true }, "Of each type and name the highest version only"),
+  query("sortBy", oneOf(DEFINITION_SORTS), "`createdAt` where nothing is searched for"),
+  query("sortOrder", { ...oneOf(["asc", "desc"]), default: "desc" }),
+  query("limit", { type: "integer", minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }),
+  query("offset", { ...COUNT, default: 0 }),
+];
+
+export const LIST_DEFINITIONS_DETAIL = describe({
+  tags: [DEFINITIONS_TAG],
+  operationId: "listDefinitions",
+  summary: "List and search definitions",
+  description:
+    "Published and deprecated public definitions, and everything but what is archived in organizations of the " +
+    "caller's. With X-Org-Slug only what that organization has.",
+  parameters: [...PARAMETERS, ORG_SLUG_OF_READ],
+  responses: {
+    200: answers(
+      "A page of them",
+      dataOf({
+        type: "object",
+        required: ["definitions", "total", "limit", "offset", "hasMore"],
+        properties: {
+          definitions: { type: "array", items: LIST_ITEM },
+          total: { ...COUNT, description: "Of all pages" },
+          limit: COUNT,
+          offset: COUNT,
+          hasMore: { type: "boolean" },
+        },
+      }),
+    ),
+  },
+  ...failsWith("ORG_ACCESS_DENIED"),
+});

@@ -1,0 +1,109 @@
+/** A new version of a line: stored as a draft, with its references and its place in the audit log. */
+import { listReferences } from "../../shared/definition_ref.ts";
+import type { DefinitionSource } from "../../shared/definition_source.ts";
+import { changeTypeBetween, nextPatch, versionBefore } from "../../shared/definition_versions.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { DefinitionTier, DefinitionType, DefinitionVisibility } from "../../shared/vocabulary.ts";
+import { type AuditEntry, insertAuditEntry } from "../../sql/audit_log.ts";
+import { insertDefinition } from "../../sql/definition_changes.ts";
+import { replaceDefinitionReferences } from "../../sql/definition_references.ts";
+import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
+import {
+  type DefinitionContent,
+  type DefinitionRow,
+  findDefinitionById,
+  listVersionNumbers,
+} from "../../sql/definitions.ts";
+import type { MembershipRow } from "../../sql/organization_members.ts";
+import type { Sql } from "../../sql/pool.ts";
+import type { Caller } from "../authenticate.ts";
+
+/** Who changes definitions, and where. */
+export interface Writer {
+  caller: Pick<Caller, "userId" | "platformRole">;
+  /** As whom references are looked up. */
+  viewer: DefinitionViewer;
+  /** Who the audit log says it was. */
+  actor: Pick<AuditEntry, "actorType" | "actorUserId" | "credentialId" | "requestId">;
+  /** The organization that the call means. */
+  org: MembershipRow;
+}
+
+export interface NewDraft {
+  /** Locked by `upsertLine` or `lockLine`. */
+  lineId: string;
+  source: DefinitionSource;
+  content: DefinitionContent;
+  visibility: DefinitionVisibility;
+  provenance: object | null;
+  changeSummary?: string | null;
+  /** What the audit log calls it. */
+  action: `definition.${string}`;
+}
+
+/**
+ * Adds a version to a line that this transaction has locked. Throws VERSION_EXISTS when the line has it. Call inside
+ * a transaction.
+ */
+export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promise<DefinitionRow> {
+  const { lineId, source, content, visibility, provenance, changeSummary = null } = draft;
+  const { type, name, version } = source;
+  const versions = await listVersionNumbers(tx, lineId);
+  if (versions.includes(version)) throw versionExists({ type, name, version }, versions);
+  const id = await insertDefinition(tx, {
+    ...content,
+    lineId,
+    orgId: writer.org.orgId,
+    type,
+    name,
+    version,
+    visibility,
+    tier: naturalTier(writer.org),
+    authorId: writer.caller.userId,
+    provenance,
+    changeSummary,
+    changeType: changeTypeBetween(versionBefore(version, versions), version),
+  });
+  await replaceDefinitionReferences(tx, id, listReferences(source));
+  await insertAuditEntry(tx, auditOf(writer, { id, type, name, version }, draft.action));
+  return requireRow(tx, id);
+}
+
+/** What a definition is in its organization unless a platform administrator says otherwise. */
+export function naturalTier(org: Pick<MembershipRow, "isPersonal">): DefinitionTier {
+  return org.isPersonal ? "user" : "org";
+}
+
+/** The entry of the audit log for a change of one version. */
+export function auditOf(
+  { actor, org }: Writer,
+  row: { id: string; type: DefinitionType; name: string; version: string },
+  action: NewDraft["action"],
+): AuditEntry {
+  return {
+    ...actor,
+    action,
+    subjectType: "definition",
+    subjectId: row.id,
+    orgId: org.orgId,
+    details: { type: row.type, name: row.name, version: row.version },
+  };
+}
+
+/** The row that this transaction has just written. */
+export async function requireRow(tx: Sql, id: string): Promise<DefinitionRow> {
+  const row = await findDefinitionById(tx, id);
+  if (!row) throw new Error(`Cannot find definition ${id}, which was there a moment ago`);
+  return row;
+}
+
+/** The refusal of a version that a line has already, or for which numbers have run out. */
+export function versionExists(
+  given: { type: DefinitionType; name: string; version: string },
+  versions: readonly string[],
+): ApiError {
+  return new ApiError("VERSION_EXISTS", {
+    message: `Cannot create ${given.type} "${given.name}@${given.version}": this version exists already`,
+    details: { nextAvailable: nextPatch(given.version, versions) },
+  });
+}

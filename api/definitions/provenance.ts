@@ -1,0 +1,62 @@
+/** `provenance`: who made a definition, and how. */
+import { t } from "elysia";
+import { parseAsOf } from "../../shared/as_of.ts";
+import { AUTHORSHIP_TYPES, CONTRIBUTOR_ROLES, CONTRIBUTOR_TYPES } from "../../shared/vocabulary.ts";
+import { type Problem, refuseInput } from "../validation_problems.ts";
+import { OPEN, oneOf } from "./schemas.ts";
+
+const NAME = t.String({ minLength: 1, maxLength: 200 });
+
+const Contributor = t.Object(
+  {
+    id: t.Optional(NAME),
+    role: oneOf(CONTRIBUTOR_ROLES),
+    type: oneOf(CONTRIBUTOR_TYPES),
+    name: t.Optional(t.Nullable(NAME)),
+    agentName: t.Optional(t.Nullable(NAME)),
+    contributedAt: t.Optional(t.String({ description: "ISO 8601 with an offset" })),
+  },
+  OPEN,
+);
+
+/** 1 to 50 contributors (contract section 5). Unknown keys are ignored. */
+export const Provenance = t.Object(
+  {
+    authorshipType: oneOf(AUTHORSHIP_TYPES),
+    contributors: t.Optional(t.Array(Contributor, { minItems: 1, maxItems: 50 })),
+    dialecticRounds: t.Optional(t.Integer({ minimum: 0, maximum: 1_000_000 })),
+    optimizationRunId: t.Optional(t.Nullable(NAME)),
+  },
+  OPEN,
+);
+
+/** What is stored: the known keys, with instants as the service writes them. Throws VALIDATION_ERROR. */
+export function readProvenance(given: typeof Provenance.static | null): object | null {
+  if (given === null) return null;
+  const { authorshipType, contributors, dialecticRounds, optimizationRunId } = given;
+  const problems: Problem[] = [];
+  const stored = {
+    authorshipType,
+    contributors: contributors?.map((contributor, index) => readContributor(contributor, index, problems)),
+    dialecticRounds,
+    optimizationRunId,
+  };
+  if (problems.length > 0) throw refuseInput(problems);
+  return withoutUndefined(stored);
+}
+
+function readContributor(given: typeof Contributor.static, index: number, problems: Problem[]): object {
+  const { id, role, type, name, agentName } = given;
+  const contributedAt = given.contributedAt === undefined ? undefined : parseAsOf(given.contributedAt);
+  if (contributedAt === null) {
+    problems.push({
+      path: `provenance.contributors.${index}.contributedAt`,
+      message: "must be an ISO 8601 instant with an offset",
+    });
+  }
+  return withoutUndefined({ id, role, type, name, agentName, contributedAt });
+}
+
+function withoutUndefined(fields: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

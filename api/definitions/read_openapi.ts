@@ -1,0 +1,60 @@
+/** How the reads of one definition describe themselves. */
+import { describe, failsWith } from "../openapi.ts";
+import {
+  answers,
+  DEFINITION,
+  DEFINITIONS_TAG,
+  dataOf,
+  ORG_SLUG_OF_READ,
+  TYPE_PARAMETER,
+  VERSION_POSSIBLE,
+} from "./openapi.ts";
+
+function flag(name: string, isOn: boolean, description: string) {
+  return { name, in: "query", description, schema: { type: "boolean", default: isOn } };
+}
+
+const QUERY = [
+  flag("includeYaml", true, "Whether `yaml` is there"),
+  flag("includeRuntime", true, "Whether `runtimeMd` is there"),
+  flag("includeRefs", false, "Also `refs`: what the document names, and the version that each comes to"),
+  flag("normalize", false, "`yaml` is the canonical text, and `normalized` the same as an object"),
+];
+
+const RESPONSES = {
+  200: {
+    ...answers("The definition", dataOf(DEFINITION)),
+    headers: {
+      ETag: { description: "Of this very answer; If-None-Match gives 304", schema: { type: "string" } },
+      Deprecation: { description: "Since when it is deprecated (RFC 9745)", schema: { type: "string" } },
+      Link: { description: 'Its successor, rel="successor-version"', schema: { type: "string" } },
+    },
+  },
+  304: { description: "The client has this answer" },
+};
+
+export const GET_DEFINITION_DETAIL = describe({
+  tags: [DEFINITIONS_TAG],
+  operationId: "getDefinition",
+  summary: "Get a definition",
+  description:
+    "Without X-Org-Slug a name stands for the definition that was published first, among those that the caller may " +
+    "see. Without a version it is the highest one that is published.",
+  parameters: [TYPE_PARAMETER, VERSION_POSSIBLE, ORG_SLUG_OF_READ, ...QUERY],
+  responses: RESPONSES,
+  ...failsWith("NOT_FOUND", "ORG_ACCESS_DENIED"),
+});
+
+export const GET_ORG_DEFINITION_DETAIL = describe({
+  tags: [DEFINITIONS_TAG],
+  operationId: "getOrgDefinition",
+  summary: "Get a definition of an organization",
+  parameters: [
+    TYPE_PARAMETER,
+    { name: "orgSlug", in: "path", required: true, example: "demo", schema: { type: "string" } },
+    VERSION_POSSIBLE,
+    ...QUERY,
+  ],
+  responses: RESPONSES,
+  ...failsWith("NOT_FOUND"),
+});

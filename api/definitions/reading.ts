@@ -1,0 +1,68 @@
+/** Finds the definition that a read names, as far as the caller may know of it (contract section 5). */
+import { ApiError } from "../../shared/errors.ts";
+import { findVisibleLineId } from "../../sql/definition_lines.ts";
+import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
+import { type DefinitionRow, resolveDefinition } from "../../sql/definitions.ts";
+import type { Sql } from "../../sql/pool.ts";
+import { type Caller, unauthorized } from "../authenticate.ts";
+import { resolveOrg } from "../organization.ts";
+import { type DefinitionAddress, spell } from "./address.ts";
+
+/** Where a read looks. */
+export interface ReadScope {
+  viewer: DefinitionViewer;
+  /** The one organization that counts; `null` when all do. */
+  orgId: string | null;
+}
+
+/** Who reads, as the queries want to know it. */
+export function viewerOf(visitor: Caller | null): DefinitionViewer {
+  if (!visitor) return { userId: null, boundOrgId: null };
+  const { userId, credential } = visitor;
+  return { userId, boundOrgId: credential.type === "key" ? credential.orgId : null };
+}
+
+/**
+ * Where a read of a bare name looks: with `X-Org-Slug` in that organization only, which the caller has to be a member
+ * of; else wherever the caller may see. Throws ORG_ACCESS_DENIED, or UNAUTHORIZED for anonymous callers.
+ */
+export async function readScope(sql: Sql, visitor: Caller | null, request: Request): Promise<ReadScope> {
+  const viewer = viewerOf(visitor);
+  if (!request.headers.has("x-org-slug")) return { viewer, orgId: null };
+  if (!visitor) throw unauthorized("X-Org-Slug names an organization, for its members only");
+  const { orgId } = await resolveOrg(sql, visitor, request);
+  return { viewer, orgId };
+}
+
+/** Throws NOT_FOUND, which does not tell what does not exist from what the caller may not see. */
+export async function requireDefinition(
+  sql: Sql,
+  { address, scope }: { address: DefinitionAddress; scope: ReadScope },
+): Promise<DefinitionRow> {
+  const { hasLine, definition } = await resolveDefinition(sql, { ...address, ...scope });
+  if (definition) return definition;
+  throw definitionNotFound(address, hasLine ? "version" : "definition");
+}
+
+/**
+ * The id of the line that an address stands for: with a version the line of that, without one whatever state its
+ * versions are in. Throws NOT_FOUND.
+ */
+export async function requireLine(
+  sql: Sql,
+  { address, scope }: { address: DefinitionAddress; scope: ReadScope },
+): Promise<string> {
+  if (address.version !== null) return (await requireDefinition(sql, { address, scope })).lineId;
+  const lineId = await findVisibleLineId(sql, { ...address, ...scope });
+  if (lineId === null) throw definitionNotFound(address, "definition");
+  return lineId;
+}
+
+/** The refusal of a definition, or of a version of one, that there is not for the caller. */
+export function definitionNotFound(address: DefinitionAddress, reason: "definition" | "version"): ApiError {
+  const published = reason === "version" && address.version === null ? " in a published version" : "";
+  return new ApiError("NOT_FOUND", {
+    message: `Cannot find ${address.type} "${spell(address)}"${published}`,
+    details: { reason, type: address.type, name: address.name },
+  });
+}

@@ -1,0 +1,25 @@
+/** The routes of the registry of definitions. */
+import { Elysia } from "elysia";
+import type { Pool } from "../../sql/pool.ts";
+import { dependencyRoutes } from "./dependencies.ts";
+import { editRoutes } from "./edit.ts";
+import { executionRoutes } from "./executions.ts";
+import { forkRoutes } from "./forks.ts";
+import { lifecycleRoutes } from "./lifecycle.ts";
+import { listRoutes } from "./list.ts";
+import { readRoutes } from "./read.ts";
+import { translationRoutes } from "./translation.ts";
+import { versionRoutes } from "./versions.ts";
+
+export function definitionRoutes(deps: { sql: Pool }) {
+  return new Elysia()
+    .use(translationRoutes(deps))
+    .use(lifecycleRoutes(deps))
+    .use(dependencyRoutes(deps))
+    .use(executionRoutes(deps))
+    .use(versionRoutes(deps))
+    .use(forkRoutes(deps))
+    .use(listRoutes(deps))
+    .use(readRoutes(deps))
+    .use(editRoutes(deps));
+}

@@ -1,0 +1,47 @@
+/** GET /definitions/translation/version, POST …/retranslate and …/upgrade: the runtime text, made anew. */
+import { Elysia, t } from "elysia";
+import { TRANSLATOR_VERSION } from "../../shared/translate/translate.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { access } from "../access.ts";
+import { DefinitionParams, parseAddress, parseVersionAddress } from "./address.ts";
+import { retranslateDefinition } from "./retranslate.ts";
+import { OPEN } from "./schemas.ts";
+import { RETRANSLATE_DETAIL, TRANSLATOR_DETAIL, UPGRADE_DETAIL } from "./translation_openapi.ts";
+import { upgradeDefinition } from "./upgrade.ts";
+import { findWriter } from "./writing.ts";
+
+const RetranslateBody = t.Object({ createNewVersion: t.Optional(t.Boolean()) }, OPEN);
+const UpgradeBody = t.Object({ yaml: t.String() }, OPEN);
+
+export function translationRoutes({ sql }: { sql: Pool }) {
+  return new Elysia({ prefix: "/definitions" })
+    .use(access)
+    .get("/translation/version", () => ({ data: { translatorVersion: TRANSLATOR_VERSION } }), {
+      publicAccess: true,
+      detail: TRANSLATOR_DETAIL,
+    })
+    .post(
+      "/:type/:name/retranslate",
+      async ({ params, body, request, caller }) => {
+        const address = parseVersionAddress(params);
+        const writer = await findWriter(sql, caller, request);
+        const createNewVersion = body?.createNewVersion ?? false;
+        return { data: await retranslateDefinition(sql, { writer, address, createNewVersion }) };
+      },
+      {
+        access: "caller",
+        params: DefinitionParams,
+        body: t.Optional(RetranslateBody),
+        detail: RETRANSLATE_DETAIL,
+      },
+    )
+    .post(
+      "/:type/:name/upgrade",
+      async ({ params, body, request, caller, status }) => {
+        const address = parseAddress(params);
+        const writer = await findWriter(sql, caller, request);
+        return status(201, { data: await upgradeDefinition(sql, { writer, address, yaml: body.yaml }) });
+      },
+      { access: "caller", params: DefinitionParams, body: UpgradeBody, detail: UPGRADE_DETAIL },
+    );
+}

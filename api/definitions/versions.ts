@@ -1,0 +1,100 @@
+/** GET …/versions and …/diff: how a definition came to be what it is, and what differs between two of its versions. */
+import { Elysia } from "elysia";
+import { isVersion, MAX_VERSION_LENGTH } from "../../shared/definition_versions.ts";
+import { mayCompareContent } from "../../shared/policy.ts";
+import { SUBSCRIPTION_TIERS, type SubscriptionTier } from "../../shared/vocabulary.ts";
+import { listVersionHistory, type VersionHistoryRow } from "../../sql/definition_history.ts";
+import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
+import { listMemberships } from "../../sql/organization_members.ts";
+import type { Pool, Sql } from "../../sql/pool.ts";
+import { access } from "../access.ts";
+import { conditionalJson } from "../conditional_json.ts";
+import { requireAllowed } from "../require_allowed.ts";
+import { type Problem, refuseInput } from "../validation_problems.ts";
+import { DefinitionParams, parseLineAddress } from "./address.ts";
+import { compareVersions, DIFF_FORMATS, showsContent } from "./compare.ts";
+import { readQuery } from "./query_reader.ts";
+import { readScope, requireDefinition, requireLine } from "./reading.ts";
+import { DIFF_DETAIL, VERSIONS_DETAIL } from "./versions_openapi.ts";
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 100;
+/** Further on no line has a version. */
+const MAX_OFFSET = 1_000_000_000;
+
+export function versionRoutes({ sql }: { sql: Pool }) {
+  return new Elysia({ prefix: "/definitions/:type/:name" })
+    .use(access)
+    .get(
+      "/versions",
+      async ({ params, request, visitor }) => {
+        const address = parseLineAddress(params);
+        const page = parsePage(new URL(request.url).searchParams);
+        const scope = await readScope(sql, visitor, request);
+        const lineId = await requireLine(sql, { address, scope });
+        const { total, versions } = await listVersionHistory(sql, { lineId, ...scope, ...page });
+        return conditionalJson(request, { data: { versions: versions.map(presentVersion), total, ...page } });
+      },
+      { publicAccess: true, params: DefinitionParams, detail: VERSIONS_DETAIL },
+    )
+    .get(
+      "/diff",
+      async ({ params, request, visitor }) => {
+        const address = parseLineAddress(params);
+        const { fromVersion, toVersion, mode } = parseComparison(new URL(request.url).searchParams);
+        const scope = await readScope(sql, visitor, request);
+        const find = (version: string) => requireDefinition(sql, { address: { ...address, version }, scope });
+        const [from, to] = await Promise.all([find(fromVersion), find(toVersion)]);
+        if (showsContent(mode)) requireAllowed(mayCompareContent(await findViewerTier(sql, scope.viewer)));
+        return conditionalJson(request, compareVersions(from, to, mode));
+      },
+      { publicAccess: true, params: DefinitionParams, detail: DIFF_DETAIL },
+    );
+}
+
+function parsePage(query: URLSearchParams): { limit: number; offset: number } {
+  return readQuery(query, (reader) => ({
+    limit: reader.integer("limit", { least: 1, most: MAX_LIMIT, unset: DEFAULT_LIMIT }),
+    offset: reader.integer("offset", { least: 0, most: MAX_OFFSET, unset: 0 }),
+  }));
+}
+
+function presentVersion(row: VersionHistoryRow) {
+  return {
+    id: row.id,
+    version: row.version,
+    status: row.status,
+    hash: row.hash,
+    promptHash: row.promptHash,
+    changeSummary: row.changeSummary,
+    changeType: row.changeType,
+    createdAt: row.createdAt,
+    createdBy: row.authorId,
+  };
+}
+
+function parseComparison(query: URLSearchParams) {
+  const { from, to, mode } = readQuery(query, (reader) => ({
+    from: reader.text("from", MAX_VERSION_LENGTH) ?? "",
+    to: reader.text("to", MAX_VERSION_LENGTH) ?? "",
+    mode: {
+      format: reader.word("format", DIFF_FORMATS),
+      full: reader.word("full", ["false", "true"]) === "true",
+    },
+  }));
+  const problems: Problem[] = Object.entries({ from, to })
+    .filter(([, version]) => !isVersion(version))
+    .map(([path]) => ({ path, message: "must be MAJOR.MINOR.PATCH, such as 1.0.0" }));
+  if (problems.length > 0) throw refuseInput(problems);
+  return { fromVersion: from, toVersion: to, mode };
+}
+
+/** The highest tier among the organizations that count for the viewer; anonymous callers have none. */
+async function findViewerTier(sql: Sql, { userId, boundOrgId }: DefinitionViewer): Promise<SubscriptionTier> {
+  if (userId === null) return "free";
+  const memberships = await listMemberships(sql, userId);
+  const tiers = memberships
+    .filter(({ orgId }) => boundOrgId === null || orgId === boundOrgId)
+    .map(({ tier }) => tier);
+  return SUBSCRIPTION_TIERS.findLast((tier) => tiers.includes(tier)) ?? "free";
+}

@@ -1,0 +1,48 @@
+/** Finds what a write names: the line of the organization that the call means, as far as the caller may change it. */
+import { mayWriteDefinitions } from "../../shared/policy.ts";
+import { findLineId } from "../../sql/definition_lines.ts";
+import { type DefinitionRow, lockDefinition } from "../../sql/definitions.ts";
+import type { Pool, Sql } from "../../sql/pool.ts";
+import { auditActor } from "../audit_actor.ts";
+import type { Caller } from "../authenticate.ts";
+import { resolveOrg } from "../organization.ts";
+import { requireAllowed } from "../require_allowed.ts";
+import type { DefinitionAddress, VersionAddress } from "./address.ts";
+import type { Writer } from "./new_draft.ts";
+import { definitionNotFound, viewerOf } from "./reading.ts";
+
+/** Who writes, in which organization. Throws ORG_ACCESS_DENIED; the role is for the caller of this to check. */
+export async function findWriter(sql: Sql, caller: Caller, request: Request): Promise<Writer> {
+  const org = await resolveOrg(sql, caller, request);
+  return { caller, viewer: viewerOf(caller), actor: auditActor(request, caller), org };
+}
+
+/**
+ * The line of a name in the writer's organization. Throws NOT_FOUND before INSUFFICIENT_ORG_ROLE: a member sees all
+ * of the organization's lines.
+ */
+export async function requireOwnLine(sql: Sql, writer: Writer, address: DefinitionAddress): Promise<string> {
+  const { orgId, role } = writer.org;
+  const lineId = await findLineId(sql, { orgId, type: address.type, name: address.name });
+  if (lineId === null) throw definitionNotFound(address, "definition");
+  requireAllowed(mayWriteDefinitions(role));
+  return lineId;
+}
+
+/**
+ * Changes one version: finds it in the writer's organization, locks it, so that writers of one version take turns and
+ * each sees what the last one did, and hands it to `change`, all in one transaction.
+ */
+export async function changeVersion<Result>(
+  sql: Pool,
+  { writer, address }: { writer: Writer; address: VersionAddress },
+  change: (tx: Sql, row: DefinitionRow) => Promise<Result>,
+): Promise<Result> {
+  const lineId = await requireOwnLine(sql, writer, address);
+  // The driver's type of what a transaction returns unwraps arrays of queries, of which there are none here.
+  return (await sql.begin(async (tx) => {
+    const row = await lockDefinition(tx, { lineId, version: address.version });
+    if (!row) throw definitionNotFound(address, "version");
+    return change(tx, row);
+  })) as Result;
+}

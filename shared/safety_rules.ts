@@ -1,0 +1,195 @@
+/** What the safety scan takes for evidence of misuse (definition languages, section 6). */
+
+export type SignalSeverity = "medium" | "high";
+
+export interface SafetyRule {
+  id: string;
+  severity: SignalSeverity;
+  title: string;
+}
+
+/** A rule about a text, wherever it stands. */
+export interface TextRule extends SafetyRule {
+  /** Each with the flag g. */
+  patterns: readonly RegExp[];
+  /** True where a text that warns of the very thing must not be taken for it. */
+  sparesWarnings: boolean;
+}
+
+/** A rule about a map of the document. */
+export interface BlockRule extends SafetyRule {
+  /** The key that gives it away; null when the map is in order. */
+  find: (block: Readonly<Record<string, unknown>>) => string | null;
+}
+
+/** Lists of what an agent is to find, or never to do: what they name is not what they do. */
+export const WARNING_KEYS: ReadonlySet<string> = new Set([
+  "auto_fail",
+  "common_mistakes",
+  "detection_patterns",
+  "explicit_prohibitions",
+  "failure_code_examples",
+  "red_flags",
+]);
+
+// Every repetition is bounded, so that no text makes a pattern slow.
+const FETCH = "(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)";
+const INTERPRETER = String.raw`(?:sudo\s+(?:-\w+\s+){0,5})?(?:/\S{1,20}/)?(?:(?:ba|z|da|k|fi)?sh|iex|Invoke-Expression|(?:python\d?|perl|ruby|node|php)(?!\s+-[a-z]))\b`;
+/** A command with its arguments, over continued lines too. */
+const ARGUMENTS = String.raw`(?:[^|\n\\]|\\[\s\S]){0,300}`;
+/** What reads a file, up to its name: a command, one that takes several files, or words. */
+const READ = [
+  String.raw`\b(?:cat|less|more|head|tail|cp|mv|base64|xxd|strings|od|type|Get-Content)\s+(?:-\S{1,20}\s+){0,4}["']?`,
+  String.raw`\b(?:cat|tar|zip|7z|scp|rsync|curl|wget)\s+(?:\S{1,80}\s+){0,6}?(?:\S{0,40}[=@<:])?["']?`,
+  String.raw`\b(?:read|open|print|show|output|return|send|post|upload|copy|collect|include)\s+(?:(?:the|all|every|any|your|their|private|secret|files?|from|(?:contents?|values?|lines?|keys?)\s+(?:in|of|from))\s+){0,6}["'\x60]?`,
+];
+const PRIVATE_PATH = String.raw`(?:~|\$\{?HOME\}?|/root|/home/[\w.-]{1,40})/\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|config/gcloud|git-credentials)\b(?!/(?:known_hosts\b|[\w.-]{1,60}\.pub\b))`;
+const KEY_FILE = String.raw`[\w./~-]{0,80}(?:\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|\.(?:p12|pfx|key)\b|\b(?!\w{0,40}(?:cert|chain|public|bundle|\bca))[\w-]{1,40}\.pem\b)`;
+const DOT_ENV = String.raw`(?:[\w/~-][\w./~-]{0,80}/)?\.env(?!\.(?:example|sample|template|dist)\b)(?:\.\w{1,20})?(?![\w-])`;
+const SECRET_WORD = String.raw`[\w.-]{0,60}(?:secret|token|passw|api_?key|credential|private_?key)`;
+const INSTRUCTIONS = "(?:instructions?|prompts?|directives?|guidelines?|rules)";
+const PERSON = String.raw`(?:the\s+)?(?:user|operator|human|reviewer|developer|maintainer|person|anyone|anybody)s?\b`;
+const NOT = String.raw`\b(?:do\s+not|don['’]t|never|must\s+not|without)\s+(?:ever\s+)?`;
+
+function anyCase(...parts: string[]): RegExp {
+  return new RegExp(parts.join(""), "gi");
+}
+
+const ENVIRONMENT_DUMP: SafetyRule = {
+  id: "environment-dump",
+  severity: "high",
+  title: "The whole environment is printed or sent",
+};
+
+export const TEXT_RULES: readonly TextRule[] = [
+  {
+    id: "shell-include",
+    severity: "high",
+    title: "A shell command that runs when the rendered file is loaded",
+    patterns: [/!`[^`\n]{1,500}`/g],
+    sparesWarnings: false,
+  },
+  {
+    id: "file-include",
+    severity: "high",
+    title: "A file that is read into the prompt when the rendered file is loaded",
+    patterns: [
+      /(?:^|[\s(])@(?:~\/|\.{1,2}\/|\/(?:etc|home|opt|proc|root|tmp|usr|var|Users)\/)[\w.~/-]{1,200}/g,
+      /(?:^|[\s(])@[\w-]{1,60}\/[\w./-]{1,200}\.(?:md|txt|json|ya?ml|env|pem|key|toml|ini|cfg|csv|log)\b/g,
+    ],
+    sparesWarnings: false,
+  },
+  {
+    id: "remote-script",
+    severity: "high",
+    title: "A script from the network is run unseen",
+    patterns: [
+      anyCase(String.raw`\b${FETCH}\b${ARGUMENTS}(?:\|${ARGUMENTS}){0,3}\|\s*${INTERPRETER}`),
+      anyCase(
+        String.raw`(?:${INTERPRETER}|\bsource|(?:^|\s)\.)\s+(?:-\w+\s+){0,3}["']?(?:<\(|\$\(|\x60)\s*${FETCH}\b`,
+      ),
+      anyCase(String.raw`\b(?:eval|iex|Invoke-Expression)\b[\s("'$&]{0,20}${FETCH}\b`),
+      anyCase(String.raw`\bbase64\s+(?:-d|-D|--decode)\b${ARGUMENTS}\|\s*${INTERPRETER}`),
+    ],
+    sparesWarnings: true,
+  },
+  {
+    id: "secret-read",
+    severity: "high",
+    title: "Credentials or key material are read",
+    patterns: [
+      ...READ.map((read) => anyCase(`${read}(?:${PRIVATE_PATH}|${KEY_FILE}|${DOT_ENV})`)),
+      /\bgpg2?\b[^\n]{0,60}--export-secret|\bsecurity\s+(?:find|dump)-(?:generic|internet)?-?(?:password|keychain)/gi,
+    ],
+    sparesWarnings: true,
+  },
+  {
+    ...ENVIRONMENT_DUMP,
+    patterns: [
+      /\bprintenv\b(?!\s+\w)|\bexport -p\b|(?:^|[|;&(`\n]\s{0,20})env\s{0,5}[|>]|[|;&(`]\s{0,5}env\s{0,5}[;&)`\n]/g,
+      /\/proc\/(?:self|\d{1,9}|\$\$)\/environ\b|JSON\.stringify\(\s{0,5}process\.env\s{0,5}[,)]|\bdict\(os\.environ\)|\b(?:gci|ls|dir|Get-ChildItem)\s+env:/gi,
+      /\b(?:dump|exfiltrate|leak)\w{0,3}\s+(?:\w+\s+){0,3}environment\b/gi,
+      /\b(?:print|output|show|send|report|return|include|post)\s+(?:the\s+)?(?:values?|contents?)\s+of\s+(?:all\s+|every\s+|the\s+){0,2}environment\b/gi,
+    ],
+    sparesWarnings: true,
+  },
+  {
+    id: "secret-in-url",
+    severity: "high",
+    title: "A secret is put into a web address",
+    patterns: [
+      anyCase(
+        String.raw`\b(?:https?|wss?|ftp)://[^\s"'<>]{0,300}?(?:\{\{\s{0,5}|\$\{?\{?\s{0,5}|%)${SECRET_WORD}`,
+      ),
+    ],
+    sparesWarnings: true,
+  },
+  {
+    id: "instruction-override",
+    severity: "high",
+    title: "Earlier instructions are to be ignored",
+    patterns: [
+      anyCase(
+        String.raw`\b(?:ignore|disregard|forget|override|bypass)\b\s+(?:\w+\s+){0,3}(?:previous|prior|earlier|above|preceding|foregoing|system|your)\s+(?:\w+\s+){0,3}${INSTRUCTIONS}\b`,
+      ),
+      /\b(?:ignore|disregard|forget)\s+(?:everything|anything|all)\s+(?:\w+\s+){0,2}(?:above|before|earlier|previously|you\s+(?:were|have\s+been)\s+told)\b/gi,
+    ],
+    sparesWarnings: true,
+  },
+  {
+    id: "hidden-from-user",
+    severity: "medium",
+    title: "Something is to be kept from the person who runs it",
+    patterns: [
+      anyCase(
+        NOT,
+        String.raw`(?:tell|telling|inform|informing|notify|notifying|alert|alerting)\s+${PERSON}(?=\s*(?:$|[.,;!)]|(?:about|of|anything|this|when\s+you|that\s+you)\b))`,
+      ),
+      anyCase(
+        NOT,
+        String.raw`(?:show|reveal|display|mention|report)\w{0,3}\s+(?:this|it|that|these|them|the\s+\w+)\s+(?:to\s+${PERSON}|in\s+(?:the|your)\s+(?:answer|report|output|response))`,
+      ),
+      anyCase(
+        String.raw`\b(?:hide|conceal|keep)\s+(?:this|it|these|that|the\s+\w+)\s+(?:hidden\s+|secret\s+)?from\s+${PERSON}`,
+      ),
+      /\bsilently\s+(?:send|upload|post|copy|exfiltrate|transmit|forward)\b/gi,
+    ],
+    sparesWarnings: true,
+  },
+  {
+    id: "invisible-characters",
+    severity: "high",
+    title: "Characters that nobody sees, or that reorder what is seen",
+    patterns: [
+      // Embedding, override and isolation of direction; zero width; fillers; half of a hidden tag outside of a flag.
+      /[\u202A-\u202E\u2066-\u2069\u200B\u2060-\u2064\uFEFF\u180E\u115F\u1160\u3164\uFFA0]/gu,
+      /(?<![\u{1F3F4}\u{E0020}-\u{E007F}])[\u{E0000}-\u{E007F}]/gu,
+      /[\u{E0100}-\u{E01EF}]{2}/gu,
+      // Joiners have their use in emoji and in Indic and Arabic script, and none between these letters.
+      /[A-Za-z0-9][\u200C\u200D][A-Za-z0-9]/gu,
+    ],
+    sparesWarnings: false,
+  },
+];
+
+export const BLOCK_RULES: readonly BlockRule[] = [
+  {
+    ...ENVIRONMENT_DUMP,
+    // As a whole command; the word alone is harmless everywhere else.
+    find: ({ command }) =>
+      typeof command === "string" && /^\s*(?:env|set)\s*$/.test(command) ? "command" : null,
+  },
+  {
+    id: "self-approval",
+    severity: "medium",
+    title: "Who starts the pipeline may approve it alone",
+    find: ({ allow_self_approval: isAllowed, min_approvals: count = 1 }) =>
+      isAllowed === true && !(typeof count === "number" && count > 1) ? "allow_self_approval" : null,
+  },
+  {
+    id: "approval-by-timeout",
+    severity: "high",
+    title: "Waiting long enough counts as approval",
+    find: ({ timeout_behavior: behavior }) => (behavior === "approve" ? "timeout_behavior" : null),
+  },
+];

@@ -1,0 +1,151 @@
+/** The safety scan: looks through every text of a definition for evidence of misuse. */
+import type { DefinitionSource } from "./definition_source.ts";
+import {
+  BLOCK_RULES,
+  type SafetyRule,
+  type SignalSeverity,
+  TEXT_RULES,
+  type TextRule,
+  WARNING_KEYS,
+} from "./safety_rules.ts";
+import { formatPath, type PathStep } from "./yaml_problems.ts";
+import { isRecord, toList, toRecord } from "./yaml_values.ts";
+
+/** Goes up with every change of what is found. */
+export const SAFETY_SCAN_VERSION = "1.0.0";
+
+/** One finding. */
+export interface SafetySignal {
+  id: string;
+  severity: SignalSeverity;
+  title: string;
+  /** What was found, invisible characters by number. */
+  detail: string;
+  /** The path in the document, such as `command.preflight.checks[0].command`. */
+  location: string;
+}
+
+/** What the definition is able to do; no judgement. */
+export interface Capabilities {
+  tools: string[];
+  /** How many shell commands run before the work begins. */
+  preflightCommands: number;
+  maxTokens?: number;
+  temperature?: number;
+  agentType?: string;
+}
+
+export interface SafetyScan {
+  version: string;
+  capabilities: Capabilities;
+  signals: SafetySignal[];
+  /** The severity of the worst signal. */
+  riskLevel: "none" | SignalSeverity;
+}
+
+/** More signals make nobody more careful. */
+const MAX_SIGNALS = 100;
+const MAX_EXCERPT_LENGTH = 120;
+
+/** Depends on the document and SAFETY_SCAN_VERSION only. */
+export function scanDefinition(
+  source: Pick<DefinitionSource, "type" | "root" | "body" | "fields">,
+): SafetyScan {
+  const signals: SafetySignal[] = [];
+  scanValue(source.root, { path: [], isWarning: false, signals });
+  const isHigh = signals.some(({ severity }) => severity === "high");
+  const riskLevel = isHigh ? "high" : signals.length > 0 ? "medium" : "none";
+  return { version: SAFETY_SCAN_VERSION, capabilities: listCapabilities(source), signals, riskLevel };
+}
+
+interface Place {
+  path: readonly PathStep[];
+  /** Inside of a list of what to look for or never to do. */
+  isWarning: boolean;
+  signals: SafetySignal[];
+}
+
+function scanValue(value: unknown, place: Place): void {
+  if (typeof value === "string") scanText(value, place);
+  else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) scanValue(item, { ...place, path: [...place.path, index] });
+  } else if (isRecord(value)) scanBlock(value, place);
+}
+
+function scanBlock(block: Record<string, unknown>, place: Place): void {
+  for (const rule of BLOCK_RULES) {
+    const key = rule.find(block);
+    if (key !== null) addSignal(rule, `${key}: ${block[key]}`, { ...place, path: [...place.path, key] });
+  }
+  for (const [key, value] of Object.entries(block)) {
+    const inside = {
+      ...place,
+      path: [...place.path, key],
+      isWarning: place.isWarning || WARNING_KEYS.has(key),
+    };
+    scanText(key, inside);
+    scanValue(value, inside);
+  }
+}
+
+function scanText(text: string, place: Place): void {
+  for (const rule of TEXT_RULES) {
+    if (rule.sparesWarnings && place.isWarning) continue;
+    const found = findEvidence(text, rule);
+    if (found !== null) addSignal(rule, found, place);
+  }
+}
+
+/** The first piece of the text that a rule is about. */
+function findEvidence(text: string, rule: TextRule): string | null {
+  for (const pattern of rule.patterns) {
+    for (const match of text.matchAll(pattern)) {
+      if (!rule.sparesWarnings || !isForbidden(text, match.index)) return match[0];
+    }
+  }
+  return null;
+}
+
+/** `Never print …` and `Do not open …` ask for the opposite; anything longer in between may mean something else. */
+const FORBIDS =
+  /\b(?:never|do not|don['’]t|must not|may not|cannot|should not|shall not|refuse to|avoid)\s+(?:ever\s+)?(?:\w+,?\s+or\s+)?["'`]?$/i;
+
+function isForbidden(text: string, at: number): boolean {
+  return FORBIDS.test(text.slice(Math.max(0, at - 60), at));
+}
+
+function addSignal(rule: SafetyRule, found: string, { path, signals }: Place): void {
+  if (signals.length >= MAX_SIGNALS) return;
+  const { id, severity, title } = rule;
+  signals.push({ id, severity, title, detail: excerpt(found), location: formatPath(path) });
+}
+
+function excerpt(found: string): string {
+  const line = found.trim().replace(/\s+/g, " ");
+  const short =
+    line.length > MAX_EXCERPT_LENGTH ? `${line.slice(0, MAX_EXCERPT_LENGTH)}…`.toWellFormed() : line;
+  return short.replace(/\p{Default_Ignorable_Code_Point}|[\u202A-\u202E\u2066-\u2069]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
+  });
+}
+
+function listCapabilities({ body, fields }: Pick<DefinitionSource, "body" | "fields">): Capabilities {
+  const { tools } = toRecord(body["interface"]);
+  const { max_tokens: maxTokens, temperature: agentTemperature } = toRecord(body["defaults"]);
+  const { temperature = agentTemperature } = toRecord(body["overrides"]);
+  return {
+    tools: toList(tools).filter((tool) => typeof tool === "string"),
+    preflightCommands: countCommands(body["preflight"]),
+    ...(typeof maxTokens === "number" ? { maxTokens } : {}),
+    ...(typeof temperature === "number" ? { temperature } : {}),
+    ...(fields.agentType === null ? {} : { agentType: fields.agentType }),
+  };
+}
+
+function countCommands(preflight: unknown): number {
+  const { checks, extraction } = toRecord(preflight);
+  return [...toList(checks), ...toList(extraction)].filter(
+    (step) => typeof toRecord(step)["command"] === "string",
+  ).length;
+}

@@ -1,0 +1,66 @@
+/** Runtime Markdown of agents: a file for `.claude/agents/`. */
+import { type Agent, readCategoryNames } from "./agent/agent.ts";
+import { checkAgent } from "./agent/agent_type.ts";
+import { writeAutomaticFailure } from "./agent/auto_fail.ts";
+import { writeCollaboration, writeVoice } from "./agent/collaboration.ts";
+import { writeDecision } from "./agent/decision.ts";
+import { writeKnowledge } from "./agent/knowledge.ts";
+import { writeForecastFrame, writeLens } from "./agent/lens.ts";
+import { writeLimits, writeOpening, writePurpose } from "./agent/mission.ts";
+import { writeProcedure } from "./agent/procedure.ts";
+import { writeReport } from "./agent/report.ts";
+import { writeScoring, writeSeverity } from "./agent/scoring.ts";
+import { writeSetting } from "./agent/setting.ts";
+import { writeSpecialCases } from "./agent/special_cases.ts";
+import { writeCompletion, writeTasks, writeUndo } from "./agent/tasks.ts";
+import { runtimeTools } from "./agent/tools.ts";
+import { renderFrontMatter } from "./front_matter.ts";
+import { type Source, writeTitle, writeUnknownBlocks } from "./interface_block.ts";
+import { MarkdownWriter } from "./markdown_writer.ts";
+import { modelAlias } from "./model_alias.ts";
+
+/** In the order of the text (definition-languages, section 4). */
+const SECTIONS: readonly ((w: MarkdownWriter, agent: Agent) => void)[] = [
+  writeOpening,
+  writePurpose,
+  writeLimits,
+  writeSetting,
+  writeKnowledge,
+  writeLens,
+  writeForecastFrame,
+  writeScoring,
+  writeSeverity,
+  writeAutomaticFailure,
+  writeTasks,
+  writeProcedure,
+  writeDecision,
+  writeCompletion,
+  writeUndo,
+  writeSpecialCases,
+  writeReport,
+  writeCollaboration,
+  writeVoice,
+];
+
+/** What the registry shows beside the text, and what the host reads from its own settings. */
+const REGISTRY_KEYS = ["risk_level", "triggers", "domain_profile"] as const;
+const HOST_KEYS = ["timeout", "max_tokens", "temperature"] as const;
+
+export function renderAgent(source: Source): string {
+  const agent: Agent = { ...source, type: checkAgent(source), categoryNames: readCategoryNames(source) };
+  const defaults = source.body.map("defaults");
+  defaults?.skip(...HOST_KEYS);
+  source.interface.skip(...REGISTRY_KEYS);
+  const frontMatter = renderFrontMatter([
+    ["name", source.name],
+    ["description", source.description],
+    ["tools", runtimeTools(agent)],
+    ["model", modelAlias(defaults?.raw("model"))],
+    ["version", source.version],
+  ]);
+  const w = new MarkdownWriter();
+  writeTitle(w, source);
+  for (const writeSection of SECTIONS) writeSection(w, agent);
+  writeUnknownBlocks(w, source);
+  return `${frontMatter}\n${w}`;
+}

@@ -1,0 +1,61 @@
+/** Why the agent exists, and where its part ends. */
+import type { Fields } from "../fields.ts";
+import { writeLeftovers } from "../generic_section.ts";
+import { type Inline, md, prose } from "../inline.ts";
+import type { MarkdownWriter } from "../markdown_writer.ts";
+import { type Agent, agentBlock } from "./agent.ts";
+
+export function writeOpening(w: MarkdownWriter, agent: Agent): void {
+  w.paragraph(agentBlock(agent, "mission")?.prose("opener") ?? prose(agent.description));
+}
+
+export function writePurpose(w: MarkdownWriter, agent: Agent): void {
+  const mission = agentBlock(agent, "mission");
+  w.heading(2, md`Purpose`);
+  w.paragraph(mission?.prose("outcome_framing") ?? null);
+  w.paragraph(mission?.prose("stakes") ?? null);
+  w.paragraph(mission?.prose("vocabulary_rationale") ?? null);
+}
+
+export function writeLimits(w: MarkdownWriter, agent: Agent): void {
+  const mission = agentBlock(agent, "mission");
+  w.heading(2, md`Limits`);
+  w.bullets(md`Stay within your part:`, mission?.proses("role_boundaries") ?? []);
+  w.bullets(md`Rules without exception:`, mission?.proses("explicit_prohibitions") ?? []);
+  w.bullets(md`What you cannot know, and say so:`, mission?.proses("epistemic_limitations") ?? []);
+  const nature = agent.interface.map("epistemic_nature");
+  if (nature) {
+    w.bullets(md`How far your claims reach:`, describeNature(nature));
+    writeLeftovers(w, nature);
+  }
+  // Whether findings carry codes is said where the codes are listed.
+  mission?.skip("taxonomy_mandate");
+  if (mission) writeLeftovers(w, mission);
+}
+
+const NATURE: Readonly<Record<string, Readonly<Record<string, Inline>>>> = {
+  verifiability: {
+    mechanically_checkable: md`A machine can check them; say how.`,
+    expert_judgment: md`They are expert judgement, which no machine can confirm.`,
+    not_checkable: md`Nobody can check them; offer them as opinion.`,
+  },
+  determinism: {
+    deterministic: md`The same input always leads to the same result.`,
+    stochastic: md`A second run may differ in its details.`,
+    environment_dependent: md`The result depends on the environment; name the one you saw.`,
+  },
+  claim_type: {
+    factual: md`You state what is the case.`,
+    normative: md`You state what ought to be the case.`,
+    observational: md`You report what you observed, without explaining it.`,
+  },
+};
+
+function describeNature(nature: Fields): (Inline | null)[] {
+  return Object.entries(NATURE).map(([key, sentences]) => {
+    const value = nature.peek(key);
+    if (typeof value !== "string" || !Object.hasOwn(sentences, value)) return null;
+    nature.skip(key);
+    return sentences[value] ?? null;
+  });
+}

@@ -1,0 +1,125 @@
+/** How the agent gives points, and what fails at once. */
+import type { Fields } from "../fields.ts";
+import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { given, type Inline, join, md } from "../inline.ts";
+import type { MarkdownWriter } from "../markdown_writer.ts";
+import { type Agent, agentBlock } from "./agent.ts";
+
+export function writeScoring(w: MarkdownWriter, agent: Agent): void {
+  const scoring = agentBlock(agent, "scoring");
+  if (!scoring) return;
+  w.heading(2, md`Scoring`);
+  w.paragraph(given(scoring.number("maxScore"), (max) => md`The score runs from 0 to ${max}.`));
+  const categories = scoring.entries("categories", "name").map((fields, index) => ({
+    fields,
+    title: fields.prose("name") ?? fields.prose("id") ?? md`Category ${index + 1}`,
+    weight: fields.number("weight"),
+  }));
+  const total = categories.reduce((sum, category) => sum + (category.weight ?? 0), 0);
+  w.table(
+    ["Category", "Weight"],
+    [
+      ...categories.map(({ title, weight }) => [title, given(weight, (points) => md`${points}`)]),
+      [md`**Total**`, md`**${total}**`],
+    ],
+  );
+  w.paragraph(scoring.prose("weight_rationale"));
+  w.paragraph(scoring.prose("interpretation"));
+  for (const { fields, title } of categories) writeCategory(w, fields, title);
+  w.heading(3, md`Calibration`);
+  for (const example of scoring.entries("calibration_examples", "description")) writeCalibration(w, example);
+  writeLeftovers(w, scoring);
+}
+
+function writeCategory(w: MarkdownWriter, category: Fields, title: Inline): void {
+  w.heading(3, title);
+  category.skip("id");
+  w.paragraph(category.prose("description"));
+  for (const criterion of category.entries("criteria", "name")) writeCriterion(w, criterion);
+  writeLeftoverBullets(w, category);
+}
+
+function writeCriterion(w: MarkdownWriter, criterion: Fields): void {
+  const points = given(criterion.number("points"), (count) =>
+    count === 1 ? md`1 point` : md`${count} points`,
+  );
+  const name = criterion.strong("name") ?? criterion.strong("id");
+  criterion.skip("id");
+  w.bullet(join([points, name, criterion.prose("description")], " – "), () => {
+    writeFailureCode(w, criterion);
+    writeVerification(w, criterion);
+    w.bullet(given(criterion.prose("guidance"), (text) => md`How to judge: ${text}`));
+    for (const partial of criterion.entries("partial_scores", "condition")) {
+      const score = given(partial.number("points") ?? partial.number("score"), (count) => md`${count}`);
+      w.bullet(
+        given(
+          join([score, partial.prose("condition", "description")], " – "),
+          (text) => md`In part: ${text}`,
+        ),
+        () => writeLeftoverBullets(w, partial),
+      );
+    }
+    writeLeftoverBullets(w, criterion);
+  });
+}
+
+function writeFailureCode(w: MarkdownWriter, criterion: Fields): void {
+  w.bullet(given(criterion.code("failure_taxonomy"), (text) => md`Failure code: ${text}`));
+  const taxonomy = criterion.map("failure_taxonomy");
+  if (!taxonomy) return;
+  const failureCode = taxonomy.code("failure_mode", "code");
+  const severity = taxonomy.prose("default_severity", "severity");
+  if (failureCode === null) return;
+  w.bullet(
+    severity === null
+      ? md`Failure code: ${failureCode}`
+      : md`Failure code: ${failureCode}, by default ${severity}`,
+  );
+}
+
+function writeVerification(w: MarkdownWriter, criterion: Fields): void {
+  w.bullet(given(criterion.prose("verification"), (text) => md`How to check: ${text}`));
+  const verification = criterion.map("verification");
+  if (!verification) return;
+  const automation = verification.map("automation");
+  const tool = given(automation?.prose("tool") ?? null, (name) => md`Check command (${name})`);
+  const command = automation?.text("command") ?? verification.text("command");
+  if (tool !== null || command !== null) writeCommand(w, tool ?? md`Check command`, command);
+  w.bullet(given(automation?.prose("threshold") ?? null, (text) => md`Threshold of the check: ${text}`));
+  w.bullet(given(verification.prose("guidance", "description"), (text) => md`How to judge: ${text}`));
+  // A command says by itself that the check is automated.
+  const method = command === null ? verification.prose("method") : null;
+  verification.skip("method");
+  w.bullet(given(method, (text) => md`Kind of check: ${text}`));
+}
+
+function writeCalibration(w: MarkdownWriter, example: Fields): void {
+  const score = given(example.prose("score", "expected_score"), (text) => md`**${text}**`);
+  const text = example.prose("description", "scenario", "example", "name");
+  w.bullet(join([score, text, example.prose("reasoning", "why", "rationale")], " – "), () =>
+    writeLeftoverBullets(w, example),
+  );
+}
+
+export function writeSeverity(w: MarkdownWriter, agent: Agent): void {
+  const deductions = agentBlock(agent, "deductions");
+  if (!deductions) return;
+  w.heading(2, md`Severity`);
+  w.table(
+    ["Level", "Points", "Meaning", "Action"],
+    deductions
+      .entries("severity_scale", "level")
+      .map((level) => [
+        join([level.prose("emoji"), level.prose("level")], " "),
+        level.peek("points") === "auto_fail" ? automaticFailure(level) : level.prose("points"),
+        level.prose("label"),
+        level.prose("action"),
+      ]),
+  );
+  writeLeftovers(w, deductions);
+}
+
+function automaticFailure(level: Fields): Inline {
+  level.skip("points");
+  return md`automatic failure`;
+}

@@ -1,0 +1,57 @@
+/** Where the agent works and what it can look at. */
+import { writeAssignments } from "../assignments.ts";
+import type { Fields } from "../fields.ts";
+import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { given, type Inline, join, listed, md } from "../inline.ts";
+import type { MarkdownWriter } from "../markdown_writer.ts";
+import { type Agent, agentBlock } from "./agent.ts";
+import { hostTools } from "./tools.ts";
+
+const WHEN_TIME_RUNS_OUT: Readonly<Record<string, Inline>> = {
+  fail: md`When time runs out, stop and report a failure.`,
+  warn: md`When time runs out, deliver what you have and warn that it is incomplete.`,
+  continue: md`When time runs out, carry on with what you have.`,
+};
+
+export function writeSetting(w: MarkdownWriter, agent: Agent): void {
+  const context = agentBlock(agent, "context");
+  w.heading(2, md`Setting`);
+  w.bullet(given(context?.code("working_directory") ?? null, (path) => md`Working directory: ${path}`));
+  w.bullet(given(context?.code("shell") ?? null, (shell) => md`Shell: ${shell}`));
+  writeAssignments(w, md`Environment variable`, context?.map("environment") ?? null);
+  w.bullet(given(context ?? null, describeTimeout));
+  w.bullet(
+    given(
+      listed(hostTools(agent)),
+      (tools) => md`You also need ${tools}; the host you run in knows under which tool name.`,
+    ),
+  );
+  if (!context) return;
+  for (const source of context.entries("data_sources", "name")) writeDataSource(w, source);
+  writeLeftovers(w, context);
+}
+
+function describeTimeout(context: Fields): Inline | null {
+  const behavior = context.text("timeout_behavior");
+  if (behavior === null) return null;
+  if (Object.hasOwn(WHEN_TIME_RUNS_OUT, behavior)) return WHEN_TIME_RUNS_OUT[behavior] ?? null;
+  return given(context.prose("timeout_behavior"), (text) => md`When time runs out: ${text}`);
+}
+
+function writeDataSource(w: MarkdownWriter, source: Fields): void {
+  w.heading(3, source.prose("name", "id") ?? md`Data source`);
+  w.paragraph(source.prose("description"));
+  for (const tool of source.entries("tools", "name")) {
+    w.bullet(join([tool.code("name"), tool.prose("purpose", "description")], ": "), () => {
+      w.bullet(given(tool.code("usage"), (usage) => md`Usage: ${usage}`));
+      writeLeftoverBullets(w, tool);
+    });
+  }
+  for (const entry of source.entries("commands", "command")) {
+    const command = entry.text("command");
+    const purpose = entry.prose("purpose", "description") ?? md`Command`;
+    writeCommand(w, purpose, command, () => writeLeftoverBullets(w, entry));
+  }
+  writeLeftoverBullets(w, source);
+  w.unlessWritten(md`Use it where it helps.`);
+}

@@ -1,0 +1,137 @@
+/** What an executor or generator is given, does and hands back. */
+import { groupByLevel, type Ordered, readOrdered } from "../dependency_levels.ts";
+import type { Fields } from "../fields.ts";
+import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { given, type Inline, join, listed, md } from "../inline.ts";
+import type { MarkdownWriter } from "../markdown_writer.ts";
+import { duration, plural, yesNo } from "../measures.ts";
+import { type Agent, agentBlock } from "./agent.ts";
+
+export function writeTasks(w: MarkdownWriter, agent: Agent): void {
+  const tasks = agentBlock(agent, "tasks");
+  if (!tasks) return;
+  w.heading(2, md`Inputs`);
+  w.table(
+    ["Input", "Type", "Required", "Default", "From", "Meaning"],
+    tasks
+      .entries("inputs", "name")
+      .map((input) => [
+        input.code("id", "name"),
+        describeType(input),
+        yesNo(input.flag("required")),
+        input.code("default"),
+        input.prose("source"),
+        describeMeaning(input),
+      ]),
+  );
+  w.heading(2, md`Steps`);
+  const steps = readOrdered(tasks.entries("operations", "description"), md`Step`);
+  groupByLevel(steps);
+  for (const step of steps) writeStep(w, step);
+  w.heading(2, md`Results`);
+  w.table(
+    ["Result", "Type", "Format", "Required", "Meaning"],
+    tasks
+      .entries("outputs", "name")
+      .map((output) => [
+        output.code("id", "name"),
+        describeType(output),
+        output.prose("format"),
+        yesNo(output.flag("required")),
+        describeMeaning(output),
+      ]),
+  );
+  writeLeftovers(w, tasks);
+}
+
+/** `array of path`, `enum: users, operators or developers`. */
+function describeType(fields: Fields): Inline | null {
+  const type = fields.prose("type");
+  const item = given(fields.prose("itemType", "item_type"), (text) => md`of ${text}`);
+  const values = given(listed(fields.codes("values"), "or"), (text) => md`(${text})`);
+  return join([type, item, values], " ");
+}
+
+/** Names that only repeat the id add nothing, but others tell what it is. */
+function describeMeaning(fields: Fields): Inline | null {
+  return join([fields.prose("name"), fields.prose("description")], ": ");
+}
+
+function writeStep(w: MarkdownWriter, step: Ordered): void {
+  const { fields } = step;
+  fields.skip("id");
+  const name = fields.strong("name");
+  const text = join([name, fields.prose("description")], ": ") ?? step.title;
+  w.numbered(step.number, text, () => {
+    const before = listed(step.after.map((index) => md`${index + 1}`));
+    w.bullet(
+      given(before, (numbers) =>
+        step.after.length === 1 ? md`After step ${numbers}` : md`After steps ${numbers}`,
+      ),
+    );
+    w.bullet(given(fields.code("condition"), (condition) => md`Only if ${condition}`));
+    const command = fields.text("command");
+    if (command !== null) writeCommand(w, md`Command`, command);
+    writeRetry(w, fields);
+    if (fields.flag("rollback_on_failure") === true) w.bullet(md`If it fails, undo what was changed`);
+    writeLeftoverBullets(w, fields);
+  });
+}
+
+function writeRetry(w: MarkdownWriter, fields: Fields): void {
+  const retry = fields.map("retry");
+  const attempts = retry?.number("max_attempts") ?? fields.number("retry");
+  if (attempts === null || attempts <= 0) return;
+  const wait = retry?.number("backoff_ms") ?? null;
+  const times = plural(attempts, "more time");
+  w.bullet(
+    wait === null
+      ? md`If it fails, try ${times} at most`
+      : md`If it fails, try ${times} at most, ${duration(wait)} apart`,
+  );
+}
+
+export function writeCompletion(w: MarkdownWriter, agent: Agent): void {
+  const completion = agentBlock(agent, "completion");
+  if (!completion) return;
+  w.heading(2, md`Completion`);
+  const vocabulary = completion.map("vocabulary");
+  const words = new Map((vocabulary?.keys() ?? []).map((key) => [key, vocabulary?.strong(key) ?? null]));
+  const criteria = completion.entries("criteria", "condition").map((criterion) => {
+    const decision = criterion.text("decision") ?? "";
+    const word = words.get(decision) ?? criterion.strong("decision");
+    const row = [word, criterion.prose("condition"), criterion.prose("label")];
+    return { decision, row };
+  });
+  const used = new Set(criteria.map(({ decision }) => decision));
+  const unused = [...words].filter(([key]) => !used.has(key)).map(([, word]) => [word]);
+  w.paragraph(criteria.length + unused.length > 0 ? md`End with exactly one of these words:` : null);
+  w.table(["Word", "When", "Meaning"], [...criteria.map(({ row }) => row), ...unused]);
+  writeLeftovers(w, completion);
+}
+
+const UNDO: Readonly<Record<string, Inline>> = {
+  git_restore: md`If the work fails, restore the files you changed from Git.`,
+  git_stash: md`Stash uncommitted changes before you begin, and if the work fails, go back to that state.`,
+  backup_restore: md`Back up every file before you change it, and if the work fails, put the backups back.`,
+  manual: md`If the work fails, list the steps by which a person can undo what you changed.`,
+  none: md`Changes are not undone if the work fails.`,
+};
+
+export function writeUndo(w: MarkdownWriter, agent: Agent): void {
+  const rollback = agentBlock(agent, "rollback");
+  if (!rollback) return;
+  if (rollback.flag("enabled") === false) {
+    rollback.discard();
+    return;
+  }
+  w.heading(2, md`Undo`);
+  const strategy = rollback.text("strategy") ?? "";
+  const how = Object.hasOwn(UNDO, strategy)
+    ? (UNDO[strategy] ?? null)
+    : (given(rollback.prose("strategy"), (text) => md`If the work fails, undo it: ${text}.`) ??
+      md`If the work fails, undo what you changed.`);
+  const logs = rollback.flag("preserve_logs") === true ? md`Keep the logs.` : null;
+  w.paragraph(join([how, logs], " "));
+  writeLeftovers(w, rollback);
+}

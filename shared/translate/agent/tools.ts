@@ -1,0 +1,34 @@
+/** The definition's tools in the words of coding agents. */
+import { type Inline, prose } from "../inline.ts";
+import type { Agent } from "./agent.ts";
+
+const RUNTIME_NAMES: Readonly<Record<string, readonly string[]>> = {
+  Read: ["Read"],
+  Grep: ["Grep"],
+  Glob: ["Glob"],
+  Bash: ["Bash"],
+  Web: ["WebFetch", "WebSearch"],
+};
+/** For the types that only look: without the key an agent would be given every tool there is. */
+const READING_TOOLS = "Read, Grep, Glob";
+
+/** Value of `tools` in the front matter; `null` leaves the key out, and then the agent inherits all tools. */
+export function runtimeTools(agent: Agent): string | null {
+  const names = listTools(agent).flatMap((tool) => runtimeNames(tool) ?? []);
+  if (names.length > 0) return [...new Set(names)].join(", ");
+  return agent.type === "executor" || agent.type === "generator" ? null : READING_TOOLS;
+}
+
+/** Tools such as API and MCP, whose name only the host knows. */
+export function hostTools(agent: Agent): (Inline | null)[] {
+  return [...new Set(listTools(agent))].filter((tool) => runtimeNames(tool) === null).map(prose);
+}
+
+function runtimeNames(tool: string): readonly string[] | null {
+  return Object.hasOwn(RUNTIME_NAMES, tool) ? (RUNTIME_NAMES[tool] ?? null) : null;
+}
+
+function listTools(agent: Agent): string[] {
+  const names = agent.interface.texts("tools").flatMap((text) => text.split(","));
+  return names.map((name) => name.trim()).filter((name) => name !== "");
+}

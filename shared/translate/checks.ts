@@ -1,0 +1,133 @@
+/** Checks before and after the work, and detectors: one clause for each kind. */
+import { type Fields, scalarText } from "./fields.ts";
+import { writeLeftoverBullets } from "./generic_section.ts";
+import { code, given, type Inline, join, listed, md } from "./inline.ts";
+import type { MarkdownWriter } from "./markdown_writer.ts";
+import { TranslationFailure } from "./translation_failure.ts";
+
+/** What must hold, as the end of a sentence that begins with "check that" or "is true when". */
+export interface Clause {
+  text: Inline;
+  /** A command of several lines, to be shown below. */
+  script: string | null;
+}
+
+const CLAUSES: Readonly<Record<string, (check: Fields) => Inline | Clause>> = {
+  path_exists: (check) => exists(md`the path`, check),
+  file_exists: (check) => exists(md`the file`, check),
+  dir_exists: (check) => exists(md`the directory`, check),
+  git_clean: () => md`Git reports no uncommitted changes`,
+  env_var: (check) =>
+    md`the environment variable ${check.code("name", "env", "variable") ?? md`named below`} is set`,
+  command: describeCommand,
+  grep: describeSearch,
+  find: (check) => {
+    const pattern = check.code("pattern") ?? md`any name`;
+    return md`there is a file named ${pattern}${place(check)}${filters(check)}${minimum(check)}`;
+  },
+  json_field: (check) => describeField(md`JSON`, check),
+  yaml_field: (check) => describeField(md`YAML`, check),
+};
+
+/** Fails with `unknown_kind` for a kind that has no sentence here. */
+export function readClause(check: Fields): Clause {
+  const kind = check.raw("check");
+  const describe = typeof kind === "string" && Object.hasOwn(CLAUSES, kind) ? CLAUSES[kind] : undefined;
+  if (!describe) {
+    const known = Object.keys(CLAUSES).join(", ");
+    throw new TranslationFailure(
+      "unknown_kind",
+      `${check.path}.check`,
+      `The kind of check is none of ${known}`,
+    );
+  }
+  const clause = describe(check);
+  return typeof clause === "string" ? { text: clause, script: null } : clause;
+}
+
+/** Items of `checks`; fails with `unknown_kind` when it is no list, since a check could hide in it. */
+export function readChecks(block: Fields, key: string): Fields[] {
+  const value = block.peek(key);
+  if (value !== undefined && value !== null && !Array.isArray(value)) {
+    throw new TranslationFailure("unknown_kind", `${block.path}.${key}`, "The checks are not a list");
+  }
+  return block.entries(key, "check");
+}
+
+/** Numbered checks, each with what happens when it does not hold. */
+export function writeChecks(w: MarkdownWriter, checks: readonly Fields[], start = 1): void {
+  for (const [index, check] of checks.entries()) {
+    const { text, script } = readClause(check);
+    check.skip("id");
+    w.numbered(start + index, md`Check that ${text}.`, () => {
+      if (script !== null) w.fence(script, "sh");
+      w.bullet(describeConsequence(check));
+      writeLeftoverBullets(w, check);
+    });
+  }
+}
+
+const CONSEQUENCES: Readonly<Record<string, Inline>> = {
+  abort: md`stop`,
+  stop: md`stop`,
+  warn: md`warn and go on`,
+  skip: md`skip what needs it and go on`,
+};
+
+/** A check that is not required warns, unless it says otherwise. */
+function describeConsequence(check: Fields): Inline {
+  const isRequired = check.flag("required") !== false;
+  const named = check.text("on_fail") ?? check.text("on_mismatch") ?? (isRequired ? "abort" : "warn");
+  const consequence = Object.hasOwn(CONSEQUENCES, named) ? CONSEQUENCES[named] : code(named);
+  const message = given(check.prose("message"), (text) => md`, with the message: ${text}`) ?? md``;
+  return md`Otherwise ${consequence ?? md`stop`}${message}`;
+}
+
+function exists(kind: Inline, check: Fields): Inline {
+  return md`${kind} ${check.code("path", "pattern") ?? md`named below`} exists`;
+}
+
+function describeCommand(check: Fields): Clause {
+  const command = check.text("command") ?? "";
+  const isScript = command.trim().includes("\n");
+  const subject = isScript ? md`the command below` : (code(command) ?? md`the command`);
+  return { text: md`${subject} ${describeExpectation(check)}`, script: isScript ? command : null };
+}
+
+function describeExpectation(check: Fields): Inline {
+  if (check.flag("expect_empty") === true) return md`prints nothing`;
+  const expected = check.flag("expect_output");
+  if (expected !== null) return expected ? md`prints something` : md`prints nothing`;
+  const text = check.code("expect_output", "expect");
+  return text === null ? md`succeeds` : md`prints ${text}`;
+}
+
+function describeSearch(check: Fields): Inline {
+  const pattern = check.code("pattern") ?? md`the pattern below`;
+  return md`${pattern} is found in the files${place(check)}${filters(check)}${minimum(check)}`;
+}
+
+function describeField(format: Inline, check: Fields): Inline {
+  const field = check.code("field", "name") ?? md`named below`;
+  const file = given(check.code("path"), (path) => md` of ${path}`) ?? md``;
+  const expected = scalarText(check.peek("expect"));
+  const value = expected === null ? null : code(expected);
+  if (value !== null) check.skip("expect");
+  return value === null
+    ? md`the ${format} field ${field}${file} is there`
+    : md`the ${format} field ${field}${file} is ${value}`;
+}
+
+function place(check: Fields): Inline {
+  return given(check.code("path"), (path) => md` under ${path}`) ?? md``;
+}
+
+function filters(check: Fields): Inline {
+  const include = given(listed(check.codes("include"), "or"), (names) => md`, only in ${names}`);
+  const exclude = given(listed(check.codes("exclude"), "or"), (names) => md`, but not in ${names}`);
+  return join([include, exclude], "") ?? md``;
+}
+
+function minimum(check: Fields): Inline {
+  return given(check.number("min_matches"), (count) => md`, at least ${count} times`) ?? md``;
+}

@@ -1,0 +1,33 @@
+/** Runtime Markdown of commands: a file for `.claude/commands/`. */
+import { writeAfterwards, writeRecord, writeReport } from "./command/afterwards.ts";
+import { argumentHint, writeArguments, writeInputs } from "./command/arguments.ts";
+import { writePreflight, writeRepeat, writeRun } from "./command/run.ts";
+import { renderFrontMatter } from "./front_matter.ts";
+import { prose } from "./inline.ts";
+import { type Source, writeTitle, writeUnknownBlocks } from "./interface_block.ts";
+import { MarkdownWriter } from "./markdown_writer.ts";
+import { bareModelAlias } from "./model_alias.ts";
+
+/** `allowed-tools` is never written: it would let a text from a registry use tools without asking. */
+export function renderCommand(source: Source): string {
+  const { body } = source;
+  const model = body.map("execution")?.map("model")?.peek("default") ?? body.map("execution")?.peek("model");
+  const frontMatter = renderFrontMatter([
+    ["description", source.description],
+    ["argument-hint", argumentHint(body)],
+    ["model", bareModelAlias(model)],
+  ]);
+  const w = new MarkdownWriter();
+  writeTitle(w, source);
+  w.paragraph(prose(source.description));
+  writeArguments(w, source);
+  writeInputs(w, body);
+  writePreflight(w, body);
+  writeRun(w, source);
+  writeRepeat(w, body);
+  writeAfterwards(w, body);
+  writeRecord(w, body);
+  writeReport(w, body);
+  writeUnknownBlocks(w, source);
+  return `${frontMatter}\n${w}`;
+}

@@ -1,0 +1,91 @@
+/** What happens after a command has run: steps, outcomes, saving and reporting. */
+import type { Fields } from "../fields.ts";
+import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { code, given, type Inline, md, sentence } from "../inline.ts";
+import type { MarkdownWriter } from "../markdown_writer.ts";
+import { writeOutcomes } from "../outcomes.ts";
+
+export function writeAfterwards(w: MarkdownWriter, body: Fields): void {
+  const postflight = body.map("postflight");
+  if (!postflight) return;
+  w.heading(2, md`Afterwards`);
+  for (const [index, step] of postflight.entries("steps", "action").entries()) writeStep(w, step, index + 1);
+  writeOutcomes(
+    w,
+    postflight,
+    postflight.keys().filter((key) => key.startsWith("on_")),
+  );
+  writeLeftovers(w, postflight);
+}
+
+const ACTIONS: Readonly<Record<string, Inline>> = {
+  persist_to_tracker: md`Save the result in the tracker`,
+  verify_saved: md`Check that the result was saved`,
+  present_summary: md`Show the summary`,
+};
+
+const FAILURES: Readonly<Record<string, Inline>> = {
+  block: md`stop`,
+  warn: md`warn and go on`,
+  ignore: md`go on`,
+};
+
+function writeStep(w: MarkdownWriter, step: Fields, number: number): void {
+  const action = step.text("action") ?? "";
+  const command = step.text("command");
+  const isScript = command?.trim().includes("\n") ?? false;
+  const inline = isScript ? md`the command below` : code(command ?? "");
+  const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : null;
+  const run = given(inline, (text) => md`Run ${text}`);
+  const what = known ?? run ?? step.prose("action", "name") ?? md`Continue`;
+  const optional = step.flag("required") === false ? md` (optional)` : md``;
+  w.numbered(number, md`${what}${optional}.`, () => {
+    if (isScript && command !== null) w.fence(command, "sh");
+    else if (known && inline !== null) w.bullet(md`Command: ${inline}`);
+    w.bullet(given(step.prose("message"), (text) => md`Message: ${text}`));
+    const failure = step.text("on_failure");
+    const reaction =
+      failure !== null && Object.hasOwn(FAILURES, failure) ? FAILURES[failure] : step.code("on_failure");
+    w.bullet(given(reaction ?? null, (text) => md`If that fails, ${text}`));
+    writeLeftoverBullets(w, step);
+  });
+}
+
+export function writeRecord(w: MarkdownWriter, body: Fields): void {
+  const tracking = body.map("tracking");
+  if (!tracking) return;
+  const variant = tracking.text("variant");
+  if (tracking.flag("enabled") === false || variant === "none") {
+    tracking.discard();
+    return;
+  }
+  w.heading(2, md`Record`);
+  const isRequired = tracking.flag("required") === true;
+  w.paragraph(
+    isRequired
+      ? md`Save the result before you show it. What could not be saved is not shown.`
+      : md`Save the result, and show it even when saving fails.`,
+  );
+  w.bullet(given(tracking.code("variant"), (name) => md`Saved by way of: ${name}`));
+  w.bullet(given(tracking.code("custom"), (name) => md`Own way of saving: ${name}`));
+  writeLeftovers(w, tracking);
+}
+
+const FORMATS: Readonly<Record<string, Inline>> = {
+  structured: md`Answer with structured data.`,
+  summary: md`Answer with a short summary.`,
+  minimal: md`Answer with the outcome alone.`,
+};
+
+export function writeReport(w: MarkdownWriter, body: Fields): void {
+  const output = body.map("output");
+  if (!output) return;
+  w.heading(2, md`Report`);
+  const format = output.text("format") ?? "";
+  w.paragraph(
+    (Object.hasOwn(FORMATS, format) ? FORMATS[format] : null) ??
+      given(output.prose("format"), (text) => sentence(md`Format of the answer: ${text}`)),
+  );
+  w.paragraph(given(output.code("schema"), (name) => md`The answer follows the schema ${name}.`));
+  writeLeftovers(w, output);
+}

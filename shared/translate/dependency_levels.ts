@@ -1,0 +1,94 @@
+/** The order that `depends_on` allows: levels whose members do not wait for each other. */
+import { type Fields, scalarText } from "./fields.ts";
+import { type Inline, join, md } from "./inline.ts";
+import type { MarkdownWriter } from "./markdown_writer.ts";
+import { TranslationFailure } from "./translation_failure.ts";
+
+/** A phase, stage or operation with those it waits for. */
+export interface Ordered {
+  fields: Fields;
+  /** Counted from 1, in the document's order. */
+  number: number;
+  /** Its name as people read it. */
+  title: Inline;
+  /** Positions of those it waits for. */
+  after: readonly number[];
+}
+
+/** Resolves `depends_on` of every entry; fails with `unknown_dependency`. */
+export function readOrdered(entries: readonly Fields[], kind: Inline): Ordered[] {
+  const byId = new Map<string, number>();
+  for (const [index, fields] of entries.entries()) {
+    const id = scalarText(fields.peek("id"));
+    if (id !== null && !byId.has(id)) byId.set(id, index);
+  }
+  return entries.map((fields, index) => ({
+    fields,
+    number: index + 1,
+    title: fields.prose("name") ?? fields.code("id") ?? md`${kind} ${index + 1}`,
+    after: readDependencies(fields, byId),
+  }));
+}
+
+function readDependencies(fields: Fields, byId: ReadonlyMap<string, number>): number[] {
+  const path = `${fields.path}.depends_on`;
+  const value = fields.raw("depends_on") ?? [];
+  const names = Array.isArray(value) ? value : [value];
+  const found = names.map((name, index) => {
+    const position = byId.get(scalarText(name) ?? "");
+    if (position !== undefined) return position;
+    const where = Array.isArray(value) ? `${path}[${index}]` : path;
+    throw new TranslationFailure("unknown_dependency", where, `"${shorten(name)}" is the id of nothing here`);
+  });
+  return [...new Set(found)];
+}
+
+function shorten(name: unknown): string {
+  const text = scalarText(name) ?? "";
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
+
+/** Groups entries by the longest chain before them; fails with `cycle`. */
+export function groupByLevel(entries: readonly Ordered[]): Ordered[][] {
+  const waiting = entries.map((entry) => entry.after.length);
+  const followers: number[][] = entries.map(() => []);
+  for (const [index, entry] of entries.entries()) {
+    for (const before of entry.after) followers[before]?.push(index);
+  }
+  const levels: Ordered[][] = [];
+  let ready = [...waiting.keys()].filter((index) => waiting[index] === 0);
+  let placed = 0;
+  while (ready.length > 0) {
+    levels.push(ready.flatMap((index) => entries[index] ?? []));
+    placed += ready.length;
+    ready = ready
+      .flatMap((index) => followers[index] ?? [])
+      .filter((index) => {
+        waiting[index] = (waiting[index] ?? 0) - 1;
+        return waiting[index] === 0;
+      })
+      .sort((a, b) => a - b);
+  }
+  if (placed < entries.length) {
+    const stuck = entries.find((_, index) => (waiting[index] ?? 0) > 0);
+    throw new TranslationFailure("cycle", `${stuck?.fields.path}.depends_on`, "The order runs in a circle");
+  }
+  return levels;
+}
+
+/** One numbered line per level. */
+export function writeLevels(w: MarkdownWriter, levels: readonly (readonly Ordered[])[]): void {
+  for (const [index, level] of levels.entries()) {
+    const titles = join(
+      level.map((entry) => entry.title),
+      ", ",
+    );
+    w.numbered(index + 1, level.length > 1 && titles ? md`${titles} (these may run together)` : titles);
+  }
+}
+
+/** Titles of those it waits for; `null` when it waits for nothing. */
+export function describeAfter(entry: Ordered, all: readonly Ordered[]): Inline | null {
+  const titles = entry.after.map((index) => all[index]?.title ?? null);
+  return join(titles, ", ");
+}

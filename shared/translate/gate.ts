@@ -1,0 +1,54 @@
+/** Scores that decide how a workflow or pipeline goes on. */
+import type { Fields } from "./fields.ts";
+import { writeLeftoverBullets } from "./generic_section.ts";
+import { given, type Inline, md } from "./inline.ts";
+import type { MarkdownWriter } from "./markdown_writer.ts";
+
+const AGGREGATES: Readonly<Record<string, Inline>> = {
+  min: md`the lowest score`,
+  max: md`the highest score`,
+  average: md`the average score`,
+  weighted_average: md`the weighted average of the scores`,
+  all: md`every single result`,
+  any: md`at least one result`,
+};
+
+const ACTIONS: Readonly<Record<string, Inline>> = {
+  stop: md`stop`,
+  abort: md`end the whole run at once`,
+  warn: md`warn and go on`,
+  skip: md`skip what waits for this and go on`,
+  continue: md`go on`,
+  skip_remaining: md`skip everything that is left`,
+};
+
+/** One bullet for the gate, and one below it for each thing that can follow. */
+export function writeGate(w: MarkdownWriter, gate: Fields | null): void {
+  if (!gate) return;
+  const threshold = gate.number("threshold");
+  const warning = gate.number("warn_threshold");
+  const aggregate = describe(AGGREGATES, gate, "aggregate") ?? md`the score`;
+  const lead =
+    threshold === null
+      ? md`Gate: ${aggregate} must pass`
+      : md`Gate: ${aggregate} must be ${threshold} or more`;
+  w.bullet(lead, () => {
+    const failure = describe(ACTIONS, gate, "on_fail") ?? describe(ACTIONS, gate, "on_failure");
+    w.bullet(
+      given(failure, (action) =>
+        threshold === null ? md`Otherwise: ${action}` : md`Below ${threshold}: ${action}`,
+      ),
+    );
+    const onWarning = describe(ACTIONS, gate, "on_warn") ?? md`warn and go on`;
+    const from = given(threshold, (score) => md`From ${score}, but below`) ?? md`Below`;
+    if (warning !== null) w.bullet(md`${from} ${warning}: ${onWarning}`);
+    w.bullet(given(describe(ACTIONS, gate, "on_success"), (action) => md`When it is passed: ${action}`));
+    writeLeftoverBullets(w, gate);
+  });
+}
+
+function describe(words: Readonly<Record<string, Inline>>, fields: Fields, key: string): Inline | null {
+  const word = fields.text(key);
+  if (word === null) return null;
+  return Object.hasOwn(words, word) ? (words[word] ?? null) : fields.prose(key);
+}

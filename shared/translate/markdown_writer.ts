@@ -1,0 +1,147 @@
+/** Writes Markdown block by block, so that headings are never empty and lists never merge with their neighbours. */
+import { escapeLineStart, type Inline, longestBacktickRun, printable } from "./inline.ts";
+import { TranslationFailure } from "./translation_failure.ts";
+
+/** Largest rendered text (definition-languages, section 4), in bytes of UTF-8. */
+export const MAX_RENDERED_BYTES = 1_048_576;
+
+type BlockKind = "none" | "bullet" | "number" | "block";
+
+export class MarkdownWriter {
+  readonly #lines: string[] = [];
+  #size = 0;
+  #indent = "";
+  #last: BlockKind = "none";
+  /** Headings nothing has been written below yet. */
+  #pending: { level: number; text: Inline }[] = [];
+
+  /** A heading that appears as soon as something is written below it; never, when nothing is. */
+  heading(level: number, text: Inline): void {
+    this.#pending = this.#pending.filter((heading) => heading.level < level);
+    this.#pending.push({ level, text });
+  }
+
+  paragraph(text: Inline | null): void {
+    if (text === null) return;
+    this.#open("block");
+    this.#write(escapeLineStart(text));
+  }
+
+  /** Stands in for content when nothing was written below the last heading, whose text would be lost. */
+  unlessWritten(text: Inline): void {
+    if (this.#pending.length > 0) this.paragraph(text);
+  }
+
+  /** `children` writes what belongs to the item: nested lists and fences. */
+  bullet(text: Inline | null, children?: () => void): void {
+    if (text === null) return;
+    this.#open("bullet");
+    this.#item("- ", escapeLineStart(text), children);
+  }
+
+  checkbox(text: Inline | null): void {
+    if (text === null) return;
+    this.#open("bullet");
+    this.#item("- ", `[ ] ${text}`);
+  }
+
+  /** `number` is 1 for the first item of a list. */
+  numbered(number: number, text: Inline | null, children?: () => void): void {
+    if (text === null) return;
+    this.#open("number");
+    this.#item(`${number}. `, escapeLineStart(text), children);
+  }
+
+  /** A paragraph and a bullet for each text; neither when there is no text. */
+  bullets(lead: Inline | null, texts: readonly (Inline | null)[]): void {
+    if (texts.every((text) => text === null)) return;
+    this.paragraph(lead);
+    for (const text of texts) this.bullet(text);
+  }
+
+  /** Rows without any content are left out, and so are a table without rows and columns that stay empty. */
+  table(header: readonly string[], rows: readonly (readonly (Inline | null)[])[]): void {
+    const full = rows.filter((row) => row.some((cell) => cell !== null));
+    const columns = header
+      .map((_, column) => column)
+      .filter((column) => full.some((row) => row[column] != null));
+    if (columns.length === 0) return;
+    this.#open("block");
+    this.#row(columns.map((column) => escapePipes(header[column] ?? "")));
+    this.#row(columns.map(() => "---"));
+    for (const row of full) this.#row(columns.map((column) => escapePipes(row[column] ?? "")));
+  }
+
+  /** Text to be read exactly as it stands, in a fence longer than any row of backticks inside. */
+  fence(text: string, language = ""): void {
+    const body = printable(text).replace(/^\n+/, "").trimEnd();
+    if (body === "") return;
+    const fence = "`".repeat(Math.max(3, longestBacktickRun(body) + 1));
+    this.#open("block");
+    this.#write(`${fence}${/^[\w+#.-]{1,40}$/.test(language) ? language : ""}`);
+    for (const line of body.split("\n")) this.#write(line);
+    this.#write(fence);
+  }
+
+  /** Everything written, with one line feed at the end. */
+  toString(): string {
+    return `${this.#lines.join("\n")}\n`;
+  }
+
+  #item(marker: string, text: string, children?: () => void): void {
+    this.#write(`${marker}${text}`);
+    if (!children) return;
+    const { indent, last } = { indent: this.#indent, last: this.#last };
+    this.#indent += marker.length === 2 ? "  " : " ".repeat(marker.length);
+    children();
+    this.#indent = indent;
+    this.#last = last;
+  }
+
+  /** Prepares for a block: writes the headings that wait for it and the blank line before it. */
+  #open(kind: BlockKind): void {
+    if (this.#pending.length > 0) this.#writeHeadings();
+    const isNextItem = kind === this.#last && kind !== "block";
+    // A blank line inside an item would set its whole list apart.
+    if (!isNextItem && this.#indent === "") this.#blank();
+    this.#last = kind;
+  }
+
+  #writeHeadings(): void {
+    for (const { level, text } of this.#pending) {
+      this.#blank();
+      this.#write(`${"#".repeat(level)} ${escapeHeading(text)}`);
+    }
+    this.#pending = [];
+    this.#last = "block";
+  }
+
+  #blank(): void {
+    if (this.#lines.length > 0) this.#write("");
+  }
+
+  #row(cells: readonly string[]): void {
+    this.#write(`| ${cells.join(" | ")} |`);
+  }
+
+  #write(line: string): void {
+    const indented = line === "" ? "" : this.#indent + line;
+    this.#size += indented.length + 1;
+    if (this.#size > MAX_RENDERED_BYTES) throw tooLarge();
+    this.#lines.push(indented);
+  }
+}
+
+export function tooLarge(): TranslationFailure {
+  return new TranslationFailure("too_large", "", "The rendered text is larger than 1 MiB");
+}
+
+/** Keeps a heading's own number signs at its end from being taken for its closing ones. */
+function escapeHeading(text: Inline): string {
+  return text.replace(/(?<!#)(#+)$/, "\\$1");
+}
+
+/** Every `|` gets a backslash unless it has one, so that a row keeps its number of cells. */
+function escapePipes(cell: string): string {
+  return cell.replace(/\\.|\|/g, (found) => (found === "|" ? "\\|" : found));
+}

@@ -1,0 +1,32 @@
+/** Numbers as people read them. */
+import { type Inline, md } from "./inline.ts";
+
+const UNITS = [
+  { ms: 3_600_000, name: "hour" },
+  { ms: 60_000, name: "minute" },
+  { ms: 1000, name: "second" },
+] as const;
+
+/** `300000` → `5 minutes`; never rounded. */
+export function duration(ms: number): Inline {
+  const unit = UNITS.find((candidate) => ms >= candidate.ms && ms % candidate.ms === 0);
+  return (unit ? plural(ms / unit.ms, unit.name) : `${ms} ms`) as Inline;
+}
+
+/** `1 time`, `2 times`. */
+export function plural(count: number, noun: string): Inline {
+  return `${count} ${noun}${count === 1 ? "" : "s"}` as Inline;
+}
+
+/** Words for a span of scores, both ends included. */
+export function scoreRange(min: number | null, max: number | null): Inline | null {
+  if (min !== null && max !== null) return min === max ? md`${min}` : md`${min}–${max}`;
+  if (min !== null) return md`${min} and above`;
+  return max === null ? null : md`${max} and below`;
+}
+
+/** `yes`, `no`, `null` when the author did not say. */
+export function yesNo(flag: boolean | null): Inline | null {
+  if (flag === null) return null;
+  return flag ? md`yes` : md`no`;
+}

@@ -1,0 +1,57 @@
+/** Whose agreement a stage waits for. */
+import { Fields } from "../fields.ts";
+import { writeLeftoverBullets } from "../generic_section.ts";
+import { code, given, type Inline, listed, md } from "../inline.ts";
+import type { MarkdownWriter } from "../markdown_writer.ts";
+import { plural } from "../measures.ts";
+
+const WHEN_TIME_IS_OVER: Readonly<Record<string, Inline>> = {
+  reject: md`take it as refused`,
+  approve: md`take it as given`,
+  extend: md`wait longer`,
+  pause: md`pause the run`,
+};
+
+export function writeApproval(w: MarkdownWriter, approval: Fields | Inline): void {
+  if (!(approval instanceof Fields)) {
+    w.bullet(md`Approval is needed: ${approval}`);
+    return;
+  }
+  if (approval.flag("required") === false) {
+    w.bullet(md`No approval is needed`);
+    approval.discard();
+    return;
+  }
+  const condition = given(approval.code("required"), (text) => md` if ${text}`);
+  const needed = approval.peek("required") === true ? md`` : (condition ?? md``);
+  approval.skip("required");
+  w.bullet(md`Approval is needed before this stage starts${needed}`, () => {
+    // As code: an at sign in running text makes some agents read a file of that name.
+    w.bullet(given(listed(approval.texts("approvers").map(code), "or"), (names) => md`From ${names}`));
+    w.bullet(given(approval.number("min_approvals"), (count) => md`At least ${plural(count, "approval")}`));
+    w.bullet(given(approval.number("timeout_hours"), (hours) => md`Within ${plural(hours, "hour")}`));
+    w.bullet(given(describeTimeout(approval), (action) => md`When that time is over, ${action}`));
+    writeRules(w, approval);
+    writeLeftoverBullets(w, approval);
+  });
+}
+
+function describeTimeout(approval: Fields): Inline | null {
+  const behavior = approval.text("timeout_behavior");
+  if (behavior === null) return null;
+  return (Object.hasOwn(WHEN_TIME_IS_OVER, behavior) ? WHEN_TIME_IS_OVER[behavior] : null) ?? code(behavior);
+}
+
+function writeRules(w: MarkdownWriter, approval: Fields): void {
+  const self = approval.flag("allow_self_approval");
+  if (self !== null) {
+    w.bullet(
+      self
+        ? md`People may approve what they started themselves`
+        : md`Nobody approves what they started themselves`,
+    );
+  }
+  if (approval.flag("auto_reject_on_change") === true)
+    w.bullet(md`A change made meanwhile counts as a refusal`);
+  w.bullet(given(listed(approval.codes("skip_for"), "or"), (names) => md`Not needed for ${names}`));
+}

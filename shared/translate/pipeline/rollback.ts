@@ -1,0 +1,46 @@
+/** How a pipeline goes back. */
+import type { Fields } from "../fields.ts";
+import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { code, given, type Inline, md, prose } from "../inline.ts";
+import type { MarkdownWriter } from "../markdown_writer.ts";
+import { duration } from "../measures.ts";
+import { writeShellSteps } from "./shell_steps.ts";
+
+const STRATEGIES: Readonly<Record<string, Inline>> = {
+  revert_to_last_success: md`Go back to the last version that succeeded.`,
+  revert_to_previous: md`Go back to the version before this one.`,
+  custom: md`Go back by the actions below.`,
+  none: md`There is no way back: nothing is undone.`,
+};
+
+export function writeRollback(w: MarkdownWriter, body: Fields): void {
+  const rollback = body.map("rollback");
+  if (!rollback) return;
+  if (rollback.flag("enabled") === false) {
+    rollback.discard();
+    return;
+  }
+  w.heading(2, md`Undo`);
+  const strategy = rollback.text("strategy") ?? "";
+  const known = Object.hasOwn(STRATEGIES, strategy) ? STRATEGIES[strategy] : null;
+  w.paragraph(known ?? given(rollback.prose("strategy"), (text) => md`Way back: ${text}`));
+  for (const trigger of rollback.entries("triggers", "condition")) {
+    const condition = trigger.code("condition") ?? md`something fails`;
+    w.bullet(
+      given(trigger.code("action"), (action) => md`When ${condition}: ${action}`) ?? md`When ${condition}`,
+      () => writeLeftoverBullets(w, trigger),
+    );
+  }
+  const actions = rollback.map("actions");
+  for (const name of actions?.keys() ?? []) writeAction(w, name, actions?.map(name) ?? null);
+  writeLeftovers(w, rollback);
+}
+
+function writeAction(w: MarkdownWriter, name: string, action: Fields | null): void {
+  if (!action) return;
+  w.heading(3, given(code(name), (label) => md`Action ${label}`) ?? prose(name) ?? md`Action`);
+  if (action.flag("notify") === true) w.bullet(md`Notify the people concerned`);
+  w.bullet(given(action.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
+  writeShellSteps(w, action.entries("steps", "command"));
+  writeLeftoverBullets(w, action);
+}

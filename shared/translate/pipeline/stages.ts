@@ -1,0 +1,107 @@
+/** The stages of a pipeline, one by one. */
+import { writeAssignments } from "../assignments.ts";
+import { describeAfter, type Ordered } from "../dependency_levels.ts";
+import type { Fields } from "../fields.ts";
+import { writeGate } from "../gate.ts";
+import { writeLeftoverBullets } from "../generic_section.ts";
+import { given, type Inline, join, listed, md } from "../inline.ts";
+import type { MarkdownWriter } from "../markdown_writer.ts";
+import { duration } from "../measures.ts";
+import { readPipelineReference } from "../reference.ts";
+import { TranslationFailure } from "../translation_failure.ts";
+import { writeApproval } from "./approval.ts";
+import { writeArtifact } from "./artifact.ts";
+import { writeShellSteps } from "./shell_steps.ts";
+
+/** Fails with `empty_stage` or `bad_reference`. */
+export function writeStages(w: MarkdownWriter, stages: readonly Ordered[]): void {
+  w.heading(2, md`Stages`);
+  for (const stage of stages) writeStage(w, stage, stages);
+}
+
+function writeStage(w: MarkdownWriter, stage: Ordered, stages: readonly Ordered[]): void {
+  const { fields } = stage;
+  const references = readReferences(fields);
+  const steps = fields.entries("steps", "command");
+  const approval = readApproval(fields);
+  if (references.length + steps.length === 0 && approval === null) {
+    throw new TranslationFailure("empty_stage", fields.path, "The stage runs nothing and waits for nobody");
+  }
+  fields.skip("id");
+  w.heading(3, md`${stage.number}. ${stage.title}`);
+  w.paragraph(fields.prose("description"));
+  w.bullet(given(describeAfter(stage, stages), (names) => md`After: ${names}`));
+  w.bullet(given(fields.code("condition"), (condition) => md`Only if ${condition}`));
+  if (fields.flag("parallel") === true) w.bullet(md`Run the parts of this stage in parallel`);
+  if (fields.flag("sequential") === true) w.bullet(md`Run the parts of this stage one after the other`);
+  w.bullet(given(fields.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
+  if (approval !== null) writeApproval(w, approval);
+  writeAssignments(w, md`Input`, fields.map("inputs"));
+  writeAssignments(w, md`Environment variable`, fields.map("env"));
+  for (const reference of references) writeReference(w, reference);
+  writeGate(w, fields.map("gate"));
+  writeProducts(w, fields);
+  writeShellSteps(w, steps);
+  writeLeftoverBullets(w, fields);
+}
+
+/** What must be agreed to; `approval: true` is agreement by anybody. */
+function readApproval(stage: Fields): Fields | Inline | null {
+  const approval = stage.map("approval");
+  if (approval) return approval;
+  const isNeeded = stage.flag("approval");
+  if (isNeeded !== null) return isNeeded ? md`from anybody` : null;
+  return stage.prose("approval");
+}
+
+interface Reference {
+  text: Inline;
+  /** What else is said of it; `null` for a reference that is plain text. */
+  fields: Fields | null;
+}
+
+const KINDS = { workflows: md`workflow`, commands: md`command`, agents: md`agent` } as const;
+const TYPES: Readonly<Record<string, Inline>> = {
+  workflow: md`workflow`,
+  agent: md`agent`,
+  agents: md`agent`,
+};
+
+function readReferences(stage: Fields): Reference[] {
+  const listed = Object.entries(KINDS).flatMap(([key, kind]) => {
+    return stage.entries(key, "ref").map((entry) => {
+      const reference = readPipelineReference(entry.raw("ref"), `${entry.path}.ref`);
+      return { text: md`Run the ${kind} ${reference}`, fields: entry };
+    });
+  });
+  const single = stage.raw("ref") ?? null;
+  if (single === null) return listed;
+  const type = stage.text("type") ?? "";
+  const kind = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
+  const reference = readPipelineReference(single, `${stage.path}.ref`);
+  return [{ text: md`Run the ${kind ?? md`command`} ${reference}`, fields: null }, ...listed];
+}
+
+function writeReference(w: MarkdownWriter, { text, fields }: Reference): void {
+  w.bullet(text, () => {
+    if (!fields) return;
+    w.bullet(given(fields.code("model"), (model) => md`Model: ${model}`));
+    w.bullet(given(fields.code("condition"), (condition) => md`Only if ${condition}`));
+    w.bullet(given(fields.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
+    writeAssignments(w, md`Argument`, fields.map("args"));
+    writeLeftoverBullets(w, fields);
+  });
+}
+
+function writeProducts(w: MarkdownWriter, stage: Fields): void {
+  for (const output of stage.entries("outputs", "name")) {
+    const text = join([output.code("name", "id"), output.code("value", "source")], ": ");
+    w.bullet(
+      given(text, (known) => md`Output ${known}`),
+      () => writeLeftoverBullets(w, output),
+    );
+  }
+  for (const artifact of stage.entries("artifacts", "path")) writeArtifact(w, artifact);
+  const stages = listed(stage.codes("artifacts_from"));
+  w.bullet(given(stages, (names) => md`Uses the artifacts of ${names}`));
+}

@@ -1,0 +1,102 @@
+/** How a workflow's phases become one result, and what is written down. */
+import { readChecks, writeChecks } from "../checks.ts";
+import type { Ordered } from "../dependency_levels.ts";
+import { type Fields, scalarText } from "../fields.ts";
+import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { given, type Inline, join, md, prose, strong } from "../inline.ts";
+import type { MarkdownWriter } from "../markdown_writer.ts";
+import { writeOutcomes } from "../outcomes.ts";
+
+const METHODS: Readonly<Record<string, Inline>> = {
+  min: md`The score is the lowest of the phases' scores.`,
+  max: md`The score is the highest of the phases' scores.`,
+  average: md`The score is the average of the phases' scores.`,
+  weighted_average: md`The score is the weighted average of the phases' scores.`,
+};
+
+export function writeResult(w: MarkdownWriter, body: Fields, phases: readonly Ordered[]): void {
+  const aggregation = body.map("aggregation");
+  if (!aggregation) return;
+  w.heading(2, md`Result`);
+  const score = aggregation.map("score");
+  if (score) writeScore(w, score, phases);
+  const decision = aggregation.map("decision");
+  if (decision) {
+    w.table(
+      ["Decision", "When"],
+      decision.keys().map((word) => {
+        const when = decision.code(word);
+        return [when && strong(word), when];
+      }),
+    );
+  }
+  writeLeftovers(w, aggregation);
+}
+
+function writeScore(w: MarkdownWriter, score: Fields, phases: readonly Ordered[]): void {
+  const method = score.text("method") ?? "";
+  const skipped = score.flag("skip_missing");
+  const known = Object.hasOwn(METHODS, method) ? (METHODS[method] ?? null) : null;
+  const own = given(score.prose("method"), (text) => md`Method of scoring: ${text}.`);
+  const missing =
+    skipped === null ? null : skipped ? md`Skipped phases do not count.` : md`A skipped phase counts as 0.`;
+  w.paragraph(join([known ?? own, missing], " "));
+  const weights = score.map("weights");
+  if (!weights) return;
+  const titles = new Map(phases.map(({ fields, title }) => [scalarText(fields.peek("id")), title]));
+  w.table(
+    ["Phase", "Weight"],
+    weights.keys().map((id) => {
+      const weight = weights.number(id);
+      return weight === null ? [] : [titles.get(id) ?? prose(id), md`${percentage(weight)} %`];
+    }),
+  );
+}
+
+/** 0.07 is 7 and not 7.000000000000001. */
+function percentage(weight: number): number {
+  return Number((weight * 100).toFixed(2));
+}
+
+export function writeOutputs(w: MarkdownWriter, body: Fields): void {
+  const outputs = body.map("outputs");
+  if (!outputs) return;
+  w.heading(2, md`Write`);
+  for (const artifact of outputs.entries("artifacts", "path")) {
+    const type = given(artifact.prose("type"), (text) => md`(${text})`);
+    const path = given(artifact.code("path"), (text) => md`to ${text}`);
+    w.bullet(join([artifact.code("id", "name"), type, path], " "), () => writeLeftoverBullets(w, artifact));
+  }
+  for (const variable of outputs.entries("variables", "name")) {
+    const text = join([variable.code("name"), variable.code("source")], " is ");
+    w.bullet(
+      given(text, (known) => md`The variable ${known}`),
+      () => writeLeftoverBullets(w, variable),
+    );
+  }
+  const tracking = outputs.map("tracking");
+  if (tracking?.flag("enabled") === false) tracking.discard();
+  else if (tracking?.flag("enabled") === null) w.bullet(given(tracking.code("variant"), describeTracking));
+  else w.bullet(tracking ? md`Save the result in the tracker` : null);
+  writeVerification(w, outputs);
+  writeLeftovers(w, outputs);
+}
+
+function describeTracking(variant: Inline): Inline {
+  return md`Save the result by way of ${variant}`;
+}
+
+function writeVerification(w: MarkdownWriter, outputs: Fields): void {
+  const verification = outputs.map("verification");
+  const checks = verification ? readChecks(verification, "post_save") : [];
+  if (checks.length > 0) w.paragraph(md`When everything is saved:`);
+  writeChecks(w, checks);
+}
+
+export function writeOutcome(w: MarkdownWriter, body: Fields): void {
+  const postflight = body.map("postflight");
+  if (!postflight) return;
+  w.heading(2, md`Afterwards`);
+  writeOutcomes(w, postflight, postflight.keys());
+  writeLeftovers(w, postflight);
+}

@@ -1,0 +1,41 @@
+/** What a caller may see of the registry (contract section 5), as a condition for every query that reads versions. */
+import type { Sql } from "./pool.ts";
+
+/** Who reads. */
+export interface DefinitionViewer {
+  /** `null` for anonymous callers. */
+  userId: string | null;
+  /** The one organization whose drafts and private versions a bound key sees; `null` when all of the user's. */
+  boundOrgId: string | null;
+}
+
+/** The ids of the organizations whose drafts and private versions the viewer sees, as a subquery. */
+export function memberOrgIds(sql: Sql, viewer: DefinitionViewer) {
+  return sql`
+    select m.org_id
+    from organization_members as m
+    where m.user_id = ${viewer.userId}::uuid
+      and (${viewer.boundOrgId}::uuid is null or m.org_id = ${viewer.boundOrgId}::uuid)`;
+}
+
+/**
+ * The condition that a row `d` of `definitions` may be seen by a viewer who names it: drafts and private versions by
+ * members, everything else by everyone. Lists leave out more: unlisted versions of others, and archived ones.
+ */
+export function isVisible(sql: Sql, viewer: DefinitionViewer) {
+  return sql`(
+    (d.status <> 'draft' and d.visibility <> 'private') or d.org_id in (${memberOrgIds(sql, viewer)})
+  )`;
+}
+
+/**
+ * The condition that a viewer finds a row `d` of `definitions` where nobody names it: what is archived is never there,
+ * and what is unlisted for members only.
+ */
+export function isListed(sql: Sql, viewer: DefinitionViewer) {
+  return sql`(
+    d.status <> 'archived' and (
+      (d.status <> 'draft' and d.visibility = 'public') or d.org_id in (${memberOrgIds(sql, viewer)})
+    )
+  )`;
+}

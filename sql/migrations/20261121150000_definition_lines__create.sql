@@ -1,0 +1,30 @@
+-- What a name stands for in an organization: the versions of one definition, and what is counted for all of them.
+create table definition_lines (
+  id uuid primary key default gen_random_uuid(),
+  org_id uuid not null,
+  type text not null,
+  name text not null,
+  -- null until a version is published; the oldest one answers to a bare name
+  first_published_at timestamptz(3),
+  -- the version that it was forked from, which may be gone; null when it is no fork
+  forked_from_id uuid,
+  execution_count bigint not null default 0,
+  -- distinct callers
+  unique_execution_count bigint not null default 0,
+  fork_count bigint not null default 0,
+  star_count bigint not null default 0,
+  created_at timestamptz(3) not null default now(),
+  constraint definition_lines_org_id_type_name_key unique (org_id, type, name),
+  -- for the versions, which say the same of themselves
+  constraint definition_lines_id_org_id_type_name_key unique (id, org_id, type, name),
+  constraint definition_lines_org_id_fkey foreign key (org_id) references organizations (id),
+  constraint definition_lines_type_check check (type in ('agent', 'command', 'workflow', 'pipeline')),
+  constraint definition_lines_name_check check (name ~ '^[a-z][a-z0-9-]{0,99}$'),
+  constraint definition_lines_counts_check check (
+    least(execution_count, unique_execution_count, fork_count, star_count) >= 0
+    and unique_execution_count <= execution_count
+  )
+);
+
+create index definition_lines_type_name_idx
+  on definition_lines (type, name, first_published_at, created_at, id);

@@ -1,0 +1,345 @@
+import { expect, test } from "bun:test";
+import { openTestApp, type TestApp } from "../../helpers/app.ts";
+import {
+  type Asker,
+  agentNeeding,
+  ask,
+  makeDefinition,
+  publishAgent,
+  refusalOf,
+  write,
+} from "../../helpers/definitions.ts";
+import type { Person } from "../../helpers/factory.ts";
+
+interface Tree {
+  id: string;
+  type: string;
+  name: string;
+  version: string;
+  context: string | null;
+  dependencies: Tree[];
+}
+
+interface Dependencies {
+  definition: { type: string; name: string; version: string };
+  graph: Tree;
+  flat: { id: string; type: string; name: string; version: string; context: string; depth: number }[];
+  totalCount: number;
+  maxDepth: number;
+  unresolved: { type: string; name: string; range: string; context: string }[];
+}
+
+async function dependenciesOf(api: TestApp, path: string, asker: Asker | null = null): Promise<Dependencies> {
+  const response = await ask(api, path, asker);
+  const { data } = (await response.json()) as { data?: Dependencies };
+  if (!data) throw new Error(`Cannot read dependencies: ${response.status}`);
+  return data;
+}
+
+/** A tree as one line: `a@1.0.0(b@1.0.0 c@1.0.0)`. */
+function outline({ name, version, dependencies }: Tree): string {
+  const below = dependencies.map(outline).join(" ");
+  return `${name}@${version}${below && `(${below})`}`;
+}
+
+function outlineFlat({ flat }: Dependencies): string[] {
+  return flat.map(({ name, version, depth }) => `${depth} ${name}@${version}`);
+}
+
+/** Publishes public agents, given as the name and what it needs. */
+async function publishAgents(
+  api: TestApp,
+  owner: Asker,
+  agents: readonly (readonly [string, readonly string[], string?])[],
+): Promise<void> {
+  for (const [name, requires, version = "1.0.0"] of agents) {
+    const yaml = agentNeeding(name, requires, version);
+    await publishAgent(api, owner, { name, version, yaml, visibility: "public" });
+  }
+}
+
+/** Adds references in SQL, which may loop as no publish lets them. */
+async function makeEdges(
+  api: TestApp,
+  edges: readonly (readonly [from: string, toName: string])[],
+): Promise<void> {
+  await api.db.sql`
+    insert into definition_references (definition_id, position, type, name, range, context, in_tree)
+    select
+      e.from_id, row_number() over (partition by e.from_id order by e.position), 'agent', e.to_name, 'latest',
+      'dependencies.requires', true
+    from unnest(${edges.map(([from]) => from)}::uuid[], ${edges.map(([, to]) => to)}::text[])
+      with ordinality as e (from_id, to_name, position)`;
+}
+
+test("dependencies are a tree and a list, with where each is named and what is not there", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await publishAgents(api, person, [
+    ["leaf", []],
+    ["middle", ["leaf@^1.0.0", "ghost@~2.1.0"]],
+  ]);
+  const yaml = [
+    "workflow:",
+    "  interface: { name: checks, version: 1.0.0, description: Checks a change. }",
+    "  orchestration:",
+    "    phases:",
+    "      - id: review",
+    "        steps: [{ agent: middle@^1.0.0 }, { command: missing@1.0.0 }]",
+    "      - id: again",
+    "        steps: [{ agent: leaf@latest }, { agent: middle@1.0.0 }]",
+    "",
+  ].join("\n");
+  await write(api, "/workflow/checks", person, { body: { yaml, visibility: "public" } });
+  expect((await write(api, "/workflow/checks@1.0.0/publish", person)).status).toBe(200);
+  const found = await dependenciesOf(api, "/workflow/checks/dependencies");
+  const ids = new Map(found.flat.map(({ name, id }) => [name, id]));
+  const [root] = await api.db.sql`select id from definitions where name = 'checks'`;
+  const leaf = { id: ids.get("leaf"), type: "agent", name: "leaf", version: "1.0.0" };
+  const middle = { id: ids.get("middle"), type: "agent", name: "middle", version: "1.0.0" };
+  expect(found).toEqual({
+    definition: { type: "workflow", name: "checks", version: "1.0.0" },
+    graph: {
+      id: root?.["id"],
+      type: "workflow",
+      name: "checks",
+      version: "1.0.0",
+      context: null,
+      dependencies: [
+        {
+          ...middle,
+          context: "phase review",
+          dependencies: [{ ...leaf, context: "dependencies.requires", dependencies: [] }],
+        },
+        { ...leaf, context: "phase again", dependencies: [] },
+      ],
+    } as Tree,
+    flat: [
+      { ...middle, context: "phase review", depth: 1 },
+      { ...leaf, context: "phase again", depth: 1 },
+    ] as Dependencies["flat"],
+    totalCount: 2,
+    maxDepth: 2,
+    unresolved: [
+      { type: "command", name: "missing", range: "1.0.0", context: "phase review" },
+      { type: "agent", name: "ghost", range: "~2.1.0", context: "dependencies.requires" },
+    ],
+  });
+  const alone = await dependenciesOf(api, "/agent/leaf@1.0.0/dependencies");
+  expect([outline(alone.graph), alone.flat, alone.totalCount, alone.maxDepth, alone.unresolved]).toEqual([
+    "leaf@1.0.0",
+    [],
+    0,
+    0,
+    [],
+  ]);
+});
+
+test("a range comes to the highest published version that fits, else to the highest deprecated one", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const versions = [
+    ["1.9.0", "published"],
+    ["1.10.0", "published"],
+    ["1.11.0", "deprecated"],
+    ["2.0.0", "deprecated"],
+    ["2.1.0", "archived"],
+    ["3.0.0", "draft"],
+    ["0.4.0", "published"],
+  ] as const;
+  for (const [version, status] of versions) {
+    await makeDefinition(api.db.sql, person, { name: "helper", version, status, visibility: "public" });
+  }
+  const cases: readonly [string, string | null][] = [
+    ["helper", "1.10.0"],
+    ["helper@latest", "1.10.0"],
+    ["helper@^1.0.0", "1.10.0"],
+    ["helper@~1.9.0", "1.9.0"],
+    ["helper@<=1.9.5", "1.9.0"],
+    ["helper@>=1.11.0", "2.0.0"],
+    ["helper@^2.0.0", "2.0.0"],
+    ["helper@1.11.0", "1.11.0"],
+    ["helper@2.1.0", "2.1.0"],
+    ["helper@~2.1.0", null],
+    ["helper@3.0.0", null],
+    ["helper@>=3.0.0", null],
+    ["helper@^0.4.0", "0.4.0"],
+    ["helper@^0.3.0", null],
+    ["helper@newest", null],
+  ];
+  for (const [index, [reference, expected]] of cases.entries()) {
+    const name = `needs-${index}`;
+    await publishAgents(api, person, [[name, [reference]]]);
+    const { flat, unresolved } = await dependenciesOf(api, `/agent/${name}/dependencies`);
+    expect([reference, flat[0]?.version ?? null, unresolved.length]).toEqual([
+      reference,
+      expected,
+      expected === null ? 1 : 0,
+    ]);
+  }
+});
+
+test("maxDepth bounds the levels: 10 unless said, 50 at most", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const made = [];
+  for (let n = 0; n < 56; n += 1) {
+    made.push(
+      await makeDefinition(api.db.sql, person, {
+        name: `link-${n}`,
+        status: "published",
+        visibility: "public",
+      }),
+    );
+  }
+  await makeEdges(
+    api,
+    made.slice(0, -1).map(({ id }, n) => [id, `link-${n + 1}`]),
+  );
+  for (const [query, depth] of [
+    ["", 10],
+    ["?maxDepth=1", 1],
+    ["?maxDepth=50", 50],
+  ] as const) {
+    const found = await dependenciesOf(api, `/agent/link-0/dependencies${query}`);
+    expect([query, found.maxDepth, found.totalCount, found.flat.at(-1)?.name]).toEqual([
+      query,
+      depth,
+      depth,
+      `link-${depth}`,
+    ]);
+  }
+  const rest = await dependenciesOf(api, "/agent/link-50/dependencies?maxDepth=50");
+  expect([rest.maxDepth, rest.totalCount]).toEqual([5, 5]);
+  for (const query of ["0", "51", "-1", "1.5", "ten", "", "1&maxDepth=2"]) {
+    const response = await ask(api, `/agent/link-0/dependencies?maxDepth=${query}`, null);
+    expect([query, await refusalOf(response)]).toEqual([
+      query,
+      [
+        400,
+        "VALIDATION_ERROR",
+        {
+          errors: [
+            {
+              path: "maxDepth",
+              message: query.includes("&") ? "must be given once" : "must be a whole number from 1 to 50",
+            },
+          ],
+        },
+      ],
+    ]);
+  }
+});
+
+test("a diamond is shown on both sides and listed once; a loop ends where it meets itself", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const make = (name: string) =>
+    makeDefinition(api.db.sql, person, { name, status: "published", visibility: "public" });
+  const [top, left, right, , loop] = [
+    await make("top"),
+    await make("left"),
+    await make("right"),
+    await make("bottom"),
+    await make("loop"),
+  ];
+  await makeEdges(api, [
+    [top.id, "left"],
+    [top.id, "right"],
+    [left.id, "bottom"],
+    [right.id, "bottom"],
+    [right.id, "loop"],
+    [loop.id, "top"],
+    [loop.id, "loop"],
+  ]);
+  const found = await dependenciesOf(api, "/agent/top/dependencies");
+  const at = (text: string) => text.replaceAll(/[a-z]+/g, "$&@1.0.0");
+  expect(outline(found.graph)).toBe(at("top(left(bottom) right(bottom loop(top loop)))"));
+  expect(outlineFlat(found)).toEqual(["1 left", "1 right", "2 bottom", "2 loop"].map(at));
+  expect([found.totalCount, found.maxDepth]).toEqual([4, 3]);
+});
+
+test("names come to the document's own organization first, then to what was published first and is seen", async () => {
+  await using api = await openTestApp();
+  const [author, first, second] = [
+    await api.make.person(),
+    await api.make.person(),
+    await api.make.person(),
+  ] as const;
+  const helper = (owner: Person, version: string, at: string, visibility: "private" | "public") =>
+    makeDefinition(api.db.sql, owner, {
+      name: "helper",
+      version,
+      status: "published",
+      visibility,
+      firstPublishedAt: at,
+    });
+  await helper(first, "1.0.0", "2026-01-01T00:00:00.000Z", "private");
+  await helper(second, "2.0.0", "2026-02-01T00:00:00.000Z", "public");
+  await publishAgents(api, author, [["needs-helper", ["helper"]]]);
+  const path = "/agent/needs-helper/dependencies";
+  expect(outlineFlat(await dependenciesOf(api, path))).toEqual(["1 helper@2.0.0"]);
+  expect(outlineFlat(await dependenciesOf(api, path, { key: first.key }))).toEqual(["1 helper@1.0.0"]);
+  await helper(author, "3.0.0", "2026-03-01T00:00:00.000Z", "private");
+  expect(outlineFlat(await dependenciesOf(api, path))).toEqual(["1 helper@2.0.0"]);
+  expect(outlineFlat(await dependenciesOf(api, path, { key: author.key }))).toEqual(["1 helper@3.0.0"]);
+});
+
+test("a pipeline's trigger is no dependency, and an answer that is known is not sent again", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const yaml = [
+    "pipeline:",
+    "  interface: { name: nightly, version: 1.0.0, description: Runs at night. }",
+    "  triggers: [{ type: pipeline, pipeline: release@^1.0.0 }]",
+    "  stages: [{ id: only, steps: [{ run: make }] }]",
+    "",
+  ].join("\n");
+  await write(api, "/pipeline/nightly", person, { body: { yaml, visibility: "public" } });
+  expect((await write(api, "/pipeline/nightly@1.0.0/publish", person)).status).toBe(200);
+  const response = await ask(api, "/pipeline/nightly/dependencies", null);
+  const { data } = (await response.json()) as { data: Dependencies };
+  expect([data.totalCount, data.unresolved]).toEqual([0, []]);
+  const etag = response.headers.get("etag") ?? "";
+  const again = await ask(api, "/pipeline/nightly/dependencies", null, {
+    headers: { "if-none-match": etag },
+  });
+  expect(again.status).toBe(304);
+});
+
+test("5,000 nodes are read at once, and no more are shown", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await makeForest(api, person, 5100);
+  await dependenciesOf(api, "/agent/node-1/dependencies");
+  const started = performance.now();
+  const found = await dependenciesOf(api, "/agent/node-1/dependencies");
+  const ms = performance.now() - started;
+  expect(found.totalCount).toBe(5000);
+  expect(outlineFlat(found).at(-1)).toBe("4 node-5001@1.2.0");
+  // A fraction of a second on a machine with nothing else to do; this one may have a lot.
+  expect(ms).toBeLessThan(5000);
+}, 60_000);
+
+/** A tree in which node n needs the nodes 10 n - 8 to 10 n + 1, each with three versions. */
+async function makeForest(api: TestApp, { org, user }: Person, size: number): Promise<void> {
+  await api.db.sql`
+    insert into definition_lines (org_id, type, name, first_published_at)
+    select ${org.id}, 'agent', 'node-' || n, '2026-01-01T00:00:00Z' from generate_series(1, ${size}::int) as n`;
+  await api.db.sql`
+    insert into definitions (
+      line_id, org_id, type, name, version, status, visibility, yaml, hash, display_name, author_id, change_type,
+      published_at
+    )
+    select
+      l.id, l.org_id, l.type, l.name, v, 'published', 'public', 'agent:', 'sha256:' || repeat('0', 64), l.name,
+      ${user.id}, 'major', '2026-01-01T00:00:00Z'
+    from definition_lines as l, unnest(array['1.0.0', '1.1.0', '1.2.0']) as v`;
+  await api.db.sql`
+    insert into definition_references (definition_id, position, type, name, range, context, in_tree)
+    select d.id, k, 'agent', 'node-' || child, '^1.0.0', 'dependencies.requires', true
+    from definitions as d, generate_series(-8, 1) as k,
+      lateral (select 10 * substr(d.name, 6)::int + k as child) as c
+    where c.child <= ${size}`;
+  await api.db.sql`analyze definitions, definition_lines, definition_references`;
+}

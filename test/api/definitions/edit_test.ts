@@ -1,0 +1,270 @@
+import { expect, test } from "bun:test";
+import { openTestApp } from "../../helpers/app.ts";
+import {
+  agentYaml,
+  ask,
+  bareYaml,
+  createAgent,
+  definitionOf,
+  publishAgent,
+  refusalOf,
+  write,
+} from "../../helpers/definitions.ts";
+
+test("POST makes a draft of what the document says, rendered at once", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const yaml = agentYaml("reviewer", "1.2.3", { subdomain: "reviews", tags: "[a, b, a]", author: "Ada" });
+  const response = await write(api, "/agent/reviewer", person, {
+    body: { yaml, visibility: "unlisted", unknown: 1 },
+  });
+  expect(response.status).toBe(201);
+  const { id, hash, runtimeMd, promptHash, createdAt, updatedAt, ...rest } = await definitionOf(response);
+  expect([id, hash, promptHash, createdAt, updatedAt]).toEqual([
+    expect.stringMatching(/^[0-9a-f-]{36}$/),
+    expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    createdAt,
+  ]);
+  expect(runtimeMd).toStartWith("---\nname: ");
+  expect(rest).toEqual({
+    type: "agent",
+    name: "reviewer",
+    version: "1.2.3",
+    status: "draft",
+    yaml,
+    domain: "software",
+    subdomain: "reviews",
+    agentType: "explorer",
+    displayName: "Reviewer",
+    description: "Reviews a change and says what to mend before it is merged.",
+    author: "Ada",
+    authorshipType: null,
+    provenance: null,
+    tags: ["a", "b"],
+    authorId: person.user.id,
+    orgId: person.org.id,
+    tier: "org",
+    visibility: "unlisted",
+    translatorVersion: "1.0.0",
+    translationError: null,
+    schemaVersion: "1.0",
+    executionCount: 0,
+    uniqueExecutionCount: 0,
+    forkCount: 0,
+    starCount: 0,
+    forkedFromId: null,
+    publishedAt: null,
+    deprecatedAt: null,
+    deprecationReason: null,
+    successor: null,
+    riskProfile: null,
+    namespace: `@${person.org.slug}/reviewer`,
+    minSubscription: "free",
+    catalogueTier: null,
+    releasedAt: null,
+  });
+  const audited = await api.db.sql`select action, subject_id, org_id, actor_user_id, details from audit_log`;
+  expect([...audited]).toEqual([
+    {
+      action: "definition.create",
+      subjectId: id,
+      orgId: person.org.id,
+      actorUserId: person.user.id,
+      details: { type: "agent", name: "reviewer", version: "1.2.3" },
+    },
+  ]);
+});
+
+test("a draft is private and of tier user in a personal organization, and says why it cannot be rendered", async () => {
+  await using api = await openTestApp();
+  const { key } = await api.make.person();
+  for (const type of ["agent", "command", "workflow", "pipeline"] as const) {
+    const response = await write(api, `/${type}/thing`, { key }, { body: { yaml: bareYaml(type, "thing") } });
+    expect(response.status).toBe(201);
+    expect(await definitionOf(response)).toMatchObject({
+      visibility: "private",
+      tier: "user",
+      displayName: "Thing",
+      description: "",
+      domain: "general",
+      agentType: null,
+      runtimeMd: null,
+      promptHash: null,
+      translatorVersion: null,
+      translationError: { reason: "missing_description" },
+    });
+  }
+});
+
+test("POST keeps provenance, instants as the service writes them", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const contributor = { id: "c", role: "author", type: "human", name: "Ada" };
+  const provenance = {
+    authorshipType: "collaborative",
+    contributors: [{ ...contributor, contributedAt: "2026-01-01T01:00:00+01:00", other: 1 }],
+    dialecticRounds: 3,
+    optimizationRunId: "run-1",
+  };
+  const made = await createAgent(api, person, { name: "reviewer", provenance });
+  expect(made.authorshipType).toBe("collaborative");
+  expect(made.provenance).toEqual({
+    ...provenance,
+    contributors: [{ ...contributor, contributedAt: "2026-01-01T00:00:00.000Z" }],
+  });
+  const wrong: readonly [string, unknown][] = [
+    ["provenance", { contributors: [] }],
+    ["provenance.authorshipType", { authorshipType: "robot" }],
+    ["provenance.contributors", { authorshipType: "human", contributors: [] }],
+    ["provenance.contributors", { authorshipType: "human", contributors: Array(51).fill(contributor) }],
+    [
+      "provenance.contributors.0.role",
+      { authorshipType: "human", contributors: [{ ...contributor, role: "x" }] },
+    ],
+    [
+      "provenance.contributors.0.type",
+      { authorshipType: "human", contributors: [{ ...contributor, type: "x" }] },
+    ],
+    [
+      "provenance.contributors.0.contributedAt",
+      { authorshipType: "human", contributors: [{ ...contributor, contributedAt: "yesterday" }] },
+    ],
+    ["provenance.dialecticRounds", { authorshipType: "human", dialecticRounds: 1.5 }],
+  ];
+  for (const [path, refused] of wrong) {
+    const body = { yaml: agentYaml("other"), provenance: refused };
+    const [status, code, details] = await refusalOf(await write(api, "/agent/other", person, { body }));
+    expect([path, status, code]).toEqual([path, 400, "VALIDATION_ERROR"]);
+    expect(JSON.stringify(details)).toContain(`"path":"${path}`);
+  }
+});
+
+test("POST refuses what is no definition of that path, and leaves nothing behind", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const long = agentYaml("reviewer") + "#".repeat(153_600);
+  const cases: readonly [path: string, body: unknown, refusal: readonly unknown[]][] = [
+    ["/agent/reviewer", {}, [400, "VALIDATION_ERROR"]],
+    ["/agent/reviewer", { yaml: 7 }, [400, "VALIDATION_ERROR"]],
+    ["/agent/reviewer", { yaml: " \n" }, [400, "VALIDATION_ERROR"]],
+    ["/agent/reviewer", { yaml: agentYaml("reviewer"), visibility: "open" }, [400, "VALIDATION_ERROR"]],
+    ["/agent/reviewer@1.0.0", { yaml: agentYaml("reviewer") }, [400, "VALIDATION_ERROR"]],
+    ["/agent/Reviewer", { yaml: agentYaml("reviewer") }, [400, "VALIDATION_ERROR"]],
+    ["/robot/reviewer", { yaml: agentYaml("reviewer") }, [400, "VALIDATION_ERROR"]],
+    [
+      "/agent/reviewer",
+      { yaml: agentYaml("reviewer"), provenance: { authorshipType: "human", optimizationRunId: "a\0b" } },
+      [400, "VALIDATION_ERROR"],
+    ],
+    [
+      "/agent/reviewer",
+      { yaml: agentYaml("reviewer"), provenance: { authorshipType: "human", optimizationRunId: "\ud800" } },
+      [400, "VALIDATION_ERROR"],
+    ],
+    ["/agent/reviewer", { yaml: long }, [413, "PAYLOAD_TOO_LARGE"]],
+    ["/agent/reviewer", { yaml: "agent: [" }, [422, "UNPROCESSABLE_ENTITY"]],
+    ["/agent/reviewer", { yaml: bareYaml("command", "reviewer") }, [422, "UNPROCESSABLE_ENTITY"]],
+    ["/agent/reviewer", { yaml: agentYaml("other") }, [422, "NAME_MISMATCH"]],
+  ];
+  for (const [path, body, refusal] of cases) {
+    const response = await write(api, path, person, { body });
+    expect([path, body, ...(await refusalOf(response)).slice(0, 2)]).toEqual([path, body, ...refusal]);
+  }
+  expect(await refusalOf(await write(api, "/agent/reviewer", person, { body: { yaml: long } }))).toEqual([
+    413,
+    "PAYLOAD_TOO_LARGE",
+    { maxSize: 153_600 },
+  ]);
+  const unquoted = agentYaml("reviewer").replace('"1.0.0"', "1.0");
+  const [, , details] = await refusalOf(
+    await write(api, "/agent/reviewer", person, { body: { yaml: unquoted } }),
+  );
+  expect(details).toEqual({
+    errors: [
+      {
+        path: "agent.interface.version",
+        line: 4,
+        column: expect.any(Number),
+        message: expect.stringContaining("quote"),
+      },
+    ],
+  });
+  const [count] = await api.db.sql`select count(*) as lines from definition_lines`;
+  expect(count).toEqual({ lines: 0 });
+});
+
+test("POST takes a document of 153,600 bytes and no byte more", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const head = `${agentYaml("reviewer")}# `;
+  const yaml = head + "é".repeat((153_600 - head.length) / 2).padEnd(153_600 - head.length, "x");
+  const exact = yaml.slice(0, yaml.length - (Buffer.byteLength(yaml) - 153_600));
+  expect(Buffer.byteLength(exact)).toBe(153_600);
+  const post = (text: string) => write(api, "/agent/reviewer", person, { body: { yaml: text } });
+  expect((await post(`${exact}x`)).status).toBe(413);
+  expect((await post(exact)).status).toBe(201);
+});
+
+test("POST refuses a version that is there, and names the next free one, however many ask at once", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  for (const version of ["1.0.0", "1.0.4", "1.1.0"])
+    await createAgent(api, person, { name: "reviewer", version });
+  const post = () => write(api, "/agent/reviewer", person, { body: { yaml: agentYaml("reviewer") } });
+  expect(await refusalOf(await post())).toEqual([409, "VERSION_EXISTS", { nextAvailable: "1.0.5" }]);
+  const racing = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      write(api, "/agent/racer", person, { body: { yaml: agentYaml("racer") } }),
+    ),
+  );
+  expect(racing.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(409)]);
+});
+
+test("POST derives how far a version is from the one before it", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  for (const version of ["1.0.0", "1.2.0", "1.2.1", "3.0.0", "1.1.0", "0.1.0"]) {
+    await createAgent(api, person, { name: "reviewer", version });
+  }
+  const rows = await api.db.sql<{ version: string; changeType: string }[]>`
+      select version, change_type from definitions order by created_at, id`;
+  expect(Object.fromEntries(rows.map(({ version, changeType }) => [version, changeType]))).toEqual({
+    "1.0.0": "major",
+    "1.2.0": "minor",
+    "1.2.1": "patch",
+    "3.0.0": "major",
+    "1.1.0": "minor",
+    "0.1.0": "major",
+  });
+});
+
+test("DELETE deletes a draft, and with the last one the name is free", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  for (const version of ["1.0.0", "1.1.0"]) await createAgent(api, person, { name: "reviewer", version });
+  const remove = (name: string) => ask(api, `/agent/${name}`, person, { method: "DELETE" });
+  const response = await remove("reviewer@1.0.0");
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { data: { deleted: true, type: "agent", name: "reviewer", version: "1.0.0" } },
+  ]);
+  expect((await refusalOf(await remove("reviewer@1.0.0"))).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
+  expect((await remove("reviewer@1.1.0")).status).toBe(200);
+  const [count] = await api.db.sql`select count(*) as lines from definition_lines`;
+  expect(count).toEqual({ lines: 0 });
+});
+
+test("DELETE refuses what was published, and a path without a version", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await publishAgent(api, person, { name: "reviewer" });
+  const remove = (name: string) => ask(api, `/agent/${name}`, person, { method: "DELETE" });
+  expect(await refusalOf(await remove("reviewer@1.0.0"))).toEqual([
+    409,
+    "NOT_DELETABLE",
+    { status: "published" },
+  ]);
+  expect((await refusalOf(await remove("reviewer"))).slice(0, 2)).toEqual([400, "VALIDATION_ERROR"]);
+});

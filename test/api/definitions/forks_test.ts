@@ -1,0 +1,215 @@
+import { expect, test } from "bun:test";
+import { auditRows } from "../../helpers/accounts.ts";
+import { openTestApp } from "../../helpers/app.ts";
+import {
+  type Asker,
+  agentYaml,
+  ask,
+  createAgent,
+  definitionOf,
+  makeDefinition,
+  publishAgent,
+  refusalOf,
+  write,
+} from "../../helpers/definitions.ts";
+import { dataOf, forkCounts, makeFork } from "../../helpers/forks.ts";
+
+const COMMENTED = agentYaml("reviewer", "1.4.0", { author: "Ada", tags: "[review, code]" })
+  .replace("agent:", "# how we review\nagent:")
+  .replace("displayName: Reviewer", "displayName: Reviewer # shown in lists");
+
+test("a fork is a draft 1.0.0 of one's own, its document rewritten with the comments kept", async () => {
+  await using api = await openTestApp();
+  const author = await api.make.person();
+  const reader = await api.make.person();
+  const source = await publishAgent(api, author, {
+    name: "reviewer",
+    version: "1.4.0",
+    yaml: COMMENTED,
+    visibility: "public",
+    provenance: { authorshipType: "collaborative" },
+  });
+  const made = await makeFork(api, reader, "/agent/reviewer", {
+    name: "my-reviewer",
+    displayName: "My reviewer",
+    other: 1,
+  });
+  expect(Object.keys(made)).toEqual(["definition", "fork", "source", "warnings"]);
+  expect(made.definition).toMatchObject({
+    type: "agent",
+    name: "my-reviewer",
+    version: "1.0.0",
+    status: "draft",
+    visibility: "private",
+    tier: "org",
+    displayName: "My reviewer",
+    description: source.description,
+    author: "Ada",
+    tags: ["review", "code"],
+    authorId: reader.user.id,
+    orgId: reader.org.id,
+    namespace: `@${reader.org.slug}/my-reviewer`,
+    provenance: { authorshipType: "collaborative" },
+    forkedFromId: source.id,
+    forkCount: 0,
+    executionCount: 0,
+    publishedAt: null,
+    runtimeMd: expect.stringContaining('name: "my-reviewer"'),
+    yaml: COMMENTED.replace("name: reviewer", "name: my-reviewer")
+      .replace("1.4.0", "1.0.0")
+      .replace("Reviewer # shown", "My reviewer # shown"),
+  });
+  expect(made.fork).toStrictEqual({
+    id: expect.any(String),
+    definitionId: made.definition.id,
+    sourceDefinitionId: source.id,
+    forkedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+  expect(made.source).toStrictEqual({
+    id: source.id,
+    type: "agent",
+    name: "reviewer",
+    version: "1.4.0",
+    authorId: author.user.id,
+    orgId: author.org.id,
+  });
+  expect(made.warnings).toEqual([]);
+  expect(await definitionOf(await ask(api, "/agent/my-reviewer@1.0.0", reader))).toEqual(made.definition);
+  expect(await forkCounts(api, "reviewer", null)).toEqual([1, 1]);
+  const { definitions } = await dataOf(await ask(api, "?isFork=true", reader));
+  expect(definitions).toMatchObject([{ id: made.definition.id }]);
+  const published = await write(api, "/agent/my-reviewer@1.0.0/publish", reader);
+  expect([published.status, (await definitionOf(published)).forkedFromId]).toEqual([200, source.id]);
+  const entries = await auditRows(api);
+  expect(entries.filter(({ action }) => action === "definition.fork")).toMatchObject([
+    { actorUserId: reader.user.id, subjectId: made.definition.id, details: { name: "my-reviewer" } },
+  ]);
+});
+
+test("a fork takes visibility and description from the body, and columns of a workflow from its source", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const yaml = agentYaml("checks")
+    .replace("agent:", "workflow:")
+    .replace(/ {4}agentType: .*\n/, "");
+  await write(api, "/workflow/checks", person, { body: { yaml } });
+  await write(api, "/workflow/checks@1.0.0", person, {
+    method: "PUT",
+    body: { tags: ["nightly"], subdomain: "quality" },
+  });
+  const { definition } = await makeFork(api, person, "/workflow/checks@1.0.0", {
+    name: "own-checks",
+    visibility: "unlisted",
+    description: "Checks what we build: every night.",
+  });
+  expect(definition).toMatchObject({
+    visibility: "unlisted",
+    description: "Checks what we build: every night.",
+    displayName: "Reviewer",
+    tags: ["nightly"],
+    subdomain: "quality",
+    runtimeMd: null,
+    translationError: { reason: expect.any(String) },
+  });
+});
+
+test("a version is forked by its number, published or deprecated; without one the latest published is", async () => {
+  await using api = await openTestApp();
+  const author = await api.make.person();
+  const reader = await api.make.person();
+  for (const version of ["1.9.0", "1.10.0"]) {
+    await publishAgent(api, author, { name: "reviewer", version, visibility: "public" });
+  }
+  await createAgent(api, author, { name: "reviewer", version: "2.0.0", visibility: "public" });
+  await write(api, "/agent/reviewer@1.9.0/deprecate", author, { body: { reason: "Made anew" } });
+  const latest = await makeFork(api, reader, "/agent/reviewer", { name: "latest" });
+  const named = await makeFork(api, reader, "/agent/reviewer@1.9.0", { name: "named" });
+  expect([latest.source["version"], named.source["version"]]).toEqual(["1.10.0", "1.9.0"]);
+  // The header says who gets the fork, and not where its source is.
+  const owned = await makeFork(api, author, "/agent/reviewer@2.0.0", { name: "reviewer-too" });
+  expect([owned.definition.orgId, owned.source["version"]]).toEqual([author.org.id, "2.0.0"]);
+  expect(await forkCounts(api, "reviewer@1.10.0", null)).toEqual([3, 3]);
+});
+
+test("members fork drafts and archived versions of their own, others neither", async () => {
+  await using api = await openTestApp();
+  const author = await api.make.person();
+  const stranger = await api.make.person();
+  const archived = { name: "old", status: "archived", visibility: "public" } as const;
+  await makeDefinition(api.db.sql, author, archived);
+  await makeDefinition(api.db.sql, author, { name: "sketch" });
+  for (const name of ["old", "sketch"]) {
+    const { definition } = await makeFork(api, { key: author.key }, `/agent/${name}@1.0.0`, { name });
+    expect(definition.orgId).toBe(author.personalOrg.id);
+  }
+  const refused = await refusalOf(
+    await write(api, "/agent/old@1.0.0/fork", stranger, { body: { name: "mine" } }),
+  );
+  expect(refused).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);
+  const unseen = await write(api, "/agent/sketch@1.0.0/fork", stranger, { body: { name: "mine" } });
+  expect((await refusalOf(unseen)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
+  // A key that is bound elsewhere is no member here.
+  const bound = await api.make.key({ userId: author.user.id, orgId: author.personalOrg.id });
+  const elsewhere = await write(api, "/agent/old@1.0.0/fork", bound, { body: { name: "mine" } });
+  expect(await refusalOf(elsewhere)).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);
+});
+
+test("what cannot be forked is refused, and nothing changes", async () => {
+  await using api = await openTestApp();
+  const author = await api.make.person();
+  const reader = await api.make.person();
+  const viewer = await api.make.person({ org: reader.org, role: "viewer" });
+  await publishAgent(api, author, { name: "reviewer", visibility: "public" });
+  await publishAgent(api, author, { name: "hidden" });
+  await createAgent(api, reader, { name: "taken" });
+  await makeDefinition(api.db.sql, author, { name: "old", status: "deprecated", visibility: "public" });
+  const readOnly = await api.make.key({ userId: reader.user.id, scope: "read" });
+  const at = (path: string) => ({ errors: [{ path, message: expect.any(String) }] });
+  const missing = (name: string, reason = "definition") => ({ reason, type: "agent", name });
+  const wanted = { name: "mine" };
+  const cases: readonly [string, Asker, unknown, readonly unknown[]][] = [
+    ["reviewer", { key: "ulr_wrong" }, wanted, [401, "UNAUTHORIZED"]],
+    ["reviewer", reader, undefined, [400, "VALIDATION_ERROR", expect.anything()]],
+    ["reviewer", reader, {}, [400, "VALIDATION_ERROR", at("name")]],
+    ["reviewer", reader, { name: "9lives" }, [400, "VALIDATION_ERROR", at("name")]],
+    ["reviewer", reader, { name: "Mine" }, [400, "VALIDATION_ERROR", at("name")]],
+    ["reviewer", reader, { name: "mine@1.0.0" }, [400, "VALIDATION_ERROR", at("name")]],
+    ["reviewer", reader, { name: "x".repeat(101) }, [400, "VALIDATION_ERROR", at("name")]],
+    ["reviewer", reader, { ...wanted, visibility: "secret" }, [400, "VALIDATION_ERROR", at("visibility")]],
+    ["reviewer", reader, { ...wanted, displayName: "a\0b" }, [400, "VALIDATION_ERROR", at("displayName")]],
+    ["Reviewer", reader, wanted, [400, "VALIDATION_ERROR", at("name")]],
+    ["reviewer", { key: readOnly.key }, wanted, [403, "INSUFFICIENT_SCOPE"]],
+    ["reviewer", { key: reader.key, org: author.org }, wanted, [403, "ORG_ACCESS_DENIED"]],
+    ["nobody", reader, wanted, [404, "NOT_FOUND", missing("nobody")]],
+    ["hidden", reader, wanted, [404, "NOT_FOUND", missing("hidden")]],
+    ["old", reader, wanted, [404, "NOT_FOUND", missing("old", "version")]],
+    ["reviewer@9.0.0", reader, wanted, [404, "NOT_FOUND", missing("reviewer", "version")]],
+    ["nobody", { key: viewer.key, org: reader.org }, wanted, [404, "NOT_FOUND", missing("nobody")]],
+    [
+      "reviewer",
+      { key: viewer.key, org: reader.org },
+      wanted,
+      [403, "INSUFFICIENT_ORG_ROLE", { currentRole: "viewer", requiredRole: "publisher" }],
+    ],
+    ["reviewer", reader, { name: "taken" }, [409, "NAME_TAKEN", { type: "agent", name: "taken" }]],
+    ["reviewer", author, { name: "reviewer" }, [409, "NAME_TAKEN", { type: "agent", name: "reviewer" }]],
+    [
+      "reviewer",
+      reader,
+      { ...wanted, description: "x".repeat(153_600) },
+      [413, "PAYLOAD_TOO_LARGE", { maxSize: 153_600 }],
+    ],
+  ];
+  const rows = () =>
+    api.db
+      .sql`select d.*, l.* from definitions as d join definition_lines as l on l.id = d.line_id order by d.id`;
+  const before = await rows();
+  for (const [path, asker, body, expected] of cases) {
+    const response = await write(api, `/agent/${path}/fork`, asker, { body });
+    expect([path, body, ...(await refusalOf(response))]).toEqual([path, body, ...expected]);
+  }
+  const anonymous = await ask(api, "/agent/reviewer/fork", null, { method: "POST", body: wanted });
+  expect(anonymous.status).toBe(401);
+  expect(await rows()).toEqual(before);
+  expect(await api.db.sql`select id from definition_forks`).toHaveLength(0);
+});

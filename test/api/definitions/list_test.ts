@@ -1,0 +1,297 @@
+import { expect, test } from "bun:test";
+import { openTestApp } from "../../helpers/app.ts";
+import { list, listed, makeVersion, type VersionColumns } from "../../helpers/definition_list.ts";
+import { ask, refusalOf } from "../../helpers/definitions.ts";
+
+async function openRegistry() {
+  const api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 100_000 } });
+  const person = await api.make.person();
+  const owner = { orgId: person.org.id, authorId: person.user.id };
+  return {
+    api,
+    person,
+    make: (columns: Omit<VersionColumns, "orgId" | "authorId"> & Partial<VersionColumns>) =>
+      makeVersion(api.db.sql, { ...owner, ...columns }),
+    [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+  };
+}
+
+test("an item has exactly the fields of the specification", async () => {
+  await using registry = await openRegistry();
+  const { api, person, make } = registry;
+  const id = await make({ name: "reviewer", tags: ["a", "b"], displayName: "Reviewer", executionCount: 3 });
+  expect(await list(api, "")).toEqual({
+    definitions: [
+      {
+        id,
+        type: "agent",
+        name: "reviewer",
+        version: "1.0.0",
+        status: "published",
+        domain: "software",
+        subdomain: null,
+        agentType: null,
+        displayName: "Reviewer",
+        description: "",
+        author: null,
+        authorshipType: null,
+        tags: ["a", "b"],
+        authorId: person.user.id,
+        orgId: person.org.id,
+        tier: "org",
+        visibility: "public",
+        createdAt: "2026-01-02T00:00:00.000Z",
+        updatedAt: "2026-01-02T00:00:00.000Z",
+        publishedAt: "2026-01-02T00:00:00.000Z",
+        executionCount: 3,
+        uniqueExecutionCount: 0,
+        forkCount: 0,
+        starCount: 0,
+        forkedFromId: null,
+        namespace: `@${person.org.slug}/reviewer`,
+        minSubscription: "free",
+        catalogueTier: null,
+        releasedAt: null,
+      },
+    ],
+    total: 1,
+    limit: 50,
+    offset: 0,
+    hasMore: false,
+  });
+});
+
+test("every filter lets through what it names, and several have to agree", async () => {
+  await using registry = await openRegistry();
+  const { api, person, make } = registry;
+  const other = await api.make.person();
+  await make({ name: "plain" });
+  await make({ name: "a-command", type: "command" });
+  await make({ name: "old", status: "deprecated" });
+  await make({ name: "checker", agentType: "validator", domain: "security" });
+  await make({ name: "lawyer", domain: "legal", tags: ["law", "contract"] });
+  await make({ name: "own", tier: "user", tags: ["law"] });
+  await make({ name: "of-other", authorId: other.user.id });
+  await make({ name: "fork", isFork: true, tags: ["code", 'it\'s "quoted", {odd}'] });
+  await make({ name: "machine", authorshipType: "automated" });
+  await make({ name: "hidden", visibility: "private" });
+  const expected: readonly [string, string[]][] = [
+    ["type=command", ["a-command"]],
+    ["status=deprecated", ["old"]],
+    ["status=archived", []],
+    ["agentType=validator", ["checker"]],
+    ["domain=legal", ["lawyer"]],
+    ["tier=user", ["own"]],
+    ["visibility=private", ["hidden"]],
+    [`authorId=${other.user.id.toUpperCase()}`, ["of-other"]],
+    [`authorId=${crypto.randomUUID()}`, []],
+    ["isFork=true", ["fork"]],
+    ["authorshipType=automated", ["machine"]],
+    ["tag=law", ["lawyer", "own"]],
+    ["tag=contract&tag=code&tag=none", ["fork", "lawyer"]],
+    ["tag=Law", []],
+    [`tag=${encodeURIComponent('it\'s "quoted", {odd}')}`, ["fork"]],
+    ["tag=law&domain=legal", ["lawyer"]],
+    ["agentType=validator&domain=legal", []],
+    [
+      "isFork=false&type=agent&tier=org&domain=software&status=published&visibility=public",
+      ["machine", "of-other", "plain"],
+    ],
+  ];
+  for (const [query, names] of expected) {
+    const found = await list(api, `${query}&sortBy=name&sortOrder=asc`, person);
+    expect([query, found.definitions.map(({ name }) => name)]).toEqual([query, names]);
+    expect([query, found.total]).toEqual([query, names.length]);
+  }
+});
+
+test("lists are sorted by each column, both ways, the latest first when nothing is said", async () => {
+  await using registry = await openRegistry();
+  const { api, make } = registry;
+  const day = (number: number): string => `2026-03-0${number}T00:00:00.000Z`;
+  await make({ name: "b", createdAt: day(1), updatedAt: day(9), executionCount: 5, uniqueExecutionCount: 1 });
+  await make({
+    name: "a-z",
+    createdAt: day(2),
+    updatedAt: day(8),
+    executionCount: 4,
+    uniqueExecutionCount: 4,
+  });
+  await make({
+    name: "ab",
+    createdAt: day(3),
+    updatedAt: day(7),
+    executionCount: 9,
+    uniqueExecutionCount: 2,
+  });
+  const orders: readonly [string, string][] = [
+    ["", "ab a-z b"],
+    ["sortOrder=asc", "b a-z ab"],
+    ["sortBy=createdAt", "ab a-z b"],
+    ["sortBy=name", "b ab a-z"],
+    ["sortBy=name&sortOrder=asc", "a-z ab b"],
+    ["sortBy=updatedAt", "b a-z ab"],
+    ["sortBy=executionCount", "ab b a-z"],
+    ["sortBy=uniqueExecutionCount&sortOrder=asc", "b ab a-z"],
+  ];
+  for (const [query, names] of orders) {
+    const found = (await list(api, query)).definitions.map(({ name }) => name);
+    expect([query, found.join(" ")]).toEqual([query, names]);
+  }
+});
+
+test("walking the pages gives each definition once, though all sort keys tie", async () => {
+  await using registry = await openRegistry();
+  const { api, person, make } = registry;
+  for (let number = 0; number < 23; number += 1) {
+    const org = number % 2 === 0 ? person.org : person.personalOrg;
+    await make({ name: `n-${number >> 1}`, orgId: org.id });
+  }
+  for (const sortBy of ["name", "createdAt", "updatedAt", "executionCount", "uniqueExecutionCount"]) {
+    for (const search of ["", "&search=n"]) {
+      const seen: string[] = [];
+      for (let offset = 0; offset < 23; offset += 5) {
+        const page = await list(api, `sortBy=${sortBy}${search}&limit=5&offset=${offset}`);
+        expect([page.total, page.limit, page.offset, page.hasMore]).toEqual([23, 5, offset, offset + 5 < 23]);
+        seen.push(...page.definitions.map(({ id }) => id));
+      }
+      expect([seen.length, new Set(seen).size]).toEqual([23, 23]);
+    }
+  }
+  expect(await list(api, "offset=1000")).toMatchObject({ definitions: [], total: 23, hasMore: false });
+});
+
+test("who sees what: drafts, private and unlisted ones are listed to members, archived ones to nobody", async () => {
+  await using registry = await openRegistry();
+  const { api, person, make } = registry;
+  const outsider = await api.make.person();
+  const bound = await api.make.key({ userId: person.user.id, orgId: person.org.id });
+  const boundElsewhere = await api.make.key({ userId: person.user.id, orgId: person.personalOrg.id });
+  for (const status of ["draft", "published", "deprecated", "archived"] as const) {
+    for (const visibility of ["private", "unlisted", "public"] as const) {
+      await make({ name: `${status}-${visibility}`, status, visibility });
+    }
+  }
+  await make({ name: "mine", orgId: person.personalOrg.id, visibility: "private" });
+  const open = ["deprecated-public@1.0.0", "published-public@1.0.0"];
+  const ofOrg = ["deprecated", "draft", "published"].flatMap((status) =>
+    ["private", "public", "unlisted"].map((visibility) => `${status}-${visibility}@1.0.0`),
+  );
+  const all = "sortBy=name&sortOrder=asc";
+  for (const query of [all, `${all}&latestOnly=false`, `${all}&search=d`]) {
+    const isSearch = query.includes("search");
+    const expected = (names: string[]): string[] =>
+      isSearch ? names.filter((name) => /(^|-)d/.test(name)) : names;
+    expect(await listed(api, query)).toEqual(expected(open));
+    expect(await listed(api, query, { key: outsider.key })).toEqual(expected(open));
+    expect(await listed(api, query, { key: person.key })).toEqual(expected([...ofOrg, "mine@1.0.0"].sort()));
+    expect(await listed(api, query, { key: bound.key })).toEqual(expected(ofOrg));
+    expect(await listed(api, query, { key: boundElsewhere.key })).toEqual(
+      expected([...open, "mine@1.0.0"].sort()),
+    );
+    expect(await listed(api, query, person)).toEqual(expected(ofOrg));
+    expect(await listed(api, query, { key: person.key, org: person.personalOrg })).toEqual(
+      expected(["mine@1.0.0"]),
+    );
+  }
+  expect(await refusalOf(await ask(api, "", { key: outsider.key, org: person.org }))).toEqual([
+    403,
+    "ORG_ACCESS_DENIED",
+  ]);
+  expect((await ask(api, "", null, { headers: { "x-org-slug": person.org.slug } })).status).toBe(401);
+});
+
+test("latestOnly gives the highest version that caller and status allow; other filters come after it", async () => {
+  await using registry = await openRegistry();
+  const { api, person, make } = registry;
+  await make({ name: "line", version: "1.9.0", status: "deprecated", domain: "legal" });
+  await make({ name: "line", version: "1.10.0", domain: "security" });
+  await make({ name: "line", version: "2.0.0", visibility: "unlisted", domain: "medical" });
+  await make({ name: "line", version: "3.0.0", status: "draft", domain: "career" });
+  await make({ name: "line", version: "4.0.0", status: "archived" });
+  const member = { key: person.key };
+  const expected: readonly [string, string[], string[]][] = [
+    ["", ["1.10.0"], ["3.0.0"]],
+    ["status=published", ["1.10.0"], ["2.0.0"]],
+    ["status=deprecated", ["1.9.0"], ["1.9.0"]],
+    ["status=draft", [], ["3.0.0"]],
+    ["domain=security", ["1.10.0"], []],
+    ["domain=legal", [], []],
+    ["domain=career", [], ["3.0.0"]],
+    ["domain=medical&status=published", [], ["2.0.0"]],
+    ["latestOnly=false&sortBy=name", ["1.10.0", "1.9.0"], ["1.10.0", "1.9.0", "2.0.0", "3.0.0"]],
+    ["latestOnly=false&domain=legal", ["1.9.0"], ["1.9.0"]],
+    ["latestOnly=false&status=published", ["1.10.0"], ["1.10.0", "2.0.0"]],
+  ];
+  for (const [query, anyone, members] of expected) {
+    const versions = async (asker: typeof member | null): Promise<string[]> =>
+      (await list(api, query, asker)).definitions.map(({ version }) => version).sort();
+    expect([query, await versions(null)]).toEqual([query, anyone]);
+    expect([query, await versions(member)]).toEqual([query, members]);
+  }
+});
+
+test("what changes is listed as it is now", async () => {
+  await using registry = await openRegistry();
+  const { api, make } = registry;
+  const { sql } = api.db;
+  const first = await make({ name: "line", description: "about apples" });
+  const draft = await make({ name: "line", version: "2.0.0", status: "draft", description: "about pears" });
+  expect(await listed(api, "search=pears")).toEqual([]);
+  await sql`update definitions set description = 'about plums' where id = ${draft}`;
+  await sql`update definitions set status = 'published', published_at = now() where id = ${draft}`;
+  expect(await listed(api, "search=plums")).toEqual(["line@2.0.0"]);
+  expect(await listed(api, "search=apples")).toEqual([]);
+  expect(await listed(api, "search=apples&latestOnly=false")).toEqual(["line@1.0.0"]);
+  await sql`
+    update definitions set status = 'deprecated', deprecated_at = now(), deprecation_reason = 'old' where id = ${draft}`;
+  await sql`update definitions set status = 'archived', archived_at = now() where id = ${draft}`;
+  expect(await listed(api, "")).toEqual(["line@1.0.0"]);
+  await sql`update definition_lines set forked_from_id = ${crypto.randomUUID()} where name = 'line'`;
+  expect(await listed(api, "isFork=true")).toEqual(["line@1.0.0"]);
+  const gone = await make({ name: "gone", status: "draft" });
+  await sql`delete from definitions where id = ${gone}`;
+  const [left] = await sql`
+    select
+      (select count(*) from definition_listings) as listings,
+      (select count(*) from definition_listing_terms) as terms,
+      (select sum(bit_count(bits)) from definition_postings where term = 'listed=member') as bits,
+      (select count(*) from definition_listing_queue) as queued`;
+  expect(left).toEqual({ listings: 1, terms: 1, bits: 1, queued: 0 });
+  expect(await list(api, "limit=1")).toMatchObject({ definitions: [{ id: first }], total: 1 });
+});
+
+test("anything else is refused, with what is wrong", async () => {
+  await using registry = await openRegistry();
+  const { api } = registry;
+  const refused: readonly [string, string][] = [
+    ["limit=101", "limit"],
+    ["limit=0", "limit"],
+    ["limit=ten", "limit"],
+    ["offset=-1", "offset"],
+    ["offset=99999999999", "offset"],
+    ["type=robot", "type"],
+    ["type=agent&type=agent", "type"],
+    ["status=live", "status"],
+    ["agentType=", "agentType"],
+    ["domain=Software", "domain"],
+    ["tier=free", "tier"],
+    ["visibility=secret", "visibility"],
+    ["authorId=me", "authorId"],
+    ["authorshipType=robot", "authorshipType"],
+    ["isFork=1", "isFork"],
+    ["latestOnly=yes", "latestOnly"],
+    ["sortBy=created_at", "sortBy"],
+    ["sortOrder=up", "sortOrder"],
+    ["tags=a", "tags"],
+    // What is no text is refused before it is anybody's parameter.
+    ["search=a%00b", ""],
+    ["tag=a%FFb", ""],
+    [`search=${"x".repeat(10_240)}`, "search"],
+  ];
+  for (const [query, path] of refused) {
+    const [status, code, details] = await refusalOf(await ask(api, `?${query}`, null));
+    expect([query, status, code]).toEqual([query, 400, "VALIDATION_ERROR"]);
+    expect(details).toEqual({ errors: [{ path, message: expect.any(String) }] });
+  }
+});

@@ -1,0 +1,176 @@
+import { expect, test } from "bun:test";
+import { openTestApp } from "../../helpers/app.ts";
+import {
+  agentNeeding,
+  agentYaml,
+  ask,
+  createAgent,
+  definitionOf,
+  makeDefinition,
+  publishAgent,
+  refusalOf,
+  write,
+} from "../../helpers/definitions.ts";
+
+test("a name is read with and without its version, its organization, and %40 for @", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const first = await publishAgent(api, person, { name: "reviewer", visibility: "public" });
+  const second = await publishAgent(api, person, {
+    name: "reviewer",
+    version: "1.10.0",
+    visibility: "public",
+  });
+  const third = await publishAgent(api, person, { name: "reviewer", version: "1.9.0", visibility: "public" });
+  const { slug } = person.org;
+  const paths: readonly [string, { id: string }][] = [
+    ["/agent/reviewer", second],
+    ["/agent/reviewer/", second],
+    ["/agent/reviewer@1.0.0", first],
+    ["/agent/reviewer%401.9.0", third],
+    [`/agent/@${slug}/reviewer`, second],
+    [`/agent/%40${slug}/reviewer@1.0.0`, first],
+  ];
+  for (const [path, { id }] of paths) {
+    const found = await definitionOf(await ask(api, path, null));
+    expect([path, found.id]).toEqual([path, id]);
+    // Both later versions leave the counters and the first publication of the line as they are.
+    expect(found.releasedAt).toBe(first.publishedAt);
+  }
+});
+
+test("a definition of an organization may be called as a part of the path is", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  for (const name of ["versions", "diff", "publish", "translation"]) {
+    const { id } = await publishAgent(api, person, { name, visibility: "public" });
+    expect((await definitionOf(await ask(api, `/agent/@${person.org.slug}/${name}`, null))).id).toBe(id);
+  }
+});
+
+test("what is not there is 404, with what was looked for; what is no name is 400", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await makeDefinition(api.db.sql, person, { name: "old", status: "deprecated", visibility: "public" });
+  const cases: readonly [string, number, unknown][] = [
+    ["/agent/nobody", 404, "definition"],
+    ["/agent/nobody@1.0.0", 404, "definition"],
+    ["/command/old", 404, "definition"],
+    ["/agent/old", 404, "version"],
+    ["/agent/old@2.0.0", 404, "version"],
+    ["/agent/@no-such-org/old", 404, "definition"],
+    ["/agent/@%00/old", 400, undefined],
+    ["/agent/Old", 400, undefined],
+    ["/agent/old@1", 400, undefined],
+    ["/agent/old@latest", 400, undefined],
+    ["/robot/old", 400, undefined],
+    [`/agent/${"x".repeat(101)}`, 400, undefined],
+    ["/agent/old@1.0.0?includeYaml=maybe", 400, undefined],
+  ];
+  for (const [path, status, reason] of cases) {
+    const response = await ask(api, path, null);
+    const { error } = (await response.json()) as { error: { details?: { reason?: string } } };
+    expect([path, response.status, error.details?.reason]).toEqual([path, status, reason as string]);
+  }
+});
+
+test("X-Org-Slug narrows a read to an organization of the caller's", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const other = await api.make.person();
+  const theirs = await publishAgent(api, other, { name: "reviewer", visibility: "public" });
+  const own = await publishAgent(api, person, { name: "reviewer" });
+  const read = (asker: Parameters<typeof ask>[2], headers = {}) =>
+    ask(api, "/agent/reviewer", asker, { headers });
+  expect((await definitionOf(await read({ key: person.key }))).id).toBe(theirs.id);
+  expect((await definitionOf(await read(person))).id).toBe(own.id);
+  const refused = async (response: Promise<Response>) => (await refusalOf(await response)).slice(0, 2);
+  expect(await refused(read({ key: person.key, org: other.org }))).toEqual([403, "ORG_ACCESS_DENIED"]);
+  expect(await refused(read(null, { "x-org-slug": person.org.slug }))).toEqual([401, "UNAUTHORIZED"]);
+  expect(await refused(read({ key: "ulr_wrong" }))).toEqual([401, "UNAUTHORIZED"]);
+});
+
+test("texts are left out, references and the canonical text added, as the query says", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await publishAgent(api, person, { name: "helper", version: "1.2.0" });
+  const yaml = `# a comment\n${agentNeeding("reviewer", ["helper@^1.0.0", "nobody"])}`;
+  await createAgent(api, person, { name: "reviewer", yaml });
+  const read = async (query: string) =>
+    (await definitionOf(await ask(api, `/agent/reviewer@1.0.0${query}`, person))) as Record<string, unknown>;
+  const whole = await read("");
+  expect([typeof whole["yaml"], typeof whole["runtimeMd"], "refs" in whole]).toEqual([
+    "string",
+    "string",
+    false,
+  ]);
+  const less = await read("?includeYaml=false&includeRuntime=false&other=1");
+  expect(["yaml" in less, "runtimeMd" in less]).toEqual([false, false]);
+  const reference = { type: "agent", context: "dependencies.requires" };
+  expect((await read("?includeRefs=true"))["refs"]).toEqual([
+    { ...reference, name: "helper", range: "^1.0.0", resolvedVersion: "1.2.0" },
+    { ...reference, name: "nobody", range: "latest", resolvedVersion: null },
+  ]);
+  const { yaml: text, normalized, hash } = await read("?normalize=true");
+  expect(text).not.toContain("# a comment");
+  expect(Bun.YAML.parse(String(text))).toEqual(normalized);
+  expect(hash).toBe(`sha256:${new Bun.CryptoHasher("sha256").update(String(text)).digest("hex")}`);
+  const wanting = await read("?normalize=true&includeYaml=false");
+  expect(["yaml" in wanting, typeof wanting["normalized"]]).toEqual([false, "object"]);
+});
+
+test("what cannot be normalized says so", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const yaml = agentYaml("checks").replace("agent:", "workflow:");
+  await write(api, "/workflow/checks", person, { body: { yaml } });
+  const found = await definitionOf(await ask(api, "/workflow/checks@1.0.0?normalize=true", person));
+  expect(found).toMatchObject({ yaml, normalized: null, normalizationError: expect.any(String) });
+});
+
+test("reads carry a strong ETag, give 304 to who has it, and HEAD tells the same", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await publishAgent(api, person, { name: "reviewer", visibility: "public" });
+  const read = (headers = {}, method = "GET", path = "/agent/reviewer") =>
+    ask(api, path, null, { headers, method });
+  const response = await read();
+  const etag = response.headers.get("etag") ?? "";
+  expect(etag).toMatch(/^"[\w-]+"$/);
+  expect(response.headers.get("cache-control")).toBe("public, no-cache");
+  const length = (await response.arrayBuffer()).byteLength;
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+    const again = await read({ "if-none-match": known });
+    expect([again.status, again.headers.get("etag"), await again.text()]).toEqual([304, etag, ""]);
+  }
+  expect((await read({ "if-none-match": '"other"' })).status).toBe(200);
+  const head = await read({}, "HEAD");
+  const { headers } = head;
+  expect([head.status, headers.get("etag"), headers.get("content-length"), await head.text()]).toEqual([
+    200,
+    etag,
+    String(length),
+    "",
+  ]);
+  expect((await read({}, "GET", "/agent/reviewer?includeYaml=false")).headers.get("etag")).not.toBe(etag);
+  const own = await ask(api, "/agent/reviewer", { key: person.key });
+  expect(own.headers.get("cache-control")).toBe("private, no-cache");
+});
+
+test("a deprecated version says since when, and what comes after it", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const shown = { visibility: "public", status: "deprecated" } as const;
+  await makeDefinition(api.db.sql, person, { name: "old", ...shown, successor: "young@2.0.0" });
+  await makeDefinition(api.db.sql, person, { name: "alone", ...shown });
+  const since = `@${Date.parse("2026-01-02T00:00:00.000Z") / 1000}`;
+  const headersOf = async (name: string) => {
+    const { headers } = await ask(api, `/agent/${name}@1.0.0`, null);
+    return [headers.get("deprecation"), headers.get("link")];
+  };
+  expect(await headersOf("old")).toEqual([
+    since,
+    '</api/v1/definitions/agent/young@2.0.0>; rel="successor-version"',
+  ]);
+  expect(await headersOf("alone")).toEqual([since, null]);
+});

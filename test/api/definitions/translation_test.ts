@@ -1,0 +1,153 @@
+import { expect, test } from "bun:test";
+import { TRANSLATOR_VERSION } from "../../../shared/translate/translate.ts";
+import { openTestApp, type TestApp } from "../../helpers/app.ts";
+import {
+  agentYaml,
+  ask,
+  bareYaml,
+  createAgent,
+  definitionOf,
+  makeDefinition,
+  publishAgent,
+  refusalOf,
+  write,
+} from "../../helpers/definitions.ts";
+
+/** Makes a version's text one that an older translator made. */
+async function age(api: TestApp, id: string): Promise<void> {
+  await api.db.sql`
+    update definitions
+    set runtime_md = 'old', prompt_hash = ${`sha256:${"0".repeat(64)}`}, translator_version = '0.9.0'
+    where id = ${id}`;
+}
+
+test("the translator's version is open to everyone", async () => {
+  await using api = await openTestApp();
+  const response = await ask(api, "/translation/version", null);
+  expect(await response.json()).toEqual({ data: { translatorVersion: TRANSLATOR_VERSION } });
+});
+
+test("retranslate writes the text anew in place, of a published version too, and once", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const made = await publishAgent(api, person, { name: "reviewer" });
+  await age(api, made.id);
+  const retranslate = async (body?: unknown) =>
+    (await write(api, "/agent/reviewer@1.0.0/retranslate", person, { body })).json();
+  const result = {
+    type: "agent",
+    name: "reviewer",
+    version: "1.0.0",
+    translatorVersion: TRANSLATOR_VERSION,
+    newVersionCreated: false,
+    newVersion: null,
+  };
+  expect(await retranslate()).toEqual({
+    data: { ...result, previousTranslatorVersion: "0.9.0", changes: true },
+  });
+  const { updatedAt, ...anew } = await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person));
+  expect({ ...anew, updatedAt: made.updatedAt }).toEqual(made);
+  for (const body of [{}, { createNewVersion: true }]) {
+    expect(await retranslate(body)).toEqual({
+      data: { ...result, previousTranslatorVersion: TRANSLATOR_VERSION, changes: false },
+    });
+  }
+});
+
+test("retranslate makes the next PATCH on request, and leaves the version as it was", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const { id } = await publishAgent(api, person, { name: "reviewer", visibility: "public" });
+  await createAgent(api, person, { name: "reviewer", version: "1.0.3" });
+  await age(api, id);
+  const body = { createNewVersion: true };
+  const response = await write(api, "/agent/reviewer@1.0.0/retranslate", person, { body });
+  expect([response.status, await response.json()]).toMatchObject([
+    200,
+    { data: { version: "1.0.0", newVersionCreated: true, newVersion: "1.0.4", changes: true } },
+  ]);
+  const old = await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person));
+  expect(old).toMatchObject({ runtimeMd: "old", translatorVersion: "0.9.0" });
+  const next = await definitionOf(await ask(api, "/agent/reviewer@1.0.4", person));
+  expect(next).toMatchObject({
+    status: "draft",
+    visibility: "public",
+    translatorVersion: TRANSLATOR_VERSION,
+  });
+  expect(next.yaml).toContain('version: "1.0.4"');
+});
+
+test("retranslate keeps a text that works, and refuses what is archived", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await write(api, "/agent/bare", person, { body: { yaml: bareYaml("agent", "bare") } });
+  const retranslate = (name: string) => write(api, `/agent/${name}/retranslate`, person);
+  expect(await (await retranslate("bare@1.0.0")).json()).toMatchObject({ data: { changes: false } });
+  const [row] = await api.db.sql<{ id: string }[]>`select id from definitions`;
+  await api.db.sql`update definitions set translation_error = null`;
+  await age(api, row?.id ?? "");
+  expect(await (await retranslate("bare@1.0.0")).json()).toMatchObject({ data: { changes: false } });
+  expect((await definitionOf(await ask(api, "/agent/bare@1.0.0", person))).runtimeMd).toBe("old");
+  await makeDefinition(api.db.sql, person, { name: "gone", status: "archived" });
+  expect((await refusalOf(await retranslate("gone@1.0.0"))).slice(0, 2)).toEqual([409, "INVALID_TRANSITION"]);
+  expect((await refusalOf(await retranslate("bare"))).slice(0, 2)).toEqual([400, "VALIDATION_ERROR"]);
+});
+
+test("upgrade makes the next MAJOR of the document that is sent, its version set", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });
+  const upgrade = (body: unknown, name = "reviewer") =>
+    write(api, `/agent/${name}/upgrade`, person, { body });
+  const response = await upgrade({ yaml: agentYaml("reviewer", "7.7.7") });
+  expect([response.status, await response.json()]).toEqual([
+    201,
+    {
+      data: {
+        type: "agent",
+        name: "reviewer",
+        version: "2.0.0",
+        previousVersion: "1.0.0",
+        translatorVersion: TRANSLATOR_VERSION,
+        upgraded: true,
+      },
+    },
+  ]);
+  const next = await definitionOf(await ask(api, "/agent/reviewer@2.0.0", person));
+  expect(next).toMatchObject({ status: "draft", runtimeMd: expect.any(String) });
+  expect(next.yaml).toContain('version: "2.0.0"');
+  expect(await refusalOf(await upgrade({ yaml: agentYaml("reviewer") }))).toEqual([
+    409,
+    "ALREADY_DUAL_STORAGE",
+    { version: "2.0.0" },
+  ]);
+});
+
+test("upgrade refuses what is no document of that definition", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });
+  const cases: readonly [string, unknown, readonly unknown[]][] = [
+    ["reviewer", undefined, [400, "VALIDATION_ERROR"]],
+    ["reviewer", { yaml: "" }, [400, "VALIDATION_ERROR"]],
+    ["reviewer", { yaml: "x" }, [422, "UNPROCESSABLE_ENTITY"]],
+    ["reviewer", { yaml: agentYaml("other") }, [422, "NAME_MISMATCH"]],
+    ["other", { yaml: agentYaml("other") }, [404, "NOT_FOUND"]],
+    ["reviewer@3.0.0", { yaml: agentYaml("reviewer") }, [404, "NOT_FOUND"]],
+  ];
+  for (const [name, body, refusal] of cases) {
+    const response = await write(api, `/agent/${name}/upgrade`, person, { body });
+    expect([name, body, ...(await refusalOf(response)).slice(0, 2)]).toEqual([name, body, ...refusal]);
+  }
+});
+
+test("racing upgrades make one new version", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });
+  const body = { yaml: agentYaml("reviewer") };
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => write(api, "/agent/reviewer/upgrade", person, { body })),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(5).fill(409)]);
+});

@@ -1,0 +1,21 @@
+/** Entry point of `bun run goldens`: writes the rendered files that translation is compared with. Read the difference. */
+import { join } from "node:path";
+import { TRANSLATOR_VERSION } from "../../shared/translate/translate.ts";
+import { digestGoldens, translateDemo } from "../helpers/translation.ts";
+
+const FOLDER = join(import.meta.dir, "../fixtures/translate");
+
+const goldens = translateDemo();
+const digest = digestGoldens(goldens);
+const versionsFile = Bun.file(join(FOLDER, "versions.json"));
+const versions: Record<string, string> = (await versionsFile.exists()) ? await versionsFile.json() : {};
+const known = versions[TRANSLATOR_VERSION];
+if (known !== undefined && known !== digest) {
+  process.stderr.write(
+    `The output changed: raise TRANSLATOR_VERSION, which is still ${TRANSLATOR_VERSION}\n`,
+  );
+  process.exit(1);
+}
+for (const { file, runtimeMd } of goldens) await Bun.write(join(FOLDER, file), runtimeMd);
+await Bun.write(versionsFile, `${JSON.stringify({ ...versions, [TRANSLATOR_VERSION]: digest }, null, 2)}\n`);
+process.stdout.write(`${goldens.length} files written to ${FOLDER}\n`);
