@@ -2,8 +2,14 @@
 import { Elysia } from "elysia";
 import type { Pool } from "../../sql/pool.ts";
 import { ownOrgRoutes } from "./own_orgs.ts";
+import { orgProfileRoutes } from "./profile.ts";
 import { orgProjectRoutes } from "./projects.ts";
+import { orgUsageRoutes } from "./usage.ts";
 
 export function orgRoutes(deps: { sql: Pool }) {
-  return new Elysia({ prefix: "/orgs" }).use(ownOrgRoutes(deps)).use(orgProjectRoutes(deps));
+  return new Elysia({ prefix: "/orgs" })
+    .use(ownOrgRoutes(deps))
+    .use(orgProjectRoutes(deps))
+    .use(orgUsageRoutes(deps))
+    .use(orgProfileRoutes(deps));
 }

@@ -25,6 +25,7 @@ const PUBLIC_ROUTES = [
   "GET /api/v1/models/history/:provider/*",
   "GET /api/v1/models/providers",
   "GET /api/v1/models/resolve/*",
+  "GET /api/v1/orgs/:slug/profile",
   "GET /api/v1/users/:id",
   "GET /dashboard/",
   "GET /dashboard/assets/:file",

@@ -73,7 +73,7 @@ describe("GET /orgs/{slug}", () => {
     });
   });
 
-  test.each(["", "/members", "/projects"])(
+  test.each(["", "/members", "/projects", "/usage"])(
     "%p: 401 for nobody, 403 for strangers and keys of another, 404 for none",
     async (path) => {
       await using api = await openTestApp();
