@@ -19,6 +19,11 @@ export function failsWith(...codes: readonly ErrorCode[]): object {
   return { [FAILURES_FIELD]: codes };
 }
 
+/** Elysia's type of a description knows OpenAPI 3.0 only; the document is 3.1, where a schema is JSON Schema. */
+export function describe(detail: object): DocumentDecoration {
+  return detail as DocumentDecoration;
+}
+
 export interface OpenApiResponse {
   description?: string;
   content?: Record<string, object>;

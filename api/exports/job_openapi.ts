@@ -1,8 +1,8 @@
 /** How the routes of export jobs describe themselves. */
 import { VISIBILITY_FLAGS } from "../../shared/export_datasets.ts";
 import { EXPORT_FORMATS, EXPORT_JOB_ERROR_CODES, EXPORT_JOB_STATUSES } from "../../shared/vocabulary.ts";
-import { failsWith } from "../openapi.ts";
-import { describe, EXAMPLE_AS_OF, FILE_HEADERS, FLAG_DESCRIPTIONS, ORG_SLUG } from "./openapi.ts";
+import { describe, failsWith } from "../openapi.ts";
+import { EXAMPLE_AS_OF, FILE_HEADERS, FLAG_DESCRIPTIONS, ORG_SLUG } from "./openapi.ts";
 
 const TAG = "Export jobs";
 const INSTANT = { type: "string", format: "date-time" };

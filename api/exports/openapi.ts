@@ -1,5 +1,4 @@
 /** How the routes of exports describe themselves: parameters and answers from the one list of datasets. */
-import type { DocumentDecoration } from "elysia";
 import type { ErrorCode } from "../../shared/errors.ts";
 import {
   EXPORT_DATASET_NAMES,
@@ -10,7 +9,7 @@ import {
 } from "../../shared/export_datasets.ts";
 import { rowJsonSchema } from "../../shared/export_json_schema.ts";
 import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
-import { failsWith } from "../openapi.ts";
+import { describe, failsWith } from "../openapi.ts";
 
 const TAG = "Export";
 export const EXAMPLE_AS_OF = "2026-11-20T10:00:00.000Z";
@@ -87,11 +86,6 @@ function filterParameters() {
           : { type: "string", ...(filter.type === "uuid" ? { format: "uuid" } : {}) },
     },
   }));
-}
-
-/** Elysia's type of a description knows OpenAPI 3.0 only; the document is 3.1, where a schema is JSON Schema. */
-export function describe(detail: object): DocumentDecoration {
-  return detail as DocumentDecoration;
 }
 
 export const FILE_HEADERS = {
