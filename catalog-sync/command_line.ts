@@ -7,7 +7,7 @@ Without flags it syncs the model catalogue now and then on the schedule of CATAL
 
   --once      one sync, a summary, and the exit code says how it went
   --dry-run   prints what a sync would change, and changes nothing
-  --force     asks without condition, and takes a document that holds few models too
+  --force     asks without condition, and takes a document with few models or none too
   --if-empty  only gives an empty database a first catalogue, from this machine
   --help      this text
 `;

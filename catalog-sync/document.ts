@@ -6,6 +6,8 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 const MAX_USD_PER_MTOK = 1e9;
 const MAX_ID_LENGTH = 500;
 const CONTROL_CHARACTER = /\p{Cc}/u;
+/** Fields with parts that may be null as well. */
+const NESTED_FIELDS: ReadonlySet<string> = new Set(["cost", "limit"]);
 
 const Price = Type.Number({ minimum: 0, maximum: MAX_USD_PER_MTOK });
 const Tokens = Type.Integer({ minimum: 0 });
@@ -74,21 +76,20 @@ export interface SourceDocument {
 
 export type DocumentResult = { ok: true; document: SourceDocument } | { ok: false; reason: string };
 
-/** Reads a parsed document. A bad row is skipped; `ok` is false when there is no provider in it. */
+/** Reads a parsed document. A bad row is skipped; `ok` is false when nothing that it holds is a provider. */
 export function readDocument(value: unknown): DocumentResult {
   if (!isObject(value)) return { ok: false, reason: "the document is no JSON object of providers" };
   const document: SourceDocument = { providers: [], models: [], skipped: [] };
   for (const [id, provider] of Object.entries(value)) readProvider(document, id, provider);
-  if (document.providers.length > 0) return { ok: true, document };
   const [first] = document.skipped;
-  const why = first ? `: ${first.provider}: ${first.reason}` : "";
-  return { ok: false, reason: `the document holds no provider${why}` };
+  if (document.providers.length > 0 || !first) return { ok: true, document };
+  return { ok: false, reason: `the document holds no provider: ${first.provider}: ${first.reason}` };
 }
 
 function readProvider(document: SourceDocument, id: string, value: unknown): void {
   const given = withoutNulls(value);
   const { models, ...fields } = isObject(given) ? given : { models: null };
-  const reason = findIdProblem(id, fields) ?? (Provider.Check(given) ? null : explain(Provider, given));
+  const reason = findTextProblem(id, fields) ?? (Provider.Check(given) ? null : explain(Provider, given));
   if (reason !== null || !Provider.Check(given)) {
     document.skipped.push({ provider: id, modelId: null, reason: reason ?? "is malformed" });
     return;
@@ -108,13 +109,13 @@ function readModel(
     skipped.push({ provider, modelId, reason: explain(Model, given) });
     return;
   }
-  const reason = findIdProblem(modelId, given);
+  const reason = findTextProblem(modelId, given);
   if (reason === null) models.push({ ...given, provider, id: modelId });
   else skipped.push({ provider, modelId, reason });
 }
 
 /** What is wrong with a row's key, or with any text of it: PostgreSQL stores neither NUL nor half a character. */
-function findIdProblem(key: string, row: object): string | null {
+function findTextProblem(key: string, row: object): string | null {
   if (key.trim() === "") return "id: is empty";
   if (CONTROL_CHARACTER.test(key)) return "id: holds a control character";
   if (key.length > MAX_ID_LENGTH) return `id: must have at most ${MAX_ID_LENGTH} characters`;
@@ -130,7 +131,7 @@ function withoutNulls(value: unknown): unknown {
   if (!isObject(value)) return value;
   const entries = Object.entries(value).filter(([, field]) => field !== null);
   return Object.fromEntries(
-    entries.map(([name, field]) => [name, name === "cost" ? withoutNulls(field) : field]),
+    entries.map(([name, field]) => [name, NESTED_FIELDS.has(name) ? withoutNulls(field) : field]),
   );
 }
 

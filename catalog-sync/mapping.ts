@@ -123,7 +123,6 @@ export function toDate(text: string | undefined): string | null {
 /** An address that others can open; `null` for one with blanks to fill in, and for one on the reader's own machine. */
 function toPublicUrl(text: string | undefined): string | null {
   const url = text === undefined || text.includes("${") ? null : URL.parse(text.trim());
-  if (!url || !/^https?:$/.test(url.protocol)) return null;
-
-  return isLoopbackHost(url.hostname) ? null : (text ?? "").trim();
+  if (!url || !/^https?:$/.test(url.protocol) || isLoopbackHost(url.hostname)) return null;
+  return (text ?? "").trim();
 }

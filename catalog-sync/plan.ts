@@ -3,7 +3,7 @@ import type { SyncCounts } from "../sql/catalog_syncs.ts";
 import type { ModelAlias, ModelAliasRow } from "../sql/model_aliases.ts";
 import type { PriceChange } from "../sql/model_price_changes.ts";
 import type { ModelProvider, ModelProviderRow } from "../sql/model_providers.ts";
-import type { Model, ModelKey, ModelRow } from "../sql/models.ts";
+import { type Model, type ModelKey, type ModelRow, modelKeyText } from "../sql/models.ts";
 import { generateAliases } from "./aliases.ts";
 import type { SkippedRow } from "./document.ts";
 import type { MappedCatalog } from "./mapping.ts";
@@ -38,8 +38,10 @@ const LEAST_PART = 0.5;
 
 /** Why a catalogue should not replace what is stored; `null` when there is no reason. */
 export function findSuspicion(stored: StoredCatalog, mapped: MappedCatalog): string | null {
-  const live = stored.models.filter((model) => model.removedAt === null).length;
+  if (mapped.providers.length === 0) return "the document holds no provider";
   const { length } = mapped.models;
+  if (length === 0) return "the document holds no model";
+  const live = stored.models.filter((model) => model.removedAt === null).length;
   if (length >= live * LEAST_PART) return null;
   return `the document holds ${length} models, fewer than half of the ${live} that are live`;
 }
@@ -51,14 +53,14 @@ export function planSync(
   skipped: readonly SkippedRow[],
 ): SyncPlan {
   const wasSkipped = createSkipTest(skipped);
-  const seen = new Set(mapped.models.map(keyOf));
-  const storedModels = new Map(stored.models.map((model) => [keyOf(model), model]));
-  const unseen = stored.models.filter((model) => model.removedAt === null && !seen.has(keyOf(model)));
+  const seen = new Set(mapped.models.map(modelKeyText));
+  const storedModels = new Map(stored.models.map((model) => [modelKeyText(model), model]));
+  const unseen = stored.models.filter((model) => model.removedAt === null && !seen.has(modelKeyText(model)));
   const gone = unseen.filter((model) => !wasSkipped(model));
   const kept = unseen.filter(wasSkipped);
-  const inserted = mapped.models.filter((model) => !storedModels.has(keyOf(model)));
+  const inserted = mapped.models.filter((model) => !storedModels.has(modelKeyText(model)));
   const updated = mapped.models.filter((model) => {
-    const before = storedModels.get(keyOf(model));
+    const before = storedModels.get(modelKeyText(model));
     return before !== undefined && !isSame(before, model);
   });
   return {
@@ -66,7 +68,7 @@ export function planSync(
     inserted,
     updated,
     gone: gone.map(({ provider, modelId }) => ({ provider, modelId })),
-    priceChanges: updated.flatMap((model) => listPriceChanges(storedModels.get(keyOf(model)), model)),
+    priceChanges: updated.flatMap((model) => listPriceChanges(storedModels.get(modelKeyText(model)), model)),
     aliases: planAliases(stored.aliases, generateAliases([...mapped.models, ...kept])),
     counts: {
       inserted: inserted.length,
@@ -83,15 +85,12 @@ export function isEmptyPlan({ counts: _, ...changes }: SyncPlan): boolean {
   return Object.values(changes).every((list) => list.length === 0);
 }
 
-/** Ids hold almost any character, but no control character. */
-function keyOf({ provider, modelId }: ModelKey): string {
-  return `${provider}\n${modelId}`;
-}
-
 function createSkipTest(skipped: readonly SkippedRow[]): (model: ModelKey) => boolean {
   const providers = new Set(skipped.filter((row) => row.modelId === null).map((row) => row.provider));
-  const models = new Set(skipped.map(({ provider, modelId }) => keyOf({ provider, modelId: modelId ?? "" })));
-  return (model) => providers.has(model.provider) || models.has(keyOf(model));
+  const models = new Set(
+    skipped.map(({ provider, modelId }) => modelKeyText({ provider, modelId: modelId ?? "" })),
+  );
+  return (model) => providers.has(model.provider) || models.has(modelKeyText(model));
 }
 
 function planProviders(

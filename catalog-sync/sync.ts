@@ -37,7 +37,7 @@ export interface SyncDeps {
 
 export interface SyncOptions {
   source: CatalogSource;
-  /** Asks without condition, and takes a document with few models too. */
+  /** Asks without condition, and takes a document with few models or none too. */
   force?: boolean;
 }
 
@@ -125,7 +125,6 @@ function makePlan(
   const read = readDocument(value);
   if (!read.ok) throw new SuspiciousDocument(read.reason);
   const mapped = mapCatalog(read.document);
-  if (mapped.models.length === 0) throw new SuspiciousDocument("the document holds no model");
   const { skipped } = read.document;
   return { plan: planSync(stored, mapped, skipped), skipped, suspicion: findSuspicion(stored, mapped) };
 }

@@ -1,7 +1,6 @@
 /** The parts of a CSV export that are not rows (contract section 4, Rows: RFC 4180, UTF-8 with BOM, CRLF). */
+import { BYTE_ORDER_MARK } from "./csv.ts";
 import type { ExportDataset } from "./export_datasets.ts";
-
-const BYTE_ORDER_MARK = "\uFEFF";
 
 /** Byte order mark and header line. Column names are camelCase identifiers and need no quotes. */
 export function csvHeader(dataset: ExportDataset): Uint8Array {

@@ -80,11 +80,9 @@ export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
 }
 
 /** The source and ETag of the last good run; `null` before the first. */
-export async function findLastGoodSync(
-  sql: Sql,
-): Promise<{ source: string; etag: string | null; finishedAt: string } | null> {
-  const [row] = await sql<{ source: string; etag: string | null; finishedAt: string }[]>`
-    select source, etag, finished_at
+export async function findLastGoodSync(sql: Sql): Promise<{ source: string; etag: string | null } | null> {
+  const [row] = await sql<{ source: string; etag: string | null }[]>`
+    select source, etag
     from catalog_syncs
     where outcome in ('changed', 'unchanged')
     order by id desc

@@ -4,13 +4,14 @@
  * COPY takes no parameters, so values stand in the text as literals: ids and instants were parsed before they get
  * here, and every literal is quoted by `literal()`.
  */
+import { FORMULA_STARTS } from "../shared/csv.ts";
 import type { ExportColumn } from "../shared/export_column.ts";
 import { EXPORT_DATASETS, type ExportDataset } from "../shared/export_datasets.ts";
 import type { ExportSelection } from "../shared/export_selection.ts";
 import { type ExportFormat, RESOLVED_ISSUE_STATUSES } from "../shared/vocabulary.ts";
 
-/** Characters that make a spreadsheet read a cell as a formula, as code points (contract section 4, Rows). */
-const FORMULA_STARTS = [..."=+-@\t\r\n＝＋－＠"].map((character) => character.codePointAt(0)).join(", ");
+/** As code points, for PostgreSQL's ascii(). */
+const FORMULA_CODES = FORMULA_STARTS.map((character) => character.codePointAt(0)).join(", ");
 
 /** A text literal; the pool pins `standard_conforming_strings`, so only the quote needs doubling. */
 function literal(value: string): string {
@@ -41,7 +42,7 @@ function csvValue(column: ExportColumn): string {
   if (!isFreeText) return value;
   const cell = column.type === "json" ? `${value}::text` : value;
   // ascii() is the code point of the first character: cheaper than left(), which makes a string.
-  return `case when ascii(${cell}) in (${FORMULA_STARTS}) then '''' || ${cell} else ${cell} end`;
+  return `case when ascii(${cell}) in (${FORMULA_CODES}) then '''' || ${cell} else ${cell} end`;
 }
 
 /** True for the parents of a row that the caller does not get to see, so that the row goes with them. */

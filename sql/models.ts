@@ -7,6 +7,11 @@ export interface ModelKey {
   modelId: string;
 }
 
+/** The key of a model in a map: ids hold almost any character, but no control character. */
+export function modelKeyText({ provider, modelId }: ModelKey): string {
+  return `${provider}\n${modelId}`;
+}
+
 /** A model as the sync writes it. Prices are USD per million tokens. */
 export interface Model extends ModelKey {
   name: string;

@@ -1,7 +1,7 @@
 /** The whole catalogue in memory, written as JSON once: an answer is a lookup and a few pieces of text put together. */
 import type { ModelAliasRow } from "../../sql/model_aliases.ts";
 import type { ModelProviderRow } from "../../sql/model_providers.ts";
-import type { ModelKey, ModelRow } from "../../sql/models.ts";
+import { type ModelKey, type ModelRow, modelKeyText } from "../../sql/models.ts";
 import { presentAlias, presentListItem, presentModel, presentProvider } from "./model_json.ts";
 
 /** A model and what is said of it. */
@@ -47,8 +47,8 @@ export interface CatalogRows {
 /** Builds it from what one snapshot of the database holds. */
 export function buildCatalog({ providers, models, aliases }: CatalogRows): Catalog {
   const entries = models.toSorted(compareKeys).map(toEntry);
-  const byKey = new Map(entries.map((entry) => [keyOf(entry.row), entry]));
-  const find = (key: ModelKey) => byKey.get(keyOf(key));
+  const byKey = new Map(entries.map((entry) => [modelKeyText(entry.row), entry]));
+  const find = (key: ModelKey) => byKey.get(modelKeyText(key));
   const byAlias = new Map<string, ResolvedAlias>();
   for (const row of aliases.toSorted((a, b) => compareTexts(a.alias, b.alias))) {
     // An operator's row hides the generated one of the same name.
@@ -92,11 +92,6 @@ function digest(entries: readonly CatalogEntry[], ...bodies: readonly string[]):
   for (const { row, modelJson } of entries) hasher.update(`${row.removedAt === null}${modelJson}\n`);
   for (const body of bodies) hasher.update(`${body}\n`);
   return `"${hasher.digest("hex").slice(0, 32)}"`;
-}
-
-/** Ids hold almost any character, but no control character. */
-function keyOf({ provider, modelId }: ModelKey): string {
-  return `${provider}\n${modelId}`;
 }
 
 function compareKeys(a: ModelKey, b: ModelKey): number {

@@ -10,7 +10,7 @@ import { type ListParameters, parseListParameters } from "./list_parameters.ts";
 import { LIST_DETAIL } from "./openapi.ts";
 import { selectModels } from "./select_models.ts";
 
-/** Characters of bodies that are kept for those who ask for the same again: some 300 full pages. */
+/** Characters of bodies, and of the queries they answer, that are kept for who asks the same: some 300 full pages. */
 const MAX_KEPT = 8 * 2 ** 20;
 const CSV_HEADERS = {
   "Content-Disposition": contentDisposition({ ascii: "models.csv", full: "models.csv" }),
@@ -49,13 +49,14 @@ function createListBodies(): (catalog: Catalog, query: string) => Promise<ListBo
       if (found) return found;
     }
     const body = await makeBody(catalog, parseListParameters(new URLSearchParams(query)));
-    if (keptOf !== catalog || keptSize + body.text.length > MAX_KEPT) {
+    const size = query.length + body.text.length;
+    if (keptOf !== catalog || keptSize + size > MAX_KEPT) {
       kept.clear();
       keptSize = 0;
       keptOf = catalog;
     }
     kept.set(query, body);
-    keptSize += body.text.length;
+    keptSize += size;
     return body;
   };
 }

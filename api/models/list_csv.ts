@@ -1,11 +1,8 @@
 /** A list of models as CSV, by the same rules as the exports' (contract section 4, Rows). */
 import { writeToString } from "fast-csv";
+import { BYTE_ORDER_MARK, FORMULA_STARTS } from "../../shared/csv.ts";
 import type { ModelRow } from "../../sql/models.ts";
 import { CAPABILITIES, CAPABILITY_COLUMNS } from "./model_json.ts";
-
-const BYTE_ORDER_MARK = "\uFEFF";
-/** What a spreadsheet would take for the beginning of a formula, full-width forms too. */
-const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /** Columns by the path of the value in JSON. */
 const COLUMNS: Readonly<Record<string, (row: ModelRow) => string | number | boolean | null>> = {
@@ -48,5 +45,5 @@ export async function modelsToCsv(rows: readonly ModelRow[]): Promise<string> {
 
 function toCell(value: string | number | boolean | null): string {
   const text = value === null ? "" : String(value);
-  return typeof value === "string" && FORMULA_START.test(text) ? `'${text}` : text;
+  return typeof value === "string" && FORMULA_STARTS.includes(text.charAt(0)) ? `'${text}` : text;
 }

@@ -1,117 +1,23 @@
 /** How the routes of the model catalogue describe themselves. */
-import { MODEL_ALIAS_SCOPES, MODEL_STATUSES, MODEL_TIERS, PRICE_FIELDS } from "../../shared/vocabulary.ts";
+import { MODEL_STATUSES, MODEL_TIERS, PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import { describe, failsWith } from "../openapi.ts";
 import { DEFAULT_LIMIT, LIST_FORMATS, MAX_LIMIT, SORT_FIELDS, SORT_ORDERS } from "./list_parameters.ts";
 import { CAPABILITIES } from "./model_json.ts";
+import {
+  ALIAS,
+  COUNT,
+  EXAMPLE_ALIAS,
+  EXAMPLE_ITEM,
+  EXAMPLE_MODEL,
+  INSTANT,
+  LIST_ITEM,
+  MODEL,
+  PROVIDER,
+  record,
+  TEXT,
+} from "./openapi_schemas.ts";
 
 const TAG = "Models";
-const TEXT = { type: "string" };
-const URI = { type: "string", format: "uri" };
-const COUNT = { type: "integer", minimum: 0 };
-const TOKENS = { type: "integer", minimum: 1 };
-const PRICE = { type: "number", minimum: 0 };
-const DATE = { type: ["string", "null"], format: "date" };
-const INSTANT = { type: "string", format: "date-time" };
-const TEXTS = { type: "array", items: TEXT };
-
-function record(fields: Readonly<Record<string, object>>, optional: readonly string[] = []) {
-  const required = Object.keys(fields).filter((name) => !optional.includes(name));
-  return { type: "object", required, properties: fields };
-}
-
-const SHARED_FIELDS = {
-  provider: TEXT,
-  modelId: TEXT,
-  name: TEXT,
-  family: { ...TEXT, description: "Left out where nobody knows it" },
-  tier: { type: "string", enum: MODEL_TIERS },
-  status: { type: "string", enum: MODEL_STATUSES },
-  capabilities: record(Object.fromEntries(CAPABILITIES.map((name) => [name, { type: "boolean" }]))),
-  limits: {
-    ...record({ context: TOKENS, output: TOKENS }, ["context", "output"]),
-    type: ["object", "null"],
-    description: "Tokens; an unknown part is left out",
-  },
-  cost: {
-    ...record({ input: PRICE, output: PRICE, cacheRead: PRICE, cacheWrite: PRICE }, [
-      "cacheRead",
-      "cacheWrite",
-    ]),
-    type: ["object", "null"],
-    description: "USD per million tokens",
-  },
-  releaseDate: DATE,
-};
-
-const LIST_ITEM = record(SHARED_FIELDS, ["family"]);
-
-const MODEL = record(
-  {
-    ...SHARED_FIELDS,
-    description: TEXT,
-    providerModelId: TEXT,
-    modalities: record({ input: TEXTS, output: TEXTS }),
-    knowledgeCutoff: DATE,
-    openWeights: { type: "boolean" },
-    logoUrl: { type: ["string", "null"], format: "uri" },
-    syncedAt: { ...INSTANT, description: "When the catalogue was last compared with its source" },
-  },
-  ["family"],
-);
-
-const PROVIDER = record(
-  {
-    id: TEXT,
-    name: TEXT,
-    status: { type: "string", enum: ["active"] },
-    logoUrl: URI,
-    docUrl: URI,
-    apiUrl: URI,
-  },
-  ["docUrl", "apiUrl"],
-);
-
-const ALIAS = record({
-  alias: TEXT,
-  provider: TEXT,
-  modelId: TEXT,
-  scope: { type: "string", enum: MODEL_ALIAS_SCOPES },
-  deprecated: {
-    type: "boolean",
-    description: "Its model is deprecated, or it is kept for those who use it only",
-  },
-});
-
-const EXAMPLE_KEY = { provider: "openai", modelId: "gpt-5" };
-const EXAMPLE_ITEM = {
-  ...EXAMPLE_KEY,
-  name: "GPT-5",
-  family: "gpt",
-  tier: "standard",
-  status: "available",
-  capabilities: {
-    vision: true,
-    tools: true,
-    streaming: true,
-    reasoning: true,
-    structuredOutput: true,
-    attachment: true,
-  },
-  limits: { context: 400_000, output: 128_000 },
-  cost: { input: 1.25, output: 10, cacheRead: 0.125 },
-  releaseDate: "2025-08-07",
-};
-const EXAMPLE_MODEL = {
-  ...EXAMPLE_ITEM,
-  description: "GPT-5 by OpenAI turns text and images into text, and has a context of 400,000 tokens.",
-  providerModelId: "gpt-5",
-  modalities: { input: ["text", "image"], output: ["text"] },
-  knowledgeCutoff: "2024-09-30",
-  openWeights: false,
-  logoUrl: "https://models.dev/logos/openai.svg",
-  syncedAt: "2026-11-20T10:00:00.000Z",
-};
-const EXAMPLE_ALIAS = { alias: "gpt", ...EXAMPLE_KEY, scope: "global", deprecated: false };
 
 const ETAG = { description: "Strong; of this version of the catalogue", schema: TEXT };
 const NOT_MODIFIED = { 304: { description: "What the client has still holds", headers: { ETag: ETAG } } };

@@ -6,7 +6,6 @@ for (const [what, value, reason] of [
   ["an array", [], "the document is no JSON object of providers"],
   ["null", null, "the document is no JSON object of providers"],
   ["a text", "models", "the document is no JSON object of providers"],
-  ["an empty object", {}, "the document holds no provider"],
   ["an error's envelope", { error: "overloaded" }, "the document holds no provider: error: expected object"],
   [
     "providers without models",

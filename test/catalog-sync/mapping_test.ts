@@ -146,6 +146,7 @@ for (const [limit, contextTokens, outputTokens] of [
   [{ context: 128_000, output: 0 }, 128_000, null],
   [{ context: 99_999_999, output: 50_000_000 }, null, null],
   [{ context: 49_999_999 }, 49_999_999, null],
+  [{ context: 128_000, output: null }, 128_000, null],
   [undefined, null, null],
 ] as const) {
   test(`limits ${JSON.stringify(limit)} are ${contextTokens} and ${outputTokens}`, () =>

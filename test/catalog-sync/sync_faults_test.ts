@@ -67,7 +67,7 @@ for (const [what, value, error] of [
   });
 }
 
-test("half of the models are enough, and fewer are with force; none never are", async () => {
+test("half of the models are enough, and fewer or none with force; what is no catalogue never is", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument(MODELS)));
@@ -81,7 +81,19 @@ test("half of the models are enough, and fewer are with force; none never are", 
     outcome: "changed",
     counts: { gone: 3 },
   });
-  expect(await syncFrom(sql, documentSource({}), { force: true })).toMatchObject({ outcome: "refused" });
+  for (const [value, reason] of [
+    [[], "the document is no JSON object of providers"],
+    [{ error: "overloaded" }, "the document holds no provider: error: expected object"],
+  ] as const) {
+    expect(await syncFrom(sql, documentSource(value), { force: true })).toEqual({
+      outcome: "refused",
+      error: reason,
+    });
+  }
+  expect(await syncFrom(sql, documentSource({}), { force: true })).toMatchObject({
+    outcome: "changed",
+    counts: { gone: 1, unchanged: 0 },
+  });
 });
 
 for (const [what, answer, error] of [

@@ -1,0 +1,7 @@
+/** What every CSV of the service has in common (contract section 4, Rows). */
+
+/** Tells a spreadsheet that the file is UTF-8. */
+export const BYTE_ORDER_MARK = "\uFEFF";
+
+/** First characters that make a spreadsheet read a cell as a formula, full-width forms too. */
+export const FORMULA_STARTS: readonly string[] = [..."=+-@\t\r\n＝＋－＠"];
