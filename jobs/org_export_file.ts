@@ -41,10 +41,10 @@ export async function writeOrgExport(
   const { job, signal, artifactKey } = given;
   const projects = await listLiveProjects(deps.sql, job.orgId);
   const meter: RowMeter = { rows: 0 };
-  const done = { projects: 0, bytes: 0 };
+  const done = { projects: 0, leftOut: 0, bytes: 0 };
   const progress = (): ExportJobProgress => ({
     projectsDone: done.projects,
-    projectsTotal: projects.length,
+    projectsTotal: projects.length - done.leftOut,
     rowsWritten: meter.rows,
     bytesWritten: done.bytes,
   });
@@ -55,8 +55,10 @@ export async function writeOrgExport(
       ...given,
       projects,
       meter,
-      onProject: () => {
-        done.projects += 1;
+      onProject: ({ isWritten }) => {
+        // Who reads "of 9 projects" in the mail finds nine in the file.
+        if (isWritten) done.projects += 1;
+        else done.leftOut += 1;
       },
     });
     for await (const chunk of streamZip(entries, { modifiedAt: job.asOf })) {
@@ -74,7 +76,11 @@ export async function writeOrgExport(
 /** The files of every project, each project from a snapshot of its own, then the manifest. */
 async function* orgEntries(
   deps: FileDeps,
-  given: OrgExport & { projects: readonly Project[]; meter: RowMeter; onProject: () => void },
+  given: OrgExport & {
+    projects: readonly Project[];
+    meter: RowMeter;
+    onProject: (project: { isWritten: boolean }) => void;
+  },
 ): AsyncGenerator<ZipEntry, void, void> {
   const { job, org } = given;
   const directories = nameDirectories(given.projects);
@@ -84,8 +90,9 @@ async function* orgEntries(
     const directory = directories.get(id) ?? id;
     yield* projectPart(deps, { ...given, projectId: id, directory, files });
     // A project that was deleted meanwhile has no files.
-    if (Object.keys(files).length > 0) written.push({ directory, project: { id, name }, files });
-    given.onProject();
+    const isWritten = Object.keys(files).length > 0;
+    if (isWritten) written.push({ directory, project: { id, name }, files });
+    given.onProject({ isWritten });
   }
   const manifest = organizationManifest({
     asOf: job.asOf,

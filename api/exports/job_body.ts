@@ -1,4 +1,4 @@
-/** Reads the body of POST /export/jobs: none at all is fine, and everything unknown or malformed is refused. */
+/** Reads the request of POST /export/jobs: no body at all is fine, and everything unknown or malformed is refused. */
 import { parseAsOf } from "../../shared/as_of.ts";
 import { VISIBILITY_FLAGS, type VisibilityFlag } from "../../shared/export_datasets.ts";
 import { type ExportVisibility, toVisibility } from "../../shared/export_selection.ts";
@@ -14,12 +14,13 @@ export interface JobRequest {
   visibility: ExportVisibility;
 }
 
-/** Throws VALIDATION_ERROR with every problem there is. */
-export function parseJobBody(body: unknown): JobRequest {
+/**
+ * Throws VALIDATION_ERROR with every problem there is. The query has to be empty: an option that was put there, where
+ * the other exports take it, would be passed over and another export built than the one that was meant.
+ */
+export function parseJobRequest(body: unknown, query: URLSearchParams): JobRequest {
   const given = toObject(body);
-  const problems: Problem[] = Object.keys(given)
-    .filter((key) => !KEYS.includes(key))
-    .map((path) => ({ path, message: `is not known here; known are ${KEYS.join(", ")}` }));
+  const problems: Problem[] = [...findMisplaced(query), ...findUnknown(given)];
   const job: JobRequest = {
     format: parseFormat(given["format"], problems),
     asOf: parseWatermark(given["as_of"], problems),
@@ -27,6 +28,17 @@ export function parseJobBody(body: unknown): JobRequest {
   };
   if (problems.length > 0) throw refuseInput(problems);
   return job;
+}
+
+function findMisplaced(query: URLSearchParams): Problem[] {
+  const message = "is not a query parameter here; options of an export job belong in the JSON body";
+  return [...new Set(query.keys())].map((path) => ({ path, message }));
+}
+
+function findUnknown(given: Readonly<Record<string, unknown>>): Problem[] {
+  return Object.keys(given)
+    .filter((key) => !KEYS.includes(key))
+    .map((path) => ({ path, message: `is not known here; known are ${KEYS.join(", ")}` }));
 }
 
 function toObject(body: unknown): Readonly<Record<string, unknown>> {

@@ -11,7 +11,7 @@ import { resolveOrg } from "../organization.ts";
 import { requestContext } from "../request_context.ts";
 import { requireAllowed } from "../require_allowed.ts";
 import { presentExportJob, requireExportJob } from "./export_job.ts";
-import { parseJobBody } from "./job_body.ts";
+import { parseJobRequest } from "./job_body.ts";
 import { CANCEL_JOB_DETAIL, GET_JOB_DETAIL, LIST_JOBS_DETAIL, QUEUE_JOB_DETAIL } from "./job_openapi.ts";
 import { parsePage } from "./page_parameters.ts";
 import { type JobDeps, queueExportJob } from "./queue_job.ts";
@@ -28,7 +28,8 @@ export function jobRoutes(deps: JobDeps) {
         const { orgId, role, tier } = await resolveOrg(deps.sql, caller, request);
         requireAllowed(mayExportBundle({ credential: caller.credential, role, tier }));
         const { requestId } = requestContext(request);
-        const queued = await queueExportJob(deps, { orgId, caller, requestId, job: parseJobBody(body) });
+        const job = parseJobRequest(body, new URL(request.url).searchParams);
+        const queued = await queueExportJob(deps, { orgId, caller, requestId, job });
         return status(queued.isNew ? 201 : 200, { job: presentExportJob(queued.job) });
       },
       { access: "caller", detail: QUEUE_JOB_DETAIL },

@@ -138,6 +138,26 @@ test("what the API refuses is told in words: one at a time, so many an hour, not
   expect(first?.asOf).toBe(new Date("2026-02-03T10:20:30").toISOString());
 });
 
+test("from its expiry on, a file that is not swept yet is not offered any more", async () => {
+  const member = await dashboard.member();
+  const readyAt = new Date().toISOString();
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+  await dashboard.job(member, {
+    ...{ status: "ready", attempt: 1, startedAt: readyAt, readyAt, finishedAt: readyAt, expiresAt },
+    ...{ artifactKey: "k", artifactFileName: "f.zip", artifactBytes: 1, artifactSha256: "a".repeat(64) },
+  });
+  await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
+    await page.clock.install();
+    await page.reload();
+    const download = page.getByRole("link", { name: /^Download ZIP/ });
+    await download.waitFor();
+    await page.clock.fastForward(2 * 3_600_000);
+    await page.getByText("The file has expired.").waitFor();
+    expect(await page.locator(".badge").textContent()).toBe("Expired");
+    expect(await download.count()).toBe(0);
+  });
+});
+
 test("progress is live, rests in a hidden tab, and comes up to date when the tab is shown", async () => {
   const member = await dashboard.member();
   const row = { status: "running", attempt: 2, projectsTotal: 4, projectsDone: 1, rowsWritten: 12_000 };

@@ -84,6 +84,21 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
+test("on a phone, long names stand beside their markers, and downloads are in one column", async () => {
+  const path = `/dashboard/exports?org=${publisher.org.slug}`;
+  await dashboard.visit({ path, as: publisher, viewport: WINDOWS.phone }, async (page) => {
+    await openAll(page);
+    const summary = page.locator("summary").filter({ hasText: "An_unbreakable_name_" });
+    const [box, name] = await Promise.all([summary.boundingBox(), summary.locator("span").boundingBox()]);
+    // The padding, and not the height of a line with nothing but the marker above it.
+    expect((name?.y ?? Infinity) - (box?.y ?? 0)).toBeLessThan(16);
+    const links = await page.locator(".dataset .links").all();
+    const lefts = await Promise.all(links.map(async (link) => (await link.boundingBox())?.x));
+    expect(lefts.length).toBe(8);
+    expect(new Set(lefts).size).toBe(1);
+  });
+});
+
 test("the sign-in page is readable in both, at every width", async () => {
   for (const colorScheme of ["light", "dark"] as const) {
     const path = "/dashboard/sign-in?next=/dashboard/exports";

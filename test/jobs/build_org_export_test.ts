@@ -148,6 +148,8 @@ test("a project that is deleted while others are built is left out", async () =>
     made.project.id,
   ]);
   expect(files.size).toBe(9);
+  const { progress } = await getJob(app, person.key, job.id);
+  expect(progress).toMatchObject({ projectsDone: 1, projectsTotal: 1 });
 });
 
 test("the same job makes the same bytes, and rows that come after the watermark are not in it", async () => {

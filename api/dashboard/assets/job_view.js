@@ -32,7 +32,7 @@ import { countOf, describeRefusal, formatBytes, formatDistance, formatInstant, s
  * @property {HTMLElement} root
  * @property {(job: Job) => void} update
  * @property {(note: string | null) => void} highlight points it out, and says why
- * @property {() => void} tick writes relative times anew
+ * @property {() => void} tick writes anew what the passing of time changes
  */
 
 const BADGES = {
@@ -56,9 +56,19 @@ const FAILURES = {
 /** @param {Job} job */
 const isCanceled = (job) => job.errorCode === "CANCELED";
 
+/**
+ * The status of a job as its reader meets it: from its expiry on the file cannot be had, swept or not.
+ *
+ * @param {Job} job
+ */
+function statusOf({ status, expiresAt }) {
+  const isOver = expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
+  return status === "ready" && isOver ? "expired" : status;
+}
+
 /** @param {Job} job */
 function badgeOf(job) {
-  return isCanceled(job) ? "Canceled" : BADGES[job.status];
+  return isCanceled(job) ? "Canceled" : BADGES[statusOf(job)];
 }
 
 /**
@@ -91,7 +101,7 @@ export function createJobView(first, { nameOf, cancel }) {
   }
 
   function tick() {
-    if (job.expiresAt) setTime(part("expires", HTMLTimeElement), job.expiresAt, formatDistance);
+    if (job.expiresAt) update(job);
   }
 
   async function cancelIt() {
@@ -145,7 +155,7 @@ function describeVisibility(visibility) {
  */
 function showState(part, job) {
   const badge = part("badge", HTMLElement);
-  badge.dataset["status"] = isCanceled(job) ? "canceled" : job.status;
+  badge.dataset["status"] = isCanceled(job) ? "canceled" : statusOf(job);
   setText(badge, badgeOf(job));
   part("cancel", HTMLElement).hidden = job.status !== "queued";
 }
@@ -179,11 +189,12 @@ function showProgress(part, job) {
  * @param {Job} job
  */
 function showOutcome(part, job) {
-  const { artifact, progress, status } = job;
+  const { artifact, progress } = job;
+  const status = statusOf(job);
   const isReady = status === "ready";
   const written = `${countOf(progress.projectsTotal, "project")}, ${countOf(progress.rowsWritten, "row")}`;
   /** @type {Partial<Record<Job["status"], string>>} */
-  const outcomes = { ready: `${written}.`, expired: "The file has expired and was deleted." };
+  const outcomes = { ready: `${written}.`, expired: "The file has expired." };
   say(
     part("outcome", HTMLElement),
     outcomes[status] ?? (isCanceled(job) ? "Canceled before its build began." : null),

@@ -5,8 +5,8 @@ import { ask, Refusal } from "./api.js";
 
 /** The job runner writes its progress once a second. */
 const FIRST_PAUSE_MS = 1000;
-/** Of a job that does not move. */
-const LONGEST_PAUSE_MS = 15_000;
+/** Of a job that does not move: who waits for it still sees its next step at once, or nearly. */
+const LONGEST_PAUSE_MS = 5000;
 const SLOWER = 1.5;
 
 /** @param {Job} job */

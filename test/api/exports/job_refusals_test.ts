@@ -195,6 +195,20 @@ test("values of another JSON type are refused for the format and each flag", asy
   }
 });
 
+test("options in the query are refused, not passed over", async () => {
+  await using app = await openTestApp();
+  const { key, org } = await app.make.person();
+  for (const query of ["format=csv", "include_deleted=true&format=csv", "as_of=", "org=other"]) {
+    const headers = { "x-org-slug": org.slug };
+    const response = await app.request(`${JOBS_PATH}?${query}`, { method: "POST", key, headers, body: {} });
+    const { error } = (await response.json()) as { error: { code: string; details: unknown } };
+    expect([query, response.status, error.code]).toEqual([query, 400, "VALIDATION_ERROR"]);
+    const paths = [...new URLSearchParams(query).keys()];
+    expect(error.details).toMatchObject({ errors: paths.map((path) => ({ path })) });
+  }
+  expect((await app.db.sql`select id from export_jobs`).length).toBe(0);
+});
+
 test("bodies that are no JSON object are refused by what they are", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
