@@ -36,6 +36,7 @@ export function openCatalogMemory({ sql, log }: { sql: Pool; log: Log }): Catalo
   let known: CurrentCatalog | null = null;
   let refreshing: Promise<void> | null = null;
   let isAway = false;
+  let isClosed = false;
   let timer: ReturnType<typeof setInterval> | null = null;
 
   async function readAnew(): Promise<void> {
@@ -70,7 +71,8 @@ export function openCatalogMemory({ sql, log }: { sql: Pool; log: Log }): Catalo
       isAway = false;
     } catch (error) {
       // Said once: the last catalogue goes on being served.
-      if (!isAway) log.warn({ event: "catalog.away", err: error }, "cannot look for a new catalogue");
+      if (!isAway && !isClosed)
+        log.warn({ event: "catalog.away", err: error }, "cannot look for a new catalogue");
       isAway = true;
     }
   }
@@ -89,9 +91,13 @@ export function openCatalogMemory({ sql, log }: { sql: Pool; log: Log }): Catalo
       // The driver listens again when it has lost its connection; whatever was told meanwhile is found by looking.
       sql
         .listen(CATALOG_CHANNEL, () => void look(true))
-        .catch((error: unknown) => log.warn({ err: error }, "cannot listen for new catalogues"));
+        .catch((error: unknown) => {
+          // The pool that ends before it was heard is no news.
+          if (!isClosed) log.warn({ err: error }, "cannot listen for new catalogues");
+        });
     },
     close() {
+      isClosed = true;
       if (timer) clearInterval(timer);
     },
   };
