@@ -67,9 +67,10 @@ export async function createDefinition(
   given: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
 ): Promise<DefinitionRow> {
   const { writer, address, body } = given;
-  refuseUnstorable(body);
-  const source = readDocument(body.yaml, address);
-  const content = contentOf(body.yaml, source);
+  const { yaml, ...settings } = body;
+  refuseUnstorable(settings);
+  const source = readDocument(yaml, address);
+  const content = contentOf(yaml, source);
   const provenance = readProvenance(body.provenance ?? null);
   const { type, name } = address;
   return sql.begin(async (tx) => {

@@ -1,7 +1,10 @@
 /** Text that PostgreSQL cannot keep is refused before anything is written. */
 import { type Problem, refuseInput } from "../validation_problems.ts";
 
-/** Throws VALIDATION_ERROR when a text anywhere in a JSON body holds NUL, or half of a surrogate pair. */
+/**
+ * Throws VALIDATION_ERROR when a text anywhere in a JSON body holds NUL, or half of a surrogate pair. Leave documents
+ * out of it: their parser refuses the same, and says in which line.
+ */
 export function refuseUnstorable(body: unknown): void {
   const problems: Problem[] = [];
   collect(body, "", problems);

@@ -30,9 +30,10 @@ export async function updateDefinition(
   given: { writer: Writer; address: VersionAddress; body: UpdateDefinition },
 ): Promise<DefinitionRow> {
   const { writer, address, body } = given;
+  const { yaml: _, ...settings } = body;
   return changeVersion(sql, { writer, address }, async (tx, row) => {
     if (!allowsOperation(row.status, "update")) throw notEditable(row);
-    refuseUnstorable(body);
+    refuseUnstorable(settings);
     refuseTier(writer, body.tier);
     const changed = await updateDraft(tx, {
       id: row.id,

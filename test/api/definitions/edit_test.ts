@@ -165,6 +165,8 @@ test("POST refuses what is no definition of that path, and leaves nothing behind
     ],
     ["/agent/reviewer", { yaml: long }, [413, "PAYLOAD_TOO_LARGE"]],
     ["/agent/reviewer", { yaml: "agent: [" }, [422, "UNPROCESSABLE_ENTITY"]],
+    ["/agent/reviewer", { yaml: `${agentYaml("reviewer")}# \0` }, [422, "UNPROCESSABLE_ENTITY"]],
+    ["/agent/reviewer", { yaml: `${agentYaml("reviewer")}# \ud800` }, [422, "UNPROCESSABLE_ENTITY"]],
     ["/agent/reviewer", { yaml: bareYaml("command", "reviewer") }, [422, "UNPROCESSABLE_ENTITY"]],
     ["/agent/reviewer", { yaml: agentYaml("other") }, [422, "NAME_MISMATCH"]],
   ];
