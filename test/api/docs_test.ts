@@ -67,7 +67,9 @@ describe("GET /swagger/json", () => {
         body: t.Object({ name: t.String() }),
         detail: { summary: "Make a thing", ...failsWith("PROJECT_NOT_FOUND", "NOT_FOUND") },
       })
-      .use(new Elysia({ prefix: "/parts" }).use(access).get("/", () => ({ data: 1 }), { publicAccess: true }));
+      .use(
+        new Elysia({ prefix: "/parts" }).use(access).get("/", () => ({ data: 1 }), { publicAccess: true }),
+      );
     const routes = new Elysia().use(docsRoutes(described)).use(described);
     await using api = await openTestApp({ routes });
     const document = (await (await api.request("/swagger/json")).json()) as OpenApiDocument;
