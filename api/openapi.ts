@@ -3,7 +3,7 @@ import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import { ERRORS, type ErrorCode } from "../shared/errors.ts";
 import { ACCESS_FIELD, type Access } from "./access.ts";
-import type { RegisteredRoute } from "./route_table.ts";
+import { canonicalPath, type RegisteredRoute } from "./route_table.ts";
 import { ErrorEnvelope } from "./schemas.ts";
 import { SESSION_COOKIE } from "./session_cookie.ts";
 
@@ -131,8 +131,9 @@ function completePaths(paths: OpenApiDocument["paths"]): OpenApiDocument["paths"
       const operation = operations[method];
       if (operation) operations[method] = completeOperation(operation);
     }
-    // The plugin leaves a parameter that does not begin its segment as it is: `/@:orgSlug`.
-    complete[path.replaceAll(/:(\w+)/g, "{$1}")] = operations;
+    // The plugin leaves a parameter that does not begin its segment as it is (`/@:orgSlug`), and the slash of a
+    // builder's own path, which no client has to write.
+    complete[canonicalPath(path.replaceAll(/:(\w+)/g, "{$1}"))] = operations;
   }
   return complete;
 }

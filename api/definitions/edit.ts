@@ -21,7 +21,6 @@ import { CREATE_DETAIL, DELETE_DETAIL, UPDATE_DETAIL } from "./edit_openapi.ts";
 import { addDraft, auditOf, type Writer } from "./new_draft.ts";
 import { presentDefinition } from "./present.ts";
 import { readProvenance } from "./provenance.ts";
-import { refuseUnstorable } from "./storable_text.ts";
 import { updateDefinition } from "./update_draft.ts";
 import { changeVersion, findWriter } from "./writing.ts";
 
@@ -67,7 +66,6 @@ export async function createDefinition(
   given: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
 ): Promise<DefinitionRow> {
   const { writer, address, body } = given;
-  refuseUnstorable(body);
   const source = readDocument(body.yaml, address);
   const content = contentOf(body.yaml, source);
   const provenance = readProvenance(body.provenance ?? null);

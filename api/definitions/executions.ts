@@ -65,8 +65,9 @@ export function executionRoutes({ sql }: { sql: Pool }) {
       async ({ params, body, request, caller, status }) => {
         const address = parseAddress(params);
         requireAllowed(mayRecordExecutions(caller.platformRole));
-        refuseUnstorable(body);
-        if (body.source.trim() === "") throw refuseInput([{ path: "source", message: "must not be blank" }]);
+        const { source, runId } = body;
+        refuseUnstorable({ source, runId });
+        if (source.trim() === "") throw refuseInput([{ path: "source", message: "must not be blank" }]);
         const scope = await readScope(sql, caller, request);
         const row = await requireDefinition(sql, { address, scope });
         const { isRecorded, executionCount } = await record(executionOf({ row, body, request, caller }));

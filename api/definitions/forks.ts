@@ -110,9 +110,9 @@ export function forkRoutes({ sql }: { sql: Pool }) {
     );
 }
 
-function refuseBody(body: ForkRequest): void {
-  refuseUnstorable(body);
-  if (isDefinitionName(body.name)) return;
+function refuseBody({ name, displayName, description }: ForkRequest): void {
+  refuseUnstorable({ displayName, description });
+  if (isDefinitionName(name)) return;
   const message = "must be 1 to 100 of a-z, 0-9 and hyphens, beginning with a letter";
   throw refuseInput([{ path: "name", message }]);
 }

@@ -78,7 +78,7 @@ export async function deprecateDefinition(
   const { writer, body } = given;
   const { reason, successor = null } = body;
   return changeVersion(sql, given, async (tx, row) => {
-    refuseUnstorable(body);
+    refuseUnstorable({ reason, successor });
     if (reason.trim() === "") throw refuseInput([{ path: "reason", message: "must say why" }]);
     if (successor !== null) refuseSuccessor(successor, row);
     requireMove(row, "deprecated");

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { listDefinitions } from "../../sql/definition_search.ts";
 import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
+import { conditionalJson } from "../conditional_json.ts";
 import { LIST_DEFINITIONS_DETAIL } from "./list_openapi.ts";
 import { parseListParameters } from "./list_parameters.ts";
 import { presentListItem } from "./present.ts";
@@ -17,7 +18,8 @@ export function listRoutes({ sql }: { sql: Pool }) {
       const { rows, total } = await listDefinitions(sql, { ...parameters, ...scope });
       const { limit, offset } = parameters;
       const hasMore = offset + rows.length < total;
-      return { data: { definitions: rows.map(presentListItem), total, limit, offset, hasMore } };
+      const definitions = rows.map(presentListItem);
+      return conditionalJson(request, { data: { definitions, total, limit, offset, hasMore } });
     },
     { publicAccess: true, detail: LIST_DEFINITIONS_DETAIL },
   );

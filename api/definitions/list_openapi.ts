@@ -74,6 +74,7 @@ export const LIST_DEFINITIONS_DETAIL = describe({
         },
       }),
     ),
+    304: { description: "The client has this page" },
   },
   ...failsWith("ORG_ACCESS_DENIED"),
 });

@@ -4,6 +4,7 @@ import { parseAsOf } from "../../shared/as_of.ts";
 import { AUTHORSHIP_TYPES, CONTRIBUTOR_ROLES, CONTRIBUTOR_TYPES } from "../../shared/vocabulary.ts";
 import { type Problem, refuseInput } from "../validation_problems.ts";
 import { OPEN, oneOf } from "./schemas.ts";
+import { refuseUnstorable } from "./storable_text.ts";
 
 const NAME = t.String({ minLength: 1, maxLength: 200 });
 
@@ -42,6 +43,7 @@ export function readProvenance(given: typeof Provenance.static | null): object |
     optimizationRunId,
   };
   if (problems.length > 0) throw refuseInput(problems);
+  refuseUnstorable({ provenance: stored });
   return withoutUndefined(stored);
 }
 

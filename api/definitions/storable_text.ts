@@ -1,10 +1,14 @@
 /** Text that PostgreSQL cannot keep is refused before anything is written. */
 import { type Problem, refuseInput } from "../validation_problems.ts";
 
-/** Throws VALIDATION_ERROR when a text anywhere in a JSON body holds NUL, or half of a surrogate pair. */
-export function refuseUnstorable(body: unknown): void {
+/**
+ * Throws VALIDATION_ERROR when a text in what is about to be stored of a body holds NUL, or half of a surrogate pair.
+ * Leave out what is not stored: unknown keys are ignored, however deep they are nested, and the parser of documents
+ * refuses the same, and says in which line.
+ */
+export function refuseUnstorable(fields: Readonly<Record<string, unknown>>): void {
   const problems: Problem[] = [];
-  collect(body, "", problems);
+  collect(fields, "", problems);
   if (problems.length > 0) throw refuseInput(problems);
 }
 

@@ -30,9 +30,10 @@ export async function updateDefinition(
   given: { writer: Writer; address: VersionAddress; body: UpdateDefinition },
 ): Promise<DefinitionRow> {
   const { writer, address, body } = given;
+  const { displayName, description, subdomain, tags, changeSummary } = body;
   return changeVersion(sql, { writer, address }, async (tx, row) => {
     if (!allowsOperation(row.status, "update")) throw notEditable(row);
-    refuseUnstorable(body);
+    refuseUnstorable({ displayName, description, subdomain, tags, changeSummary });
     refuseTier(writer, body.tier);
     const changed = await updateDraft(tx, {
       id: row.id,
@@ -40,7 +41,7 @@ export async function updateDefinition(
       visibility: body.visibility ?? row.visibility,
       tier: body.tier ?? row.tier,
       provenance: body.provenance === undefined ? row.provenance : readProvenance(body.provenance),
-      changeSummary: body.changeSummary ?? row.changeSummary,
+      changeSummary: changeSummary ?? row.changeSummary,
       changeType: body.changeType ?? row.changeType,
     });
     if (!changed) throw new Error(`Cannot update definition ${row.id}, which is locked and a draft`);

@@ -1,10 +1,16 @@
 /** Upgrading: a line whose latest version has no runtime text gets a new major version that has one. */
 import { editDefinition } from "../../shared/definition_edit.ts";
+import type { DefinitionSource } from "../../shared/definition_source.ts";
 import { nextMajor } from "../../shared/definition_versions.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { TRANSLATOR_VERSION } from "../../shared/translate/translate.ts";
 import { lockLine } from "../../sql/definition_lines.ts";
-import { type DefinitionRow, findLatestDefinition, listVersionNumbers } from "../../sql/definitions.ts";
+import {
+  type DefinitionContent,
+  type DefinitionRow,
+  findLatestDefinition,
+  listVersionNumbers,
+} from "../../sql/definitions.ts";
 import type { Pool, Sql } from "../../sql/pool.ts";
 import type { DefinitionAddress } from "./address.ts";
 import { contentOf, readDocument } from "./document.ts";
@@ -69,11 +75,18 @@ async function addUpgraded(
   return addDraft(tx, writer, {
     lineId: latest.lineId,
     source,
-    content: contentOf(yaml, source),
+    content: { ...contentOf(yaml, source), ...columnsOf(latest, source) },
     visibility: latest.visibility,
     // Stored as it was read here before.
     provenance: latest.provenance as object | null,
     changeSummary: `Upgraded from ${latest.version}`,
     action: "definition.upgrade",
   });
+}
+
+/** What a workflow's document does not say of its columns stays as it was: it has no place for it. */
+function columnsOf(latest: DefinitionRow, { type, fields }: DefinitionSource): Partial<DefinitionContent> {
+  if (type !== "workflow") return {};
+  const { subdomain, tags } = fields;
+  return { subdomain: subdomain ?? latest.subdomain, tags: tags.length > 0 ? tags : latest.tags };
 }

@@ -66,11 +66,18 @@ describe("GET /swagger/json", () => {
         access: "caller",
         body: t.Object({ name: t.String() }),
         detail: { summary: "Make a thing", ...failsWith("PROJECT_NOT_FOUND", "NOT_FOUND") },
-      });
+      })
+      .use(
+        new Elysia({ prefix: "/parts" }).use(access).get("/", () => ({ data: 1 }), { publicAccess: true }),
+      );
     const routes = new Elysia().use(docsRoutes(described)).use(described);
     await using api = await openTestApp({ routes });
     const document = (await (await api.request("/swagger/json")).json()) as OpenApiDocument;
-    expect(Object.keys(document.paths)).toEqual(["/api/v1/things/@{orgSlug}/{name}", "/api/v1/things"]);
+    expect(Object.keys(document.paths)).toEqual([
+      "/api/v1/things/@{orgSlug}/{name}",
+      "/api/v1/things",
+      "/api/v1/parts",
+    ]);
     const read = document.paths["/api/v1/things/@{orgSlug}/{name}"]?.get;
     expect(read).toMatchObject({
       security: [{}, { bearer: [] }, { cookie: [] }],

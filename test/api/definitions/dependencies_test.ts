@@ -61,15 +61,17 @@ async function publishAgents(
 /** Adds references in SQL, which may loop as no publish lets them. */
 async function makeEdges(
   api: TestApp,
-  edges: readonly (readonly [from: string, toName: string])[],
+  edges: readonly (readonly [from: string, toName: string, range?: string])[],
 ): Promise<void> {
   await api.db.sql`
     insert into definition_references (definition_id, position, type, name, range, context, in_tree)
     select
-      e.from_id, row_number() over (partition by e.from_id order by e.position), 'agent', e.to_name, 'latest',
+      e.from_id, row_number() over (partition by e.from_id order by e.position), 'agent', e.to_name, e.range,
       'dependencies.requires', true
-    from unnest(${edges.map(([from]) => from)}::uuid[], ${edges.map(([, to]) => to)}::text[])
-      with ordinality as e (from_id, to_name, position)`;
+    from unnest(
+      ${edges.map(([from]) => from)}::uuid[], ${edges.map(([, to]) => to)}::text[],
+      ${edges.map(([, , range = "latest"]) => range)}::text[]
+    ) with ordinality as e (from_id, to_name, range, position)`;
 }
 
 test("dependencies are a tree and a list, with where each is named and what is not there", async () => {
@@ -151,33 +153,37 @@ test("a range comes to the highest published version that fits, else to the high
     await makeDefinition(api.db.sql, person, { name: "helper", version, status, visibility: "public" });
   }
   const cases: readonly [string, string | null][] = [
-    ["helper", "1.10.0"],
-    ["helper@latest", "1.10.0"],
-    ["helper@^1.0.0", "1.10.0"],
-    ["helper@~1.9.0", "1.9.0"],
-    ["helper@<=1.9.5", "1.9.0"],
-    ["helper@>=1.11.0", "2.0.0"],
-    ["helper@^2.0.0", "2.0.0"],
-    ["helper@1.11.0", "1.11.0"],
-    ["helper@2.1.0", "2.1.0"],
-    ["helper@~2.1.0", null],
-    ["helper@3.0.0", null],
-    ["helper@>=3.0.0", null],
-    ["helper@^0.4.0", "0.4.0"],
-    ["helper@^0.3.0", null],
-    ["helper@newest", null],
+    ["latest", "1.10.0"],
+    ["^1.0.0", "1.10.0"],
+    ["~1.9.0", "1.9.0"],
+    ["<=1.9.5", "1.9.0"],
+    [">=1.11.0", "2.0.0"],
+    ["^2.0.0", "2.0.0"],
+    ["1.11.0", "1.11.0"],
+    ["2.1.0", "2.1.0"],
+    ["~2.1.0", null],
+    ["3.0.0", null],
+    [">=3.0.0", null],
+    ["^0.4.0", "0.4.0"],
+    ["^0.3.0", null],
+    ["newest", null],
   ];
-  for (const [index, [reference, expected]] of cases.entries()) {
+  for (const [index, [range, expected]] of cases.entries()) {
     const name = `needs-${index}`;
-    await publishAgents(api, person, [[name, [reference]]]);
+    const { id } = await makeDefinition(api.db.sql, person, {
+      name,
+      status: "published",
+      visibility: "public",
+    });
+    await makeEdges(api, [[id, "helper", range]]);
     const { flat, unresolved } = await dependenciesOf(api, `/agent/${name}/dependencies`);
-    expect([reference, flat[0]?.version ?? null, unresolved.length]).toEqual([
-      reference,
+    expect([range, flat[0]?.version ?? null, unresolved.length]).toEqual([
+      range,
       expected,
       expected === null ? 1 : 0,
     ]);
   }
-});
+}, 20_000);
 
 test("maxDepth bounds the levels: 10 unless said, 50 at most", async () => {
   await using api = await openTestApp();
@@ -229,7 +235,7 @@ test("maxDepth bounds the levels: 10 unless said, 50 at most", async () => {
       ],
     ]);
   }
-});
+}, 30_000);
 
 test("a diamond is shown on both sides and listed once; a loop ends where it meets itself", async () => {
   await using api = await openTestApp();
@@ -323,6 +329,8 @@ test("5,000 nodes are read at once, and no more are shown", async () => {
 
 /** A tree in which node n needs the nodes 10 n - 8 to 10 n + 1, each with three versions. */
 async function makeForest(api: TestApp, { org, user }: Person, size: number): Promise<void> {
+  // Nobody lists them: their place in the search need not be kept.
+  await api.db.sql`alter table definitions disable trigger user`;
   await api.db.sql`
     insert into definition_lines (org_id, type, name, first_published_at)
     select ${org.id}, 'agent', 'node-' || n, '2026-01-01T00:00:00Z' from generate_series(1, ${size}::int) as n`;

@@ -165,6 +165,8 @@ test("POST refuses what is no definition of that path, and leaves nothing behind
     ],
     ["/agent/reviewer", { yaml: long }, [413, "PAYLOAD_TOO_LARGE"]],
     ["/agent/reviewer", { yaml: "agent: [" }, [422, "UNPROCESSABLE_ENTITY"]],
+    ["/agent/reviewer", { yaml: `${agentYaml("reviewer")}# \0` }, [422, "UNPROCESSABLE_ENTITY"]],
+    ["/agent/reviewer", { yaml: `${agentYaml("reviewer")}# \ud800` }, [422, "UNPROCESSABLE_ENTITY"]],
     ["/agent/reviewer", { yaml: bareYaml("command", "reviewer") }, [422, "UNPROCESSABLE_ENTITY"]],
     ["/agent/reviewer", { yaml: agentYaml("other") }, [422, "NAME_MISMATCH"]],
   ];
@@ -193,6 +195,22 @@ test("POST refuses what is no definition of that path, and leaves nothing behind
   });
   const [count] = await api.db.sql`select count(*) as lines from definition_lines`;
   expect(count).toEqual({ lines: 0 });
+});
+
+test("unknown keys are ignored, whatever they hold and however deep", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const headers = { "content-type": "application/json" };
+  const post = (path: string, body: string) => write(api, path, person, { headers, body });
+  const deep = "[".repeat(200_000) + "]".repeat(200_000);
+  const unknown = `"unknown": "a\\u0000b", "deep": ${deep}`;
+  const yaml = JSON.stringify(agentYaml("reviewer"));
+  const provenance = `{"authorshipType": "human", ${unknown}}`;
+  const made = await post("/agent/reviewer", `{"yaml": ${yaml}, "provenance": ${provenance}, ${unknown}}`);
+  expect(made.status).toBe(201);
+  expect((await definitionOf(made)).provenance).toEqual({ authorshipType: "human" });
+  const fork = await post("/agent/reviewer@1.0.0/fork", `{"name": "mine", ${unknown}}`);
+  expect(fork.status).toBe(201);
 });
 
 test("POST takes a document of 153,600 bytes and no byte more", async () => {

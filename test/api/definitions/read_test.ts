@@ -157,6 +157,18 @@ test("reads carry a strong ETag, give 304 to who has it, and HEAD tells the same
   expect(own.headers.get("cache-control")).toBe("private, no-cache");
 });
 
+test("lists carry a strong ETag too, another one when what they show has changed", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await publishAgent(api, person, { name: "reviewer", visibility: "public" });
+  const list = (headers = {}) => ask(api, "", null, { headers });
+  const etag = (await list()).headers.get("etag") ?? "";
+  expect(etag).toMatch(/^"[\w-]+"$/);
+  expect((await list({ "if-none-match": etag })).status).toBe(304);
+  await publishAgent(api, person, { name: "fixer", visibility: "public" });
+  expect((await list({ "if-none-match": etag })).status).toBe(200);
+});
+
 test("a deprecated version says since when, and what comes after it", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();

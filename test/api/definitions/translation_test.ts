@@ -123,6 +123,20 @@ test("upgrade makes the next MAJOR of the document that is sent, its version set
   ]);
 });
 
+test("an upgraded workflow keeps tags and subdomain that its document has no place for", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const yaml = bareYaml("workflow", "checks");
+  await write(api, "/workflow/checks", person, { body: { yaml } });
+  const columns = { tags: ["nightly"], subdomain: "ci" };
+  await write(api, "/workflow/checks@1.0.0", person, { method: "PUT", body: columns });
+  await write(api, "/workflow/checks/upgrade", person, { body: { yaml } });
+  expect(await definitionOf(await ask(api, "/workflow/checks@2.0.0", person))).toMatchObject(columns);
+  await write(api, "/workflow/checks/upgrade", person, { body: { yaml: `${yaml}    tags: [weekly]\n` } });
+  const said = await definitionOf(await ask(api, "/workflow/checks@3.0.0", person));
+  expect(said).toMatchObject({ tags: ["weekly"], subdomain: "ci" });
+});
+
 test("upgrade refuses what is no document of that definition", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
