@@ -2,10 +2,11 @@
 import { MODEL_ALIAS_SCOPES, MODEL_STATUSES, MODEL_TIERS, PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import { describe } from "../exports/openapi.ts";
 import { failsWith } from "../openapi.ts";
+import { record } from "../openapi_schemas.ts";
 import { DEFAULT_LIMIT, LIST_FORMATS, MAX_LIMIT, SORT_FIELDS, SORT_ORDERS } from "./list_parameters.ts";
 import { CAPABILITIES } from "./model_json.ts";
 
-const TAG = "Models";
+const TAG = "Model catalog";
 const TEXT = { type: "string" };
 const URI = { type: "string", format: "uri" };
 const COUNT = { type: "integer", minimum: 0 };
@@ -14,11 +15,6 @@ const PRICE = { type: "number", minimum: 0 };
 const DATE = { type: ["string", "null"], format: "date" };
 const INSTANT = { type: "string", format: "date-time" };
 const TEXTS = { type: "array", items: TEXT };
-
-function record(fields: Readonly<Record<string, object>>, optional: readonly string[] = []) {
-  const required = Object.keys(fields).filter((name) => !optional.includes(name));
-  return { type: "object", required, properties: fields };
-}
 
 const SHARED_FIELDS = {
   provider: TEXT,
@@ -44,44 +40,53 @@ const SHARED_FIELDS = {
   releaseDate: DATE,
 };
 
-const LIST_ITEM = record(SHARED_FIELDS, ["family"]);
+const LIST_ITEM = { title: "ModelListItem", ...record(SHARED_FIELDS, ["family"]) };
 
-const MODEL = record(
-  {
-    ...SHARED_FIELDS,
-    description: TEXT,
-    providerModelId: TEXT,
-    modalities: record({ input: TEXTS, output: TEXTS }),
-    knowledgeCutoff: DATE,
-    openWeights: { type: "boolean" },
-    logoUrl: { type: ["string", "null"], format: "uri" },
-    syncedAt: { ...INSTANT, description: "When the catalogue was last compared with its source" },
-  },
-  ["family"],
-);
+const MODEL = {
+  title: "Model",
+  ...record(
+    {
+      ...SHARED_FIELDS,
+      description: TEXT,
+      providerModelId: TEXT,
+      modalities: record({ input: TEXTS, output: TEXTS }),
+      knowledgeCutoff: DATE,
+      openWeights: { type: "boolean" },
+      logoUrl: { type: ["string", "null"], format: "uri" },
+      syncedAt: { ...INSTANT, description: "When the catalogue was last compared with its source" },
+    },
+    ["family"],
+  ),
+};
 
-const PROVIDER = record(
-  {
-    id: TEXT,
-    name: TEXT,
-    status: { type: "string", enum: ["active"] },
-    logoUrl: URI,
-    docUrl: URI,
-    apiUrl: URI,
-  },
-  ["docUrl", "apiUrl"],
-);
+const PROVIDER = {
+  title: "ModelProvider",
+  ...record(
+    {
+      id: TEXT,
+      name: TEXT,
+      status: { type: "string", enum: ["active"] },
+      logoUrl: URI,
+      docUrl: URI,
+      apiUrl: URI,
+    },
+    ["docUrl", "apiUrl"],
+  ),
+};
 
-const ALIAS = record({
-  alias: TEXT,
-  provider: TEXT,
-  modelId: TEXT,
-  scope: { type: "string", enum: MODEL_ALIAS_SCOPES },
-  deprecated: {
-    type: "boolean",
-    description: "Its model is deprecated, or it is kept for those who use it only",
-  },
-});
+const ALIAS = {
+  title: "ModelAlias",
+  ...record({
+    alias: TEXT,
+    provider: TEXT,
+    modelId: TEXT,
+    scope: { type: "string", enum: MODEL_ALIAS_SCOPES },
+    deprecated: {
+      type: "boolean",
+      description: "Its model is deprecated, or it is kept for those who use it only",
+    },
+  }),
+};
 
 const EXAMPLE_KEY = { provider: "openai", modelId: "gpt-5" };
 const EXAMPLE_ITEM = {
@@ -114,6 +119,8 @@ const EXAMPLE_MODEL = {
 };
 const EXAMPLE_ALIAS = { alias: "gpt", ...EXAMPLE_KEY, scope: "global", deprecated: false };
 
+const EXAMPLE_CSV = "\uFEFFprovider,modelId,name\r\nopenai,gpt-5,GPT-5\r\n";
+
 const ETAG = { description: "Strong; of this version of the catalogue", schema: TEXT };
 const NOT_MODIFIED = { 304: { description: "What the client has still holds", headers: { ETag: ETAG } } };
 
@@ -123,7 +130,14 @@ const IF_NONE_MATCH = {
   description: "The ETag of an earlier answer",
   schema: TEXT,
 };
-const PROVIDER_PARAMETER = { name: "provider", in: "path", required: true, schema: TEXT, example: "openai" };
+const PROVIDER_PARAMETER = {
+  name: "provider",
+  in: "path",
+  required: true,
+  description: "The provider's id",
+  schema: TEXT,
+  example: "openai",
+};
 
 /** The rest of a path. */
 function restParameter(name: string, example: string) {
@@ -199,7 +213,7 @@ export const LIST_DETAIL = describe({
         hasMore: false,
       },
     },
-    { "text/csv; charset=utf-8; header=present": { schema: TEXT } },
+    { "text/csv": { schema: TEXT, example: EXAMPLE_CSV } },
   ),
 });
 
@@ -207,6 +221,7 @@ export const PROVIDERS_DETAIL = describe({
   tags: [TAG],
   operationId: "listModelProviders",
   summary: "List active providers",
+  description: "Those that the catalogue's source names, by id.",
   parameters: [IF_NONE_MATCH],
   responses: answers("All of them", data({ providers: { type: "array", items: PROVIDER }, total: COUNT }), {
     data: {
@@ -228,6 +243,7 @@ export const ALIASES_DETAIL = describe({
   tags: [TAG],
   operationId: "listModelAliases",
   summary: "List aliases",
+  description: "Names that stand for a model and move on to its successors, by name.",
   parameters: [IF_NONE_MATCH],
   responses: answers("All of them", data({ aliases: { type: "array", items: ALIAS }, total: COUNT }), {
     data: { aliases: [EXAMPLE_ALIAS], total: 1 },
@@ -238,13 +254,14 @@ export const RESOLVE_DETAIL = describe({
   tags: [TAG],
   operationId: "resolveModelAlias",
   summary: "Find the model an alias stands for",
+  description: "What the alias means today; a deprecated one is still resolved.",
   parameters: [restParameter("alias", "gpt"), IF_NONE_MATCH],
   responses: answers(
     "The model",
     data({ alias: TEXT, target: { ...TEXT, description: "provider/modelId" }, model: MODEL }),
     { data: { alias: "gpt", target: "openai/gpt-5", model: EXAMPLE_MODEL } },
   ),
-  ...failsWith("NOT_FOUND"),
+  ...failsWith(["NOT_FOUND", { reason: "alias" }], ["NOT_FOUND", { reason: "model" }]),
 });
 
 const MODEL_PARAMETERS = [PROVIDER_PARAMETER, restParameter("modelId", "gpt-5"), IF_NONE_MATCH];
@@ -256,13 +273,14 @@ export const MODEL_DETAIL = describe({
   description: "Models that their source does not name any more are still here, deprecated.",
   parameters: MODEL_PARAMETERS,
   responses: answers("The model, without an envelope", MODEL, EXAMPLE_MODEL),
-  ...failsWith("NOT_FOUND"),
+  ...failsWith(["NOT_FOUND", { reason: "model" }]),
 });
 
 export const HISTORY_DETAIL = describe({
   tags: [TAG],
   operationId: "listModelPriceChanges",
   summary: "List what a model's prices were",
+  description: "Every change of a price that a sync has seen, the latest first.",
   parameters: MODEL_PARAMETERS,
   responses: answers(
     "The changes, the latest first, in USD per million tokens",
@@ -285,5 +303,5 @@ export const HISTORY_DETAIL = describe({
       },
     },
   ),
-  ...failsWith("NOT_FOUND"),
+  ...failsWith(["NOT_FOUND", { reason: "model" }]),
 });
