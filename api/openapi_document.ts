@@ -119,7 +119,7 @@ function completePaths(paths: OpenApiDocument["paths"], schemas: SchemaCollector
       const operation = operations[method];
       if (operation) completed[method] = completeOperation(operation, { path, method, schemas });
     }
-    complete[path] = completed;
+    complete[path] = { ...complete[path], ...completed };
   }
   return complete;
 }
