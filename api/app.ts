@@ -61,13 +61,8 @@ function apiRoutes(deps: AppDeps) {
 }
 
 function serviceRoutes(deps: AppDeps) {
-  const api = apiRoutes(deps);
-  return new Elysia()
-    .use(healthRoutes(deps))
-    .use(metricsRoutes(deps))
-    .use(docsRoutes(api))
-    .use(dashboardRoutes())
-    .use(api);
+  const described = new Elysia().use(apiRoutes(deps)).use(healthRoutes(deps)).use(metricsRoutes(deps));
+  return new Elysia().use(described).use(docsRoutes(described)).use(dashboardRoutes());
 }
 
 /**

@@ -3,7 +3,8 @@ import { fileURLToPath } from "node:url";
 import { type AnyElysia, Elysia } from "elysia";
 import { ApiError } from "../shared/errors.ts";
 import { access } from "./access.ts";
-import { buildOpenApi, type OpenApiDocument } from "./openapi.ts";
+import type { OpenApiDocument } from "./openapi.ts";
+import { buildOpenApi } from "./openapi_document.ts";
 
 /** Scripts and styles from here only, no inline ones, and no page may put this one in a frame. */
 const CONTENT_SECURITY_POLICY = [
@@ -70,8 +71,8 @@ function assetResponse(name: string): Response {
   return new Response(Bun.file(fileURLToPath(resolve())), { headers: ASSET_HEADERS });
 }
 
-/** `api` holds the routes that are described. */
-export function docsRoutes(api: AnyElysia) {
+/** `service` holds the routes that are described. */
+export function docsRoutes(service: AnyElysia) {
   let document: Promise<OpenApiDocument> | undefined;
   const hidden = { publicAccess: true, detail: { hide: true } } as const;
   return new Elysia({ prefix: "/swagger" })
@@ -92,7 +93,7 @@ export function docsRoutes(api: AnyElysia) {
     .get(
       "/json",
       () => {
-        document ??= buildOpenApi(api);
+        document ??= buildOpenApi(service);
         return document;
       },
       hidden,

@@ -1,12 +1,24 @@
 /** GET /health/live, GET /health/ready: what a supervisor and a load balancer ask. */
-import { Elysia } from "elysia";
+import { Elysia, t } from "elysia";
 import { ApiError } from "../shared/errors.ts";
 import { listPendingMigrations } from "../sql/migrate.ts";
 import type { Pool } from "../sql/pool.ts";
 import { access } from "./access.ts";
+import { failsWith } from "./openapi.ts";
 
 /** Longer than this, and the database is as good as away. */
 const CHECK_TIMEOUT_MS = 2_000;
+
+export const OPERATIONS_TAG = "Operations";
+
+const Live = t.Object(
+  { data: t.Object({ status: t.Literal("live") }) },
+  { description: "It is", examples: [{ data: { status: "live" } }] },
+);
+const Ready = t.Object(
+  { data: t.Object({ status: t.Literal("ready") }) },
+  { description: "It can", examples: [{ data: { status: "ready" } }] },
+);
 
 export interface HealthDeps {
   sql: Pool;
@@ -58,13 +70,33 @@ export function healthRoutes(deps: HealthDeps) {
   const checkReadiness = createReadiness(deps);
   return new Elysia({ prefix: "/health" })
     .use(access)
-    .get("/live", () => ({ data: { status: "live" } }), { publicAccess: true, detail: { hide: true } })
+    .get("/live", () => ({ data: { status: "live" as const } }), {
+      publicAccess: true,
+      response: { 200: Live },
+      detail: {
+        tags: [OPERATIONS_TAG],
+        operationId: "getLiveness",
+        summary: "Is the process there",
+        description: "Asks nothing but the process itself: a supervisor restarts one that does not answer.",
+      },
+    })
     .get(
       "/ready",
       async () => {
         await checkReadiness();
-        return { data: { status: "ready" } };
+        return { data: { status: "ready" as const } };
       },
-      { publicAccess: true, detail: { hide: true } },
+      {
+        publicAccess: true,
+        response: { 200: Ready },
+        detail: {
+          tags: [OPERATIONS_TAG],
+          operationId: "getReadiness",
+          summary: "Can the process serve",
+          description:
+            "Whether the database answers and has every migration, and the process is not about to leave.",
+          ...failsWith(["SERVICE_UNAVAILABLE", { checks: { database: "down" } }]),
+        },
+      },
     );
 }

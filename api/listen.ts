@@ -2,7 +2,10 @@
 import type { App } from "./app.ts";
 import { clientAddress } from "./request_address.ts";
 
-/** Cuts off connections that open and stay silent, and bodies that stop coming. */
+/**
+ * Cuts off connections that open and stay silent, and bodies that are not there by then, however they trickle. Headers
+ * have some ten seconds, which Bun sees to by itself, as it does to their size: 16 KiB with the URL, else 431.
+ */
 const IDLE_TIMEOUT_SECONDS = 60;
 
 const EXPORT_PATH = /\/api\/v1\/export\/(projects\/|jobs\/[^/]+\/download)/;
@@ -12,14 +15,17 @@ export interface ListenOptions {
   /** 0 takes any free port. */
   port: number;
   trustProxy: boolean;
+  /** 60 when left out. */
+  idleTimeoutSeconds?: number;
 }
 
 /** Starts to listen. Throws with the code `EADDRINUSE` when the port is taken. */
 export function listen(app: App, options: ListenOptions): Bun.Server<undefined> {
+  const { idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS } = options;
   return Bun.serve({
     hostname: options.host,
     port: options.port,
-    idleTimeout: IDLE_TIMEOUT_SECONDS,
+    idleTimeout: idleTimeoutSeconds,
     // request_body.ts counts, and refuses with an answer of ours.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
@@ -29,7 +35,7 @@ export function listen(app: App, options: ListenOptions): Bun.Server<undefined> 
       // An export may be silent for longer, while its reader pauses. The setting stays with the connection, so every
       // request sets it anew.
       const isExport = EXPORT_PATH.test(request.url);
-      server.timeout(request, isExport ? 0 : IDLE_TIMEOUT_SECONDS);
+      server.timeout(request, isExport ? 0 : idleTimeoutSeconds);
       const peer = server.requestIP(request)?.address ?? null;
       return app.handle(request, clientAddress(request.headers, peer, options.trustProxy));
     },

@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import { Histogram, Registry } from "prom-client";
 import { access } from "./access.ts";
+import { OPERATIONS_TAG } from "./health.ts";
 
 export interface Metrics {
   /** Metrics of other parts are made with `registers: [registry]`. */
@@ -26,6 +27,24 @@ export function createMetrics(): Metrics {
   return { registry, observeRequest: (labels, seconds) => duration.observe(labels, seconds) };
 }
 
+const METRICS_DETAIL = {
+  tags: [OPERATIONS_TAG],
+  operationId: "getMetrics",
+  summary: "Metrics for Prometheus",
+  description: "Of this process, and of the queue that all processes share.",
+  responses: {
+    200: {
+      description: "Prometheus text format",
+      content: {
+        "text/plain": {
+          schema: { type: "string" as const },
+          example: "# TYPE catalog_models gauge\ncatalog_models 2841\n",
+        },
+      },
+    },
+  },
+};
+
 /** GET /metrics */
 export function metricsRoutes(deps: { metrics: Metrics }) {
   const { registry } = deps.metrics;
@@ -35,6 +54,6 @@ export function metricsRoutes(deps: { metrics: Metrics }) {
       "/metrics",
       async () =>
         new Response(await registry.metrics(), { headers: { "Content-Type": registry.contentType } }),
-      { publicAccess: true, detail: { hide: true } },
+      { publicAccess: true, detail: METRICS_DETAIL },
     );
 }

@@ -34,10 +34,13 @@ const Profile = t.Object(
     avatar: NullableText,
     avatarMimeType: NullableText,
   },
-  { description: "A public profile: null where unset" },
+  { title: "UserProfile", description: "A public profile: null where unset" },
 );
 
-const OneProfile = t.Object({ data: Profile }, { examples: [{ data: EXAMPLE_PROFILE }] });
+const OneProfile = t.Object(
+  { data: Profile },
+  { description: "The profile", examples: [{ data: EXAMPLE_PROFILE }] },
+);
 const ProfilesById = t.Object(
   { data: t.Record(t.String(), Profile) },
   {
@@ -101,13 +104,16 @@ export function userRoutes({ sql }: { sql: Pool }) {
       },
       {
         publicAccess: true,
-        params: t.Object({ id: t.String({ description: "The user's id, a UUID" }) }),
+        params: t.Object({
+          id: t.String({ description: "The user's id, a UUID", examples: [EXAMPLE_PROFILE.id] }),
+        }),
         response: { 200: OneProfile },
         detail: {
           tags: [USERS_TAG],
           operationId: "getUser",
           summary: "A user's public profile",
-          ...failsWith("NOT_FOUND"),
+          description: "Null stands for what the user has not told. Emails are no part of it.",
+          ...failsWith(["NOT_FOUND", { reason: "user" }]),
         },
       },
     )

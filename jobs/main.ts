@@ -13,8 +13,8 @@ import { CONCURRENT_BUILDS, CONCURRENT_MAILS, startJobs } from "./registry.ts";
 
 /** Contract section 8: what is running at SIGTERM has 25 s to finish, and to be given back when it does not. */
 const FINISH_MS = 18_000;
-/** For row moves and for cancelling a build's query, of every build at once; for every mail; and for the sweep. */
-const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 1;
+/** For row moves and for cancelling a build's query, of every build at once; for every mail; and for the two sweeps. */
+const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 2;
 /** pg-boss fetches, keeps heartbeats, supervises and keeps the schedule. */
 const QUEUE_POOL_MAX = 3;
 

@@ -3,6 +3,7 @@ import type { Config } from "../shared/config.ts";
 import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
 import { type Boss, scheduleJob } from "../sql/boss.ts";
 import { type BuildDeps, buildOrgExport } from "./build_org_export.ts";
+import { sweepSessions } from "./delete_ended_sessions.ts";
 import { expireOrgExports } from "./expire_org_exports.ts";
 import { type MailDeps, sendExportReady } from "./send_export_ready.ts";
 
@@ -10,6 +11,8 @@ import { type MailDeps, sendExportReady } from "./send_export_ready.ts";
 export const CONCURRENT_BUILDS = 2;
 /** Mails that one process sends at a time, each with a connection to the database. */
 export const CONCURRENT_MAILS = 2;
+/** UTC; ended sessions are refused whether they are there or not. */
+const SESSION_SWEEP_CRON = "37 * * * *";
 
 export type JobsDeps = Omit<BuildDeps, "config"> & Omit<MailDeps, "config"> & { config: Config };
 
@@ -24,6 +27,11 @@ interface Job<Name extends JobName> {
 
 const JOBS: { readonly [Name in JobName]: Job<Name> } = {
   build_org_export: { concurrency: CONCURRENT_BUILDS, pollSeconds: 1, run: buildOrgExport },
+  delete_ended_sessions: {
+    concurrency: 1,
+    pollSeconds: 5,
+    run: (deps, _payload, claim) => sweepSessions(deps, AbortSignal.any([claim, deps.leaving])),
+  },
   expire_org_exports: {
     concurrency: 1,
     pollSeconds: 5,
@@ -37,11 +45,12 @@ export interface RunningJobs {
   finish(): Promise<void>;
 }
 
-/** Begins to work off the queues and has expired exports swept, now and by the schedule. */
+/** Begins to work off the queues and has expired exports and ended sessions swept, now and by the schedule. */
 export async function startJobs(deps: JobsDeps): Promise<RunningJobs> {
   const { boss, log, config } = deps;
   const running = new Set<Promise<void>>();
   await scheduleJob(boss, { name: "expire_org_exports", cron: config.exportSweepCron });
+  await scheduleJob(boss, { name: "delete_ended_sessions", cron: SESSION_SWEEP_CRON });
   for (const name of JOB_NAMES) await work(deps, name, running);
   log.info({ concurrentBuilds: CONCURRENT_BUILDS }, "working");
   return {

@@ -1,6 +1,6 @@
 /** The queue of background jobs, pg-boss in schema `pgboss`: installed, and changed inside our own transactions. */
 import { type Db, PgBoss, type Queue } from "pg-boss";
-import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
+import { JOB_NAMES, type JobName, type JobPayloads, type ScheduledJobName } from "../shared/jobs.ts";
 import { JOBS_APPLICATION } from "./connections.ts";
 import type { Sql } from "./pool.ts";
 
@@ -14,6 +14,15 @@ const YEAR_SECONDS = 365 * DAY_SECONDS;
 /** How often lapsed heartbeats are looked for; with the 20 s of a heartbeat, a dead builder's job is found in 30 s. */
 const SUPERVISE_SECONDS = 5;
 
+/** One entry at a time, waiting or active, however many ask for it. The schedule is its retry. */
+const SWEEP = {
+  policy: "exclusive",
+  retryLimit: 0,
+  heartbeatSeconds: 20,
+  expireInSeconds: 15 * 60,
+  deleteAfterSeconds: DAY_SECONDS,
+} as const;
+
 /** Per queue, what pg-boss is told. */
 const QUEUES: Readonly<Record<JobName, Omit<Queue, "name">>> = {
   // Attempts are counted in the job's own row, which says what became of it: pg-boss itself must never give up on an
@@ -26,14 +35,8 @@ const QUEUES: Readonly<Record<JobName, Omit<Queue, "name">>> = {
     heartbeatSeconds: 20,
     retentionSeconds: 10 * YEAR_SECONDS,
   },
-  // One entry at a time, waiting or active, however many ask for it. The schedule is its retry.
-  expire_org_exports: {
-    policy: "exclusive",
-    retryLimit: 0,
-    heartbeatSeconds: 20,
-    expireInSeconds: 15 * 60,
-    deleteAfterSeconds: DAY_SECONDS,
-  },
+  delete_ended_sessions: SWEEP,
+  expire_org_exports: SWEEP,
   // After 1 min, 2, 4 … up to an hour, each shortened by chance to half at most: for 17 to 34 hours.
   send_export_ready: {
     retryLimit: 40,
@@ -158,10 +161,7 @@ export async function completeJob(sql: Sql, boss: Boss, job: { id: string; name:
  * Has a job without a payload queued at the times of a cron expression (UTC), in place of whatever times it had, and
  * once now. Any number of processes may say the same: an occurrence is queued once.
  */
-export async function scheduleJob(
-  boss: Boss,
-  job: { name: "expire_org_exports"; cron: string },
-): Promise<void> {
+export async function scheduleJob(boss: Boss, job: { name: ScheduledJobName; cron: string }): Promise<void> {
   await boss.schedule(job.name, job.cron, {}, { tz: "UTC" });
   await boss.send(job.name, {});
 }

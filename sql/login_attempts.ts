@@ -10,9 +10,6 @@ export interface LoginSubject {
   value: string;
 }
 
-/** Idle rows that one attempt takes away: more than it can add. */
-const CLEANUP_ROWS = 10;
-
 /** PostgreSQL lowers the case, as it does for the unique index on emails: no spelling is counted apart. */
 function subjectHash(sql: Sql, { kind, value }: LoginSubject) {
   return sql`sha256(convert_to(lower(${`${kind}:${value}`}), 'UTF8'))`;
@@ -52,16 +49,17 @@ export async function insertLoginAttempt(
   return rows.length > 0;
 }
 
-/** Takes away some rows that limit nobody any more. Rows in use elsewhere are left to the next call. */
-export async function deleteIdleLoginAttempts(sql: Sql): Promise<void> {
-  await sql`
+/** Takes away up to `limit` rows that limit nobody any more, and says how many. Rows in use elsewhere are left. */
+export async function deleteIdleLoginAttempts(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
     delete from login_attempts
     where subject_hash in (
       select subject_hash
       from login_attempts
       where last_attempt_at < clock_timestamp() - interval '1 minute'
       order by last_attempt_at
-      limit ${CLEANUP_ROWS}
+      limit ${limit}
       for update skip locked
     )`;
+  return count;
 }

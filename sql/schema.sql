@@ -708,6 +708,7 @@ CREATE INDEX occurrences_project_id_run_id_idx ON public.occurrences USING btree
 CREATE INDEX organization_members_user_id_idx ON public.organization_members USING btree (user_id);
 CREATE INDEX runs_archived_idx ON public.runs USING btree (project_id, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX runs_project_id_created_at_id_idx ON public.runs USING btree (project_id, created_at, id);
+CREATE INDEX sessions_ended_at_idx ON public.sessions USING btree (LEAST(expires_at, revoked_at));
 CREATE INDEX sessions_user_id_idx ON public.sessions USING btree (user_id);
 CREATE INDEX status_history_project_id_changed_at_id_idx ON public.status_history USING btree (project_id, changed_at, id);
 CREATE INDEX status_history_project_id_issue_id_idx ON public.status_history USING btree (project_id, issue_id, changed_at, id);

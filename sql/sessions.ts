@@ -48,3 +48,18 @@ export async function markSessionRevoked(sql: Sql, id: string): Promise<boolean>
     returning id`;
   return rows.length > 0;
 }
+
+/** Deletes up to `limit` sessions that were ended or have expired, the oldest first, and says how many. */
+export async function deleteEndedSessions(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from sessions
+    where id in (
+      select id
+      from sessions
+      where least(expires_at, revoked_at) <= now()
+      order by least(expires_at, revoked_at)
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}

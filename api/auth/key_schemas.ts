@@ -4,8 +4,10 @@ import { EXAMPLE_SESSION, KeyKindSchema, KeyScopeSchema } from "./schemas.ts";
 
 const NullableInstant = t.Union([t.String({ format: "date-time" }), t.Null()]);
 
+export const EXAMPLE_KEY_ID = "9d0a2f52-61c4-4f57-8d3b-1f2f9d3e7a10";
+
 const EXAMPLE_KEY = {
-  id: "9d0a2f52-61c4-4f57-8d3b-1f2f9d3e7a10",
+  id: EXAMPLE_KEY_ID,
   name: "Nightly report",
   prefix: "ulr_aB3dEf6h",
   kind: "user",
@@ -16,19 +18,22 @@ const EXAMPLE_KEY = {
   createdAt: "2026-11-20T10:00:00.000Z",
 };
 
-const ApiKey = t.Object({
-  id: t.String({ format: "uuid" }),
-  name: t.Union([t.String(), t.Null()]),
-  prefix: t.String({ description: "The key's first characters, to tell keys apart" }),
-  kind: KeyKindSchema,
-  scope: KeyScopeSchema,
-  organizationId: t.Union([t.String({ format: "uuid" }), t.Null()], {
-    description: "The one organization the key works for; null when it works for all of its owner's",
-  }),
-  lastUsedAt: NullableInstant,
-  expiresAt: NullableInstant,
-  createdAt: t.String({ format: "date-time" }),
-});
+const ApiKey = t.Object(
+  {
+    id: t.String({ format: "uuid" }),
+    name: t.Union([t.String(), t.Null()]),
+    prefix: t.String({ description: "The key's first characters, to tell keys apart" }),
+    kind: KeyKindSchema,
+    scope: KeyScopeSchema,
+    organizationId: t.Union([t.String({ format: "uuid" }), t.Null()], {
+      description: "The one organization the key works for; null when it works for all of its owner's",
+    }),
+    lastUsedAt: NullableInstant,
+    expiresAt: NullableInstant,
+    createdAt: t.String({ format: "date-time" }),
+  },
+  { title: "ApiKey" },
+);
 
 export const KeyList = t.Object(
   { data: t.Object({ keys: t.Array(ApiKey) }) },

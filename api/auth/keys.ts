@@ -11,11 +11,13 @@ import { auditActor } from "../audit_actor.ts";
 import type { Caller } from "../authenticate.ts";
 import { failsWith } from "../openapi.ts";
 import { refuseInput } from "../validation_problems.ts";
-import { CreatedKey, CreateKeyBody, KeyList } from "./key_schemas.ts";
+import { CreatedKey, CreateKeyBody, EXAMPLE_KEY_ID, KeyList } from "./key_schemas.ts";
 import type { AuthDeps } from "./routes.ts";
 import { AUTH_TAG, refuseNul } from "./schemas.ts";
 
-const KeyParams = t.Object({ id: t.String({ description: "The key's id, not the key" }) });
+const KeyParams = t.Object({
+  id: t.String({ description: "The key's id, not the key", examples: [EXAMPLE_KEY_ID] }),
+});
 
 function presentKey(row: ApiKeyRow) {
   const { id, name, prefix, kind, scope, orgId, lastUsedAt, expiresAt, createdAt } = row;
@@ -98,7 +100,7 @@ export function keyRoutes(deps: Pick<AuthDeps, "sql">) {
           tags: [AUTH_TAG],
           operationId: "listKeys",
           summary: "List one's own API keys",
-          ...failsWith("SESSION_REQUIRED"),
+          description: "Newest first, with those that have expired and without those that were revoked.",
         },
       },
     )
@@ -115,7 +117,6 @@ export function keyRoutes(deps: Pick<AuthDeps, "sql">) {
           operationId: "createKey",
           summary: "Make an API key",
           description: "Of kind `user`, for all organizations of its owner. The key is shown this once.",
-          ...failsWith("SESSION_REQUIRED", "FORBIDDEN_ORIGIN"),
         },
       },
     )
@@ -132,8 +133,9 @@ export function keyRoutes(deps: Pick<AuthDeps, "sql">) {
           tags: [AUTH_TAG],
           operationId: "revokeKey",
           summary: "Revoke one of one's own API keys",
+          description: "At once, for every process of the service.",
           responses: { 204: { description: "The key is worthless from this answer on" } },
-          ...failsWith("SESSION_REQUIRED", "FORBIDDEN_ORIGIN", "NOT_FOUND"),
+          ...failsWith(["NOT_FOUND", { reason: "key" }]),
         },
       },
     );

@@ -10,6 +10,9 @@ import type { Sql } from "../../sql/pool.ts";
 import { rateLimited, rateLimitHeaders } from "../rate_limit.ts";
 import type { RequestContext } from "../request_context.ts";
 
+/** Idle rows that one attempt takes away: more than it can add. */
+const CLEANUP_ROWS = 10;
+
 /**
  * Counts an attempt, whatever comes of it. Throws `RATE_LIMITED`. Accounts that do not exist are counted alike, so that
  * the limit tells nothing; what the address may not try counts for no account.
@@ -24,7 +27,7 @@ export async function takeLoginAttempt(
     { kind: "account", value: email },
   ];
   const limit = deps.config.rateLimitLoginPerMinute;
-  await deleteIdleLoginAttempts(deps.sql);
+  await deleteIdleLoginAttempts(deps.sql, CLEANUP_ROWS);
   for (const subject of subjects) {
     if (await insertLoginAttempt(deps.sql, { subject, limit })) continue;
     const waitMs = await findLoginWaitMs(deps.sql, { subject, limit });

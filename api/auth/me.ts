@@ -110,7 +110,12 @@ export function meRoutes({ sql }: Pick<AuthDeps, "sql">) {
     {
       access: "caller",
       response: { 200: Me },
-      detail: { tags: [AUTH_TAG], operationId: "getMe", summary: "Who am I" },
+      detail: {
+        tags: [AUTH_TAG],
+        operationId: "getMe",
+        summary: "Who am I",
+        description: "For a key that is bound to one organization, that one alone.",
+      },
     },
   );
 }

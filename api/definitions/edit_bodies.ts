@@ -17,7 +17,7 @@ export const CreateBody = t.Object(
     visibility: t.Optional(oneOf(DEFINITION_VISIBILITIES)),
     provenance: t.Optional(t.Nullable(Provenance)),
   },
-  OPEN,
+  { ...OPEN, examples: [{ yaml: EXAMPLE_YAML, visibility: "public" }] },
 );
 
 export const UpdateBody = t.Object(
@@ -35,7 +35,12 @@ export const UpdateBody = t.Object(
     changeType: t.Optional(oneOf(CHANGE_TYPES)),
     tier: t.Optional(oneOf(DEFINITION_TIERS)),
   },
-  OPEN,
+  {
+    ...OPEN,
+    examples: [
+      { description: "Reviews a change before it is merged.", tags: ["review"], changeType: "patch" },
+    ],
+  },
 );
 
 export type CreateDefinition = typeof CreateBody.static;

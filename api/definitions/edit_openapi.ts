@@ -60,6 +60,7 @@ export const DELETE_DETAIL = describe({
   tags: [DEFINITIONS_TAG],
   operationId: "deleteDefinition",
   summary: "Delete a draft",
+  description: "What was published stays. A name without a version left is free again.",
   parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG_OF_WRITE],
   responses: {
     200: answers(

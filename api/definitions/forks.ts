@@ -32,7 +32,7 @@ const ForkBody = t.Object(
     displayName: t.Optional(t.String({ minLength: 1 })),
     description: t.Optional(t.String()),
   },
-  OPEN,
+  { ...OPEN, examples: [{ name: "my-reviewer", visibility: "private" }] },
 );
 
 export function forkRoutes({ sql }: { sql: Pool }) {

@@ -64,10 +64,11 @@ const ORG_SLUG_OF_TARGET = {
   name: "X-Org-Slug",
   in: "header",
   description: "The organization that gets the fork; the caller's personal one when left out",
+  example: "demo",
   schema: TEXT,
 };
 /** A draft has a lineage, and no name without its version. */
-const LINE_OR_VERSION = nameParameter("A name, or `name@version`", "reviewer");
+const LINE_OR_VERSION = nameParameter("A name, or `name@version`", "code-reviewer");
 const NOT_MODIFIED = { 304: { description: "The client has this answer" } };
 
 export const FORK_DETAIL = describe({
@@ -81,7 +82,14 @@ export const FORK_DETAIL = describe({
   responses: {
     201: answers(
       "The draft, and what it was made from",
-      dataOf(objectOf({ definition: DEFINITION, fork: FORK, source: NAMED, warnings: { type: "array" } })),
+      dataOf(
+        objectOf({
+          definition: DEFINITION,
+          fork: FORK,
+          source: NAMED,
+          warnings: { type: "array", items: { type: "object" } },
+        }),
+      ),
       {
         data: {
           definition: {
@@ -111,6 +119,7 @@ export const FORKABLE_DETAIL = describe({
   tags: [DEFINITIONS_TAG],
   operationId: "getForkable",
   summary: "Tell whether the caller can fork a definition",
+  description: "Into the organization the call means; `reason` says why not.",
   parameters: [TYPE_PARAMETER, VERSION_POSSIBLE, ORG_SLUG_OF_TARGET],
   responses: {
     200: answers(
@@ -135,6 +144,7 @@ export const LINEAGE_DETAIL = describe({
   tags: [DEFINITIONS_TAG],
   operationId: "getLineage",
   summary: "Tell what a definition was forked from",
+  description: "And what that was forked from, the nearest first, as far as the caller may see.",
   parameters: [TYPE_PARAMETER, LINE_OR_VERSION, ORG_SLUG_OF_READ],
   responses: {
     200: answers(

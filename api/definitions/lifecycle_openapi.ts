@@ -13,6 +13,11 @@ import {
 
 const PARAMETERS = [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG_OF_WRITE];
 
+const {
+  examples: [EXAMPLE_PUBLISHED],
+  ...PUBLISHED
+} = DEFINITION;
+
 const WARNINGS = {
   type: "array",
   items: {
@@ -37,11 +42,15 @@ export const PUBLISH_DETAIL = describe({
     "From then on it cannot change. What is not as its author may wish is in `warnings`, and no reason to refuse.",
   parameters: PARAMETERS,
   responses: {
-    200: answers("Published", {
-      type: "object",
-      required: ["data", "warnings"],
-      properties: { data: DEFINITION, warnings: WARNINGS },
-    }),
+    200: answers(
+      "Published",
+      {
+        type: "object",
+        required: ["data", "warnings"],
+        properties: { data: PUBLISHED, warnings: WARNINGS },
+      },
+      { data: EXAMPLE_PUBLISHED, warnings: [] },
+    ),
   },
   ...failsWith(
     ...WRITE_FAILURES,
@@ -56,6 +65,7 @@ export const DEPRECATE_DETAIL = describe({
   tags: [DEFINITIONS_TAG],
   operationId: "deprecateDefinition",
   summary: "Deprecate a published version",
+  description: "Readers are told so, with the reason and what to use instead. It can be archived afterwards.",
   parameters: PARAMETERS,
   responses: { 200: answers("Deprecated", dataOf(DEFINITION)) },
   ...failsWith(...WRITE_FAILURES, "NOT_FOUND", "INVALID_TRANSITION"),

@@ -11,12 +11,19 @@ import {
 import { DEFINITION_SORTS } from "../../sql/definition_search.ts";
 import { describe, failsWith } from "../openapi.ts";
 import { DEFAULT_LIMIT, LONGEST_SEARCH, MAX_LIMIT, MOST_TAGS } from "./list_parameters.ts";
-import { answers, DEFINITIONS_TAG, dataOf, LIST_ITEM, ORG_SLUG_OF_READ } from "./openapi.ts";
+import {
+  answers,
+  DEFINITIONS_TAG,
+  dataOf,
+  EXAMPLE_LIST_ITEM,
+  LIST_ITEM,
+  ORG_SLUG_OF_READ,
+} from "./openapi.ts";
 
 const COUNT = { type: "integer", minimum: 0 };
 
-function query(name: string, schema: object, description?: string) {
-  return { name, in: "query", schema, ...(description === undefined ? {} : { description }) };
+function query(name: string, schema: object, description: string) {
+  return { name, in: "query", schema, description };
 }
 
 function oneOf(words: readonly string[]) {
@@ -24,15 +31,15 @@ function oneOf(words: readonly string[]) {
 }
 
 const PARAMETERS = [
-  query("type", oneOf(DEFINITION_TYPES)),
+  query("type", oneOf(DEFINITION_TYPES), "Definitions of this type"),
   query("status", oneOf(DEFINITION_STATUSES), "Archived definitions are never listed"),
-  query("agentType", oneOf(DEFINITION_AGENT_TYPES)),
-  query("domain", oneOf(DEFINITION_DOMAINS)),
-  query("tier", oneOf(DEFINITION_TIERS)),
-  query("visibility", oneOf(DEFINITION_VISIBILITIES)),
-  query("authorId", { type: "string", format: "uuid" }),
-  query("authorshipType", oneOf(AUTHORSHIP_TYPES)),
-  query("isFork", oneOf(["true", "false"])),
+  query("agentType", oneOf(DEFINITION_AGENT_TYPES), "Agents of this type"),
+  query("domain", oneOf(DEFINITION_DOMAINS), "Definitions of this domain"),
+  query("tier", oneOf(DEFINITION_TIERS), "Definitions of this tier"),
+  query("visibility", oneOf(DEFINITION_VISIBILITIES), "As far as the caller may see them"),
+  query("authorId", { type: "string", format: "uuid" }, "Versions that this user wrote"),
+  query("authorshipType", oneOf(AUTHORSHIP_TYPES), "As `provenance` says"),
+  query("isFork", oneOf(["true", "false"]), "Forks only, or everything else"),
   query(
     "tag",
     { type: "array", maxItems: MOST_TAGS, items: { type: "string" } },
@@ -46,9 +53,13 @@ const PARAMETERS = [
   ),
   query("latestOnly", { type: "boolean", default: true }, "Of each type and name the highest version only"),
   query("sortBy", oneOf(DEFINITION_SORTS), "`createdAt` where nothing is searched for"),
-  query("sortOrder", { ...oneOf(["asc", "desc"]), default: "desc" }),
-  query("limit", { type: "integer", minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }),
-  query("offset", { ...COUNT, default: 0 }),
+  query("sortOrder", { ...oneOf(["asc", "desc"]), default: "desc" }, "Up or down"),
+  query(
+    "limit",
+    { type: "integer", minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+    "Definitions of a page",
+  ),
+  query("offset", { ...COUNT, default: 0 }, "Definitions before the page"),
 ];
 
 export const LIST_DEFINITIONS_DETAIL = describe({
@@ -73,6 +84,7 @@ export const LIST_DEFINITIONS_DETAIL = describe({
           hasMore: { type: "boolean" },
         },
       }),
+      { data: { definitions: [EXAMPLE_LIST_ITEM], total: 1, limit: 50, offset: 0, hasMore: false } },
     ),
     304: { description: "The client has this page" },
   },

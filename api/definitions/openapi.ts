@@ -29,29 +29,41 @@ function nullable(schema: { type: string }) {
 const NULLABLE_TEXT = nullable(TEXT);
 const NULLABLE_INSTANT = nullable(INSTANT);
 
-export const TYPE_PARAMETER = { name: "type", in: "path", required: true, schema: oneOf(DEFINITION_TYPES) };
+export const TYPE_PARAMETER = {
+  name: "type",
+  in: "path",
+  required: true,
+  description: "What kind of definition it is",
+  example: "agent",
+  schema: oneOf(DEFINITION_TYPES),
+};
 
 /** The name in a path; `form` says what of it may or has to be there. */
 export function nameParameter(description: string, example: string) {
   return { name: "name", in: "path", required: true, description, example, schema: TEXT };
 }
 
-export const VERSION_NEEDED = nameParameter("`name@version`: the version has to be said", "reviewer@1.0.0");
+export const VERSION_NEEDED = nameParameter(
+  "`name@version`: the version has to be said",
+  "code-reviewer@1.0.0",
+);
 export const VERSION_POSSIBLE = nameParameter(
   "A name, for the latest published version, or `name@version`",
-  "reviewer@1.0.0",
+  "code-reviewer@1.0.0",
 );
 
 export const ORG_SLUG_OF_WRITE = {
   name: "X-Org-Slug",
   in: "header",
   description: "The organization whose definition it is; the caller's personal one when left out",
+  example: "demo",
   schema: TEXT,
 };
 export const ORG_SLUG_OF_READ = {
   name: "X-Org-Slug",
   in: "header",
   description: "Only this organization, for its members; left out, wherever the caller may see",
+  example: "demo",
   schema: TEXT,
 };
 
@@ -152,7 +164,7 @@ const FULL_DEFINITION = objectOf(
 
 const AT = "2026-11-20T10:00:00.000Z";
 
-const EXAMPLE_DEFINITION = {
+export const EXAMPLE_LIST_ITEM = {
   id: "0b7e6f0c-6a3f-4b52-9d8e-2f1c55d0a001",
   type: "agent",
   name: "reviewer",
@@ -182,6 +194,10 @@ const EXAMPLE_DEFINITION = {
   minSubscription: "free",
   catalogueTier: null,
   releasedAt: AT,
+};
+
+const EXAMPLE_DEFINITION = {
+  ...EXAMPLE_LIST_ITEM,
   yaml: EXAMPLE_YAML,
   hash: `sha256:${"0".repeat(64)}`,
   provenance: null,
@@ -200,13 +216,20 @@ export const LIST_ITEM = objectOf(LIST_ITEM_PROPERTIES);
 
 export const DEFINITION = { ...FULL_DEFINITION, examples: [EXAMPLE_DEFINITION] };
 
-/** One 200 or 201 of JSON. */
-export function answers(description: string, schema: object, example?: unknown) {
+type SchemaWithExamples = { examples?: readonly unknown[]; [keyword: string]: unknown };
+
+/** One 200 or 201 of JSON, with the example that is given, else the schema's own. */
+export function answers(description: string, given: SchemaWithExamples, ownExample?: unknown) {
+  const { examples = [], ...schema } = given;
+  const example = ownExample ?? examples[0];
   const media = example === undefined ? { schema } : { schema, example };
   return { description, content: { "application/json": media } };
 }
 
-/** `{data: …}` */
-export function dataOf(schema: object) {
-  return { type: "object", required: ["data"], properties: { data: schema } };
+/** `{data: …}`, with the schema's examples in it. */
+export function dataOf({ examples = [], ...data }: SchemaWithExamples) {
+  return {
+    ...{ type: "object", required: ["data"], properties: { data } },
+    examples: examples.map((example) => ({ data: example })),
+  };
 }

@@ -1,4 +1,5 @@
 /** How the reads of one definition describe themselves. */
+import { DEFINITION_TYPES } from "../../shared/vocabulary.ts";
 import { describe, failsWith } from "../openapi.ts";
 import {
   answers,
@@ -21,9 +22,33 @@ const QUERY = [
   flag("normalize", false, "`yaml` is the canonical text, and `normalized` the same as an object"),
 ];
 
+/** What a read shows when its query asks for it. */
+const READ_DEFINITION = {
+  ...DEFINITION,
+  properties: {
+    ...DEFINITION.properties,
+    refs: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["type", "name", "range", "context", "resolvedVersion"],
+        properties: {
+          type: { type: "string", enum: DEFINITION_TYPES },
+          name: { type: "string" },
+          range: { type: "string" },
+          context: { type: "string", description: "Where the document names it" },
+          resolvedVersion: { type: ["string", "null"] },
+        },
+      },
+    },
+    normalized: { type: ["object", "null"], description: "The canonical document; null when it has none" },
+    normalizationError: { type: "string", description: "Why it has none" },
+  },
+};
+
 const RESPONSES = {
   200: {
-    ...answers("The definition", dataOf(DEFINITION)),
+    ...answers("The definition", dataOf(READ_DEFINITION)),
     headers: {
       ETag: { description: "Of this very answer; If-None-Match gives 304", schema: { type: "string" } },
       Deprecation: { description: "Since when it is deprecated (RFC 9745)", schema: { type: "string" } },
@@ -49,9 +74,17 @@ export const GET_ORG_DEFINITION_DETAIL = describe({
   tags: [DEFINITIONS_TAG],
   operationId: "getOrgDefinition",
   summary: "Get a definition of an organization",
+  description: "As by its name alone, in this organization only.",
   parameters: [
     TYPE_PARAMETER,
-    { name: "orgSlug", in: "path", required: true, example: "demo", schema: { type: "string" } },
+    {
+      name: "orgSlug",
+      in: "path",
+      required: true,
+      description: "The organization's slug",
+      example: "demo",
+      schema: { type: "string" },
+    },
     VERSION_POSSIBLE,
     ...QUERY,
   ],

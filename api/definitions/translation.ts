@@ -4,14 +4,18 @@ import { TRANSLATOR_VERSION } from "../../shared/translate/translate.ts";
 import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { DefinitionParams, parseAddress, parseVersionAddress } from "./address.ts";
+import { EXAMPLE_YAML } from "./openapi.ts";
 import { retranslateDefinition } from "./retranslate.ts";
 import { OPEN } from "./schemas.ts";
 import { RETRANSLATE_DETAIL, TRANSLATOR_DETAIL, UPGRADE_DETAIL } from "./translation_openapi.ts";
 import { upgradeDefinition } from "./upgrade.ts";
 import { findWriter } from "./writing.ts";
 
-const RetranslateBody = t.Object({ createNewVersion: t.Optional(t.Boolean()) }, OPEN);
-const UpgradeBody = t.Object({ yaml: t.String() }, OPEN);
+const RetranslateBody = t.Object(
+  { createNewVersion: t.Optional(t.Boolean()) },
+  { ...OPEN, examples: [{ createNewVersion: true }] },
+);
+const UpgradeBody = t.Object({ yaml: t.String() }, { ...OPEN, examples: [{ yaml: EXAMPLE_YAML }] });
 
 export function translationRoutes({ sql }: { sql: Pool }) {
   return new Elysia({ prefix: "/definitions" })

@@ -23,6 +23,8 @@ export const TRANSLATOR_DETAIL = describe({
   tags: [DEFINITIONS_TAG],
   operationId: "getTranslatorVersion",
   summary: "Tell the version of the translator",
+  description:
+    "It renders documents to runtime Markdown, and every definition says which version rendered it.",
   responses: {
     200: answers(
       "Raised whenever a document would be rendered to another text",

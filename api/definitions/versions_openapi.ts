@@ -20,7 +20,7 @@ const COUNT = { type: "integer", minimum: 0 };
 const BOOLEAN = { type: "boolean" };
 const NAMES = { type: "array", items: TEXT };
 
-const NAME = nameParameter("Without a version", "reviewer");
+const NAME = nameParameter("Without a version", "code-reviewer");
 const CHANGE_TYPE = { type: "string", enum: CHANGE_TYPES };
 
 function objectOf(properties: Readonly<Record<string, object>>, optional: readonly string[] = []) {
@@ -56,8 +56,18 @@ export const VERSIONS_DETAIL = describe({
     TYPE_PARAMETER,
     NAME,
     ORG_SLUG_OF_READ,
-    { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 100, default: 50 } },
-    { name: "offset", in: "query", schema: { type: "integer", minimum: 0, default: 0 } },
+    {
+      name: "limit",
+      in: "query",
+      description: "Versions of a page",
+      schema: { type: "integer", minimum: 1, maximum: 100, default: 50 },
+    },
+    {
+      name: "offset",
+      in: "query",
+      description: "Versions before the page",
+      schema: { type: "integer", minimum: 0, default: 0 },
+    },
   ],
   responses: {
     200: answers(
@@ -157,7 +167,12 @@ export const DIFF_DETAIL = describe({
     ORG_SLUG_OF_READ,
     versionOf("from", "The version to begin with", "1.0.0"),
     versionOf("to", "The version to end with", "1.1.0"),
-    { name: "format", in: "query", schema: { type: "string", enum: DIFF_FORMATS, default: "sections" } },
+    {
+      name: "format",
+      in: "query",
+      description: "How much of it, and in which form",
+      schema: { type: "string", enum: DIFF_FORMATS, default: "sections" },
+    },
     {
       name: "full",
       in: "query",

@@ -4,12 +4,20 @@ import { EXPORT_FORMATS, EXPORT_JOB_ERROR_CODES, EXPORT_JOB_STATUSES } from "../
 import { describe, failsWith } from "../openapi.ts";
 import { EXAMPLE_AS_OF, FILE_HEADERS, FLAG_DESCRIPTIONS, ORG_SLUG } from "./openapi.ts";
 
-const TAG = "Export jobs";
+const TAG = "Export";
 const INSTANT = { type: "string", format: "date-time" };
 const ID = { type: "string", format: "uuid" };
 const COUNT = { type: "integer", minimum: 0 };
+const EXAMPLE_JOB_ID = "4b6a3f4e-2c71-4d0a-8f5e-1d2c3b4a5f60";
 
-const JOB_ID = { name: "job_id", in: "path", required: true, schema: ID };
+const JOB_ID = {
+  name: "job_id",
+  in: "path",
+  required: true,
+  description: "The job's id",
+  schema: ID,
+  example: EXAMPLE_JOB_ID,
+};
 
 const VISIBILITY_FIELDS = ["includeDeleted", "includeArchived", "includeSuperseded", "includeResolved"];
 const PROGRESS_FIELDS = ["projectsDone", "projectsTotal", "rowsWritten", "bytesWritten"];
@@ -36,6 +44,7 @@ const ALWAYS = {
 };
 
 const JOB = {
+  title: "ExportJob",
   type: "object",
   required: Object.keys(ALWAYS),
   properties: {
@@ -54,8 +63,48 @@ const JOB = {
   },
 };
 
-function answers(description: string, schema: object) {
-  return { description, content: { "application/json": { schema } } };
+const QUEUED_JOB = {
+  id: EXAMPLE_JOB_ID,
+  status: "queued",
+  format: "ndjson",
+  asOf: EXAMPLE_AS_OF,
+  createdAt: EXAMPLE_AS_OF,
+  requestedBy: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
+  organizationId: "0b9b7f0a-6a2e-4b1c-8b0e-6c3a0e6b7d21",
+  visibility: {
+    includeDeleted: false,
+    includeArchived: false,
+    includeSuperseded: false,
+    includeResolved: true,
+  },
+  attempt: 0,
+  progress: { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 },
+};
+const READY_JOB = {
+  ...QUEUED_JOB,
+  status: "ready",
+  attempt: 1,
+  progress: { projectsDone: 2, projectsTotal: 2, rowsWritten: 1920, bytesWritten: 182_400 },
+  startedAt: "2026-11-20T10:00:01.000Z",
+  readyAt: "2026-11-20T10:05:00.000Z",
+  finishedAt: "2026-11-20T10:05:00.000Z",
+  expiresAt: "2026-11-23T10:05:00.000Z",
+  artifact: {
+    fileName: "demo__2026-11-20T10-00-00Z.zip",
+    bytes: 182_400,
+    sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  },
+};
+const CANCELED_JOB = {
+  ...QUEUED_JOB,
+  status: "failed",
+  finishedAt: "2026-11-20T10:00:02.000Z",
+  errorCode: "CANCELED",
+  errorMessage: "The export was canceled",
+};
+
+function answers(description: string, schema: object, example: object) {
+  return { description, content: { "application/json": { schema, example } } };
 }
 
 const ONE_JOB = { type: "object", required: ["job"], properties: { job: JOB } };
@@ -73,6 +122,7 @@ export const QUEUE_JOB_DETAIL = describe({
         schema: {
           type: "object",
           additionalProperties: false,
+          examples: [{ format: "csv", include_deleted: true }],
           properties: {
             format: { type: "string", enum: EXPORT_FORMATS, default: "ndjson" },
             as_of: { ...INSTANT, example: EXAMPLE_AS_OF },
@@ -91,12 +141,14 @@ export const QUEUE_JOB_DETAIL = describe({
       },
     },
   },
-  responses: { 201: answers("Queued", ONE_JOB), 200: answers("The one that is active already", ONE_JOB) },
+  responses: {
+    201: answers("Queued", ONE_JOB, { job: QUEUED_JOB }),
+    200: answers("The one that is active already", ONE_JOB, { job: QUEUED_JOB }),
+  },
   ...failsWith(
     "SUBSCRIPTION_REQUIRED",
     "ORG_ACCESS_DENIED",
     "INSUFFICIENT_ORG_ROLE",
-    "INSUFFICIENT_SCOPE",
     "KEY_KIND_FORBIDDEN",
     "EXPORT_JOB_LIMIT",
   ),
@@ -106,17 +158,27 @@ export const LIST_JOBS_DETAIL = describe({
   tags: [TAG],
   operationId: "listExportJobs",
   summary: "List the organization's export jobs, newest first",
+  description: "For its publishers and above, whoever asked for the exports.",
   parameters: [
     ORG_SLUG,
-    { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 100, default: 20 } },
-    { name: "offset", in: "query", schema: { ...COUNT, default: 0 } },
+    {
+      name: "limit",
+      in: "query",
+      description: "Jobs on a page",
+      schema: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+    },
+    { name: "offset", in: "query", description: "Jobs before the page", schema: { ...COUNT, default: 0 } },
   ],
   responses: {
-    200: answers("A page of them", {
-      type: "object",
-      required: ["jobs", "total", "limit", "offset"],
-      properties: { jobs: { type: "array", items: JOB }, total: COUNT, limit: COUNT, offset: COUNT },
-    }),
+    200: answers(
+      "A page of them",
+      {
+        type: "object",
+        required: ["jobs", "total", "limit", "offset"],
+        properties: { jobs: { type: "array", items: JOB }, total: COUNT, limit: COUNT, offset: COUNT },
+      },
+      { jobs: [READY_JOB], total: 1, limit: 20, offset: 0 },
+    ),
   },
   ...failsWith("ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "KEY_KIND_FORBIDDEN"),
 });
@@ -125,8 +187,9 @@ export const GET_JOB_DETAIL = describe({
   tags: [TAG],
   operationId: "getExportJob",
   summary: "Tell how an export job is doing",
+  description: "For publishers and above of the job's organization, whatever X-Org-Slug says.",
   parameters: [JOB_ID],
-  responses: { 200: answers("The job", ONE_JOB) },
+  responses: { 200: answers("The job", ONE_JOB, { job: READY_JOB }) },
   ...failsWith("EXPORT_JOB_NOT_FOUND", "INSUFFICIENT_ORG_ROLE", "KEY_KIND_FORBIDDEN"),
 });
 
@@ -134,12 +197,12 @@ export const CANCEL_JOB_DETAIL = describe({
   tags: [TAG],
   operationId: "cancelExportJob",
   summary: "Cancel an export job that is still queued",
+  description: "A build that is running goes on to its end.",
   parameters: [JOB_ID],
-  responses: { 200: answers("Canceled: failed with errorCode CANCELED", ONE_JOB) },
+  responses: { 200: answers("Canceled: failed with errorCode CANCELED", ONE_JOB, { job: CANCELED_JOB }) },
   ...failsWith(
     "EXPORT_JOB_NOT_FOUND",
     "INSUFFICIENT_ORG_ROLE",
-    "INSUFFICIENT_SCOPE",
     "KEY_KIND_FORBIDDEN",
     "EXPORT_JOB_RUNNING",
     "EXPORT_JOB_FINISHED",
@@ -160,8 +223,19 @@ export const DOWNLOAD_DETAIL = describe({
   description: "One Range is honoured, If-Range too, so that a download that broke off can go on.",
   parameters: [
     JOB_ID,
-    { name: "Range", in: "header", example: "bytes=1048576-", schema: { type: "string" } },
-    { name: "If-Range", in: "header", schema: { type: "string" } },
+    {
+      name: "Range",
+      in: "header",
+      description: "One range of bytes",
+      example: "bytes=1048576-",
+      schema: { type: "string" },
+    },
+    {
+      name: "If-Range",
+      in: "header",
+      description: "The ETag of the file whose part is there",
+      schema: { type: "string" },
+    },
   ],
   responses: {
     200: { description: "The archive", headers: DOWNLOAD_HEADERS, content: ZIP },

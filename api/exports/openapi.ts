@@ -10,6 +10,7 @@ import {
 import { rowJsonSchema } from "../../shared/export_json_schema.ts";
 import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 import { describe, failsWith } from "../openapi.ts";
+import { record } from "../openapi_schemas.ts";
 
 const TAG = "Export";
 export const EXAMPLE_AS_OF = "2026-11-20T10:00:00.000Z";
@@ -26,6 +27,7 @@ const PROJECT = {
   in: "path",
   required: true,
   description: "The project's id, or its slug or name in the organization the call means",
+  example: "checkout-service",
   schema: { type: "string" },
 };
 
@@ -34,12 +36,14 @@ export const ORG_SLUG = {
   in: "header",
   description:
     "The organization in which a slug or name is looked up; the caller's personal one when left out",
+  example: "demo",
   schema: { type: "string" },
 };
 
 const FORMAT = {
   name: "format",
   in: "query",
+  description: "ndjson is lossless; csv is RFC 4180 in UTF-8 with a byte order mark, formulas neutralized",
   schema: { type: "string", enum: EXPORT_FORMATS, default: "ndjson" },
 };
 
@@ -115,7 +119,14 @@ export const DATASET_DETAIL = describe({
     "byte; a failure after it breaks the connection. `Accept-Encoding: gzip` or `zstd` compresses.",
   parameters: [
     PROJECT,
-    { name: "dataset", in: "path", required: true, schema: { type: "string", enum: EXPORT_DATASET_NAMES } },
+    {
+      name: "dataset",
+      in: "path",
+      required: true,
+      description: "Which of the eight",
+      example: "issues",
+      schema: { type: "string", enum: EXPORT_DATASET_NAMES },
+    },
     ORG_SLUG,
     FORMAT,
     AS_OF,
@@ -134,7 +145,7 @@ export const DATASET_DETAIL = describe({
       },
     },
   },
-  ...failsWith(...EXPORT_FAILURES, "NOT_FOUND", "EXPORT_TOO_LARGE"),
+  ...failsWith(...EXPORT_FAILURES, ["NOT_FOUND", { reason: "dataset" }], "EXPORT_TOO_LARGE"),
 });
 
 const BUNDLE_PARAMETERS = [PROJECT, ORG_SLUG, FORMAT, AS_OF, ...VISIBILITY_FLAGS.map(flagParameter)];
@@ -157,16 +168,29 @@ export const BUNDLE_DETAIL = describe({
   ...failsWith(...BUNDLE_FAILURES, "EXPORT_TOO_LARGE"),
 });
 
+const COUNT = { type: "integer", minimum: 0 };
+const ESTIMATE = record({
+  data: record({
+    asOf: { type: "string", format: "date-time" },
+    rowCounts: record(Object.fromEntries(EXPORT_DATASET_NAMES.map((name) => [name, COUNT]))),
+    totalRows: COUNT,
+    estimatedBytes: COUNT,
+    syncAllowed: { type: "boolean", description: "Whether the bundle is within EXPORT_BUNDLE_MAX_ROWS" },
+  }),
+});
+
 export const ESTIMATE_DETAIL = describe({
   tags: [TAG],
   operationId: "estimateBundle",
   summary: "Tell how large a bundle would be",
+  description: "For whoever may download it. `syncAllowed` says whether it is small enough for that.",
   parameters: BUNDLE_PARAMETERS,
   responses: {
     200: {
       description: "Rows exactly, bytes before compression from a sample",
       content: {
         "application/json": {
+          schema: ESTIMATE,
           example: {
             data: {
               asOf: EXAMPLE_AS_OF,
@@ -183,15 +207,47 @@ export const ESTIMATE_DETAIL = describe({
   ...failsWith(...BUNDLE_FAILURES),
 });
 
+const DATASET_LIST = record({
+  data: record({
+    datasets: {
+      type: "array",
+      items: record({
+        name: { type: "string", enum: EXPORT_DATASET_NAMES },
+        timeColumn: { type: "string", description: "What as_of and the order of rows go by" },
+        columns: {
+          type: "array",
+          items: record({
+            name: { type: "string" },
+            type: {
+              type: "string",
+              enum: ["uuid", "text", "integer", "number", "boolean", "timestamp", "json"],
+            },
+            nullable: { type: "boolean" },
+            description: { type: "string" },
+          }),
+        },
+        filters: { type: "array", items: { type: "string" } },
+        jsonSchema: {
+          type: "object",
+          additionalProperties: true,
+          description: "Of a row, JSON Schema 2020-12",
+        },
+      }),
+    },
+  }),
+});
+
 export const DATASET_LIST_DETAIL = describe({
   tags: [TAG],
   operationId: "listExportDatasets",
   summary: "List what can be exported, column by column",
+  description: "The same for everyone; a row of a dataset holds exactly these columns, in this order.",
   responses: {
     200: {
       description: "The eight datasets: columns, filters, and the JSON Schema of a row",
       content: {
         "application/json": {
+          schema: DATASET_LIST,
           example: {
             data: {
               datasets: [

@@ -1,6 +1,7 @@
 /** How the routes of the model catalogue describe themselves. */
 import { MODEL_STATUSES, MODEL_TIERS, PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import { describe, failsWith } from "../openapi.ts";
+import { record } from "../openapi_schemas.ts";
 import { DEFAULT_LIMIT, LIST_FORMATS, MAX_LIMIT, SORT_FIELDS, SORT_ORDERS } from "./list_parameters.ts";
 import { CAPABILITIES } from "./model_json.ts";
 import {
@@ -13,11 +14,10 @@ import {
   LIST_ITEM,
   MODEL,
   PROVIDER,
-  record,
   TEXT,
 } from "./openapi_schemas.ts";
 
-const TAG = "Models";
+const TAG = "Model catalog";
 
 const ETAG = { description: "Strong; of this version of the catalogue", schema: TEXT };
 const NOT_MODIFIED = { 304: { description: "What the client has still holds", headers: { ETag: ETAG } } };
@@ -28,7 +28,14 @@ const IF_NONE_MATCH = {
   description: "The ETag of an earlier answer",
   schema: TEXT,
 };
-const PROVIDER_PARAMETER = { name: "provider", in: "path", required: true, schema: TEXT, example: "openai" };
+const PROVIDER_PARAMETER = {
+  name: "provider",
+  in: "path",
+  required: true,
+  description: "The provider's id",
+  schema: TEXT,
+  example: "openai",
+};
 
 /** The rest of a path. */
 function restParameter(name: string, example: string) {
@@ -112,6 +119,7 @@ export const PROVIDERS_DETAIL = describe({
   tags: [TAG],
   operationId: "listModelProviders",
   summary: "List active providers",
+  description: "By id, with where their documentation and their API are.",
   parameters: [IF_NONE_MATCH],
   responses: answers("All of them", data({ providers: { type: "array", items: PROVIDER }, total: COUNT }), {
     data: {
@@ -133,6 +141,7 @@ export const ALIASES_DETAIL = describe({
   tags: [TAG],
   operationId: "listModelAliases",
   summary: "List aliases",
+  description: "Short names such as `sonnet`, and the model that each stands for today.",
   parameters: [IF_NONE_MATCH],
   responses: answers("All of them", data({ aliases: { type: "array", items: ALIAS }, total: COUNT }), {
     data: { aliases: [EXAMPLE_ALIAS], total: 1 },
@@ -143,6 +152,7 @@ export const RESOLVE_DETAIL = describe({
   tags: [TAG],
   operationId: "resolveModelAlias",
   summary: "Find the model an alias stands for",
+  description: "Aliases of models that are gone still resolve, to the deprecated model.",
   parameters: [restParameter("alias", "gpt"), IF_NONE_MATCH],
   responses: answers(
     "The model",
@@ -168,6 +178,7 @@ export const HISTORY_DETAIL = describe({
   tags: [TAG],
   operationId: "listModelPriceChanges",
   summary: "List what a model's prices were",
+  description: "Every change of a price that a sync found, the newest first.",
   parameters: MODEL_PARAMETERS,
   responses: answers(
     "The changes, the latest first, in USD per million tokens",

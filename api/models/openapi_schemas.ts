@@ -1,5 +1,6 @@
 /** The parts of the catalogue's answers as JSON Schema, and an example of each. */
 import { MODEL_ALIAS_SCOPES, MODEL_STATUSES, MODEL_TIERS } from "../../shared/vocabulary.ts";
+import { record } from "../openapi_schemas.ts";
 import { CAPABILITIES } from "./model_json.ts";
 
 export const TEXT = { type: "string" };
@@ -10,12 +11,6 @@ const PRICE = { type: "number", minimum: 0 };
 const DATE = { type: ["string", "null"], format: "date" };
 export const INSTANT = { type: "string", format: "date-time" };
 const TEXTS = { type: "array", items: TEXT };
-
-/** An object; every field is required but those that are `optional`. */
-export function record(fields: Readonly<Record<string, object>>, optional: readonly string[] = []) {
-  const required = Object.keys(fields).filter((name) => !optional.includes(name));
-  return { type: "object", required, properties: fields };
-}
 
 const SHARED_FIELDS = {
   provider: TEXT,
@@ -41,44 +36,53 @@ const SHARED_FIELDS = {
   releaseDate: DATE,
 };
 
-export const LIST_ITEM = record(SHARED_FIELDS, ["family"]);
+export const LIST_ITEM = { title: "ModelListItem", ...record(SHARED_FIELDS, ["family"]) };
 
-export const MODEL = record(
-  {
-    ...SHARED_FIELDS,
-    description: TEXT,
-    providerModelId: TEXT,
-    modalities: record({ input: TEXTS, output: TEXTS }),
-    knowledgeCutoff: DATE,
-    openWeights: { type: "boolean" },
-    logoUrl: { type: ["string", "null"], format: "uri" },
-    syncedAt: { ...INSTANT, description: "When the catalogue was last compared with its source" },
-  },
-  ["family"],
-);
+export const MODEL = {
+  title: "Model",
+  ...record(
+    {
+      ...SHARED_FIELDS,
+      description: TEXT,
+      providerModelId: TEXT,
+      modalities: record({ input: TEXTS, output: TEXTS }),
+      knowledgeCutoff: DATE,
+      openWeights: { type: "boolean" },
+      logoUrl: { type: ["string", "null"], format: "uri" },
+      syncedAt: { ...INSTANT, description: "When the catalogue was last compared with its source" },
+    },
+    ["family"],
+  ),
+};
 
-export const PROVIDER = record(
-  {
-    id: TEXT,
-    name: TEXT,
-    status: { type: "string", enum: ["active"] },
-    logoUrl: URI,
-    docUrl: URI,
-    apiUrl: URI,
-  },
-  ["docUrl", "apiUrl"],
-);
+export const PROVIDER = {
+  title: "ModelProvider",
+  ...record(
+    {
+      id: TEXT,
+      name: TEXT,
+      status: { type: "string", enum: ["active"] },
+      logoUrl: URI,
+      docUrl: URI,
+      apiUrl: URI,
+    },
+    ["docUrl", "apiUrl"],
+  ),
+};
 
-export const ALIAS = record({
-  alias: TEXT,
-  provider: TEXT,
-  modelId: TEXT,
-  scope: { type: "string", enum: MODEL_ALIAS_SCOPES },
-  deprecated: {
-    type: "boolean",
-    description: "Its model is deprecated, or it is kept for those who use it only",
-  },
-});
+export const ALIAS = {
+  title: "ModelAlias",
+  ...record({
+    alias: TEXT,
+    provider: TEXT,
+    modelId: TEXT,
+    scope: { type: "string", enum: MODEL_ALIAS_SCOPES },
+    deprecated: {
+      type: "boolean",
+      description: "Its model is deprecated, or it is kept for those who use it only",
+    },
+  }),
+};
 
 const EXAMPLE_KEY = { provider: "openai", modelId: "gpt-5" };
 export const EXAMPLE_ITEM = {

@@ -44,6 +44,7 @@ export function ownOrgRoutes({ sql }: { sql: Pool }) {
           tags: [ORGS_TAG],
           operationId: "getOrganization",
           summary: "One organization, as its members see it",
+          description: "With the caller's role and the number of members.",
           ...failsWith("ORG_ACCESS_DENIED", "ORG_NOT_FOUND"),
         },
       },

@@ -57,6 +57,7 @@ export function orgProfileRoutes({ sql }: { sql: Pool }) {
         tags: [ORGS_TAG],
         operationId: "getOrganizationProfile",
         summary: "An organization's public profile",
+        description: "For everyone. It tells neither members nor plan nor anything private.",
         ...failsWith("ORG_NOT_FOUND"),
       },
     },

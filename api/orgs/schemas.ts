@@ -7,7 +7,9 @@ export const ORGS_TAG = "Organizations";
 const NullableText = t.Union([t.String(), t.Null()]);
 const Instant = t.String({ format: "date-time" });
 
-export const OrgParams = t.Object({ slug: t.String({ description: "The organization's slug" }) });
+export const OrgParams = t.Object({
+  slug: t.String({ description: "The organization's slug", examples: ["demo"] }),
+});
 
 const EXAMPLE_ORG = {
   id: "0b9b7f0a-6a2e-4b1c-8b0e-6c3a0e6b7d21",

@@ -20,11 +20,16 @@ function readPackageJson(folder: string): PackageJson | null {
   }
 }
 
+/** The version that is asked for, of a package under another name too: `npm:typescript@5.9.3`. */
+function versionOf(wanted: string): string {
+  return wanted.startsWith("npm:") ? wanted.slice(wanted.lastIndexOf("@") + 1) : wanted;
+}
+
 /** Versions in package.json are exact, so this also finds what a `git pull` has moved on. */
 function isInstalled(root: string): boolean {
   const wanted = readPackageJson(root);
   return Object.entries({ ...wanted?.dependencies, ...wanted?.devDependencies }).every(
-    ([name, version]) => readPackageJson(join(root, "node_modules", name))?.version === version,
+    ([name, version]) => readPackageJson(join(root, "node_modules", name))?.version === versionOf(version),
   );
 }
 

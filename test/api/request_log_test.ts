@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { auditRows } from "../helpers/accounts.ts";
 import { openTestApp } from "../helpers/app.ts";
+import { JOBS_PATH, jobOf } from "../helpers/export_job.ts";
+import { makeExportProject } from "../helpers/export_project.ts";
 import { probeRoutes } from "../helpers/probe_routes.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
@@ -88,4 +91,22 @@ describe("the log line of a stream", () => {
     await api.request("/api/v1/stream/endless", { method: "HEAD" });
     expect(api.logLines).toMatchObject([{ method: "HEAD", status: 200 }]);
   });
+});
+
+test("one request id finds the answer, the log line, and the audit row of what was done", async () => {
+  await using api = await openTestApp();
+  const { person } = await makeExportProject(api);
+  const requestId = "story-1";
+  const headers = { "x-request-id": requestId, "x-org-slug": person.org.slug };
+  const done = await api.request(JOBS_PATH, { method: "POST", key: person.key, headers });
+  expect(done.headers.get("x-request-id")).toBe(requestId);
+  const job = await jobOf(done);
+  const told = api.logLines.filter((line) => line["requestId"] === requestId);
+  expect(told).toMatchObject([
+    { route: JOBS_PATH, status: 201, callerId: person.user.id, credentialId: person.keyId },
+  ]);
+  const rows = (await auditRows(api)).filter((row) => row["requestId"] === requestId);
+  expect(rows).toMatchObject([
+    { actorUserId: person.user.id, credentialId: person.keyId, subjectId: job.id },
+  ]);
 });

@@ -3,6 +3,7 @@ import type { Socket } from "bun";
 
 export interface Load {
   url: string;
+  headers?: Readonly<Record<string, string>>;
   connections: number;
   seconds: number;
 }
@@ -22,9 +23,10 @@ interface Connection {
 const END_OF_HEAD = Buffer.from("\r\n\r\n");
 
 /** Runs the load; throws when an answer is no 200 with a length. */
-export async function runLoad({ url, connections, seconds }: Load): Promise<LoadResult> {
+export async function runLoad({ url, headers = {}, connections, seconds }: Load): Promise<LoadResult> {
   const { hostname, port, pathname, search, host } = new URL(url);
-  const request = `GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const request = `GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\n${lines.join("")}\r\n`;
   const durations: number[] = [];
   const begun = performance.now();
   const deadline = begun + seconds * 1000;

@@ -6,19 +6,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "../../shared/stack/bootstrap.ts";
-import { chooseFreePort } from "../../shared/stack/ports.ts";
-import { spawnApi } from "../helpers/api_process.ts";
 import { openTestDatabase } from "../helpers/database.ts";
-import { waitFor } from "../helpers/wait_for.ts";
-import { type LoadResult, runLoad } from "./http_load.ts";
 import { formatTable, median } from "./measure.ts";
 import { MODEL_COUNT, makeLargeDocument } from "./models_data.ts";
+import { COMPARE_HEADER, CONNECTIONS, compareLoads, compareRow, startOurs, startPeer } from "./peers.ts";
 
-const HOST = "127.0.0.1";
-const CONNECTIONS = 32;
-const ROUNDS = 5;
-const SECONDS = 2;
-const WARM_UP_SECONDS = 1;
 const SYNC_ROUNDS = 3;
 const MEBIBYTE = 2 ** 20;
 
@@ -102,84 +94,14 @@ async function benchAnswers({ root }: Command, documentPath: string): Promise<st
   await runSync(root, db.url, documentPath);
   await db.sql`vacuum analyze models, model_aliases`;
   await using api = await startOurs(db.url);
-  await using peer = await startPeer(root, db.url);
+  await using peer = await startPeer(root, {
+    script: "models_peer.ts",
+    databaseUrl: db.url,
+    readyPath: "/api/v1/models?limit=1",
+  });
   const rows: string[][] = [];
   for (const [name, path] of Object.entries(PATHS)) {
-    const [ours, theirs] = await compareLoads([`${api.url}${path}`, `${peer.url}${path}`]);
-    rows.push([
-      name,
-      ours.requestsPerSecond.toFixed(0),
-      theirs.requestsPerSecond.toFixed(0),
-      (ours.requestsPerSecond / theirs.requestsPerSecond).toFixed(1),
-      ours.p99Ms.toFixed(1),
-      theirs.p99Ms.toFixed(1),
-    ]);
+    rows.push(compareRow(name, await compareLoads([`${api.url}${path}`, `${peer.url}${path}`])));
   }
-  return formatTable(["answer", "req/s", "peer req/s", "ratio", "p99 ms", "peer p99 ms"], rows);
-}
-
-/** Puts the same load on both in turn, and returns the medians of the rounds after the first. */
-async function compareLoads(urls: readonly [string, string]): Promise<[LoadResult, LoadResult]> {
-  const results: [LoadResult[], LoadResult[]] = [[], []];
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    const seconds = round === 0 ? WARM_UP_SECONDS : SECONDS;
-    for (const [index, url] of urls.entries()) {
-      const result = await runLoad({ url, connections: CONNECTIONS, seconds });
-      if (round > 0) results[index]?.push(result);
-    }
-  }
-  return [medianOf(results[0]), medianOf(results[1])];
-}
-
-function medianOf(results: readonly LoadResult[]): LoadResult {
-  return {
-    requestsPerSecond: median(results.map(({ requestsPerSecond }) => requestsPerSecond)),
-    p99Ms: median(results.map(({ p99Ms }) => p99Ms)),
-  };
-}
-
-/** The API without a line for every request, as its peer has none. */
-async function startOurs(databaseUrl: string): Promise<AsyncDisposable & { url: string }> {
-  const port = await chooseFreePort(HOST);
-  const api = spawnApi({
-    DATABASE_URL: databaseUrl,
-    PORT: String(port),
-    RATE_LIMIT_ANONYMOUS_PER_MINUTE: "2147483647",
-    LOG_LEVEL: "warn",
-  });
-  const url = `http://${HOST}:${port}`;
-  await waitUntilReady(`${url}/health/ready`);
-  return { url, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
-}
-
-async function waitUntilReady(url: string): Promise<void> {
-  await waitFor(async () => (await fetch(url).catch(() => null))?.ok, 15_000);
-}
-
-/** Node.js reads no TypeScript; the packages are found from where the script lies. */
-async function startPeer(root: string, databaseUrl: string): Promise<AsyncDisposable & { url: string }> {
-  const built = await Bun.build({
-    entrypoints: [join(root, "test/bench/models_peer.ts")],
-    outdir: join(root, "node_modules/.cache/bench"),
-    naming: "[name].mjs",
-    target: "node",
-    packages: "external",
-  });
-  const [script] = built.outputs;
-  if (!script) throw new Error("Cannot build the peer");
-  const port = await chooseFreePort(HOST);
-  const child = Bun.spawn(["node", script.path], {
-    env: { ...process.env, DATABASE_URL: databaseUrl, PORT: String(port), NODE_ENV: "production" },
-    stdout: "ignore",
-    stderr: "inherit",
-  });
-  const url = `http://${HOST}:${port}`;
-  await waitUntilReady(`${url}/api/v1/models?limit=1`);
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
-      await child.exited;
-    },
-  };
+  return formatTable(COMPARE_HEADER, rows);
 }

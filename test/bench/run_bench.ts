@@ -9,6 +9,7 @@ const BENCHES: Readonly<
   Record<string, () => Promise<(command: Command, serverUrl: string, sizes: BenchSizes) => Promise<void>>>
 > = {
   export: async () => (await import("./export_bench.ts")).benchExport,
+  http: async () => (await import("./http_bench.ts")).benchHttp,
   jobs: async () => (await import("./jobs_bench.ts")).benchJobs,
   models: async () => (await import("./models_bench.ts")).benchModels,
   registry: async () => (await import("./registry_bench.ts")).benchRegistry,

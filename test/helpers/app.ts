@@ -6,11 +6,13 @@ import type { AnyElysia } from "elysia";
 import { type App, type AppDeps, buildApp } from "../../api/app.ts";
 import { createMetrics } from "../../api/metrics.ts";
 import { openCatalogMemory } from "../../api/models/catalog_memory.ts";
+import { canonicalPath } from "../../api/route_table.ts";
 import { type Config, readConfig } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
 import { openQueue } from "../../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../sql/connections.ts";
 import { openPool } from "../../sql/pool.ts";
+import { openContract } from "./contract.ts";
 import { openTestDatabase, type TestDatabase } from "./database.ts";
 import { createFactory, type Factory } from "./factory.ts";
 
@@ -38,6 +40,7 @@ export interface TestApp extends AsyncDisposable {
   logLines: LogLine[];
   /** Makes the app behave as it does between SIGTERM and its end. */
   leave(): void;
+  /** Throws when the answer is not as the OpenAPI document says. */
   request(path: string, options?: TestRequest): Promise<Response>;
 }
 
@@ -103,6 +106,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     ...(options.now ? { now: options.now } : {}),
   };
   const app = options.routes ? buildApp(deps, options.routes) : buildApp(deps);
+  const contract = options.routes ? null : await openContract(app);
   return {
     app,
     deps,
@@ -110,8 +114,17 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     make: createFactory(db.sql),
     logLines,
     leave: () => leaving.abort(),
-    request: (path, request = {}) =>
-      app.handle(testRequest(`http://localhost${path}`, request), request.address ?? "192.0.2.1"),
+    async request(path, options = {}) {
+      const request = testRequest(`http://localhost${path}`, options);
+      const response = await app.handle(request, options.address ?? "192.0.2.1");
+      const { method } = request;
+      const problem = await contract?.check(
+        { method, path: canonicalPath(new URL(request.url).pathname) },
+        response,
+      );
+      if (problem) throw new Error(`Cannot accept the answer: ${problem}`);
+      return response;
+    },
     async [Symbol.asyncDispose]() {
       await deps.boss.stop({ graceful: false });
       await Promise.all([deps.sql.end({ timeout: 1 }), deps.exportSql.end({ timeout: 1 })]);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { JOB_NAMES } from "../../../shared/jobs.ts";
 import { openTestApp, type TestApp } from "../../helpers/app.ts";
 import { JOBS_PATH, jobOf, postJob } from "../../helpers/export_job.ts";
 import { makeExportProject } from "../../helpers/export_project.ts";
@@ -16,7 +17,7 @@ test("GET /metrics tells the depth of every queue, how builds ended and how long
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const empty = await readMetrics(app);
-  for (const queue of ["build_org_export", "expire_org_exports", "send_export_ready"]) {
+  for (const queue of JOB_NAMES) {
     for (const state of ["created", "retry", "active", "failed"]) {
       expect(empty.get(`job_queue_depth{queue="${queue}",state="${state}"}`)).toBe(0);
     }

@@ -1,0 +1,83 @@
+/** Schemas as the OpenAPI document shows them: plainly written, and each that has a title once, under that title. */
+
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** Keywords whose value is a schema, a list of them, or an object of them. */
+const SINGLE = ["items", "additionalProperties", "not"];
+const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
+const MAPS = ["properties", "patternProperties"];
+
+/** The schema of an object with these fields, all of them always there but for the optional ones. */
+export function record(fields: Readonly<Record<string, object>>, optional: readonly string[] = []) {
+  const required = Object.keys(fields).filter((name) => !optional.includes(name));
+  return { type: "object", required, properties: fields };
+}
+
+/** Formats of strings that Elysia takes for other types. */
+const COERCED_FORMATS: readonly unknown[] = ["integer", "numeric", "boolean", "ObjectString", "ArrayString"];
+
+export interface SchemaCollector {
+  /** What stands in the document in place of the schema: a reference where it has a title. */
+  add(schema: unknown): JsonSchema;
+  /** Every schema with a title, by title. */
+  components: Record<string, JsonSchema>;
+}
+
+export function createSchemaCollector(): SchemaCollector {
+  const components: Record<string, JsonSchema> = {};
+  const texts = new Map<string, string>();
+
+  function add(given: unknown): JsonSchema {
+    const { $schema: _, ...schema } = simplify(mapSchemas(given as JsonSchema, add));
+    const title = schema["title"];
+    if (typeof title !== "string") return schema;
+    const text = JSON.stringify(schema);
+    if ((texts.get(title) ?? text) !== text) {
+      throw new Error(`Cannot describe the API: two schemas have the title "${title}"`);
+    }
+    texts.set(title, text);
+    components[title] = schema;
+    return { $ref: `#/components/schemas/${title}` };
+  }
+
+  return { add, components };
+}
+
+/** The schema with every schema in it replaced. */
+function mapSchemas(schema: JsonSchema, map: (inner: unknown) => JsonSchema): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      if (typeof value !== "object" || value === null) return [keyword, value];
+      if (SINGLE.includes(keyword)) return [keyword, map(value)];
+      if (LISTS.includes(keyword)) return [keyword, (value as unknown[]).map(map)];
+      if (!MAPS.includes(keyword)) return [keyword, value];
+      return [keyword, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, map(inner)]))];
+    }),
+  );
+}
+
+/** Elysia's numbers and booleans are also what a query spells them like; to a client they are numbers and booleans. */
+function isCoerced({ type, format }: JsonSchema): boolean {
+  return type === "string" && COERCED_FORMATS.includes(format);
+}
+
+/** `nullable` is a word of OpenAPI 3.0. TypeBox writes lists of words, values that may be null, and records in a way that is right but long. */
+function simplify({ nullable: _, ...schema }: JsonSchema): JsonSchema {
+  const { anyOf, patternProperties, ...rest } = schema;
+  if (typeof patternProperties === "object" && patternProperties !== null) {
+    const [additionalProperties] = Object.values(patternProperties);
+    return { ...rest, additionalProperties };
+  }
+  if (!Array.isArray(anyOf)) return schema;
+  const branches = (anyOf as JsonSchema[]).filter((branch) => !isCoerced(branch));
+  const [only, another] = branches;
+  if (only && !another) return { ...only, ...rest };
+  if (branches.every(({ const: word }) => typeof word === "string")) {
+    return { ...rest, type: "string", enum: branches.map(({ const: word }) => word) };
+  }
+  const [value, nothing, ...others] = branches;
+  const isNullable = nothing?.["type"] === "null" && others.length === 0;
+  if (!value || !isNullable || typeof value["type"] !== "string") return schema;
+  const words = Array.isArray(value["enum"]) ? { enum: [...value["enum"], null] } : {};
+  return { ...value, ...rest, type: [value["type"], "null"], ...words };
+}

@@ -1,0 +1,30 @@
+/**
+ * Job `delete_ended_sessions`: takes away what nobody can use any more, sessions that have ended and counts of attempts
+ * to sign in that limit nobody. What happened is in the audit log. It may end anywhere, and run twice at once.
+ */
+import type { Log } from "../shared/log.ts";
+import { deleteIdleLoginAttempts } from "../sql/login_attempts.ts";
+import type { Sql } from "../sql/pool.ts";
+import { deleteEndedSessions } from "../sql/sessions.ts";
+
+/** Rows of one statement: some milliseconds of locks. */
+const BATCH = 1000;
+
+/** Deletes batch by batch until nothing is left; `signal` ends it between two. */
+export async function sweepSessions(deps: { sql: Sql; log: Log }, signal: AbortSignal): Promise<void> {
+  const { sql, log } = deps;
+  const sessions = await deleteAll(() => deleteEndedSessions(sql, BATCH), signal);
+  const loginAttempts = await deleteAll(() => deleteIdleLoginAttempts(sql, BATCH), signal);
+  const level = sessions + loginAttempts > 0 ? "info" : "debug";
+  log[level]({ event: "session_sweep.done", sessions, loginAttempts }, "swept ended sessions");
+}
+
+async function deleteAll(deleteBatch: () => Promise<number>, signal: AbortSignal): Promise<number> {
+  let total = 0;
+  while (true) {
+    signal.throwIfAborted();
+    const deleted = await deleteBatch();
+    total += deleted;
+    if (deleted < BATCH) return total;
+  }
+}

@@ -1,0 +1,67 @@
+/** Swagger UI as people meet it: it loads, takes a key, and sends a request that works. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { type Dashboard, openDashboard } from "../helpers/dashboard.ts";
+
+const LOAD_TIMEOUT_MS = 60_000;
+
+let dashboard: Dashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+}, LOAD_TIMEOUT_MS);
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+/** Pastes the key into the dialog behind "Authorize". */
+async function authorize(page: Page, key: string): Promise<void> {
+  await page.locator("button.authorize").first().click();
+  const dialog = page.locator(".dialog-ux");
+  await dialog.locator("input[type=text]").first().fill(key);
+  await dialog.locator("button.authorize[type=submit]").first().click();
+  await dialog.locator("button.btn-done").first().click();
+  await dialog.waitFor({ state: "detached" });
+}
+
+/** Opens an operation, fills in what is given and executes it; returns the status that the page shows. */
+async function tryOut(page: Page, operationId: string, values: Readonly<Record<string, string>>) {
+  const operation = page.locator(`[id$="-${operationId}"]`);
+  await operation.locator(".opblock-summary-control").click();
+  await operation.locator(".try-out__btn").click();
+  for (const [name, value] of Object.entries(values)) {
+    await operation.locator(`tr[data-param-name="${name}"] input`).fill(value);
+  }
+  await operation.locator("button.execute").click();
+  const row = operation.locator(".live-responses-table tbody tr.response").first();
+  const [status, body] = [row.locator(".response-col_status"), row.locator(".response-col_description")];
+  return { status: (await status.textContent())?.trim(), body: (await body.textContent()) ?? "" };
+}
+
+test("it shows every group, with nothing from elsewhere and no complaint of the browser", async () => {
+  await dashboard.visit({ path: "/swagger" }, async (page) => {
+    await page.locator(".opblock").first().waitFor();
+    const groups = await page.locator(".opblock-tag").allTextContents();
+    expect(groups.map((text) => /^[A-Z][a-z]+( [a-z]+)?/.exec(text)?.[0])).toEqual(
+      expect.arrayContaining(["Export", "Organizations", "Users", "Model catalog", "Authentication"]),
+    );
+    expect(groups[0]).toStartWith("Export");
+    expect(await page.locator(".errors-wrapper").count()).toBe(0);
+  });
+});
+
+test("with a pasted key, Try it out gets 200 from what needs one, and 401 without", async () => {
+  const { user, org } = await dashboard.member();
+  const { key } = await dashboard.make.key({ userId: user.id });
+  await dashboard.visit({ path: "/swagger" }, async (page) => {
+    await page.locator(".opblock").first().waitFor();
+    expect(await tryOut(page, "listOrganizations", {})).toMatchObject({ status: "401" });
+    await authorize(page, key);
+    const { status, body } = await tryOut(page, "getOrganization", { slug: org.slug });
+    expect([status, body.includes(org.slug)]).toEqual(["200", true]);
+  });
+});
+
+test("a try without a credential works for what is open to everyone", async () => {
+  await dashboard.visit({ path: "/swagger" }, async (page) => {
+    await page.locator(".opblock").first().waitFor();
+    expect(await tryOut(page, "listExportDatasets", {})).toMatchObject({ status: "200" });
+  });
+});
