@@ -19,6 +19,8 @@ import {
 
 const TAG = "Model catalog";
 
+const EXAMPLE_CSV = "\uFEFFprovider,modelId,name\r\nopenai,gpt-5,GPT-5\r\n";
+
 const ETAG = { description: "Strong; of this version of the catalogue", schema: TEXT };
 const NOT_MODIFIED = { 304: { description: "What the client has still holds", headers: { ETag: ETAG } } };
 
@@ -111,7 +113,7 @@ export const LIST_DETAIL = describe({
         hasMore: false,
       },
     },
-    { "text/csv; charset=utf-8; header=present": { schema: TEXT } },
+    { "text/csv": { schema: TEXT, example: EXAMPLE_CSV } },
   ),
 });
 
