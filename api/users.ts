@@ -6,13 +6,12 @@ import type { Pool } from "../sql/pool.ts";
 import { findUserProfile, listUserProfiles } from "../sql/users.ts";
 import { access, onlyReads } from "./access.ts";
 import { failsWith } from "./openapi.ts";
+import { NullableText } from "./schemas.ts";
 import { type Problem, refuseInput } from "./validation_problems.ts";
 
 const USERS_TAG = "Users";
 /** Most ids of one batch (specification, Limits). */
 const MAX_BATCH_IDS = 100;
-
-const NullableText = t.Union([t.String(), t.Null()]);
 
 const EXAMPLE_PROFILE = {
   id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",

@@ -1,8 +1,7 @@
 /** How keys look over HTTP: bodies, answers, examples. */
 import { t } from "elysia";
+import { NullableInstant } from "../schemas.ts";
 import { EXAMPLE_SESSION, KeyKindSchema, KeyScopeSchema } from "./schemas.ts";
-
-const NullableInstant = t.Union([t.String({ format: "date-time" }), t.Null()]);
 
 export const EXAMPLE_KEY_ID = "9d0a2f52-61c4-4f57-8d3b-1f2f9d3e7a10";
 

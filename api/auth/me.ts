@@ -5,6 +5,7 @@ import { listMemberships, type MembershipRow } from "../../sql/organization_memb
 import { findUser, type UserRow } from "../../sql/users.ts";
 import { access } from "../access.ts";
 import { unauthorized } from "../authenticate.ts";
+import { NullableInstant } from "../schemas.ts";
 import type { AuthDeps } from "./routes.ts";
 import {
   AUTH_TAG,
@@ -16,8 +17,6 @@ import {
   PlatformRoleSchema,
   SubscriptionTierSchema,
 } from "./schemas.ts";
-
-const NullableInstant = t.Union([t.String({ format: "date-time" }), t.Null()]);
 
 const Me = t.Object(
   {

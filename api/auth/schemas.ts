@@ -1,5 +1,4 @@
 /** What the routes of signing in have in common: words, examples, a check. */
-import { Type } from "@sinclair/typebox";
 import {
   KEY_KINDS,
   KEY_SCOPES,
@@ -7,20 +6,16 @@ import {
   PLATFORM_ROLES,
   SUBSCRIPTION_TIERS,
 } from "../../shared/vocabulary.ts";
+import { oneOf } from "../schemas.ts";
 import { refuseInput } from "../validation_problems.ts";
 
 export const AUTH_TAG = "Authentication";
 
-/** One of the list. `Unsafe` leaves the schema as it is, and knows the type, which a union of a mapped list has lost. */
-function words<const Word extends string>(list: readonly Word[]) {
-  return Type.Unsafe<Word>(Type.Union(list.map((word) => Type.Literal(word))));
-}
-
-export const KeyKindSchema = words(KEY_KINDS);
-export const KeyScopeSchema = words(KEY_SCOPES);
-export const OrgRoleSchema = words(ORG_ROLES);
-export const PlatformRoleSchema = words(PLATFORM_ROLES);
-export const SubscriptionTierSchema = words(SUBSCRIPTION_TIERS);
+export const KeyKindSchema = oneOf(KEY_KINDS);
+export const KeyScopeSchema = oneOf(KEY_SCOPES);
+export const OrgRoleSchema = oneOf(ORG_ROLES);
+export const PlatformRoleSchema = oneOf(PLATFORM_ROLES);
+export const SubscriptionTierSchema = oneOf(SUBSCRIPTION_TIERS);
 
 export const EXAMPLE_USER = {
   id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",

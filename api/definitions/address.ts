@@ -3,8 +3,8 @@ import { t } from "elysia";
 import { isDefinitionName } from "../../shared/definition_name.ts";
 import { isVersion } from "../../shared/definition_versions.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../shared/vocabulary.ts";
+import { oneOf } from "../schemas.ts";
 import { refuseInput } from "../validation_problems.ts";
-import { oneOf } from "./schemas.ts";
 
 const Type = oneOf(DEFINITION_TYPES);
 

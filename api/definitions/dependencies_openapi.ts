@@ -1,6 +1,7 @@
 /** How the routes of dependencies and dependents describe themselves. */
 import { DEFINITION_TYPES } from "../../shared/vocabulary.ts";
 import { describe, failsWith } from "../openapi.ts";
+import { record } from "../openapi_schemas.ts";
 import {
   answers,
   DEFINITIONS_TAG,
@@ -16,18 +17,14 @@ const TYPE = { type: "string", enum: DEFINITION_TYPES };
 const NAMED = { type: TYPE, name: TEXT, version: TEXT };
 const CONTEXT = { ...TEXT, description: "Where the document names it, such as `phase checks`" };
 
-function objectOf(properties: Readonly<Record<string, object>>) {
-  return { type: "object", required: Object.keys(properties), properties };
-}
-
 function listOf(properties: Readonly<Record<string, object>>) {
-  return { type: "array", items: objectOf(properties) };
+  return { type: "array", items: record(properties) };
 }
 
 const ID = { type: "string", format: "uuid" };
 
 const TREE = {
-  ...objectOf({
+  ...record({
     id: ID,
     ...NAMED,
     context: {
@@ -72,8 +69,8 @@ export const DEPENDENCIES_DETAIL = describe({
     200: answers(
       "What it needs",
       dataOf(
-        objectOf({
-          definition: objectOf(NAMED),
+        record({
+          definition: record(NAMED),
           graph: TREE,
           flat: {
             ...listOf({ id: ID, ...NAMED, context: CONTEXT, depth: { type: "integer", minimum: 1 } }),
@@ -122,8 +119,8 @@ export const DEPENDENTS_DETAIL = describe({
     200: answers(
       "Who needs it, by name, the highest version first",
       dataOf(
-        objectOf({
-          definition: objectOf(NAMED),
+        record({
+          definition: record(NAMED),
           dependents: listOf({ ...NAMED, context: CONTEXT }),
           totalCount: COUNT,
         }),

@@ -7,9 +7,10 @@ import {
   DEFINITION_TIERS,
   DEFINITION_VISIBILITIES,
 } from "../../shared/vocabulary.ts";
+import { oneOf } from "../schemas.ts";
 import { EXAMPLE_YAML } from "./openapi.ts";
 import { Provenance } from "./provenance.ts";
-import { OPEN, oneOf } from "./schemas.ts";
+import { OPEN } from "./schemas.ts";
 
 export const CreateBody = t.Object(
   {

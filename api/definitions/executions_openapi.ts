@@ -1,5 +1,6 @@
 /** How the routes of executions describe themselves. */
 import { describe, failsWith } from "../openapi.ts";
+import { record } from "../openapi_schemas.ts";
 import {
   answers,
   DEFINITIONS_TAG,
@@ -13,13 +14,8 @@ const TEXT = { type: "string" };
 const FLAG = { type: "boolean" };
 const COUNT = { type: "integer", minimum: 0 };
 
-function objectOf(properties: Readonly<Record<string, object>>, optional: readonly string[] = []) {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: "object", required, properties };
-}
-
 function countsBy(key: string, schema: object, description: string) {
-  return { type: "array", description, items: objectOf({ [key]: schema, count: COUNT }) };
+  return { type: "array", description, items: record({ [key]: schema, count: COUNT }) };
 }
 
 const BREAKDOWNS = {
@@ -61,7 +57,7 @@ export const EXECUTIONS_DETAIL = describe({
     200: answers(
       "The counts",
       dataOf(
-        objectOf(
+        record(
           { totalCount: COUNT, recentCount: COUNT, windowMinutes: { type: "integer" }, ...BREAKDOWNS },
           Object.keys(BREAKDOWNS),
         ),
@@ -89,10 +85,10 @@ export const EXECUTIONS_DETAIL = describe({
 });
 
 const RECORDED = dataOf(
-  objectOf({
+  record({
     recorded: FLAG,
     duplicate: FLAG,
-    definition: objectOf({ id: { ...TEXT, format: "uuid" }, type: TEXT, name: TEXT, version: TEXT }),
+    definition: record({ id: { ...TEXT, format: "uuid" }, type: TEXT, name: TEXT, version: TEXT }),
     executionCount: { ...COUNT, description: "Of all versions, with this one" },
   }),
 );

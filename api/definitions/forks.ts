@@ -9,6 +9,7 @@ import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { conditionalJson } from "../conditional_json.ts";
 import { requireAllowed } from "../require_allowed.ts";
+import { oneOf } from "../schemas.ts";
 import { refuseInput } from "../validation_problems.ts";
 import { DefinitionParams, parseAddress } from "./address.ts";
 import { type ForkRequest, forkDefinition } from "./fork.ts";
@@ -17,7 +18,7 @@ import { FORK_DETAIL, FORKABLE_DETAIL, FORKS_DETAIL, LINEAGE_DETAIL } from "./fo
 import { presentDefinition } from "./present.ts";
 import { presentFork, presentNamedVersion } from "./present_forks.ts";
 import { readScope, requireDefinition, requireLine } from "./reading.ts";
-import { OPEN, oneOf } from "./schemas.ts";
+import { OPEN } from "./schemas.ts";
 import { refuseUnstorable } from "./storable_text.ts";
 import { findWriter } from "./writing.ts";
 

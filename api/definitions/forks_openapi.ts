@@ -1,6 +1,7 @@
 /** How the routes of forks describe themselves. */
 import { DEFINITION_TYPES, FORK_REFUSALS } from "../../shared/vocabulary.ts";
 import { describe, failsWith } from "../openapi.ts";
+import { record } from "../openapi_schemas.ts";
 import { WRITE_FAILURES } from "./edit_openapi.ts";
 import {
   answers,
@@ -8,6 +9,7 @@ import {
   DEFINITIONS_TAG,
   dataOf,
   nameParameter,
+  nullable,
   ORG_SLUG_OF_READ,
   TYPE_PARAMETER,
   VERSION_POSSIBLE,
@@ -18,23 +20,14 @@ const ID = { type: "string", format: "uuid" };
 const TYPE = { type: "string", enum: DEFINITION_TYPES };
 const BOOLEAN = { type: "boolean" };
 
-function objectOf(properties: Readonly<Record<string, object>>, optional: readonly string[] = []) {
-  const required = Object.keys(properties).filter((key) => !optional.includes(key));
-  return { type: "object", required, properties };
-}
-
-function orNull<Schema extends { type: string }>(schema: Schema) {
-  return { ...schema, type: [schema.type, "null"] };
-}
-
-const FORK = objectOf({
+const FORK = record({
   id: ID,
   definitionId: { ...ID, description: "The first version of the fork" },
   sourceDefinitionId: { ...ID, description: "The version that was forked, which may be gone" },
   forkedAt: { type: "string", format: "date-time" },
 });
 const NAMED_PROPERTIES = { id: ID, type: TYPE, name: TEXT, version: TEXT, authorId: ID, orgId: ID };
-const NAMED = objectOf(NAMED_PROPERTIES);
+const NAMED = record(NAMED_PROPERTIES);
 
 const EXAMPLE_FORK = {
   id: "3c1f0a52-5c7e-4d0b-9f57-0d6f4a1b0004",
@@ -83,7 +76,7 @@ export const FORK_DETAIL = describe({
     201: answers(
       "The draft, and what it was made from",
       dataOf(
-        objectOf({
+        record({
           definition: DEFINITION,
           fork: FORK,
           source: NAMED,
@@ -124,7 +117,7 @@ export const FORKABLE_DETAIL = describe({
   responses: {
     200: answers(
       "Whether, and if not why",
-      dataOf(objectOf({ canFork: BOOLEAN, reason: { type: "string", enum: FORK_REFUSALS } }, ["reason"])),
+      dataOf(record({ canFork: BOOLEAN, reason: { type: "string", enum: FORK_REFUSALS } }, ["reason"])),
       { data: { canFork: false, reason: "UNAUTHENTICATED" } },
     ),
     ...NOT_MODIFIED,
@@ -132,11 +125,11 @@ export const FORKABLE_DETAIL = describe({
   ...failsWith("NOT_FOUND", "ORG_ACCESS_DENIED"),
 });
 
-const STEP = objectOf({
+const STEP = record({
   sourceType: TYPE,
   sourceName: { ...TEXT, description: "As it was when it was forked" },
   sourceVersion: TEXT,
-  source: { ...orNull(NAMED), description: "Null when it is gone, or not for the caller" },
+  source: { ...nullable(NAMED), description: "Null when it is gone, or not for the caller" },
   sourceAvailable: BOOLEAN,
 });
 
@@ -150,10 +143,10 @@ export const LINEAGE_DETAIL = describe({
     200: answers(
       "Its source, the source of that, and so on",
       dataOf(
-        objectOf({
+        record({
           isFork: BOOLEAN,
-          fork: orNull(FORK),
-          source: { ...orNull(NAMED), description: "Null when it is no fork, or the source is not there" },
+          fork: nullable(FORK),
+          source: { ...nullable(NAMED), description: "Null when it is no fork, or the source is not there" },
           chain: {
             type: "array",
             items: STEP,
@@ -196,10 +189,10 @@ export const FORKS_DETAIL = describe({
     200: answers(
       "The forks of all its versions",
       dataOf(
-        objectOf({
+        record({
           forks: {
             type: "array",
-            items: objectOf({ fork: FORK, definition: objectOf({ ...NAMED_PROPERTIES, displayName: TEXT }) }),
+            items: record({ fork: FORK, definition: record({ ...NAMED_PROPERTIES, displayName: TEXT }) }),
           },
           totalForks: { type: "integer", minimum: 0 },
         }),

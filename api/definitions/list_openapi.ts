@@ -18,16 +18,13 @@ import {
   EXAMPLE_LIST_ITEM,
   LIST_ITEM,
   ORG_SLUG_OF_READ,
+  oneOf,
 } from "./openapi.ts";
 
 const COUNT = { type: "integer", minimum: 0 };
 
 function query(name: string, schema: object, description: string) {
   return { name, in: "query", schema, description };
-}
-
-function oneOf(words: readonly string[]) {
-  return { type: "string", enum: words };
 }
 
 const PARAMETERS = [

@@ -10,6 +10,7 @@ import {
   DEFINITION_TYPES,
   DEFINITION_VISIBILITIES,
 } from "../../shared/vocabulary.ts";
+import { record } from "../openapi_schemas.ts";
 
 export const DEFINITIONS_TAG = "Definitions";
 
@@ -18,11 +19,13 @@ const ID = { type: "string", format: "uuid" };
 const COUNT = { type: "integer", minimum: 0 };
 const INSTANT = { type: "string", format: "date-time" };
 
-function oneOf(words: readonly string[]) {
+/** The schema of one of the words. */
+export function oneOf(words: readonly string[]) {
   return { type: "string", enum: words };
 }
 
-function nullable(schema: { type: string }) {
+/** The same, or null. */
+export function nullable<Schema extends { type: string }>(schema: Schema) {
   return { ...schema, type: [schema.type, "null"] };
 }
 
@@ -138,12 +141,7 @@ const LIST_ITEM_PROPERTIES = {
   releasedAt: { ...NULLABLE_INSTANT, description: "When the first version of it was published" },
 };
 
-function objectOf(properties: Readonly<Record<string, object>>, optional: readonly string[] = []) {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: "object", required, properties };
-}
-
-const FULL_DEFINITION = objectOf(
+const FULL_DEFINITION = record(
   {
     ...LIST_ITEM_PROPERTIES,
     yaml: TEXT,
@@ -212,7 +210,7 @@ const EXAMPLE_DEFINITION = {
   successor: null,
 };
 
-export const LIST_ITEM = objectOf(LIST_ITEM_PROPERTIES);
+export const LIST_ITEM = record(LIST_ITEM_PROPERTIES);
 
 export const DEFINITION = { ...FULL_DEFINITION, examples: [EXAMPLE_DEFINITION] };
 

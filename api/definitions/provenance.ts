@@ -2,8 +2,9 @@
 import { t } from "elysia";
 import { parseAsOf } from "../../shared/as_of.ts";
 import { AUTHORSHIP_TYPES, CONTRIBUTOR_ROLES, CONTRIBUTOR_TYPES } from "../../shared/vocabulary.ts";
+import { oneOf } from "../schemas.ts";
 import { type Problem, refuseInput } from "../validation_problems.ts";
-import { OPEN, oneOf } from "./schemas.ts";
+import { OPEN } from "./schemas.ts";
 import { refuseUnstorable } from "./storable_text.ts";
 
 const NAME = t.String({ minLength: 1, maxLength: 200 });

@@ -2,6 +2,7 @@
 import { SIGNIFICANCES } from "../../shared/definition_significance.ts";
 import { CHANGE_TYPES, DEFINITION_STATUSES } from "../../shared/vocabulary.ts";
 import { describe, failsWith } from "../openapi.ts";
+import { record } from "../openapi_schemas.ts";
 import { DIFF_FORMATS } from "./compare.ts";
 import {
   answers,
@@ -23,16 +24,11 @@ const NAMES = { type: "array", items: TEXT };
 const NAME = nameParameter("Without a version", "code-reviewer");
 const CHANGE_TYPE = { type: "string", enum: CHANGE_TYPES };
 
-function objectOf(properties: Readonly<Record<string, object>>, optional: readonly string[] = []) {
-  const required = Object.keys(properties).filter((key) => !optional.includes(key));
-  return { type: "object", required, properties };
-}
-
 function listOf(items: object) {
   return { type: "array", items };
 }
 
-const VERSION = objectOf({
+const VERSION = record({
   id: ID,
   version: TEXT,
   status: { type: "string", enum: DEFINITION_STATUSES },
@@ -72,7 +68,7 @@ export const VERSIONS_DETAIL = describe({
   responses: {
     200: answers(
       "A page of them",
-      dataOf(objectOf({ versions: listOf(VERSION), total: COUNT, limit: COUNT, offset: COUNT })),
+      dataOf(record({ versions: listOf(VERSION), total: COUNT, limit: COUNT, offset: COUNT })),
       {
         data: {
           versions: [
@@ -100,11 +96,11 @@ export const VERSIONS_DETAIL = describe({
 });
 
 const FIELD_CHANGE_TYPE = { type: "string", enum: ["added", "removed", "modified", "unchanged"] };
-const FIELD = objectOf({ path: TEXT, type: FIELD_CHANGE_TYPE, oldValue: {}, newValue: {} }, [
+const FIELD = record({ path: TEXT, type: FIELD_CHANGE_TYPE, oldValue: {}, newValue: {} }, [
   "oldValue",
   "newValue",
 ]);
-const CLASSIFIED = objectOf({
+const CLASSIFIED = record({
   path: TEXT,
   type: FIELD_CHANGE_TYPE,
   significance: { type: "string", enum: SIGNIFICANCES },
@@ -114,13 +110,13 @@ const CLASSIFIED = objectOf({
 const PAID = {
   fields: { ...listOf(FIELD), description: "`format=fields`; unchanged ones with `full=true`" },
   summary: {
-    ...objectOf({ added: COUNT, removed: COUNT, modified: COUNT, unchanged: COUNT }),
+    ...record({ added: COUNT, removed: COUNT, modified: COUNT, unchanged: COUNT }),
     description: "`format=fields`",
   },
   classified: { ...listOf(CLASSIFIED), description: "`format=fields`: what each change means" },
   suggestedBump: { ...CHANGE_TYPE, description: "`format=fields`: what should go up" },
   sections: {
-    ...objectOf({ added: NAMES, removed: NAMES, modified: NAMES, unchanged: NAMES }),
+    ...record({ added: NAMES, removed: NAMES, modified: NAMES, unchanged: NAMES }),
     description: "`format=fields`",
   },
   unified: { ...TEXT, description: "`format=unified`: what `git apply` takes; empty when both are equal" },
@@ -128,7 +124,7 @@ const PAID = {
   toYaml: { ...TEXT, description: "`full=true`" },
 };
 
-const COMPARISON = objectOf(
+const COMPARISON = record(
   {
     fromVersion: TEXT,
     toVersion: TEXT,

@@ -5,9 +5,8 @@ import { findOrgProfile } from "../../sql/organization_definitions.ts";
 import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { failsWith } from "../openapi.ts";
+import { NullableText } from "../schemas.ts";
 import { ORGS_TAG, OrgParams } from "./schemas.ts";
-
-const NullableText = t.Union([t.String(), t.Null()]);
 
 const Profile = t.Object(
   {

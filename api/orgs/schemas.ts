@@ -1,10 +1,10 @@
 /** What the routes of organizations answer, as the OpenAPI document shows it. */
 import { t } from "elysia";
 import { OrgRoleSchema, SubscriptionTierSchema } from "../auth/schemas.ts";
+import { NullableText } from "../schemas.ts";
 
 export const ORGS_TAG = "Organizations";
 
-const NullableText = t.Union([t.String(), t.Null()]);
 const Instant = t.String({ format: "date-time" });
 
 export const OrgParams = t.Object({
