@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runOneOff } from "./one_off.ts";
 import type { Progress } from "./progress.ts";
+import { StartRefusal } from "./refusal.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 interface PackageJson {
@@ -26,11 +27,13 @@ function versionOf(wanted: string): string {
 }
 
 /** Versions in package.json are exact, so this also finds what a `git pull` has moved on. */
-function isInstalled(root: string): boolean {
+function listMissing(root: string): string[] {
   const wanted = readPackageJson(root);
-  return Object.entries({ ...wanted?.dependencies, ...wanted?.devDependencies }).every(
-    ([name, version]) => readPackageJson(join(root, "node_modules", name))?.version === versionOf(version),
-  );
+  return Object.entries({ ...wanted?.dependencies, ...wanted?.devDependencies })
+    .filter(
+      ([name, version]) => readPackageJson(join(root, "node_modules", name))?.version !== versionOf(version),
+    )
+    .map(([name]) => name);
 }
 
 export interface InstallOptions {
@@ -40,9 +43,12 @@ export interface InstallOptions {
   progress: Progress;
 }
 
-/** Makes `node_modules` what the lockfile says, with this very Bun; false when it was so already. */
+/**
+ * Makes `node_modules` what the lockfile says, with this very Bun; false when it was so already. Throws StartRefusal
+ * when it is not so afterwards either: whoever began anew then would install for ever.
+ */
 export async function installDependencies({ progress, ...options }: InstallOptions): Promise<boolean> {
-  if (isInstalled(options.root)) return false;
+  if (listMissing(options.root).length === 0) return false;
   await progress.step("Installing the dependencies", (note) =>
     runOneOff({
       ...options,
@@ -51,5 +57,11 @@ export async function installDependencies({ progress, ...options }: InstallOptio
       args: ["install", "--frozen-lockfile"],
     }),
   );
+  const missing = listMissing(options.root);
+  if (missing.length > 0) {
+    throw new StartRefusal(
+      `Cannot go on: after the installation these packages are still not as package.json says: ${missing.join(", ")}`,
+    );
+  }
   return true;
 }
