@@ -175,6 +175,15 @@ test("what a process revokes itself is refused with the next request", async () 
   expect((await api.request("/api/v1/auth/me", { key })).status).toBe(401);
 });
 
+test("a caller who asks now and then is looked up each time", async () => {
+  await using db = await openTestDatabase();
+  await using remembering = await openRemembering(db);
+  await untilRemembered(remembering);
+  // Two seconds in which nobody asks are what this is about.
+  await Bun.sleep(2_001);
+  for (let asked = 0; asked < 10; asked += 1) expect(await remembering.looksFor()).toBe(true);
+});
+
 test("an API refuses within a second what another process has revoked", async () => {
   await using api = await openTestApp({ routes: probeRoutes() });
   const { user, key } = await api.make.person();
