@@ -10,6 +10,7 @@ import type { CallerMemory } from "./caller_memory.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import { definitionRoutes } from "./definitions/routes.ts";
 import { docsRoutes } from "./docs.ts";
+import type { Documents } from "./documents/documents.ts";
 import { answerError } from "./error_handler.ts";
 import { exportRoutes } from "./exports/routes.ts";
 import { healthRoutes } from "./health.ts";
@@ -33,6 +34,8 @@ export interface AppDeps {
   exportSql: Pool;
   /** Where background jobs are queued. */
   boss: Boss;
+  /** Where the texts of definitions are read. */
+  documents: Documents;
   /** The catalogue of models. */
   catalog: CatalogMemory;
   /** Who is calling. */

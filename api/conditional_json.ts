@@ -11,7 +11,15 @@ export function conditionalJson(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const text = JSON.stringify(body);
+  return conditionalText(request, JSON.stringify(body), headers);
+}
+
+/** As `conditionalJson`, for what is JSON text already. */
+export function conditionalText(
+  request: Request,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 32)}"`;
   const isPersonal = request.headers.has("authorization") || request.headers.has("cookie");
   const kept = {
@@ -22,4 +30,9 @@ export function conditionalJson(
   };
   if (isKnownTag(request, etag)) return new Response(null, { status: 304, headers: kept });
   return new Response(text, { headers: { ...kept, "Content-Type": "application/json;charset=utf-8" } });
+}
+
+/** One object of two, the second of which is JSON text already; neither may be empty. */
+export function joinJson(first: object, second: string): string {
+  return `${JSON.stringify(first).slice(0, -1)},${second.slice(1)}`;
 }

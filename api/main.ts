@@ -10,6 +10,7 @@ import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool, type Pool } from "../sql/pool.ts";
 import { type AppDeps, buildApp } from "./app.ts";
 import { openCallerMemory } from "./caller_memory.ts";
+import { openDocuments } from "./documents/documents.ts";
 import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
 import { openCatalogMemory } from "./models/catalog_memory.ts";
@@ -54,9 +55,13 @@ async function main(): Promise<void> {
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
   const catalog = openCatalogMemory({ sql, log });
+  const documents = openDocuments();
   const callers = openCallerMemory({ sql, log });
   const leaving = new AbortController();
-  const deps = { config, sql, exportSql, boss, catalog, callers, log, metrics, leaving: leaving.signal };
+  const deps = {
+    ...{ config, sql, exportSql, boss, documents, catalog, callers, log, metrics },
+    leaving: leaving.signal,
+  };
   const server = listenOrRefuse(deps);
   catalog.follow();
 
@@ -78,6 +83,7 @@ async function main(): Promise<void> {
         timeoutMs: 3_000,
         run: async () => {
           catalog.close();
+          await documents.close();
           await boss.stop({ graceful: false });
           await Promise.all([exportSql.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
         },

@@ -22,8 +22,6 @@ export interface DefinitionSource {
   /** What stands below the root key, `root[type]`. */
   body: Record<string, unknown>;
   fields: DefinitionFields;
-  /** `sha256:` and hex digits, over the canonical text: comments, order of keys and style do not count. */
-  hash: string;
 }
 
 export type ParsedDefinition =
@@ -45,6 +43,11 @@ export function parseDefinition(yaml: string, expected: { type: DefinitionType }
   const source = readDefinition(document.value, expected.type, problemCollector(document, problems));
   if (problems.length > 0 || source === null) return { ok: false, problems };
   return { ok: true, source };
+}
+
+/** `sha256:` and hex digits, over the canonical text: comments, order of keys and style do not count. */
+export function hashDefinition({ root }: Pick<DefinitionSource, "root">): string {
+  return `sha256:${createHash("sha256").update(toCanonicalYaml(root)).digest("hex")}`;
 }
 
 function problemCollector(document: YamlDocument, problems: DefinitionProblem[]): Refuse {
@@ -77,7 +80,7 @@ function readDefinition(root: unknown, type: DefinitionType, refuse: Refuse): De
     name,
     refuse: (key, message) => refuse([type, "interface", key], message),
   });
-  return { type, name, version, root, body, fields, hash: hashOf(root) };
+  return { type, name, version, root, body, fields };
 }
 
 /** The value of the one root key that names the type. */
@@ -130,8 +133,4 @@ function readVersion(value: unknown, refuse: (message: string) => void): string 
       `Cannot use ${quoteValue(value)} as the version: write MAJOR.MINOR.PATCH, three whole numbers such as "1.0.0"`,
     );
   return "";
-}
-
-function hashOf(root: Record<string, unknown>): string {
-  return `sha256:${createHash("sha256").update(toCanonicalYaml(root)).digest("hex")}`;
 }

@@ -2,6 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type DefinitionChanges, editDefinition } from "./definition_edit.ts";
+import { type DemoProvenance, provenanceOf } from "./demo_provenance.ts";
 import { DEFINITION_TYPES, type DefinitionType, type DefinitionVisibility } from "./vocabulary.ts";
 
 const FOLDER = join(import.meta.dir, "demo_definitions");
@@ -12,14 +13,19 @@ export interface DemoVersion {
   yaml: string;
   visibility: DefinitionVisibility;
   status: "draft" | "published" | "deprecated" | "archived";
+  changeSummary: string;
+  provenance: DemoProvenance;
   /** Of one that is deprecated or archived. */
   deprecation?: { reason: string; successor: string };
 }
+
+const FIRST_VERSION = "The first version";
 
 interface Variation {
   /** The document it is made from, without `.yaml`. */
   from: string;
   changes: DefinitionChanges;
+  changeSummary?: string;
   visibility?: DefinitionVisibility;
   status?: DemoVersion["status"];
   deprecation?: NonNullable<DemoVersion["deprecation"]>;
@@ -31,7 +37,11 @@ const EARLIER: readonly Variation[] = [
     from: "security-auditor.agent",
     changes: { version: "1.0.0", description: "Looks for exploitable weaknesses in a service.", tags: [] },
   },
-  { from: "security-auditor.agent", changes: { version: "1.1.0", tags: ["security"] } },
+  {
+    from: "security-auditor.agent",
+    changes: { version: "1.1.0", tags: ["security"] },
+    changeSummary: "Can be found by its tag",
+  },
   {
     from: "release-notes-writer.agent",
     changes: { version: "1.0.0", description: "Writes release notes from the titles of pull requests." },
@@ -48,6 +58,7 @@ const LATER: readonly Variation[] = [
   {
     from: "code-reviewer.agent",
     changes: { version: "1.1.0", tags: ["review", "quality", "pull-request"] },
+    changeSummary: "Can be found by what it is used for",
   },
   {
     from: "code-reviewer.agent",
@@ -55,13 +66,19 @@ const LATER: readonly Variation[] = [
       version: "1.2.0",
       description: "Reviews a change for behaviour, tests, clarity and compatibility before it is merged.",
     },
+    changeSummary: "The description says what is looked at",
   },
   {
     from: "code-reviewer.agent",
     changes: { version: "2.0.0", displayName: "Code Reviewer, next" },
+    changeSummary: "The beginning of the next one",
     status: "draft",
   },
-  { from: "review-code.command", changes: { version: "1.0.1", displayName: "Review the Code" } },
+  {
+    from: "review-code.command",
+    changes: { version: "1.0.1", displayName: "Review the Code" },
+    changeSummary: "A clearer name to show",
+  },
   {
     from: "format-fixer.agent",
     changes: {
@@ -88,6 +105,12 @@ const LATER: readonly Variation[] = [
   },
 ];
 
+/** What documents changed that are not the first version of theirs. */
+const SUMMARIES: Readonly<Record<string, string>> = {
+  "security-auditor.agent": "Says what it looks for, and how sure it is",
+  "release-notes-writer.agent": "Reads what the changes are, and not their titles only",
+};
+
 /** A fork of a version of the demo's first organization, made by another. */
 export const DEMO_FORK = {
   orgSlug: "paper-lantern",
@@ -103,13 +126,25 @@ export const DEMO_FORK = {
 /** Every version of the demo's first organization, in an order in which nothing needs what comes after it. */
 export async function readDemoVersions(): Promise<DemoVersion[]> {
   const documents = await readDocuments();
-  const vary = ({ from, changes, visibility = "public", status = "published", deprecation }: Variation) => {
+  const vary = ({ from, changes, deprecation, ...settings }: Variation): DemoVersion => {
     const document = documents.get(from);
     if (!document) throw new Error(`Cannot make a demo definition from "${from}": there is no such document`);
     const yaml = editDefinition(document.yaml, changes);
-    return { type: document.type, yaml, visibility, status, ...(deprecation ? { deprecation } : {}) };
+    return {
+      type: document.type,
+      yaml,
+      visibility: settings.visibility ?? "public",
+      status: settings.status ?? "published",
+      changeSummary: settings.changeSummary ?? FIRST_VERSION,
+      provenance: provenanceOf(from),
+      ...(deprecation ? { deprecation } : {}),
+    };
   };
-  const asWritten = [...documents.keys()].map((from) => ({ from, changes: {} }));
+  const asWritten = [...documents.keys()].map((from) => ({
+    from,
+    changes: {},
+    changeSummary: SUMMARIES[from] ?? FIRST_VERSION,
+  }));
   return [...EARLIER, ...asWritten, ...LATER].map(vary);
 }
 

@@ -99,6 +99,8 @@ function scanText(text: string, place: Place): void {
 /** The first piece of the text that a rule is about. */
 function findEvidence(text: string, rule: TextRule): string | null {
   for (const pattern of rule.patterns) {
+    // Hardly any text matches, and this is several times cheaper than matchAll.
+    if (text.search(pattern) < 0) continue;
     for (const match of text.matchAll(pattern)) {
       if (!rule.sparesWarnings || !isForbidden(text, match.index)) return match[0];
     }

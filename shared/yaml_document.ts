@@ -3,6 +3,7 @@ import { Composer, CST, type Document, isCollection, isNode, Lexer, LineCounter,
 import { MAX_PARSER_STACK, openTokenMeter, TOO_DEEP } from "./yaml_limits.ts";
 import {
   type DefinitionProblem,
+  MAX_PROBLEMS,
   type PathStep,
   problemAt,
   syntaxProblem,
@@ -21,9 +22,6 @@ export interface YamlDocument {
 }
 
 export type YamlResult = { ok: true; document: YamlDocument } | { ok: false; problems: DefinitionProblem[] };
-
-/** More than these nobody reads, and a hostile text has tens of thousands. */
-const MAX_PROBLEMS = 50;
 
 /**
  * The schema is named, so that a directive cannot choose another one. Duplicate keys we find ourselves: the parser
@@ -70,9 +68,7 @@ function readStorable(text: string, lines: LineCounter): YamlResult {
   const plain = toPlainValue(tree);
   if (plain.problems.length === 0)
     return { ok: true, document: { value: plain.value, tree, locate: locator(tree, lines) } };
-  return refuse(
-    plain.problems.slice(0, MAX_PROBLEMS).map(({ offset, ...problem }) => problemAt(lines, offset, problem)),
-  );
+  return refuse(plain.problems.map(({ offset, ...problem }) => problemAt(lines, offset, problem)));
 }
 
 /** What is too much, and where. */

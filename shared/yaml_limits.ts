@@ -61,6 +61,8 @@ export function openTokenMeter(): (token: string) => string | null {
     const counted = (nodes.get(type) ?? 0) + weight;
     nodes.set(type, counted);
     if (type === "newline") return counted > MAX_LINES ? TOO_MANY_LINES : null;
+    // Each is expanded once at least.
+    if (type === "alias" && counted > YAML_LIMITS.aliasExpansions) return TOO_MANY_ALIASES;
     return counted > YAML_LIMITS.nodes ? TOO_MANY_NODES : null;
   };
 }

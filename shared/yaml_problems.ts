@@ -11,6 +11,9 @@ export interface DefinitionProblem {
   column?: number;
 }
 
+/** More than these nobody reads, and a hostile text has tens of thousands. */
+export const MAX_PROBLEMS = 50;
+
 /** The document as a whole. */
 export const WHOLE_DOCUMENT = "yaml";
 

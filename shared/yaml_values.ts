@@ -11,7 +11,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import { TOO_DEEP, TOO_MANY_ALIASES, TOO_MANY_NODES, YAML_LIMITS } from "./yaml_limits.ts";
-import { formatPath, type PathStep, quoteValue } from "./yaml_problems.ts";
+import { formatPath, MAX_PROBLEMS, type PathStep, quoteValue } from "./yaml_problems.ts";
 
 /** A problem at an offset of the text. */
 export interface TreeProblem {
@@ -33,7 +33,7 @@ export function toPlainValue(tree: Document.Parsed): PlainValue {
   try {
     return { value: walk.visit(tree.contents), problems: walk.problems };
   } catch (error) {
-    if (error instanceof LimitExceeded) return { value: null, problems: [...walk.problems, error.problem] };
+    if (error instanceof WalkEnded) return { value: null, problems: walk.problems };
     throw error;
   }
 }
@@ -61,14 +61,7 @@ export function isStorable(text: string): boolean {
 export const UNSTORABLE = "Cannot store the character NUL or half of a surrogate pair: leave it out";
 
 /** Ends the walk: whatever follows would cost more than it is worth. */
-class LimitExceeded extends Error {
-  readonly problem: TreeProblem;
-
-  constructor(problem: TreeProblem) {
-    super(problem.message);
-    this.problem = problem;
-  }
-}
+class WalkEnded extends Error {}
 
 /** Counts exactly, expanded aliases included; recursion is as deep as the document, which is limited first. */
 class PlainValueWalk {
@@ -175,9 +168,11 @@ class PlainValueWalk {
   #refuse(message: string, key?: string): void {
     const path = formatPath(key === undefined ? this.#path : [...this.#path, key]);
     this.problems.push({ path, message, offset: this.#offset });
+    if (this.problems.length >= MAX_PROBLEMS) throw new WalkEnded();
   }
 
-  #exceeded(message: string): LimitExceeded {
-    return new LimitExceeded({ path: formatPath(this.#path), message, offset: this.#offset });
+  #exceeded(message: string): WalkEnded {
+    this.problems.push({ path: formatPath(this.#path), message, offset: this.#offset });
+    return new WalkEnded();
   }
 }

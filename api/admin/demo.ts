@@ -61,7 +61,10 @@ async function seedDemo(context: CommandContext, options: SeedOptions): Promise<
   context.progress("Demo: publishing definitions");
   // Loaded here, as the routes' libraries come with it: no other command should wait for them.
   const { seedDemoDefinitions } = await import("./demo_definitions.ts");
-  const definitions = await seedDemoDefinitions(sql);
+  const { openDocuments } = await import("../documents/documents.ts");
+  const documents = openDocuments();
+  const definitions = await seedDemoDefinitions({ sql, documents });
+  await documents.close();
   const projects = await fillProjects(context, options.scale);
   context.progress("Demo: gathering statistics");
   await analyzeTracker(sql);

@@ -12,11 +12,13 @@ import { type DefinitionRow, resolveDefinition } from "../../sql/definitions.ts"
 import { findMembership } from "../../sql/organization_members.ts";
 import type { Pool } from "../../sql/pool.ts";
 import type { VersionAddress } from "../definitions/address.ts";
+import type { DefinitionDeps } from "../definitions/document.ts";
 import { createDefinition } from "../definitions/edit.ts";
 import { forkDefinition } from "../definitions/fork.ts";
 import { archiveDefinition, deprecateDefinition } from "../definitions/lifecycle.ts";
 import type { Writer } from "../definitions/new_draft.ts";
 import { publishDefinition } from "../definitions/publish.ts";
+import { updateDefinition } from "../definitions/update_draft.ts";
 import { requireOrg, requireUser } from "./lookups.ts";
 
 const AUTHOR = "demo-owner";
@@ -26,13 +28,14 @@ const DAYS = 28;
 const GOLDEN_RATIO = 0.618_033_988_749_895;
 
 /** Makes what is missing of the registry; what is there stays as it is. Returns how many versions there are. */
-export async function seedDemoDefinitions(sql: Pool): Promise<number> {
+export async function seedDemoDefinitions(deps: DefinitionDeps): Promise<number> {
+  const { sql } = deps;
   const [first] = DEMO_ORGS;
   if (!first) throw new Error("Cannot seed definitions: the demo has no organization");
   const writer = await demoWriter(sql, first.slug);
   const rows: DefinitionRow[] = [];
-  for (const version of await readDemoVersions()) rows.push(await ensureVersion(sql, writer, version));
-  rows.push(await ensureFork(sql, writer));
+  for (const version of await readDemoVersions()) rows.push(await ensureVersion(deps, writer, version));
+  rows.push(await ensureFork(deps, writer));
   const callers = await Promise.all(DEMO_USERS.map(({ username }) => requireUser(sql, username)));
   const lines = Map.groupBy(
     rows.filter(({ status }) => status !== "draft"),
@@ -59,20 +62,28 @@ async function demoWriter(sql: Pool, slug: string): Promise<Writer> {
 }
 
 /** Moves a version on from whatever state it is in, or none, to the one that the demo wants. */
-async function ensureVersion(sql: Pool, writer: Writer, version: DemoVersion): Promise<DefinitionRow> {
-  const { type, yaml, visibility, status, deprecation } = version;
+async function ensureVersion(
+  deps: DefinitionDeps,
+  writer: Writer,
+  version: DemoVersion,
+): Promise<DefinitionRow> {
+  const { sql } = deps;
+  const { type, yaml, visibility, provenance, changeSummary, status, deprecation } = version;
   const parsed = parseDefinition(yaml, { type });
   if (!parsed.ok) throw new Error(`Cannot read a demo definition: ${JSON.stringify(parsed.problems)}`);
   const address: VersionAddress = { type, name: parsed.source.name, version: parsed.source.version };
   let row =
     (await findVersion(sql, writer, address)) ??
-    (await createDefinition(sql, {
+    (await createDefinition(deps, {
       writer,
       address: { ...address, version: null },
-      body: { yaml, visibility },
+      body: { yaml, visibility, provenance },
     }));
+  if (row.status === "draft" && row.changeSummary === null) {
+    row = await updateDefinition(deps, { writer, address, body: { changeSummary } });
+  }
   if (row.status === "draft" && status !== "draft") {
-    ({ row } = await publishDefinition(sql, { writer, address }));
+    ({ row } = await publishDefinition(deps, { writer, address }));
   }
   if (row.status === "published" && deprecation) {
     row = await deprecateDefinition(sql, { writer, address, body: deprecation });
@@ -93,7 +104,8 @@ async function findVersion(
   return definition;
 }
 
-async function ensureFork(sql: Pool, sourceWriter: Writer): Promise<DefinitionRow> {
+async function ensureFork(deps: DefinitionDeps, sourceWriter: Writer): Promise<DefinitionRow> {
+  const { sql } = deps;
   const { orgSlug, source, wanted } = DEMO_FORK;
   const writer = await demoWriter(sql, orgSlug);
   const address = { type: source.type, name: wanted.name, version: "1.0.0" };
@@ -101,9 +113,9 @@ async function ensureFork(sql: Pool, sourceWriter: Writer): Promise<DefinitionRo
   if (!row) {
     const original = await findVersion(sql, sourceWriter, source);
     if (!original) throw new Error(`Cannot fork ${source.name}@${source.version}: it is not there`);
-    ({ definition: row } = await forkDefinition(sql, { writer, source: original, wanted }));
+    ({ definition: row } = await forkDefinition(deps, { writer, source: original, wanted }));
   }
-  return row.status === "draft" ? (await publishDefinition(sql, { writer, address })).row : row;
+  return row.status === "draft" ? (await publishDefinition(deps, { writer, address })).row : row;
 }
 
 /** Records of the last weeks, the more the nearer, spread over versions, sources and callers; each once. */

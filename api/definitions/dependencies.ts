@@ -14,7 +14,7 @@ import { conditionalJson } from "../conditional_json.ts";
 import { DefinitionParams, parseAddress } from "./address.ts";
 import { DEPENDENCIES_DETAIL, DEPENDENTS_DETAIL } from "./dependencies_openapi.ts";
 import { walkDependencies } from "./dependency_walk.ts";
-import { readQuery } from "./query_reader.ts";
+import { queryOf, readQuery, refuseQuery } from "./query_reader.ts";
 import { type ReadScope, readScope, requireDefinition } from "./reading.ts";
 
 const DEFAULT_MAX_DEPTH = 10;
@@ -27,7 +27,7 @@ export function dependencyRoutes({ sql }: { sql: Pool }) {
       "/dependencies",
       async ({ params, request, visitor }) => {
         const address = parseAddress(params);
-        const maxDepth = parseMaxDepth(new URL(request.url).searchParams);
+        const maxDepth = parseMaxDepth(queryOf(request));
         const scope = await readScope(sql, visitor, request);
         const row = await requireDefinition(sql, { address, scope });
         return conditionalJson(request, { data: await findDependencies(sql, { row, scope, maxDepth }) });
@@ -38,6 +38,7 @@ export function dependencyRoutes({ sql }: { sql: Pool }) {
       "/dependents",
       async ({ params, request, visitor }) => {
         const address = parseAddress(params);
+        refuseQuery(request);
         const scope = await readScope(sql, visitor, request);
         const row = await requireDefinition(sql, { address, scope });
         return conditionalJson(request, { data: await findDependents(sql, { row, scope }) });

@@ -1,21 +1,34 @@
 /** From the YAML that a client sends to what is stored of it. */
-import {
-  type DefinitionSource,
-  MAX_DEFINITION_BYTES,
-  parseDefinition,
-} from "../../shared/definition_source.ts";
+import { MAX_DEFINITION_BYTES } from "../../shared/definition_source.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { type Translation, translateDefinition } from "../../shared/translate/translate.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { DefinitionRuntime } from "../../sql/definition_changes.ts";
 import type { DefinitionContent } from "../../sql/definitions.ts";
+import type { Pool } from "../../sql/pool.ts";
+import type { Documents } from "../documents/documents.ts";
+import type { ReadDocument } from "../documents/read_document.ts";
 import { refuseInput } from "../validation_problems.ts";
 
+/** What the functions of the registry work with. */
+export interface DefinitionDeps {
+  sql: Pool;
+  documents: Documents;
+}
+
+/** A document with its text: everything that a version is made of. */
+export interface WrittenDocument extends Omit<ReadDocument, "content"> {
+  content: DefinitionContent;
+}
+
 /**
- * Parses a document that is to stand under a path. Throws VALIDATION_ERROR when there is no text, PAYLOAD_TOO_LARGE,
+ * Reads a document that is to stand under a path. Throws VALIDATION_ERROR when there is no text, PAYLOAD_TOO_LARGE,
  * UNPROCESSABLE_ENTITY with every problem there is, or NAME_MISMATCH.
  */
-export function readDocument(yaml: string, path: { type: DefinitionType; name: string }): DefinitionSource {
+export async function requireDocument(
+  documents: Documents,
+  yaml: string,
+  path: { type: DefinitionType; name: string },
+): Promise<WrittenDocument> {
   if (yaml.trim() === "") throw refuseInput([{ path: "yaml", message: "must be the text of a document" }]);
   if (Buffer.byteLength(yaml) > MAX_DEFINITION_BYTES) {
     throw new ApiError("PAYLOAD_TOO_LARGE", {
@@ -23,52 +36,24 @@ export function readDocument(yaml: string, path: { type: DefinitionType; name: s
       details: { maxSize: MAX_DEFINITION_BYTES },
     });
   }
-  const parsed = parseDefinition(yaml, { type: path.type });
-  if (!parsed.ok) {
-    const [first] = parsed.problems;
+  const reading = await documents.read({ type: path.type, yaml });
+  if (!reading.ok) {
+    const [first] = reading.problems;
     throw new ApiError("UNPROCESSABLE_ENTITY", {
       ...(first ? { message: `Cannot make a definition of this: ${first.message}` } : {}),
-      details: { errors: parsed.problems },
+      details: { errors: reading.problems },
     });
   }
-  const { source } = parsed;
-  if (source.name === path.name) return source;
+  const { document } = reading;
+  if (document.name === path.name) return { ...document, content: { yaml, ...document.content } };
   throw new ApiError("NAME_MISMATCH", {
-    message: `Cannot accept the document: its name is "${source.name}", the path says "${path.name}"`,
-    details: { documentName: source.name, pathName: path.name },
+    message: `Cannot accept the document: its name is "${document.name}", the path says "${path.name}"`,
+    details: { documentName: document.name, pathName: path.name },
   });
 }
 
-/** A document's rendering as it is stored, and what it came to. */
-export function renderDocument(source: DefinitionSource): DefinitionRuntime & { translation: Translation } {
-  const { type, name, version, body } = source;
-  const translation = translateDefinition({ type, name, version, body });
-  if (!translation.ok) {
-    const { reason, path } = translation;
-    const none = { runtimeMd: null, promptHash: null, translatorVersion: null };
-    return { ...none, translationError: { reason, path }, translation };
-  }
-  const { runtimeMd, promptHash, translatorVersion } = translation;
-  return { runtimeMd, promptHash, translatorVersion, translationError: null, translation };
-}
-
-/** Everything that is stored of a document. */
-export function contentOf(yaml: string, source: DefinitionSource): DefinitionContent {
-  const { runtimeMd, promptHash, translatorVersion, translationError } = renderDocument(source);
-  const { displayName, description, domain, subdomain, agentType, author, tags } = source.fields;
-  return {
-    yaml,
-    hash: source.hash,
-    displayName,
-    description,
-    domain,
-    subdomain,
-    agentType,
-    author,
-    tags,
-    runtimeMd,
-    promptHash,
-    translatorVersion,
-    translationError,
-  };
+/** What a document was rendered to. */
+export function runtimeOf({ content }: WrittenDocument): DefinitionRuntime {
+  const { runtimeMd, promptHash, translatorVersion, translationError } = content;
+  return { runtimeMd, promptHash, translatorVersion, translationError };
 }

@@ -15,7 +15,7 @@ import {
   parseLineAddress,
   parseVersionAddress,
 } from "./address.ts";
-import { contentOf, readDocument } from "./document.ts";
+import { type DefinitionDeps, requireDocument } from "./document.ts";
 import { CreateBody, type CreateDefinition, UpdateBody } from "./edit_bodies.ts";
 import { CREATE_DETAIL, DELETE_DETAIL, UPDATE_DETAIL } from "./edit_openapi.ts";
 import { addDraft, auditOf, type Writer } from "./new_draft.ts";
@@ -24,7 +24,8 @@ import { readProvenance } from "./provenance.ts";
 import { updateDefinition } from "./update_draft.ts";
 import { changeVersion, findWriter } from "./writing.ts";
 
-export function editRoutes({ sql }: { sql: Pool }) {
+export function editRoutes(deps: DefinitionDeps) {
+  const { sql } = deps;
   return new Elysia({ prefix: "/definitions/:type" })
     .use(access)
     .post(
@@ -33,7 +34,7 @@ export function editRoutes({ sql }: { sql: Pool }) {
         const address = parseLineAddress(params);
         const writer = await findWriter(sql, caller, request);
         requireAllowed(mayWriteDefinitions(writer.org.role));
-        const row = await createDefinition(sql, { writer, address, body });
+        const row = await createDefinition(deps, { writer, address, body });
         return status(201, { data: presentDefinition(row) });
       },
       { access: "caller", params: DefinitionParams, body: CreateBody, detail: CREATE_DETAIL },
@@ -43,7 +44,7 @@ export function editRoutes({ sql }: { sql: Pool }) {
       async ({ params, body, request, caller }) => {
         const address = parseVersionAddress(params);
         const writer = await findWriter(sql, caller, request);
-        const row = await updateDefinition(sql, { writer, address, body: body ?? {} });
+        const row = await updateDefinition(deps, { writer, address, body: body ?? {} });
         return { data: presentDefinition(row) };
       },
       { access: "caller", params: DefinitionParams, body: t.Optional(UpdateBody), detail: UPDATE_DETAIL },
@@ -62,19 +63,18 @@ export function editRoutes({ sql }: { sql: Pool }) {
 
 /** Adds the draft that a document says, and its line where there is none. Throws VERSION_EXISTS. */
 export async function createDefinition(
-  sql: Pool,
+  { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
 ): Promise<DefinitionRow> {
   const { writer, address, body } = given;
-  const source = readDocument(body.yaml, address);
-  const content = contentOf(body.yaml, source);
+  const document = await requireDocument(documents, body.yaml, address);
   const provenance = readProvenance(body.provenance ?? null);
   const { type, name } = address;
   return sql.begin(async (tx) => {
     const lineId = await upsertLine(tx, { orgId: writer.org.orgId, type, name });
     const visibility = body.visibility ?? "private";
     const action = "definition.create";
-    return addDraft(tx, writer, { lineId, source, content, visibility, provenance, action });
+    return addDraft(tx, writer, { lineId, document, visibility, provenance, action });
   });
 }
 

@@ -18,7 +18,7 @@ import { refuseInput } from "../validation_problems.ts";
 import { DefinitionParams, parseAddress } from "./address.ts";
 import { createExecutionRecorder, type Execution } from "./execution_recorder.ts";
 import { EXECUTIONS_DETAIL, RECORD_EXECUTION_DETAIL } from "./executions_openapi.ts";
-import { readQuery } from "./query_reader.ts";
+import { queryOf, readQuery } from "./query_reader.ts";
 import { readScope, requireDefinition } from "./reading.ts";
 import { OPEN } from "./schemas.ts";
 import { refuseUnstorable } from "./storable_text.ts";
@@ -45,7 +45,7 @@ export function executionRoutes({ sql }: { sql: Pool }) {
       "/executions",
       async ({ params, request, visitor }) => {
         const address = parseAddress(params);
-        const query = parseQuery(new URL(request.url).searchParams);
+        const query = parseQuery(queryOf(request));
         const scope = await readScope(sql, visitor, request);
         const row = await requireDefinition(sql, { address, scope });
         const counts = await countExecutions(sql, {

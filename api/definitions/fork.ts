@@ -1,12 +1,10 @@
 /** Forking: a version becomes the first draft of a new line, under its own name, in the organization the call means. */
-import { editDefinition } from "../../shared/definition_edit.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionVisibility } from "../../shared/vocabulary.ts";
 import { type ForkRow, insertFork } from "../../sql/definition_forks.ts";
 import { incrementForkCount, insertForkLine } from "../../sql/definition_lines.ts";
 import type { DefinitionRow } from "../../sql/definitions.ts";
-import type { Pool } from "../../sql/pool.ts";
-import { contentOf, readDocument } from "./document.ts";
+import { type DefinitionDeps, requireDocument } from "./document.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
 import { definitionNotFound } from "./reading.ts";
 
@@ -22,29 +20,29 @@ export interface ForkRequest {
 
 /** Throws NAME_TAKEN when the organization has a line of that name; then nothing has changed. */
 export async function forkDefinition(
-  sql: Pool,
+  { sql, documents }: DefinitionDeps,
   given: { writer: Writer; source: DefinitionRow; wanted: ForkRequest },
 ): Promise<{ definition: DefinitionRow; fork: ForkRow }> {
   const { writer, source: original, wanted } = given;
   const { type } = original;
   const { name, visibility = "private", displayName, description } = wanted;
-  const yaml = editDefinition(original.yaml, {
+  const changes = {
     name,
     version: FIRST_VERSION,
     ...(displayName === undefined ? {} : { displayName }),
     ...(description === undefined ? {} : { description }),
-  });
-  const source = readDocument(yaml, { type, name });
-  // A workflow keeps these two in columns only; elsewhere they are what the document says.
-  const content = { ...contentOf(yaml, source), subdomain: original.subdomain, tags: original.tags };
+  };
+  const yaml = await documents.edit({ yaml: original.yaml, changes });
+  const document = await requireDocument(documents, yaml, { type, name });
   return sql.begin(async (tx) => {
     const key = { orgId: writer.org.orgId, type, name };
     const lineId = await insertForkLine(tx, { ...key, forkedFromId: original.id });
     if (lineId === null) throw nameTaken(key);
     const definition = await addDraft(tx, writer, {
       lineId,
-      source,
-      content,
+      document,
+      // A workflow keeps these two in columns only; elsewhere they are what the document says.
+      columns: { subdomain: original.subdomain, tags: original.tags },
       visibility,
       // Stored as it was read here before.
       provenance: original.provenance as object | null,

@@ -5,18 +5,19 @@ import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { DEFINITION_VISIBILITIES } from "../../shared/vocabulary.ts";
 import { listForks, listLineage } from "../../sql/definition_forks.ts";
 import { countLineForks } from "../../sql/definition_lines.ts";
-import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { conditionalJson } from "../conditional_json.ts";
 import { requireAllowed } from "../require_allowed.ts";
 import { oneOf } from "../schemas.ts";
 import { refuseInput } from "../validation_problems.ts";
 import { DefinitionParams, parseAddress } from "./address.ts";
+import type { DefinitionDeps } from "./document.ts";
 import { type ForkRequest, forkDefinition } from "./fork.ts";
 import { findForkRefusal, requireForkable } from "./forkable.ts";
 import { FORK_DETAIL, FORKABLE_DETAIL, FORKS_DETAIL, LINEAGE_DETAIL } from "./forks_openapi.ts";
 import { presentDefinition } from "./present.ts";
 import { presentFork, presentNamedVersion } from "./present_forks.ts";
+import { refuseQuery } from "./query_reader.ts";
 import { readScope, requireDefinition, requireLine } from "./reading.ts";
 import { OPEN } from "./schemas.ts";
 import { refuseUnstorable } from "./storable_text.ts";
@@ -36,7 +37,8 @@ const ForkBody = t.Object(
   { ...OPEN, examples: [{ name: "my-reviewer", visibility: "private" }] },
 );
 
-export function forkRoutes({ sql }: { sql: Pool }) {
+export function forkRoutes(deps: DefinitionDeps) {
+  const { sql } = deps;
   return new Elysia({ prefix: "/definitions/:type/:name" })
     .use(access)
     .post(
@@ -49,7 +51,7 @@ export function forkRoutes({ sql }: { sql: Pool }) {
         const source = await requireDefinition(sql, { address, scope });
         requireAllowed(mayWriteDefinitions(writer.org.role));
         await requireForkable(sql, source, scope.viewer);
-        const { definition, fork } = await forkDefinition(sql, { writer, source, wanted: body });
+        const { definition, fork } = await forkDefinition(deps, { writer, source, wanted: body });
         return status(201, {
           data: {
             definition: presentDefinition(definition),
@@ -64,7 +66,9 @@ export function forkRoutes({ sql }: { sql: Pool }) {
     .get(
       "/forkable",
       async ({ params, request, visitor }) => {
-        const reason = await findForkRefusal(sql, { address: parseAddress(params), visitor, request });
+        const address = parseAddress(params);
+        refuseQuery(request);
+        const reason = await findForkRefusal(sql, { address, visitor, request });
         const data = reason === null ? { canFork: true } : { canFork: false, reason };
         return conditionalJson(request, { data });
       },
@@ -74,6 +78,7 @@ export function forkRoutes({ sql }: { sql: Pool }) {
       "/lineage",
       async ({ params, request, visitor }) => {
         const address = parseAddress(params);
+        refuseQuery(request);
         const scope = await readScope(sql, visitor, request);
         const lineId = await requireLine(sql, { address, scope });
         const steps = await listLineage(sql, { lineId, ...scope, limit: MAX_LINEAGE });
@@ -95,6 +100,7 @@ export function forkRoutes({ sql }: { sql: Pool }) {
       "/forks",
       async ({ params, request, visitor }) => {
         const address = parseAddress(params);
+        refuseQuery(request);
         const scope = await readScope(sql, visitor, request);
         const lineId = await requireLine(sql, { address, scope });
         const [found, totalForks] = await Promise.all([

@@ -9,6 +9,7 @@ import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { refuseInput } from "../validation_problems.ts";
 import { DefinitionParams, parseVersionAddress, type VersionAddress } from "./address.ts";
+import type { DefinitionDeps } from "./document.ts";
 import { ARCHIVE_DETAIL, DEPRECATE_DETAIL, PUBLISH_DETAIL } from "./lifecycle_openapi.ts";
 import { requireMove } from "./move.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
@@ -26,7 +27,8 @@ const DeprecateBody = t.Object(
   { ...OPEN, examples: [{ reason: "Another one does it better", successor: "code-reviewer@2.0.0" }] },
 );
 
-export function lifecycleRoutes({ sql }: { sql: Pool }) {
+export function lifecycleRoutes(deps: DefinitionDeps) {
+  const { sql } = deps;
   return new Elysia({ prefix: "/definitions/:type/:name" })
     .use(access)
     .post(
@@ -34,7 +36,7 @@ export function lifecycleRoutes({ sql }: { sql: Pool }) {
       async ({ params, request, caller }) => {
         const address = parseVersionAddress(params);
         const writer = await findWriter(sql, caller, request);
-        const { row, warnings } = await publishDefinition(sql, { writer, address });
+        const { row, warnings } = await publishDefinition(deps, { writer, address });
         return { data: presentDefinition(row), warnings };
       },
       { access: "caller", params: DefinitionParams, detail: PUBLISH_DETAIL },

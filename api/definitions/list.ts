@@ -7,13 +7,14 @@ import { conditionalJson } from "../conditional_json.ts";
 import { LIST_DEFINITIONS_DETAIL } from "./list_openapi.ts";
 import { parseListParameters } from "./list_parameters.ts";
 import { presentListItem } from "./present.ts";
+import { queryOf } from "./query_reader.ts";
 import { readScope } from "./reading.ts";
 
 export function listRoutes({ sql }: { sql: Pool }) {
   return new Elysia({ prefix: "/definitions" }).use(access).get(
     "/",
     async ({ request, visitor }) => {
-      const parameters = parseListParameters(new URL(request.url).searchParams);
+      const parameters = parseListParameters(queryOf(request));
       const scope = await readScope(sql, visitor, request);
       const { rows, total } = await listDefinitions(sql, { ...parameters, ...scope });
       const { limit, offset } = parameters;

@@ -23,32 +23,28 @@ export type ListParameters = Omit<DefinitionListQuery, "viewer" | "orgId">;
 
 /** Throws VALIDATION_ERROR with every problem there is. */
 export function parseListParameters(query: URLSearchParams): ListParameters {
-  return readQuery(
-    query,
-    ({ choice, word, integer, uuid, text, texts }) => {
-      const isFork = choice("isFork", ["true", "false"]);
-      return {
-        filters: {
-          type: choice("type", DEFINITION_TYPES),
-          status: choice("status", DEFINITION_STATUSES),
-          agentType: choice("agentType", DEFINITION_AGENT_TYPES),
-          domain: choice("domain", DEFINITION_DOMAINS),
-          tier: choice("tier", DEFINITION_TIERS),
-          visibility: choice("visibility", DEFINITION_VISIBILITIES),
-          authorId: uuid("authorId"),
-          authorshipType: choice("authorshipType", AUTHORSHIP_TYPES),
-          isFork: isFork === null ? null : isFork === "true",
-          tags: texts("tag", { most: MOST_TAGS, longest: LONGEST_TAG }),
-          latestOnly: word("latestOnly", ["true", "false"]) === "true",
-        },
-        // Nothing typed yet is no search.
-        search: text("search", LONGEST_SEARCH)?.trim() || null,
-        sortBy: choice("sortBy", DEFINITION_SORTS),
-        sortOrder: word("sortOrder", ["desc", "asc"]),
-        limit: integer("limit", { least: 1, most: MAX_LIMIT, unset: DEFAULT_LIMIT }),
-        offset: integer("offset", { least: 0, most: MAX_OFFSET, unset: 0 }),
-      };
-    },
-    { refuseOthers: true },
-  );
+  return readQuery(query, ({ choice, flag, word, integer, uuid, text, texts }) => {
+    const isFork = choice("isFork", ["true", "false"]);
+    return {
+      filters: {
+        type: choice("type", DEFINITION_TYPES),
+        status: choice("status", DEFINITION_STATUSES),
+        agentType: choice("agentType", DEFINITION_AGENT_TYPES),
+        domain: choice("domain", DEFINITION_DOMAINS),
+        tier: choice("tier", DEFINITION_TIERS),
+        visibility: choice("visibility", DEFINITION_VISIBILITIES),
+        authorId: uuid("authorId"),
+        authorshipType: choice("authorshipType", AUTHORSHIP_TYPES),
+        isFork: isFork === null ? null : isFork === "true",
+        tags: texts("tag", { most: MOST_TAGS, longest: LONGEST_TAG }),
+        latestOnly: flag("latestOnly", true),
+      },
+      // Nothing typed yet is no search.
+      search: text("search", LONGEST_SEARCH)?.trim() || null,
+      sortBy: choice("sortBy", DEFINITION_SORTS),
+      sortOrder: word("sortOrder", ["desc", "asc"]),
+      limit: integer("limit", { least: 1, most: MAX_LIMIT, unset: DEFAULT_LIMIT }),
+      offset: integer("offset", { least: 0, most: MAX_OFFSET, unset: 0 }),
+    };
+  });
 }

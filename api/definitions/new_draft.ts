@@ -1,6 +1,4 @@
 /** A new version of a line: stored as a draft, with its references and its place in the audit log. */
-import { listReferences } from "../../shared/definition_ref.ts";
-import type { DefinitionSource } from "../../shared/definition_source.ts";
 import { changeTypeBetween, nextPatch, versionBefore } from "../../shared/definition_versions.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionTier, DefinitionType, DefinitionVisibility } from "../../shared/vocabulary.ts";
@@ -17,6 +15,7 @@ import {
 import type { MembershipRow } from "../../sql/organization_members.ts";
 import type { Sql } from "../../sql/pool.ts";
 import type { Caller } from "../authenticate.ts";
+import type { WrittenDocument } from "./document.ts";
 
 /** Who changes definitions, and where. */
 export interface Writer {
@@ -32,8 +31,9 @@ export interface Writer {
 export interface NewDraft {
   /** Locked by `upsertLine` or `lockLine`. */
   lineId: string;
-  source: DefinitionSource;
-  content: DefinitionContent;
+  document: WrittenDocument;
+  /** What columns say that the document does not. */
+  columns?: Partial<Pick<DefinitionContent, "subdomain" | "tags">>;
   visibility: DefinitionVisibility;
   provenance: object | null;
   changeSummary?: string | null;
@@ -46,12 +46,13 @@ export interface NewDraft {
  * a transaction.
  */
 export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promise<DefinitionRow> {
-  const { lineId, source, content, visibility, provenance, changeSummary = null } = draft;
-  const { type, name, version } = source;
+  const { lineId, document, columns, visibility, provenance, changeSummary = null } = draft;
+  const { type, name, version } = document;
   const versions = await listVersionNumbers(tx, lineId);
   if (versions.includes(version)) throw versionExists({ type, name, version }, versions);
   const id = await insertDefinition(tx, {
-    ...content,
+    ...document.content,
+    ...columns,
     lineId,
     orgId: writer.org.orgId,
     type,
@@ -64,7 +65,7 @@ export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promis
     changeSummary,
     changeType: changeTypeBetween(versionBefore(version, versions), version),
   });
-  await replaceDefinitionReferences(tx, id, listReferences(source));
+  await replaceDefinitionReferences(tx, id, document.references);
   await insertAuditEntry(tx, auditOf(writer, { id, type, name, version }, draft.action));
   return requireRow(tx, id);
 }

@@ -1,9 +1,5 @@
 /** Publishing: from here on a version is what it is, can be named, and is what its line is known by. */
-import { listReferences } from "../../shared/definition_ref.ts";
-import type { DefinitionSource } from "../../shared/definition_source.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { scanDefinition } from "../../shared/safety_scan.ts";
-import type { Translation } from "../../shared/translate/translate.ts";
 import { insertAuditEntry } from "../../sql/audit_log.ts";
 import { markDefinitionPublished } from "../../sql/definition_changes.ts";
 import { markLinePublished } from "../../sql/definition_lines.ts";
@@ -13,14 +9,14 @@ import {
   replaceDefinitionReferences,
 } from "../../sql/definition_references.ts";
 import type { DefinitionRow } from "../../sql/definitions.ts";
-import type { Pool, Sql } from "../../sql/pool.ts";
+import type { Sql } from "../../sql/pool.ts";
 import type { VersionAddress } from "./address.ts";
 import { findDependencyCycle } from "./dependency_cycle.ts";
-import { readDocument, renderDocument } from "./document.ts";
+import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument } from "./document.ts";
 import { requireMove } from "./move.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { resolveReferences } from "./resolved_references.ts";
-import { changeVersion } from "./writing.ts";
+import { changePrepared, lockVersion, requireOwnLine } from "./writing.ts";
 
 /** What is not as its author may wish, and no reason to refuse. */
 export interface Warning {
@@ -34,33 +30,41 @@ export interface Warning {
  * DEPENDENCY_CYCLE; then nothing has changed.
  */
 export async function publishDefinition(
-  sql: Pool,
-  given: { writer: Writer; address: VersionAddress },
+  { sql, documents }: DefinitionDeps,
+  { writer, address }: { writer: Writer; address: VersionAddress },
 ): Promise<{ row: DefinitionRow; warnings: Warning[] }> {
-  const { writer } = given;
-  return changeVersion(sql, given, async (tx, row) => {
-    requireMove(row, "published");
-    const source = readDocument(row.yaml, row);
-    const { translation, ...runtime } = renderDocument(source);
-    const scan = scanDocument(source);
-    const references = listReferences(source);
-    await replaceDefinitionReferences(tx, row.id, references);
-    const published = await markDefinitionPublished(tx, {
-      id: row.id,
-      riskProfile: scan.riskProfile,
-      ...runtime,
-    });
-    if (!published) throw new Error(`Cannot publish definition ${row.id}, which is locked and a draft`);
-    await markLinePublished(tx, row.lineId);
-    if (references.some(({ inTree }) => inTree)) await refuseCycle(tx, row, writer);
-    await insertAuditEntry(tx, auditOf(writer, row, "definition.publish"));
-    const warnings = [
-      ...translationWarnings(translation),
-      ...(await referenceWarnings(tx, { row, references, writer })),
-      ...scan.warnings,
-    ];
-    return { row: await requireRow(tx, row.id), warnings };
+  const lineId = await requireOwnLine(sql, writer, address);
+  return changePrepared(sql, {
+    look: async (on) => {
+      const row = await lockVersion(on, lineId, address);
+      requireMove(row, "published");
+      return row;
+    },
+    prepare: (row) => requireDocument(documents, row.yaml, row),
+    fits: (before, now) => before.yaml === now.yaml,
+    change: async (tx, row, document) => {
+      await storePublished(tx, row, document);
+      if (document.references.some(({ inTree }) => inTree)) await refuseCycle(tx, row, writer);
+      await insertAuditEntry(tx, auditOf(writer, row, "definition.publish"));
+      const warnings = [
+        ...translationWarnings(document),
+        ...(await referenceWarnings(tx, { row, references: document.references, writer })),
+        ...scanWarnings(document),
+      ];
+      return { row: await requireRow(tx, row.id), warnings };
+    },
   });
+}
+
+async function storePublished(tx: Sql, row: DefinitionRow, document: WrittenDocument): Promise<void> {
+  await replaceDefinitionReferences(tx, row.id, document.references);
+  const published = await markDefinitionPublished(tx, {
+    id: row.id,
+    riskProfile: riskProfileOf(document),
+    ...runtimeOf(document),
+  });
+  if (!published) throw new Error(`Cannot publish definition ${row.id}, which is locked and a draft`);
+  await markLinePublished(tx, row.lineId);
 }
 
 async function refuseCycle(tx: Sql, row: DefinitionRow, { viewer }: Writer): Promise<void> {
@@ -73,9 +77,9 @@ async function refuseCycle(tx: Sql, row: DefinitionRow, { viewer }: Writer): Pro
   });
 }
 
-function translationWarnings(translation: Translation): Warning[] {
-  if (translation.ok) return [];
-  const { reason, path, message } = translation;
+function translationWarnings({ failure }: WrittenDocument): Warning[] {
+  if (failure === null) return [];
+  const { reason, path, message } = failure;
   return [{ code: "TRANSLATION_FAILED", message, details: { reason, path } }];
 }
 
@@ -95,22 +99,21 @@ async function referenceWarnings(
     }));
 }
 
+function riskProfileOf({ scan }: WrittenDocument): object | null {
+  if (scan === null) return null;
+  const { version, capabilities, signals, riskLevel } = scan;
+  const scannedAt = new Date().toISOString();
+  const sync = { version, scannedAt, capabilities, signals, riskLevel };
+  return { sync, deep: null, aggregateRiskLevel: riskLevel, lastUpdated: scannedAt };
+}
+
 /** A scan that fails is a warning, and no reason not to publish. */
-function scanDocument(source: DefinitionSource): { riskProfile: object | null; warnings: Warning[] } {
-  try {
-    const { version, capabilities, signals, riskLevel } = scanDefinition(source);
-    const scannedAt = new Date().toISOString();
-    const sync = { version, scannedAt, capabilities, signals, riskLevel };
-    return {
-      riskProfile: { sync, deep: null, aggregateRiskLevel: riskLevel, lastUpdated: scannedAt },
-      warnings: signals.map(({ id, severity, title, location }) => ({
-        code: "SAFETY_SIGNAL",
-        message: `${title} (${location})`,
-        details: { id, severity, location },
-      })),
-    };
-  } catch {
-    const message = "Cannot scan the document for signs of misuse: the scan failed";
-    return { riskProfile: null, warnings: [{ code: "SAFETY_SCAN_FAILED", message, details: {} }] };
-  }
+function scanWarnings({ scan }: WrittenDocument): Warning[] {
+  const message = "Cannot scan the document for signs of misuse: the scan failed";
+  if (scan === null) return [{ code: "SAFETY_SCAN_FAILED", message, details: {} }];
+  return scan.signals.map(({ id, severity, title, location }) => ({
+    code: "SAFETY_SIGNAL",
+    message: `${title} (${location})`,
+    details: { id, severity, location },
+  }));
 }

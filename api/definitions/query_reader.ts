@@ -9,6 +9,8 @@ export interface QueryReader {
   word<Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word;
   /** One word of a list; `null` where the parameter is left out. */
   choice<Word extends string>(name: string, words: readonly Word[]): Word | null;
+  /** True or false; `unset` where the parameter is left out. */
+  flag(name: string, unset: boolean): boolean;
   /** Any of the words, each once, repeated or joined with commas. */
   words<Word extends string>(name: string, words: readonly Word[]): Set<Word>;
   /** In lower case; `null` where the parameter is left out. */
@@ -19,17 +21,16 @@ export interface QueryReader {
   texts(name: string, bounds: { most: number; longest: number }): string[];
 }
 
-interface ReadOptions {
-  /** Parameters that `read` does not ask for are wrong too. */
-  refuseOthers?: boolean;
+/** The query of a request. */
+export function queryOf(request: Request): URLSearchParams {
+  return new URL(request.url).searchParams;
 }
 
-/** Hands `read` what reads the parameters; throws VALIDATION_ERROR with all that is wrong. */
-export function readQuery<Result>(
-  query: URLSearchParams,
-  read: (reader: QueryReader) => Result,
-  { refuseOthers = false }: ReadOptions = {},
-): Result {
+/**
+ * Hands `read` what reads the parameters. Throws VALIDATION_ERROR with all that is wrong; so is a parameter that `read`
+ * does not ask for.
+ */
+export function readQuery<Result>(query: URLSearchParams, read: (reader: QueryReader) => Result): Result {
   const problems: Problem[] = [];
   const asked = new Set<string>();
   const valuesOf = (name: string): string[] => {
@@ -37,11 +38,16 @@ export function readQuery<Result>(
     return query.getAll(name);
   };
   const result = read(openReader(valuesOf, (path, message) => void problems.push({ path, message })));
-  const others = refuseOthers ? [...new Set(query.keys())].filter((name) => !asked.has(name)) : [];
-  const known = [...asked].join(", ");
-  problems.push(...others.map((path) => ({ path, message: `is not a parameter here; known are ${known}` })));
+  const others = [...new Set(query.keys())].filter((name) => !asked.has(name));
+  const known = asked.size > 0 ? `known are ${[...asked].join(", ")}` : "there are none";
+  problems.push(...others.map((path) => ({ path, message: `is not a parameter here; ${known}` })));
   if (problems.length > 0) throw refuseInput(problems);
   return result;
+}
+
+/** Refuses every parameter, where there are none. Throws VALIDATION_ERROR. */
+export function refuseQuery(request: Request): void {
+  readQuery(queryOf(request), () => null);
 }
 
 type Refuse = (path: string, message: string) => void;
@@ -61,6 +67,7 @@ function openReader(valuesOf: (name: string) => string[], refuse: Refuse): Query
   return {
     choice,
     word: (name, words) => choice(name, words) ?? words[0],
+    flag: (name, unset) => (choice(name, ["true", "false"]) ?? String(unset)) === "true",
     integer(name, { least, most, unset }) {
       const text = once(name);
       if (text === null) return unset;

@@ -1,5 +1,5 @@
 /** Retranslating: the text that today's translator makes of a document, in place or as a new version. */
-import { editDefinition } from "../../shared/definition_edit.ts";
+import { isDeepStrictEqual } from "node:util";
 import { allowedTransitions, allowsOperation } from "../../shared/definition_lifecycle.ts";
 import { nextPatch } from "../../shared/definition_versions.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -8,11 +8,11 @@ import { insertAuditEntry } from "../../sql/audit_log.ts";
 import { updateDefinitionRuntime } from "../../sql/definition_changes.ts";
 import { lockLine } from "../../sql/definition_lines.ts";
 import { type DefinitionRow, listVersionNumbers } from "../../sql/definitions.ts";
-import type { Pool, Sql } from "../../sql/pool.ts";
+import type { Sql } from "../../sql/pool.ts";
 import type { VersionAddress } from "./address.ts";
-import { contentOf, readDocument, renderDocument } from "./document.ts";
+import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument } from "./document.ts";
 import { addDraft, auditOf, versionExists, type Writer } from "./new_draft.ts";
-import { changeVersion } from "./writing.ts";
+import { changePrepared, lockVersion, requireOwnLine } from "./writing.ts";
 
 export interface RetranslateResult {
   type: string;
@@ -26,32 +26,65 @@ export interface RetranslateResult {
   changes: boolean;
 }
 
+/** What a retranslation begins with. */
+interface Before {
+  row: DefinitionRow;
+  /** All versions of the line, where one may be added. */
+  versions: string[];
+}
+
+interface Prepared {
+  document: WrittenDocument;
+  /** Whether today's translator makes another text. */
+  changes: boolean;
+  /** What is added instead of changing the version in place; `null` when nothing is. */
+  draft: WrittenDocument | null;
+}
+
 export async function retranslateDefinition(
-  sql: Pool,
+  { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: VersionAddress; createNewVersion: boolean },
 ): Promise<RetranslateResult> {
-  return changeVersion(sql, given, async (tx, row) => {
-    refuseArchived(row);
-    const { translation, ...runtime } = renderDocument(readDocument(row.yaml, row));
-    // A text that works is not given up because today's translator cannot make one.
-    const changes = translation.ok && translation.runtimeMd !== row.runtimeMd;
-    const isNew = changes && given.createNewVersion;
-    const newVersion = isNew ? await addRetranslated(tx, row, given.writer) : null;
-    if (!isNew && (translation.ok || row.runtimeMd === null)) {
-      await updateDefinitionRuntime(tx, { id: row.id, ...runtime });
-    }
-    await insertAuditEntry(tx, auditOf(given.writer, row, "definition.retranslate"));
-    return {
-      type: row.type,
-      name: row.name,
-      version: row.version,
-      translatorVersion: TRANSLATOR_VERSION,
-      previousTranslatorVersion: row.translatorVersion,
-      newVersionCreated: newVersion !== null,
-      newVersion,
-      changes,
-    };
+  const { writer, address, createNewVersion } = given;
+  const lineId = await requireOwnLine(sql, writer, address);
+  return changePrepared<Before, Prepared, RetranslateResult>(sql, {
+    look: async (on) => {
+      const row = await lockVersion(on, lineId, address);
+      refuseArchived(row);
+      if (!createNewVersion) return { row, versions: [] };
+      await lockLine(on, lineId);
+      return { row, versions: await listVersionNumbers(on, lineId) };
+    },
+    prepare: async ({ row, versions }) => {
+      const document = await requireDocument(documents, row.yaml, row);
+      // A text that works is not given up because today's translator cannot make one.
+      const changes = document.failure === null && document.content.runtimeMd !== row.runtimeMd;
+      const isNew = changes && createNewVersion;
+      return { document, changes, draft: isNew ? await nextDraft(documents, row, versions) : null };
+    },
+    fits: (before, now) =>
+      before.row.yaml === now.row.yaml &&
+      before.row.runtimeMd === now.row.runtimeMd &&
+      isDeepStrictEqual(before.versions, now.versions),
+    change: async (tx, { row }, prepared) => {
+      await storeRetranslated(tx, { row, prepared, writer });
+      await insertAuditEntry(tx, auditOf(writer, row, "definition.retranslate"));
+      return present(row, prepared);
+    },
   });
+}
+
+function present(row: DefinitionRow, { changes, draft }: Prepared): RetranslateResult {
+  return {
+    type: row.type,
+    name: row.name,
+    version: row.version,
+    translatorVersion: TRANSLATOR_VERSION,
+    previousTranslatorVersion: row.translatorVersion,
+    newVersionCreated: draft !== null,
+    newVersion: draft?.version ?? null,
+    changes,
+  };
 }
 
 function refuseArchived(row: DefinitionRow): void {
@@ -67,23 +100,35 @@ function refuseArchived(row: DefinitionRow): void {
   });
 }
 
-/** Adds a draft that differs from `row` in its PATCH and in its text; returns its version. */
-async function addRetranslated(tx: Sql, row: DefinitionRow, writer: Writer): Promise<string> {
-  await lockLine(tx, row.lineId);
-  const versions = await listVersionNumbers(tx, row.lineId);
+/** The document as the next PATCH. */
+async function nextDraft(
+  documents: DefinitionDeps["documents"],
+  row: DefinitionRow,
+  versions: readonly string[],
+): Promise<WrittenDocument> {
   const version = nextPatch(row.version, versions);
   if (version === null) throw versionExists(row, versions);
-  const yaml = editDefinition(row.yaml, { version });
-  const source = readDocument(yaml, row);
-  await addDraft(tx, writer, {
-    lineId: row.lineId,
-    source,
-    content: { ...contentOf(yaml, source), subdomain: row.subdomain, tags: row.tags },
-    visibility: row.visibility,
-    // Stored as it was read here before.
-    provenance: row.provenance as object | null,
-    changeSummary: `Retranslated by translator ${TRANSLATOR_VERSION}`,
-    action: "definition.create",
-  });
-  return version;
+  return requireDocument(documents, await documents.edit({ yaml: row.yaml, changes: { version } }), row);
+}
+
+async function storeRetranslated(
+  tx: Sql,
+  given: { row: DefinitionRow; prepared: Prepared; writer: Writer },
+): Promise<void> {
+  const { row, writer } = given;
+  const { document, draft } = given.prepared;
+  if (draft) {
+    await addDraft(tx, writer, {
+      lineId: row.lineId,
+      document: draft,
+      columns: { subdomain: row.subdomain, tags: row.tags },
+      visibility: row.visibility,
+      // Stored as it was read here before.
+      provenance: row.provenance as object | null,
+      changeSummary: `Retranslated by translator ${TRANSLATOR_VERSION}`,
+      action: "definition.create",
+    });
+  } else if (document.failure === null || row.runtimeMd === null) {
+    await updateDefinitionRuntime(tx, { id: row.id, ...runtimeOf(document) });
+  }
 }

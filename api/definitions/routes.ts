@@ -1,7 +1,7 @@
 /** The routes of the registry of definitions. */
 import { Elysia } from "elysia";
-import type { Pool } from "../../sql/pool.ts";
 import { dependencyRoutes } from "./dependencies.ts";
+import type { DefinitionDeps } from "./document.ts";
 import { editRoutes } from "./edit.ts";
 import { executionRoutes } from "./executions.ts";
 import { forkRoutes } from "./forks.ts";
@@ -11,7 +11,7 @@ import { readRoutes } from "./read.ts";
 import { translationRoutes } from "./translation.ts";
 import { versionRoutes } from "./versions.ts";
 
-export function definitionRoutes(deps: { sql: Pool }) {
+export function definitionRoutes(deps: DefinitionDeps) {
   return new Elysia()
     .use(translationRoutes(deps))
     .use(lifecycleRoutes(deps))

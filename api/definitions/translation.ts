@@ -1,10 +1,11 @@
 /** GET /definitions/translation/version, POST …/retranslate and …/upgrade: the runtime text, made anew. */
 import { Elysia, t } from "elysia";
 import { TRANSLATOR_VERSION } from "../../shared/translate/translate.ts";
-import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { DefinitionParams, parseAddress, parseVersionAddress } from "./address.ts";
+import type { DefinitionDeps } from "./document.ts";
 import { EXAMPLE_YAML } from "./openapi.ts";
+import { refuseQuery } from "./query_reader.ts";
 import { retranslateDefinition } from "./retranslate.ts";
 import { OPEN } from "./schemas.ts";
 import { RETRANSLATE_DETAIL, TRANSLATOR_DETAIL, UPGRADE_DETAIL } from "./translation_openapi.ts";
@@ -17,20 +18,25 @@ const RetranslateBody = t.Object(
 );
 const UpgradeBody = t.Object({ yaml: t.String() }, { ...OPEN, examples: [{ yaml: EXAMPLE_YAML }] });
 
-export function translationRoutes({ sql }: { sql: Pool }) {
+export function translationRoutes(deps: DefinitionDeps) {
+  const { sql } = deps;
   return new Elysia({ prefix: "/definitions" })
     .use(access)
-    .get("/translation/version", () => ({ data: { translatorVersion: TRANSLATOR_VERSION } }), {
-      publicAccess: true,
-      detail: TRANSLATOR_DETAIL,
-    })
+    .get(
+      "/translation/version",
+      ({ request }) => {
+        refuseQuery(request);
+        return { data: { translatorVersion: TRANSLATOR_VERSION } };
+      },
+      { publicAccess: true, detail: TRANSLATOR_DETAIL },
+    )
     .post(
       "/:type/:name/retranslate",
       async ({ params, body, request, caller }) => {
         const address = parseVersionAddress(params);
         const writer = await findWriter(sql, caller, request);
         const createNewVersion = body?.createNewVersion ?? false;
-        return { data: await retranslateDefinition(sql, { writer, address, createNewVersion }) };
+        return { data: await retranslateDefinition(deps, { writer, address, createNewVersion }) };
       },
       {
         access: "caller",
@@ -44,7 +50,7 @@ export function translationRoutes({ sql }: { sql: Pool }) {
       async ({ params, body, request, caller, status }) => {
         const address = parseAddress(params);
         const writer = await findWriter(sql, caller, request);
-        return status(201, { data: await upgradeDefinition(sql, { writer, address, yaml: body.yaml }) });
+        return status(201, { data: await upgradeDefinition(deps, { writer, address, yaml: body.yaml }) });
       },
       { access: "caller", params: DefinitionParams, body: UpgradeBody, detail: UPGRADE_DETAIL },
     );

@@ -1,23 +1,22 @@
 /** What PUT changes of a draft: its document, fields of it, or settings beside it. */
-import { type DefinitionChanges, editDefinition } from "../../shared/definition_edit.ts";
+import type { DefinitionChanges } from "../../shared/definition_edit.ts";
 import { allowsOperation } from "../../shared/definition_lifecycle.ts";
-import { listReferences } from "../../shared/definition_ref.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { maySetDefinitionTier } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/audit_log.ts";
 import { updateDraft } from "../../sql/definition_changes.ts";
 import { replaceDefinitionReferences } from "../../sql/definition_references.ts";
 import type { DefinitionContent, DefinitionRow } from "../../sql/definitions.ts";
-import type { Pool, Sql } from "../../sql/pool.ts";
+import type { Sql } from "../../sql/pool.ts";
 import { requireAllowed } from "../require_allowed.ts";
 import { refuseInput } from "../validation_problems.ts";
 import type { VersionAddress } from "./address.ts";
-import { contentOf, readDocument } from "./document.ts";
+import { type DefinitionDeps, requireDocument, type WrittenDocument } from "./document.ts";
 import type { UpdateDefinition } from "./edit_bodies.ts";
 import { auditOf, naturalTier, requireRow, type Writer } from "./new_draft.ts";
 import { readProvenance } from "./provenance.ts";
 import { refuseUnstorable } from "./storable_text.ts";
-import { changeVersion } from "./writing.ts";
+import { changePrepared, lockVersion, requireOwnLine } from "./writing.ts";
 
 /** The fields of a body that stand in the document too. */
 const DOCUMENT_FIELDS = ["displayName", "description", "domain", "subdomain", "agentType", "tags"] as const;
@@ -26,28 +25,49 @@ const DOCUMENT_FIELDS = ["displayName", "description", "domain", "subdomain", "a
 const WORKFLOW_COLUMNS: readonly string[] = ["subdomain", "tags"];
 
 export async function updateDefinition(
-  sql: Pool,
+  { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: VersionAddress; body: UpdateDefinition },
 ): Promise<DefinitionRow> {
   const { writer, address, body } = given;
   const { displayName, description, subdomain, tags, changeSummary } = body;
-  return changeVersion(sql, { writer, address }, async (tx, row) => {
-    if (!allowsOperation(row.status, "update")) throw notEditable(row);
-    refuseUnstorable({ displayName, description, subdomain, tags, changeSummary });
-    refuseTier(writer, body.tier);
-    const changed = await updateDraft(tx, {
-      id: row.id,
-      ...(await changeContent(tx, row, body)),
-      visibility: body.visibility ?? row.visibility,
-      tier: body.tier ?? row.tier,
-      provenance: body.provenance === undefined ? row.provenance : readProvenance(body.provenance),
-      changeSummary: changeSummary ?? row.changeSummary,
-      changeType: body.changeType ?? row.changeType,
-    });
-    if (!changed) throw new Error(`Cannot update definition ${row.id}, which is locked and a draft`);
-    await insertAuditEntry(tx, auditOf(writer, row, "definition.update"));
-    return requireRow(tx, row.id);
+  const lineId = await requireOwnLine(sql, writer, address);
+  return changePrepared(sql, {
+    look: async (on) => {
+      const row = await lockVersion(on, lineId, address);
+      if (!allowsOperation(row.status, "update")) throw notEditable(row);
+      return row;
+    },
+    prepare: (row) => {
+      refuseUnstorable({ displayName, description, subdomain, tags, changeSummary });
+      refuseTier(writer, body.tier);
+      return changeDocument(documents, row, body);
+    },
+    fits: (before, now) => before.yaml === now.yaml,
+    change: async (tx, row, document) => {
+      await storeDraft(tx, { row, body, document });
+      await insertAuditEntry(tx, auditOf(writer, row, "definition.update"));
+      return requireRow(tx, row.id);
+    },
   });
+}
+
+async function storeDraft(
+  tx: Sql,
+  given: { row: DefinitionRow; body: UpdateDefinition; document: WrittenDocument | null },
+): Promise<void> {
+  const { row, body, document } = given;
+  if (document) await replaceDefinitionReferences(tx, row.id, document.references);
+  const changed = await updateDraft(tx, {
+    id: row.id,
+    ...(document?.content ?? row),
+    ...columnsOf(row, body),
+    visibility: body.visibility ?? row.visibility,
+    tier: body.tier ?? row.tier,
+    provenance: body.provenance === undefined ? row.provenance : readProvenance(body.provenance),
+    changeSummary: body.changeSummary ?? row.changeSummary,
+    changeType: body.changeType ?? row.changeType,
+  });
+  if (!changed) throw new Error(`Cannot update definition ${row.id}, which is locked and a draft`);
 }
 
 /** The refusal of an edit of what is no draft any more. */
@@ -67,20 +87,18 @@ function refuseTier({ caller, org }: Writer, tier: UpdateDefinition["tier"]): vo
   throw refuseInput([{ path: "tier", message: `must be ${natural} in this organization, or pro` }]);
 }
 
-/** What the draft's content becomes; its references are replaced where the document changes. */
-async function changeContent(
-  tx: Sql,
+/** What the draft's document becomes; `null` when it stays as it is. */
+async function changeDocument(
+  documents: DefinitionDeps["documents"],
   row: DefinitionRow,
   body: UpdateDefinition,
-): Promise<DefinitionContent> {
+): Promise<WrittenDocument | null> {
   const changes = documentChanges(row, body);
-  if (body.yaml === undefined && Object.keys(changes).length === 0)
-    return { ...row, ...columnsOf(row, body) };
-  if (body.yaml !== undefined) requireVersion(row, readDocument(body.yaml, row).version);
-  const yaml = editDefinition(body.yaml ?? row.yaml, changes);
-  const source = readDocument(yaml, row);
-  await replaceDefinitionReferences(tx, row.id, listReferences(source));
-  return { ...contentOf(yaml, source), ...columnsOf(row, body) };
+  const given = body.yaml === undefined ? null : await requireDocument(documents, body.yaml, row);
+  if (given) requireVersion(row, given.version);
+  if (Object.keys(changes).length === 0) return given;
+  const yaml = await documents.edit({ yaml: body.yaml ?? row.yaml, changes });
+  return requireDocument(documents, yaml, row);
 }
 
 function documentChanges(row: DefinitionRow, body: UpdateDefinition): DefinitionChanges {

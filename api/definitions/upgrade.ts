@@ -1,22 +1,16 @@
 /** Upgrading: a line whose latest version has no runtime text gets a new major version that has one. */
-import { editDefinition } from "../../shared/definition_edit.ts";
-import type { DefinitionSource } from "../../shared/definition_source.ts";
+import { isDeepStrictEqual } from "node:util";
 import { nextMajor } from "../../shared/definition_versions.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { TRANSLATOR_VERSION } from "../../shared/translate/translate.ts";
 import { lockLine } from "../../sql/definition_lines.ts";
-import {
-  type DefinitionContent,
-  type DefinitionRow,
-  findLatestDefinition,
-  listVersionNumbers,
-} from "../../sql/definitions.ts";
-import type { Pool, Sql } from "../../sql/pool.ts";
+import { type DefinitionRow, findLatestDefinition, listVersionNumbers } from "../../sql/definitions.ts";
+import type { Sql } from "../../sql/pool.ts";
 import type { DefinitionAddress } from "./address.ts";
-import { contentOf, readDocument } from "./document.ts";
-import { addDraft, versionExists, type Writer } from "./new_draft.ts";
+import { type DefinitionDeps, requireDocument, type WrittenDocument } from "./document.ts";
+import { addDraft, type NewDraft, versionExists, type Writer } from "./new_draft.ts";
 import { definitionNotFound } from "./reading.ts";
-import { requireOwnLine } from "./writing.ts";
+import { changePrepared, requireOwnLine } from "./writing.ts";
 
 export interface UpgradeResult {
   type: string;
@@ -28,30 +22,45 @@ export interface UpgradeResult {
   upgraded: boolean;
 }
 
+/** What an upgrade begins with: the line is locked. */
+interface Before {
+  latest: DefinitionRow;
+  versions: string[];
+}
+
 /** Throws ALREADY_DUAL_STORAGE when the latest version has a runtime text. A version in the path has to be there. */
 export async function upgradeDefinition(
-  sql: Pool,
+  { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: DefinitionAddress; yaml: string },
 ): Promise<UpgradeResult> {
-  const { writer, address, yaml } = given;
+  const { writer, address } = given;
   const lineId = await requireOwnLine(sql, writer, address);
-  return sql.begin(async (tx) => {
-    await lockLine(tx, lineId);
-    const versions = await listVersionNumbers(tx, lineId);
-    const latest = await findLatestDefinition(tx, lineId);
-    const isThere = address.version === null || versions.includes(address.version);
-    if (!latest || !isThere) throw definitionNotFound(address, "version");
-    if (latest.runtimeMd !== null) throw alreadyUpgraded(latest);
-    const row = await addUpgraded(tx, { latest, versions, yaml, writer });
-    return {
-      type: row.type,
-      name: row.name,
-      version: row.version,
-      previousVersion: latest.version,
-      translatorVersion: TRANSLATOR_VERSION,
-      upgraded: row.runtimeMd !== null,
-    };
+  return changePrepared(sql, {
+    look: (on) => findUpgradable(on, lineId, address),
+    prepare: (before) => upgradedDocument(documents, given.yaml, before),
+    fits: (before, now) => isDeepStrictEqual(before.versions, now.versions),
+    change: async (tx, { latest }, document) => {
+      const row = await addUpgraded(tx, { latest, document, writer });
+      return {
+        type: row.type,
+        name: row.name,
+        version: row.version,
+        previousVersion: latest.version,
+        translatorVersion: TRANSLATOR_VERSION,
+        upgraded: row.runtimeMd !== null,
+      };
+    },
   });
+}
+
+async function findUpgradable(sql: Sql, lineId: string, address: DefinitionAddress): Promise<Before> {
+  await lockLine(sql, lineId);
+  const versions = await listVersionNumbers(sql, lineId);
+  const latest = await findLatestDefinition(sql, lineId);
+  const isThere = address.version === null || versions.includes(address.version);
+  if (!latest || !isThere) throw definitionNotFound(address, "version");
+  if (latest.runtimeMd !== null) throw alreadyUpgraded(latest);
+  return { latest, versions };
 }
 
 function alreadyUpgraded(latest: DefinitionRow): ApiError {
@@ -62,20 +71,26 @@ function alreadyUpgraded(latest: DefinitionRow): ApiError {
 }
 
 /** The document is the client's, its version the service's. */
-async function addUpgraded(
-  tx: Sql,
-  given: { latest: DefinitionRow; versions: readonly string[]; yaml: string; writer: Writer },
-): Promise<DefinitionRow> {
-  const { latest, versions, writer } = given;
+async function upgradedDocument(
+  documents: DefinitionDeps["documents"],
+  yaml: string,
+  { latest, versions }: Before,
+): Promise<WrittenDocument> {
   const version = nextMajor(versions);
   if (version === null) throw versionExists(latest, versions);
-  readDocument(given.yaml, latest);
-  const yaml = editDefinition(given.yaml, { version });
-  const source = readDocument(yaml, latest);
+  await requireDocument(documents, yaml, latest);
+  return requireDocument(documents, await documents.edit({ yaml, changes: { version } }), latest);
+}
+
+async function addUpgraded(
+  tx: Sql,
+  given: { latest: DefinitionRow; document: WrittenDocument; writer: Writer },
+): Promise<DefinitionRow> {
+  const { latest, document, writer } = given;
   return addDraft(tx, writer, {
     lineId: latest.lineId,
-    source,
-    content: { ...contentOf(yaml, source), ...columnsOf(latest, source) },
+    document,
+    columns: columnsOf(latest, document),
     visibility: latest.visibility,
     // Stored as it was read here before.
     provenance: latest.provenance as object | null,
@@ -85,8 +100,8 @@ async function addUpgraded(
 }
 
 /** What a workflow's document does not say of its columns stays as it was: it has no place for it. */
-function columnsOf(latest: DefinitionRow, { type, fields }: DefinitionSource): Partial<DefinitionContent> {
+function columnsOf(latest: DefinitionRow, { type, content }: WrittenDocument): NewDraft["columns"] & object {
   if (type !== "workflow") return {};
-  const { subdomain, tags } = fields;
+  const { subdomain, tags } = content;
   return { subdomain: subdomain ?? latest.subdomain, tags: tags.length > 0 ? tags : latest.tags };
 }

@@ -5,15 +5,17 @@ import { mayCompareContent } from "../../shared/policy.ts";
 import { SUBSCRIPTION_TIERS, type SubscriptionTier } from "../../shared/vocabulary.ts";
 import { listVersionHistory, type VersionHistoryRow } from "../../sql/definition_history.ts";
 import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
+import type { DefinitionRow } from "../../sql/definitions.ts";
 import { listMemberships } from "../../sql/organization_members.ts";
-import type { Pool, Sql } from "../../sql/pool.ts";
+import type { Sql } from "../../sql/pool.ts";
 import { access } from "../access.ts";
-import { conditionalJson } from "../conditional_json.ts";
+import { conditionalJson, conditionalText, joinJson } from "../conditional_json.ts";
+import { DIFF_FORMATS, type DiffMode } from "../documents/compare_documents.ts";
 import { requireAllowed } from "../require_allowed.ts";
 import { type Problem, refuseInput } from "../validation_problems.ts";
 import { DefinitionParams, parseLineAddress } from "./address.ts";
-import { compareVersions, DIFF_FORMATS, showsContent } from "./compare.ts";
-import { readQuery } from "./query_reader.ts";
+import type { DefinitionDeps } from "./document.ts";
+import { queryOf, readQuery } from "./query_reader.ts";
 import { readScope, requireDefinition, requireLine } from "./reading.ts";
 import { DIFF_DETAIL, VERSIONS_DETAIL } from "./versions_openapi.ts";
 
@@ -22,14 +24,14 @@ const MAX_LIMIT = 100;
 /** Further on no line has a version. */
 const MAX_OFFSET = 1_000_000_000;
 
-export function versionRoutes({ sql }: { sql: Pool }) {
+export function versionRoutes({ sql, documents }: DefinitionDeps) {
   return new Elysia({ prefix: "/definitions/:type/:name" })
     .use(access)
     .get(
       "/versions",
       async ({ params, request, visitor }) => {
         const address = parseLineAddress(params);
-        const page = parsePage(new URL(request.url).searchParams);
+        const page = parsePage(queryOf(request));
         const scope = await readScope(sql, visitor, request);
         const lineId = await requireLine(sql, { address, scope });
         const { total, versions } = await listVersionHistory(sql, { lineId, ...scope, ...page });
@@ -41,12 +43,14 @@ export function versionRoutes({ sql }: { sql: Pool }) {
       "/diff",
       async ({ params, request, visitor }) => {
         const address = parseLineAddress(params);
-        const { fromVersion, toVersion, mode } = parseComparison(new URL(request.url).searchParams);
+        const { fromVersion, toVersion, mode } = parseComparison(queryOf(request));
         const scope = await readScope(sql, visitor, request);
         const find = (version: string) => requireDefinition(sql, { address: { ...address, version }, scope });
         const [from, to] = await Promise.all([find(fromVersion), find(toVersion)]);
         if (showsContent(mode)) requireAllowed(mayCompareContent(await findViewerTier(sql, scope.viewer)));
-        return conditionalJson(request, compareVersions(from, to, mode));
+        const { type, name } = to;
+        const compared = await documents.compare({ type, name, from: from.yaml, to: to.yaml, mode });
+        return conditionalText(request, joinJson(presentCompared({ from, to }, mode), compared));
       },
       { publicAccess: true, params: DefinitionParams, detail: DIFF_DETAIL },
     );
@@ -73,13 +77,32 @@ function presentVersion(row: VersionHistoryRow) {
   };
 }
 
+/** What is told besides what the documents say. */
+function presentCompared({ from, to }: { from: DefinitionRow; to: DefinitionRow }, { full }: DiffMode) {
+  return {
+    fromVersion: from.version,
+    toVersion: to.version,
+    fromHash: from.hash,
+    toHash: to.hash,
+    fromPromptHash: from.promptHash,
+    toPromptHash: to.promptHash,
+    hasPromptChanges: from.promptHash !== to.promptHash,
+    ...(full ? { fromYaml: from.yaml, toYaml: to.yaml } : {}),
+  };
+}
+
+/** Whether an answer of this mode shows what documents say, and not only where they differ. */
+function showsContent({ format, full }: DiffMode): boolean {
+  return full || format !== "sections";
+}
+
 function parseComparison(query: URLSearchParams) {
   const { from, to, mode } = readQuery(query, (reader) => ({
     from: reader.text("from", MAX_VERSION_LENGTH) ?? "",
     to: reader.text("to", MAX_VERSION_LENGTH) ?? "",
     mode: {
       format: reader.word("format", DIFF_FORMATS),
-      full: reader.word("full", ["false", "true"]) === "true",
+      full: reader.flag("full", false),
     },
   }));
   const problems: Problem[] = Object.entries({ from, to })

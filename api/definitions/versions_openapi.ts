@@ -1,9 +1,9 @@
 /** How the routes of version history and comparison describe themselves. */
 import { SIGNIFICANCES } from "../../shared/definition_significance.ts";
 import { CHANGE_TYPES, DEFINITION_STATUSES } from "../../shared/vocabulary.ts";
+import { DIFF_FORMATS } from "../documents/compare_documents.ts";
 import { describe, failsWith } from "../openapi.ts";
 import { record } from "../openapi_schemas.ts";
-import { DIFF_FORMATS } from "./compare.ts";
 import {
   answers,
   DEFINITIONS_TAG,

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import type { Pool } from "../../sql/pool.ts";
 import { spawnApi, startApi } from "../helpers/api_process.ts";
 import { openTestDatabase } from "../helpers/database.ts";
 import { createFactory } from "../helpers/factory.ts";
+import { largeAgentYaml } from "../helpers/large_documents.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -67,6 +69,13 @@ describe("the API process refuses to start, in a line a problem,", () => {
   );
 });
 
+async function untilKeysAreWaitedFor(sql: Pool): Promise<void> {
+  await waitFor(async () => {
+    const [row] = await sql`select 1 from pg_locks where relation = 'api_keys'::regclass and not granted`;
+    return row !== undefined;
+  });
+}
+
 describe("the API process leaves", () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     test(
@@ -102,17 +111,33 @@ describe("the API process leaves", () => {
       await lock`lock table api_keys in access exclusive mode`;
       const running = ask();
       // The request is in the middle of its first query.
-      await waitFor(async () => {
-        const [row] = await db.sql`
-          select 1 from pg_locks where relation = 'api_keys'::regclass and not granted`;
-        return row !== undefined;
-      });
+      await untilKeysAreWaitedFor(db.sql);
       api.kill("SIGTERM");
       await waitFor(() => api.logLines().some((line) => line["message"] === "stopping"));
       await expect(ask()).rejects.toThrow();
       await lock`commit`;
       lock.release();
       expect((await running).status).toBe(200);
+      expect(await api.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "when a large document that was being read at SIGTERM has been answered",
+    async () => {
+      await using db = await openTestDatabase();
+      const { key } = await createFactory(db.sql).person();
+      await using api = await startApi({ DATABASE_URL: db.url });
+      const yaml = largeAgentYaml("large");
+      const running = api.request("/api/v1/definitions/agent/large", { method: "POST", key, body: { yaml } });
+      // The request has been let in: reading takes far longer than what comes before it.
+      await waitFor(async () => {
+        const [row] = await db.sql`select 1 from api_keys where last_used_at is not null`;
+        return row !== undefined;
+      });
+      api.kill("SIGTERM");
+      expect((await running).status).toBe(201);
       expect(await api.exited).toBe(0);
     },
     TIMEOUT_MS,
@@ -130,11 +155,7 @@ describe("the API process leaves", () => {
       const running = fetch(`${api.url}/api/v1/export/datasets`, {
         headers: { authorization: `Bearer ${key}` },
       }).catch((error: unknown) => error);
-      await waitFor(async () => {
-        const [row] = await db.sql`
-          select 1 from pg_locks where relation = 'api_keys'::regclass and not granted`;
-        return row !== undefined;
-      });
+      await untilKeysAreWaitedFor(db.sql);
       api.kill("SIGTERM");
       await waitFor(() => api.logLines().some((line) => line["message"] === "stopping"));
       api.kill("SIGTERM");

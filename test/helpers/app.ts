@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { AnyElysia } from "elysia";
 import { type App, type AppDeps, buildApp } from "../../api/app.ts";
 import { openCallerMemory } from "../../api/caller_memory.ts";
+import { openDocuments } from "../../api/documents/documents.ts";
 import { createMetrics } from "../../api/metrics.ts";
 import { openCatalogMemory } from "../../api/models/catalog_memory.ts";
 import { canonicalPath } from "../../api/route_table.ts";
@@ -99,6 +100,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     boss: await openQueue(sql, (error) => {
       throw error;
     }),
+    documents: openDocuments(),
     // It follows nothing by itself: tests say when there is something new.
     catalog: openCatalogMemory({ sql, log }),
     callers: openCallerMemory({ sql, log }),
@@ -128,7 +130,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       return response;
     },
     async [Symbol.asyncDispose]() {
-      await deps.boss.stop({ graceful: false });
+      await Promise.all([deps.boss.stop({ graceful: false }), deps.documents.close()]);
       await Promise.all([deps.sql.end({ timeout: 1 }), deps.exportSql.end({ timeout: 1 })]);
       await db[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });

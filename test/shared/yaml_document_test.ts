@@ -35,6 +35,14 @@ const ALIAS_BOMB = lines(
 
 const HOSTILE: readonly (readonly [what: string, text: string, because: string])[] = [
   ["50,000 opening brackets", "[".repeat(50_000), "20000 keys"],
+  ["50,000 opening braces", "{".repeat(50_000), "20000 keys"],
+  ["50,000 brackets, each on a line", "[\n".repeat(50_000), "20000 keys"],
+  ["50,000 pairs of brackets", `${"[".repeat(50_000)}${"]".repeat(50_000)}`, "20000 keys"],
+  ["50,000 pairs of braces", `${"{".repeat(50_000)}${"}".repeat(50_000)}`, "20000 keys"],
+  ["brackets as a value", `a: ${"[".repeat(50_000)}`, "20000 keys"],
+  ["braces in a list of a block", `a:\n  - ${"{".repeat(50_000)}`, "20000 keys"],
+  ["brackets and braces in turn", fill("[{"), "20000 keys"],
+  ["brackets below every key", lines(700, (n) => `k${n}: ${"[".repeat(60)}`), "20000 keys"],
   ["brackets up to the limit of bytes", fill("["), "20000 keys"],
   ["braces", fill("{a: "), "20000 keys"],
   ["dashes on one line", fill("- "), "20000 keys"],
@@ -51,7 +59,12 @@ const HOSTILE: readonly (readonly [what: string, text: string, because: string])
   ["closing brackets", fill("]"), "20000 keys"],
   ["empty brackets", fill("[]"), "20000 keys"],
   ["commas in brackets", `[${fill(",")}`, "20000 keys"],
-  ["many aliases", `a: &a 1\nb: [${fill("*a,")}`, "20000 keys"],
+  ["many aliases", `a: &a 1\nb: [${fill("*a,")}`, "50 aliases"],
+  [
+    "anchors, and aliases of each",
+    `${lines(9000, (n) => `- &a${n} x`)}\n${lines(51, (n) => `- *a${n}`)}`,
+    "50 aliases",
+  ],
   ["many anchors", fill("&a "), "20000 keys"],
   ["many tags", fill("- !x\n"), "20000 keys"],
   ["many quotes", fill('"'), "20000 keys"],
@@ -60,6 +73,9 @@ const HOSTILE: readonly (readonly [what: string, text: string, because: string])
   ["empty lines", fill("\n"), "20000 lines"],
   ["comments", fill("#\n"), "20000 lines"],
   ["bad escapes", `"${fill("\\q")}"`, "escape"],
+  ["one key of a megabyte", `${"k".repeat(1_000_000)}: 1`, "1024 chars"],
+  ["one quoted key of a megabyte", `"${"k".repeat(1_000_000)}": 1`, "1024 chars"],
+  ["one key again and again", lines(6000, () => "a: 1"), "twice"],
   ["a very long key", `${"a".repeat(MAX_BYTES - 10)}: 1`, "1024 chars"],
   ["a list as a key", `? [${"a,".repeat(9000)}]\n: 1`, "as a key"],
 ];

@@ -223,8 +223,21 @@ test("the demo's registry shows something wherever one looks", async () => {
   const { totalCount, byTime, bySource, byVersion } = statistics as Record<string, readonly unknown[]>;
   expect(statistics).toMatchObject({ recentCount: Number(totalCount) });
   expect([byTime?.length, bySource?.length, byVersion?.length]).toEqual([31, 4, 3]);
+  expect(await read("/agent/code-reviewer/versions")).toMatchObject({
+    versions: [
+      { version: "1.2.0", changeType: "minor", changeSummary: "The description says what is looked at" },
+      { version: "1.1.0", changeSummary: "Can be found by what it is used for" },
+      { version: "1.0.0", changeType: "major", changeSummary: "The first version" },
+    ],
+  });
+  expect(await read("/agent/recipe-reviewer")).toMatchObject({ provenance: { dialecticRounds: 3 } });
+  for (const authorshipType of ["human", "agent", "collaborative", "automated"]) {
+    const { total } = (await read(`?authorshipType=${authorshipType}`)) as Record<string, unknown>;
+    expect([authorshipType, Number(total) > 0]).toEqual([authorshipType, true]);
+  }
   const [wrong] = await api.db.sql`
     select
+      (select count(*) from definitions where change_summary is null or provenance is null) as unexplained,
       (select count(*) from definitions where runtime_md is null) as unrendered,
       (select count(*) from definitions where risk_profile ->> 'aggregateRiskLevel' <> 'none') as alarms,
       (
@@ -234,5 +247,5 @@ test("the demo's registry shows something wherever one looks", async () => {
           select count(*), count(distinct recorded_by) from definition_executions where line_id = l.id
         )
       ) as miscounted`;
-  expect(wrong).toEqual({ unrendered: 0, alarms: 0, miscounted: 0 });
+  expect(wrong).toEqual({ unexplained: 0, unrendered: 0, alarms: 0, miscounted: 0 });
 }, 60_000);

@@ -104,7 +104,7 @@ test("texts are left out, references and the canonical text added, as the query 
     "string",
     false,
   ]);
-  const less = await read("?includeYaml=false&includeRuntime=false&other=1");
+  const less = await read("?includeYaml=false&includeRuntime=false");
   expect(["yaml" in less, "runtimeMd" in less]).toEqual([false, false]);
   const reference = { type: "agent", context: "dependencies.requires" };
   expect((await read("?includeRefs=true"))["refs"]).toEqual([

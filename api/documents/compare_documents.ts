@@ -1,39 +1,37 @@
-/** Two versions of a definition compared, as `…/diff` answers. */
+/** Two documents compared: what `…/diff` tells of the texts themselves. */
 import { diffFields, diffSections } from "../../shared/definition_diff.ts";
 import { classifyChanges, suggestBump } from "../../shared/definition_significance.ts";
 import { type DefinitionSource, parseDefinition } from "../../shared/definition_source.ts";
 import { unifiedDiff } from "../../shared/unified_diff.ts";
-import type { DefinitionRow } from "../../sql/definitions.ts";
+import type { DefinitionType } from "../../shared/vocabulary.ts";
 
 export const DIFF_FORMATS = ["sections", "fields", "unified"] as const;
 
 export interface DiffMode {
   format: (typeof DIFF_FORMATS)[number];
-  /** Also what is unchanged, and both documents. */
+  /** Also what is unchanged. */
   full: boolean;
 }
 
-/** Whether an answer of this mode shows what documents say, and not only where they differ. */
-export function showsContent({ format, full }: DiffMode): boolean {
-  return full || format !== "sections";
+export interface ComparedDocuments {
+  type: DefinitionType;
+  name: string;
+  /** The text before and the text after, both read here before. */
+  from: string;
+  to: string;
+  mode: DiffMode;
 }
 
 /** Everything that the mode has to tell of what makes `to` of `from`. */
-export function compareVersions(from: DefinitionRow, to: DefinitionRow, mode: DiffMode): object {
-  const [before, after] = [sourceOf(from), sourceOf(to)];
+export function compareDocuments({ type, name, from, to, mode }: ComparedDocuments): object {
+  const before = sourceOf(from, type);
+  const after = from === to ? before : sourceOf(to, type);
   const { added, removed, modified, unchanged } = diffSections(before, after);
   const shownUnchanged = mode.full ? unchanged : [];
   return {
-    fromVersion: from.version,
-    toVersion: to.version,
-    fromHash: from.hash,
-    toHash: to.hash,
     hasChanges: added.length + removed.length + modified.length > 0,
-    fromPromptHash: from.promptHash,
-    toPromptHash: to.promptHash,
-    hasPromptChanges: from.promptHash !== to.promptHash,
-    fromLineCount: countLines(from.yaml),
-    toLineCount: countLines(to.yaml),
+    fromLineCount: countLines(from),
+    toLineCount: countLines(to),
     sectionsAdded: added,
     sectionsRemoved: removed,
     sectionsModified: modified,
@@ -44,8 +42,7 @@ export function compareVersions(from: DefinitionRow, to: DefinitionRow, mode: Di
           sections: { added, removed, modified, unchanged: shownUnchanged },
         }
       : {}),
-    ...(mode.format === "unified" ? { unified: unifiedDiff(from.yaml, to.yaml, fileNameOf(to)) } : {}),
-    ...(mode.full ? { fromYaml: from.yaml, toYaml: to.yaml } : {}),
+    ...(mode.format === "unified" ? { unified: unifiedDiff(from, to, `${name}.${type}.yaml`) } : {}),
   };
 }
 
@@ -55,10 +52,9 @@ function compareFields(from: DefinitionSource, to: DefinitionSource, { full }: D
   return { fields, summary, classified, suggestedBump: suggestBump(classified) };
 }
 
-/** What was stored was read here before. */
-function sourceOf(row: DefinitionRow): DefinitionSource {
-  const parsed = parseDefinition(row.yaml, { type: row.type });
-  if (!parsed.ok) throw new Error(`Cannot read the document of definition ${row.id}, which is stored`);
+function sourceOf(yaml: string, type: DefinitionType): DefinitionSource {
+  const parsed = parseDefinition(yaml, { type });
+  if (!parsed.ok) throw new Error(`Cannot compare a document that does not read as ${type}`);
   return parsed.source;
 }
 
@@ -66,8 +62,4 @@ function sourceOf(row: DefinitionRow): DefinitionSource {
 function countLines(text: string): number {
   const breaks = text.split("\n").length - 1;
   return text.endsWith("\n") ? breaks : breaks + 1;
-}
-
-function fileNameOf({ type, name }: DefinitionRow): string {
-  return `${name}.${type}.yaml`;
 }

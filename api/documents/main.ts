@@ -1,0 +1,14 @@
+/** Entry point of the thread that does what takes long; it is given one task at a time (thread.ts). */
+import { parentPort } from "node:worker_threads";
+import { type DocumentTask, doTask } from "./tasks.ts";
+import type { ThreadAnswer } from "./thread.ts";
+
+function answer(task: DocumentTask): ThreadAnswer {
+  try {
+    return { ok: true, text: doTask(task) };
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
+
+parentPort?.on("message", (task: DocumentTask) => parentPort?.postMessage(answer(task)));

@@ -1,0 +1,23 @@
+/** The canonical text of a document and the same as an object, as `normalize=true` answers. */
+import { normalizeDefinition } from "../../shared/definition_normal_form.ts";
+import { parseDefinition } from "../../shared/definition_source.ts";
+import type { DefinitionType } from "../../shared/vocabulary.ts";
+
+/** `includeYaml: false` leaves the text out; what cannot be normalized comes with its own, and with the reason. */
+export function normalizeDocument(given: {
+  type: DefinitionType;
+  yaml: string;
+  includeYaml: boolean;
+}): object {
+  const { yaml, ...rest } = normalize(given);
+  return { ...(given.includeYaml ? { yaml } : {}), ...rest };
+}
+
+function normalize({ type, yaml }: { type: DefinitionType; yaml: string }) {
+  const parsed = parseDefinition(yaml, { type });
+  const result = parsed.ok
+    ? normalizeDefinition(parsed.source)
+    : { ok: false as const, message: parsed.problems[0]?.message ?? "the document does not parse" };
+  if (!result.ok) return { yaml, normalized: null, normalizationError: result.message };
+  return { yaml: result.yaml, normalized: result.normalized };
+}

@@ -1,0 +1,69 @@
+/** All that the registry stores and tells of a document, from one reading of its text. */
+import { type DefinitionReference, listReferences } from "../../shared/definition_ref.ts";
+import { type DefinitionSource, hashDefinition, parseDefinition } from "../../shared/definition_source.ts";
+import { type SafetyScan, scanDefinition } from "../../shared/safety_scan.ts";
+import { translateDefinition } from "../../shared/translate/translate.ts";
+import type { DefinitionType } from "../../shared/vocabulary.ts";
+import type { DefinitionProblem } from "../../shared/yaml_problems.ts";
+import type { DefinitionContent } from "../../sql/definitions.ts";
+
+/** Plain values only: they cross to another thread and back as JSON. */
+export interface ReadDocument {
+  type: DefinitionType;
+  name: string;
+  version: string;
+  /** Everything that is stored of the document besides its text. */
+  content: Omit<DefinitionContent, "yaml">;
+  references: DefinitionReference[];
+  /** Why there is no runtime text; `null` when there is one. */
+  failure: { reason: string; path: string; message: string } | null;
+  /** `null` when the scan itself failed. */
+  scan: SafetyScan | null;
+}
+
+export type DocumentReading =
+  | { ok: true; document: ReadDocument }
+  | { ok: false; problems: DefinitionProblem[] };
+
+/** Reads what is to be a definition of the type; whether its name and version fit is for the caller to say. */
+export function readDocument(given: { type: DefinitionType; yaml: string }): DocumentReading {
+  const parsed = parseDefinition(given.yaml, given);
+  if (!parsed.ok) return parsed;
+  const { source } = parsed;
+  const { type, name, version, fields } = source;
+  const { failure, ...runtime } = render(source);
+  const { displayName, description, domain, subdomain, agentType, author, tags } = fields;
+  const columns = { displayName, description, domain, subdomain, agentType, author, tags };
+  return {
+    ok: true,
+    document: {
+      type,
+      name,
+      version,
+      content: { hash: hashDefinition(source), ...columns, ...runtime },
+      references: listReferences(source),
+      failure,
+      scan: scan(source),
+    },
+  };
+}
+
+function render({ type, name, version, body }: DefinitionSource) {
+  const translation = translateDefinition({ type, name, version, body });
+  if (!translation.ok) {
+    const { reason, path, message } = translation;
+    const none = { runtimeMd: null, promptHash: null, translatorVersion: null };
+    return { ...none, translationError: { reason, path }, failure: { reason, path, message } };
+  }
+  const { runtimeMd, promptHash, translatorVersion } = translation;
+  return { runtimeMd, promptHash, translatorVersion, translationError: null, failure: null };
+}
+
+/** A scan that fails is a warning, and no reason to refuse a document. */
+function scan(source: DefinitionSource): SafetyScan | null {
+  try {
+    return scanDefinition(source);
+  } catch {
+    return null;
+  }
+}

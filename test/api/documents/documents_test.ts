@@ -1,0 +1,131 @@
+import { expect, test } from "bun:test";
+import { compareDocuments } from "../../../api/documents/compare_documents.ts";
+import { openDocuments } from "../../../api/documents/documents.ts";
+import { normalizeDocument } from "../../../api/documents/normalize_document.ts";
+import { readDocument } from "../../../api/documents/read_document.ts";
+import { editDefinition } from "../../../shared/definition_edit.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { agentYaml, ask, write } from "../../helpers/definitions.ts";
+import { readDemoDefinitions } from "../../helpers/demo_definitions.ts";
+import { largeAgentYaml } from "../../helpers/large_documents.ts";
+import { openListeningApp } from "../../helpers/listening_app.ts";
+
+const AS_JSON = (value: unknown) => JSON.parse(JSON.stringify(value));
+
+test("the thread says what the functions say", async () => {
+  const documents = openDocuments({ inlineLength: 0 });
+  for (const { type, yaml } of readDemoDefinitions()) {
+    const given = { type, yaml };
+    expect(await documents.read(given)).toEqual(AS_JSON(readDocument(given)));
+    const changes = { version: "9.9.9", description: "Says something else" };
+    const edited = await documents.edit({ yaml, changes });
+    expect(edited).toBe(editDefinition(yaml, changes));
+    const normal = { ...given, includeYaml: true };
+    expect(JSON.parse(await documents.normalize(normal))).toEqual(AS_JSON(normalizeDocument(normal)));
+    const mode = { format: "fields", full: true } as const;
+    const both = { type, name: "x", from: yaml, to: edited, mode };
+    expect(JSON.parse(await documents.compare(both))).toEqual(AS_JSON(compareDocuments(both)));
+  }
+  await documents.close();
+});
+
+test("fifty who ask the same at once are one, and later ones ask for nothing", async () => {
+  const documents = openDocuments({ maxWaiting: { reads: 1, writes: 1 } });
+  const [from, to] = [largeAgentYaml("large"), largeAgentYaml("large", "1.1.0", 1)];
+  const mode = { format: "sections", full: false } as const;
+  const compare = () => documents.compare({ type: "agent", name: "large", from, to, mode });
+  const texts = await Promise.all(Array.from({ length: 50 }, compare));
+  expect(new Set(texts).size).toBe(1);
+  expect(JSON.parse(texts[0] ?? "")).toMatchObject({ hasChanges: true, fromLineCount: 9_009 });
+  await documents.close();
+  // There is no thread any more that could be asked.
+  expect(await compare()).toBe(texts[0] ?? "");
+});
+
+test("what does not read is a list of problems, from the thread too", async () => {
+  const documents = openDocuments();
+  for (const yaml of ["agent: {", `agent: {\n${"# a comment\n".repeat(1_000)}`]) {
+    expect(await documents.read({ type: "agent", yaml })).toMatchObject({
+      ok: false,
+      problems: [{ path: "yaml" }],
+    });
+  }
+  // Not `rejects`: while it waits, Bun hands out no messages of threads.
+  const edited = documents.edit({ yaml: `a: b: c${" ".repeat(9_000)}`, changes: {} });
+  expect(await edited.catch(String)).toContain("it does not parse");
+  await documents.close();
+});
+
+test("what is too much for the thread is refused, to be tried again; reads before writes", async () => {
+  const documents = openDocuments({ maxWaiting: { reads: 1, writes: 2 } });
+  const normalize = (version: string) =>
+    documents
+      .normalize({ type: "agent", yaml: largeAgentYaml("large", version), includeYaml: false })
+      .then(() => "done", refusalOf);
+  const read = (version: string) =>
+    documents.read({ type: "agent", yaml: largeAgentYaml("large", version) }).then(() => "done", refusalOf);
+  const refused = [503, "SERVICE_UNAVAILABLE", "2"];
+  const outcomes = Promise.all([
+    normalize("1.0.0"),
+    normalize("1.0.1"),
+    normalize("1.0.2"),
+    // The same question as the one that is being answered.
+    normalize("1.0.0"),
+    read("1.0.0"),
+    read("1.0.1"),
+    documents.read({ type: "agent", yaml: agentYaml("small") }).then(({ ok }) => ok),
+  ]);
+  expect(await outcomes).toEqual(["done", "done", refused, "done", "done", refused, true]);
+  expect(await normalize("1.0.2")).toBe("done");
+  await documents.close();
+});
+
+function refusalOf(error: unknown) {
+  if (!(error instanceof ApiError)) throw error;
+  return [error.status, error.code, error.headers["Retry-After"]];
+}
+
+test("others are answered while large documents are read, edited, compared and normalized", async () => {
+  await using server = await openListeningApp();
+  const api = server.app;
+  const { documents } = api.deps;
+  const [yaml, next] = [largeAgentYaml("large"), largeAgentYaml("large", "1.1.0", 1)];
+  const mode = { format: "fields", full: false } as const;
+  const works: Readonly<Record<string, () => Promise<unknown>>> = {
+    read: () => documents.read({ type: "agent", yaml }),
+    "read another": () => documents.read({ type: "agent", yaml: next }),
+    edit: () => documents.edit({ yaml, changes: { description: "Says something else" } }),
+    compare: () => documents.compare({ type: "agent", name: "large", from: yaml, to: next, mode }),
+    normalize: () => documents.normalize({ type: "agent", yaml, includeYaml: true }),
+  };
+  for (const [what, work] of Object.entries(works)) {
+    // An answer takes a millisecond; without a thread there would be none before the work is done.
+    const answers = await countAnswers(`${server.origin}/health/live`, work());
+    expect([what, answers > 20]).toEqual([what, true]);
+  }
+  const person = await api.make.person({ tier: "pro" });
+  for (const text of [yaml, next]) {
+    const body = { yaml: text, visibility: "public" };
+    expect((await write(api, "/agent/large", person, { body })).status).toBe(201);
+  }
+  for (const version of ["1.0.0", "1.1.0"]) {
+    expect((await write(api, `/agent/large@${version}/publish`, person)).status).toBe(200);
+  }
+  for (const path of ["/diff?from=1.0.0&to=1.1.0&format=fields", "@1.0.0?normalize=true"]) {
+    expect([path, (await ask(api, `/agent/large${path}`, person)).status]).toEqual([path, 200]);
+  }
+}, 60_000);
+
+/** How often a cheap route answers before the work is done. */
+async function countAnswers(url: string, work: Promise<unknown>): Promise<number> {
+  let answers = 0;
+  let isDone = false;
+  const done = work.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    if ((await fetch(url)).ok) answers += 1;
+  }
+  await done;
+  return answers;
+}

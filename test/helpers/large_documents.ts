@@ -1,0 +1,19 @@
+/** Documents near the limits, which take long to read. */
+
+/** An explorer of some 150 KB with 9,000 keys; another `variant` has other values. */
+export function largeAgentYaml(name: string, version = "1.0.0", variant = 0): string {
+  const keys = Array.from({ length: 9_000 }, (_, n) => `    k${n}: v${(n * (variant + 1)) % 97}`);
+  return [
+    "agent:",
+    "  interface:",
+    `    name: ${name}`,
+    `    version: "${version}"`,
+    "    description: As much as a document may hold, and a little less.",
+    "    agentType: explorer",
+    "  mission:",
+    "    opener: You look at one key after the other and report what you find.",
+    "  knowledge_base:",
+    ...keys,
+    "",
+  ].join("\n");
+}
