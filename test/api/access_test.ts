@@ -1,0 +1,82 @@
+/** Who gets what: every row of test/helpers/access_table.ts × every kind of caller. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { buildRouteTable } from "../../api/route_table.ts";
+import { CALLERS, expectedOf } from "../helpers/access_classes.ts";
+import { type Asked, askAll, type Row, routeOf } from "../helpers/access_rows.ts";
+import { type AccessScene, openAccessScene } from "../helpers/access_scene.ts";
+import { ACCESS_TABLE } from "../helpers/access_table.ts";
+
+let scene: AccessScene;
+beforeAll(async () => {
+  scene = await openAccessScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+function titleOf({ route, about }: Row): string {
+  return about === undefined ? route : `${route} ${about}`;
+}
+
+function isRefused({ status }: Asked): boolean {
+  return status >= 400;
+}
+
+/** Whether there is something that the caller is not to know of. */
+function isHidden({ status, verdict }: Asked, { inOrg }: Row): boolean {
+  return status === 404 || (inOrg === true && verdict === "403 ORG_ACCESS_DENIED");
+}
+
+/** What the audit log says of each of these requests. */
+async function auditedOf(answers: readonly Asked[]) {
+  const { sql } = scene.api.db;
+  const ids = answers.map(({ requestId }) => requestId);
+  const rows = await sql<{ requestId: string; action: string }[]>`
+    select request_id, action from audit_log where request_id in ${sql(ids)} order by id`;
+  return answers.map(({ caller, requestId }) => [
+    caller,
+    rows.filter((found) => found.requestId === requestId).map(({ action }) => action),
+  ]);
+}
+
+test("every route of the app has a row, and every row is of one", () => {
+  const routes = new Set(scene.api.app.routes.map(routeOf));
+  expect([...new Set(ACCESS_TABLE.map(({ route }) => route))].sort()).toEqual([...routes].sort());
+});
+
+test("every route that writes has a row that says what it leaves in the audit log", () => {
+  const { routes } = scene.api.app;
+  const find = buildRouteTable(routes);
+  const writing = routes.map(routeOf).filter((route) => {
+    const [method = "", pattern = ""] = route.split(" ");
+    const match = find(method, pattern);
+    return match.found && match.route.writes;
+  });
+  const audited = ACCESS_TABLE.filter(({ audit }) => audit !== undefined).map(({ route }) => route);
+  expect(writing.length).toBeGreaterThan(15);
+  expect(writing.filter((route) => !audited.includes(route))).toEqual([]);
+});
+
+describe("each caller gets what the table says, and leaves what it says in the audit log:", () => {
+  for (const row of ACCESS_TABLE) {
+    test(titleOf(row), async () => {
+      const answers = await askAll(scene, row, { callers: CALLERS });
+      const expected = CALLERS.map((caller) => [caller, expectedOf(row.access, caller, row.ok)]);
+      expect(answers.map(({ caller, verdict }) => [caller, verdict])).toEqual(expected);
+      const notes = row.audit === undefined ? [] : [row.audit];
+      const noted = answers.map((answer) => [answer.caller, isRefused(answer) ? [] : notes]);
+      expect(await auditedOf(answers)).toEqual(noted);
+      for (const { caller, seen, askForNothing } of answers.filter((answer) => isHidden(answer, row))) {
+        expect([caller, seen]).toEqual([caller, await askForNothing()]);
+      }
+    });
+  }
+});
+
+describe("HEAD is refused to whom GET is:", () => {
+  for (const row of ACCESS_TABLE.filter(({ route }) => route.startsWith("GET"))) {
+    test(titleOf(row), async () => {
+      const answers = await askAll(scene, row, { callers: CALLERS, method: "HEAD" });
+      const expected = CALLERS.map((caller) => [caller, expectedOf(row.access, caller, row.ok).slice(0, 3)]);
+      expect(answers.map(({ caller, verdict }) => [caller, verdict])).toEqual(expected);
+    });
+  }
+});
