@@ -71,11 +71,17 @@ describe("each caller gets what the table says, and leaves what it says in the a
   }
 });
 
+/** HEAD is GET to all that decides; these get every kind of answer. */
+const SOME_CALLERS = ["anonymous", "outsider", "viewer", "owner", "automationKey", "revokedKey"] as const;
+
 describe("HEAD is refused to whom GET is:", () => {
   for (const row of ACCESS_TABLE.filter(({ route }) => route.startsWith("GET"))) {
     test(titleOf(row), async () => {
-      const answers = await askAll(scene, row, { callers: CALLERS, method: "HEAD" });
-      const expected = CALLERS.map((caller) => [caller, expectedOf(row.access, caller, row.ok).slice(0, 3)]);
+      const answers = await askAll(scene, row, { callers: SOME_CALLERS, method: "HEAD" });
+      const expected = SOME_CALLERS.map((caller) => [
+        caller,
+        expectedOf(row.access, caller, row.ok).slice(0, 3),
+      ]);
       expect(answers.map(({ caller, verdict }) => [caller, verdict])).toEqual(expected);
     });
   }
