@@ -55,12 +55,33 @@ test("every route that writes has a row that says what it leaves in the audit lo
   expect(writing.filter((route) => !audited.includes(route))).toEqual([]);
 });
 
-describe("each caller gets what the table says, and leaves what it says in the audit log:", () => {
+/** What the log says came of each of these requests: one line each. */
+function loggedOf(answers: readonly Asked[]) {
+  const lines = Map.groupBy(scene.api.logLines, ({ requestId }) => requestId);
+  return answers.map(({ caller, requestId }) => {
+    const told = lines.get(requestId) ?? [];
+    return [caller, ...told.map(({ status, code }) => (code ? `${status} ${code}` : String(status)))];
+  });
+}
+
+/** Emails of the scene, and the names of fields that are for members. */
+const PRIVATE = /@example\.com|"(email|subscriptionTier|memberCount|members|platformRole)"/;
+
+test("what anybody may read tells no email, plan or member", async () => {
+  for (const row of ACCESS_TABLE.filter(({ access }) => access === "everyone")) {
+    const [asked] = await askAll(scene, row, { callers: ["anonymous"] });
+    const told = PRIVATE.exec(asked?.text ?? "")?.[0];
+    expect([titleOf(row), asked?.status, told]).toEqual([titleOf(row), row.ok, undefined]);
+  }
+});
+
+describe("each caller gets what the table says, and leaves a line in the log and its row in the audit log:", () => {
   for (const row of ACCESS_TABLE) {
     test(titleOf(row), async () => {
       const answers = await askAll(scene, row, { callers: CALLERS });
       const expected = CALLERS.map((caller) => [caller, expectedOf(row.access, caller, row.ok)]);
       expect(answers.map(({ caller, verdict }) => [caller, verdict])).toEqual(expected);
+      expect(loggedOf(answers)).toEqual(expected);
       const notes = row.audit === undefined ? [] : [row.audit];
       const noted = answers.map((answer) => [answer.caller, isRefused(answer) ? [] : notes]);
       expect(await auditedOf(answers)).toEqual(noted);

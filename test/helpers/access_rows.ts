@@ -48,6 +48,7 @@ export interface Asked {
   caller: CallerName;
   requestId: string;
   status: number;
+  text: string;
   /** The status and, of a refusal, its code. */
   verdict: string;
   /** Everything the client sees that is not another with each request. */
@@ -96,7 +97,7 @@ async function askAs(caller: CallerName, wish: Wish): Promise<Asked> {
     ? { subject, slug: freeName() }
     : { subject: isUuid(subject) ? crypto.randomUUID() : freeName(), slug };
   return {
-    ...{ caller, requestId, status, seen },
+    ...{ caller, requestId, status, text, seen },
     verdict: status < 400 || text === "" ? String(status) : `${status} ${JSON.parse(text).error.code}`,
     askForNothing: async () => (await send(wish, { ...nothing, requestId })).seen,
   };
