@@ -13,7 +13,7 @@ const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0xffff];
  */
 export function clientAddress(headers: Headers, peer: string | null, trustProxy: boolean): string {
   const lastHop = trustProxy ? headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;
-  const address = lastHop || peer || "unknown";
+  const address = withoutPort(lastHop || peer || "unknown");
   const groups = groupsOf(address);
   return groups && MAPPED_PREFIX.every((group, index) => group === groups[index])
     ? groups
@@ -21,6 +21,12 @@ export function clientAddress(headers: Headers, peer: string | null, trustProxy:
         .flatMap((group) => [group >> 8, group & 0xff])
         .join(".")
     : address;
+}
+
+/** Some proxies add the connection's port, with which every connection would have a limit of its own. */
+function withoutPort(address: string): string {
+  const [, bracketed, dotted] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(address) ?? [];
+  return bracketed ?? dotted ?? address;
 }
 
 /**

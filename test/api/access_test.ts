@@ -42,17 +42,40 @@ test("every route of the app has a row, and every row is of one", () => {
   expect([...new Set(ACCESS_TABLE.map(({ route }) => route))].sort()).toEqual([...routes].sort());
 });
 
-test("every route that writes has a row that says what it leaves in the audit log", () => {
+/** Those of the app that change something, as rows write them. */
+function writingRoutes(): string[] {
   const { routes } = scene.api.app;
   const find = buildRouteTable(routes);
-  const writing = routes.map(routeOf).filter((route) => {
+  return routes.map(routeOf).filter((route) => {
     const [method = "", pattern = ""] = route.split(" ");
     const match = find(method, pattern);
     return match.found && match.route.writes;
   });
+}
+
+test("every route that writes has a row that says what it leaves in the audit log", () => {
+  const writing = writingRoutes();
   const audited = ACCESS_TABLE.filter(({ audit }) => audit !== undefined).map(({ route }) => route);
   expect(writing.length).toBeGreaterThan(15);
   expect(writing.filter((route) => !audited.includes(route))).toEqual([]);
+});
+
+test("a session's cookie writes nothing for a page of another site, whatever the route", async () => {
+  const { key } = await scene.callers.session();
+  for (const route of writingRoutes()) {
+    const [method = "", pattern = ""] = route.split(" ");
+    const response = await scene.api.request(pattern.replaceAll(/:\w+/g, "x"), {
+      method,
+      headers: {
+        cookie: `session=${key}`,
+        origin: "https://evil.example",
+        "content-type": "application/json",
+      },
+      body: pattern.endsWith("/login") ? '{"email":"a@example.com","password":"x"}' : "{}",
+    });
+    const { error } = (await response.json()) as { error: { code: string } };
+    expect([route, response.status, error.code]).toEqual([route, 403, "FORBIDDEN_ORIGIN"]);
+  }
 });
 
 /** What the log says came of each of these requests: one line each. */

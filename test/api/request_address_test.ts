@@ -16,6 +16,16 @@ describe("clientAddress()", () => {
     expect(clientAddress(new Headers({ "x-forwarded-for": " " }), "192.0.2.1", true)).toBe("192.0.2.1");
   });
 
+  test("is without the port that some proxies add", () => {
+    for (const [hop, address] of [
+      ["203.0.113.9:50123", "203.0.113.9"],
+      ["[2001:db8::1]:50123", "2001:db8::1"],
+      ["2001:db8::1:5012", "2001:db8::1:5012"],
+    ] as const) {
+      expect(clientAddress(new Headers({ "x-forwarded-for": hop }), null, true)).toBe(address);
+    }
+  });
+
   test("is IPv4 where it is written as IPv6", () => {
     for (const peer of ["::ffff:198.51.100.7", "::FFFF:c633:6407", "0:0:0:0:0:ffff:c633:6407"]) {
       expect(clientAddress(new Headers(), peer, false)).toBe("198.51.100.7");

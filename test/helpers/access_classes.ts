@@ -73,6 +73,8 @@ export const ACCESS = {
   sessionsOfOthers: { ...SESSIONS, session: "404 NOT_FOUND" },
   /** Members of the organization, which others may know to exist. */
   members: MEMBERS,
+  /** Nobody: there is no such organization. */
+  membersOfNone: { ...refuse(CALLERS, "404 ORG_NOT_FOUND"), ...KNOWN },
 
   /** Members of the organization; for others there is no such definition. */
   definitionMembers: MEMBERS_OR_404,

@@ -177,6 +177,9 @@ const PEOPLE = [
   row("GET /orgs/:slug/members", "members", 200, { of: orgSlug }),
   row("GET /orgs/:slug/projects", "members", 200, { of: orgSlug }),
   row("GET /orgs/:slug/usage", "members", 200, { of: orgSlug }),
+  ...["", "/members", "/projects", "/usage"].map((what) =>
+    row(`GET /orgs/:slug${what}`, "membersOfNone", 200, { about: "of none", of: newName }),
+  ),
   row("GET /orgs/:slug/profile", "everyone", 200, { of: orgSlug }),
   row("GET /users/:id", "everyone", 200, { of: userId }),
   row("POST /users/batch", "everyone", 200, { of: userId, body: (id) => ({ ids: [id] }) }),
