@@ -1,7 +1,11 @@
-/** The address a request is counted by. */
+/** The address a request comes from, and by what part of it requests are counted. */
+import { isIPv6 } from "node:net";
 
-/** An IPv4 client of a socket that listens on both families. */
-const MAPPED_PREFIX = "::ffff:";
+const GROUPS = 8;
+/** Of these, the first are the network, a /64, and the others the host's own choice. */
+const NETWORK_GROUPS = 4;
+/** `::ffff:0:0/96`: an IPv4 client of a socket that listens on both families. */
+const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0xffff];
 
 /**
  * The connection's other end; behind a proxy that is trusted, what that proxy says: the last hop of
@@ -9,6 +13,42 @@ const MAPPED_PREFIX = "::ffff:";
  */
 export function clientAddress(headers: Headers, peer: string | null, trustProxy: boolean): string {
   const lastHop = trustProxy ? headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;
-  const address = lastHop || peer || "unknown";
-  return address.startsWith(MAPPED_PREFIX) ? address.slice(MAPPED_PREFIX.length) : address;
+  const address = withoutPort(lastHop || peer || "unknown");
+  const groups = groupsOf(address);
+  return groups && MAPPED_PREFIX.every((group, index) => group === groups[index])
+    ? groups
+        .slice(MAPPED_PREFIX.length)
+        .flatMap((group) => [group >> 8, group & 0xff])
+        .join(".")
+    : address;
+}
+
+/** Some proxies add the connection's port, with which every connection would have a limit of its own. */
+function withoutPort(address: string): string {
+  const [, bracketed, dotted] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(address) ?? [];
+  return bracketed ?? dotted ?? address;
+}
+
+/**
+ * What limits per address count: an IPv4 address, and of IPv6 the /64 that it is in. One subscriber has at least that
+ * many, and would otherwise have a limit for each.
+ */
+export function networkOf(address: string): string {
+  const groups = groupsOf(address);
+  if (!groups) return address;
+  const network = groups.slice(0, NETWORK_GROUPS).map((group) => group.toString(16));
+  return `${network.join(":")}::/64`;
+}
+
+/** The eight numbers of an IPv6 address, however it is written; `null` for anything else. */
+function groupsOf(address: string): number[] | null {
+  if (!isIPv6(address)) return null;
+  const [withoutZone = ""] = address.split("%");
+  // In its one canonical spelling, which has no dotted decimals.
+  const canonical = new URL(`http://[${withoutZone}]`).hostname.slice(1, -1);
+  const [left = [], right = []] = canonical
+    .split("::")
+    .map((side) => side.split(":").filter((group) => group !== ""));
+  const zeros = Array<string>(GROUPS - left.length - right.length).fill("0");
+  return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16));
 }

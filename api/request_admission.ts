@@ -45,7 +45,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       if (error instanceof ApiError) {
         // Nobody but us can make a browser forget a cookie that scripts do not see.
         if (context.usesCookie) context.answerHeaders["Set-Cookie"] = clearedSessionCookie(config);
-        apply(context, addresses.take(context.address));
+        apply(context, addresses.take(context.network));
       }
       throw error;
     }
@@ -53,9 +53,9 @@ export function createAdmit(deps: AdmissionDeps): Admit {
 
   return async (headers, context, { looksPastCookie }) => {
     // Until the caller is known: a database that is away uses up nobody's requests.
-    Object.assign(context.answerHeaders, rateLimitHeaders(addresses.peek(context.address)));
+    Object.assign(context.answerHeaders, rateLimitHeaders(addresses.peek(context.network)));
     await identify(headers, context, !looksPastCookie);
     const { caller } = context;
-    apply(context, caller ? users.take(caller.userId) : addresses.take(context.address));
+    apply(context, caller ? users.take(caller.userId) : addresses.take(context.network));
   };
 }

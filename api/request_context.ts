@@ -17,6 +17,8 @@ export interface RequestContext {
   readonly method: string;
   /** Address of the client, `unknown` where there is no connection. */
   readonly address: string;
+  /** By what limits per address count it: of IPv6 the whole /64. */
+  readonly network: string;
   /** `performance.now()` when the request arrived. */
   readonly startedAt: number;
   /** The pattern that matched, such as `/api/v1/export/datasets`; `null` when none did. */

@@ -7,6 +7,7 @@ import { ApiError } from "../shared/errors.ts";
 import { isSession, mayWrite } from "../shared/policy.ts";
 import { unauthorized } from "./authenticate.ts";
 import { answerError } from "./error_handler.ts";
+import { networkOf } from "./request_address.ts";
 import type { Admit } from "./request_admission.ts";
 import { readJsonText } from "./request_body.ts";
 import { bindContext, type RequestContext } from "./request_context.ts";
@@ -56,6 +57,7 @@ function newContext(request: Request, address: string): RequestContext {
     requestId: requestIdOf(request.headers),
     method: request.method,
     address,
+    network: networkOf(address),
     startedAt: performance.now(),
     route: null,
     caller: null,

@@ -130,7 +130,7 @@ export const Environment = Type.Object({
     default: 120,
     minimum: 1,
     maximum: MAX_INT32,
-    description: "requests per client address without a credential",
+    description: "requests per client address (of IPv6 per /64) without a credential",
   }),
   RATE_LIMIT_USER_PER_MINUTE: Type.Integer({
     default: 1200,

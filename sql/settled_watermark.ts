@@ -22,6 +22,9 @@ const FRESHNESS_WAIT_MS = 100;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
 
+/** In the place of the pid of prepared transactions. */
+export const NO_SESSION = 0;
+
 /** A session that keeps the watermark back, for the log. */
 export interface WatermarkBlocker {
   pid: number;
@@ -173,7 +176,7 @@ async function observe(sql: Sql): Promise<Observation> {
         and a.application_name <> all (${OWN_APPLICATION_NAMES})
       union all
       -- Locks of prepared transactions are those of no process. Which of them wrote, nobody tells.
-      select 0, min(x.prepared), 'prepared transactions ' || string_agg(x.gid, ', '), min(x.prepared), false, false, true
+      select ${NO_SESSION}::int, min(x.prepared), 'prepared transactions ' || string_agg(x.gid, ', '), min(x.prepared), false, false, true
       from pg_prepared_xacts as x
       where x.database = current_database()
         and exists (

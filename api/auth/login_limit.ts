@@ -23,7 +23,7 @@ export async function takeLoginAttempt(
   email: string,
 ): Promise<void> {
   const subjects: readonly LoginSubject[] = [
-    { kind: "address", value: context.address },
+    { kind: "address", value: context.network },
     { kind: "account", value: email },
   ];
   const limit = deps.config.rateLimitLoginPerMinute;

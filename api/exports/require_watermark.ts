@@ -2,7 +2,12 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Pool } from "../../sql/pool.ts";
-import { settleWatermark, type WatermarkResult } from "../../sql/settled_watermark.ts";
+import {
+  NO_SESSION,
+  settleWatermark,
+  type WatermarkBlocker,
+  type WatermarkResult,
+} from "../../sql/settled_watermark.ts";
 import { refuseInput } from "../validation_problems.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 
@@ -34,10 +39,18 @@ export async function requireWatermark(
   if (result.reason === "future") {
     throw refuseInput([{ path: "as_of", message: "must not be in the future" }]);
   }
+  const reason = isBlind(result.blockers)
+    ? "the service may not see what other sessions of its database do, and its log says what would let it"
+    : "a transaction that is still open may add rows before it";
   throw new ApiError("SERVICE_UNAVAILABLE", {
-    message: "Cannot settle the watermark now: a transaction that is still open may add rows before it",
+    message: `Cannot settle the watermark now: ${reason}`,
     headers: { "Retry-After": String(RETRY_WATERMARK_SECONDS) },
   });
+}
+
+/** Whether the database hides sessions from us, which waiting does not mend. Prepared transactions have no session. */
+function isBlind(blockers: readonly WatermarkBlocker[]): boolean {
+  return blockers.some(({ pid, transactionStart }) => pid !== NO_SESSION && transactionStart === null);
 }
 
 /** Says in log and metrics who holds the watermark back (contract section 4, as_of). */
@@ -46,8 +59,15 @@ function report(deps: WatermarkDeps, result: WatermarkResult, isChosen: boolean)
   if (result.ok && isChosen) deps.metrics.watermarkLagSeconds.set(lagMs / 1000);
   const isUnsettled = !result.ok && result.reason === "unsettled";
   if (!isUnsettled && lagMs < NOTEWORTHY_LAG_MS) return;
-  deps.log.warn(
-    { event: "export.watermark_held_back", lagMs, blockers: result.blockers },
-    "open transactions hold the watermark of exports back",
-  );
+  const { blockers } = result;
+  const fields = { event: "export.watermark_held_back", lagMs, blockers };
+  if (isBlind(blockers)) {
+    const hint = "grant pg_read_all_stats to the database role of the service";
+    deps.log.warn(
+      { ...fields, hint },
+      "sessions that the service may not see hold the watermark of exports back",
+    );
+  } else {
+    deps.log.warn(fields, "open transactions hold the watermark of exports back");
+  }
 }

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import type { Pool } from "../../sql/pool.ts";
 import { spawnApi, startApi } from "../helpers/api_process.ts";
-import { openTestDatabase } from "../helpers/database.ts";
+import { openTestDatabase, type TestDatabase } from "../helpers/database.ts";
 import { createFactory } from "../helpers/factory.ts";
+import { makeHeavyOrg } from "../helpers/heavy_org.ts";
 import { largeAgentYaml } from "../helpers/large_documents.ts";
+import { untilLogged } from "../helpers/service_process.ts";
+import { beginDownload } from "../helpers/slow_download.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -69,11 +71,24 @@ describe("the API process refuses to start, in a line a problem,", () => {
   );
 });
 
-async function untilKeysAreWaitedFor(sql: Pool): Promise<void> {
-  await waitFor(async () => {
-    const [row] = await sql`select 1 from pg_locks where relation = 'api_keys'::regclass and not granted`;
-    return row !== undefined;
-  });
+/** Holds up every request that comes with a key, in the middle of its first query. */
+async function lockKeys({ sql }: TestDatabase) {
+  const connection = await sql.reserve();
+  await connection`begin`;
+  await connection`lock table api_keys in access exclusive mode`;
+  return {
+    /** Until a request waits for it. */
+    untilMet: () =>
+      waitFor(async () => {
+        const [row] = await sql`
+          select 1 from pg_locks where relation = 'api_keys'::regclass and not granted`;
+        return row !== undefined;
+      }),
+    async release() {
+      await connection`commit`;
+      connection.release();
+    },
+  };
 }
 
 describe("the API process leaves", () => {
@@ -106,17 +121,13 @@ describe("the API process leaves", () => {
       await using api = await startApi({ DATABASE_URL: db.url });
       const ask = () =>
         fetch(`${api.url}/api/v1/export/datasets`, { headers: { authorization: `Bearer ${key}` } });
-      const lock = await db.sql.reserve();
-      await lock`begin`;
-      await lock`lock table api_keys in access exclusive mode`;
+      const lock = await lockKeys(db);
       const running = ask();
-      // The request is in the middle of its first query.
-      await untilKeysAreWaitedFor(db.sql);
+      await lock.untilMet();
       api.kill("SIGTERM");
-      await waitFor(() => api.logLines().some((line) => line["message"] === "stopping"));
+      await untilLogged(api, "stopping");
       await expect(ask()).rejects.toThrow();
-      await lock`commit`;
-      lock.release();
+      await lock.release();
       expect((await running).status).toBe(200);
       expect(await api.exited).toBe(0);
     },
@@ -144,25 +155,44 @@ describe("the API process leaves", () => {
   );
 
   test(
+    "when an export that was running at SIGTERM has been read to its end",
+    async () => {
+      await using db = await openTestDatabase();
+      const { person, projects } = await makeHeavyOrg({ db, make: createFactory(db.sql) }, 64);
+      await using api = await startApi({ DATABASE_URL: db.url });
+      const url = `${api.url}/api/v1/export/projects/${projects[0]?.id}/runs`;
+      using download = await beginDownload(url, { authorization: `Bearer ${person.key}` });
+      api.kill("SIGTERM");
+      await untilLogged(api, "stopping");
+      const { status, headers, body, isWhole } = await download.readOn();
+      expect([status, headers.get("x-export-total-rows"), isWhole]).toEqual([200, "64", true]);
+      expect(body.length).toBeGreaterThan(16 * 2 ** 20);
+      expect(await api.exited).toBe(0);
+      expect(api.logLines().find((line) => line["route"])).toMatchObject({
+        status: 200,
+        outcome: "complete",
+      });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
     "at a second signal without waiting",
     async () => {
       await using db = await openTestDatabase();
       const { key } = await createFactory(db.sql).person();
       await using api = await startApi({ DATABASE_URL: db.url });
-      const lock = await db.sql.reserve();
-      await lock`begin`;
-      await lock`lock table api_keys in access exclusive mode`;
+      const lock = await lockKeys(db);
       const running = fetch(`${api.url}/api/v1/export/datasets`, {
         headers: { authorization: `Bearer ${key}` },
       }).catch((error: unknown) => error);
-      await untilKeysAreWaitedFor(db.sql);
+      await lock.untilMet();
       api.kill("SIGTERM");
-      await waitFor(() => api.logLines().some((line) => line["message"] === "stopping"));
+      await untilLogged(api, "stopping");
       api.kill("SIGTERM");
       expect(await api.exited).toBe(1);
       expect(await running).toBeInstanceOf(Error);
-      await lock`commit`;
-      lock.release();
+      await lock.release();
     },
     TIMEOUT_MS,
   );

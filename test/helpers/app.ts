@@ -42,7 +42,7 @@ export interface TestApp extends AsyncDisposable {
   logLines: LogLine[];
   /** Makes the app behave as it does between SIGTERM and its end. */
   leave(): void;
-  /** Throws when the answer is not as the OpenAPI document says. */
+  /** Throws when the answer is not as the OpenAPI document says, or lacks what every answer has. */
   request(path: string, options?: TestRequest): Promise<Response>;
 }
 
@@ -127,6 +127,9 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
         response,
       );
       if (problem) throw new Error(`Cannot accept the answer: ${problem}`);
+      if (response.headers.get("x-content-type-options") !== "nosniff" || response.headers.has("server")) {
+        throw new Error("Cannot accept the answer: its security headers are wrong");
+      }
       return response;
     },
     async [Symbol.asyncDispose]() {

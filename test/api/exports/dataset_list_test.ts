@@ -53,3 +53,11 @@ test("GET /export/datasets tells anybody what each exported row looks like", asy
     }
   }
 });
+
+test("GET /export/datasets takes no parameter, and names those it is given", async () => {
+  await using app = await openTestApp();
+  const response = await app.request("/api/v1/export/datasets?dataset=issues&format=csv&format=ndjson");
+  const { error } = (await response.json()) as { error: { code: string; details: unknown } };
+  expect([response.status, error.code]).toEqual([400, "VALIDATION_ERROR"]);
+  expect(error.details).toMatchObject({ errors: [{ path: "dataset" }, { path: "format" }] });
+});

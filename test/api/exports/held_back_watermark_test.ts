@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { openTestApp, type TestApp } from "../../helpers/app.ts";
+import { buildApp } from "../../../api/app.ts";
+import { createMetrics } from "../../../api/metrics.ts";
+import { API_APPLICATION } from "../../../sql/connections.ts";
+import { openPool } from "../../../sql/pool.ts";
+import { openTestApp, type TestApp, testRequest } from "../../helpers/app.ts";
 import { listMismatches, postJob, refusalOf } from "../../helpers/export_job.ts";
 import { exportDataset, makeExportProject, ndjsonRows } from "../../helpers/export_project.ts";
 
@@ -40,6 +44,33 @@ test("an as_of that an open transaction keeps from settling is 503 with Retry-Af
   const metrics = await (await app.request("/metrics")).text();
   expect(Number(/^export_watermark_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(4);
   await open.release();
+}, 20_000);
+
+test("sessions that the database hides are 503 too, and the log says what to grant", async () => {
+  await using app = await openTestApp();
+  const { person, project } = await makeExportProject(app);
+  const role = `blind_${crypto.randomUUID().slice(0, 8)}`;
+  await app.db.sql.unsafe(`
+    create role ${role} login password 'blind';
+    grant select, update on all tables in schema public to ${role}`);
+  const url = new URL(app.db.url);
+  [url.username, url.password] = [role, "blind"];
+  const sql = openPool(url.href, { applicationName: API_APPLICATION, max: 2 });
+  const blind = buildApp({ ...app.deps, sql, metrics: createMetrics() });
+  const path = `http://localhost/api/v1/export/projects/${project.id}/issues`;
+  const response = await blind.handle(testRequest(path, { key: person.key }), "192.0.2.1");
+  const text = await response.text();
+  expect([response.status, JSON.parse(text).error.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  expect(text).toContain("the service may not see what other sessions of its database do");
+  expect(text).not.toContain("pg_");
+  const warned = app.logLines.find((line) => line["event"] === "export.watermark_held_back");
+  expect(warned).toMatchObject({ level: "warn", hint: expect.stringContaining("pg_read_all_stats") });
+  await app.db.sql.unsafe(`grant pg_read_all_stats to ${role}`);
+  const seen = await blind.handle(testRequest(path, { key: person.key }), "192.0.2.1");
+  expect(seen.status).toBe(200);
+  await seen.text();
+  await sql.end();
+  await app.db.sql.unsafe(`drop owned by ${role}; drop role ${role}`);
 }, 20_000);
 
 test("an export job as of an instant that does not settle is 503 with Retry-After, and is not queued", async () => {

@@ -101,6 +101,26 @@ test("other organizations' jobs cannot be told from none, whatever X-Org-Slug sa
   }
 });
 
+test("a machine's key is refused what its owner may see, and cannot tell the rest from nothing", async () => {
+  const { app, person, jobId } = await openWithJob();
+  await using _app = app;
+  const stranger = await app.make.person();
+  for (const kind of ["automation", "system"] as const) {
+    const own = await app.make.key({ userId: person.user.id, kind });
+    const foreign = await app.make.key({ userId: stranger.user.id, kind });
+    const nothing = crypto.randomUUID();
+    for (const [key, id, verdict] of [
+      [own.key, jobId, [403, "KEY_KIND_FORBIDDEN"]],
+      [own.key, nothing, NO_JOB],
+      [foreign.key, jobId, NO_JOB],
+      [foreign.key, nothing, NO_JOB],
+    ] as const) {
+      const [, , ...ofTheJob] = await askAll(app, { key, jobId: id });
+      expect(ofTheJob).toEqual([verdict, verdict, verdict]);
+    }
+  }
+});
+
 test("a bound key works for its organization alone", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
