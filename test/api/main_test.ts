@@ -135,7 +135,30 @@ describe("the API process leaves", () => {
   );
 
   test(
-    "when a large document that was being read at SIGTERM has been answered",
+    "at a second signal without waiting",
+    async () => {
+      await using db = await openTestDatabase();
+      const { key } = await createFactory(db.sql).person();
+      await using api = await startApi({ DATABASE_URL: db.url });
+      const lock = await lockKeys(db);
+      const running = fetch(`${api.url}/api/v1/export/datasets`, {
+        headers: { authorization: `Bearer ${key}` },
+      }).catch((error: unknown) => error);
+      await lock.untilMet();
+      api.kill("SIGTERM");
+      await untilLogged(api, "stopping");
+      api.kill("SIGTERM");
+      expect(await api.exited).toBe(1);
+      expect(await running).toBeInstanceOf(Error);
+      await lock.release();
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("the API process, told to leave,", () => {
+  test(
+    "reads the large document it has begun, and answers",
     async () => {
       await using db = await openTestDatabase();
       const { key } = await createFactory(db.sql).person();
@@ -155,7 +178,7 @@ describe("the API process leaves", () => {
   );
 
   test(
-    "when an export that was running at SIGTERM has been read to its end",
+    "lets a reader have the whole of a running export",
     async () => {
       await using db = await openTestDatabase();
       const { person, projects } = await makeHeavyOrg({ db, make: createFactory(db.sql) }, 64);
@@ -172,27 +195,6 @@ describe("the API process leaves", () => {
         status: 200,
         outcome: "complete",
       });
-    },
-    TIMEOUT_MS,
-  );
-
-  test(
-    "at a second signal without waiting",
-    async () => {
-      await using db = await openTestDatabase();
-      const { key } = await createFactory(db.sql).person();
-      await using api = await startApi({ DATABASE_URL: db.url });
-      const lock = await lockKeys(db);
-      const running = fetch(`${api.url}/api/v1/export/datasets`, {
-        headers: { authorization: `Bearer ${key}` },
-      }).catch((error: unknown) => error);
-      await lock.untilMet();
-      api.kill("SIGTERM");
-      await untilLogged(api, "stopping");
-      api.kill("SIGTERM");
-      expect(await api.exited).toBe(1);
-      expect(await running).toBeInstanceOf(Error);
-      await lock.release();
     },
     TIMEOUT_MS,
   );
