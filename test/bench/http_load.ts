@@ -9,6 +9,7 @@ export interface Load {
 }
 
 export interface LoadResult {
+  requests: number;
   requestsPerSecond: number;
   /** Milliseconds that 99 of 100 answers took at most. */
   p99Ms: number;
@@ -65,6 +66,7 @@ export async function runLoad({ url, headers = {}, connections, seconds }: Load)
   const elapsedSeconds = (performance.now() - begun) / 1000;
   const sorted = durations.toSorted((a, b) => a - b);
   return {
+    requests: durations.length,
     requestsPerSecond: durations.length / elapsedSeconds,
     p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
   };
