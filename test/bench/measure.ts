@@ -21,7 +21,9 @@ export async function measureInTurn<Name extends string, Read extends Reading>(
       note(round === 0 ? "once to warm up" : `round ${round} of ${rounds}`);
       for (const name of names) {
         signal.throwIfAborted();
-        const reading = await tasks[name]();
+        const reading = await tasks[name]().catch((cause: unknown) => {
+          throw new Error(`Cannot measure "${name}" of ${title}`, { cause });
+        });
         if (round > 0) readings.get(name)?.push(reading);
       }
     }

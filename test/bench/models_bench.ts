@@ -39,7 +39,7 @@ async function benchAnswers(run: BenchRun, documentPath: string): Promise<Figure
   await runSync(run.command.root, { databaseUrl: db.url, documentPath });
   await db.sql`vacuum analyze models, model_aliases`;
   await using servers = await startComparedServers(run, db.url);
-  return compareReads(run, servers, {
+  return await compareReads(run, servers, {
     title: `The catalogue of ${MODEL_COUNT.toLocaleString("en")} models, for 32 connections`,
     reads: READS,
     ratio: RATIO,

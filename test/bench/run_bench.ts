@@ -53,7 +53,7 @@ export async function runBench(command: Command): Promise<number> {
     } catch (error) {
       signal.throwIfAborted();
       failed.push(name);
-      process.stderr.write(`${name} failed: ${error instanceof Error ? error.stack : error}\n`);
+      process.stderr.write(`${name} failed: ${Bun.inspect(error)}\n`);
     }
   }
   if (failed.length > 0) {
