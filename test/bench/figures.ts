@@ -35,7 +35,7 @@ export function figure(value: number, digits: number, goal?: Goal): Figure {
 }
 
 /** False also for what could not be measured. The value is judged as it is shown, or a table would contradict itself. */
-export function isMet({ value, digits, goal = {} }: Figure): boolean {
+function isMet({ value, digits, goal = {} }: Figure): boolean {
   const shown = Number(value.toFixed(digits));
   const { atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY } = goal;
   return shown <= atMost && shown >= atLeast;

@@ -6,6 +6,7 @@ import { CONNECTIONS, measureLoads } from "./compare_loads.ts";
 import type { Cell } from "./figures.ts";
 import { type Growth, growthRow } from "./growth_row.ts";
 import { seedCatalog } from "./models_data.ts";
+import { findPostmaster } from "./process_cpu.ts";
 import { startOurs } from "./servers.ts";
 
 export async function growClients(run: BenchRun): Promise<Growth> {
@@ -21,8 +22,11 @@ export async function growClients(run: BenchRun): Promise<Growth> {
   const rows: Cell[][] = [];
   for (const [name, read] of Object.entries(reads)) {
     const { few, all } = await measureLoads(run, `${name}, for ${CONNECTIONS} clients and ${many}`, {
-      few: { server: ours, connections: CONNECTIONS, ...read },
-      all: { server: ours, connections: many, ...read },
+      targets: {
+        few: { server: ours, connections: CONNECTIONS, ...read },
+        all: { server: ours, connections: many, ...read },
+      },
+      postmaster: await findPostmaster(db.sql),
     });
     rows.push(
       growthRow(`µs a request for ${name}`, {

@@ -5,6 +5,7 @@ import { measureLoads } from "./compare_loads.ts";
 import { makeReadRegistry, type ReadRegistry } from "./definitions_data.ts";
 import type { Cell } from "./figures.ts";
 import { type Growth, growthRow } from "./growth_row.ts";
+import { findPostmaster } from "./process_cpu.ts";
 import { type BenchServer, startOurs } from "./servers.ts";
 
 /** Issue 4: a page may cost twice as much. */
@@ -19,8 +20,11 @@ export async function growDefinitions(run: BenchRun): Promise<Growth> {
   const rows: Cell[][] = [];
   for (const [index, { name, path }] of before.reads.entries()) {
     const loads = await measureLoads(run, `${name}, among ${small} lines and ${large}`, {
-      small: { server: before.ours, path },
-      large: { server: after.ours, path: after.reads[index]?.path ?? path },
+      targets: {
+        small: { server: before.ours, path },
+        large: { server: after.ours, path: after.reads[index]?.path ?? path },
+      },
+      postmaster: after.postmaster,
     });
     rows.push(
       growthRow(`µs a request for ${name}`, {
@@ -37,10 +41,11 @@ export async function growDefinitions(run: BenchRun): Promise<Growth> {
 async function install(
   { command, serverUrl }: BenchRun,
   { started, lines }: { started: AsyncDisposableStack; lines: number },
-): Promise<ReadRegistry & { ours: BenchServer }> {
+): Promise<ReadRegistry & { ours: BenchServer; postmaster: number }> {
   const db = started.use(await openTestDatabase(serverUrl));
   const registry = await command.progress.step(`Making ${lines.toLocaleString("en")} lines`, () =>
     makeReadRegistry(db, lines),
   );
-  return { ...registry, ours: started.use(await startOurs(db.url)) };
+  const ours = started.use(await startOurs(db.url));
+  return { ...registry, ours, postmaster: await findPostmaster(db.sql) };
 }

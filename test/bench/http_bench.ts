@@ -14,8 +14,8 @@ export async function benchHttp(run: BenchRun): Promise<FigureTable[]> {
   await using db = await openTestDatabase(run.serverUrl);
   const { user, key } = await createFactory(db.sql).person();
   await db.sql`vacuum analyze users, api_keys`;
-  await using servers = await startComparedServers(run, db.url);
-  const table = await compareReads(run, servers, {
+  await using servers = await startComparedServers(run, db);
+  return await compareReads(run, servers, {
     title: "One row, with a key, for 32 connections",
     reads: [
       {
@@ -27,5 +27,4 @@ export async function benchHttp(run: BenchRun): Promise<FigureTable[]> {
     ratio: RATIO,
     p99Ms: P99_MS,
   });
-  return [table];
 }

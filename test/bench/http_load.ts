@@ -1,5 +1,6 @@
 /** Load over HTTP: so many connections, each asking again as soon as it has its answer. */
 import type { Socket } from "bun";
+import type { Reading } from "./measure.ts";
 
 export interface Load {
   url: string;
@@ -8,7 +9,7 @@ export interface Load {
   seconds: number;
 }
 
-export interface LoadResult {
+export interface LoadResult extends Reading {
   requests: number;
   requestsPerSecond: number;
   /** Milliseconds that 99 of 100 answers took at most. */
@@ -42,9 +43,11 @@ export async function runLoad({ url, headers = {}, connections, seconds }: Load)
   const answered = (socket: Socket<Connection>): void => {
     const now = performance.now();
     durations.push(now - socket.data.sentAt);
-    if (now < deadline) return ask(socket);
-    socket.data.done.resolve();
-    socket.end();
+    if (now < deadline) ask(socket);
+    else {
+      socket.data.done.resolve();
+      socket.end();
+    }
   };
   const sockets = await Promise.all(Array.from({ length: connections }, () => connect(url, answered)));
   const begun = performance.now();

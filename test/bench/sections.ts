@@ -34,7 +34,7 @@ archiver as above, which writes its file without a queue, a manifest or digests.
   http: {
     title: "one row, with a key",
     about: `Against Fastify with compiled serializers and node-postgres on Node.js, and against Hono and postgres.js on Bun: both look
-the key up and ask for the row, with prepared statements on ten connections. CPU is that of the server's process a request.`,
+the key up and ask for the row, with prepared statements on ten connections.`,
     load: async () => (await import("./http_bench.ts")).benchHttp,
   },
   models: {
