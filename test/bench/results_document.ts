@@ -12,107 +12,86 @@ export interface MeasuredSection {
   about: string;
   measuredAt: Date;
   seconds: number;
-  /** Processes that were running or waiting for a processor, as a mean of the minute before. */
+  /** Processes that ran or waited for a processor before the first benchmark, as a mean of a minute. */
   loadBefore: number;
   tables: readonly FigureTable[];
-  /** What a person has to say of it, in Markdown; empty for nothing. */
-  notes: string;
 }
 
 /** Names of facts about the machine, and what they are. */
 export type Facts = Readonly<Record<string, string>>;
 
+/** What a document is made of: facts of its machine, and sections by name in their order. */
+export interface Results {
+  facts: Facts;
+  sections: ReadonlyMap<string, string>;
+}
+
 const HEADING = /^## (\S+): (.+)$/m;
-const STATUS = /^Measured (.+ UTC) in .+; (\d+) of (\d+) goals met\.$/m;
+const STATUS = /^Measured (.+) UTC in .+; load before (.+); (\d+) of (\d+) goals met\.$/m;
 const FACT = /^- ([^:\n]+): (.+)$/gm;
+const NOTES = "\n\n### Notes\n\n";
 
 export function renderSection(section: MeasuredSection): string {
-  const { name, title, about, tables, notes } = section;
+  const { name, title, about, tables, seconds, loadBefore } = section;
   const { met, goals } = scoreOf(tables);
   const at = section.measuredAt.toISOString().slice(0, 16).replace("T", " ");
-  const status = `Measured ${at} UTC in ${section.seconds.toFixed(0)} s; load before ${section.loadBefore.toFixed(2)}; ${met} of ${goals} goals met.`;
-  const parts = [`## ${name}: ${title}`, about.trim(), status, ...tables.map(renderFigures)];
-  if (notes.trim()) parts.push(`### Notes\n\n${notes.trim()}`);
-  return parts.join("\n\n");
+  const status = `Measured ${at} UTC in ${seconds.toFixed(0)} s; load before ${loadBefore.toFixed(2)}; ${met} of ${goals} goals met.`;
+  return [`## ${name}: ${title}`, about, status, ...tables.map(renderFigures)].join("\n\n");
 }
 
-/** The sections of a document by name, each with its heading. */
-function readSections(document: string): Map<string, string> {
-  const sections = new Map<string, string>();
-  for (const part of document.split(/^(?=## )/m)) {
-    const [, name] = HEADING.exec(part) ?? [];
-    if (name !== undefined) sections.set(name, part.trim());
-  }
-  return sections;
+/** Reads a document that `composeDocument` made; an empty text has neither facts nor sections. */
+export function readDocument(document: string): Results {
+  const [head = "", ...parts] = document.split(/^(?=## )/m);
+  const facts = [...head.matchAll(FACT)].map(([, name = "", value = ""]) => [name, value]);
+  const sections = parts.map((part) => [HEADING.exec(part)?.[1] ?? "", part.trim()] as const);
+  return { facts: Object.fromEntries(facts), sections: new Map(sections) };
 }
 
-/** The facts that stand in a document's head. */
-function readFacts(document: string): Facts {
-  const [head = ""] = document.split(/^## /m);
-  return Object.fromEntries([...head.matchAll(FACT)].map(([, name = "", value = ""]) => [name, value]));
+/** The name of a fact that the old results have otherwise, so that new ones cannot stand beside them; `null` for none. */
+export function findOtherFact(old: Results, facts: Facts): string | null {
+  if (old.sections.size === 0) return null;
+  return Object.keys(facts).find((name) => old.facts[name] !== facts[name]) ?? null;
 }
 
-/**
- * The sections of a document with those that were measured now in the place of their old ones. Throws when others stay
- * that were measured on another machine.
- */
-export function mergeSections(given: {
-  old: string;
-  facts: Facts;
-  rendered: ReadonlyMap<string, string>;
-  order: readonly string[];
-}): Map<string, string> {
-  const { old, facts, rendered, order } = given;
-  const kept = readSections(old);
-  for (const name of rendered.keys()) kept.delete(name);
-  const oldFacts = readFacts(old);
-  const other = Object.entries(facts).find(([name, value]) => kept.size > 0 && oldFacts[name] !== value);
-  if (other) {
-    const [name, value] = other;
-    throw new Error(
-      `Cannot put a section into RESULTS.md: ${name} is ${value} here, and was ${oldFacts[name]} for the others`,
-    );
-  }
-  return new Map(
-    order.flatMap((name) => {
-      const text = rendered.get(name) ?? kept.get(name);
-      return text === undefined ? [] : [[name, text] as const];
-    }),
-  );
-}
-
-/** The whole document, its sections in the order of the map. */
-export function composeDocument(facts: Facts, sections: ReadonlyMap<string, string>): string {
-  const list = Object.entries(facts).map(([name, value]) => `- ${name}: ${value}`);
-  const index = [...sections.values()].map(indexLine);
-  const total = [...sections.values()]
-    .map(readScore)
-    .reduce((sum, score) => ({ met: sum.met + score.met, goals: sum.goals + score.goals }), {
-      met: 0,
-      goals: 0,
-    });
+/** The whole document, its sections in the order of the map, with what people have to say of them by name. */
+export function composeDocument(
+  { facts, sections }: Results,
+  notes: Readonly<Record<string, string>>,
+): string {
+  const texts = [...sections].map(([name, text]) => withNotes(text, notes[name]));
+  const scores = texts.map(readScore);
+  const met = scores.reduce((sum, score) => sum + score.met, 0);
+  const goals = scores.reduce((sum, score) => sum + score.goals, 0);
   const head = `# Benchmarks
 
-Written by \`bun run bench --write\`; nothing here is written by hand but the notes, which are in \`notes/\`. What is compared
-runs in turn, every figure is a median of the rounds after the first, and a ratio is one of medians of the same run.
-\`bun run bench NAME --write\` measures one section again, \`bun run bench --quick\` tries everything in small.
+Written by \`bun run bench\`: nothing here is written by hand but the notes, which are in \`notes/\`. What is compared runs in
+turn; every figure is a median of the rounds after the first, and a ratio is one of medians of the same run.
+\`bun run bench NAME --write\` measures a section again, \`bun run bench --quick\` tries everything in small.
 
-${list.join("\n")}
+${Object.entries(facts)
+  .map(([name, value]) => `- ${name}: ${value}`)
+  .join("\n")}
 
-${total.met} of ${total.goals} goals met:
+${met} of ${goals} goals met:
 
-${formatTable(["section", "measured", "goals met"], index)}`;
-  return `${[head, ...sections.values()].join("\n\n")}\n`;
+${formatTable(["section", "measured, UTC", "load before", "goals met"], texts.map(indexLine))}`;
+  return `${[head, ...texts].join("\n\n")}\n`;
+}
+
+/** The section with these notes in the place of those it had. */
+function withNotes(section: string, notes = ""): string {
+  const [text = ""] = section.split(NOTES);
+  return notes.trim() ? `${text}${NOTES}${notes.trim()}` : text;
 }
 
 function indexLine(section: string): string[] {
   const [, name = "", title = ""] = HEADING.exec(section) ?? [];
-  const [, at = ""] = STATUS.exec(section) ?? [];
+  const [, at = "", load = ""] = STATUS.exec(section) ?? [];
   const { met, goals } = readScore(section);
-  return [`${name}: ${title}`, at, goals === 0 ? "" : `${met} of ${goals}`];
+  return [`${name}: ${title}`, at, load, goals === 0 ? "" : `${met} of ${goals}`];
 }
 
 function readScore(section: string): Score {
-  const [, , met = "0", goals = "0"] = STATUS.exec(section) ?? [];
+  const [, , , met = "0", goals = "0"] = STATUS.exec(section) ?? [];
   return { met: Number(met), goals: Number(goals) };
 }

@@ -6,7 +6,7 @@ import QueryStream from "pg-query-stream";
 import { EXPORT_DATASETS, type ExportDatasetName } from "../../../shared/export_datasets.ts";
 import { rowsStatement } from "./export_statements.ts";
 
-/** Rows a fetch of the cursor: ten times the default, which was the faster here. */
+/** Rows a fetch of the cursor; 100, the default, and 10,000 cost the same processor time. */
 const BATCH_ROWS = 1000;
 const POOL_MAX = 10;
 
@@ -28,7 +28,6 @@ export function openPeerPool(): pg.Pool {
 export function streamRows(client: pg.PoolClient, { dataset, project, asOf, format }: PeerExport): Readable {
   const query = new QueryStream(rowsStatement(dataset), [project, asOf], {
     batchSize: BATCH_ROWS,
-    highWaterMark: BATCH_ROWS,
   });
   const rows = client.query(query);
   const text = format === "csv" ? csvLines(dataset) : jsonLines();
