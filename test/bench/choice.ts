@@ -9,6 +9,7 @@ Without a name all benchmarks run, which takes some twenty minutes, and RESULTS.
   --write   puts the sections of those that are named into the document, in the place of the old ones
   --quick   everything in small, to see whether it works: the figures mean nothing, and nothing is written
   --notes   puts the notes into the document as they are now, and measures nothing
+  --help    this text
 `;
 
 export interface Choice {
@@ -20,11 +21,14 @@ export interface Choice {
   notesOnly: boolean;
 }
 
+export interface Refusal {
+  ok: false;
+  /** `null` when help was asked for. */
+  problem: string | null;
+}
+
 /** Reads the arguments; `known` are the names there are. */
-export function readChoice(
-  args: readonly string[],
-  known: readonly string[],
-): Choice | { ok: false; problem: string } {
+export function readChoice(args: readonly string[], known: readonly string[]): Choice | Refusal {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -33,9 +37,11 @@ export function readChoice(
         quick: { type: "boolean", default: false },
         write: { type: "boolean", default: false },
         notes: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
       },
     });
-    const { quick, write, notes } = values;
+    const { quick, write, notes, help } = values;
+    if (help) return { ok: false, problem: null };
     const names = positionals.length > 0 ? positionals : null;
     const unknown = positionals.find((name) => !known.includes(name));
     if (unknown !== undefined)
@@ -49,6 +55,6 @@ export function readChoice(
   }
 }
 
-function refuse(problem: string): { ok: false; problem: string } {
+function refuse(problem: string): Refusal {
   return { ok: false, problem };
 }

@@ -13,7 +13,8 @@ test.each<[args: string[], choice: Partial<Choice>]>([
   expect(readChoice(args, KNOWN)).toMatchObject({ ok: true, ...choice });
 });
 
-test.each<[args: string[], problem: string]>([
+test.each<[args: string[], problem: string | null]>([
+  [["--help"], null],
   [["toString"], 'Cannot run the benchmark "toString": there is none of that name'],
   [["--quick", "--write"], "Cannot write the figures of a quick run: they mean nothing"],
   [["--notes", "jobs"], "Cannot take anything beside --notes"],

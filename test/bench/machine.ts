@@ -1,6 +1,6 @@
 /** What the figures were measured on. */
 import { readFile } from "node:fs/promises";
-import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
+import { availableParallelism, cpus, totalmem } from "node:os";
 import type { Command } from "../../shared/stack/bootstrap.ts";
 import { openPool } from "../../sql/pool.ts";
 import type { Facts } from "./results_document.ts";
@@ -17,14 +17,8 @@ export async function describeMachine({ env }: Command, serverUrl: string): Prom
     Bun: Bun.version,
     "Node.js": await firstLine(["node", "--version"], env),
     PostgreSQL: await serverVersion(serverUrl),
-    psql: await firstLine(["psql", "--version"], env),
+    psql: (await firstLine(["psql", "--version"], env)).replace("psql (PostgreSQL) ", ""),
   };
-}
-
-/** Mean number of processes that ran or waited for a processor in the last minute. */
-export function currentLoad(): number {
-  const [lastMinute = Number.NaN] = loadavg();
-  return lastMinute;
 }
 
 async function systemName(): Promise<string> {

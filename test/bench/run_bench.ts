@@ -1,4 +1,5 @@
 /** `bun run bench`: runs the benchmarks that are named, or all, and writes RESULTS.md. */
+import { loadavg } from "node:os";
 import type { Command } from "../../shared/stack/bootstrap.ts";
 import { elapsed } from "../../shared/stack/progress.ts";
 import { settlesWithin, untilAborted } from "../../shared/stack/wait.ts";
@@ -18,8 +19,10 @@ const GRACE_MS = 15_000;
 export async function runBench(command: Command): Promise<number> {
   const choice = readChoice(command.args, Object.keys(SECTIONS));
   if (!choice.ok) {
-    process.stderr.write(`${choice.problem}\n\n${USAGE}\nNames: ${Object.keys(SECTIONS).join(", ")}\n`);
-    return 2;
+    const usage = `${USAGE}\nNames: ${Object.keys(SECTIONS).join(", ")}\n`;
+    if (choice.problem === null) process.stdout.write(usage);
+    else process.stderr.write(`${choice.problem}\n\n${usage}`);
+    return choice.problem === null ? 0 : 2;
   }
   if (choice.notesOnly) await writeNotes(command.root);
   else if (!(await measure(command, choice))) return 1;
@@ -30,7 +33,8 @@ export async function runBench(command: Command): Promise<number> {
 /** Measures, prints, and writes if that was asked for; false when a benchmark failed. */
 async function measure(command: Command, { names, isQuick, isWritten }: Choice): Promise<boolean> {
   const signal = AbortSignal.any([command.stop, AbortSignal.timeout(RUN_LIMIT_MS)]);
-  const { loadBefore, facts } = await readMachine(command, signal);
+  const loadBefore = currentLoad();
+  const facts = isWritten ? await readFacts(command, signal) : {};
   // Before it has taken minutes.
   if (isWritten && names !== null) await requireSameMachine(command.root, facts);
   const order = Object.keys(SECTIONS);
@@ -54,15 +58,17 @@ async function measure(command: Command, { names, isQuick, isWritten }: Choice):
   return failed.length === 0;
 }
 
-async function readMachine(
-  command: Command,
-  signal: AbortSignal,
-): Promise<{ loadBefore: number; facts: Facts }> {
+async function readFacts(command: Command, signal: AbortSignal): Promise<Facts> {
   // The driver is among the packages, which are there by now.
-  const { currentLoad, describeMachine } = await import("./machine.ts");
-  const loadBefore = currentLoad();
+  const { describeMachine } = await import("./machine.ts");
   await using server = await untilAborted(openTestServer(command), signal);
-  return { loadBefore, facts: await describeMachine(command, server.url) };
+  return await describeMachine(command, server.url);
+}
+
+/** Mean number of processes that ran or waited for a processor in the last minute. */
+function currentLoad(): number {
+  const [lastMinute = Number.NaN] = loadavg();
+  return lastMinute;
 }
 
 interface SectionRun {
