@@ -72,7 +72,7 @@ async function watchSync({ command }: BenchRun, db: TestDatabase): Promise<Cell[
     withLargeDocument(async (documentPath) => {
       await using sync = startScheduledSync(command.root, { databaseUrl: db.url, documentPath });
       await waitFor(async () => {
-        const [row] = await db.sql`select from catalog_syncs where finished_at is not null limit 1`;
+        const [row] = await db.sql`select from catalog_syncs where error is null and finished_at is not null`;
         return row !== undefined;
       }, SYNC_TIMEOUT_MS);
       const [rest, peak] = [await residentBytes(sync.pid), await peakBytes(sync.pid)];
