@@ -6,6 +6,7 @@ import type { Boss } from "../sql/boss.ts";
 import type { Pool } from "../sql/pool.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { createAuthenticate } from "./authenticate.ts";
+import type { CallerMemory } from "./caller_memory.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import { definitionRoutes } from "./definitions/routes.ts";
 import { docsRoutes } from "./docs.ts";
@@ -34,6 +35,8 @@ export interface AppDeps {
   boss: Boss;
   /** The catalogue of models. */
   catalog: CatalogMemory;
+  /** Who is calling. */
+  callers: CallerMemory;
   log: Log;
   metrics: Metrics;
   /** Aborted when the process is about to leave. */
@@ -70,7 +73,7 @@ function serviceRoutes(deps: AppDeps) {
  * service's own unless a test brings others.
  */
 export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps)): App {
-  const { config, log, metrics, leaving, sql, now = Date.now } = deps;
+  const { config, log, metrics, leaving, now = Date.now } = deps;
   // systemRouter: with Bun's own router, requests over a socket match otherwise than in `handle`.
   // standardHostname: without, a short host name such as `http://db/` makes every path unknown.
   const elysia = new Elysia({ systemRouter: false, handler: { standardHostname: false }, normalize: false })
@@ -79,7 +82,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
     .use(routes);
   const registered: readonly RegisteredRoute[] = elysia.routes;
   const handle = createHandle({
-    admit: createAdmit({ config, now, authenticate: createAuthenticate({ sql, log }) }),
+    admit: createAdmit({ config, now, authenticate: createAuthenticate(deps) }),
     isOwnPage: createIsOwnPage(config.publicUrl),
     routeTable: buildRouteTable(registered),
     dispatch: async (request) => elysia.handle(request),

@@ -8,6 +8,7 @@ import { findKeyCaller, updateApiKeyLastUsed } from "../sql/api_keys.ts";
 import type { AuditEntry } from "../sql/audit_log.ts";
 import type { Sql } from "../sql/pool.ts";
 import { findSessionCaller } from "../sql/sessions.ts";
+import type { CallerMemory, FoundCaller } from "./caller_memory.ts";
 
 /** The user who is calling, and the credential that says so. */
 export interface Caller {
@@ -28,8 +29,14 @@ export type Authenticate = (authorization: string | null) => Promise<Caller | nu
 /** What a key or a token can look like; anything else is not worth a query. */
 const BEARER = /^bearer +(ul[rs]_[A-Za-z0-9_-]{32,128})$/i;
 
+export interface AuthenticateDeps {
+  sql: Sql;
+  log: Log;
+  callers: CallerMemory;
+}
+
 /** Makes the check of credentials. It keeps no state but which keys' `lastUsedAt` is being written. */
-export function createAuthenticate(deps: { sql: Sql; log: Log }): Authenticate {
+export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   const beingNoted = new Set<string>();
 
   /** Not awaited by the request: the caller does not wait for our bookkeeping. */
@@ -45,32 +52,29 @@ export function createAuthenticate(deps: { sql: Sql; log: Log }): Authenticate {
     }
   }
 
-  async function findByKey(hash: Buffer): Promise<Caller | null> {
+  async function findByKey(hash: Buffer): Promise<FoundCaller | null> {
     const row = await findKeyCaller(deps.sql, hash);
     if (!row) return null;
     if (row.isUseStale) void noteUse(row.keyId);
-    const { userId, username, platformRole, keyId, kind, scope, orgId, expiresAt } = row;
-    return {
-      userId,
-      username,
-      platformRole,
-      credential: { type: "key", id: keyId, kind, scope, orgId, expiresAt },
-    };
+    const { userId, username, platformRole, keyId, kind, scope, orgId, expiresAt, expiresInMs } = row;
+    const credential = { type: "key", id: keyId, kind, scope, orgId, expiresAt } as const;
+    return { caller: { userId, username, platformRole, credential }, expiresInMs };
   }
 
-  async function findBySession(hash: Buffer): Promise<Caller | null> {
+  async function findBySession(hash: Buffer): Promise<FoundCaller | null> {
     const row = await findSessionCaller(deps.sql, hash);
     if (!row) return null;
-    const { userId, username, platformRole, sessionId, expiresAt } = row;
-    return { userId, username, platformRole, credential: { type: "session", id: sessionId, expiresAt } };
+    const { userId, username, platformRole, sessionId, expiresAt, expiresInMs } = row;
+    const credential = { type: "session", id: sessionId, expiresAt } as const;
+    return { caller: { userId, username, platformRole, credential }, expiresInMs };
   }
 
   return async (authorization) => {
     if (authorization === null) return null;
     const [, secret] = BEARER.exec(authorization.trim()) ?? [];
     if (!secret) throw unauthorized("the Authorization header holds no key or token of this service");
-    const hash = hashSecret(secret);
-    const caller = await (looksLikeApiKey(secret) ? findByKey(hash) : findBySession(hash));
+    const lookUp = looksLikeApiKey(secret) ? findByKey : findBySession;
+    const caller = await deps.callers.find(hashSecret(secret), lookUp);
     if (!caller) throw unauthorized("the key or token is wrong, revoked or expired");
     return caller;
   };

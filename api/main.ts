@@ -2,13 +2,14 @@
 import { collectDefaultMetrics } from "prom-client";
 import type { Config } from "../shared/config.ts";
 import { configOrRefuse, leaveWhenTold, refuse, startOrRefuse } from "../shared/entry_point.ts";
-import { createLog } from "../shared/log.ts";
+import { createLog, openStdout } from "../shared/log.ts";
 import { createShutdown } from "../shared/shutdown.ts";
 import { openQueue } from "../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../sql/connections.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool, type Pool } from "../sql/pool.ts";
 import { type AppDeps, buildApp } from "./app.ts";
+import { openCallerMemory } from "./caller_memory.ts";
 import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
 import { openCatalogMemory } from "./models/catalog_memory.ts";
@@ -44,7 +45,7 @@ function listenOrRefuse(deps: AppDeps): Bun.Server<undefined> {
 
 async function main(): Promise<void> {
   const config = configOrRefuse(process);
-  const log = createLog({ level: config.logLevel, process: "api" });
+  const log = createLog({ level: config.logLevel, process: "api", destination: openStdout(process) });
   const { sql, exportSql } = openPools(config);
   const boss = await startOrRefuse(process, async () => {
     await requireCurrentSchema(sql);
@@ -53,8 +54,9 @@ async function main(): Promise<void> {
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
   const catalog = openCatalogMemory({ sql, log });
+  const callers = openCallerMemory({ sql, log });
   const leaving = new AbortController();
-  const deps = { config, sql, exportSql, boss, catalog, log, metrics, leaving: leaving.signal };
+  const deps = { config, sql, exportSql, boss, catalog, callers, log, metrics, leaving: leaving.signal };
   const server = listenOrRefuse(deps);
   catalog.follow();
 

@@ -1,6 +1,6 @@
 /** Entry point of the catalogue's sync: once, or on its schedule until it is told to leave. */
 import { configOrRefuse, leaveWhenTold, startOrRefuse } from "../shared/entry_point.ts";
-import { createLog } from "../shared/log.ts";
+import { createLog, openStdout } from "../shared/log.ts";
 import { createShutdown } from "../shared/shutdown.ts";
 import { CATALOG_APPLICATION } from "../sql/connections.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const { mode, force } = command;
   // What runs once speaks to a person, in words.
   const level = mode === "schedule" ? config.logLevel : "silent";
-  const log = createLog({ level, process: "catalog-sync" });
+  const log = createLog({ level, process: "catalog-sync", destination: openStdout(process) });
   const sql = openPool(config.databaseUrl, { applicationName: CATALOG_APPLICATION, max: POOL_MAX });
   const source = await startOrRefuse(process, async () => {
     await requireCurrentSchema(sql);

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { openArtifactStore } from "../shared/artifacts.ts";
 import { configOrRefuse, leaveWhenTold, startOrRefuse } from "../shared/entry_point.ts";
-import { createLog } from "../shared/log.ts";
+import { createLog, openStdout } from "../shared/log.ts";
 import { openMailer } from "../shared/mail.ts";
 import { createShutdown } from "../shared/shutdown.ts";
 import { openWorkerQueue } from "../sql/boss.ts";
@@ -20,7 +20,7 @@ const QUEUE_POOL_MAX = 3;
 
 async function main(): Promise<void> {
   const config = configOrRefuse(process);
-  const log = createLog({ level: config.logLevel, process: "jobs" });
+  const log = createLog({ level: config.logLevel, process: "jobs", destination: openStdout(process) });
   const applicationName = JOBS_APPLICATION;
   const sql = openPool(config.databaseUrl, { applicationName, max: POOL_MAX });
   const exportSql = openPool(config.databaseUrl, { applicationName, max: CONCURRENT_BUILDS, readOnly: true });

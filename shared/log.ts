@@ -9,7 +9,16 @@ export interface LogDestination {
 }
 
 /** Fields that hold a secret whatever their value, at the top of a line and one level below. */
-const SECRET_FIELDS = ["authorization", "cookie", "password", "key", "token", "sessionToken", "secret"];
+const SECRET_FIELDS = new Set([
+  "authorization",
+  "cookie",
+  "password",
+  "key",
+  "token",
+  "sessionToken",
+  "secret",
+]);
+const REDACTED = "[redacted]";
 
 /** A key or token of ours, and the password of a URL, wherever they stand in a line: messages and stacks too. */
 const SECRETS: readonly [RegExp, string][] = [
@@ -23,6 +32,28 @@ export function redactSecrets(text: string): string {
   return SECRETS.reduce((line, [pattern, replacement]) => line.replace(pattern, replacement), text);
 }
 
+type Fields = Record<string, unknown>;
+
+/**
+ * The same fields without secrets; pino's own redaction would take 10 of the 15 microseconds that a line takes. What
+ * holds none, nearly every line, is not copied.
+ */
+function redactFields(fields: Fields, levels = 2): Fields {
+  let redacted: Fields | null = null;
+  for (const [name, value] of Object.entries(fields)) {
+    const told = SECRET_FIELDS.has(name) ? REDACTED : redactNested(value, levels - 1);
+    if (told === value) continue;
+    redacted ??= { ...fields };
+    redacted[name] = told;
+  }
+  return redacted ?? fields;
+}
+
+function redactNested(value: unknown, levels: number): unknown {
+  const isFields = typeof value === "object" && value !== null && !(value instanceof Error);
+  return isFields && levels > 0 ? redactFields(value as Fields, levels) : value;
+}
+
 /** An error as a field. What PostgreSQL says in `detail` and `where` are values of rows, an email address for one. */
 function serializeError(error: Error): object {
   const { detail: _detail, where: _where, ...told } = pino.stdSerializers.err(error);
@@ -33,11 +64,33 @@ export interface LogOptions {
   level: string;
   /** Which of our processes speaks. */
   process: string;
-  /** Stdout when left out. */
+  /** Stdout, line by line, when left out. */
   destination?: LogDestination;
 }
 
-/** Opens a log. Lines are written at once, so that none is lost when the process ends. */
+/**
+ * The stdout of a process that serves: the lines of one turn of the event loop are written together, since a call to
+ * the system costs more than making a line does. They are out before the process waits for anything, and when it exits.
+ */
+export function openStdout(host: Pick<NodeJS.Process, "on">): LogDestination {
+  const stdout = pino.destination({ fd: 1, sync: true });
+  let waiting = "";
+  const flush = (): void => {
+    if (waiting === "") return;
+    const lines = waiting;
+    waiting = "";
+    stdout.write(lines);
+  };
+  host.on("exit", flush);
+  return {
+    write(line) {
+      if (waiting === "") setImmediate(flush);
+      waiting += line;
+    },
+  };
+}
+
+/** Opens a log. */
 export function createLog(options: LogOptions): Log {
   const destination = options.destination ?? pino.destination({ fd: 1, sync: true });
   return pino(
@@ -46,9 +99,12 @@ export function createLog(options: LogOptions): Log {
       base: { process: options.process, pid: process.pid },
       messageKey: "message",
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (fields) => redactFields(fields),
+        bindings: (fields) => redactFields(fields),
+      },
       serializers: { err: serializeError },
-      redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`]), censor: "[redacted]" },
     },
     { write: (line: string) => void destination.write(redactSecrets(line)) },
   );

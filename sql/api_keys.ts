@@ -43,6 +43,8 @@ export interface KeyCallerRow {
   scope: KeyScope;
   orgId: string | null;
   expiresAt: string | null;
+  /** Milliseconds until then. */
+  expiresInMs: number | null;
   /** Whether `lastUsedAt` is a minute old, so that `updateApiKeyLastUsed` has something to do. */
   isUseStale: boolean;
 }
@@ -53,6 +55,7 @@ export async function findKeyCaller(sql: Sql, keyHash: Buffer): Promise<KeyCalle
     select
       u.id as user_id, u.username, u.platform_role,
       k.id as key_id, k.kind, k.scope, k.org_id, k.expires_at,
+      extract(epoch from k.expires_at - now()) * 1000 as expires_in_ms,
       (k.last_used_at is null or k.last_used_at < now() - interval '1 minute') as is_use_stale
     from api_keys k
     join users u on u.id = k.user_id

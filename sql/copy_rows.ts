@@ -2,18 +2,8 @@
 import type { Readable } from "node:stream";
 import type postgres from "postgres";
 import type { ExportFormat } from "../shared/vocabulary.ts";
+import { CopyLines } from "./copy_lines.ts";
 import type { ExportSnapshot } from "./export_snapshot.ts";
-
-/** Rows are gathered into chunks of this size: large enough that a chunk costs more to send than to hand over. */
-const CHUNK_BYTES = 256 * 1024;
-/**
- * After so many chunks, 3.5 MiB, the garbage is collected. The engine sizes its heap by the machine's memory and would
- * let 100 MiB of spent chunks pile up before it looks; so a stream stays under 48 MiB, a ZIP too. The price is some
- * 2 ms of processor time per MiB.
- */
-const CHUNKS_PER_COLLECTION = 14;
-const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
 
 /**
  * One column of JSON is written as it is when neither quote nor delimiter can occur in it: JSON text escapes all
@@ -35,50 +25,40 @@ export interface CopyOptions {
   meter?: RowMeter;
 }
 
-/** Collects lines into chunks. PostgreSQL sends a row per message, so every piece is one line with its end. */
-class LineChunks {
-  readonly #crlf: boolean;
-  readonly #full: Uint8Array[] = [];
-  #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  #used = 0;
-  /** Chunks of all streams together: many slow ones leave as much garbage as a fast one. */
-  static #count = 0;
+/** How far a COPY is: the driver tells, the generator waits. */
+class CopyProgress {
+  isEnded = false;
+  error: unknown;
+  #wake: (() => void) | undefined;
 
-  constructor(format: ExportFormat) {
-    this.#crlf = format === "csv";
+  end(): void {
+    this.isEnded = true;
+    this.wake();
   }
 
-  /** Whether a chunk is ready to be taken. */
-  get isFull(): boolean {
-    return this.#full.length > 0;
+  fail(error: unknown): void {
+    this.error ??= error;
+    this.wake();
   }
 
-  add(line: Buffer): void {
-    const needed = line.length + (this.#crlf ? 1 : 0);
-    if (this.#used + needed > this.#chunk.length) this.#start(needed);
-    line.copy(this.#chunk, this.#used);
-    this.#used += needed;
-    if (!this.#crlf) return;
-    this.#chunk[this.#used - 2] = CARRIAGE_RETURN;
-    this.#chunk[this.#used - 1] = LINE_FEED;
+  wake(): void {
+    this.#wake?.();
   }
 
-  take(): Uint8Array | undefined {
-    return this.#full.shift();
+  /** Resolves with the next news. */
+  news(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
   }
+}
 
-  /** What is left when the last line was added; empty when nothing is. */
-  rest(): Uint8Array {
-    return this.#chunk.subarray(0, this.#used);
-  }
-
-  #start(needed: number): void {
-    if (this.#used > 0) this.#full.push(this.#chunk.subarray(0, this.#used));
-    this.#chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, needed));
-    this.#used = 0;
-    LineChunks.#count += 1;
-    if (LineChunks.#count % CHUNKS_PER_COLLECTION === 0) Bun.gc(true);
-  }
+/** What the patched driver gives the bytes of COPY's rows to, instead of pushing row by row into its stream. */
+interface RowTaker {
+  /** Takes the rows at the beginning of the bytes, and returns what follows them. */
+  takeRows: (bytes: Buffer) => Buffer;
+  /** Asked after that: true pauses the socket. */
+  isFull: () => boolean;
 }
 
 /**
@@ -92,38 +72,37 @@ export async function* copyRows(
   options: CopyOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
   const { format, meter } = options;
-  const chunks = new LineChunks(format);
-  const state: { ended: boolean; error?: unknown; wake?: () => void } = { ended: false };
-  const settle = (change: { ended?: true; error?: unknown }): void => {
-    if (change.ended) state.ended = true;
-    state.error ??= change.error;
-    state.wake?.();
+  const lines = new CopyLines(format);
+  const progress = new CopyProgress();
+  let hasLeft = false;
+  const taker: RowTaker = {
+    takeRows(bytes) {
+      const before = lines.rows;
+      const rest = lines.add(bytes);
+      if (meter) meter.rows += lines.rows - before;
+      while (hasLeft && lines.take());
+      if (lines.isFull) progress.wake();
+      return rest;
+    },
+    isFull: () => lines.isFull,
   };
-  snapshot.lost.catch((error: unknown) => settle({ error }));
+  snapshot.lost.catch((error: unknown) => progress.fail(error));
   snapshot.signal.throwIfAborted();
   const text = `copy (${query}) to stdout with (${COPY_OPTIONS[format]})`;
-  const source = await snapshot.run((tx) => openCopy(tx, text, settle));
-  source.on("data", (line: Buffer) => {
-    chunks.add(line);
-    if (meter) meter.rows += 1;
-    if (!chunks.isFull) return;
-    source.pause();
-    state.wake?.();
-  });
+  const source = await snapshot.run((tx) => openCopy(tx, text, { taker, progress }));
   try {
     while (true) {
-      for (let chunk = chunks.take(); chunk; chunk = chunks.take()) yield chunk;
-      if (state.error) throw state.error;
-      if (state.ended) break;
-      const woken = new Promise<void>((resolve) => {
-        state.wake = resolve;
-      });
-      source.resume();
-      await woken;
+      for (let chunk = lines.take(); chunk; chunk = lines.take()) yield chunk;
+      if (progress.error) throw progress.error;
+      if (progress.isEnded) break;
+      const news = progress.news();
+      resumeSocket(source);
+      await news;
     }
-    if (chunks.rest().length > 0) yield chunks.rest();
+    if (lines.rest().length > 0) yield lines.rest();
   } finally {
-    if (!state.ended && !state.error) await drain(source, snapshot);
+    hasLeft = true;
+    if (!progress.isEnded && !progress.error) await drain(source, snapshot);
   }
 }
 
@@ -131,45 +110,48 @@ export async function* copyRows(
 async function openCopy(
   tx: postgres.TransactionSql,
   text: string,
-  settle: (change: { ended?: true; error?: unknown }) => void,
+  given: { taker: RowTaker; progress: CopyProgress },
 ): Promise<Readable> {
   const query = tx.unsafe(text);
-  // The driver resolves the query with the stream in the same tick in which an early error destroys it, before
-  // any awaiting caller runs. `resolve` is the driver's own field and not part of its types.
+  // The driver resolves the query with the stream in the same tick in which an early error destroys it, or the first
+  // rows arrive, before any awaiting caller runs. `resolve` is the driver's own field and not part of its types.
   const internals = query as unknown as { resolve: (value: unknown) => void };
   const resolve = internals.resolve;
   let isListening = false;
   internals.resolve = (value) => {
     if (!isListening && isReadable(value)) {
       isListening = true;
-      listen(value, settle);
+      listen(Object.assign(value, given.taker), given.progress);
     }
     resolve(value);
   };
   return query.readable();
 }
 
-/**
- * The driver pauses the socket under back-pressure and forgets to resume it when the stream is over (its issues
- * 499 and 917), so that the connection's next query would wait for ever: reading once more resumes it.
- */
-function listen(stream: Readable, settle: (change: { ended?: true; error?: unknown }) => void): void {
-  const resumeSocket = (): void => {
-    try {
-      stream._read(0);
-    } catch {
-      // The socket is gone, and with it what had to be resumed.
-    }
-  };
+/** Nothing but its end comes through the stream, whose socket has to be running when it is over. */
+function listen(stream: Readable, progress: CopyProgress): void {
   stream.on("end", () => {
-    resumeSocket();
-    settle({ ended: true });
+    resumeSocket(stream);
+    progress.end();
   });
   stream.on("error", (error) => {
-    resumeSocket();
-    settle({ error });
+    resumeSocket(stream);
+    progress.fail(error);
   });
-  stream.on("close", resumeSocket);
+  stream.on("close", () => resumeSocket(stream));
+  stream.resume();
+}
+
+/**
+ * The driver resumes the socket when its stream is read, which nobody does here. It forgets to when the stream is over
+ * (its issues 499 and 917), so that the connection's next query would wait for ever.
+ */
+function resumeSocket(stream: Readable): void {
+  try {
+    stream._read(0);
+  } catch {
+    // The socket is gone, and with it what had to be resumed.
+  }
 }
 
 function isReadable(value: unknown): value is Readable {
@@ -178,7 +160,6 @@ function isReadable(value: unknown): value is Readable {
 
 /** Cancels the query and throws away what is still coming, until the connection can be used again. */
 async function drain(source: Readable, snapshot: ExportSnapshot): Promise<void> {
-  source.removeAllListeners("data");
   const gone = Promise.race([
     new Promise((resolve) => {
       for (const event of ["end", "error", "close"]) source.once(event, resolve);
@@ -186,7 +167,7 @@ async function drain(source: Readable, snapshot: ExportSnapshot): Promise<void> 
     snapshot.lost.catch(() => {}),
   ]);
   // PostgreSQL does not heed a cancel while it waits for us to read, so reading goes on beside it.
-  source.resume();
+  resumeSocket(source);
   await snapshot.cancel();
   await gone;
 }

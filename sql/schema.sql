@@ -966,9 +966,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.announce_credential_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('ulr_credentials', old.id::text);
+  return null;
+end
+$function$;
+
+CREATE TRIGGER api_keys_announce AFTER DELETE OR UPDATE OF user_id, org_id, kind, scope, key_hash, expires_at, revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION announce_credential_change();
 CREATE TRIGGER definition_lines_update_listings AFTER UPDATE OF forked_from_id ON public.definition_lines FOR EACH ROW WHEN ((old.forked_from_id IS DISTINCT FROM new.forked_from_id)) EXECUTE FUNCTION queue_line_listings();
 CREATE CONSTRAINT TRIGGER definition_listing_queue_refresh AFTER INSERT ON public.definition_listing_queue DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refresh_queued_listings();
 CREATE TRIGGER definitions_delete_listings AFTER DELETE ON public.definitions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_definition_listings();
 CREATE TRIGGER definitions_insert_listings AFTER INSERT ON public.definitions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_definition_listings();
 CREATE TRIGGER definitions_published_guard BEFORE DELETE OR UPDATE ON public.definitions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION refuse_change_of_published_definition();
 CREATE TRIGGER definitions_update_listings AFTER UPDATE ON public.definitions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_definition_listings();
+CREATE TRIGGER sessions_announce_delete AFTER DELETE ON public.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (old.expires_at > now()))) EXECUTE FUNCTION announce_credential_change();
+CREATE TRIGGER sessions_announce_update AFTER UPDATE OF user_id, token_hash, expires_at, revoked_at ON public.sessions FOR EACH ROW EXECUTE FUNCTION announce_credential_change();
+CREATE TRIGGER users_announce AFTER UPDATE OF username, platform_role ON public.users FOR EACH ROW EXECUTE FUNCTION announce_credential_change();

@@ -9,12 +9,17 @@ export interface SessionCallerRow {
   platformRole: PlatformRole;
   sessionId: string;
   expiresAt: string;
+  /** Milliseconds until then. */
+  expiresInMs: number;
 }
 
 /** Who a session token stands for; `null` when there is no such session, or it was ended, or it has expired. */
 export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<SessionCallerRow | null> {
   const [row] = await sql<SessionCallerRow[]>`
-    select u.id as user_id, u.username, u.platform_role, s.id as session_id, s.expires_at
+    select
+      u.id as user_id, u.username, u.platform_role,
+      s.id as session_id, s.expires_at,
+      extract(epoch from s.expires_at - now()) * 1000 as expires_in_ms
     from sessions s
     join users u on u.id = s.user_id
     where s.token_hash = ${tokenHash} and s.revoked_at is null and s.expires_at > now()`;

@@ -63,7 +63,7 @@ async function createKey(
 
 /** Revokes a key of the caller's and notes it. Strangers' keys are told from none that exist by nothing. */
 async function revokeKey(
-  { sql }: Pick<AuthDeps, "sql">,
+  { sql, callers }: Pick<AuthDeps, "sql" | "callers">,
   { caller, request, id }: { caller: Caller; request: Request; id: string },
 ): Promise<void> {
   const revoked =
@@ -80,11 +80,11 @@ async function revokeKey(
       });
       return key;
     }));
-  if (revoked) return;
+  if (revoked) return callers.forget(revoked.id);
   throw new ApiError("NOT_FOUND", { message: "Cannot find the key", details: { reason: "key" } });
 }
 
-export function keyRoutes(deps: Pick<AuthDeps, "sql">) {
+export function keyRoutes(deps: Pick<AuthDeps, "sql" | "callers">) {
   return new Elysia()
     .use(access)
     .get(
@@ -133,7 +133,7 @@ export function keyRoutes(deps: Pick<AuthDeps, "sql">) {
           tags: [AUTH_TAG],
           operationId: "revokeKey",
           summary: "Revoke one of one's own API keys",
-          description: "At once, for every process of the service.",
+          description: "At once for the process that answers, and within a second for every other.",
           responses: { 204: { description: "The key is worthless from this answer on" } },
           ...failsWith(["NOT_FOUND", { reason: "key" }]),
         },

@@ -23,6 +23,7 @@ export function logoutRoutes(deps: AuthDeps) {
           subjectId: id,
         });
       });
+      deps.callers.forget(id);
       const headers = { "Set-Cookie": clearedSessionCookie(deps.config) };
       return new Response(null, { status: 204, headers });
     },

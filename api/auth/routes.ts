@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import type { Config } from "../../shared/config.ts";
 import type { Pool } from "../../sql/pool.ts";
+import type { CallerMemory } from "../caller_memory.ts";
 import { keyRoutes } from "./keys.ts";
 import { loginRoutes } from "./login.ts";
 import { logoutRoutes } from "./logout.ts";
@@ -10,6 +11,8 @@ import { meRoutes } from "./me.ts";
 export interface AuthDeps {
   config: Config;
   sql: Pool;
+  /** Forgets what is revoked here. */
+  callers: CallerMemory;
 }
 
 export function authRoutes(deps: AuthDeps) {

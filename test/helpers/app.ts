@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AnyElysia } from "elysia";
 import { type App, type AppDeps, buildApp } from "../../api/app.ts";
+import { openCallerMemory } from "../../api/caller_memory.ts";
 import { createMetrics } from "../../api/metrics.ts";
 import { openCatalogMemory } from "../../api/models/catalog_memory.ts";
 import { canonicalPath } from "../../api/route_table.ts";
@@ -100,6 +101,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     }),
     // It follows nothing by itself: tests say when there is something new.
     catalog: openCatalogMemory({ sql, log }),
+    callers: openCallerMemory({ sql, log }),
     log,
     metrics: createMetrics(),
     leaving: leaving.signal,

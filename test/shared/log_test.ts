@@ -75,3 +75,18 @@ test("createLog() tells an error with its stack and causes, and none of the row'
   expect(plain).toMatchObject({ code: "23505", constraint_name: "users_email_key" });
   expect(lines.join("")).not.toContain(email);
 });
+
+test("openStdout() loses no line when the process ends at once", async () => {
+  const script = `
+    import { createLog, openStdout } from "${import.meta.dir}/../../shared/log.ts";
+    const log = createLog({ level: "info", process: "test", destination: openStdout(process) });
+    log.info("first");
+    await Bun.sleep(1);
+    for (let line = 0; line < 1000; line += 1) log.info({ line }, "more");
+    process.exit(3);
+  `;
+  const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
+  const lines = (await child.stdout.text()).trimEnd().split("\n");
+  expect(await child.exited).toBe(3);
+  expect(lines.map((line) => JSON.parse(line).line)).toEqual([undefined, ...Array(1000).keys()]);
+});

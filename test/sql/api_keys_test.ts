@@ -34,6 +34,7 @@ test("insertApiKey() stores a key that findKeyCaller() finds with its owner", as
     scope: "read",
     orgId: org.id,
     expiresAt: "2999-01-01T00:00:00.000Z",
+    expiresInMs: expect.any(Number),
     isUseStale: true,
   });
 });
