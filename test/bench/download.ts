@@ -1,12 +1,22 @@
 /** Downloads as somebody from outside makes them. */
 
-/** Downloads by curl and throws the bytes away; throws unless the answer is a success and whole. */
-export async function download(url: string, key: string): Promise<void> {
+const OPTIONS = ["--silent", "--show-error", "--fail", "--write-out", "%{size_download}"];
+
+/** Downloads by curl and throws the bytes away, or writes them; throws unless the answer is a success and whole. */
+export async function download(
+  url: string,
+  { key, path = "/dev/null" }: { key: string; path?: string },
+): Promise<{ bytes: number }> {
   const curl = Bun.spawn(
-    ["curl", "--silent", "--show-error", "--fail", "--output", "/dev/null", "--header", "@-", url],
+    ["curl", ...OPTIONS, "--output", path, "--header", "@-", url],
     // On standard input, so that the key stands in no list of processes.
-    { stdin: new TextEncoder().encode(`Authorization: Bearer ${key}\n`), stderr: "pipe" },
+    { stdin: new TextEncoder().encode(`Authorization: Bearer ${key}\n`), stdout: "pipe", stderr: "pipe" },
   );
-  const [stderr, exitCode] = await Promise.all([new Response(curl.stderr).text(), curl.exited]);
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(curl.stdout).text(),
+    new Response(curl.stderr).text(),
+    curl.exited,
+  ]);
   if (exitCode !== 0) throw new Error(`Cannot download ${url}: ${stderr}`);
+  return { bytes: Number(stdout) };
 }

@@ -1,30 +1,30 @@
-/**
- * `bun run bench http`: a read of one row with a key, against a server on Fastify and node-postgres that does the same:
- * looks the key up, asks for the row, writes JSON. Needs Node.js.
- */
-import type { Command } from "../../shared/stack/bootstrap.ts";
+/** `bun run bench http`: a read of one row with a key: the key is looked up, then the row. */
 import { openTestDatabase } from "../helpers/database.ts";
 import { createFactory } from "../helpers/factory.ts";
-import { formatTable } from "./measure.ts";
-import { COMPARE_HEADER, CONNECTIONS, compareLoads, compareRow, startOurs, startPeer } from "./peers.ts";
+import type { BenchRun } from "./bench_run.ts";
+import { compareReads } from "./compare_loads.ts";
+import { startComparedServers } from "./compared_servers.ts";
+import type { FigureTable } from "./figures.ts";
 
-export async function benchHttp({ root }: Command, serverUrl: string): Promise<void> {
-  process.env["TEST_DATABASE_URL"] = serverUrl;
-  await using db = await openTestDatabase();
+/** Issue 6. */
+const RATIO = { atLeast: 1.5 };
+const P99_MS = { atMost: 15 };
+
+export async function benchHttp(run: BenchRun): Promise<FigureTable[]> {
+  await using db = await openTestDatabase(run.serverUrl);
   const { user, key } = await createFactory(db.sql).person();
   await db.sql`vacuum analyze users, api_keys`;
-  await using api = await startOurs(db.url);
-  await using peer = await startPeer(root, {
-    script: "http_peer.ts",
-    databaseUrl: db.url,
-    readyPath: "/health/ready",
+  await using servers = await startComparedServers(run, db);
+  return await compareReads(run, servers, {
+    title: "One row, with a key, for 32 connections",
+    reads: [
+      {
+        name: "a user",
+        path: `/api/v1/users/${user.id}`,
+        headers: { Authorization: `Bearer ${key}` },
+      },
+    ],
+    ratio: RATIO,
+    p99Ms: P99_MS,
   });
-  const path = `/api/v1/users/${user.id}`;
-  const results = await compareLoads([`${api.url}${path}`, `${peer.url}${path}`], {
-    Authorization: `Bearer ${key}`,
-  });
-  const table = formatTable(COMPARE_HEADER, [compareRow("a user, with a key", results)]);
-  process.stdout.write(
-    `\n${CONNECTIONS} connections, against Fastify and node-postgres on Node.js\n\n${table}\n`,
-  );
 }

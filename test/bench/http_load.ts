@@ -1,5 +1,6 @@
 /** Load over HTTP: so many connections, each asking again as soon as it has its answer. */
 import type { Socket } from "bun";
+import type { Reading } from "./measure.ts";
 
 export interface Load {
   url: string;
@@ -8,7 +9,8 @@ export interface Load {
   seconds: number;
 }
 
-export interface LoadResult {
+export interface LoadResult extends Reading {
+  requests: number;
   requestsPerSecond: number;
   /** Milliseconds that 99 of 100 answers took at most. */
   p99Ms: number;
@@ -16,71 +18,93 @@ export interface LoadResult {
 
 interface Connection {
   sentAt: number;
+  /** What is there of an answer's head, as long as it is not whole. */
+  head: Buffer;
   /** Bytes of the answer that are still to come; `null` before its head is there. */
   left: number | null;
+  /** Settles when nothing more is asked. */
+  done: PromiseWithResolvers<void>;
 }
 
+const NOTHING = Buffer.alloc(0);
 const END_OF_HEAD = Buffer.from("\r\n\r\n");
 
-/** Runs the load; throws when an answer is no 200 with a length. */
+/** Runs the load, once all are connected; throws when an answer is no 200 with a length. */
 export async function runLoad({ url, headers = {}, connections, seconds }: Load): Promise<LoadResult> {
-  const { hostname, port, pathname, search, host } = new URL(url);
+  const { pathname, search, host } = new URL(url);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const request = `GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\n${lines.join("")}\r\n`;
   const durations: number[] = [];
-  const begun = performance.now();
-  const deadline = begun + seconds * 1000;
+  let deadline = Number.POSITIVE_INFINITY;
   const ask = (socket: Socket<Connection>): void => {
-    socket.data = { sentAt: performance.now(), left: null };
+    Object.assign(socket.data, { sentAt: performance.now(), head: NOTHING, left: null });
     socket.write(request);
   };
-  const run = async (): Promise<void> => {
-    const done = Promise.withResolvers<void>();
-    await Bun.connect<Connection>({
-      hostname,
-      port: Number(port),
-      data: { sentAt: 0, left: null },
-      socket: {
-        open: ask,
-        data(socket, chunk) {
-          try {
-            if (!takeChunk(socket.data, chunk)) return;
-          } catch (error) {
-            done.reject(error);
-            return;
-          }
-          const now = performance.now();
-          durations.push(now - socket.data.sentAt);
-          if (now < deadline) return ask(socket);
-          done.resolve();
-          socket.end();
-        },
-        error: (_, error) => done.reject(error),
-        close: () => done.reject(new Error(`Cannot go on: ${host} has closed the connection`)),
-      },
-    });
-    await done.promise;
+  const answered = (socket: Socket<Connection>): void => {
+    const now = performance.now();
+    durations.push(now - socket.data.sentAt);
+    if (now < deadline) ask(socket);
+    else {
+      socket.data.done.resolve();
+      socket.end();
+    }
   };
-  await Promise.all(Array.from({ length: connections }, run));
+  const sockets = await Promise.all(Array.from({ length: connections }, () => connect(url, answered)));
+  const begun = performance.now();
+  deadline = begun + seconds * 1000;
+  for (const socket of sockets) ask(socket);
+  await Promise.all(sockets.map(({ data }) => data.done.promise));
   const elapsedSeconds = (performance.now() - begun) / 1000;
   const sorted = durations.toSorted((a, b) => a - b);
   return {
+    requests: durations.length,
     requestsPerSecond: durations.length / elapsedSeconds,
     p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
   };
 }
 
-/** Counts a chunk in; true when the answer is whole. Heads come in one piece over loopback. */
+/** Connects, and calls `answered` whenever an answer is whole. */
+async function connect(
+  url: string,
+  answered: (socket: Socket<Connection>) => void,
+): Promise<Socket<Connection>> {
+  const { hostname, port } = new URL(url);
+  return Bun.connect<Connection>({
+    hostname,
+    port: Number(port),
+    data: { sentAt: 0, head: NOTHING, left: null, done: Promise.withResolvers<void>() },
+    socket: {
+      data(socket, chunk) {
+        try {
+          if (takeChunk(socket.data, chunk)) answered(socket);
+        } catch (error) {
+          socket.data.done.reject(error);
+        }
+      },
+      error: ({ data }, error) => data.done.reject(error),
+      close: ({ data }) => data.done.reject(new Error(`Cannot go on: ${url} has closed a connection`)),
+    },
+  });
+}
+
+/** Counts a chunk in; true when the answer is whole. */
 function takeChunk(connection: Connection, chunk: Buffer): boolean {
-  if (connection.left === null) {
-    const end = chunk.indexOf(END_OF_HEAD);
-    const head = chunk.subarray(0, end).toString("latin1");
-    const [, length] = /\r\ncontent-length: (\d+)/i.exec(head) ?? [];
-    if (!head.startsWith("HTTP/1.1 200 ") || length === undefined) {
-      throw new Error(`Cannot measure: the answer is ${head.slice(0, 200)}`);
-    }
-    connection.left = Number(length) + end + END_OF_HEAD.length;
+  if (connection.left !== null) {
+    connection.left -= chunk.byteLength;
+    return connection.left <= 0;
   }
-  connection.left -= chunk.byteLength;
+  // A copy, as the chunk's memory is used again. Mostly a head comes in one piece.
+  const bytes = connection.head.length === 0 ? chunk : Buffer.concat([connection.head, chunk]);
+  const end = bytes.indexOf(END_OF_HEAD);
+  if (end < 0) {
+    connection.head = Buffer.from(bytes);
+    return false;
+  }
+  const head = bytes.subarray(0, end).toString("latin1");
+  const [, length] = /\r\ncontent-length: (\d+)/i.exec(head) ?? [];
+  if (!head.startsWith("HTTP/1.1 200 ") || length === undefined) {
+    throw new Error(`Cannot measure: the answer is ${head.slice(0, 200)}`);
+  }
+  connection.left = Number(length) + end + END_OF_HEAD.length - bytes.byteLength;
   return connection.left <= 0;
 }

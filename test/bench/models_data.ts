@@ -1,5 +1,9 @@
 /** A catalogue document of the size of today's models.dev, made from the bundled copy. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { bundledSource } from "../../catalog-sync/source.ts";
+import { runSync } from "./catalog_sync_process.ts";
 
 /** As many as models.dev had in July 2026. */
 export const MODEL_COUNT = 5276;
@@ -10,7 +14,7 @@ interface Provider {
 }
 
 /** The bundled providers again and again, under new ids, until there are `MODEL_COUNT` models. */
-export async function makeLargeDocument(): Promise<Record<string, Provider>> {
+async function makeLargeDocument(): Promise<Record<string, Provider>> {
   const loaded = await bundledSource().load({ etag: null, signal: new AbortController().signal });
   if (loaded.isUnchanged) throw new Error("Cannot make a document: the bundled one is not there");
   const bundled = Object.values(loaded.value as Record<string, Provider>);
@@ -25,4 +29,21 @@ export async function makeLargeDocument(): Promise<Record<string, Provider>> {
     }
   }
   return document;
+}
+
+/** Writes the document to a folder that goes when `work` is done. */
+export async function withLargeDocument<Result>(work: (path: string) => Promise<Result>): Promise<Result> {
+  const directory = await mkdtemp(join(tmpdir(), "ulr-bench-"));
+  try {
+    const path = join(directory, "models.json");
+    await writeFile(path, JSON.stringify(await makeLargeDocument()));
+    return await work(path);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** Fills a database's catalogue. */
+export async function seedCatalog(root: string, databaseUrl: string): Promise<void> {
+  await withLargeDocument((documentPath) => runSync(root, { databaseUrl, documentPath }));
 }

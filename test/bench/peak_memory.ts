@@ -1,13 +1,6 @@
 /** Peak memory of another process, from Linux's own accounting. */
 import { readFile, writeFile } from "node:fs/promises";
 
-const MEBIBYTE = 2 ** 20;
-
-/** As a table shows it. */
-export function mebibytes(bytes: number): string {
-  return (bytes / MEBIBYTE).toFixed(1);
-}
-
 /** Bytes the process holds now. */
 export async function residentBytes(pid: number): Promise<number> {
   return readStatus(pid, "VmRSS");

@@ -3,9 +3,12 @@ import { type ExportSelection, NO_FILTERS, toVisibility } from "../../shared/exp
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { TestDatabase } from "../helpers/database.ts";
 
+/** After the times of all rows that a benchmark makes, and in the past. */
+export const AS_OF = "2026-06-01T00:00:00.000Z";
+
 /** What an export of a project takes that was asked for nothing special. */
-export function everythingAsOf(asOf: string, project: { id: string }): ExportSelection {
-  return { projectId: project.id, asOf, visibility: toVisibility({}), filters: NO_FILTERS };
+export function everythingOf(project: { id: string }): ExportSelection {
+  return { projectId: project.id, asOf: AS_OF, visibility: toVisibility({}), filters: NO_FILTERS };
 }
 
 /** The COPY that an export runs, on one line. */
@@ -24,8 +27,11 @@ function quoteShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Runs a script of a shell that knows the database as `$DATABASE_URL`; throws when it fails. */
-export async function runShell(db: TestDatabase, script: string): Promise<void> {
+/**
+ * Runs a script of a shell that knows the database as `$DATABASE_URL`; throws when it fails. Returns the processor time
+ * of the shell and all that it ran.
+ */
+export async function runShell(db: TestDatabase, script: string): Promise<{ clientCpu: number }> {
   const child = Bun.spawn(["sh", "-c", script], {
     env: { ...process.env, DATABASE_URL: db.url },
     stdout: "ignore",
@@ -34,4 +40,5 @@ export async function runShell(db: TestDatabase, script: string): Promise<void> 
   const [stderr, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
   if (exitCode !== 0 || stderr.includes("ERROR"))
     throw new Error(`Cannot run psql: ${stderr.slice(0, 2000)}`);
+  return { clientCpu: Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1e6 };
 }
