@@ -8,6 +8,7 @@ import { openQueue } from "../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../sql/connections.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool, type Pool } from "../sql/pool.ts";
+import { openReplica } from "../sql/replica.ts";
 import { type AppDeps, buildApp } from "./app.ts";
 import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
@@ -52,9 +53,16 @@ async function main(): Promise<void> {
   });
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
-  const catalog = openCatalogMemory({ sql, log });
+  const replica = openReplica({
+    url: config.databaseReplicaUrl,
+    primary: sql,
+    applicationName: EXPORT_APPLICATION,
+    streamsMax: config.exportStreamsMax,
+    log,
+  });
+  const catalog = openCatalogMemory({ sql, replica, log });
   const leaving = new AbortController();
-  const deps = { config, sql, exportSql, boss, catalog, log, metrics, leaving: leaving.signal };
+  const deps = { config, sql, exportSql, replica, boss, catalog, log, metrics, leaving: leaving.signal };
   const server = listenOrRefuse(deps);
   catalog.follow();
 
@@ -77,7 +85,7 @@ async function main(): Promise<void> {
         run: async () => {
           catalog.close();
           await boss.stop({ graceful: false });
-          await Promise.all([exportSql.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
+          await Promise.all([replica?.close(), exportSql.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
         },
       },
     ],
