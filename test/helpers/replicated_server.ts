@@ -5,6 +5,10 @@ import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../shared/stack/embedded_postgres.ts";
 import { openSupervisor, type Supervisor } from "../../shared/stack/supervisor.ts";
 import { openPool, type Pool } from "../../sql/pool.ts";
+import { waitFor } from "./wait_for.ts";
+
+/** A new database is copied file by file. */
+const CATCH_UP_MS = 30_000;
 
 /** A server that can be stopped and started. */
 class Server {
@@ -42,6 +46,8 @@ export interface ReplicatedServer extends AsyncDisposable {
   /** Stops the replica, breaking off whoever reads from it. */
   stopReplica(): Promise<void>;
   startReplica(): Promise<void>;
+  /** Waits until the replica has replayed all that the primary has written. */
+  catchUp(primary: Pool): Promise<void>;
   /** Makes the replica keep what it receives to itself; `false` goes on. */
   holdReplay(isHeld: boolean): Promise<void>;
 }
@@ -98,6 +104,15 @@ export async function openReplicatedServer(): Promise<ReplicatedServer> {
       replica: sql,
       stopReplica: () => replica.stop(),
       startReplica: async () => void (await replica.start()),
+      async catchUp(primary) {
+        const [written] = await primary<[{ position: string }]>`
+          select pg_current_wal_flush_lsn()::text as position`;
+        await waitFor(async () => {
+          const [row] = await sql<[{ isReplayed: boolean }]>`
+            select pg_last_wal_replay_lsn() >= ${written.position}::pg_lsn as is_replayed`;
+          return row.isReplayed;
+        }, CATCH_UP_MS);
+      },
       async holdReplay(isHeld) {
         await (isHeld ? sql`select pg_wal_replay_pause()` : sql`select pg_wal_replay_resume()`);
       },
