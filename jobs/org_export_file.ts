@@ -11,9 +11,9 @@ import type { ExportJobProgress, ExportJobRow } from "../sql/export_jobs.ts";
 import { preferParallelCopies } from "../sql/export_rows.ts";
 import type { OrgRow } from "../sql/orgs.ts";
 import type { Pool } from "../sql/pool.ts";
-import type { Replica } from "../sql/replica.ts";
 import { type ProjectFiles, projectEntries } from "../sql/project_entries.ts";
 import { existsLiveProject, listLiveProjects } from "../sql/projects.ts";
+import type { Replica } from "../sql/replica.ts";
 import { createProgressWriter } from "./build_progress.ts";
 import { createOpenSnapshot, type OpenSnapshot } from "./build_snapshots.ts";
 

@@ -105,7 +105,13 @@ export function openReplica(options: ReplicaOptions): Replica | null {
     const opening = openExportSnapshot(streams, { control, signal });
     try {
       const snapshot = await within(opening, ANSWER_MS);
-      if (await within(snapshot.run((tx) => existsReplicaMark(tx, mark)), ANSWER_MS)) return snapshot;
+      if (
+        await within(
+          snapshot.run((tx) => existsReplicaMark(tx, mark)),
+          ANSWER_MS,
+        )
+      )
+        return snapshot;
     } catch (error) {
       void opening.then((late) => late.close()).catch(() => {});
       throw error;
@@ -119,7 +125,9 @@ export function openReplica(options: ReplicaOptions): Replica | null {
     mark,
     async openSnapshot(mark, signal) {
       try {
-        const snapshot = (await isShown(mark, CATCH_UP_MS, signal)) ? await openMarked(mark, signal) : undefined;
+        const snapshot = (await isShown(mark, CATCH_UP_MS, signal))
+          ? await openMarked(mark, signal)
+          : undefined;
         return snapshot ?? rest("replica.behind");
       } catch (error) {
         signal.throwIfAborted();

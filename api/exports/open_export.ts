@@ -87,7 +87,7 @@ async function openExport(deps: ExportDeps, given: Opening): Promise<OpenExport>
       fromReplica ?? (await openExportSnapshot(deps.exportSql, { control: deps.sql, signal: abort.signal }));
     deps.metrics.snapshots.inc({ database: fromReplica ? "replica" : "primary" });
     const isReplicaFault = (error: unknown): boolean =>
-      fromReplica !== null && deps.replica !== null && deps.replica.isToBlameFor(error);
+      fromReplica ? (deps.replica?.isToBlameFor(error) ?? false) : false;
     const close = async (): Promise<void> => {
       forget();
       await snapshot.close();

@@ -1,5 +1,15 @@
 /** A PostgreSQL of a test's own and a streaming replica of it, from the same programs as the tests' server. */
-import { appendFileSync, chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../shared/stack/embedded_postgres.ts";
@@ -93,7 +103,10 @@ export async function openReplicatedServer(): Promise<ReplicatedServer> {
   try {
     const firstUrl = await primary.start();
     await primary.stop();
-    appendFileSync(join(clusterOf(primary), "pg_hba.conf"), "host replication all 127.0.0.1/32 scram-sha-256\n");
+    appendFileSync(
+      join(clusterOf(primary), "pg_hba.conf"),
+      "host replication all 127.0.0.1/32 scram-sha-256\n",
+    );
     cloneStandby(primary, replica, firstUrl);
     const primaryUrl = await primary.start();
     const replicaUrl = await replica.start();

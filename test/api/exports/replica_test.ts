@@ -148,10 +148,10 @@ test("one that stays behind is not read from, with and without as_of, until it h
   expect(await (await app.request("/health/ready")).json()).toEqual({
     data: { status: "ready", replica: "used" },
   });
-  await waitFor(
-    async () => (await metricOf(app, "database_replica_lag_seconds")).values[0]?.value === 0,
-  );
-  const events = app.logLines.map(({ event }) => event).filter((event) => String(event).startsWith("replica."));
+  await waitFor(async () => (await metricOf(app, "database_replica_lag_seconds")).values[0]?.value === 0);
+  const events = app.logLines
+    .map(({ event }) => event)
+    .filter((event) => String(event).startsWith("replica."));
   expect(events).toEqual(["replica.behind", "replica.back"]);
 }, 60_000);
 
