@@ -67,7 +67,7 @@ export function openReplica(options: ReplicaOptions): Replica | null {
     restsUntil = null;
   }
 
-  function rest(event: "replica.away" | "replica.behind", error?: unknown): null {
+  function rest(event: "replica.away" | "replica.behind" | "replica.unmarked", error?: unknown): null {
     // Said once, by the first of those who find out.
     if (restsUntil === null) log.warn({ event, err: error }, "the replica is not read from for now");
     restsUntil = performance.now() + REST_MS;
@@ -91,7 +91,7 @@ export function openReplica(options: ReplicaOptions): Replica | null {
   }
 
   async function mark(): Promise<string | null> {
-    if (restsUntil === null) return insertReplicaMark(primary);
+    if (restsUntil === null) return markPrimary();
     if (performance.now() > restsUntil) {
       restsUntil = performance.now() + REST_MS;
       // It was said that the replica is away; that the primary is, others say.
@@ -100,24 +100,32 @@ export function openReplica(options: ReplicaOptions): Replica | null {
     return null;
   }
 
-  /** Undefined when the snapshot is one of another server behind the same address, which does not show the mark. */
-  async function openMarked(mark: string, signal: AbortSignal): Promise<ExportSnapshot | undefined> {
+  /** `null` when the primary can be read and not be written, as in maintenance: exports need no more. */
+  async function markPrimary(): Promise<string | null> {
+    try {
+      return await insertReplicaMark(primary);
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      return rest("replica.unmarked", error);
+    }
+  }
+
+  /** `null` when the snapshot does not show the mark: it is of another server behind the same address. */
+  async function openMarked(mark: string, signal: AbortSignal): Promise<ExportSnapshot | null> {
     const opening = openExportSnapshot(streams, { control, signal });
+    let isMarked = false;
     try {
       const snapshot = await within(opening, ANSWER_MS);
-      if (
-        await within(
-          snapshot.run((tx) => existsReplicaMark(tx, mark)),
-          ANSWER_MS,
-        )
-      )
-        return snapshot;
-    } catch (error) {
-      void opening.then((late) => late.close()).catch(() => {});
-      throw error;
+      isMarked = await within(
+        snapshot.run((tx) => existsReplicaMark(tx, mark)),
+        ANSWER_MS,
+      );
+      if (isMarked) return snapshot;
+    } finally {
+      // Also one that is opened too late. Nobody waits: a server that does not answer does not end it either.
+      if (!isMarked) void opening.then((snapshot) => snapshot.close()).catch(() => {});
     }
-    await (await opening).close();
-    return undefined;
+    return null;
   }
 
   return {
@@ -125,10 +133,8 @@ export function openReplica(options: ReplicaOptions): Replica | null {
     mark,
     async openSnapshot(mark, signal) {
       try {
-        const snapshot = (await isShown(mark, CATCH_UP_MS, signal))
-          ? await openMarked(mark, signal)
-          : undefined;
-        return snapshot ?? rest("replica.behind");
+        const isBehind = !(await isShown(mark, CATCH_UP_MS, signal));
+        return (isBehind ? null : await openMarked(mark, signal)) ?? rest("replica.behind");
       } catch (error) {
         signal.throwIfAborted();
         return rest("replica.away", error);
