@@ -1,6 +1,7 @@
 /** Exports that are read from a streaming replica, and what becomes of them when it is behind or away. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { EXPORT_APPLICATION } from "../../../sql/connections.ts";
+import { startApi } from "../../helpers/api_process.ts";
 import { openTestApp, type TestApp, testRequest } from "../../helpers/app.ts";
 import { openTestDatabase } from "../../helpers/database.ts";
 import {
@@ -110,6 +111,22 @@ test("datasets, bundles and estimates are read from the replica, with what was c
   expect((await (await exportDataset(app, exported, "bundle")).arrayBuffer()).byteLength).toBeGreaterThan(0);
   expect((await exportDataset(app, exported, "estimate")).status).toBe(200);
   expect(await count()).toEqual({ primary: 0, replica: 23 });
+});
+
+test("the process takes the replica from its configuration, and tells Prometheus what it does with it", async () => {
+  await using app = await openReplicatedApp();
+  const { databaseUrl, databaseReplicaUrl, dataDir } = app.deps.config;
+  const { person, project, ids } = await makeExportProject(app);
+  await using api = await startApi({
+    DATABASE_URL: databaseUrl,
+    DATABASE_REPLICA_URL: databaseReplicaUrl ?? "",
+    DATA_DIR: dataDir,
+  });
+  const response = await api.request(`/api/v1/export/projects/${project.id}/runs`, { key: person.key });
+  expect((await ndjsonRows(response)).map(({ id }) => id)).toEqual([ids["live run"]]);
+  const metrics = (await (await api.request("/metrics")).text()).split("\n");
+  expect(metrics).toContain('export_snapshots_total{database="replica"} 1');
+  expect(metrics).toContain("database_replica_used 1");
 });
 
 test("a replica that is behind is waited for", async () => {
