@@ -2,13 +2,13 @@
 import { collectDefaultMetrics } from "prom-client";
 import type { Config } from "../shared/config.ts";
 import { configOrRefuse, leaveWhenTold, refuse, startOrRefuse } from "../shared/entry_point.ts";
-import { createLog } from "../shared/log.ts";
+import { createLog, type Log } from "../shared/log.ts";
 import { createShutdown } from "../shared/shutdown.ts";
 import { openQueue } from "../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../sql/connections.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool, type Pool } from "../sql/pool.ts";
-import { openReplica } from "../sql/replica.ts";
+import { openReplica, type Replica } from "../sql/replica.ts";
 import { type AppDeps, buildApp } from "./app.ts";
 import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
@@ -18,16 +18,16 @@ import { openCatalogMemory } from "./models/catalog_memory.ts";
 const FINISH_TIMEOUT_MS = 25_000;
 
 /** Exports have connections of their own: readers who take their time keep no request waiting. */
-function openPools({ databaseUrl, databasePoolMax, exportStreamsMax }: Config): {
-  sql: Pool;
-  exportSql: Pool;
-} {
+function openPools(config: Config, log: Log): { sql: Pool; exportSql: Pool; replica: Replica | null } {
+  const { databaseUrl, exportStreamsMax } = config;
+  const applicationName = EXPORT_APPLICATION;
+  const sql = openPool(databaseUrl, { applicationName: API_APPLICATION, max: config.databasePoolMax });
   return {
-    sql: openPool(databaseUrl, { applicationName: API_APPLICATION, max: databasePoolMax }),
-    exportSql: openPool(databaseUrl, {
-      applicationName: EXPORT_APPLICATION,
-      max: exportStreamsMax,
-      readOnly: true,
+    sql,
+    exportSql: openPool(databaseUrl, { applicationName, max: exportStreamsMax, readOnly: true }),
+    replica: openReplica({
+      ...{ url: config.databaseReplicaUrl, primary: sql, applicationName, log },
+      streamsMax: exportStreamsMax,
     }),
   };
 }
@@ -46,20 +46,13 @@ function listenOrRefuse(deps: AppDeps): Bun.Server<undefined> {
 async function main(): Promise<void> {
   const config = configOrRefuse(process);
   const log = createLog({ level: config.logLevel, process: "api" });
-  const { sql, exportSql } = openPools(config);
+  const { sql, exportSql, replica } = openPools(config, log);
   const boss = await startOrRefuse(process, async () => {
     await requireCurrentSchema(sql);
     return openQueue(sql, (error) => log.warn({ err: error }, "cannot read the queue"));
   });
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
-  const replica = openReplica({
-    url: config.databaseReplicaUrl,
-    primary: sql,
-    applicationName: EXPORT_APPLICATION,
-    streamsMax: config.exportStreamsMax,
-    log,
-  });
   const catalog = openCatalogMemory({ sql, replica, log });
   const leaving = new AbortController();
   const deps = { config, sql, exportSql, replica, boss, catalog, log, metrics, leaving: leaving.signal };

@@ -3,7 +3,7 @@ import { Gauge, type Registry } from "prom-client";
 import type { Log } from "../shared/log.ts";
 import type { Replica } from "../sql/replica.ts";
 
-/** Registers the gauges; the replica is asked when somebody asks, and not while it is left alone. */
+/** Registers the gauges; the replica is asked when somebody asks. */
 export function registerReplicaMetrics(
   registry: Registry,
   { replica, log }: { replica: Replica; log: Log },

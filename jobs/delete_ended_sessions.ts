@@ -1,6 +1,7 @@
 /**
  * Job `delete_ended_sessions`: takes away what nobody can use any more, sessions that have ended, counts of attempts to
- * sign in that limit nobody, and marks that nobody looks for on a replica. What happened is in the audit log. It may end anywhere, and run twice at once.
+ * sign in that limit nobody, and marks that nobody looks for on a replica. What happened is in the audit log. It may end
+ * anywhere, and run twice at once.
  */
 import type { Log } from "../shared/log.ts";
 import { deleteIdleLoginAttempts } from "../sql/login_attempts.ts";

@@ -131,9 +131,6 @@ async function* projectPart(
       directory,
       meter,
     });
-  } catch (error) {
-    deps.replica?.isToBlameFor(error);
-    throw error;
   } finally {
     await snapshot.close();
   }

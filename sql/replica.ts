@@ -45,7 +45,7 @@ export interface Replica {
   openSnapshot(mark: string, signal: AbortSignal): Promise<ExportSnapshot | null>;
   /** The replica, once it shows everything that was committed before the call; `null` when it does not soon. */
   catchUp(timeoutMs: number): Promise<Pool | null>;
-  /** Told of what failed while it was read; true when that was the replica's fault and not the query's. */
+  /** Told why a read failed; true when that was the replica's fault and not the query's. */
   isToBlameFor(error: unknown): boolean;
   /** Seconds that it is behind the primary; `null` when it does not say. */
   measureLag(): Promise<number | null>;
@@ -61,6 +61,7 @@ export function openReplica(options: ReplicaOptions): Replica | null {
   const control = pool(CONTROL_MAX);
   /** When it may be tried again, by `performance.now()`; `null` while it is used. */
   let restsUntil: number | null = null;
+  let isClosed = false;
 
   function use(): void {
     if (restsUntil !== null) log.info({ event: "replica.back" }, "the replica is read from again");
@@ -120,12 +121,21 @@ export function openReplica(options: ReplicaOptions): Replica | null {
         snapshot.run((tx) => existsReplicaMark(tx, mark)),
         ANSWER_MS,
       );
-      if (isMarked) return snapshot;
+      if (!isMarked) return null;
+      // Those who come next need not find out for themselves.
+      snapshot.lost.catch((error: unknown) => isToBlameFor(error));
+      return snapshot;
     } finally {
       // Also one that is opened too late. Nobody waits: a server that does not answer does not end it either.
       if (!isMarked) void opening.then((snapshot) => snapshot.close()).catch(() => {});
     }
-    return null;
+  }
+
+  function isToBlameFor(error: unknown): boolean {
+    if (hasSqlState(error, ...RECOVERY_CONFLICTS)) return true;
+    if (!isDatabaseAway(error)) return false;
+    if (!isClosed) rest("replica.away", error);
+    return true;
   }
 
   return {
@@ -149,14 +159,10 @@ export function openReplica(options: ReplicaOptions): Replica | null {
         return rest("replica.away", error);
       }
     },
-    isToBlameFor(error) {
-      if (hasSqlState(error, ...RECOVERY_CONFLICTS)) return true;
-      if (!isDatabaseAway(error)) return false;
-      rest("replica.away", error);
-      return true;
-    },
+    isToBlameFor,
     measureLag: () => within(measureLag(primary, control), ANSWER_MS),
     async close() {
+      isClosed = true;
       await Promise.all([streams.end({ timeout: 1 }), control.end({ timeout: 1 })]);
     },
   };

@@ -56,8 +56,6 @@ export async function fileResponse(
     first,
     abort: opened.abort,
     onEnd: async (end) => {
-      // The next ones need not find out for themselves.
-      if (end.outcome === "failed") opened.isReplicaFault(end.error);
       await opened.close();
       if (end.outcome === "complete") metrics.rows.inc(labels, file.totalRows);
       endStream({ ...end, bytes: sent.bytes });

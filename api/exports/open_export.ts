@@ -27,7 +27,7 @@ export interface OpenExport {
   snapshot: ExportSnapshot;
   /** Aborted when the client has left: what runs is cancelled. */
   abort: AbortController;
-  /** Told of what failed while it was read; true when the primary may do better. */
+  /** Whether a read failed for what it was read from, so that the primary may do better. */
   isReplicaFault(error: unknown): boolean;
   /** Frees the slot and the connection. A second call does nothing. */
   close(): Promise<void>;
