@@ -4,6 +4,7 @@ import type { Config } from "../shared/config.ts";
 import type { Log } from "../shared/log.ts";
 import type { Boss } from "../sql/boss.ts";
 import type { Pool } from "../sql/pool.ts";
+import type { Replica } from "../sql/replica.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import type { CallerMemory } from "./caller_memory.ts";
@@ -18,6 +19,7 @@ import { type Metrics, metricsRoutes } from "./metrics.ts";
 import type { CatalogMemory } from "./models/catalog_memory.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { orgRoutes } from "./orgs/routes.ts";
+import { registerReplicaMetrics } from "./replica_metrics.ts";
 import { createAdmit } from "./request_admission.ts";
 import { requestContext } from "./request_context.ts";
 import { createHandle, type Handle } from "./request_frame.ts";
@@ -32,6 +34,8 @@ export interface AppDeps {
   sql: Pool;
   /** For the streams of exports: at least as many connections as `config.exportStreamsMax`. */
   exportSql: Pool;
+  /** Where exports and the catalogue are read when it can give them; `null` when there is none. */
+  replica: Replica | null;
   /** Where background jobs are queued. */
   boss: Boss;
   /** Where the texts of definitions are read. */
@@ -67,6 +71,7 @@ function apiRoutes(deps: AppDeps) {
 }
 
 function serviceRoutes(deps: AppDeps) {
+  if (deps.replica) registerReplicaMetrics(deps.metrics.registry, { replica: deps.replica, log: deps.log });
   const described = new Elysia().use(apiRoutes(deps)).use(healthRoutes(deps)).use(metricsRoutes(deps));
   return new Elysia().use(described).use(docsRoutes(described)).use(dashboardRoutes());
 }

@@ -1,8 +1,10 @@
 /** GET /health/live, GET /health/ready: what a supervisor and a load balancer ask. */
 import { Elysia, t } from "elysia";
 import { ApiError } from "../shared/errors.ts";
+import { within } from "../shared/within.ts";
 import { listPendingMigrations } from "../sql/migrate.ts";
 import type { Pool } from "../sql/pool.ts";
+import type { Replica } from "../sql/replica.ts";
 import { access } from "./access.ts";
 import { failsWith } from "./openapi.ts";
 
@@ -16,12 +18,23 @@ const Live = t.Object(
   { description: "It is", examples: [{ data: { status: "live" } }] },
 );
 const Ready = t.Object(
-  { data: t.Object({ status: t.Literal("ready") }) },
-  { description: "It can", examples: [{ data: { status: "ready" } }] },
+  {
+    data: t.Object({
+      status: t.Literal("ready"),
+      replica: t.Optional(
+        t.Union([t.Literal("used"), t.Literal("left-alone")], {
+          description: "Only where there is one: a replica that is away or behind is not read from",
+        }),
+      ),
+    }),
+  },
+  { description: "It can", examples: [{ data: { status: "ready", replica: "used" } }] },
 );
 
 export interface HealthDeps {
   sql: Pool;
+  /** The service is ready without. */
+  replica: Replica | null;
   /** Aborted when the process is about to leave. */
   leaving: AbortSignal;
 }
@@ -35,18 +48,6 @@ function notReady(checks: Readonly<Record<string, Check>>, cause?: unknown): Api
     headers: { "Retry-After": "5" },
     cause,
   });
-}
-
-/** Gives up after `timeoutMs`; what it waited for goes on, and its failure is not lost but no longer of interest. */
-async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`Cannot wait longer than ${timeoutMs} ms`)), timeoutMs);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => {});
-  }
 }
 
 /** Makes the readiness check: the database answers and holds every migration this process was built with. */
@@ -84,7 +85,7 @@ export function healthRoutes(deps: HealthDeps) {
       "/ready",
       async () => {
         await checkReadiness();
-        return { data: { status: "ready" as const } };
+        return { data: { status: "ready" as const, ...replicaStatus(deps) } };
       },
       {
         publicAccess: true,
@@ -99,4 +100,9 @@ export function healthRoutes(deps: HealthDeps) {
         },
       },
     );
+}
+
+function replicaStatus({ replica }: HealthDeps): { replica?: "used" | "left-alone" } {
+  if (!replica) return {};
+  return { replica: replica.isUsed() ? "used" : "left-alone" };
 }

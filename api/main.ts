@@ -2,12 +2,13 @@
 import { collectDefaultMetrics } from "prom-client";
 import type { Config } from "../shared/config.ts";
 import { configOrRefuse, leaveWhenTold, refuse, startOrRefuse } from "../shared/entry_point.ts";
-import { createLog, openStdout } from "../shared/log.ts";
+import { createLog, type Log, openStdout } from "../shared/log.ts";
 import { createShutdown } from "../shared/shutdown.ts";
 import { openQueue } from "../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../sql/connections.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool, type Pool } from "../sql/pool.ts";
+import { openReplica, type Replica } from "../sql/replica.ts";
 import { type AppDeps, buildApp } from "./app.ts";
 import { openCallerMemory } from "./caller_memory.ts";
 import { openDocuments } from "./documents/documents.ts";
@@ -19,16 +20,16 @@ import { openCatalogMemory } from "./models/catalog_memory.ts";
 const FINISH_TIMEOUT_MS = 25_000;
 
 /** Exports have connections of their own: readers who take their time keep no request waiting. */
-function openPools({ databaseUrl, databasePoolMax, exportStreamsMax }: Config): {
-  sql: Pool;
-  exportSql: Pool;
-} {
+function openPools(config: Config, log: Log): { sql: Pool; exportSql: Pool; replica: Replica | null } {
+  const { databaseUrl, exportStreamsMax } = config;
+  const applicationName = EXPORT_APPLICATION;
+  const sql = openPool(databaseUrl, { applicationName: API_APPLICATION, max: config.databasePoolMax });
   return {
-    sql: openPool(databaseUrl, { applicationName: API_APPLICATION, max: databasePoolMax }),
-    exportSql: openPool(databaseUrl, {
-      applicationName: EXPORT_APPLICATION,
-      max: exportStreamsMax,
-      readOnly: true,
+    sql,
+    exportSql: openPool(databaseUrl, { applicationName, max: exportStreamsMax, readOnly: true }),
+    replica: openReplica({
+      ...{ url: config.databaseReplicaUrl, primary: sql, applicationName, log },
+      streamsMax: exportStreamsMax,
     }),
   };
 }
@@ -47,19 +48,19 @@ function listenOrRefuse(deps: AppDeps): Bun.Server<undefined> {
 async function main(): Promise<void> {
   const config = configOrRefuse(process);
   const log = createLog({ level: config.logLevel, process: "api", destination: openStdout(process) });
-  const { sql, exportSql } = openPools(config);
+  const { sql, exportSql, replica } = openPools(config, log);
   const boss = await startOrRefuse(process, async () => {
     await requireCurrentSchema(sql);
     return openQueue(sql, (error) => log.warn({ err: error }, "cannot read the queue"));
   });
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
-  const catalog = openCatalogMemory({ sql, log });
+  const catalog = openCatalogMemory({ sql, replica, log });
   const documents = openDocuments();
   const callers = openCallerMemory({ sql, log });
   const leaving = new AbortController();
   const deps = {
-    ...{ config, sql, exportSql, boss, documents, catalog, callers, log, metrics },
+    ...{ config, sql, exportSql, replica, boss, documents, catalog, callers, log, metrics },
     leaving: leaving.signal,
   };
   const server = listenOrRefuse(deps);
@@ -85,7 +86,7 @@ async function main(): Promise<void> {
           catalog.close();
           await documents.close();
           await boss.stop({ graceful: false });
-          await Promise.all([exportSql.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
+          await Promise.all([replica?.close(), exportSql.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
         },
       },
     ],

@@ -18,6 +18,7 @@ import type { ExportJobRow } from "../sql/export_jobs.ts";
 import { findOrgById, type OrgRow } from "../sql/orgs.ts";
 import { outlastOutage } from "../sql/outlast.ts";
 import { isDatabaseAway, type Pool, type Sql } from "../sql/pool.ts";
+import type { Replica } from "../sql/replica.ts";
 import { artifactKeyOf } from "./artifact_key.ts";
 import { BuildSuperseded } from "./build_superseded.ts";
 import { writeOrgExport } from "./org_export_file.ts";
@@ -39,6 +40,8 @@ export interface BuildDeps {
   sql: Pool;
   /** For the snapshots: a connection a build. */
   exportSql: Pool;
+  /** Where snapshots are opened when it can give them; `null` when there is none. */
+  replica: Replica | null;
   boss: Boss;
   store: ArtifactStore;
   log: Log;

@@ -9,6 +9,7 @@ import { openWorkerQueue } from "../sql/boss.ts";
 import { JOBS_APPLICATION } from "../sql/connections.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool } from "../sql/pool.ts";
+import { openReplica } from "../sql/replica.ts";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS, startJobs } from "./registry.ts";
 
 /** Contract section 8: what is running at SIGTERM has 25 s to finish, and to be given back when it does not. */
@@ -24,6 +25,13 @@ async function main(): Promise<void> {
   const applicationName = JOBS_APPLICATION;
   const sql = openPool(config.databaseUrl, { applicationName, max: POOL_MAX });
   const exportSql = openPool(config.databaseUrl, { applicationName, max: CONCURRENT_BUILDS, readOnly: true });
+  const replica = openReplica({
+    url: config.databaseReplicaUrl,
+    primary: sql,
+    applicationName,
+    streamsMax: CONCURRENT_BUILDS,
+    log,
+  });
   const mailer = openMailer(config);
   const boss = await startOrRefuse(process, async () => {
     await requireCurrentSchema(sql);
@@ -34,7 +42,10 @@ async function main(): Promise<void> {
   });
   const leaving = new AbortController();
   const store = openArtifactStore(config);
-  const deps = { config, sql, exportSql, boss, store, mailer, log, leaving: leaving.signal };
+  const deps = {
+    ...{ config, sql, exportSql, replica, boss, store, mailer, log },
+    leaving: leaving.signal,
+  };
   const jobs = await startOrRefuse(process, () => startJobs(deps));
 
   const shutdown = createShutdown({
@@ -60,7 +71,7 @@ async function main(): Promise<void> {
         timeoutMs: 3_000,
         run: async () => {
           await boss.stop({ graceful: false });
-          await Promise.all([exportSql.end({ timeout: 1 }), sql.end({ timeout: 1 })]);
+          await Promise.all([replica?.close(), exportSql.end({ timeout: 1 }), sql.end({ timeout: 1 })]);
         },
       },
     ],

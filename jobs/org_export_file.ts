@@ -9,16 +9,19 @@ import { streamZip, type ZipEntry } from "../shared/zip_stream.ts";
 import type { RowMeter } from "../sql/copy_rows.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/export_jobs.ts";
 import { preferParallelCopies } from "../sql/export_rows.ts";
-import { openExportSnapshot } from "../sql/export_snapshot.ts";
 import type { OrgRow } from "../sql/orgs.ts";
 import type { Pool } from "../sql/pool.ts";
 import { type ProjectFiles, projectEntries } from "../sql/project_entries.ts";
 import { existsLiveProject, listLiveProjects } from "../sql/projects.ts";
+import type { Replica } from "../sql/replica.ts";
 import { createProgressWriter } from "./build_progress.ts";
+import { createOpenSnapshot, type OpenSnapshot } from "./build_snapshots.ts";
 
 interface FileDeps {
   sql: Pool;
   exportSql: Pool;
+  /** Where the snapshots are opened when it can give them; `null` when there is none. */
+  replica: Replica | null;
   store: ArtifactStore;
 }
 
@@ -84,11 +87,12 @@ async function* orgEntries(
 ): AsyncGenerator<ZipEntry, void, void> {
   const { job, org } = given;
   const directories = nameDirectories(given.projects);
+  const openSnapshot = createOpenSnapshot(deps, given);
   const written: ManifestProject[] = [];
   for (const { id, name } of given.projects) {
     const files: ProjectFiles = {};
     const directory = directories.get(id) ?? id;
-    yield* projectPart(deps, { ...given, projectId: id, directory, files });
+    yield* projectPart(deps, { ...given, openSnapshot, projectId: id, directory, files });
     // A project that was deleted meanwhile has no files.
     const isWritten = Object.keys(files).length > 0;
     if (isWritten) written.push({ directory, project: { id, name }, files });
@@ -106,13 +110,20 @@ async function* orgEntries(
 
 async function* projectPart(
   deps: FileDeps,
-  given: OrgExport & { projectId: string; directory: string; files: ProjectFiles; meter: RowMeter },
+  given: OrgExport & {
+    openSnapshot: OpenSnapshot;
+    projectId: string;
+    directory: string;
+    files: ProjectFiles;
+    meter: RowMeter;
+  },
 ): AsyncGenerator<ZipEntry, void, void> {
   const { job, signal, projectId, directory, files, meter } = given;
   signal.throwIfAborted();
-  const snapshot = await openExportSnapshot(deps.exportSql, { control: deps.sql, signal });
+  const snapshot = await given.openSnapshot();
   try {
-    if (!(await snapshot.run((tx) => existsLiveProject(tx, projectId)))) return;
+    // Asked of the primary: a replica may not have heard of a deletion yet.
+    if (!(await existsLiveProject(deps.sql, projectId))) return;
     await snapshot.run(preferParallelCopies);
     yield* projectEntries(snapshot, files, {
       selection: { projectId, asOf: job.asOf, visibility: visibilityOf(job), filters: NO_FILTERS },

@@ -15,6 +15,8 @@ export interface S3Config {
 
 export interface Config {
   databaseUrl: string;
+  /** Where exports and the catalogue are read when it can give them; `null`: everything is read from the primary. */
+  databaseReplicaUrl: string | null;
   databasePoolMax: number;
   exportStreamsMax: number;
   host: string;
@@ -118,6 +120,7 @@ function toConfig(env: Environment): Config {
   const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
   return {
     databaseUrl: env.DATABASE_URL ?? "",
+    databaseReplicaUrl: env.DATABASE_REPLICA_URL ?? null,
     databasePoolMax: env.DATABASE_POOL_MAX,
     exportStreamsMax: env.EXPORT_STREAMS_MAX,
     host: env.HOST,

@@ -32,7 +32,8 @@ function reason(refusal: Refusal, dataset: ExportDataset): string {
       if (refusal.column === "project_id") return `row ${row} belongs to another project`;
       return `row ${row} has no ${jsonName(refusal.column, dataset)}`;
     case "23514": {
-      const column = refusal.constraint.slice(refusal.table.length + 1).replace(/_check$/, "");
+      // Not the table that the refusal names, which may be a partition: a partition's checks are called as the whole's.
+      const column = refusal.constraint.slice(dataset.table.length + 1).replace(/_check$/, "");
       return `row ${row} has a value for ${jsonName(column, dataset)} that is not allowed`;
     }
     default:

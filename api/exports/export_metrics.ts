@@ -7,6 +7,8 @@ export interface ExportMetrics {
   bytes: Counter<"kind" | "format">;
   /** Rows of files that were sent whole. */
   rows: Counter<"kind" | "format">;
+  /** Snapshots that exports were read from, by the server that gave them: primary or replica. */
+  snapshots: Counter<"database">;
   /** How far the newest settled instant lies back; open transactions of others hold it. */
   watermarkLagSeconds: Gauge;
 }
@@ -41,6 +43,12 @@ export function createExportMetrics(registry: Registry, slots: StreamSlots): Exp
       name: "export_rows_total",
       help: "Rows of exports that were sent whole",
       labelNames: ["kind", "format"],
+      registers,
+    }),
+    snapshots: new Counter({
+      name: "export_snapshots_total",
+      help: "Snapshots that exports were read from, by the server that gave them: primary or replica",
+      labelNames: ["database"],
       registers,
     }),
     watermarkLagSeconds: new Gauge({

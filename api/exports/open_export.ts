@@ -3,6 +3,7 @@ import type { Config } from "../../shared/config.ts";
 import type { Log } from "../../shared/log.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../sql/export_snapshot.ts";
 import type { Pool } from "../../sql/pool.ts";
+import type { Replica } from "../../sql/replica.ts";
 import { announceStream } from "../request_context.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 import { requireWatermark } from "./require_watermark.ts";
@@ -13,6 +14,8 @@ export interface ExportDeps {
   sql: Pool;
   /** Streams: as many connections as there are slots. */
   exportSql: Pool;
+  /** Where snapshots are opened when it can give them; `null` when there is none. */
+  replica: Replica | null;
   slots: StreamSlots;
   metrics: ExportMetrics;
   log: Log;
@@ -24,57 +27,93 @@ export interface OpenExport {
   snapshot: ExportSnapshot;
   /** Aborted when the client has left: what runs is cancelled. */
   abort: AbortController;
+  /** Whether a read failed for what it was read from, so that the primary may do better. */
+  isReplicaFault(error: unknown): boolean;
   /** Frees the slot and the connection. A second call does nothing. */
   close(): Promise<void>;
 }
 
 /**
  * Opens an export as of `asOf`, or as of the newest settled instant for `null`, and hands it to `serve`, which closes
- * it or lets its answer's stream do so; it is closed here when `serve` throws. Throws SERVICE_UNAVAILABLE when no slot
- * is free or the watermark does not settle, VALIDATION_ERROR when it is in the future. A client that leaves before
- * there is an answer gets one that nobody reads.
+ * it or lets its answer's stream do so; it is closed here when `serve` throws. When it throws because a replica is
+ * gone, it is called once more, with an export of the primary. Throws SERVICE_UNAVAILABLE when no slot is free or the
+ * watermark does not settle, VALIDATION_ERROR when it is in the future. A client that leaves before there is an answer
+ * gets one that nobody reads.
  */
 export async function withOpenExport<Answer>(
   deps: ExportDeps,
   given: { request: Request; asOf: string | null },
   serve: (opened: OpenExport) => Promise<Answer>,
 ): Promise<Answer | Response> {
-  const { request, asOf } = given;
   const abort = new AbortController();
-  const leave = (): void => abort.abort();
-  if (request.signal.aborted) leave();
-  request.signal.addEventListener("abort", leave);
-  const forget = (): void => request.signal.removeEventListener("abort", leave);
-  let opened: OpenExport | null = null;
   try {
-    opened = await openExport(deps, { asOf, abort, forget });
-    return await serve(opened);
+    return await openAndServe(deps, { ...given, abort }, serve);
   } catch (error) {
-    await opened?.close();
-    forget();
     if (!abort.signal.aborted) throw error;
-    announceStream(request)({ outcome: "aborted", bytes: 0 });
+    announceStream(given.request)({ outcome: "aborted", bytes: 0 });
     return new Response(null);
   }
 }
 
-async function openExport(
+interface Opening {
+  request: Request;
+  asOf: string | null;
+  abort: AbortController;
+}
+
+async function openAndServe<Answer>(
   deps: ExportDeps,
-  given: { asOf: string | null; abort: AbortController; forget: () => void },
-): Promise<OpenExport> {
-  const { abort, forget } = given;
+  given: Opening,
+  serve: (opened: OpenExport) => Promise<Answer>,
+): Promise<Answer> {
+  const opened = await openExport(deps, given);
+  try {
+    return await serve(opened);
+  } catch (error) {
+    await opened.close();
+    if (given.abort.signal.aborted || !opened.isReplicaFault(error)) throw error;
+    return await openAndServe({ ...deps, replica: null }, { ...given, asOf: opened.asOf }, serve);
+  }
+}
+
+async function openExport(deps: ExportDeps, given: Opening): Promise<OpenExport> {
+  const { abort } = given;
   const release = deps.slots.take("start another export");
+  const forget = abortWhenLeft(given);
   try {
     const asOf = await requireWatermark(deps, given.asOf, abort.signal);
-    const snapshot = await openExportSnapshot(deps.exportSql, { control: deps.sql, signal: abort.signal });
+    const fromReplica = await openReplicaSnapshot(deps.replica, abort.signal);
+    const snapshot =
+      fromReplica ?? (await openExportSnapshot(deps.exportSql, { control: deps.sql, signal: abort.signal }));
+    deps.metrics.snapshots.inc({ database: fromReplica ? "replica" : "primary" });
+    const isReplicaFault = (error: unknown): boolean =>
+      fromReplica ? (deps.replica?.isToBlameFor(error) ?? false) : false;
     const close = async (): Promise<void> => {
       forget();
       await snapshot.close();
       release();
     };
-    return { asOf, snapshot, abort, close };
+    return { asOf, snapshot, abort, isReplicaFault, close };
   } catch (error) {
+    forget();
     release();
     throw error;
   }
+}
+
+/** Aborts when the client leaves, until the function that it returns is called. */
+function abortWhenLeft({ request, abort }: Opening): () => void {
+  const leave = (): void => abort.abort();
+  if (request.signal.aborted) leave();
+  request.signal.addEventListener("abort", leave);
+  return () => request.signal.removeEventListener("abort", leave);
+}
+
+/** Shows everything that was committed before the call, so all rows up to a watermark that was settled before it. */
+async function openReplicaSnapshot(
+  replica: Replica | null,
+  signal: AbortSignal,
+): Promise<ExportSnapshot | null> {
+  const mark = (await replica?.mark()) ?? null;
+  return mark === null || replica === null ? null : replica.openSnapshot(mark, signal);
 }

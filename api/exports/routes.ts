@@ -5,6 +5,7 @@ import type { Config } from "../../shared/config.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Boss } from "../../sql/boss.ts";
 import type { Pool } from "../../sql/pool.ts";
+import type { Replica } from "../../sql/replica.ts";
 import type { Metrics } from "../metrics.ts";
 import { bundleRoutes } from "./bundle.ts";
 import { datasetRoutes } from "./dataset.ts";
@@ -21,12 +22,13 @@ export function exportRoutes(deps: {
   config: Config;
   sql: Pool;
   exportSql: Pool;
+  replica: Replica | null;
   boss: Boss;
   log: Log;
   metrics: Metrics;
 }) {
   const slots = new StreamSlots(deps.config.exportStreamsMax);
-  const { config, sql, exportSql, boss, log } = deps;
+  const { config, sql, exportSql, replica, boss, log } = deps;
   const store = openArtifactStore(config);
   // Slots of their own: a download holds no snapshot. A file that is there needs none.
   const downloadSlots = new StreamSlots(
@@ -34,7 +36,7 @@ export function exportRoutes(deps: {
   );
   const metrics = createExportMetrics(deps.metrics.registry, slots);
   registerJobMetrics(deps.metrics.registry, { sql, log });
-  const exportDeps: ExportDeps = { config, sql, exportSql, log, slots, metrics };
+  const exportDeps: ExportDeps = { config, sql, exportSql, replica, log, slots, metrics };
   return new Elysia()
     .use(datasetListRoutes())
     .use(bundleRoutes(exportDeps))

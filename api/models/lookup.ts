@@ -3,7 +3,6 @@ import { Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { listPriceChanges } from "../../sql/model_price_changes.ts";
 import type { ModelKey } from "../../sql/models.ts";
-import type { Sql } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import type { CatalogEntry } from "./catalog.ts";
 import type { CatalogMemory, CurrentCatalog } from "./catalog_memory.ts";
@@ -11,7 +10,7 @@ import { answerTagged } from "./conditional_answer.ts";
 import { ALIASES_DETAIL, HISTORY_DETAIL, MODEL_DETAIL, PROVIDERS_DETAIL, RESOLVE_DETAIL } from "./openapi.ts";
 
 /** Ids and aliases may hold slashes: they are the rest of the path. */
-export function lookupRoutes({ catalog: memory, sql }: { catalog: CatalogMemory; sql: Sql }) {
+export function lookupRoutes({ catalog: memory }: { catalog: CatalogMemory }) {
   return new Elysia({ prefix: "/models" })
     .use(access)
     .get(
@@ -55,7 +54,7 @@ export function lookupRoutes({ catalog: memory, sql }: { catalog: CatalogMemory;
       "/history/:provider/*",
       async ({ request, params }) => {
         const { row } = requireModel(await memory.current(), keyOf(params));
-        const changes = [...(await listPriceChanges(sql, row))];
+        const changes = [...(await memory.read((sql) => listPriceChanges(sql, row)))];
         const body = JSON.stringify({ data: { changes, total: changes.length } });
         const etag = `"${new Bun.CryptoHasher("sha256").update(body).digest("hex").slice(0, 32)}"`;
         return answerTagged(request, { etag }, () => body);

@@ -1,6 +1,5 @@
 /** Every route under /models: the visible list. */
 import { Elysia } from "elysia";
-import type { Sql } from "../../sql/pool.ts";
 import type { Metrics } from "../metrics.ts";
 import type { CatalogMemory } from "./catalog_memory.ts";
 import { registerCatalogMetrics } from "./catalog_metrics.ts";
@@ -9,7 +8,6 @@ import { lookupRoutes } from "./lookup.ts";
 
 export interface ModelDeps {
   catalog: CatalogMemory;
-  sql: Sql;
   metrics: Metrics;
 }
 

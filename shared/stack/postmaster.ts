@@ -9,7 +9,7 @@ const IMMEDIATE_SHUTDOWN_MS = 5000;
 
 export interface PostmasterFile {
   pid: number;
-  /** True when the server accepts connections. */
+  /** True when the server accepts connections, be it as a standby that is read from. */
   isReady: boolean;
 }
 
@@ -21,7 +21,7 @@ function postmasterPath(directory: string): string {
 export function readPostmasterFile(directory: string): PostmasterFile | null {
   try {
     const lines = readFileSync(postmasterPath(directory), "utf8").split("\n");
-    return { pid: Number(lines[0]), isReady: lines[7]?.trim() === "ready" };
+    return { pid: Number(lines[0]), isReady: ["ready", "standby"].includes(lines[7]?.trim() ?? "") };
   } catch {
     return null;
   }

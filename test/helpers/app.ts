@@ -14,6 +14,7 @@ import { createLog } from "../../shared/log.ts";
 import { openQueue } from "../../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../sql/connections.ts";
 import { openPool } from "../../sql/pool.ts";
+import { openReplica } from "../../sql/replica.ts";
 import { openContract } from "./contract.ts";
 import { openTestDatabase, type TestDatabase } from "./database.ts";
 import { createFactory, type Factory } from "./factory.ts";
@@ -48,6 +49,8 @@ export interface TestApp extends AsyncDisposable {
 
 export interface TestAppOptions {
   config?: Partial<Config>;
+  /** Servers of the test's own; a database is made on the primary, and read from the replica. */
+  servers?: { primaryUrl: string; replicaUrl: string };
   /** Milliseconds since the epoch, for the rate limits. */
   now?: () => number;
   /** Served instead of the service's own. */
@@ -59,6 +62,13 @@ function testConfig(databaseUrl: string, dataDir: string, overrides: Partial<Con
   const result = readConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
   if (!result.ok) throw new Error(result.problems.join("\n"));
   return { ...result.config, ...overrides };
+}
+
+/** The database that `databaseUrl` names, on another server. */
+function sameDatabase(serverUrl: string, databaseUrl: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = new URL(databaseUrl).pathname;
+  return url.href;
 }
 
 /** Makes the Request that `TestApp.request` sends. */
@@ -78,9 +88,13 @@ export function testRequest(url: string, options: TestRequest = {}): Request {
 
 /** Opens the app; `await using` drops its database. */
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const db = await openTestDatabase();
+  const { servers } = options;
+  const db = await openTestDatabase(servers?.primaryUrl);
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-app-"));
-  const config = testConfig(db.url, dataDir, options.config);
+  const config = testConfig(db.url, dataDir, {
+    databaseReplicaUrl: servers ? sameDatabase(servers.replicaUrl, db.url) : null,
+    ...options.config,
+  });
   const leaving = new AbortController();
   const logLines: LogLine[] = [];
   const sql = openPool(db.url, { applicationName: API_APPLICATION, max: 4 });
@@ -89,9 +103,17 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     process: "test",
     destination: { write: (line) => void logLines.push(JSON.parse(line)) },
   });
+  const replica = openReplica({
+    url: config.databaseReplicaUrl,
+    primary: sql,
+    applicationName: EXPORT_APPLICATION,
+    streamsMax: config.exportStreamsMax,
+    log,
+  });
   const deps: AppDeps = {
     config,
     sql,
+    replica,
     exportSql: openPool(db.url, {
       applicationName: EXPORT_APPLICATION,
       max: config.exportStreamsMax,
@@ -102,7 +124,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     }),
     documents: openDocuments(),
     // It follows nothing by itself: tests say when there is something new.
-    catalog: openCatalogMemory({ sql, log }),
+    catalog: openCatalogMemory({ sql, replica, log }),
     callers: openCallerMemory({ sql, log }),
     log,
     metrics: createMetrics(),
@@ -134,7 +156,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([deps.boss.stop({ graceful: false }), deps.documents.close()]);
-      await Promise.all([deps.sql.end({ timeout: 1 }), deps.exportSql.end({ timeout: 1 })]);
+      await Promise.all([replica?.close(), sql.end({ timeout: 1 }), deps.exportSql.end({ timeout: 1 })]);
       await db[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });
     },

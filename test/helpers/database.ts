@@ -18,10 +18,21 @@ function withDatabase(server: string, database: string): string {
   return url.href;
 }
 
-/** Makes the template if no other test file has; its name says which migrations it holds. */
+/** What an operator may run after the migrations: `null` unless TEST_PARTITIONS says that this run wants it. */
+async function readPartitioning(): Promise<string | null> {
+  if (!process.env["TEST_PARTITIONS"]) return null;
+  return Bun.file(new URL("../../sql/partition_tracker_tables.sql", import.meta.url)).text();
+}
+
+/** Makes the template if no other test file has; its name says what it holds. */
 async function ensureTemplate(admin: postgres.Sql, server: string): Promise<string> {
   const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
-  const template = `template_${new Bun.CryptoHasher("sha256").update(checksums).digest("hex").slice(0, 16)}`;
+  const partitioning = await readPartitioning();
+  const digest = new Bun.CryptoHasher("sha256")
+    .update(checksums)
+    .update(partitioning ?? "")
+    .digest("hex");
+  const template = `template_${digest.slice(0, 16)}`;
   await admin`select pg_advisory_lock(${TEMPLATE_LOCK})`;
   try {
     const [found] = await admin`select 1 from pg_database where datname = ${template} and datistemplate`;
@@ -30,6 +41,7 @@ async function ensureTemplate(admin: postgres.Sql, server: string): Promise<stri
     await admin.unsafe(`create database ${template}`);
     const sql = openPool(withDatabase(server, template), { applicationName: "test-template", max: 2 });
     await migrate(sql);
+    if (partitioning) await sql.begin((tx) => tx.unsafe(partitioning));
     await sql.end();
     await admin.unsafe(`alter database ${template} is_template true`);
     return template;

@@ -10,6 +10,7 @@ import { openMailer } from "../../shared/mail.ts";
 import { type Boss, openWorkerQueue } from "../../sql/boss.ts";
 import { JOBS_APPLICATION } from "../../sql/connections.ts";
 import { openPool } from "../../sql/pool.ts";
+import { openReplica } from "../../sql/replica.ts";
 import type { TestApp } from "./app.ts";
 
 export interface TestRunner extends AsyncDisposable {
@@ -36,6 +37,13 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
   const sql = openPool(config.databaseUrl, { applicationName, max: 7 });
   const exportSql = openPool(config.databaseUrl, { applicationName, max: 2, readOnly: true });
   const { log } = app.deps;
+  const replica = openReplica({
+    url: config.databaseReplicaUrl,
+    primary: sql,
+    applicationName,
+    streamsMax: 2,
+    log,
+  });
   const boss = await openWorkerQueue(config.databaseUrl, {
     max: 2,
     onError: (error) => log.error({ err: error }, "queue"),
@@ -43,7 +51,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
   const leaving = new AbortController();
   const store = openArtifactStore(config);
   const deps: JobsDeps = {
-    ...{ config, sql, exportSql, boss, log },
+    ...{ config, sql, exportSql, replica, boss, log },
     store: options.store?.(store) ?? store,
     mailer: openMailer(config),
     leaving: leaving.signal,
@@ -64,7 +72,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
       leaving.abort();
       await jobs?.finish();
       await boss.stop({ graceful: false });
-      await Promise.all([sql.end({ timeout: 1 }), exportSql.end({ timeout: 1 })]);
+      await Promise.all([replica?.close(), sql.end({ timeout: 1 }), exportSql.end({ timeout: 1 })]);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The sweep of sessions: those that have ended go, in batches, and those that work stay. */
 import { expect, test } from "bun:test";
 import { sweepSessions } from "../../jobs/delete_ended_sessions.ts";
+import { insertReplicaMark } from "../../sql/replica_marks.ts";
 import { login, makeAccount, signIn } from "../helpers/accounts.ts";
 import { openTestApp } from "../helpers/app.ts";
 import { openTestRunner } from "../helpers/job_runner.ts";
@@ -41,6 +42,14 @@ test("counts of attempts to sign in go when they limit nobody, and no sooner", a
   await app.db.sql`update login_attempts set last_attempt_at = last_attempt_at - interval '1 minute'`;
   await sweepSessions(app.deps, NEVER);
   expect(await app.db.sql`select 1 from login_attempts`).toHaveLength(0);
+});
+
+test("marks that nobody looks for on a replica go after an hour", async () => {
+  await using app = await openTestApp();
+  const kept = await insertReplicaMark(app.db.sql);
+  await app.db.sql`insert into replica_marks (marked_at) values (now() - interval '61 minutes')`;
+  await sweepSessions(app.deps, NEVER);
+  expect([...(await app.db.sql`select id from replica_marks`)]).toEqual([{ id: kept }]);
 });
 
 test("many are deleted batch by batch from the index, by any number of sweeps at once", async () => {

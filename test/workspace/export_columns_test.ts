@@ -41,6 +41,7 @@ const SERVICE_TABLES: readonly string[] = [
   "organization_members",
   "organizations",
   "projects",
+  "replica_marks",
   "schema_migrations",
   "sessions",
   "users",

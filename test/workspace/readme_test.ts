@@ -5,6 +5,7 @@ import { Environment } from "../../shared/config_variables.ts";
 const TOLD_IN_WORDS = new Set([
   "ARTIFACT_URL",
   "DATABASE_URL",
+  "DATABASE_REPLICA_URL",
   "PUBLIC_URL",
   "S3_ACCESS_KEY_ID",
   "S3_ENDPOINT",

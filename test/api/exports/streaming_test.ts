@@ -4,24 +4,11 @@ import { connect, type Socket } from "node:net";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { EXPORT_APPLICATION } from "../../../sql/connections.ts";
 import type { ExportProject } from "../../helpers/export_project.ts";
+import { makeLargeProject } from "../../helpers/large_project.ts";
 import { type ListeningApp, openListeningApp } from "../../helpers/listening_app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 type Made = Pick<ExportProject, "person" | "project">;
-
-/** A project with so many issues that an export outgrows every buffer on the way: about 1 KB each. */
-async function makeLargeProject({ app }: ListeningApp, issues: number): Promise<Made> {
-  const person = await app.make.person();
-  const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
-  await app.db.sql`
-    insert into issues
-      (project_id, fingerprint, title, status, priority, file_path, first_seen_run_id, last_seen_run_id, created_at)
-    select
-      ${project.id}, md5(n::text) || md5(n::text || 'x'), 'Issue ' || n, 'open', 'high', repeat('x', 800),
-      gen_random_uuid(), gen_random_uuid(), timestamptz '2026-01-01' + n * interval '1 second'
-    from generate_series(1, ${issues}::int) as n`;
-  return { person, project };
-}
 
 /** Connections on which an export's COPY runs now, or only those where it waits for its reader. */
 async function countRunningCopies({ app }: ListeningApp, waitEvent: string | null = null): Promise<number> {
@@ -61,7 +48,7 @@ function download({ origin }: ListeningApp, made: Made, path: string, headers = 
 
 test("a reader that goes away ends the query and frees slot and connection within a second", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
-  const made = await makeLargeProject(server, 60_000);
+  const made = await makeLargeProject(server.app, 60_000);
   const freedAfterMs: number[] = [];
   for (const path of ["issues", "issues?format=csv", "bundle"]) {
     for (const leave of ["destroy", "resetAndDestroy"] as const) {
@@ -87,7 +74,7 @@ test("a reader that goes away ends the query and frees slot and connection withi
 
 test("a reader that leaves while rows are being counted frees slot and connection too", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
-  const made = await makeLargeProject(server, 10);
+  const made = await makeLargeProject(server.app, 10);
   for (const path of ["issues", "bundle", "estimate"]) {
     const release = Promise.withResolvers<void>();
     const locked = Promise.withResolvers<void>();
@@ -119,7 +106,7 @@ test("a reader that leaves while rows are being counted frees slot and connectio
 
 test("50 slow readers hold little memory, and other requests are served", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 50 } });
-  const made = await makeLargeProject(server, 40_000);
+  const made = await makeLargeProject(server.app, 40_000);
   const first = await download(server, made, "issues");
   const { byteLength } = await first.arrayBuffer();
   Bun.gc(true);
@@ -138,7 +125,7 @@ test("50 slow readers hold little memory, and other requests are served", async 
 
 test("readers that stall in the middle of a bundle do not stop other bundles", async () => {
   await using server = await openListeningApp();
-  const [large, small] = [await makeLargeProject(server, 60_000), await makeLargeProject(server, 10)];
+  const [large, small] = [await makeLargeProject(server.app, 60_000), await makeLargeProject(server.app, 10)];
   // More than the machine has processors, which is what zip.js would let write at once.
   const stalled = await Promise.all(
     Array.from({ length: navigator.hardwareConcurrency + 1 }, () => startReading(server, large, "bundle")),
@@ -152,7 +139,7 @@ test("readers that stall in the middle of a bundle do not stop other bundles", a
 
 test("a slow reader gets everything in the end", async () => {
   await using server = await openListeningApp();
-  const made = await makeLargeProject(server, 20_000);
+  const made = await makeLargeProject(server.app, 20_000);
   const response = await download(server, made, "issues");
   const reader = response.body?.getReader();
   let bytes = 0;
@@ -170,7 +157,7 @@ test("a slow reader gets everything in the end", async () => {
 
 test("a failure after the first byte breaks the connection, whatever the form", async () => {
   await using server = await openListeningApp();
-  const made = await makeLargeProject(server, 60_000);
+  const made = await makeLargeProject(server.app, 60_000);
   for (const path of ["issues", "issues?format=csv", "bundle"]) {
     const socket = await startReading(server, made, path);
     await waitFor(async () => (await countRunningCopies(server, "ClientWrite")) === 1);
@@ -199,7 +186,7 @@ test("a failure after the first byte breaks the connection, whatever the form", 
 
 test("a failure of the query's first row is an answer with its status and no broken download", async () => {
   await using server = await openListeningApp();
-  const made = await makeLargeProject(server, 10);
+  const made = await makeLargeProject(server.app, 10);
   // What a row cannot be made of any more: the column is gone between the service's start and the request.
   await server.app.db.sql`alter table issues rename column title to heading`;
   const response = await download(server, made, "issues");
@@ -211,7 +198,7 @@ test("a failure of the query's first row is an answer with its status and no bro
 
 test("the answer is compressed as the client prefers", async () => {
   await using server = await openListeningApp();
-  const made = await makeLargeProject(server, 2000);
+  const made = await makeLargeProject(server.app, 2000);
   const asOf = "2026-02-01T00:00:00.000Z";
   const plain = Buffer.from(await (await download(server, made, `issues?as_of=${asOf}`)).arrayBuffer());
   const get = async (acceptEncoding: string) => {
@@ -240,7 +227,7 @@ test("the answer is compressed as the client prefers", async () => {
 
 test("HEAD answers with the headers of GET and starts nothing that stays", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
-  const made = await makeLargeProject(server, 100);
+  const made = await makeLargeProject(server.app, 100);
   for (const path of ["issues", "bundle"]) {
     const response = await fetch(`${server.origin}/api/v1/export/projects/${made.project.id}/${path}`, {
       method: "HEAD",

@@ -1,0 +1,141 @@
+/** A PostgreSQL of a test's own and a streaming replica of it, from the same programs as the tests' server. */
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../shared/stack/embedded_postgres.ts";
+import { openSupervisor, type Supervisor } from "../../shared/stack/supervisor.ts";
+import { openPool, type Pool } from "../../sql/pool.ts";
+import { waitFor } from "./wait_for.ts";
+
+/** A new database is copied file by file. */
+const CATCH_UP_MS = 30_000;
+
+/** A server that can be stopped and started. */
+class Server {
+  readonly directory: string;
+  readonly #supervisor: Supervisor;
+  #running: EmbeddedPostgres | null = null;
+
+  constructor(directory: string, supervisor: Supervisor) {
+    this.directory = directory;
+    this.#supervisor = supervisor;
+  }
+
+  /** Starts it, on the port it had before. */
+  async start(): Promise<string> {
+    this.#running = await startEmbeddedPostgres({
+      supervisor: this.#supervisor,
+      dataDirectory: this.directory,
+      profile: "tests",
+      binDirectory: process.env["TEST_POSTGRES_BIN"] || undefined,
+    });
+    return this.#running.url;
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.[Symbol.asyncDispose]();
+    this.#running = null;
+  }
+}
+
+export interface ReplicatedServer extends AsyncDisposable {
+  primaryUrl: string;
+  replicaUrl: string;
+  /** The replica's `postgres` database. */
+  replica: Pool;
+  /** Stops the replica, breaking off whoever reads from it. */
+  stopReplica(): Promise<void>;
+  startReplica(): Promise<void>;
+  /** Waits until the replica has replayed all that the primary has written. */
+  catchUp(primary: Pool): Promise<void>;
+  /** Makes the replica keep what it receives to itself; `false` goes on. */
+  holdReplay(isHeld: boolean): Promise<void>;
+}
+
+/** The cluster's files, wherever they are. */
+function clusterOf(server: Server): string {
+  return realpathSync(join(server.directory, "postgres"));
+}
+
+/** Makes the replica's files: a copy of a primary that is shut down is a base backup. */
+function cloneStandby(primary: Server, replica: Server, primaryUrl: string): void {
+  const cluster = join(replica.directory, "postgres");
+  mkdirSync(replica.directory);
+  cpSync(clusterOf(primary), cluster, { recursive: true, preserveTimestamps: true });
+  chmodSync(cluster, 0o700);
+  writeFileSync(join(cluster, "standby.signal"), "");
+  appendFileSync(
+    join(cluster, "postgresql.auto.conf"),
+    `primary_conninfo = '${primaryUrl.replace(/\/[^/]*$/, "")}/?application_name=replica'\n`,
+  );
+  // The same password; port 0 is any that is free.
+  const url = new URL(primaryUrl);
+  writeFileSync(join(replica.directory, "database-url.txt"), url.href.replace(`:${url.port}/`, ":0/"));
+}
+
+/** Starts both; dispose them to stop them. */
+export async function openReplicatedServer(): Promise<ReplicatedServer> {
+  const directory = mkdtempSync(join(tmpdir(), "ulr-replica-"));
+  // PostgreSQL's account has to enter it when we are root.
+  chmodSync(directory, 0o755);
+  const supervisor = openSupervisor({ force: new AbortController().signal });
+  const primary = new Server(join(directory, "primary"), supervisor);
+  const replica = new Server(join(directory, "replica"), supervisor);
+  const dispose = async () => {
+    await supervisor[Symbol.asyncDispose]();
+    for (const server of [primary, replica]) {
+      if (existsSync(join(server.directory, "postgres"))) {
+        rmSync(clusterOf(server), { recursive: true, force: true });
+      }
+    }
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    const firstUrl = await primary.start();
+    await primary.stop();
+    appendFileSync(
+      join(clusterOf(primary), "pg_hba.conf"),
+      "host replication all 127.0.0.1/32 scram-sha-256\n",
+    );
+    cloneStandby(primary, replica, firstUrl);
+    const primaryUrl = await primary.start();
+    const replicaUrl = await replica.start();
+    const sql = openPool(replicaUrl, { applicationName: "test-replica", max: 2 });
+    return {
+      primaryUrl,
+      replicaUrl,
+      replica: sql,
+      stopReplica: () => replica.stop(),
+      startReplica: async () => void (await replica.start()),
+      async catchUp(primary) {
+        const [written] = await primary<[{ position: string }]>`
+          select pg_current_wal_flush_lsn()::text as position`;
+        await waitFor(async () => {
+          const [row] = await sql<[{ isReplayed: boolean }]>`
+            select pg_last_wal_replay_lsn() >= ${written.position}::pg_lsn as is_replayed`;
+          return row.isReplayed;
+        }, CATCH_UP_MS);
+      },
+      async holdReplay(isHeld) {
+        await (isHeld ? sql`select pg_wal_replay_pause()` : sql`select pg_wal_replay_resume()`);
+      },
+      async [Symbol.asyncDispose]() {
+        await sql.end({ timeout: 1 });
+        await dispose();
+      },
+    };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}

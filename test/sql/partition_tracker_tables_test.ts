@@ -1,0 +1,149 @@
+/** The tracker tables partitioned by hash (project_id), as an operator may have them. */
+import { expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
+import { EXPORT_DATASETS } from "../../shared/export_datasets.ts";
+import { NO_FILTERS } from "../../shared/export_selection.ts";
+import { countQuery, rowsQuery } from "../../sql/export_query.ts";
+import { openExportSnapshot } from "../../sql/export_snapshot.ts";
+import type { Pool } from "../../sql/pool.ts";
+import { describeSchema } from "../../sql/schema_snapshot.ts";
+import { openTestApp, type TestApp } from "../helpers/app.ts";
+import {
+  AFTER_ALL,
+  type ExportProject,
+  exportDataset,
+  makeExportProject,
+} from "../helpers/export_project.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const SCRIPT = new URL("../../sql/partition_tracker_tables.sql", import.meta.url);
+/** What the children below are about: values, order, filters, visibility, counts, bundles, jobs, imports, watermarks. */
+const EXPORT_TESTS = [
+  "test/api/admin/import_test.ts",
+  "test/api/exports/bundle_test.ts",
+  "test/api/exports/values_test.ts",
+  "test/api/exports/visibility_test.ts",
+  "test/jobs/export_round_trip_test.ts",
+  "test/sql/settled_watermark_test.ts",
+];
+const TRACKER_TABLES = Object.values(EXPORT_DATASETS).map(({ table }) => table);
+
+async function partition(sql: Pool): Promise<void> {
+  const text = await Bun.file(SCRIPT).text();
+  await sql.begin((tx) => tx.unsafe(text));
+}
+
+async function readBundle(app: TestApp, exported: ExportProject): Promise<Uint8Array> {
+  const flags = "include_deleted=true&include_archived=true&include_superseded=true";
+  const response = await exportDataset(app, exported, "bundle", `?as_of=${AFTER_ALL}&${flags}`);
+  expect(response.status).toBe(200);
+  return response.bytes();
+}
+
+/** Everything that a database says of its tables and their rights, but for what partitions are called. */
+async function describeTables(sql: Pool): Promise<readonly unknown[]> {
+  const rights = await sql`
+    select c.relname, c.relacl::text, a.attname, a.attacl::text, pg_get_userbyid(c.relowner) as owner
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+    where c.relname = any (${TRACKER_TABLES})
+    order by c.relname, a.attnum`;
+  const partition = new RegExp(`\\b(${TRACKER_TABLES.join("|")})_\\d\\b`);
+  const lines = (await describeSchema(sql))
+    .split("\n\n")
+    .filter((paragraph) => !(paragraph.startsWith("create table") && partition.test(paragraph)))
+    .flatMap((paragraph) => paragraph.split("\n"))
+    .filter((line) => !partition.test(line))
+    .map((line) => line.replace(" ON ONLY ", " ON "));
+  return [...rights, ...lines];
+}
+
+test("partitioning keeps rows, names, keys and rights, and an export its bytes", async () => {
+  await using app = await openTestApp();
+  const { sql } = app.db;
+  const projects = [await makeExportProject(app), await makeExportProject(app), await makeExportProject(app)];
+  await sql`grant select, insert on runs to pg_monitor`;
+  await sql`grant update (title) on issues to pg_monitor`;
+  const before = await Promise.all(projects.map((exported) => readBundle(app, exported)));
+  const described = await describeTables(sql);
+  await partition(sql);
+  for (const [index, exported] of projects.entries()) {
+    expect(Buffer.compare(await readBundle(app, exported), before[index] ?? Buffer.alloc(0))).toBe(0);
+  }
+  expect(await describeTables(sql)).toEqual(described);
+  const [issue] = projects.map(({ ids }) => ids["open issue"]);
+  const change = { projectId: projects[0]?.project.id, issueId: issue, newStatus: "completed" };
+  const [{ seq } = { seq: 0 }] = await sql<{ seq: number }[]>`
+    insert into status_history ${sql(change)} returning seq`;
+  expect(seq).toBeGreaterThan(3);
+});
+
+test("what the script cannot keep stops it, and nothing has happened", async () => {
+  await using app = await openTestApp();
+  const { sql } = app.db;
+  await sql`create view open_issues as select * from issues where status = 'open'`;
+  await expect(partition(sql)).rejects.toThrow("other objects depend on it");
+  await sql`drop view open_issues`;
+  await sql`create trigger touched before update on runs for each row execute function suppress_redundant_updates_trigger()`;
+  await expect(partition(sql)).rejects.toThrow("Cannot partition runs");
+  await sql`drop trigger touched on runs`;
+  await partition(sql);
+  await expect(partition(sql)).rejects.toThrow("partitioned already");
+});
+
+/** Nodes of the plan of a query in an export's snapshot, with the tables that they read. */
+async function planOf(app: TestApp, query: string): Promise<{ nodes: string[]; tables: string[] }> {
+  const { signal } = new AbortController();
+  const snapshot = await openExportSnapshot(app.deps.exportSql, { control: app.deps.sql, signal });
+  try {
+    const [row] = await snapshot.run((tx) => tx.unsafe(`explain (format json) ${query}`));
+    const plan = JSON.stringify(row);
+    const all = (key: string) =>
+      [...plan.matchAll(new RegExp(`"${key}":"([^"]+)"`, "g"))].map((m) => m[1] ?? "");
+    return { nodes: all("Node Type"), tables: all("Relation Name") };
+  } finally {
+    await snapshot.close();
+  }
+}
+
+test("an export reads one partition of a table, in the order of its index, parents too", async () => {
+  await using app = await openTestApp();
+  const { project } = await makeExportProject(app);
+  await app.db.sql`
+    insert into runs (project_id, run_number, workflow_type, "timestamp", created_at)
+    select ${project.id}, n, 'review', now(), timestamptz '2026-01-01' + n * interval '1 second'
+    from generate_series(1000, 5000) as n`;
+  await partition(app.db.sql);
+  const visibility = {
+    includeDeleted: false,
+    includeArchived: false,
+    includeSuperseded: false,
+    includeResolved: false,
+  };
+  const selection = { projectId: project.id, asOf: AFTER_ALL, visibility, filters: NO_FILTERS };
+  for (const dataset of Object.values(EXPORT_DATASETS)) {
+    for (const query of [rowsQuery(dataset, selection, "ndjson"), countQuery(dataset, selection, 100)]) {
+      const { nodes, tables } = await planOf(app, query);
+      // Without a sort, only the index can have brought the rows into their order.
+      expect(nodes.filter((node) => /Sort|Append/.test(node))).toEqual([]);
+      const parents = dataset.parents.map((parent) => EXPORT_DATASETS[parent].table);
+      const read = tables.map((table) => table.replace(/_\d$/, ""));
+      expect(tables.every((table) => /_\d$/.test(table))).toBe(true);
+      expect(read.toSorted()).toEqual([dataset.table, ...parents].toSorted());
+    }
+  }
+});
+
+test("the export suite passes on partitioned tables", async () => {
+  const child = Bun.spawn([process.execPath, "test", "--timeout=60000", ...EXPORT_TESTS], {
+    cwd: ROOT,
+    env: { ...process.env, TEST_PARTITIONS: "1" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [said, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+  const failed = said.split("\n").filter((line) => /^\(fail\)|^error:/.test(line));
+  expect(failed).toEqual([]);
+  expect(said).toContain(`across ${EXPORT_TESTS.length} files`);
+  expect(exitCode).toBe(0);
+}, 300_000);
