@@ -4,6 +4,7 @@ import { ApiError } from "../shared/errors.ts";
 import { listPendingMigrations } from "../sql/migrate.ts";
 import type { Pool } from "../sql/pool.ts";
 import { access } from "./access.ts";
+import { within } from "./deadline.ts";
 import { failsWith } from "./openapi.ts";
 
 /** Longer than this, and the database is as good as away. */
@@ -35,18 +36,6 @@ function notReady(checks: Readonly<Record<string, Check>>, cause?: unknown): Api
     headers: { "Retry-After": "5" },
     cause,
   });
-}
-
-/** Gives up after `timeoutMs`; what it waited for goes on, and its failure is not lost but no longer of interest. */
-async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`Cannot wait longer than ${timeoutMs} ms`)), timeoutMs);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => {});
-  }
 }
 
 /** Makes the readiness check: the database answers and holds every migration this process was built with. */

@@ -5,7 +5,8 @@ import { configOrRefuse, leaveWhenTold, refuse, startOrRefuse } from "../shared/
 import { createLog } from "../shared/log.ts";
 import { createShutdown } from "../shared/shutdown.ts";
 import { openQueue } from "../sql/boss.ts";
-import { API_APPLICATION, EXPORT_APPLICATION } from "../sql/connections.ts";
+import { API_APPLICATION, EXPORT_APPLICATION, POOLED_API_APPLICATION } from "../sql/connections.ts";
+import { requireDirectConnection, requireSameDatabase } from "../sql/direct_connection.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool, type Pool } from "../sql/pool.ts";
 import { type AppDeps, buildApp } from "./app.ts";
@@ -16,18 +17,30 @@ import { openCatalogMemory } from "./models/catalog_memory.ts";
 /** Contract section 8: what is running at SIGTERM has 25 s to finish. */
 const FINISH_TIMEOUT_MS = 25_000;
 
-/** Exports have connections of their own: readers who take their time keep no request waiting. */
-function openPools({ databaseUrl, databasePoolMax, exportStreamsMax }: Config): {
+interface Pools {
+  /** For requests; perhaps behind a connection pooler. */
   sql: Pool;
+  /** For what has to keep a session, such as LISTEN. */
+  directSql: Pool;
+  /** Exports have connections of their own: readers who take their time keep no request waiting. */
   exportSql: Pool;
-} {
+}
+
+function openPools(config: Config): Pools {
+  const { databaseUrl, databaseDirectUrl, databasePoolMax: max } = config;
+  const exportSql = openPool(databaseDirectUrl, {
+    applicationName: EXPORT_APPLICATION,
+    max: config.exportStreamsMax,
+    readOnly: true,
+  });
+  if (databaseUrl === databaseDirectUrl) {
+    const sql = openPool(databaseUrl, { applicationName: API_APPLICATION, max });
+    return { sql, directSql: sql, exportSql };
+  }
   return {
-    sql: openPool(databaseUrl, { applicationName: API_APPLICATION, max: databasePoolMax }),
-    exportSql: openPool(databaseUrl, {
-      applicationName: EXPORT_APPLICATION,
-      max: exportStreamsMax,
-      readOnly: true,
-    }),
+    sql: openPool(databaseUrl, { applicationName: POOLED_API_APPLICATION, max, isPooled: true }),
+    directSql: openPool(databaseDirectUrl, { applicationName: API_APPLICATION, max: 1 }),
+    exportSql,
   };
 }
 
@@ -45,14 +58,16 @@ function listenOrRefuse(deps: AppDeps): Bun.Server<undefined> {
 async function main(): Promise<void> {
   const config = configOrRefuse(process);
   const log = createLog({ level: config.logLevel, process: "api" });
-  const { sql, exportSql } = openPools(config);
+  const { sql, directSql, exportSql } = openPools(config);
   const boss = await startOrRefuse(process, async () => {
+    await requireDirectConnection(directSql);
+    await requireSameDatabase(sql, directSql);
     await requireCurrentSchema(sql);
     return openQueue(sql, (error) => log.warn({ err: error }, "cannot read the queue"));
   });
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
-  const catalog = openCatalogMemory({ sql, log });
+  const catalog = openCatalogMemory({ sql, directSql, log });
   const leaving = new AbortController();
   const deps = { config, sql, exportSql, boss, catalog, log, metrics, leaving: leaving.signal };
   const server = listenOrRefuse(deps);
@@ -77,7 +92,7 @@ async function main(): Promise<void> {
         run: async () => {
           catalog.close();
           await boss.stop({ graceful: false });
-          await Promise.all([exportSql.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
+          await Promise.all([exportSql, directSql, sql].map((pool) => pool.end({ timeout: 2 })));
         },
       },
     ],

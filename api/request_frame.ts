@@ -6,7 +6,9 @@
 import { ApiError } from "../shared/errors.ts";
 import { isSession, mayWrite } from "../shared/policy.ts";
 import { unauthorized } from "./authenticate.ts";
+import { ANSWER_TIMEOUT_MS, within } from "./deadline.ts";
 import { answerError } from "./error_handler.ts";
+import { isFilePath } from "./file_paths.ts";
 import type { Admit } from "./request_admission.ts";
 import { readJsonText } from "./request_body.ts";
 import { bindContext, type RequestContext } from "./request_context.ts";
@@ -73,7 +75,7 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
   const match = deps.routeTable(request.method, url.pathname);
   if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) {
     const looksPastCookie = match.found && match.route.looksPastCookie;
-    await deps.admit(request.headers, context, { looksPastCookie });
+    await within(deps.admit(request.headers, context, { looksPastCookie }), ANSWER_TIMEOUT_MS);
   }
   const route = routeOf(match);
   context.route = route.pattern;
@@ -84,7 +86,8 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
   const text = hasBody ? await readJsonText(request) : null;
   const inner = toInner(request, url.href, text);
   bindContext(inner, context);
-  return deps.dispatch(inner);
+  const answer = deps.dispatch(inner);
+  return isFilePath(url.pathname) ? answer : within(answer, ANSWER_TIMEOUT_MS);
 }
 
 /** One URL for all the ways to spell a resource. Throws for a `Host` header of which no URL can be made. */

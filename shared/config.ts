@@ -14,7 +14,10 @@ export interface S3Config {
 }
 
 export interface Config {
+  /** For the API's requests; perhaps a connection pooler's. */
   databaseUrl: string;
+  /** For what needs sessions of its own. The same as `databaseUrl` unless there is a pooler. */
+  databaseDirectUrl: string;
   databasePoolMax: number;
   exportStreamsMax: number;
   host: string;
@@ -118,6 +121,7 @@ function toConfig(env: Environment): Config {
   const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
   return {
     databaseUrl: env.DATABASE_URL ?? "",
+    databaseDirectUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL ?? "",
     databasePoolMax: env.DATABASE_POOL_MAX,
     exportStreamsMax: env.EXPORT_STREAMS_MAX,
     host: env.HOST,

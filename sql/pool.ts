@@ -13,7 +13,16 @@ export interface PoolOptions {
   max: number;
   /** Every transaction of the pool is `read only` unless it says otherwise. */
   readOnly?: boolean;
+  /**
+   * The URL may be a pooler's that lends a session for one transaction, such as PgBouncer: then no session outlives
+   * one, and nothing may be left in it for the next. No statement is prepared under a name; LISTEN, session locks and
+   * `readOnly` are not for such a pool.
+   */
+  isPooled?: boolean;
 }
+
+/** Seconds of silence after which the other end of an idle connection is asked whether it is still there. */
+export const KEEP_ALIVE_SECONDS = 15;
 
 /** PostgreSQL prints `2026-01-01 00:00:00.12+00` in UTC sessions; the API speaks ISO 8601 with milliseconds. */
 function toIso(value: string): string {
@@ -32,14 +41,17 @@ export function openPool(url: string, options: PoolOptions): Pool {
   return postgres(url, {
     max: options.max,
     connect_timeout: 10,
+    keep_alive: KEEP_ALIVE_SECONDS,
+    prepare: !options.isPooled,
     // Seconds before the next try to connect: a database that is back is used again at once.
     backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 1),
     connection: {
+      // Spelled as PostgreSQL reports them: where the two differ, PgBouncer sets them anew for every transaction.
       TimeZone: "UTC",
-      DateStyle: "ISO",
+      DateStyle: "ISO, MDY",
       application_name: options.applicationName,
       // export_query.ts writes literals, which are safe under this setting only.
-      standard_conforming_strings: true,
+      standard_conforming_strings: "on",
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
     },
     onnotice: () => {},

@@ -31,8 +31,15 @@ export interface CatalogMemory {
   close(): void;
 }
 
+export interface CatalogMemoryDeps {
+  sql: Pool;
+  /** Listens: on a connection that reaches PostgreSQL itself. */
+  directSql: Pool;
+  log: Log;
+}
+
 /** Opens the memory; nothing is read before it is needed. */
-export function openCatalogMemory({ sql, log }: { sql: Pool; log: Log }): CatalogMemory {
+export function openCatalogMemory({ sql, directSql, log }: CatalogMemoryDeps): CatalogMemory {
   let known: CurrentCatalog | null = null;
   let refreshing: Promise<void> | null = null;
   let isAway = false;
@@ -89,7 +96,7 @@ export function openCatalogMemory({ sql, log }: { sql: Pool; log: Log }): Catalo
       void look(true);
       timer = setInterval(() => void look(false), LOOK_EVERY_MS);
       // The driver listens again when it has lost its connection; whatever was told meanwhile is found by looking.
-      sql
+      directSql
         .listen(CATALOG_CHANNEL, () => void look(true))
         .catch((error: unknown) => {
           // The pool that ends before it was heard is no news.

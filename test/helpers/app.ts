@@ -99,7 +99,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       throw error;
     }),
     // It follows nothing by itself: tests say when there is something new.
-    catalog: openCatalogMemory({ sql, log }),
+    catalog: openCatalogMemory({ sql, directSql: sql, log }),
     log,
     metrics: createMetrics(),
     leaving: leaving.signal,

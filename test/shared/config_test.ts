@@ -16,6 +16,7 @@ test("readConfig() has the contract's defaults", () => {
     ok: true,
     config: {
       databaseUrl: URL,
+      databaseDirectUrl: URL,
       databasePoolMax: 10,
       exportStreamsMax: 8,
       host: "127.0.0.1",
