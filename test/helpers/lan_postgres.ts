@@ -60,10 +60,7 @@ export async function startLanPostgres(given: { address: string; network: string
       stopSignal: "SIGINT",
       killSignal: "SIGQUIT",
     });
-    await waitFor(
-      () => server.hasExited() || readPostmasterFile(directory.path)?.isReady,
-      START_TIMEOUT_MS,
-    );
+    await waitFor(() => server.hasExited() || readPostmasterFile(directory.path)?.isReady, START_TIMEOUT_MS);
     if (server.hasExited()) throw new Error("Cannot start PostgreSQL on the network");
     return { url: `postgres://${SUPERUSER}@${given.address}:${port}/ulr`, [Symbol.asyncDispose]: dispose };
   } catch (error) {

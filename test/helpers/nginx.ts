@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { LanHost } from "./lan.ts";
 import { chooseFreePort } from "./mail_server.ts";
 import { waitFor } from "./wait_for.ts";
 
@@ -32,8 +33,11 @@ http {
 `;
 }
 
-/** Starts it on an address before two API processes, each an `address:port`; `await using` ends it. */
-export async function startNginx(address: string, apis: readonly [string, string]): Promise<Nginx> {
+/** Starts it on a host before two API processes, each an `address:port`; `await using` ends it. */
+export async function startNginx(
+  { address, prefix }: Pick<LanHost, "address" | "prefix">,
+  apis: readonly [string, string],
+): Promise<Nginx> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-nginx-"));
   const port = await chooseFreePort();
   const url = `http://${address}:${port}`;
@@ -48,7 +52,7 @@ export async function startNginx(address: string, apis: readonly [string, string
   );
   const main = join(directory, "nginx.conf");
   await writeFile(main, mainConfiguration(directory, site));
-  const child = Bun.spawn(["nginx", "-c", main, "-e", join(directory, "error.log")], {
+  const child = Bun.spawn([...prefix, "nginx", "-c", main, "-e", join(directory, "error.log")], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   const said = new Response(child.stderr).text();

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ExportJob } from "../../api/exports/export_job.ts";
 import { makeAccount, type SignedIn } from "../helpers/accounts.ts";
 import { shortenHeartbeats } from "../helpers/aftermath.ts";
 import { testRequest } from "../helpers/app.ts";
@@ -59,9 +60,12 @@ let apiHosts: [Host, Host];
 let apis: [ServiceProcess, ServiceProcess];
 let edge: Client & { url: string };
 let heavy: HeavyOrg;
+/** Of this machine, which is the client. */
+let here: string;
 
 beforeAll(async () => {
   const lan = opened.use(await openLan());
+  here = lan.address;
   const server = opened.use(await startLanPostgres(lan));
   db = opened.use(await openTestDatabase(server.url));
   const pooler = opened.use(await startPgBouncer(db.url, { address: lan.address }));
@@ -81,7 +85,7 @@ beforeAll(async () => {
     return {
       ...host,
       async start() {
-        const service = opened.use(spawnService(folder, env, host.prefix));
+        const service = spawnService(folder, env, host.prefix);
         await untilLogged(service, folder === "api" ? "listening" : "working");
         return service;
       },
@@ -89,9 +93,11 @@ beforeAll(async () => {
   };
   apiHosts = [await addHost("api", "a1"), await addHost("api", "a2")];
   runners = [await addHost("jobs", "r1"), await addHost("jobs", "r2")];
-  apis = [await apiHosts[0].start(), await apiHosts[1].start()];
   const [first, second] = apiHosts;
-  const nginx = await startNginx(lan.address, [`${first.address}:${PORT}`, `${second.address}:${PORT}`]);
+  apis = await Promise.all([first.start(), second.start()]);
+  for (const api of apis) opened.use(api);
+  const edgeHost = await lan.addHost("edge", sysctls);
+  const nginx = await startNginx(edgeHost, [`${first.address}:${PORT}`, `${second.address}:${PORT}`]);
   edge = clientOf(opened.use(nginx).url);
   await shortenHeartbeats(db, 6);
   heavy = await makeHeavyOrg({ db, make: createFactory(db.sql) }, RUNS_A_PROJECT);
@@ -117,7 +123,7 @@ async function countSessions({ address }: LanHost): Promise<number> {
   return row.count;
 }
 
-async function untilReady(client: Client, person: Person, id: string) {
+async function untilReady(client: Client, person: Person, id: string): Promise<ExportJob> {
   return waitFor(async () => {
     const job = await getJob(client, person.key, id);
     return job.status === "ready" ? job : null;
@@ -126,7 +132,9 @@ async function untilReady(client: Client, person: Person, id: string) {
 
 async function sha256OfDownload(person: Person, id: string): Promise<string> {
   const answer = await downloadJob(edge, person.key, id);
-  return createHash("sha256").update(Buffer.from(await answer.arrayBuffer())).digest("hex");
+  return createHash("sha256")
+    .update(Buffer.from(await answer.arrayBuffer()))
+    .digest("hex");
 }
 
 test("exports come through nginx whole, and who signed in at one API has signed in at the other", async () => {
@@ -159,66 +167,100 @@ test("both APIs are asked, and know the client behind nginx, who cannot make up 
   await Promise.all(ids.map(async (id) => (await ask(id)).arrayBuffer()));
   const lines = apis.map((api) => api.logLines().filter((line) => ids.includes(String(line["requestId"]))));
   expect(lines.map((list) => list.length > 0)).toEqual([true, true]);
-  const { hostname } = new URL(edge.url);
-  expect(new Set(lines.flat().map((line) => line["address"]))).toEqual(new Set([hostname]));
+  expect(new Set(lines.flat().map((line) => line["address"]))).toEqual(new Set([here]));
 });
 
-test("a runner and an API that are cut off are noticed, replaced, and do no harm when they are back", async () => {
+test("a runner and an API that stay cut off are noticed and replaced, and work again when they are back", async () => {
   const { person } = heavy;
   const [cutApi, otherApi] = apiHosts;
-  const [cutRunner, otherRunner] = runners;
-  const { id } = await jobOf(await postJob(edge, person, { as_of: HELD_AS_OF }));
-  const first = await db.sql.begin(async (tx) => {
+  await using held = await holdBuild([runners[0], cutApi]);
+  const refused = askFromInside(cutApi, person);
+  for (let request = 0; request < 20; request += 1) {
+    expect((await edge.request("/api/v1/auth/me", { key: person.key })).status).toBe(200);
+  }
+  const ready = await untilReady(apiOf(otherApi), person, held.id);
+  expect([ready.attempt, ready.progress.projectsDone]).toEqual([2, HEAVY_PROJECTS]);
+  const { status, tookMs } = await refused;
+  expect(status).toBe(503);
+  expect(tookMs).toBeLessThan(NOTICED_MS);
+  const countLost = async () => (await countSessions(runners[0])) + (await countSessions(cutApi));
+  await waitFor(async () => (await countLost()) === 0, NOTICED_MS);
+
+  await held.reconnect();
+  await waitFor(async () => (await apiOf(cutApi).request("/health/ready")).status === 200, NOTICED_MS);
+  // The runner that was cut off works again: now there is no other.
+  held.other.kill("SIGTERM");
+  await held.other.exited;
+  const next = await jobOf(await postJob(edge, person, { as_of: HELD_AS_OF }));
+  const built = await untilReady(edge, person, next.id);
+  expect(built.attempt).toBe(1);
+  expect(await getJob(apiOf(cutApi), person.key, held.id)).toEqual(ready);
+  await expectOnce([ready, built]);
+}, 180_000);
+
+test("a runner that is back before anybody gave it up goes on building, to no effect", async () => {
+  const { person } = heavy;
+  await using held = await holdBuild([runners[0]]);
+  const ready = await untilReady(edge, person, held.id);
+  expect(ready.attempt).toBe(2);
+  await held.reconnect();
+  await waitFor(
+    () => held.runner.logLines().find(({ event }) => event === "export_job.superseded"),
+    NOTICED_MS,
+  );
+  expect(await getJob(edge, person.key, held.id)).toEqual(ready);
+  await expectOnce([ready]);
+}, 180_000);
+
+/**
+ * Queues a job, lets the first runner begin its build and stand still in the middle, with another runner beside it, and
+ * then cuts off those hosts.
+ */
+async function holdBuild(hosts: readonly Host[]) {
+  await using started = new AsyncDisposableStack();
+  const { id } = await jobOf(await postJob(edge, heavy.person, { as_of: HELD_AS_OF }));
+  const begun = await db.sql.begin(async (tx) => {
     await tx`lock table analysis_records in access exclusive mode`;
-    const runner = await cutRunner.start();
+    const runner = started.use(await runners[0].start());
     await waitFor(async () => {
       const [held] = await db.sql`
         select 1 from pg_locks where relation = 'analysis_records'::regclass and not granted`;
       return held;
     }, 30_000);
-    await Promise.all([cutRunner.cutOff(), cutApi.cutOff()]);
-    return runner;
+    const other = started.use(await runners[1].start());
+    await Promise.all(hosts.map((host) => host.cutOff()));
+    return { runner, other };
   });
+  const reconnect = () => Promise.all(hosts.map((host) => host.reconnect()));
+  // Of a failed test: the next one has the same hosts.
+  started.defer(async () => void (await reconnect()));
+  const running = started.move();
+  return { id, ...begun, reconnect, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
 
-  const refused = askFromInside(cutApi, person);
-  const second = await otherRunner.start();
-  for (let request = 0; request < 20; request += 1) {
-    expect((await edge.request("/api/v1/auth/me", { key: person.key })).status).toBe(200);
-  }
-  const ready = await untilReady(apiOf(otherApi), person, id);
-  expect([ready.attempt, ready.progress.projectsDone]).toEqual([2, HEAVY_PROJECTS]);
-  const { status, tookMs } = await refused;
-  expect(status).toBe(503);
-  expect(tookMs).toBeLessThan(NOTICED_MS);
-  await waitFor(async () => {
-    return (await countSessions(cutRunner)) + (await countSessions(cutApi)) === 0;
-  }, NOTICED_MS);
-
-  await Promise.all([cutRunner.reconnect(), cutApi.reconnect()]);
-  await waitFor(async () => (await apiOf(cutApi).request("/health/ready")).status === 200, NOTICED_MS);
-  await waitFor(() => first.logLines().some((line) => line["exportJobId"] === id), NOTICED_MS);
-  expect(await getJob(apiOf(cutApi), person.key, id)).toEqual(ready);
-
-  // The one that was cut off works again: now there is no other.
-  second.kill("SIGTERM");
-  await second.exited;
-  const next = await jobOf(await postJob(edge, person, { as_of: HELD_AS_OF }));
-  const built = await untilReady(edge, person, next.id);
-  expect(built.attempt).toBe(1);
-  for (const job of [ready, built]) {
-    expect(await sha256OfDownload(person, job.id)).toBe(job.artifact?.sha256 ?? "");
-  }
+/** Checks that jobs became ready once, with one mail and one object that is whole, and that nothing else is there. */
+async function expectOnce(jobs: readonly ExportJob[]): Promise<void> {
   expect(await listMismatches({ db })).toEqual([]);
-  const audited = await db.sql`
-    select subject_id from audit_log where action = 'export_job.ready' order by id`;
-  expect(audited.map((row) => row["subjectId"])).toEqual([id, next.id]);
-  await waitFor(() => mailServer.received.length >= 2, 30_000);
-  expect(mailServer.received.map(jobOfMail).sort()).toEqual([id, next.id].sort());
+  for (const { id, artifact } of jobs) {
+    expect(await sha256OfDownload(heavy.person, id)).toBe(artifact?.sha256 ?? "");
+    const audited = await db.sql`
+      select 1 from audit_log where action = 'export_job.ready' and subject_id = ${id}`;
+    expect(audited).toHaveLength(1);
+    const mails = () => mailServer.received.map(jobOfMail).filter((job) => job === id);
+    await waitFor(() => mails().length > 0, 30_000);
+    expect(mails()).toHaveLength(1);
+  }
   const [{ keys }] = await db.sql<[{ keys: string[] }]>`
-    select array_agg('org/exports/' || artifact_key) as keys from export_jobs where status = 'ready'`;
-  const objects = await s3.client.list({ prefix: "org/exports/" });
-  expect((objects.contents ?? []).map(({ key }) => key).sort()).toEqual([...keys].sort());
-}, 180_000);
+    select array_agg('org/exports/' || artifact_key order by artifact_key) as keys
+    from export_jobs
+    where status = 'ready'`;
+  const list = async () => {
+    const objects = await s3.client.list({ prefix: "org/exports/" });
+    return (objects.contents ?? []).map(({ key }) => key).sort();
+  };
+  await waitFor(async () => (await list()).length === keys.length, 10_000);
+  expect(await list()).toEqual(keys);
+}
 
 /** Asks a host's API for something of the database's, on that host. */
 async function askFromInside(host: LanHost, person: Person): Promise<{ status: number; tookMs: number }> {
