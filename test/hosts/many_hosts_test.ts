@@ -33,6 +33,7 @@ import { startNginx } from "../helpers/nginx.ts";
 import { startPgBouncer } from "../helpers/pgbouncer.ts";
 import { type S3Server, startS3Server } from "../helpers/s3_server.ts";
 import { type ServiceProcess, spawnService, untilLogged } from "../helpers/service_process.ts";
+import { beginDownload } from "../helpers/slow_download.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const PORT = 3000;
@@ -103,7 +104,7 @@ beforeAll(async () => {
   heavy = await makeHeavyOrg({ db, make: createFactory(db.sql) }, RUNS_A_PROJECT);
   const [project] = heavy.projects;
   if (project) await addNoise(db, project, NOISE_MIB);
-}, 60_000);
+}, 120_000);
 
 afterAll(() => opened.disposeAsync(), 30_000);
 
@@ -157,6 +158,17 @@ test("exports come through nginx whole, and who signed in at one API has signed 
   const [, project = { id: "" }] = projects;
   const bundle = await edge.request(`/api/v1/export/projects/${project.id}/bundle`, { key: person.key });
   expect([...(await unzip(await bundle.arrayBuffer())).keys()]).toContain("manifest.json");
+}, 60_000);
+
+test("a file that breaks off behind nginx is broken for its client", async () => {
+  const [project = { id: "" }] = heavy.projects;
+  const url = `${edge.url}/api/v1/export/projects/${project.id}/runs`;
+  using download = await beginDownload(url, { authorization: `Bearer ${heavy.person.key}` });
+  const ended = await db.sql`
+    select pg_terminate_backend(pid) from pg_stat_activity where state = 'active' and query ilike 'copy %'`;
+  expect(ended).toHaveLength(1);
+  const { status, isWhole } = await download.readOn();
+  expect([status, isWhole]).toEqual([200, false]);
 }, 60_000);
 
 test("both APIs are asked, and know the client behind nginx, who cannot make up an address", async () => {
