@@ -36,13 +36,20 @@ function toSafeInteger(value: string): number {
   return number;
 }
 
+/**
+ * What a session that is lent for one transaction cannot do: keep a statement; and have the next statement sent before
+ * the answer to the last. PgBouncer takes the session back with that answer, and of the statement that was begun
+ * nothing is heard any more. (0 works by our patch of the driver, which would not begin a transaction then.)
+ */
+const POOLED = { prepare: false, max_pipeline: 0 } as const;
+
 /** Opens a pool; connections are made when first needed. Sessions speak UTC and standard strings. */
 export function openPool(url: string, options: PoolOptions): Pool {
   return postgres(url, {
     max: options.max,
     connect_timeout: 10,
     keep_alive: KEEP_ALIVE_SECONDS,
-    prepare: !options.isPooled,
+    ...(options.isPooled ? POOLED : {}),
     // Seconds before the next try to connect: a database that is back is used again at once.
     backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 1),
     connection: {

@@ -125,8 +125,14 @@ test("an export whose client leaves is cancelled", async () => {
   download[Symbol.dispose]();
   await waitFor(async () => (await listRunningCopies(db)) === 0, 10_000);
   // The one slot and its connection serve the next.
-  const next = await exportDataset(api, { person, project }, "issues");
-  expect(await ndjsonRows(next)).not.toBeEmpty();
+  const rows = await waitFor(async () => {
+    const next = await exportDataset(api, { person, project }, "issues");
+    if (next.status === 200) return ndjsonRows(next);
+    expect(next.status).toBe(503);
+    await next.body?.cancel();
+    return null;
+  }, 10_000);
+  expect(rows).not.toBeEmpty();
 }, 60_000);
 
 async function listRunningCopies({ sql }: TestDatabase): Promise<number> {
