@@ -1,5 +1,6 @@
 /** Turns whatever was thrown into the one error envelope of contract section 2. */
 import { ApiError, type ErrorCode } from "../shared/errors.ts";
+import { DeadlineExceeded } from "../shared/within.ts";
 import { isDatabaseAway } from "../sql/pool.ts";
 import type { RequestContext } from "./request_context.ts";
 import { describeValidation, isValidationError } from "./validation_problems.ts";
@@ -26,7 +27,7 @@ function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   // An answer that breaks its own schema is our bug, not the client's: Elysia would say 422.
   if (isValidationError(error) && error.type !== "response") return describeValidation(error);
-  if (isDatabaseAway(error)) {
+  if (isDatabaseAway(error) || error instanceof DeadlineExceeded) {
     return new ApiError("SERVICE_UNAVAILABLE", {
       headers: { "Retry-After": String(RETRY_AFTER_SECONDS) },
       cause: error,

@@ -1,5 +1,6 @@
 /** Puts the app behind a socket. */
 import type { App } from "./app.ts";
+import { isFilePath } from "./file_paths.ts";
 import { clientAddress } from "./request_address.ts";
 
 /**
@@ -7,8 +8,6 @@ import { clientAddress } from "./request_address.ts";
  * have some ten seconds, which Bun sees to by itself, as it does to their size: 16 KiB with the URL, else 431.
  */
 const IDLE_TIMEOUT_SECONDS = 60;
-
-const EXPORT_PATH = /\/api\/v1\/export\/(projects\/|jobs\/[^/]+\/download)/;
 
 export interface ListenOptions {
   host: string;
@@ -34,8 +33,7 @@ export function listen(app: App, options: ListenOptions): Bun.Server<undefined> 
     fetch: (request, server) => {
       // An export may be silent for longer, while its reader pauses. The setting stays with the connection, so every
       // request sets it anew.
-      const isExport = EXPORT_PATH.test(request.url);
-      server.timeout(request, isExport ? 0 : idleTimeoutSeconds);
+      server.timeout(request, isFilePath(request.url) ? 0 : idleTimeoutSeconds);
       const peer = server.requestIP(request)?.address ?? null;
       return app.handle(request, clientAddress(request.headers, peer, options.trustProxy));
     },

@@ -5,7 +5,8 @@ import { configOrRefuse, leaveWhenTold, refuse, startOrRefuse } from "../shared/
 import { createLog, type Log, openStdout } from "../shared/log.ts";
 import { createShutdown } from "../shared/shutdown.ts";
 import { openQueue } from "../sql/boss.ts";
-import { API_APPLICATION, EXPORT_APPLICATION } from "../sql/connections.ts";
+import { API_APPLICATION, EXPORT_APPLICATION, POOLED_API_APPLICATION } from "../sql/connections.ts";
+import { requireDirectConnection, requireSameDatabase } from "../sql/direct_connection.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool, type Pool } from "../sql/pool.ts";
 import { openReplica, type Replica } from "../sql/replica.ts";
@@ -19,19 +20,38 @@ import { openCatalogMemory } from "./models/catalog_memory.ts";
 /** Contract section 8: what is running at SIGTERM has 25 s to finish. */
 const FINISH_TIMEOUT_MS = 25_000;
 
-/** Exports have connections of their own: readers who take their time keep no request waiting. */
-function openPools(config: Config, log: Log): { sql: Pool; exportSql: Pool; replica: Replica | null } {
-  const { databaseUrl, exportStreamsMax } = config;
+interface Pools {
+  /** For requests; perhaps behind a connection pooler. */
+  sql: Pool;
+  /** For what has to keep a session, such as LISTEN. */
+  directSql: Pool;
+  /** Exports have connections of their own: readers who take their time keep no request waiting. */
+  exportSql: Pool;
+  replica: Replica | null;
+}
+
+function openPools(config: Config, log: Log): Pools {
+  const {
+    databaseUrl,
+    databaseDirectUrl,
+    databaseReplicaUrl,
+    databasePoolMax: max,
+    exportStreamsMax,
+  } = config;
   const applicationName = EXPORT_APPLICATION;
-  const sql = openPool(databaseUrl, { applicationName: API_APPLICATION, max: config.databasePoolMax });
-  return {
-    sql,
-    exportSql: openPool(databaseUrl, { applicationName, max: exportStreamsMax, readOnly: true }),
-    replica: openReplica({
-      ...{ url: config.databaseReplicaUrl, primary: sql, applicationName, log },
-      streamsMax: exportStreamsMax,
-    }),
-  };
+  const exportSql = openPool(databaseDirectUrl, { applicationName, max: exportStreamsMax, readOnly: true });
+  const isPooled = databaseUrl !== databaseDirectUrl;
+  const sql = isPooled
+    ? openPool(databaseUrl, { applicationName: POOLED_API_APPLICATION, max, isPooled })
+    : openPool(databaseUrl, { applicationName: API_APPLICATION, max });
+  const directSql = isPooled
+    ? openPool(databaseDirectUrl, { applicationName: API_APPLICATION, max: 1 })
+    : sql;
+  const replica = openReplica({
+    ...{ url: databaseReplicaUrl, primary: sql, applicationName, log },
+    streamsMax: exportStreamsMax,
+  });
+  return { sql, directSql, exportSql, replica };
 }
 
 function listenOrRefuse(deps: AppDeps): Bun.Server<undefined> {
@@ -48,16 +68,18 @@ function listenOrRefuse(deps: AppDeps): Bun.Server<undefined> {
 async function main(): Promise<void> {
   const config = configOrRefuse(process);
   const log = createLog({ level: config.logLevel, process: "api", destination: openStdout(process) });
-  const { sql, exportSql, replica } = openPools(config, log);
+  const { sql, directSql, exportSql, replica } = openPools(config, log);
   const boss = await startOrRefuse(process, async () => {
+    await requireDirectConnection(directSql);
+    await requireSameDatabase(sql, directSql);
     await requireCurrentSchema(sql);
     return openQueue(sql, (error) => log.warn({ err: error }, "cannot read the queue"));
   });
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
-  const catalog = openCatalogMemory({ sql, replica, log });
+  const catalog = openCatalogMemory({ sql, directSql, replica, log });
   const documents = openDocuments();
-  const callers = openCallerMemory({ sql, log });
+  const callers = openCallerMemory({ sql: directSql, log });
   const leaving = new AbortController();
   const deps = {
     ...{ config, sql, exportSql, replica, boss, documents, catalog, callers, log, metrics },
@@ -86,7 +108,8 @@ async function main(): Promise<void> {
           catalog.close();
           await documents.close();
           await boss.stop({ graceful: false });
-          await Promise.all([replica?.close(), exportSql.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
+          await replica?.close();
+          await Promise.all([exportSql, directSql, sql].map((pool) => pool.end({ timeout: 2 })));
         },
       },
     ],

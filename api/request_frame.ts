@@ -5,8 +5,10 @@
  */
 import { ApiError } from "../shared/errors.ts";
 import { isSession, mayWrite } from "../shared/policy.ts";
+import { within } from "../shared/within.ts";
 import { unauthorized } from "./authenticate.ts";
 import { answerError } from "./error_handler.ts";
+import { isFilePath } from "./file_paths.ts";
 import { networkOf } from "./request_address.ts";
 import type { Admit } from "./request_admission.ts";
 import { readJsonText } from "./request_body.ts";
@@ -19,6 +21,8 @@ import { canonicalPath, type Route, type RouteMatch, type RouteTable } from "./r
 import { refuseInput } from "./validation_problems.ts";
 
 const API_PREFIX = "/api/v1";
+/** Of what needs the database and little else. Longer, and a connection is dead or a queue does not move. */
+const ANSWER_TIMEOUT_MS = 30_000;
 
 export interface FrameDeps {
   admit: Admit;
@@ -75,7 +79,7 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
   const match = deps.routeTable(request.method, url.pathname);
   if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) {
     const looksPastCookie = match.found && match.route.looksPastCookie;
-    await deps.admit(request.headers, context, { looksPastCookie });
+    await within(deps.admit(request.headers, context, { looksPastCookie }), ANSWER_TIMEOUT_MS);
   }
   const route = routeOf(match);
   context.route = route.pattern;
@@ -86,7 +90,8 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
   const text = hasBody ? await readJsonText(request) : null;
   const inner = toInner(request, url.href, text);
   bindContext(inner, context);
-  return deps.dispatch(inner);
+  const answer = deps.dispatch(inner);
+  return isFilePath(url.pathname) ? answer : within(answer, ANSWER_TIMEOUT_MS);
 }
 
 /** One URL for all the ways to spell a resource. Throws for a `Host` header of which no URL can be made. */

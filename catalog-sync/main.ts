@@ -3,6 +3,7 @@ import { configOrRefuse, leaveWhenTold, startOrRefuse } from "../shared/entry_po
 import { createLog, openStdout } from "../shared/log.ts";
 import { createShutdown } from "../shared/shutdown.ts";
 import { CATALOG_APPLICATION } from "../sql/connections.ts";
+import { requireDirectConnection } from "../sql/direct_connection.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool } from "../sql/pool.ts";
 import { parseCommandLine, USAGE } from "./command_line.ts";
@@ -29,8 +30,9 @@ async function main(): Promise<void> {
   // What runs once speaks to a person, in words.
   const level = mode === "schedule" ? config.logLevel : "silent";
   const log = createLog({ level, process: "catalog-sync", destination: openStdout(process) });
-  const sql = openPool(config.databaseUrl, { applicationName: CATALOG_APPLICATION, max: POOL_MAX });
+  const sql = openPool(config.databaseDirectUrl, { applicationName: CATALOG_APPLICATION, max: POOL_MAX });
   const source = await startOrRefuse(process, async () => {
+    await requireDirectConnection(sql);
     await requireCurrentSchema(sql);
     return openSource(config.catalogSource);
   });

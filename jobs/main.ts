@@ -7,6 +7,7 @@ import { openMailer } from "../shared/mail.ts";
 import { createShutdown } from "../shared/shutdown.ts";
 import { openWorkerQueue } from "../sql/boss.ts";
 import { JOBS_APPLICATION } from "../sql/connections.ts";
+import { requireDirectConnection } from "../sql/direct_connection.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool } from "../sql/pool.ts";
 import { openReplica } from "../sql/replica.ts";
@@ -23,8 +24,12 @@ async function main(): Promise<void> {
   const config = configOrRefuse(process);
   const log = createLog({ level: config.logLevel, process: "jobs", destination: openStdout(process) });
   const applicationName = JOBS_APPLICATION;
-  const sql = openPool(config.databaseUrl, { applicationName, max: POOL_MAX });
-  const exportSql = openPool(config.databaseUrl, { applicationName, max: CONCURRENT_BUILDS, readOnly: true });
+  const sql = openPool(config.databaseDirectUrl, { applicationName, max: POOL_MAX });
+  const exportSql = openPool(config.databaseDirectUrl, {
+    applicationName,
+    max: CONCURRENT_BUILDS,
+    readOnly: true,
+  });
   const replica = openReplica({
     url: config.databaseReplicaUrl,
     primary: sql,
@@ -34,8 +39,9 @@ async function main(): Promise<void> {
   });
   const mailer = openMailer(config);
   const boss = await startOrRefuse(process, async () => {
+    await requireDirectConnection(sql);
     await requireCurrentSchema(sql);
-    return openWorkerQueue(config.databaseUrl, {
+    return openWorkerQueue(config.databaseDirectUrl, {
       max: QUEUE_POOL_MAX,
       onError: (error) => log.warn({ err: error }, "the queue has a problem"),
     });

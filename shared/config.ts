@@ -14,7 +14,10 @@ export interface S3Config {
 }
 
 export interface Config {
+  /** For the API's requests; perhaps a connection pooler's. */
   databaseUrl: string;
+  /** For what needs sessions of its own. The same as `databaseUrl` unless there is a pooler. */
+  databaseDirectUrl: string;
   /** Where exports and the catalogue are read when it can give them; `null`: everything is read from the primary. */
   databaseReplicaUrl: string | null;
   databasePoolMax: number;
@@ -120,6 +123,7 @@ function toConfig(env: Environment): Config {
   const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
   return {
     databaseUrl: env.DATABASE_URL ?? "",
+    databaseDirectUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL ?? "",
     databaseReplicaUrl: env.DATABASE_REPLICA_URL ?? null,
     databasePoolMax: env.DATABASE_POOL_MAX,
     exportStreamsMax: env.EXPORT_STREAMS_MAX,

@@ -12,6 +12,12 @@ export const Environment = Type.Object({
       description: "a postgres:// URL of PostgreSQL 15 or later",
     }),
   ),
+  DATABASE_DIRECT_URL: Type.Optional(
+    Type.String({
+      pattern: "^postgres(ql)?://.+",
+      description: "a postgres:// URL of the same database past any connection pooler",
+    }),
+  ),
   DATABASE_REPLICA_URL: Type.Optional(
     Type.String({
       pattern: "^postgres(ql)?://.+",

@@ -2,7 +2,7 @@
 import { type Db, PgBoss, type Queue } from "pg-boss";
 import { JOB_NAMES, type JobName, type JobPayloads, type ScheduledJobName } from "../shared/jobs.ts";
 import { JOBS_APPLICATION } from "./connections.ts";
-import type { Sql } from "./pool.ts";
+import { KEEP_ALIVE_SECONDS, type Sql } from "./pool.ts";
 
 export type Boss = PgBoss;
 
@@ -113,6 +113,8 @@ export async function openWorkerQueue(
     connectionString: databaseUrl,
     application_name: JOBS_APPLICATION,
     max,
+    // pg-boss hands on what its types do not name: pg asks an idle connection's other end whether it is still there.
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_SECONDS * 1000 },
     schema: SCHEMA,
     migrate: false,
     schedule: true,

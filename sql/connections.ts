@@ -1,13 +1,21 @@
 /** The names under which the service's own processes connect; pg_stat_activity shows them. */
 
 export const API_APPLICATION = "ulr-api";
+/**
+ * The API's requests behind a connection pooler. None of those below: a client that says no name of its own, as many
+ * drivers do, inherits the name that the pooler's session had before.
+ */
+export const POOLED_API_APPLICATION = "ulr-api-pooled";
 export const EXPORT_APPLICATION = "ulr-export";
 export const JOBS_APPLICATION = "ulr-jobs";
 export const CATALOG_APPLICATION = "ulr-catalog-sync";
 /** Writes tracker rows (`import`, `demo seed`), so its transactions hold the watermark back like a tracker's. */
 export const ADMIN_APPLICATION = "ulr-admin";
 
-/** Those that never write a tracker row: their transactions cannot add to an export (contract section 4, as_of). */
+/**
+ * Those that never write a tracker row: their transactions cannot add to an export (contract section 4, as_of). Only
+ * connections that reach PostgreSQL itself may have one of these names.
+ */
 export const OWN_APPLICATION_NAMES = [
   API_APPLICATION,
   EXPORT_APPLICATION,

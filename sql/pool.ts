@@ -13,7 +13,16 @@ export interface PoolOptions {
   max: number;
   /** Every transaction of the pool is `read only` unless it says otherwise. */
   readOnly?: boolean;
+  /**
+   * The URL may be a pooler's that lends a session for one transaction, such as PgBouncer: then no session outlives
+   * one, and nothing may be left in it for the next. No statement is prepared under a name; LISTEN, session locks and
+   * `readOnly` are not for such a pool.
+   */
+  isPooled?: boolean;
 }
+
+/** Seconds of silence after which the other end of an idle connection is asked whether it is still there. */
+export const KEEP_ALIVE_SECONDS = 15;
 
 /** PostgreSQL prints `2026-01-01 00:00:00.12+00` in UTC sessions; the API speaks ISO 8601 with milliseconds. */
 function toIso(value: string): string {
@@ -27,19 +36,29 @@ function toSafeInteger(value: string): number {
   return number;
 }
 
+/**
+ * What a session that is lent for one transaction cannot do: keep a statement; and have the next statement sent before
+ * the answer to the last. PgBouncer takes the session back with that answer, and of the statement that was begun
+ * nothing is heard any more. (0 works by our patch of the driver, which would not begin a transaction then.)
+ */
+const POOLED = { prepare: false, max_pipeline: 0 } as const;
+
 /** Opens a pool; connections are made when first needed. Sessions speak UTC and standard strings. */
 export function openPool(url: string, options: PoolOptions): Pool {
   return postgres(url, {
     max: options.max,
     connect_timeout: 10,
+    keep_alive: KEEP_ALIVE_SECONDS,
+    ...(options.isPooled ? POOLED : {}),
     // Seconds before the next try to connect: a database that is back is used again at once.
     backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 1),
     connection: {
+      // Spelled as PostgreSQL reports them: where the two differ, PgBouncer sets them anew for every transaction.
       TimeZone: "UTC",
-      DateStyle: "ISO",
+      DateStyle: "ISO, MDY",
       application_name: options.applicationName,
       // export_query.ts writes literals, which are safe under this setting only.
-      standard_conforming_strings: true,
+      standard_conforming_strings: "on",
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
     },
     onnotice: () => {},

@@ -17,9 +17,13 @@ function readCounts(report: string): { passed: number; failed: number } | null {
   return { passed: count("tests") - failed - count("skipped"), failed };
 }
 
+/** What needs root and programs of other machines: run by its name only, as `.ci/run` does. */
+const ON_REQUEST = "test/hosts/**";
+
 /** Runs the tests, or those that the arguments choose; returns the exit code of `bun test`. */
 export async function runTests(command: Command): Promise<number> {
   await using server = await untilAborted(openTestServer(command), command.stop);
+  const isChosen = command.args.some((arg) => !arg.startsWith("-"));
   const report = join(server.directory, "report.xml");
   const child = await server.supervisor.spawn({
     name: "bun test",
@@ -27,6 +31,7 @@ export async function runTests(command: Command): Promise<number> {
     args: [
       ...["test", "--parallel", "--randomize", `--timeout=${TIMEOUT_MS}`],
       ...["--reporter=junit", `--reporter-outfile=${report}`],
+      ...(isChosen ? [] : [`--path-ignore-patterns=${ON_REQUEST}`]),
       ...command.args,
     ],
     cwd: command.root,

@@ -1,6 +1,7 @@
 /** One run of the command line: parse, open the database, run, print; every way out is an exit code. */
 import { readConfig } from "../../shared/config.ts";
 import { ADMIN_APPLICATION } from "../../sql/connections.ts";
+import { requireDirectConnection } from "../../sql/direct_connection.ts";
 import { listPendingMigrations } from "../../sql/migrate.ts";
 import { hasSqlState, isDatabaseAway, openPool, type Pool } from "../../sql/pool.ts";
 import { AdminError, type Command, type CommandContext, UsageError } from "./command.ts";
@@ -43,10 +44,11 @@ async function runCommand(
 ): Promise<void> {
   const config = readConfig(env);
   if (!config.ok) throw new AdminError(config.problems.join("\n"));
-  const { databaseUrl, sessionTtlHours, publicUrl } = config.config;
-  const sql = openPool(databaseUrl, { applicationName: ADMIN_APPLICATION, max: CONNECTIONS });
+  const { databaseDirectUrl, sessionTtlHours, publicUrl } = config.config;
+  const sql = openPool(databaseDirectUrl, { applicationName: ADMIN_APPLICATION, max: CONNECTIONS });
   const progress = openProgress(terminal, { isQuiet: line.json && !terminal.isTerminal });
   try {
+    await requireDirectConnection(sql);
     if (line.command.needsMigrations) await refuseBehind(sql, line.command);
     const context: CommandContext = {
       sql,

@@ -42,13 +42,15 @@ export interface CatalogMemory {
 export interface CatalogMemoryDeps {
   /** Says whether there is something new. */
   sql: Pool;
+  /** Listens: on a connection that reaches PostgreSQL itself. */
+  directSql: Pool;
   /** Where it is read then; `null` when there is none. */
   replica: Replica | null;
   log: Log;
 }
 
 /** Opens the memory; nothing is read before it is needed. */
-export function openCatalogMemory({ sql, replica, log }: CatalogMemoryDeps): CatalogMemory {
+export function openCatalogMemory({ sql, directSql, replica, log }: CatalogMemoryDeps): CatalogMemory {
   /** The replica, once it is known to show what is in memory. */
   let reads: Pool | null = null;
   let known: CurrentCatalog | null = null;
@@ -123,7 +125,7 @@ export function openCatalogMemory({ sql, replica, log }: CatalogMemoryDeps): Cat
       void look(true);
       timer = setInterval(() => void look(false), LOOK_EVERY_MS);
       // The driver listens again when it has lost its connection; whatever was told meanwhile is found by looking.
-      sql
+      directSql
         .listen(CATALOG_CHANNEL, () => void look(true))
         .catch((error: unknown) => {
           // The pool that ends before it was heard is no news.

@@ -20,6 +20,9 @@ const EMBEDDED = "postgres://embedded";
 /** Reads the settings; every problem is a line of the refusal. Port 0 becomes a free one. */
 export async function readStackSettings(root: string, env: NodeJS.ProcessEnv): Promise<StackSettings> {
   const databaseUrl = env["DATABASE_URL"]?.trim() || null;
+  if (databaseUrl === null && env["DATABASE_DIRECT_URL"]?.trim()) {
+    throw new StartRefusal("DATABASE_DIRECT_URL: must not be set without DATABASE_URL");
+  }
   const given = { ...env, DATABASE_URL: databaseUrl ?? EMBEDDED };
   let result = readConfig(given);
   if (result.ok && result.config.port === 0) {

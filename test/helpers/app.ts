@@ -124,7 +124,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     }),
     documents: openDocuments(),
     // It follows nothing by itself: tests say when there is something new.
-    catalog: openCatalogMemory({ sql, replica, log }),
+    catalog: openCatalogMemory({ sql, directSql: sql, replica, log }),
     callers: openCallerMemory({ sql, log }),
     log,
     metrics: createMetrics(),

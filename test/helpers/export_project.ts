@@ -18,7 +18,7 @@ export interface ExportProject {
  * Issues: open, completed, deleted. Runs: live, archived. Under each pair of them an occurrence, under each issue a
  * note and a status change, under each run a snapshot and live and superseded analysis rows.
  */
-export async function makeExportProject(app: TestApp): Promise<ExportProject> {
+export async function makeExportProject(app: Pick<TestApp, "make">): Promise<ExportProject> {
   const person = await app.make.person({ role: "publisher" });
   const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
   const row = { projectId: project.id, createdAt: MADE_AT };
@@ -51,7 +51,7 @@ export async function makeExportProject(app: TestApp): Promise<ExportProject> {
 
 /** Exports a dataset; the path's query is `query`. */
 export function exportDataset(
-  app: TestApp,
+  app: Pick<TestApp, "request">,
   { person, project }: Pick<ExportProject, "person" | "project">,
   path: ExportDatasetName | "bundle" | "estimate",
   query = "",

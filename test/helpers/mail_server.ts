@@ -21,7 +21,11 @@ export function smtpRefusal(code: number, address: string): Error {
 }
 
 /** Starts a server that takes everything, or what `options` let it take; `await using` ends it. */
-export async function openMailServer(options: SMTPServerOptions = {}, port = 0): Promise<MailServer> {
+export async function openMailServer(
+  options: SMTPServerOptions = {},
+  port = 0,
+  address = "127.0.0.1",
+): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const server = new SMTPServer({
     authOptional: true,
@@ -42,10 +46,10 @@ export async function openMailServer(options: SMTPServerOptions = {}, port = 0):
     ...options,
   });
   server.on("error", () => {});
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, address, resolve));
   const { port: bound } = server.server.address() as AddressInfo;
   return {
-    url: `smtp://127.0.0.1:${bound}`,
+    url: `smtp://${address}:${bound}`,
     received,
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(resolve)),
   };

@@ -40,13 +40,13 @@ async function readPort(output: ReadableStream<Uint8Array>): Promise<number> {
   throw new Error(`Cannot start s3rver: ${text}`);
 }
 
-/** Starts the server; `await using` ends it. */
-export async function startS3Server(): Promise<S3Server> {
+/** Starts the server, for this machine alone unless `address` says otherwise; `await using` ends it. */
+export async function startS3Server(address = "127.0.0.1"): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-s3-"));
   const spawn = (port: number) =>
     Bun.spawn(
       [
-        ...[process.execPath, PROGRAM, "--directory", directory, "--address", "127.0.0.1"],
+        ...[process.execPath, PROGRAM, "--directory", directory, "--address", address],
         ...["--port", String(port), "--configure-bucket", BUCKET],
       ],
       { stdin: "ignore", stdout: "pipe", stderr: "inherit" },
@@ -54,7 +54,7 @@ export async function startS3Server(): Promise<S3Server> {
   let child = spawn(0);
   const port = await readPort(child.stdout);
   const s3 = {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: `http://${address}:${port}`,
     region: "us-east-1",
     // The only ones that s3rver knows.
     accessKeyId: "S3RVER",

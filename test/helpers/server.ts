@@ -14,7 +14,8 @@ export interface TestServer extends AsyncDisposable {
   directory: string;
 }
 
-function removeDirectory(directory: string): void {
+/** Removes the folder of a server that is stopped. */
+export function removeDirectory(directory: string): void {
   const cluster = join(directory, "postgres");
   // May be a link out of the folder.
   if (existsSync(cluster)) rmSync(realpathSync(cluster), { recursive: true, force: true });

@@ -22,10 +22,19 @@ async function collect(stream: ReadableStream<Uint8Array>, add: (text: string) =
   for await (const chunk of stream) add(decoder.decode(chunk, { stream: true }));
 }
 
-/** Starts the process of `folder/main.ts` with just these variables, and does not wait for anything. */
-export function spawnService(folder: "api" | "jobs", env: Readonly<Record<string, string>>): ServiceProcess {
+/**
+ * Starts the process of `folder/main.ts` with just these variables, and does not wait for anything. `prefix` is a
+ * command that becomes the one that follows it.
+ */
+export function spawnService(
+  folder: "api" | "jobs",
+  env: Readonly<Record<string, string>>,
+  prefix: readonly string[] = [],
+): ServiceProcess {
   const main = fileURLToPath(new URL(`../../${folder}/main.ts`, import.meta.url));
-  const child = Bun.spawn([process.execPath, main], { env, stdout: "pipe", stderr: "pipe", stdin: "ignore" });
+  const child = Bun.spawn([...prefix, process.execPath, main], {
+    ...{ env, stdout: "pipe", stderr: "pipe", stdin: "ignore" },
+  });
   const output = { stdout: "", stderr: "" };
   const read = Promise.all([
     collect(child.stdout, (text) => {

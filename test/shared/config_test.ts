@@ -16,6 +16,7 @@ test("readConfig() has the contract's defaults", () => {
     ok: true,
     config: {
       databaseUrl: URL,
+      databaseDirectUrl: URL,
       databaseReplicaUrl: null,
       databasePoolMax: 10,
       exportStreamsMax: 8,

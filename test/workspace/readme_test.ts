@@ -4,6 +4,7 @@ import { Environment } from "../../shared/config_variables.ts";
 /** Defaults that depend on something else are told in words. */
 const TOLD_IN_WORDS = new Set([
   "ARTIFACT_URL",
+  "DATABASE_DIRECT_URL",
   "DATABASE_URL",
   "DATABASE_REPLICA_URL",
   "PUBLIC_URL",

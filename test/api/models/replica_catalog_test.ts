@@ -66,7 +66,7 @@ test("models and prices are read from the replica, and never older than they are
   await catalog.refresh();
   const { etag, price } = await readPrice(app);
   expect([price, await countChanges(app)]).toEqual([2, 1]);
-  const direct = openCatalogMemory({ sql: app.db.sql, replica: null, log });
+  const direct = openCatalogMemory({ sql: app.db.sql, directSql: app.db.sql, replica: null, log });
   expect((await direct.current()).catalog.etag).toBe(etag ?? "");
 
   await server.stopReplica();

@@ -36,6 +36,13 @@ test("wrong variables are named, all of them, without their values", async () =>
   expect(existsSync(directory.path)).toBe(false);
 });
 
+test("an address past a pooler is refused when there is no pooler, but a database of our own", async () => {
+  using directory = makeDataDirectory();
+  const stack = await startStack(directory.path, { DATABASE_DIRECT_URL: "postgres://u:secret@h/d" });
+  expect(await stack.exited).toBe(1);
+  expect(stack.stderr()).toBe("DATABASE_DIRECT_URL: must not be set without DATABASE_URL\n");
+});
+
 test("a HOST that is not of this machine is one line", async () => {
   using directory = makeDataDirectory();
   const stack = await startStack(directory.path, { HOST: "192.0.2.1" });

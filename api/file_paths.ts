@@ -1,0 +1,8 @@
+/** Which answers are files: they take as long as they take, and may be silent meanwhile. */
+
+const FILE_PATH = /\/api\/v1\/export\/(projects\/|jobs\/[^/]+\/download)/;
+
+/** True for a URL or path of an export's or a download's file. */
+export function isFilePath(url: string): boolean {
+  return FILE_PATH.test(url);
+}

@@ -1,0 +1,183 @@
+/** The service behind a real PgBouncer in transaction mode, with fewer sessions than clients. */
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EXPORT_DATASET_NAMES } from "../../shared/export_datasets.ts";
+import { makeAccount, type SignedIn } from "../helpers/accounts.ts";
+import { runCommand as runAdminCommand } from "../helpers/admin.ts";
+import { type ApiProcess, spawnApi, startApi } from "../helpers/api_process.ts";
+import { runCommand } from "../helpers/command.ts";
+import { openTestDatabase, type TestDatabase } from "../helpers/database.ts";
+import { downloadJob, getJob, jobOf, postJob, unzip } from "../helpers/export_job.ts";
+import { AFTER_ALL, exportDataset, makeExportProject, ndjsonRows } from "../helpers/export_project.ts";
+import { createFactory } from "../helpers/factory.ts";
+import { addNoise, makeHeavyOrg } from "../helpers/heavy_org.ts";
+import { openMailServer } from "../helpers/mail_server.ts";
+import { startPgBouncer } from "../helpers/pgbouncer.ts";
+import { spawnRunner, startRunner } from "../helpers/runner_process.ts";
+import { beginDownload } from "../helpers/slow_download.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+/** Fewer than the clients that each process is. */
+const SESSIONS = 2;
+/** More than the sockets between hold by themselves. */
+const NOISE_MIB = 24;
+
+/** A database whose own defaults would show in every instant. */
+async function openForeignDatabase(): Promise<TestDatabase> {
+  const db = await openTestDatabase();
+  const name = new URL(db.url).pathname.slice(1);
+  await db.sql.unsafe(`alter database ${name} set timezone = 'Asia/Tokyo'`);
+  await db.sql.unsafe(`alter database ${name} set datestyle = 'SQL, DMY'`);
+  return db;
+}
+
+async function openService(db: TestDatabase) {
+  const pooler = await startPgBouncer(db.url, { settings: { default_pool_size: SESSIONS } });
+  const dataDir = await mkdtemp(join(tmpdir(), "ulr-pooled-"));
+  const env = {
+    DATABASE_URL: pooler.url,
+    DATABASE_DIRECT_URL: db.url,
+    DATA_DIR: dataDir,
+    RATE_LIMIT_USER_PER_MINUTE: "1000000",
+  };
+  return {
+    env,
+    async [Symbol.asyncDispose]() {
+      await pooler[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Application names of the sessions on which there is such a statement, or was the last one. */
+async function listSessions({ sql }: TestDatabase, statement: string): Promise<string[]> {
+  const rows = await sql<{ applicationName: string }[]>`
+    select application_name from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and query ilike ${`${statement}%`}`;
+  return rows.map(({ applicationName }) => applicationName);
+}
+
+test("requests share a few sessions, and instants are in UTC", async () => {
+  await using db = await openForeignDatabase();
+  await using service = await openService(db);
+  await using api = await startApi(service.env);
+  const make = createFactory(db.sql);
+  const account = await makeAccount({ make });
+  const before = Date.now();
+  const login = await api.request("/api/v1/auth/login", {
+    method: "POST",
+    body: { email: account.email, password: account.password },
+  });
+  const { data } = (await login.json()) as { data: SignedIn };
+  expect(Date.parse(data.expiresAt) - before).toBeWithin(335 * 3_600_000, 337 * 3_600_000);
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, () => api.request("/api/v1/auth/me", { key: data.sessionToken })),
+  );
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  const pooled = await listSessions(db, "");
+  expect(pooled.filter((name) => name === "ulr-api-pooled")).toHaveLength(SESSIONS);
+  expect(await listSessions(db, "listen")).toEqual(["ulr-api"]);
+}, 60_000);
+
+test("datasets, a bundle and an organization's export are complete, and the same as in the database", async () => {
+  await using db = await openForeignDatabase();
+  await using service = await openService(db);
+  await using mailServer = await openMailServer();
+  await using api = await startApi(service.env);
+  await using _runner = await startRunner({ ...service.env, SMTP_URL: mailServer.url });
+  const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
+
+  const all = `?include_deleted=true&as_of=${AFTER_ALL}`;
+  const rows = await ndjsonRows(await exportDataset(api, { person, project }, "issues", all));
+  const stored = await db.sql<{ id: string; createdAt: string }[]>`
+    select id, created_at from issues where project_id = ${project.id}`;
+  const keyed = (list: readonly { id?: unknown; createdAt?: unknown }[]) =>
+    list.map(({ id, createdAt }) => `${id} ${createdAt}`).sort();
+  expect(keyed(rows)).toEqual(keyed(stored));
+
+  const bundle = await exportDataset(api, { person, project }, "bundle");
+  expect((await unzip(await bundle.arrayBuffer())).size).toBe(EXPORT_DATASET_NAMES.length + 1);
+
+  const { id } = await jobOf(await postJob(api, person));
+  const ready = await waitFor(async () => {
+    const job = await getJob(api, person.key, id);
+    return job.status === "ready" ? job : null;
+  }, 30_000);
+  const file = Buffer.from(await (await downloadJob(api, person.key, id)).arrayBuffer());
+  expect(createHash("sha256").update(file).digest("hex")).toBe(ready.artifact?.sha256 ?? "");
+  await waitFor(() => mailServer.received.length === 1, 30_000);
+}, 60_000);
+
+test("an export whose client leaves is cancelled", async () => {
+  await using db = await openForeignDatabase();
+  await using service = await openService(db);
+  await using api = await startApi({ ...service.env, EXPORT_STREAMS_MAX: "1" });
+  const { person, projects } = await makeHeavyOrg({ db, make: createFactory(db.sql) }, 1);
+  const [project] = projects;
+  if (!project) throw new Error("Cannot go on: there is no project");
+  await addNoise(db, project, NOISE_MIB);
+  const url = `${api.url}/api/v1/export/projects/${project.id}/runs`;
+  const download = await beginDownload(url, { authorization: `Bearer ${person.key}` });
+  expect(await listRunningCopies(db)).toBe(1);
+  download[Symbol.dispose]();
+  await waitFor(async () => (await listRunningCopies(db)) === 0, 10_000);
+  // The one slot and its connection serve the next.
+  const rows = await waitFor(async () => {
+    const next = await exportDataset(api, { person, project }, "issues");
+    if (next.status === 200) return ndjsonRows(next);
+    expect(next.status).toBe(503);
+    await next.body?.cancel();
+    return null;
+  }, 10_000);
+  expect(rows).not.toBeEmpty();
+}, 60_000);
+
+async function listRunningCopies({ sql }: TestDatabase): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) from pg_stat_activity
+    where datname = current_database() and state = 'active' and query ilike 'copy %'`;
+  return row.count;
+}
+
+test("a pooler where PostgreSQL itself has to be is refused by every process in one line", async () => {
+  await using db = await openTestDatabase();
+  await using pooler = await startPgBouncer(db.url);
+  const reason =
+    "the database is behind a connection pooler; set DATABASE_DIRECT_URL to an address of PostgreSQL itself";
+  const env = { DATABASE_URL: pooler.url };
+  for (const spawn of [spawnApi, spawnRunner]) {
+    await using service = spawn(env);
+    expect([await service.exited, service.output.stderr]).toEqual([1, `Cannot start: ${reason}\n`]);
+  }
+  const sync = new URL("../../catalog-sync/main.ts", import.meta.url).pathname;
+  const { stderr } = await runCommand([
+    ...["env", `DATABASE_URL=${pooler.url}`, process.execPath, sync, "--once"],
+  ]);
+  expect(stderr).toBe(`Cannot start: ${reason}\n`);
+  const { exitCode, err } = await runAdminCommand(pooler.url, ["migrate"]);
+  expect([exitCode, err]).toEqual([1, `Cannot complete the command: ${reason}\n`]);
+}, 60_000);
+
+test("operators' commands go past the pooler", async () => {
+  await using db = await openTestDatabase();
+  await using pooler = await startPgBouncer(db.url);
+  const { exitCode } = await runAdminCommand(pooler.url, ["migrate"], { DATABASE_DIRECT_URL: db.url });
+  expect(exitCode).toBe(0);
+});
+
+test("two URLs that lead to different databases are refused", async () => {
+  await using db = await openTestDatabase();
+  await using other = await openTestDatabase();
+  await using pooler = await startPgBouncer(db.url);
+  await using api: Pick<ApiProcess, "exited" | "output"> & AsyncDisposable = spawnApi({
+    DATABASE_URL: pooler.url,
+    DATABASE_DIRECT_URL: other.url,
+  });
+  expect([await api.exited, api.output.stderr]).toEqual([
+    1,
+    "Cannot start: DATABASE_URL and DATABASE_DIRECT_URL lead to different databases\n",
+  ]);
+}, 60_000);

@@ -1,0 +1,115 @@
+/** The watermark of an export when writers and the service's requests come through one PgBouncer in transaction mode. */
+import { expect, test } from "bun:test";
+import postgres from "postgres";
+import { EXPORT_APPLICATION, POOLED_API_APPLICATION } from "../../sql/connections.ts";
+import { openExportSnapshot } from "../../sql/export_snapshot.ts";
+import { openPool, type Pool } from "../../sql/pool.ts";
+import { settleWatermark, type WatermarkResult } from "../../sql/settled_watermark.ts";
+import { openTestDatabase } from "../helpers/database.ts";
+import { startPgBouncer } from "../helpers/pgbouncer.ts";
+
+const WRITERS = 12;
+/** Fewer than there are clients, so that each serves all of them in turn. */
+const SESSIONS = 8;
+const STRESS_MS = 3000;
+
+async function openPooled(sessions: number) {
+  const db = await openTestDatabase();
+  await db.sql`
+    create table rows (
+      id bigint generated always as identity primary key,
+      created_at timestamptz(3) not null default now()
+    )`;
+  const pooler = await startPgBouncer(db.url, { settings: { default_pool_size: sessions } });
+  const api = openPool(pooler.url, { applicationName: POOLED_API_APPLICATION, max: 4, isPooled: true });
+  // Like many drivers, this one says no name of its own.
+  const writers = postgres(pooler.url, {
+    max: WRITERS,
+    prepare: false,
+    connection: { application_name: "" },
+    onnotice: () => {},
+  });
+  return {
+    ...{ db, api, writers },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([api.end({ timeout: 1 }), writers.end({ timeout: 1 })]);
+      await pooler[Symbol.asyncDispose]();
+      await db[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function settled(result: WatermarkResult): string {
+  if (!result.ok) throw new Error(`Cannot use the watermark: ${result.reason}`);
+  return result.asOf;
+}
+
+async function countUpTo(sql: Pool, asOf: string): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`select count(*) from rows where created_at <= ${asOf}`;
+  return row.count;
+}
+
+test("a transaction without a name inherits the service's, and holds the watermark back all the same", async () => {
+  await using place = await openPooled(2);
+  const { db, api, writers } = place;
+  // Every session has served the service.
+  await Promise.all([api`select pg_sleep(0.05)`, api`select pg_sleep(0.05)`]);
+  const commit = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<{ pid: number; startedAt: string }>();
+  const writing = writers.begin(async (tx) => {
+    const [row] = await tx`select pg_backend_pid() as pid, to_json(now()) #>> '{}' as "startedAt"`;
+    begun.resolve({ pid: row?.["pid"], startedAt: new Date(row?.["startedAt"]).toISOString() });
+    await commit.promise;
+    await tx`insert into rows default values`;
+  });
+  const { pid, startedAt } = await begun.promise;
+  const [session] = await db.sql`select application_name from pg_stat_activity where pid = ${pid}`;
+  expect(session).toEqual({ applicationName: POOLED_API_APPLICATION });
+  const result = await settleWatermark(api);
+  expect(settled(result) < startedAt).toBe(true);
+  expect(result.blockers).toMatchObject([{ pid }]);
+  commit.resolve();
+  await writing;
+  expect(await countUpTo(db.sql, settled(result))).toBe(0);
+  expect(await countUpTo(db.sql, settled(await settleWatermark(api)))).toBe(1);
+});
+
+test("an export that is being read does not hold the watermark back", async () => {
+  await using place = await openPooled(2);
+  const { db, api, writers } = place;
+  const exportSql = openPool(db.url, { applicationName: EXPORT_APPLICATION, max: 1, readOnly: true });
+  const { signal } = new AbortController();
+  const snapshot = await openExportSnapshot(exportSql, { control: api, signal });
+  await writers`insert into rows default values`;
+  const result = await settleWatermark(api);
+  expect(result.blockers).toEqual([]);
+  expect(await countUpTo(db.sql, settled(result))).toBe(1);
+  await snapshot.close();
+  await exportSql.end();
+});
+
+test("a watermark names the same rows for ever, whatever is written through the same sessions", async () => {
+  await using place = await openPooled(SESSIONS);
+  const { db, api, writers } = place;
+  const until = performance.now() + STRESS_MS;
+  const writing = Array.from({ length: WRITERS }, async (_, writer) => {
+    while (performance.now() < until) {
+      await writers.begin(async (tx) => {
+        await tx`insert into rows default values`;
+        // Some transactions do more, so that they are open while watermarks are chosen.
+        if (writer % 3 === 0) await tx`select pg_sleep(0.002)`;
+        await tx`insert into rows default values`;
+      });
+    }
+  });
+  const seen: { asOf: string; rows: number }[] = [];
+  while (performance.now() < until) {
+    const asOf = settled(await settleWatermark(api));
+    seen.push({ asOf, rows: await countUpTo(api, asOf) });
+  }
+  await Promise.all(writing);
+  const later = [];
+  for (const { asOf } of seen) later.push({ asOf, rows: await countUpTo(db.sql, asOf) });
+  expect(later).toEqual(seen);
+  expect(seen.length).toBeGreaterThan(10);
+}, 20_000);
