@@ -24,58 +24,92 @@ const FILTER = -1;
  * level 0 when nothing is searched for.
  */
 export function matchTiers(sql: Sql, query: MatchQuery) {
-  const parts = query.parts.filter(({ level }) => level !== "public" || query.orgId === null);
+  const parts = query.parts.filter(({ level }) => mayCount(query, level));
   const filters = count(parts, ({ level }) => level === "filter");
   const isSearch = parts.some(({ level }) => typeof level === "number");
+  const isMember = parts.some(({ level }) => level === "member");
   return sql`
     wanted as (
       ${wantedTerms(sql, parts)}
-      union all
-      select ${OWN}, 0, 'org=' || own.org_id from (${ownOrgIds(sql, query)}) as own
+      ${isMember ? sql`union all select ${OWN}, 0, 'org=' || own.org_id from (${ownOrgIds(sql, query)}) as own` : sql``}
     ), parts as materialized (
       select w.level, w.part, p.chunk, bit_or(p.bits) as bits
       from wanted as w
       join definition_postings as p on p.term = w.term
       group by w.level, w.part, p.chunk
-    ), scope as materialized (
-      select
-        p.chunk,
-        coalesce(bit_or(p.bits) filter (where p.level = ${PUBLIC}), 0::bit(32768)) as listed,
-        coalesce(bit_or(p.bits) filter (where p.level = ${MEMBER}), 0::bit(32768)) as listed_to_members,
-        coalesce(bit_or(p.bits) filter (where p.level = ${OWN}), 0::bit(32768)) as own,
-        coalesce(bit_and(p.bits) filter (where p.level = ${FILTER}), ~ 0::bit(32768)) as filtered
-      from parts as p
-      where p.level < 0
-      group by p.chunk
-      having count(*) filter (where p.level = ${FILTER}) = ${filters}
-    ), listed as materialized (
-      select s.chunk, ((s.listed & ~ s.own) | (s.listed_to_members & s.own)) & s.filtered as bits
-      from scope as s
+    ), ${isMember ? memberScope(sql) : sql`scope as (select chunk, bits from parts where level = ${PUBLIC})`},
+    listed as materialized (
+      select chunk, bit_and(bits) as bits
+      from (
+        select chunk, bits from scope
+        union all
+        select chunk, bits from parts where level = ${FILTER}
+      ) as filtered
+      group by chunk
+      having count(*) = ${filters + 1}
     ), ${isSearch ? searchTiers(sql, parts) : sql`tiers as materialized (select 0 as level, chunk, bits from listed)`}`;
+}
+
+/** With one organization only its own rows count; who belongs to none sees none as a member. */
+function mayCount({ orgId, viewer }: MatchQuery, level: PostingPart["level"]): boolean {
+  if (level === "public") return orgId === null;
+  if (level === "member") return orgId !== null || viewer.userId !== null;
+  return true;
+}
+
+/**
+ * What everybody sees, with the viewer's own organizations cut out and put in again as their members see them. The
+ * exclusive or of both scopes is where these differ: where it is the viewer's own, the one turns into the other.
+ */
+function memberScope(sql: Sql) {
+  const scopeOf = (level: number) => sql`(select chunk, bits from parts where level = ${level})`;
+  return sql`scope as (
+      select
+        chunk,
+        case
+          when own.bits is null then open.bits
+          when open.bits is null then member.bits & own.bits
+          when member.bits is null then open.bits & ~ own.bits
+          else open.bits # ((open.bits # member.bits) & own.bits)
+        end as bits
+      from ${scopeOf(PUBLIC)} as open
+      full join ${scopeOf(OWN)} as own using (chunk)
+      left join ${scopeOf(MEMBER)} as member using (chunk)
+      where open.bits is not null or member.bits is not null
+    )`;
 }
 
 /** The slots of each level that are in no better one. */
 function searchTiers(sql: Sql, parts: readonly PostingPart[]) {
   const levels = [...new Set(parts.flatMap(({ level }) => (typeof level === "number" ? [level] : [])))];
   const sizes = levels.map((level) => count(parts, (part) => part.level === level));
-  return sql`levels as materialized (
-      select p.level, p.chunk, bit_and(p.bits & l.bits) as bits
-      from unnest(${levels}::int[], ${sizes}::int[]) as size (level, parts)
-      join parts as p on p.level = size.level
-      join listed as l on l.chunk = p.chunk
-      group by p.level, p.chunk, size.parts
-      having count(*) = size.parts
+  return sql`sizes as (
+      select * from unnest(${levels}::int[], ${sizes}::int[]) as size (level, parts)
+    ), levels as materialized (
+      select p.level, p.chunk, bit_and(p.bits) as bits
+      from (
+        select level, chunk, bits from parts where level >= 0
+        union all
+        select s.level, l.chunk, l.bits from sizes as s cross join listed as l
+      ) as p
+      join sizes as s on s.level = p.level
+      group by p.level, p.chunk, s.parts
+      having count(*) = s.parts + 1
     ), tiers as materialized (
       select
         l.level,
         l.chunk,
-        l.bits & ~ coalesce(
-          bit_or(l.bits) over (
-            partition by l.chunk order by l.level rows between unbounded preceding and 1 preceding
-          ),
-          0::bit(32768)
-        ) as bits
-      from levels as l
+        case when l.better is null then l.bits else l.bits & ~ l.better end as bits
+      from (
+        select
+          level,
+          chunk,
+          bits,
+          bit_or(bits) over (
+            partition by chunk order by level rows between unbounded preceding and 1 preceding
+          ) as better
+        from levels
+      ) as l
     )`;
 }
 

@@ -160,6 +160,16 @@ create table definition_execution_callers (
   constraint definition_execution_callers_pkey PRIMARY KEY (line_id, user_id)
 );
 
+create table definition_execution_hours (
+  line_id uuid not null,
+  hour timestamp(0) with time zone not null,
+  definition_id uuid,
+  source text not null,
+  count bigint not null,
+  constraint definition_execution_hours_key UNIQUE NULLS NOT DISTINCT (line_id, hour, definition_id, source),
+  constraint definition_execution_hours_count_check CHECK ((count >= 0))
+);
+
 create table definition_executions (
   id uuid not null default gen_random_uuid(),
   line_id uuid not null,
@@ -728,6 +738,7 @@ alter table api_keys add constraint api_keys_org_id_fkey FOREIGN KEY (org_id) RE
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table definition_execution_callers add constraint definition_execution_callers_line_id_fkey FOREIGN KEY (line_id) REFERENCES definition_lines(id) ON DELETE CASCADE;
 alter table definition_execution_callers add constraint definition_execution_callers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table definition_execution_hours add constraint definition_execution_hours_line_id_fkey FOREIGN KEY (line_id) REFERENCES definition_lines(id) ON DELETE CASCADE;
 alter table definition_executions add constraint definition_executions_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES definitions(id) ON DELETE SET NULL;
 alter table definition_executions add constraint definition_executions_line_id_fkey FOREIGN KEY (line_id) REFERENCES definition_lines(id) ON DELETE CASCADE;
 alter table definition_executions add constraint definition_executions_recorded_by_fkey FOREIGN KEY (recorded_by) REFERENCES users(id);
@@ -808,19 +819,30 @@ AS $function$
     select w.word, 3 from definition_words(left(description, 20000)) as w where not w.is_stop_word
   ), words as (
     select p.word, min(p.place) as place from places as p group by p.word
+  ), beginnings as (
+    select left(w.word, letters) as beginning, min(w.place) as place
+    from words as w
+    cross join generate_series(1, 3) as letters
+    group by left(w.word, letters)
   )
   select 'name~' || w.word from words as w where w.place = 1
   union all
   select 'title~' || w.word from words as w where w.place <= 2
   union all
   select 'text~' || w.word from words as w
-  union
-  select 'start~' || left(w.word, letters) from words as w cross join generate_series(1, 3) as letters
+  union all
+  select 'nameStart~' || b.beginning from beginnings as b where b.place = 1
+  union all
+  select 'titleStart~' || b.beginning from beginnings as b where b.place <= 2
+  union all
+  select 'start~' || b.beginning from beginnings as b
 $function$;
 
 CREATE OR REPLACE FUNCTION public.refresh_definition_listings(changed uuid[])
  RETURNS void
  LANGUAGE plpgsql
+ SET jit TO 'off'
+ SET work_mem TO '64MB'
 AS $function$
 begin
   perform pg_advisory_xact_lock(hashtextextended('definition_listings', 0));
@@ -850,6 +872,7 @@ begin
       ]
       -- a tag may be longer than an index takes
       || array(select distinct 'tag=' || md5(tag) from unnest(d.tags) as tag)
+      || definition_sort_terms(d.name, d.created_at, d.updated_at, l.execution_count, l.unique_execution_count)
       || array(select w.term from definition_word_terms(d.name, d.display_name, d.description) as w) as terms
     from unnest(changed) as line_id
     join definition_lines as l on l.id = line_id
@@ -910,17 +933,23 @@ begin
       except
       select p.slot, term from placed as p cross join unnest(p.terms) as term
     )
+  ), blocks as (
+    -- 1,024 bits at a time first: a chunk is 32 times as much to copy for each bit
+    select f.term, f.slot >> 10 as block, bit_or(set_bit(0::bit(1024), f.slot & 1023, 1)) as bits
+    from flips as f
+    group by f.term, f.slot >> 10
   ), flipped as (
     insert into definition_postings as p (term, chunk, bits)
-    select f.term, f.slot >> 15, bit_or(set_bit(0::bit(32768), f.slot & 32767, 1))
-    from flips as f
-    group by f.term, f.slot >> 15
+    select b.term, b.block >> 5, bit_or(b.bits::bit(32768) >> ((b.block & 31) << 10))
+    from blocks as b
+    group by b.term, b.block >> 5
     on conflict (term, chunk) do update set bits = p.bits # excluded.bits
   ), learned as (
     insert into definition_vocabulary (word, stem)
     select w.word, w.stem
     from (select distinct substr(f.term, 6) as word from flips as f where f.term like 'text~%') as f
     cross join definition_words(f.word) as w
+    where not exists (select from definition_vocabulary as v where v.word = f.word)
     on conflict (word) do nothing
   ), listed as (
     insert into definition_listings as v (slot, definition_id, line_id, name, created_at, updated_at)
@@ -983,7 +1012,76 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.add_execution_hours()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into definition_execution_hours as h (line_id, hour, definition_id, source, count)
+  select line_id, date_trunc('hour', recorded_at, 'UTC'), definition_id, source, count(*)
+  from added
+  group by 1, 2, 3, 4
+  order by 1, 2, 3, 4
+  on conflict on constraint definition_execution_hours_key do update set count = h.count + excluded.count;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.remove_execution_hours()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  with gone as (
+    select line_id, date_trunc('hour', recorded_at, 'UTC') as hour, definition_id, source, count(*) as count
+    from removed
+    group by 1, 2, 3, 4
+  )
+  update definition_execution_hours as h
+  set count = h.count - g.count
+  from gone as g
+  where h.line_id = g.line_id
+    and h.hour = g.hour
+    and h.definition_id is not distinct from g.definition_id
+    and h.source = g.source;
+  delete from definition_execution_hours
+  where count = 0 and line_id in (select line_id from removed);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_width(count bigint)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select lpad(length(ltrim(count::bit(64)::text, '0'))::text, 2, '0')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.definition_sort_terms(name text, created_at timestamp with time zone, updated_at timestamp with time zone, execution_count bigint, unique_execution_count bigint)
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select array[
+    'name1^' || left(name, 1),
+    'name2^' || left(name, 2),
+    'name3^' || left(name, 4),
+    'createdAt1^' || to_char(created_at at time zone 'UTC', 'YYYY-MM'),
+    'createdAt2^' || to_char(created_at at time zone 'UTC', 'YYYY-MM-DD'),
+    'updatedAt1^' || to_char(updated_at at time zone 'UTC', 'YYYY-MM'),
+    'updatedAt2^' || to_char(updated_at at time zone 'UTC', 'YYYY-MM-DD'),
+    'executionCount1^' || count_width(execution_count),
+    'uniqueExecutionCount1^' || count_width(unique_execution_count)
+  ]
+$function$;
+
 CREATE TRIGGER api_keys_announce AFTER DELETE OR UPDATE OF user_id, org_id, kind, scope, key_hash, expires_at, revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION announce_credential_change();
+CREATE TRIGGER definition_executions_delete_hours AFTER DELETE ON public.definition_executions REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_execution_hours();
+CREATE TRIGGER definition_executions_insert_hours AFTER INSERT ON public.definition_executions REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_execution_hours();
+CREATE TRIGGER definition_executions_update_hours_away AFTER UPDATE ON public.definition_executions REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_execution_hours();
+CREATE TRIGGER definition_executions_update_hours_back AFTER UPDATE ON public.definition_executions REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_execution_hours();
+CREATE TRIGGER definition_lines_move_listings AFTER UPDATE OF execution_count, unique_execution_count ON public.definition_lines FOR EACH ROW WHEN (((count_width(old.execution_count) <> count_width(new.execution_count)) OR (count_width(old.unique_execution_count) <> count_width(new.unique_execution_count)))) EXECUTE FUNCTION queue_line_listings();
 CREATE TRIGGER definition_lines_update_listings AFTER UPDATE OF forked_from_id ON public.definition_lines FOR EACH ROW WHEN ((old.forked_from_id IS DISTINCT FROM new.forked_from_id)) EXECUTE FUNCTION queue_line_listings();
 CREATE CONSTRAINT TRIGGER definition_listing_queue_refresh AFTER INSERT ON public.definition_listing_queue DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refresh_queued_listings();
 CREATE TRIGGER definitions_delete_listings AFTER DELETE ON public.definitions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_definition_listings();

@@ -8,7 +8,7 @@ import {
   DEFINITION_TYPES,
   DEFINITION_VISIBILITIES,
 } from "../../shared/vocabulary.ts";
-import { DEFINITION_SORTS } from "../../sql/definition_search.ts";
+import { DEFINITION_SORTS } from "../../sql/definition_order.ts";
 import { describe, failsWith } from "../openapi.ts";
 import { DEFAULT_LIMIT, LONGEST_SEARCH, MAX_LIMIT, MOST_TAGS } from "./list_parameters.ts";
 import {

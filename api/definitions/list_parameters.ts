@@ -8,7 +8,8 @@ import {
   DEFINITION_TYPES,
   DEFINITION_VISIBILITIES,
 } from "../../shared/vocabulary.ts";
-import { DEFINITION_SORTS, type DefinitionListQuery } from "../../sql/definition_search.ts";
+import { DEFINITION_SORTS } from "../../sql/definition_order.ts";
+import type { DefinitionListQuery } from "../../sql/definition_search.ts";
 import { readQuery } from "./query_reader.ts";
 
 export const DEFAULT_LIMIT = 50;

@@ -16,23 +16,26 @@ const WORDS = 20_000;
 export interface BenchRegistry {
   /** Somebody with drafts and private versions in three organizations. */
   userId: string;
-  /** One of the three. */
-  orgId: string;
 }
 
-/** Makes `lines` lines with three versions each. */
-export async function makeBenchRegistry(sql: Pool, lines: number): Promise<BenchRegistry> {
+/** Makes `lines` lines with three versions each; `note` hears how far it is. */
+export async function makeBenchRegistry(
+  sql: Pool,
+  lines: number,
+  note: (text: string) => void = () => {},
+): Promise<BenchRegistry> {
   await sql`select setseed(0.5)`;
   await makeWords(sql);
   const orgs = Math.ceil(lines / LINES_PER_ORG);
   const userId = await makePeople(sql, orgs);
   for (let first = 0; first < lines; first += BATCH_LINES) {
-    await makeLines(sql, { first, last: Math.min(first + BATCH_LINES, lines) - 1, orgs });
+    const last = Math.min(first + BATCH_LINES, lines) - 1;
+    await makeLines(sql, { first, last, orgs });
+    note(`${(last + 1).toLocaleString("en")} of ${lines.toLocaleString("en")}`);
   }
+  note("vacuum");
   await sql`vacuum (analyze) definitions, definition_lines, definition_listings, definition_postings, definition_vocabulary`;
-  const [org] = await sql<[{ orgId: string }]>`
-    select org_id from organization_members where user_id = ${userId} order by org_id limit 1`;
-  return { userId, orgId: org.orgId };
+  return { userId };
 }
 
 async function makeWords(sql: Pool): Promise<void> {

@@ -6,6 +6,7 @@ import type {
   DefinitionType,
   DefinitionVisibility,
 } from "../../shared/vocabulary.ts";
+import type { DefinitionFilters } from "../../sql/definition_terms.ts";
 import type { Pool } from "../../sql/pool.ts";
 import type { TestApp } from "./app.ts";
 import { type Asker, ask } from "./definitions.ts";
@@ -17,6 +18,21 @@ export interface DefinitionList {
   offset: number;
   hasMore: boolean;
 }
+
+/** The filters of a list that asks for nothing. */
+export const ALL_DEFINITIONS: DefinitionFilters = {
+  type: null,
+  status: null,
+  agentType: null,
+  domain: null,
+  tier: null,
+  visibility: null,
+  authorId: null,
+  authorshipType: null,
+  isFork: null,
+  tags: [],
+  latestOnly: true,
+};
 
 /** Lists definitions, which has to succeed; `query` is what follows the question mark. */
 export async function list(

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type DefinitionListQuery, listDefinitions } from "../../sql/definition_search.ts";
 import { openTestDatabase } from "../helpers/database.ts";
-import { makeVersion } from "../helpers/definition_list.ts";
+import { ALL_DEFINITIONS, makeVersion } from "../helpers/definition_list.ts";
 import { createFactory } from "../helpers/factory.ts";
 
 /** More than are looked up one by one. */
@@ -10,19 +10,7 @@ const MANY = 1800;
 const ALL: DefinitionListQuery = {
   viewer: { userId: null, boundOrgId: null },
   orgId: null,
-  filters: {
-    type: null,
-    status: null,
-    agentType: null,
-    domain: null,
-    tier: null,
-    visibility: null,
-    authorId: null,
-    authorshipType: null,
-    isFork: null,
-    tags: [],
-    latestOnly: true,
-  },
+  filters: ALL_DEFINITIONS,
   search: null,
   sortBy: null,
   sortOrder: "desc",

@@ -22,6 +22,7 @@ const SERVICE_TABLES: readonly string[] = [
   "audit_log",
   "catalog_syncs",
   "definition_execution_callers",
+  "definition_execution_hours",
   "definition_executions",
   "definition_forks",
   "definition_lines",

@@ -67,6 +67,25 @@ test("words are found by how they begin, after those that are whole", async () =
   expect(await found(api, "cod rev")).toEqual(expect.arrayContaining(["code-reviewer", "nightly"]));
 });
 
+test("names come before descriptions, for whole words and for beginnings of any length", async () => {
+  await using registry = await openRegistry([
+    { name: "security-audit", displayName: "Looks at things", createdAt: "2020-01-01T00:00:00.000Z" },
+    { name: "looker", displayName: "Security of secrets", createdAt: "2021-01-01T00:00:00.000Z" },
+    { name: "timer", description: "Waits for a sec." },
+    { name: "other", description: "Looks after the security of things." },
+    { name: "unlike", description: "Nothing of that kind" },
+  ]);
+  const { api } = registry;
+  for (const search of ["s", "se", "sec", "secu", "securi"]) {
+    const names = await found(api, search);
+    expect([search, names.slice(0, 2)]).toEqual([search, ["security-audit", "looker"]]);
+    expect(names).not.toContain("unlike");
+  }
+  expect(await found(api, "sec")).toEqual(["security-audit", "looker", "timer", "other"]);
+  expect(await found(api, "securi", "&limit=2&offset=1")).toEqual(["looker", "other"]);
+  expect(await found(api, "secu", "&sortBy=createdAt")).toEqual(["other", "looker", "security-audit"]);
+});
+
 test("the exact name comes first, however it is written", async () => {
   await using registry = await openRegistry([
     { name: "review", createdAt: "2020-01-01T00:00:00.000Z" },
@@ -76,7 +95,7 @@ test("the exact name comes first, however it is written", async () => {
   ]);
   const { api } = registry;
   expect((await found(api, "review"))[0]).toBe("review");
-  for (const search of ["review-gate", "Review Gate", "  REVIEW   gate "]) {
+  for (const search of ["review-gate", "Review Gate", "review_gate", "  REVIEW   gate!", "(review/gate)"]) {
     expect((await found(api, search))[0]).toBe("review-gate");
   }
   expect(await found(api, "review", "&sortBy=name&sortOrder=asc")).toEqual([

@@ -1,0 +1,124 @@
+/** The rows of a page of definitions: few matches that are looked up and sorted, or many that an order is walked for. */
+import { type MatchQuery, matchTiers } from "./definition_matches.ts";
+import {
+  type Bucket,
+  type DefinitionOrder,
+  lowestKey,
+  sortColumn,
+  sortDirection,
+  sortKeys,
+  sortsByLine,
+} from "./definition_order.ts";
+import { type DefinitionHeadRow, headColumns } from "./definitions.ts";
+import type { Sql } from "./pool.ts";
+
+export interface SortedQuery {
+  order: DefinitionOrder;
+  /** Better ones come first. */
+  levels: readonly number[];
+  limit: number;
+  offset: number;
+}
+
+/** Few matches: each is looked up by its slot, and they are sorted. */
+export async function listSorted(
+  sql: Sql,
+  match: MatchQuery,
+  query: SortedQuery,
+): Promise<DefinitionHeadRow[]> {
+  const { order, levels, limit, offset } = query;
+  // Bits printed as text and split at its ones give the zeros between them, of which positions are the sums. A block of
+  // 1,024 at a time, as most have no ones; with the end that follows its last zeros, each adds up to 1,025.
+  return sql<DefinitionHeadRow[]>`
+    with ${matchTiers(sql, match)}, blocks as (
+      select t.level, (t.chunk << 15) + (number << 10) as first_slot, block.bits
+      from tiers as t
+      cross join generate_series(0, 31) as number
+      cross join lateral (select substring(t.bits from (number << 10) + 1 for 1024) as bits) as block
+      where t.level = any(${[...levels]}::int[]) and bit_count(block.bits) > 0
+    ), gaps as (
+      select
+        b.level,
+        b.first_slot,
+        (
+          sum(length(gap.zeros) + 1) over (
+            order by b.level, b.first_slot, gap.number rows between unbounded preceding and current row
+          ) - 1
+        )::int % 1025 as place
+      from blocks as b
+      cross join lateral string_to_table(b.bits::text, '1') with ordinality as gap (zeros, number)
+    ), slots as (
+      select g.level, g.first_slot + g.place as slot from gaps as g where g.place < 1024
+    ), page as (
+      select s.level, v.definition_id, ${sortColumn(sql, order)} as sort_key
+      from slots as s
+      cross join lateral (select * from definition_listings as v where v.slot = s.slot limit 1) as v
+      ${lineJoin(sql, order)}
+      order by s.level, ${sortKeys(sql, order)}
+      limit ${limit}
+      offset ${offset}
+    )
+    ${pageRows(sql, order)}`;
+}
+
+export interface WalkQuery {
+  order: DefinitionOrder;
+  level: number;
+  limit: number;
+  /** After the beginning of the first bucket. */
+  offset: number;
+  /** The bucket to begin with and the one before it; `null` at the beginning of the order. */
+  first: Bucket | null;
+  previous: Bucket | null;
+}
+
+/** Many matches: the listings are read in their order until the page is full. */
+export async function listInOrder(
+  sql: Sql,
+  match: MatchQuery,
+  query: WalkQuery,
+): Promise<DefinitionHeadRow[]> {
+  const { order, level, limit, offset } = query;
+  return sql<DefinitionHeadRow[]>`
+    with ${matchTiers(sql, match)}, chunks as materialized (
+      select array_agg(coalesce(t.bits, 0::bit(32768)) order by c.chunk) as bits
+      from generate_series(0, (select max(v.slot) >> 15 from definition_listings as v)) as c (chunk)
+      left join tiers as t on t.chunk = c.chunk and t.level = ${level}
+    ), page as (
+      select 0 as level, v.definition_id, ${sortColumn(sql, order)} as sort_key
+      from definition_listings as v
+      ${lineJoin(sql, order)}
+      where get_bit((select c.bits from chunks as c)[(v.slot >> 15) + 1], v.slot & 32767) = 1
+        and ${hasBegun(sql, query)}
+      order by ${sortKeys(sql, order)}
+      limit ${limit}
+      offset ${offset}
+    )
+    ${pageRows(sql, order)}`;
+}
+
+/** The condition that skips everything before the first bucket; the walk ends by itself. */
+function hasBegun(sql: Sql, { order, first, previous }: WalkQuery) {
+  if (order.sortOrder === "asc" && first) return sql`${sortColumn(sql, order)} >= ${lowestKey(order, first)}`;
+  if (order.sortOrder === "desc" && previous) {
+    return sql`${sortColumn(sql, order)} < ${lowestKey(order, previous)}`;
+  }
+  return sql`true`;
+}
+
+function lineJoin(sql: Sql, order: DefinitionOrder) {
+  return sortsByLine(order) ? sql`join definition_lines as l on l.id = v.line_id` : sql``;
+}
+
+/** The rows of a page, in the order it was made in. */
+function pageRows(sql: Sql, order: DefinitionOrder) {
+  const direction = sortDirection(sql, order);
+  const ofLine = sortsByLine(order) ? sql`d.line_id ${direction},` : sql``;
+  return sql`
+    select ${headColumns(sql)}
+    from page as p
+    join definitions as d on d.id = p.definition_id
+    join definition_lines as l on l.id = d.line_id
+    join organizations as o on o.id = d.org_id
+    order by p.level, p.sort_key ${direction}, ${ofLine} p.definition_id ${direction}`;
+}
