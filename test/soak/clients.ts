@@ -9,7 +9,7 @@ import { makeLeaver } from "./clients/leaver.ts";
 import { makeReader } from "./clients/reader.ts";
 import { makeRecorder } from "./clients/recorder.ts";
 import { makeSlowReader } from "./clients/slow_reader.ts";
-import type { ClientKind, Soak } from "./soak.ts";
+import type { ClientKind, Soak, Step } from "./soak.ts";
 
 /** Milliseconds between two steps of a client. */
 type Pause = readonly [least: number, most: number];
@@ -41,17 +41,22 @@ function listKinds(): Crowd[] {
 /** Runs all clients until the load is over and each has ended what it was at. */
 export async function runClients(soak: Soak): Promise<void> {
   const kinds = listKinds();
+  const members = new Map<Crowd, number>();
   const clients = Array.from({ length: soak.options.clients }, (_, number) => {
     const crowd = kinds[number % kinds.length];
     if (!crowd) throw new Error("Cannot run clients: there is no kind of them");
-    return live(soak, crowd, number);
+    const ordinal = members.get(crowd) ?? 0;
+    members.set(crowd, ordinal + 1);
+    const chance = new Chance(soak.options.seed, number);
+    return live(soak, { step: crowd.kind(soak, chance, ordinal), pause: crowd.pause, chance });
   });
   await Promise.all(clients);
 }
 
-async function live(soak: Soak, { kind, pause }: Crowd, number: number): Promise<void> {
-  const chance = new Chance(soak.options.seed, number);
-  const step = kind(soak, chance, number);
+async function live(
+  soak: Soak,
+  { step, pause, chance }: { step: Step; pause: Pause; chance: Chance },
+): Promise<void> {
   // Not all at once.
   await rest(soak, chance.between(0, 2000));
   while (!soak.over.aborted) {

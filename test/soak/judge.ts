@@ -1,6 +1,9 @@
 /** The rules that every answer has to keep to, whatever was asked and whatever is away. */
 import type { Outages } from "./outages.ts";
 
+/** They say when to come again. */
+const LATER = [429, 503];
+
 /** What a request was, as far as the rules go. */
 export interface Attempt {
   /** Such as `GET /api/v1/models`. */
@@ -54,13 +57,18 @@ function judgeAnswer(
   const { error } = parseEnvelope(answer.body);
   const said = `answered ${status} ${error?.code ?? answer.body.toString("utf8", 0, 200)}: ${error?.message ?? ""}`;
   if (!error?.code || error.requestId !== headers.get("x-request-id")) return `${said}, without its envelope`;
-  const isLater = status === 503 || status === 429;
-  if (isLater && !(Number(headers.get("retry-after")) > 0)) return `${said}, without Retry-After`;
+  if (LATER.includes(status) && !(Number(headers.get("retry-after")) > 0))
+    return `${said}, without Retry-After`;
   if (status === 429 || isExpected) return null;
   if (status !== 503) return `${said} (request ${error.requestId})`;
-  // Stream slots are few, and whoever finds none is told to come again.
-  const isFull = attempt.isExport && / are running$/.test(error.message ?? "");
-  return isFull || isAway("database") ? null : `${said}, although the database was there`;
+  return isTurnedAway(attempt, error.message) || isAway("database")
+    ? null
+    : `${said}, although the database was there`;
+}
+
+/** Stream slots are few, and whoever finds none is told to come again. */
+function isTurnedAway({ isExport }: Attempt, message = ""): boolean {
+  return isExport && message.endsWith(" are running");
 }
 
 function parseEnvelope(body: Buffer): Envelope {

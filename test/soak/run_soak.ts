@@ -136,7 +136,9 @@ async function soakAndCheck(place: Place): Promise<number> {
     await Promise.all(services.map(async (one) => [one, await countFiles(one)] as const)),
   );
   await underLoad(place);
-  process.stdout.write("The load is over: waiting for the last jobs, then checking everything\n");
+  process.stdout.write(
+    "The load is over: waiting for the last jobs and connections, and checking everything\n",
+  );
   await checkAftermath(soak, mailServer);
   const { findings, outages, tally } = soak;
   findings.addAll("something is left open", await listLeaks(soak, idleFiles));

@@ -40,5 +40,5 @@ export interface Soak {
 
 /** What one client does, again and again. Throws when an answer is not what it has to be. */
 export type Step = () => Promise<void>;
-/** Makes a client of a kind, the `number`th of the run. */
+/** Makes the `number`th client of a kind. */
 export type ClientKind = (soak: Soak, chance: Chance, number: number) => Step;
