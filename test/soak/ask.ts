@@ -53,6 +53,9 @@ async function attempt(soak: Soak, api: Service, request: Ask): Promise<End> {
   const from = performance.now();
   const end = await send(`${api.url}${request.path}`, request);
   const { method = "GET", path, expects = [200], isExport = false } = request;
+  if (!isExport && end.type === "answer") {
+    soak.tally.most(`slowest/${end.status === 503 ? "503" : "other"}`, performance.now() - from);
+  }
   note(
     soak,
     { what: `${method} ${path}`, api: api.name, from, to: performance.now(), expects, isExport },

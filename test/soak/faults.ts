@@ -37,7 +37,9 @@ export async function runFaults(soak: Soak, targets: Targets, chance: Chance): P
       await delay(pause(), undefined, { signal: soak.over }).catch(() => {});
       if (soak.over.aborted) return;
       const outage = soak.outages.begin(fault.what, fault.name);
-      await fault.run();
+      await fault.run().catch((cause: unknown) => {
+        throw new Error(`Cannot go on after "${fault.name}": it is not back`, { cause });
+      });
       soak.outages.end(outage);
       soak.tally.add(`fault/${fault.name}`);
     }

@@ -194,6 +194,7 @@ function report({ tally, findings, options }: Soak, memory: string): void {
   const sections = [
     counted.map((name) => `${tally.get(name).toLocaleString("en")} ${name}`).join(", "),
     `Requests by their end: ${tally.list("end/")}`,
+    `Slowest answers in ms, exports left out: ${tally.list("slowest/")}`,
     `Faults: ${tally.list("fault/") || "none"}`,
     `Logged: ${tally.list("log/") || "nothing"}`,
     `Logged by PostgreSQL as ERROR: ${tally.list("postgres/") || "nothing"}`,

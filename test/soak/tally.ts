@@ -7,6 +7,11 @@ export class Tally {
     this.#counts.set(name, this.get(name) + by);
   }
 
+  /** Keeps the largest of the values that it is given. */
+  most(name: string, value: number): void {
+    this.#counts.set(name, Math.max(this.get(name), Math.round(value)));
+  }
+
   get(name: string): number {
     return this.#counts.get(name) ?? 0;
   }

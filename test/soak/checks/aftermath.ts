@@ -1,4 +1,5 @@
 /** Everything that has to hold when the load is over. */
+import type { Pool } from "../../../sql/pool.ts";
 import { listTroubles } from "../../helpers/aftermath.ts";
 import type { MailServer } from "../../helpers/mail_server.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
@@ -15,29 +16,39 @@ const TRIED = 500;
 
 /** Waits until no job is active, and compares what clients were told with what there is. */
 export async function checkAftermath(soak: Soak, mailServer: MailServer): Promise<void> {
-  const { db, dataDir, books, world, findings } = soak;
-  await settleJobs(soak);
-  const troubles = await listTroubles({ db, dataDir, mailServer, mayRepeatMails: true });
-  findings.addAll("jobs, files and mails do not agree", troubles);
-  findings.addAll("jobs are not what clients were told", await books.jobs.listTroubles(db.sql));
-  findings.addAll("executions are not what clients were told", await books.executions.listTroubles(db.sql));
-  const definitions = await books.definitions.listTroubles(db.sql, EDITED_PREFIX);
-  findings.addAll("definitions are not what clients were told", definitions);
+  const { db, dataDir, books, world } = soak;
   const accounts = world.accounts.map(({ id }) => id);
-  findings.addAll("keys are not what clients were told", await books.keys.listTroubles(db.sql, accounts));
-  findings.addAll("exports are not what the tables hold", await books.exports.listTroubles(db.sql));
+  const checks: [kind: string, list: () => Promise<string[]>][] = [
+    ["a job has no end", () => listEndless(db.sql)],
+    ["jobs are not what clients were told", () => books.jobs.listTroubles(db.sql)],
+    ["executions are not what clients were told", () => books.executions.listTroubles(db.sql)],
+    [
+      "definitions are not what clients were told",
+      () => books.definitions.listTroubles(db.sql, EDITED_PREFIX),
+    ],
+    ["keys are not what clients were told", () => books.keys.listTroubles(db.sql, accounts)],
+    ["exports are not what the tables hold", () => books.exports.listTroubles(db.sql)],
+    ["processes do not agree", () => compareAnswers(soak)],
+    [
+      "jobs, files and mails do not agree",
+      () => listTroubles({ db, dataDir, mailServer, mayRepeatMails: true }),
+    ],
+  ];
+  for (const [kind, list] of checks) {
+    // One that fails keeps nobody from the others.
+    soak.findings.addAll(kind, await list().catch((error: unknown) => [`Cannot check: ${error}`]));
+  }
   await tryDeadCredentials(soak);
-  await compareAnswers(soak);
 }
 
-async function settleJobs({ db, findings }: Soak): Promise<void> {
-  const listActive = () => db.sql<{ id: string; status: string; attempt: number }[]>`
-    select id, status, attempt from export_jobs where status in ('queued', 'running')`;
-  try {
-    await waitFor(async () => (await listActive()).length === 0, JOBS_TIMEOUT_MS);
-  } catch {
-    for (const job of await listActive()) findings.add("a job has no end", JSON.stringify(job));
-  }
+/** Jobs that are still active when they have had the time to end. */
+async function listEndless(sql: Pool): Promise<string[]> {
+  let active: readonly { id: string; status: string; attempt: number }[] = [];
+  await waitFor(async () => {
+    active = await sql`select id, status, attempt from export_jobs where status in ('queued', 'running')`;
+    return active.length === 0;
+  }, JOBS_TIMEOUT_MS).catch(() => {});
+  return active.map((job) => JSON.stringify(job));
 }
 
 async function tryDeadCredentials(soak: Soak): Promise<void> {
@@ -47,7 +58,8 @@ async function tryDeadCredentials(soak: Soak): Promise<void> {
 }
 
 /** Every process gives the same answer, and it is what the database holds. */
-async function compareAnswers({ apis, db, world, findings }: Soak): Promise<void> {
+async function compareAnswers({ apis, db, world }: Soak): Promise<string[]> {
+  const troubles: string[] = [];
   const etags = new Set<string>();
   for (const api of apis) {
     etags.add((await fetch(`${api.url}/api/v1/models?limit=200`)).headers.get("etag") ?? api.name);
@@ -56,13 +68,10 @@ async function compareAnswers({ apis, db, world, findings }: Soak): Promise<void
       const { data } = (await response.json()) as { data: { totalCount: number } };
       const [row] = await db.sql<[{ count: number }]>`
         select execution_count as count from definition_lines where type = 'agent' and name = ${name}`;
-      if (data.totalCount !== row.count) {
-        findings.add(
-          "a wrong count",
-          `${api.name} says ${data.totalCount} of ${name}, the table ${row.count}`,
-        );
-      }
+      if (data.totalCount === row.count) continue;
+      troubles.push(`${api.name} counts ${data.totalCount} executions of ${name}, the table ${row.count}`);
     }
   }
-  if (etags.size > 1) findings.add("a wrong answer", "the processes have different catalogues");
+  if (etags.size > 1) troubles.push("the catalogues are not the same");
+  return troubles;
 }
