@@ -37,7 +37,14 @@ export function listen(app: App, options: ListenOptions): Bun.Server<undefined> 
       const isExport = EXPORT_PATH.test(request.url);
       server.timeout(request, isExport ? 0 : idleTimeoutSeconds);
       const peer = server.requestIP(request)?.address ?? null;
-      return app.handle(request, clientAddress(request.headers, peer, options.trustProxy));
+      const answer = app.handle(request, clientAddress(request.headers, peer, options.trustProxy));
+      return isExport ? answer.then(closeAfter) : answer;
     },
   });
+}
+
+/** Ends the connection with the answer: kept by a client that has vanished, it would stay open without a timeout. */
+function closeAfter(answer: Response): Response {
+  answer.headers.set("Connection", "close");
+  return answer;
 }
