@@ -10,8 +10,8 @@ import type { Soak } from "../soak.ts";
 const CALM_TIMEOUT_MS = 90_000;
 /** Of files besides those for connections to the database: timers, logs, a socket that is just being closed. */
 const SPARE_FILES = 10;
-/** Per process: DATABASE_POOL_MAX and EXPORT_STREAMS_MAX as they are by default. */
-const API_POOLS = { "ulr-api": 10, "ulr-export": 8 } as const;
+/** Per process: DATABASE_POOL_MAX as it is by default and one that listens, and EXPORT_STREAMS_MAX. */
+const API_POOLS = { "ulr-api": 10 + 1, "ulr-export": 8 } as const;
 /** Per process: the pools of jobs/main.ts, with pg-boss's own. */
 const JOBS_POOL = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 2 + CONCURRENT_BUILDS + 3;
 
