@@ -53,15 +53,22 @@ async function attempt(soak: Soak, api: Service, request: Ask): Promise<End> {
   const from = performance.now();
   const end = await send(`${api.url}${request.path}`, request);
   const { method = "GET", path, expects = [200], isExport = false } = request;
-  if (!isExport && end.type === "answer") {
-    soak.tally.most(`slowest/${end.status === 503 ? "503" : "other"}`, performance.now() - from);
-  }
+  const label = end.type === "answer" && end.status === 503 ? "503" : `${method} ${patternOf(path)}`;
+  soak.tally.most(`slowest/${label}`, performance.now() - from);
   note(
     soak,
     { what: `${method} ${path}`, api: api.name, from, to: performance.now(), expects, isExport },
     end,
   );
   return end;
+}
+
+/** A path without what makes it one of many. */
+function patternOf(path: string): string {
+  const [bare = ""] = path.split("?");
+  return bare
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|(?:lab|model|agent|edited)-\d+/g, "…")
+    .replace("/api/v1", "");
 }
 
 /** Counts an end and notes what is wrong with it. */

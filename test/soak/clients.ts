@@ -48,23 +48,26 @@ export async function runClients(soak: Soak): Promise<void> {
     const ordinal = members.get(crowd) ?? 0;
     members.set(crowd, ordinal + 1);
     const chance = new Chance(soak.options.seed, number);
-    return live(soak, { step: crowd.kind(soak, chance, ordinal), pause: crowd.pause, chance });
+    const { kind, pause } = crowd;
+    return live(soak, { name: kind.name, step: kind(soak, chance, ordinal), pause, chance });
   });
   await Promise.all(clients);
 }
 
 async function live(
   soak: Soak,
-  { step, pause, chance }: { step: Step; pause: Pause; chance: Chance },
+  { name, step, pause, chance }: { name: string; step: Step; pause: Pause; chance: Chance },
 ): Promise<void> {
   // Not all at once.
   await rest(soak, chance.between(0, 2000));
   while (!soak.over.aborted) {
+    const from = performance.now();
     try {
       await step();
     } catch (error) {
       soak.findings.add("a client cannot go on", error instanceof Error ? `${error.stack}` : `${error}`);
     }
+    soak.tally.most(`step/${name}`, performance.now() - from);
     await rest(soak, chance.between(...pause));
   }
 }

@@ -24,4 +24,14 @@ export class Tally {
       .sort()
       .join(", ");
   }
+
+  /** The largest `count` of those whose name begins with `prefix`, as `list` tells them. */
+  top(prefix: string, count: number): string {
+    return [...this.#counts]
+      .filter(([name]) => name.startsWith(prefix))
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, count)
+      .map(([name, value]) => `${name.slice(prefix.length)} ${value.toLocaleString("en")}`)
+      .join(", ");
+  }
 }
