@@ -21,13 +21,14 @@ interface Crowd {
   pause: Pause;
 }
 
+/** Checking a password costs a core a tenth of a second, so few sign in. */
 const CROWDS: readonly Crowd[] = [
   { kind: makeReader, share: 9, pause: [50, 500] },
   { kind: makeExporter, share: 3, pause: [300, 1500] },
   { kind: makeJobOwner, share: 2, pause: [500, 5000] },
   { kind: makeRecorder, share: 2, pause: [100, 1000] },
   { kind: makeEditor, share: 1, pause: [200, 2000] },
-  { kind: makeKeyHolder, share: 1, pause: [500, 3000] },
+  { kind: makeKeyHolder, share: 1, pause: [2000, 8000] },
   { kind: makeLeaver, share: 1, pause: [300, 1500] },
   { kind: makeSlowReader, share: 1, pause: [1000, 8000] },
 ];

@@ -1,6 +1,7 @@
 /** What is killed, in turn: API, job runner, and PostgreSQL in three ways. */
 import { setTimeout as delay } from "node:timers/promises";
 import { identifyProcess, signalProcess } from "../../shared/stack/process_identity.ts";
+import { pollUntil } from "../../shared/stack/wait.ts";
 import type { OwnServer } from "../helpers/own_server.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import type { Chance } from "./chance.ts";
@@ -8,6 +9,7 @@ import type { Service } from "./service.ts";
 import type { Soak } from "./soak.ts";
 
 const BACK_TIMEOUT_MS = 60_000;
+const READY_POLL_MS = 200;
 /** The postmaster gives its processes 5 s to end. */
 const CRASH_TIMEOUT_MS = 10_000;
 /** So much sooner or later than on average. */
@@ -86,10 +88,12 @@ async function crash(server: OwnServer, chance: Chance): Promise<void> {
 /** Waits until every API says that it can serve. */
 async function waitUntilReady({ apis }: Soak): Promise<void> {
   for (const api of apis) {
-    await waitFor(async () => {
+    const isReady = async () => {
       const response = await fetch(`${api.url}/health/ready`).catch(() => null);
       await response?.arrayBuffer();
       return response?.status === 200;
-    }, BACK_TIMEOUT_MS);
+    };
+    const isBack = await pollUntil(isReady, { timeoutMs: BACK_TIMEOUT_MS, intervalMs: READY_POLL_MS });
+    if (!isBack) throw new Error(`Cannot reach the database by ${api.name}`);
   }
 }

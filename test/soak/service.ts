@@ -8,6 +8,9 @@ const START_TIMEOUT_MS = 60_000;
 /** The levels that are kept: of a request each there would be too many. */
 const KEPT = /"level":"(?:warn|error|fatal)"/;
 
+/** Of a line's text: outages make many, each with a stack. */
+const SHOWN = 600;
+
 /** A line of a log, or of stderr, which is none. */
 export interface ServiceLine {
   service: string;
@@ -113,7 +116,8 @@ export class Service {
   #keep(text: string, stream: "stdout" | "stderr"): void {
     if (stream === "stdout" && !KEPT.test(text)) return;
     const { level, message } = parseLine(text, stream);
-    this.lines.push({ service: this.name, at: performance.now(), level, message, text });
+    const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+    this.lines.push({ service: this.name, at: performance.now(), level, message, text: shown });
   }
 }
 

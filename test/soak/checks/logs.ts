@@ -1,12 +1,12 @@
 /** What the processes and PostgreSQL say of themselves: errors are about outages only. */
 import { readFile } from "node:fs/promises";
 import type { Outages } from "../outages.ts";
-import type { Service, ServiceLine } from "../service.ts";
+import type { Service } from "../service.ts";
 import type { Tally } from "../tally.ts";
 
 /** A line may be about what began before it; requests do not take longer than this to fail. */
 const BACK_MS = 12_000;
-const SHOWN = 600;
+const SHOWN = 300;
 /** What no crash of a process may lead to. */
 const DAMAGE = /PANIC|deadlock detected|invalid page|could not read block|corrupt|checksum/;
 
@@ -16,11 +16,7 @@ export function listUnexcused(services: readonly Service[], outages: Outages, ta
   for (const { level, message } of lines) tally.add(`log/${level}: ${message.slice(0, 80)}`);
   const grave = lines.filter(({ level }) => level === "error" || level === "fatal" || level === "stderr");
   const unexcused = grave.filter(({ at }) => !outages.cover("database", at - BACK_MS, at));
-  return unexcused.map(describe);
-}
-
-function describe({ service, text }: ServiceLine): string {
-  return `${service}: ${text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}`;
+  return unexcused.map(({ service, text }) => `${service}: ${text}`);
 }
 
 /** Lines of PostgreSQL's log that tell of damage. Every ERROR is counted by its words. */
