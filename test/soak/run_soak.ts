@@ -46,17 +46,17 @@ async function soakAndCheck(place: Place): Promise<number> {
   const idleFiles = new Map(
     await Promise.all(services.map(async (one) => [one, await countFiles(one)] as const)),
   );
-  await underLoad(place);
+  const { findings, outages, tally } = soak;
+  await underLoad(place).catch((error: unknown) => findings.add("the run was cut short", `${error}`));
   process.stdout.write(
     "The load is over: waiting for the last jobs and connections, and checking everything\n",
   );
   await checkAftermath(soak, mailServer);
-  const { findings, outages, tally } = soak;
   findings.addAll("something is left open", await listLeaks(soak, idleFiles));
   for (const service of services) {
+    findings.addAll("a process has ended by itself", service.accidents);
     const code = await service.leave();
     if (code !== 0) findings.add("a process has not left in order", `${service.name} left with ${code}`);
-    findings.addAll("a process has ended by itself", service.accidents);
   }
   findings.addAll("an error without an outage", listUnexcused(services, outages, tally));
   findings.addAll("PostgreSQL has been damaged", await listDamage(server.logPath, tally));

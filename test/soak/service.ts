@@ -8,6 +8,8 @@ const START_TIMEOUT_MS = 60_000;
 /** The levels that are kept: of a request each there would be too many. */
 const KEPT = /"level":"(?:warn|error|fatal)"/;
 
+/** Told of a process that ends by itself. */
+const LAST_LINES = 4;
 /** Of a line's text: outages make many, each with a stack. */
 const SHOWN = 600;
 
@@ -91,7 +93,9 @@ export class Service {
     this.lives.push(life);
     void child.exited.then((exit) => {
       life.to = performance.now();
-      if (!this.#isExpectedToEnd) this.accidents.push(`${this.name} ended by itself: ${describeExit(exit)}`);
+      if (this.#isExpectedToEnd) return;
+      const last = this.lines.slice(-LAST_LINES).map(({ text }) => `\n    ${text}`);
+      this.accidents.push(`${this.name}: ${describeExit(exit)}, after ${last.join("")}`);
     });
     await waitFor(() => isReady || child.hasExited(), START_TIMEOUT_MS);
     if (!isReady)
