@@ -120,7 +120,8 @@ export class Service {
   #keep(text: string, stream: "stdout" | "stderr"): void {
     if (stream === "stdout" && !KEPT.test(text)) return;
     const { level, message } = parseLine(text, stream);
-    const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+    // What ends a process is told whole.
+    const shown = text.length > SHOWN && level !== "fatal" ? `${text.slice(0, SHOWN)}…` : text;
     this.lines.push({ service: this.name, at: performance.now(), level, message, text: shown });
   }
 }
