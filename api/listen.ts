@@ -33,9 +33,17 @@ export function listen(app: App, options: ListenOptions): Bun.Server<undefined> 
     fetch: (request, server) => {
       // An export may be silent for longer, while its reader pauses. The setting stays with the connection, so every
       // request sets it anew.
-      server.timeout(request, isFilePath(request.url) ? 0 : idleTimeoutSeconds);
+      const isFile = isFilePath(request.url);
+      server.timeout(request, isFile ? 0 : idleTimeoutSeconds);
       const peer = server.requestIP(request)?.address ?? null;
-      return app.handle(request, clientAddress(request.headers, peer, options.trustProxy));
+      const answer = app.handle(request, clientAddress(request.headers, peer, options.trustProxy));
+      return isFile ? answer.then(closeAfter) : answer;
     },
   });
+}
+
+/** Ends the connection with the answer: kept by a client that has vanished, it would stay open without a timeout. */
+function closeAfter(answer: Response): Response {
+  answer.headers.set("Connection", "close");
+  return answer;
 }

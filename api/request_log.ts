@@ -1,4 +1,5 @@
 /** The one log line of a request, and its measurement: written when the last byte is out, or the client gone. */
+import type { ApiError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RequestContext, StreamEnd } from "./request_context.ts";
@@ -6,10 +7,16 @@ import type { RequestContext, StreamEnd } from "./request_context.ts";
 /** Ends a request's story. `end` tells of a streamed body. */
 export type FinishRequest = (context: RequestContext, status: number, end?: StreamEnd) => void;
 
-/** What the operator must see: our own failures with their stack; a client's mistakes are one quiet line. */
-function causeOf(context: RequestContext, end: StreamEnd | undefined): unknown {
+/** What the operator must see with its stack: our own failures. A client's mistakes are one quiet line. */
+function causeOf({ error }: RequestContext, end: StreamEnd | undefined): unknown {
   if (end?.outcome === "failed") return end.error;
-  return context.error && context.error.status >= 500 ? (context.error.cause ?? context.error) : undefined;
+  if (!error || error.status < 500) return undefined;
+  return error.cause ?? (isTurnedAway(error) ? undefined : error);
+}
+
+/** True when nothing has failed: all of what is limited is in use. Whoever operates it may want to raise the limit. */
+function isTurnedAway(error: ApiError | null): boolean {
+  return error?.code === "SERVICE_UNAVAILABLE" && error.cause === undefined;
 }
 
 /** Never the URL, a header or a body: they may carry secrets and other people's data. */
@@ -34,7 +41,8 @@ export function createFinishRequest(deps: { log: Log; metrics: Metrics }): Finis
       ...context.fields,
       ...(cause === undefined ? {} : { err: cause }),
     };
-    if (cause === undefined) deps.log.info(line, "request");
-    else deps.log.error(line, "request failed");
+    if (cause !== undefined) deps.log.error(line, "request failed");
+    else if (isTurnedAway(context.error)) deps.log.warn(line, "request turned away");
+    else deps.log.info(line, "request");
   };
 }

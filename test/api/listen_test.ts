@@ -141,6 +141,19 @@ describe("a request over a socket", () => {
   });
 });
 
+test("a connection without a timeout, for an export, is closed after it; others are kept", async () => {
+  await using open = await openListening({}, { idleTimeoutSeconds: 30 });
+  const ask = (path: string) => sendRaw(open.server.port, `GET ${path} HTTP/1.1\r\nHost: db\r\n\r\n`);
+  let isKept = true;
+  const kept = ask("/api/v1/echo/a").then(() => {
+    isKept = false;
+  });
+  expect(await ask("/api/v1/export/projects/p/issues")).toContain("\r\nConnection: close\r\n");
+  expect(isKept).toBe(true);
+  await open.server.stop(true);
+  await kept;
+});
+
 describe("a stream over a socket", () => {
   test("breaks the connection when it fails", async () => {
     await using open = await openListening();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { auditRows } from "../helpers/accounts.ts";
 import { openTestApp } from "../helpers/app.ts";
 import { JOBS_PATH, jobOf } from "../helpers/export_job.ts";
-import { makeExportProject } from "../helpers/export_project.ts";
+import { exportDataset, makeExportProject } from "../helpers/export_project.ts";
 import { probeRoutes } from "../helpers/probe_routes.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
@@ -50,6 +50,21 @@ describe("the log line of a request", () => {
     expect(api.logLines).toHaveLength(3);
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
+});
+
+test("a request that is turned away because all is in use is a warning, and no failure with a stack", async () => {
+  await using api = await openTestApp({ config: { exportStreamsMax: 1 } });
+  const given = await makeExportProject(api);
+  const held = await exportDataset(api, given, "issues");
+  expect((await exportDataset(api, given, "issues")).status).toBe(503);
+  await held.text();
+  const [turnedAway] = api.logLines.filter((line) => line["status"] === 503);
+  expect(turnedAway).toMatchObject({
+    level: "warn",
+    message: "request turned away",
+    code: "SERVICE_UNAVAILABLE",
+  });
+  expect(turnedAway).not.toHaveProperty("err");
 });
 
 describe("the log line of a stream", () => {

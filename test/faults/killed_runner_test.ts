@@ -5,6 +5,7 @@ import { openTestApp, type TestApp } from "../helpers/app.ts";
 import { jobOf, listMismatches, postJob } from "../helpers/export_job.ts";
 import { HEAVY_ISSUES, HEAVY_PROJECTS, makeHeavyOrg } from "../helpers/heavy_org.ts";
 import { openMailServer } from "../helpers/mail_server.ts";
+import { randomNumbers } from "../helpers/random_numbers.ts";
 import { startRunner } from "../helpers/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
@@ -20,17 +21,6 @@ interface JobState {
   attempt: number;
   rowsWritten: number;
   artifactSha256: string | null;
-}
-
-/** Numbers from 0 to 1, the same in every run (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 async function listStates(app: TestApp): Promise<readonly JobState[]> {

@@ -1,11 +1,7 @@
 /** PostgreSQL stopped and started while an export is built and others are downloaded. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../shared/stack/embedded_postgres.ts";
-import { openSupervisor, type Supervisor } from "../../shared/stack/supervisor.ts";
 import { listTroubles, shortenHeartbeats } from "../helpers/aftermath.ts";
 import { type ApiProcess, startApi } from "../helpers/api_process.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/database.ts";
@@ -13,6 +9,7 @@ import { getJob, JOBS_PATH, jobOf, listMismatches, postJob } from "../helpers/ex
 import { createFactory } from "../helpers/factory.ts";
 import { addNoise, makeHeavyOrg } from "../helpers/heavy_org.ts";
 import { openMailServer } from "../helpers/mail_server.ts";
+import { OwnServer } from "../helpers/own_server.ts";
 import { startRunner } from "../helpers/runner_process.ts";
 import { beginDownload } from "../helpers/slow_download.ts";
 import { waitFor } from "../helpers/wait_for.ts";
@@ -20,42 +17,6 @@ import { waitFor } from "../helpers/wait_for.ts";
 const NOISE_MIB = 24;
 /** Enough for a build of a second or two. */
 const RUNS_A_PROJECT = 120;
-
-/** A server of the test's own, which it can stop and start. */
-class OwnServer implements AsyncDisposable {
-  readonly directory: string;
-  readonly #supervisor: Supervisor;
-  #server: EmbeddedPostgres | null = null;
-
-  constructor() {
-    this.directory = mkdtempSync(join(tmpdir(), "ulr-own-"));
-    // PostgreSQL's account has to enter it when we are root.
-    chmodSync(this.directory, 0o755);
-    this.#supervisor = openSupervisor({ force: new AbortController().signal });
-  }
-
-  /** Starts it, on the port it had before. */
-  async start(): Promise<string> {
-    this.#server = await startEmbeddedPostgres({
-      supervisor: this.#supervisor,
-      dataDirectory: this.directory,
-      profile: "tests",
-      binDirectory: process.env["TEST_POSTGRES_BIN"] || undefined,
-    });
-    return this.#server.url;
-  }
-
-  async stop(): Promise<void> {
-    await this.#server?.[Symbol.asyncDispose]();
-  }
-
-  async [Symbol.asyncDispose]() {
-    await this.#supervisor[Symbol.asyncDispose]();
-    const cluster = join(this.directory, "postgres");
-    if (existsSync(cluster)) rmSync(realpathSync(cluster), { recursive: true, force: true });
-    rmSync(this.directory, { recursive: true, force: true });
-  }
-}
 
 async function waitUntilReady(api: ApiProcess, key: string, id: string) {
   return waitFor(async () => {

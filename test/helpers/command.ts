@@ -6,12 +6,13 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** Runs to the end; a program that is not installed throws. */
+/** Runs to the end, with our own environment or just `env`; a program that is not installed throws. */
 export async function runCommand(
   command: readonly string[],
-  options: { stdin?: Uint8Array } = {},
+  options: { stdin?: Uint8Array; env?: Readonly<Record<string, string>> } = {},
 ): Promise<CommandResult> {
   const child = Bun.spawn([...command], {
+    ...(options.env ? { env: options.env } : {}),
     stdin: options.stdin ?? "ignore",
     stdout: "pipe",
     stderr: "pipe",

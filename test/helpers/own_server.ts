@@ -1,0 +1,78 @@
+/** A PostgreSQL of a test's own, which it can stop, kill and start again. */
+import { chmodSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../shared/stack/embedded_postgres.ts";
+import type { PostgresProfile } from "../../shared/stack/postgres_server.ts";
+import { identifyProcess, parentOf, signalProcess } from "../../shared/stack/process_identity.ts";
+import { openSupervisor, type Supervisor } from "../../shared/stack/supervisor.ts";
+import { waitFor } from "./wait_for.ts";
+
+const END_TIMEOUT_MS = 30_000;
+
+export class OwnServer implements AsyncDisposable {
+  readonly directory: string;
+  readonly #profile: PostgresProfile;
+  readonly #supervisor: Supervisor;
+  #server: EmbeddedPostgres | null = null;
+
+  constructor(profile: PostgresProfile = "tests") {
+    this.directory = mkdtempSync(join(tmpdir(), "ulr-own-"));
+    // PostgreSQL's account has to enter it when we are root.
+    chmodSync(this.directory, 0o755);
+    this.#profile = profile;
+    this.#supervisor = openSupervisor({ force: new AbortController().signal });
+  }
+
+  /** What it has written to its log, and where. */
+  get logPath(): string {
+    return join(this.directory, "logs", "postgres.log");
+  }
+
+  /** Of the postmaster. */
+  get pid(): number {
+    if (!this.#server) throw new Error("Cannot name the server's process: it was never started");
+    return this.#server.server.pid;
+  }
+
+  /** Starts it, on the port it had before; throws when that is taken. */
+  async start(): Promise<string> {
+    const before = this.#server?.url;
+    this.#server = await startEmbeddedPostgres({
+      supervisor: this.#supervisor,
+      dataDirectory: this.directory,
+      profile: this.#profile,
+      binDirectory: process.env["TEST_POSTGRES_BIN"] || undefined,
+    });
+    if (before !== undefined && before !== this.#server.url) {
+      throw new Error("Cannot go on: the server's port was taken by somebody else");
+    }
+    return this.#server.url;
+  }
+
+  /** Stops it as its operator would. */
+  async stop(): Promise<void> {
+    await this.#server?.[Symbol.asyncDispose]();
+  }
+
+  /** Ends the postmaster by a signal and waits until none of its processes is left. */
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const pids = [this.pid, ...this.children()];
+    signalProcess(this.pid, signal);
+    await waitFor(() => pids.every((pid) => identifyProcess(pid) === null), END_TIMEOUT_MS);
+  }
+
+  /** The processes that the postmaster has started, those of connections among them. */
+  children(): number[] {
+    return readdirSync("/proc")
+      .map(Number)
+      .filter((pid) => pid > 0 && parentOf(pid) === this.pid);
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.#supervisor[Symbol.asyncDispose]();
+    const cluster = join(this.directory, "postgres");
+    if (existsSync(cluster)) rmSync(realpathSync(cluster), { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,48 @@
+/** What exports held: of a dataset as of an instant it is always the same rows, and those that are in the table. */
+import { EXPORT_DATASETS, type ExportDatasetName } from "../../../shared/export_datasets.ts";
+import type { Pool } from "../../../sql/pool.ts";
+
+/** Tables are asked about no more than so many exports. */
+const CHECKED = 200;
+
+export interface Cut {
+  projectId: string;
+  dataset: ExportDatasetName;
+  asOf: string;
+}
+
+export class ExportBook {
+  readonly #rows = new Map<string, { cut: Cut; rows: number }>();
+
+  /** Notes how many rows an export had; says so when another of the same cut had not as many. */
+  add(cut: Cut, rows: number): string | null {
+    const key = `${cut.dataset} of project ${cut.projectId} as of ${cut.asOf}`;
+    const before = this.#rows.get(key)?.rows ?? rows;
+    this.#rows.set(key, { cut, rows });
+    return before === rows ? null : `${key} has ${rows} rows, and had ${before}`;
+  }
+
+  /** What the tables have to say against it. No row is ever hidden in this run. */
+  async listTroubles(sql: Pool): Promise<string[]> {
+    const all = [...this.#rows];
+    const step = Math.max(1, all.length / CHECKED);
+    const troubles: string[] = [];
+    for (let index = 0; index < all.length; index += step) {
+      const [key, told] = all[Math.floor(index)] ?? [];
+      if (!key || !told) break;
+      const { table, timeColumn } = tableOf(told.cut.dataset);
+      const [row] = await sql<[{ rows: number }]>`
+        select count(*)::int as rows
+        from ${sql(table)}
+        where project_id = ${told.cut.projectId} and ${sql(timeColumn)} <= ${told.cut.asOf}`;
+      if (row.rows !== told.rows)
+        troubles.push(`${key} had ${told.rows} rows, and the table has ${row.rows}`);
+    }
+    return troubles;
+  }
+}
+
+function tableOf(dataset: ExportDatasetName): { table: string; timeColumn: string } {
+  const timeColumn = dataset === "status-history" ? "changed_at" : "created_at";
+  return { table: EXPORT_DATASETS[dataset].table, timeColumn };
+}

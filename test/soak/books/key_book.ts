@@ -1,0 +1,43 @@
+/** What clients were told of keys and sessions: those that are dead are refused for ever, and those that live are not. */
+import type { Pool } from "../../../sql/pool.ts";
+
+export class KeyBook {
+  /** Credentials that were acknowledged to be dead. */
+  readonly dead: string[] = [];
+  /** Ids of keys that were acknowledged, and whether they were revoked; `null` when that is not known. */
+  readonly #keys = new Map<string, boolean | null>();
+  #attempts = 0;
+
+  /** Before a key is asked for. */
+  begin(): void {
+    this.#attempts += 1;
+  }
+
+  acknowledge(id: string): void {
+    this.#keys.set(id, false);
+  }
+
+  /** Before it is revoked. */
+  beginRevoking(id: string): void {
+    this.#keys.set(id, null);
+  }
+
+  acknowledgeRevoked(id: string, key: string): void {
+    this.#keys.set(id, true);
+    this.dead.push(key);
+  }
+
+  /** What the database has to say against it, about the keys of these users. */
+  async listTroubles(sql: Pool, userIds: readonly string[]): Promise<string[]> {
+    const rows = await sql<{ id: string; isRevoked: boolean }[]>`
+      select id, revoked_at is not null as is_revoked from api_keys where user_id = any(${[...userIds]}::uuid[])`;
+    const found = new Map(rows.map(({ id, isRevoked }) => [id, isRevoked]));
+    const troubles = [...this.#keys].flatMap(([id, isRevoked]) => {
+      if (!found.has(id)) return [`the acknowledged key ${id} is lost`];
+      if (isRevoked === null || found.get(id) === isRevoked) return [];
+      return [`the key ${id} is ${isRevoked ? "not revoked" : "revoked"}, and clients know better`];
+    });
+    if (rows.length > this.#attempts) troubles.push(`${rows.length} keys, of ${this.#attempts} asked for`);
+    return troubles;
+  }
+}

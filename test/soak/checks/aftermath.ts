@@ -1,0 +1,77 @@
+/** Everything that has to hold when the load is over. */
+import type { Pool } from "../../../sql/pool.ts";
+import { listTroubles } from "../../helpers/aftermath.ts";
+import type { MailServer } from "../../helpers/mail_server.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
+import { ask } from "../ask.ts";
+import { Chance } from "../chance.ts";
+import { EDITED_PREFIX } from "../clients/editor.ts";
+import { deadRead } from "../clients/key_holder.ts";
+import type { Soak } from "../soak.ts";
+
+/** For three attempts of a build, each after a dead one was noticed. */
+const JOBS_TIMEOUT_MS = 300_000;
+/** Dead credentials tried at the end, of all there are. */
+const TRIED = 500;
+
+/** Waits until no job is active, and compares what clients were told with what there is. */
+export async function checkAftermath(soak: Soak, mailServer: MailServer): Promise<void> {
+  const { db, dataDir, books, world } = soak;
+  const accounts = world.accounts.map(({ id }) => id);
+  const checks: [kind: string, list: () => Promise<string[]>][] = [
+    ["a job has no end", () => listEndless(db.sql)],
+    ["jobs are not what clients were told", () => books.jobs.listTroubles(db.sql)],
+    ["executions are not what clients were told", () => books.executions.listTroubles(db.sql)],
+    [
+      "definitions are not what clients were told",
+      () => books.definitions.listTroubles(db.sql, EDITED_PREFIX),
+    ],
+    ["keys are not what clients were told", () => books.keys.listTroubles(db.sql, accounts)],
+    ["exports are not what the tables hold", () => books.exports.listTroubles(db.sql)],
+    ["processes do not agree", () => compareAnswers(soak)],
+    [
+      "jobs, files and mails do not agree",
+      () => listTroubles({ db, dataDir, mailServer, mayRepeatMails: true }),
+    ],
+  ];
+  for (const [kind, list] of checks) {
+    // One that fails keeps nobody from the others.
+    soak.findings.addAll(kind, await list().catch((error: unknown) => [`Cannot check: ${error}`]));
+  }
+  await tryDeadCredentials(soak);
+}
+
+/** Jobs that are still active when they have had the time to end. */
+async function listEndless(sql: Pool): Promise<string[]> {
+  let active: readonly { id: string; status: string; attempt: number }[] = [];
+  await waitFor(async () => {
+    active = await sql`select id, status, attempt from export_jobs where status in ('queued', 'running')`;
+    return active.length === 0;
+  }, JOBS_TIMEOUT_MS).catch(() => {});
+  return active.map((job) => JSON.stringify(job));
+}
+
+async function tryDeadCredentials(soak: Soak): Promise<void> {
+  const chance = new Chance(soak.options.seed, -1);
+  for (const key of chance.shuffle(soak.books.keys.dead).slice(0, TRIED))
+    await ask(soak, chance, deadRead(key));
+}
+
+/** Every process gives the same answer, and it is what the database holds. */
+async function compareAnswers({ apis, db, world }: Soak): Promise<string[]> {
+  const troubles: string[] = [];
+  const etags = new Set<string>();
+  for (const api of apis) {
+    etags.add((await fetch(`${api.url}/api/v1/models?limit=200`)).headers.get("etag") ?? api.name);
+    for (const { name } of world.agents) {
+      const response = await fetch(`${api.url}/api/v1/definitions/agent/${name}/executions`);
+      const { data } = (await response.json()) as { data: { totalCount: number } };
+      const [row] = await db.sql<[{ count: number }]>`
+        select execution_count as count from definition_lines where type = 'agent' and name = ${name}`;
+      if (data.totalCount === row.count) continue;
+      troubles.push(`${api.name} counts ${data.totalCount} executions of ${name}, the table ${row.count}`);
+    }
+  }
+  if (etags.size > 1) troubles.push("the catalogues are not the same");
+  return troubles;
+}

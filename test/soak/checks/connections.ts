@@ -1,0 +1,94 @@
+/** Nothing is left open when the clients have gone: connections, transactions, locks, streams, sockets. */
+import { readdir } from "node:fs/promises";
+import { CONCURRENT_BUILDS, CONCURRENT_MAILS } from "../../../jobs/registry.ts";
+import type { Pool } from "../../../sql/pool.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
+import type { Service } from "../service.ts";
+import type { Soak } from "../soak.ts";
+
+/** What is ending gets so long for it: connections that clients keep are closed after 60 s (api/listen.ts). */
+const CALM_TIMEOUT_MS = 90_000;
+/** Of files besides those for connections to the database: timers, logs, a socket that is just being closed. */
+const SPARE_FILES = 10;
+/** Per process: DATABASE_POOL_MAX as it is by default and one that listens, and EXPORT_STREAMS_MAX. */
+const API_POOLS = { "ulr-api": 10 + 1, "ulr-export": 8 } as const;
+/** Per process: the pools of jobs/main.ts, with pg-boss's own. */
+const JOBS_POOL = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 2 + CONCURRENT_BUILDS + 3;
+
+interface SessionRow {
+  name: string;
+  count: number;
+  busy: number;
+}
+
+/** Files that a process holds open, of all kinds. */
+export async function countFiles({ life }: Service): Promise<number> {
+  return (await readdir(`/proc/${life.pid}/fd`)).length;
+}
+
+/** What is still open although it has had the time to end. `idleFiles` are the processes' before the load. */
+export async function listLeaks(soak: Soak, idleFiles: ReadonlyMap<Service, number>): Promise<string[]> {
+  let leaks: string[] = [];
+  await waitFor(async () => {
+    leaks = [
+      ...(await listSessions(soak)),
+      ...(await listLeftovers(soak.db.sql)),
+      ...(await listSlots(soak)),
+      ...(await listFiles(idleFiles)),
+    ];
+    return leaks.length === 0;
+  }, CALM_TIMEOUT_MS).catch(() => {});
+  return leaks;
+}
+
+/** Sessions of ours that are more than there may be, or at something. */
+async function listSessions({ db, apis, runners }: Soak): Promise<string[]> {
+  const rows = await db.sql<SessionRow[]>`
+    select application_name as name, count(*)::int as count,
+      count(*) filter (where state <> 'idle' and state_change < now() - interval '2 seconds')::int as busy
+    from pg_stat_activity
+    where datname = current_database() and application_name like 'ulr-%'
+    group by application_name`;
+  const most: Readonly<Record<string, number>> = {
+    "ulr-api": apis.length * API_POOLS["ulr-api"],
+    "ulr-export": apis.length * API_POOLS["ulr-export"],
+    "ulr-jobs": runners.length * JOBS_POOL,
+  };
+  return rows.flatMap(({ name, count, busy }) => [
+    ...(count <= (most[name] ?? 0) ? [] : [`${count} connections of ${name}, of at most ${most[name] ?? 0}`]),
+    ...(busy === 0 ? [] : [`${busy} connections of ${name} are not idle`]),
+  ]);
+}
+
+/** What outlives sessions, or holds others up. */
+async function listLeftovers(sql: Pool): Promise<string[]> {
+  const rows = await sql<{ what: string }[]>`
+    select 'the prepared transaction ' || gid as what from pg_prepared_xacts
+    union all select 'the replication slot ' || slot_name from pg_replication_slots
+    union all select 'an advisory lock of process ' || pid from pg_locks
+      where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
+    union all select 'a transaction of ' || coalesce(application_name, '') || ' left open' from pg_stat_activity
+      where datname = current_database() and state like 'idle in transaction%'`;
+  return rows.map(({ what }) => what);
+}
+
+async function listSlots({ apis }: Soak): Promise<string[]> {
+  const leaks: string[] = [];
+  for (const api of apis) {
+    const text = await (await fetch(`${api.url}/metrics`)).text();
+    const [, taken] = /^export_stream_slots_in_use(?:\{[^}]*\})? (\d+)$/m.exec(text) ?? [];
+    if (taken !== "0") leaks.push(`${api.name} holds ${taken ?? "nobody knows how many"} stream slots`);
+  }
+  return leaks;
+}
+
+async function listFiles(idleFiles: ReadonlyMap<Service, number>): Promise<string[]> {
+  const pools = API_POOLS["ulr-api"] + API_POOLS["ulr-export"];
+  const leaks: string[] = [];
+  for (const [service, idle] of idleFiles) {
+    const now = await countFiles(service);
+    const most = idle + SPARE_FILES + Math.max(pools, JOBS_POOL);
+    if (now > most) leaks.push(`${service.name} has ${now} files open, and had ${idle} at rest`);
+  }
+  return leaks;
+}

@@ -1,0 +1,30 @@
+/** What the processes and PostgreSQL say of themselves: errors are about outages only. */
+import { readFile } from "node:fs/promises";
+import type { Outages } from "../outages.ts";
+import type { Service } from "../service.ts";
+import type { Tally } from "../tally.ts";
+
+/** A line may be about what began before it; requests do not take longer than this to fail. */
+const BACK_MS = 12_000;
+const SHOWN = 300;
+/** What no crash of a process may lead to. */
+const DAMAGE = /PANIC|deadlock detected|invalid page|could not read block|corrupt|checksum/;
+
+/** Lines that are not about an outage. Those of level `warn` are counted only. */
+export function listUnexcused(services: readonly Service[], outages: Outages, tally: Tally): string[] {
+  const lines = services.flatMap((service) => service.lines);
+  for (const { level, message } of lines) tally.add(`log/${level}: ${message.slice(0, 80)}`);
+  const grave = lines.filter(({ level }) => level === "error" || level === "fatal" || level === "stderr");
+  const unexcused = grave.filter(({ at }) => !outages.cover("database", at - BACK_MS, at));
+  return unexcused.map(({ service, text }) => `${service}: ${text}`);
+}
+
+/** Lines of PostgreSQL's log that tell of damage. Every ERROR is counted by its words. */
+export async function listDamage(logPath: string, tally: Tally): Promise<string[]> {
+  const lines = (await readFile(logPath, "utf8")).split("\n");
+  for (const line of lines) {
+    const [, message] = / ERROR: {2}(.*)/.exec(line) ?? [];
+    if (message !== undefined) tally.add(`postgres/${message.replaceAll(/"[^"]*"|\d+/g, "…").slice(0, 80)}`);
+  }
+  return lines.filter((line) => DAMAGE.test(line)).map((line) => line.slice(0, SHOWN));
+}

@@ -1,0 +1,78 @@
+/** The clients of a run: how many there are of each kind, and how each goes on until the load is over. */
+import { setTimeout as delay } from "node:timers/promises";
+import { Chance } from "./chance.ts";
+import { makeEditor } from "./clients/editor.ts";
+import { makeExporter } from "./clients/exporter.ts";
+import { makeJobOwner } from "./clients/job_owner.ts";
+import { makeKeyHolder } from "./clients/key_holder.ts";
+import { makeLeaver } from "./clients/leaver.ts";
+import { makeReader } from "./clients/reader.ts";
+import { makeRecorder } from "./clients/recorder.ts";
+import { makeSlowReader } from "./clients/slow_reader.ts";
+import type { ClientKind, Soak, Step } from "./soak.ts";
+
+/** Milliseconds between two steps of a client. */
+type Pause = readonly [least: number, most: number];
+
+interface Crowd {
+  kind: ClientKind;
+  /** Of twenty clients. */
+  share: number;
+  pause: Pause;
+}
+
+/** Checking a password costs a core a tenth of a second, so few sign in. */
+const CROWDS: readonly Crowd[] = [
+  { kind: makeReader, share: 9, pause: [50, 500] },
+  { kind: makeExporter, share: 3, pause: [300, 1500] },
+  { kind: makeJobOwner, share: 2, pause: [500, 5000] },
+  { kind: makeRecorder, share: 2, pause: [100, 1000] },
+  { kind: makeEditor, share: 1, pause: [200, 2000] },
+  { kind: makeKeyHolder, share: 1, pause: [2000, 8000] },
+  { kind: makeLeaver, share: 1, pause: [300, 1500] },
+  { kind: makeSlowReader, share: 1, pause: [1000, 8000] },
+];
+
+/** The kinds in an order in which the first clients, however few, are of all kinds. */
+function listKinds(): Crowd[] {
+  const rounds = Math.max(...CROWDS.map(({ share }) => share));
+  return Array.from({ length: rounds }, (_, round) => CROWDS.filter(({ share }) => share > round)).flat();
+}
+
+/** Runs all clients until the load is over and each has ended what it was at. */
+export async function runClients(soak: Soak): Promise<void> {
+  const kinds = listKinds();
+  const members = new Map<Crowd, number>();
+  const clients = Array.from({ length: soak.options.clients }, (_, number) => {
+    const crowd = kinds[number % kinds.length];
+    if (!crowd) throw new Error("Cannot run clients: there is no kind of them");
+    const ordinal = members.get(crowd) ?? 0;
+    members.set(crowd, ordinal + 1);
+    const chance = new Chance(soak.options.seed, number);
+    const { kind, pause } = crowd;
+    return live(soak, { name: kind.name, step: kind(soak, chance, ordinal), pause, chance });
+  });
+  await Promise.all(clients);
+}
+
+async function live(
+  soak: Soak,
+  { name, step, pause, chance }: { name: string; step: Step; pause: Pause; chance: Chance },
+): Promise<void> {
+  // Not all at once.
+  await rest(soak, chance.between(0, 2000));
+  while (!soak.over.aborted) {
+    const from = performance.now();
+    try {
+      await step();
+    } catch (error) {
+      soak.findings.add("a client cannot go on", error instanceof Error ? `${error.stack}` : `${error}`);
+    }
+    soak.tally.most(`step/${name}`, performance.now() - from);
+    await rest(soak, chance.between(...pause));
+  }
+}
+
+async function rest({ over }: Soak, ms: number): Promise<void> {
+  await delay(ms, undefined, { signal: over }).catch(() => {});
+}

@@ -1,0 +1,28 @@
+/** Rows of an exported file. */
+
+const LINE_FEED = 10;
+const QUOTE = 34;
+
+/** Lines of NDJSON, or records of CSV without its header; not a whole number when the end of a line is missing. */
+export function countRows(content: Buffer, format: string): number {
+  const lines = format === "csv" ? countRecords(content) - 1 : countLines(content);
+  const isWhole = content.length === 0 || content.at(-1) === LINE_FEED;
+  return isWhole ? lines : lines + 0.5;
+}
+
+function countLines(content: Buffer): number {
+  let lines = 0;
+  for (let at = content.indexOf(LINE_FEED); at >= 0; at = content.indexOf(LINE_FEED, at + 1)) lines += 1;
+  return lines;
+}
+
+/** A line's end between quotes is text. */
+function countRecords(content: Buffer): number {
+  let records = 0;
+  let isQuoted = false;
+  for (const byte of content) {
+    if (byte === QUOTE) isQuoted = !isQuoted;
+    else if (byte === LINE_FEED && !isQuoted) records += 1;
+  }
+  return records;
+}

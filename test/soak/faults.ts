@@ -1,0 +1,99 @@
+/** What is killed, in turn: API, job runner, and PostgreSQL in three ways. */
+import { setTimeout as delay } from "node:timers/promises";
+import { identifyProcess, signalProcess } from "../../shared/stack/process_identity.ts";
+import { pollUntil } from "../../shared/stack/wait.ts";
+import type { OwnServer } from "../helpers/own_server.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+import type { Chance } from "./chance.ts";
+import type { Service } from "./service.ts";
+import type { Soak } from "./soak.ts";
+
+const BACK_TIMEOUT_MS = 60_000;
+const READY_POLL_MS = 200;
+/** The postmaster gives its processes 5 s to end. */
+const CRASH_TIMEOUT_MS = 10_000;
+/** So much sooner or later than on average. */
+const JITTER = 0.2;
+
+export interface Targets {
+  server: OwnServer;
+  /** Killed and started again at once, while another one of its kind lives on. */
+  api: Service;
+  runner: Service;
+}
+
+interface Fault {
+  name: string;
+  /** What is away meanwhile. */
+  what: string;
+  /** Settles when it is back. */
+  run(): Promise<void>;
+}
+
+/** Lets one fault after the other happen, each kind once in a round, until the load is over. */
+export async function runFaults(soak: Soak, targets: Targets, chance: Chance): Promise<void> {
+  const faults = listFaults(soak, targets, chance);
+  const pause = () => soak.options.intervalSeconds * 1000 * chance.between(1 - JITTER, 1 + JITTER);
+  while (true) {
+    for (const fault of chance.shuffle(faults)) {
+      await delay(pause(), undefined, { signal: soak.over }).catch(() => {});
+      if (soak.over.aborted) return;
+      const outage = soak.outages.begin(fault.what, fault.name);
+      await fault.run().catch((cause: unknown) => {
+        throw new Error(`Cannot go on after "${fault.name}": it is not back`, { cause });
+      });
+      soak.outages.end(outage);
+      soak.tally.add(`fault/${fault.name}`);
+    }
+  }
+}
+
+function listFaults(soak: Soak, { server, api, runner }: Targets, chance: Chance): Fault[] {
+  const restart = (service: Service) => async () => {
+    await service.kill();
+    await service.start();
+  };
+  const endServer = (signal: NodeJS.Signals) => async () => {
+    await server.end(signal);
+    await server.start();
+    await waitUntilReady(soak);
+  };
+  return [
+    { name: `${api.name} killed`, what: api.name, run: restart(api) },
+    { name: `${runner.name} killed`, what: runner.name, run: restart(runner) },
+    { name: "PostgreSQL stopped at once", what: "database", run: endServer("SIGQUIT") },
+    { name: "PostgreSQL killed", what: "database", run: endServer("SIGKILL") },
+    {
+      name: "a process of PostgreSQL killed",
+      what: "database",
+      run: async () => {
+        await crash(server, chance);
+        await waitUntilReady(soak);
+      },
+    },
+  ];
+}
+
+/** Kills one of the server's processes, whereupon the postmaster ends all of them and recovers. */
+async function crash(server: OwnServer, chance: Chance): Promise<void> {
+  const before = server.children().map((pid) => [pid, identifyProcess(pid)] as const);
+  const areGone = () => before.every(([pid, identity]) => identifyProcess(pid) !== identity);
+  while (!areGone()) {
+    // One that was about to end by itself does no harm.
+    signalProcess(chance.pick(before)[0], "SIGKILL");
+    await waitFor(areGone, CRASH_TIMEOUT_MS).catch(() => {});
+  }
+}
+
+/** Waits until every API says that it can serve. */
+async function waitUntilReady({ apis }: Soak): Promise<void> {
+  for (const api of apis) {
+    const isReady = async () => {
+      const response = await fetch(`${api.url}/health/ready`).catch(() => null);
+      await response?.arrayBuffer();
+      return response?.status === 200;
+    };
+    const isBack = await pollUntil(isReady, { timeoutMs: BACK_TIMEOUT_MS, intervalMs: READY_POLL_MS });
+    if (!isBack) throw new Error(`Cannot reach the database by ${api.name}`);
+  }
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "bun:test";
+import { type Attempt, type End, judge } from "./judge.ts";
+import { GRACE_MS, Outages } from "./outages.ts";
+
+const ATTEMPT: Attempt = {
+  what: "GET /",
+  api: "api-1",
+  from: 1000,
+  to: 2000,
+  expects: [200],
+  isExport: false,
+};
+
+function failure(status: number, headers: Record<string, string> = {}, message = "Cannot go on"): End {
+  const body = Buffer.from(JSON.stringify({ error: { code: "CODE", message, requestId: "r-1" } }));
+  return { type: "answer", status, headers: new Headers({ "x-request-id": "r-1", ...headers }), body };
+}
+
+/** An outage of `what` from one instant to another. */
+function away(what: string, from: number, to: number | null): Outages {
+  const outages = new Outages();
+  outages.list.push({ what, fault: "killed", from, to });
+  return outages;
+}
+
+const NONE = new Outages();
+const AGAIN = { "retry-after": "5" };
+
+describe("an answer is judged", () => {
+  const body = Buffer.from("{}");
+  const found: End = { type: "answer", status: 200, headers: new Headers(), body };
+
+  test("by the status that was asked for", () => {
+    expect(judge(ATTEMPT, found, NONE)).toBeNull();
+    expect(judge({ ...ATTEMPT, expects: [201] }, found, NONE)).toContain("answered 200");
+    expect(judge({ ...ATTEMPT, expects: [404] }, failure(404), NONE)).toBeNull();
+    expect(judge(ATTEMPT, failure(404), NONE)).toContain("answered 404");
+    expect(judge(ATTEMPT, failure(429, AGAIN), NONE)).toBeNull();
+    expect(judge(ATTEMPT, failure(429), NONE)).toContain("without Retry-After");
+  });
+
+  test("as wrong when it is a failure of ours, whatever is away", () => {
+    for (const status of [500, 502, 504]) {
+      expect(judge(ATTEMPT, failure(status), away("database", 0, null))).toContain(`answered ${status}`);
+    }
+  });
+
+  test("as wrong without its envelope", () => {
+    const bare: End = { type: "answer", status: 404, headers: new Headers(), body };
+    expect(judge({ ...ATTEMPT, expects: [404] }, bare, NONE)).toContain("without its envelope");
+  });
+
+  test("of 503 by whether the database was away, and when to come again", () => {
+    expect(judge(ATTEMPT, failure(503, AGAIN), away("database", 1900, null))).toBeNull();
+    expect(judge(ATTEMPT, failure(503), away("database", 1900, null))).toContain("without Retry-After");
+    expect(judge(ATTEMPT, failure(503, AGAIN), away("database", 2100, null))).toContain("was there");
+    expect(judge(ATTEMPT, failure(503, AGAIN), away("api-1", 1900, null))).toContain("was there");
+    expect(judge(ATTEMPT, failure(503, AGAIN), away("database", 0, 1000 - GRACE_MS))).toBeNull();
+    expect(judge(ATTEMPT, failure(503, AGAIN), away("database", -9, 999 - GRACE_MS))).toContain("was there");
+  });
+
+  test("of 503 for an export by whether all streams are taken", () => {
+    const full = failure(503, AGAIN, "Cannot start another export now: 8 are running");
+    expect(judge({ ...ATTEMPT, isExport: true }, full, NONE)).toBeNull();
+    expect(judge(ATTEMPT, full, NONE)).toContain("was there");
+  });
+});
+
+describe("no answer is judged", () => {
+  const refused: End = { type: "refused" };
+  const broken = (hasHead: boolean): End => ({ type: "broken", hasHead, message: "closed" });
+
+  test("by whether that process was away", () => {
+    for (const end of [refused, broken(false), broken(true)]) {
+      expect(judge(ATTEMPT, end, away("api-1", 1500, 1600))).toBeNull();
+      expect(judge(ATTEMPT, end, away("api-2", 1500, 1600))).toBeString();
+      expect(judge(ATTEMPT, end, NONE)).toBeString();
+    }
+  });
+
+  test("in the middle of an export by whether the database was away", () => {
+    const gone = away("database", 1500, 1600);
+    expect(judge({ ...ATTEMPT, isExport: true }, broken(true), gone)).toBeNull();
+    expect(judge({ ...ATTEMPT, isExport: true }, broken(false), gone)).toBeString();
+    expect(judge(ATTEMPT, broken(true), gone)).toBeString();
+  });
+
+  test("as wrong when nothing comes at all", () => {
+    expect(judge(ATTEMPT, { type: "silent" }, away("api-1", 0, null))).toContain("no answer in 1 s");
+  });
+});

@@ -1,0 +1,53 @@
+/** What `bun run soak` can be told. */
+import { parseArgs } from "node:util";
+
+export const USAGE = "Usage: bun run soak [--minutes 10] [--clients 200] [--seed 1] [--interval SECONDS]";
+const MINUTE_SECONDS = 60;
+/** So many faults in a run that is too short for the usual pause between them. */
+const LEAST_FAULTS = 12;
+const USUAL_INTERVAL_SECONDS = 25;
+const LEAST_INTERVAL_SECONDS = 3;
+
+export interface SoakOptions {
+  /** Of load; seeding and the checks come on top. */
+  minutes: number;
+  clients: number;
+  /** The same seed makes the same choices; what meets what in time is another matter. */
+  seed: number;
+  /** Between two faults, on average. */
+  intervalSeconds: number;
+}
+
+/** Reads the arguments; `null` when they make no sense. */
+export function parseOptions(args: readonly string[]): SoakOptions | null {
+  const given = readArguments(args);
+  if (!given) return null;
+  const [minutes, clients, seed] = [given.minutes, given.clients, given.seed].map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  const shortened = (minutes * MINUTE_SECONDS) / LEAST_FAULTS;
+  const usual = Math.max(Math.min(shortened, USUAL_INTERVAL_SECONDS), LEAST_INTERVAL_SECONDS);
+  const intervalSeconds = given.interval === undefined ? usual : Number(given.interval);
+  const isSound =
+    minutes > 0 && intervalSeconds > 0 && Number.isInteger(clients) && clients >= 1 && Number.isInteger(seed);
+  return isSound ? { minutes, clients, seed, intervalSeconds } : null;
+}
+
+function readArguments(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        minutes: { type: "string", default: "10" },
+        clients: { type: "string", default: "200" },
+        seed: { type: "string", default: "1" },
+        interval: { type: "string" },
+      },
+    });
+    return values;
+  } catch {
+    return null;
+  }
+}

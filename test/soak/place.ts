@@ -1,0 +1,120 @@
+/** The service as it runs in a soak: two API processes, two job runners, all that is around them, and a fresh account. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Supervisor } from "../../shared/stack/supervisor.ts";
+import { shortenHeartbeats } from "../helpers/aftermath.ts";
+import { testRequest } from "../helpers/app.ts";
+import type { TestDatabase } from "../helpers/database.ts";
+import { chooseFreePort, type MailServer } from "../helpers/mail_server.ts";
+import type { OwnServer } from "../helpers/own_server.ts";
+import { DefinitionBook } from "./books/definition_book.ts";
+import { ExecutionBook } from "./books/execution_book.ts";
+import { ExportBook } from "./books/export_book.ts";
+import { JobBook } from "./books/job_book.ts";
+import { KeyBook } from "./books/key_book.ts";
+import { syncOnce } from "./catalog_syncs.ts";
+import type { Targets } from "./faults.ts";
+import { Findings } from "./findings.ts";
+import type { SoakOptions } from "./options.ts";
+import { Outages } from "./outages.ts";
+import { Service } from "./service.ts";
+import type { Books, Soak } from "./soak.ts";
+import { Tally } from "./tally.ts";
+import { makeWorld } from "./world.ts";
+
+/** Instead of 20 s: a run is short, and dead runners are many. */
+const HEARTBEAT_SECONDS = 6;
+/** Clients are to meet the service's faults, not its limits. */
+const LIMITS = {
+  RATE_LIMIT_ANONYMOUS_PER_MINUTE: "100000000",
+  RATE_LIMIT_USER_PER_MINUTE: "100000000",
+  RATE_LIMIT_LOGIN_PER_MINUTE: "10000",
+  EXPORT_JOBS_PER_HOUR: "100000",
+};
+
+export interface Place {
+  soak: Soak;
+  server: OwnServer;
+  mailServer: MailServer;
+  targets: Targets;
+  services: readonly Service[];
+  /** Ends the load. */
+  end: AbortController;
+}
+
+export interface PlaceOptions {
+  options: SoakOptions;
+  db: TestDatabase;
+  mailServer: MailServer;
+  server: OwnServer;
+  /** Ends the processes. */
+  supervisor: Supervisor;
+}
+
+/** Starts the processes and makes the world that clients find. */
+export async function openPlace(given: PlaceOptions): Promise<Place> {
+  const { options, db, mailServer, server } = given;
+  await requireFsync(db);
+  await shortenHeartbeats(db, HEARTBEAT_SECONDS);
+  const dataDir = join(server.directory, "service");
+  mkdirSync(dataDir);
+  const { apis, runners } = await startServices(given, dataDir);
+  // The first of each is killed in turn. The second lives through all of it, long enough to show that it does not grow.
+  const [[api], [runner]] = [apis, runners];
+  const world = await makeWorld(db, {
+    request: (path, request) => fetch(testRequest(`${api.url}${path}`, request)),
+  });
+  await syncOnce({ databaseUrl: db.url, dataDir }, 0);
+  const end = new AbortController();
+  const soak: Soak = {
+    ...{ options, db, dataDir, world, apis, runners },
+    books: openBooks(),
+    outages: new Outages(),
+    findings: new Findings(),
+    tally: new Tally(),
+    over: end.signal,
+  };
+  const services = [...apis, ...runners];
+  return { soak, server, mailServer, targets: { server, api, runner }, services, end };
+}
+
+/** Killed processes lose nothing that the system has; but a recovery that is to be trusted is one of a server with fsync. */
+async function requireFsync({ sql }: TestDatabase): Promise<void> {
+  const [row] = await sql<[{ fsync: string }]>`show fsync`;
+  if (row.fsync !== "on") throw new Error("Cannot soak: the server runs without fsync");
+}
+
+type Pair = [Service, Service];
+
+async function startServices(
+  { db, mailServer, supervisor }: PlaceOptions,
+  dataDir: string,
+): Promise<{ apis: Pair; runners: Pair }> {
+  const env = { ...LIMITS, DATABASE_URL: db.url, DATA_DIR: dataDir, EXPORT_SWEEP_CRON: "* * * * *" };
+  const startApi = async (name: string) => {
+    const own = { ...env, PORT: String(await chooseFreePort()) };
+    const api = new Service({ name, folder: "api", readyMessage: "listening", env: own, supervisor });
+    await api.start();
+    return api;
+  };
+  const startRunner = async (name: string) => {
+    const own = { ...env, SMTP_URL: mailServer.url };
+    const runner = new Service({ name, folder: "jobs", readyMessage: "working", env: own, supervisor });
+    await runner.start();
+    return runner;
+  };
+  return {
+    apis: [await startApi("api-1"), await startApi("api-2")],
+    runners: [await startRunner("runner-1"), await startRunner("runner-2")],
+  };
+}
+
+function openBooks(): Books {
+  return {
+    definitions: new DefinitionBook(),
+    executions: new ExecutionBook(),
+    exports: new ExportBook(),
+    jobs: new JobBook(),
+    keys: new KeyBook(),
+  };
+}

@@ -1,0 +1,27 @@
+/** The account of a run, for people. */
+import type { Soak } from "./soak.ts";
+
+const SLOWEST = 8;
+/** What there may have been none of and should have been. */
+const COUNTED = [
+  ...["requests", "exports", "slow reads", "disconnects", "jobs", "downloads", "executions", "publications"],
+  ...["sign-ins", "keys", "syncs", "failed syncs", "tracker writes"],
+];
+
+/** Prints it; `memory` is a table. */
+export function report({ tally, findings, options }: Soak, memory: string): void {
+  const sections = [
+    COUNTED.map((name) => `${tally.get(name).toLocaleString("en")} ${name}`).join(", "),
+    `Requests by their end: ${tally.list("end/")}`,
+    `Slowest answers in ms: ${tally.top("slowest/", SLOWEST)}`,
+    `Longest steps of clients in ms: ${tally.top("step/", SLOWEST)}; the soak itself was held up for ${tally.get("held up").toLocaleString("en")}`,
+    `Faults: ${tally.list("fault/") || "none"}`,
+    `Logged: ${tally.list("log/") || "nothing"}`,
+    `Logged by PostgreSQL as ERROR: ${tally.list("postgres/") || "nothing"}`,
+    memory,
+    findings.count === 0
+      ? `Nothing was lost, doubled, leaked or wrong (seed ${options.seed})`
+      : `${findings.count} violations (seed ${options.seed})\n\n${findings.format()}`,
+  ];
+  process.stdout.write(`\n${sections.join("\n\n")}\n`);
+}

@@ -1,0 +1,96 @@
+/** `bun run soak`: mixed load on real processes while they are killed in turn, and at the end an account of all of it. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Command } from "../../shared/stack/bootstrap.ts";
+import { openSupervisor } from "../../shared/stack/supervisor.ts";
+import { untilAborted } from "../../shared/stack/wait.ts";
+import { openTestDatabase } from "../helpers/database.ts";
+import { openMailServer } from "../helpers/mail_server.ts";
+import { OwnServer } from "../helpers/own_server.ts";
+import { keepSyncing } from "./catalog_syncs.ts";
+import { Chance } from "./chance.ts";
+import { checkAftermath } from "./checks/aftermath.ts";
+import { countFiles, listLeaks } from "./checks/connections.ts";
+import { listDamage, listUnexcused } from "./checks/logs.ts";
+import { reportMemory, sampleMemory } from "./checks/memory.ts";
+import { runClients } from "./clients.ts";
+import { runFaults } from "./faults.ts";
+import { parseOptions, USAGE } from "./options.ts";
+import { openPlace, type Place } from "./place.ts";
+import { report } from "./report.ts";
+import { statusLine } from "./status_line.ts";
+import { keepWriting } from "./tracker.ts";
+
+const STATUS_MS = 5000;
+const MEMORY_MS = 1000;
+
+/** Returns the exit code: 1 when anything was wrong. */
+export async function runSoak(command: Command): Promise<number> {
+  const options = parseOptions(command.args);
+  if (!options) {
+    process.stderr.write(`${USAGE}\n`);
+    return 2;
+  }
+  await using server = new OwnServer("service");
+  await using supervisor = openSupervisor({ force: command.force });
+  const run = async () => {
+    const url = await command.progress.step("Starting PostgreSQL, with fsync", () => server.start());
+    await using db = await openTestDatabase(url);
+    await using mailServer = await openMailServer();
+    return await soakAndCheck(await openPlace({ options, db, mailServer, server, supervisor }));
+  };
+  return await untilAborted(run(), command.stop);
+}
+
+async function soakAndCheck(place: Place): Promise<number> {
+  const { soak, services, server, mailServer } = place;
+  const idleFiles = new Map(
+    await Promise.all(services.map(async (one) => [one, await countFiles(one)] as const)),
+  );
+  const { findings, outages, tally } = soak;
+  await underLoad(place).catch((error: unknown) => findings.add("the run was cut short", `${error}`));
+  process.stdout.write(
+    "The load is over: waiting for the last jobs and connections, and checking everything\n",
+  );
+  await checkAftermath(soak, mailServer);
+  findings.addAll("something is left open", await listLeaks(soak, idleFiles));
+  for (const service of services) {
+    findings.addAll("a process has ended by itself", service.accidents);
+    const code = await service.leave();
+    if (code !== 0) findings.add("a process has not left in order", `${service.name} left with ${code}`);
+  }
+  findings.addAll("an error without an outage", listUnexcused(services, outages, tally));
+  findings.addAll("PostgreSQL has been damaged", await listDamage(server.logPath, tally));
+  const { table, growing } = reportMemory(services.flatMap(({ lives }) => lives));
+  findings.addAll("memory grows", growing);
+  report(soak, table);
+  return findings.count === 0 ? 0 : 1;
+}
+
+/** The load, the faults, and what is told of them meanwhile. */
+async function underLoad({ soak, targets, services, end }: Place): Promise<void> {
+  const startedAt = performance.now();
+  const status = setInterval(() => process.stdout.write(`${statusLine(soak, startedAt)}\n`), STATUS_MS);
+  let lastSampleAt = startedAt;
+  const memory = setInterval(() => {
+    const now = performance.now();
+    // Of a machine that is too busy answers look slow that are not.
+    soak.tally.most("held up", now - lastSampleAt - MEMORY_MS);
+    lastSampleAt = now;
+    void sampleMemory(services);
+  }, MEMORY_MS);
+  const work = Promise.all([
+    runClients(soak),
+    runFaults(soak, targets, new Chance(soak.options.seed, -2)),
+    keepSyncing(soak),
+    keepWriting(soak),
+  ]);
+  try {
+    await Promise.race([delay(soak.options.minutes * 60_000), work]);
+    end.abort();
+    await work;
+  } finally {
+    end.abort();
+    clearInterval(status);
+    clearInterval(memory);
+  }
+}

@@ -1,0 +1,37 @@
+/** What has happened so far, in numbers. */
+
+export class Tally {
+  readonly #counts = new Map<string, number>();
+
+  add(name: string, by = 1): void {
+    this.#counts.set(name, this.get(name) + by);
+  }
+
+  /** Keeps the largest of the values that it is given. */
+  most(name: string, value: number): void {
+    this.#counts.set(name, Math.max(this.get(name), Math.round(value)));
+  }
+
+  get(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  /** Those whose name begins with `prefix`, without it, as `name count` by name. */
+  list(prefix: string): string {
+    return [...this.#counts]
+      .filter(([name]) => name.startsWith(prefix))
+      .map(([name, count]) => `${name.slice(prefix.length)} ${count.toLocaleString("en")}`)
+      .sort()
+      .join(", ");
+  }
+
+  /** The largest `count` of those whose name begins with `prefix`, as `list` tells them. */
+  top(prefix: string, count: number): string {
+    return [...this.#counts]
+      .filter(([name]) => name.startsWith(prefix))
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, count)
+      .map(([name, value]) => `${name.slice(prefix.length)} ${value.toLocaleString("en")}`)
+      .join(", ");
+  }
+}

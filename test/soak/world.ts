@@ -1,0 +1,110 @@
+/** Who and what there is before the load begins. */
+
+import { type Account, makeAccount } from "../helpers/accounts.ts";
+import type { TestApp } from "../helpers/app.ts";
+import type { TestDatabase } from "../helpers/database.ts";
+import { agentNeeding, createAgent, publishAgent } from "../helpers/definitions.ts";
+import {
+  createFactory,
+  type Factory,
+  type OrgRow,
+  type Person,
+  type ProjectRow,
+} from "../helpers/factory.ts";
+import { addNoise, makeHeavyOrg } from "../helpers/heavy_org.ts";
+import { writeTrackerRows } from "./tracker.ts";
+
+const EXPORT_PROJECTS = 4;
+const JOB_ORGS = 4;
+const JOB_PROJECTS = 3;
+const HEAVY_RUNS = 50;
+const ISSUES = 1500;
+/** More than sockets hold by themselves, so that a reader who pauses makes the service wait. */
+const NOISE_MIB = 16;
+const AGENTS = 12;
+const RECORDERS = 3;
+const ACCOUNTS = 4;
+
+export interface Agent {
+  name: string;
+  id: string;
+}
+
+export interface World {
+  /** May do all that a publisher may. */
+  member: Person;
+  /** A member of something else. */
+  stranger: Person;
+  /** Of the member's organization; rows are added to them all the time. */
+  projects: ProjectRow[];
+  /** Of the member's organization; one export of its runs is large. */
+  noisy: ProjectRow;
+  /** Each may queue exports of an organization of their own. */
+  jobOwners: Person[];
+  /** Published in versions 1.0.0 and 1.1.0, and never changed after. */
+  agents: Agent[];
+  /** Keys of platform administrators. */
+  recorders: { key: string; userId: string }[];
+  accounts: Account[];
+}
+
+/** Makes it, with SQL where a client could not, and else over HTTP. */
+export async function makeWorld(db: TestDatabase, api: Pick<TestApp, "request">): Promise<World> {
+  const make = createFactory(db.sql);
+  const member = await make.person({ role: "publisher" });
+  const stranger = await make.person();
+  const projects = await makeProjects(db, make, member, EXPORT_PROJECTS);
+  const [noisy] = await makeProjects(db, make, member, 1);
+  if (!noisy) throw new Error("Cannot go on: there is no project");
+  await addNoise(db, noisy, NOISE_MIB);
+  const heavy = await makeHeavyOrg({ db, make }, HEAVY_RUNS);
+  const jobOwners = [heavy.person];
+  while (jobOwners.length < JOB_ORGS) {
+    const person = await make.person({ role: "publisher" });
+    await makeProjects(db, make, person, JOB_PROJECTS);
+    jobOwners.push(person);
+  }
+  return {
+    ...{ member, stranger, projects, noisy, jobOwners },
+    agents: await publishAgents(api, member),
+    recorders: await Promise.all(Array.from({ length: RECORDERS }, () => makeRecorder(make))),
+    accounts: await Promise.all(Array.from({ length: ACCOUNTS }, () => makeAccount({ make }))),
+  };
+}
+
+async function makeProjects(
+  { sql }: TestDatabase,
+  make: Factory,
+  { user, org }: { user: { id: string }; org: OrgRow },
+  count: number,
+): Promise<ProjectRow[]> {
+  const projects: ProjectRow[] = [];
+  while (projects.length < count) {
+    const project = await make.project({ orgId: org.id, ownerId: user.id });
+    await writeTrackerRows(sql, project, ISSUES);
+    projects.push(project);
+  }
+  return projects;
+}
+
+/** Each needs the one before it. */
+async function publishAgents(api: Pick<TestApp, "request">, member: Person): Promise<Agent[]> {
+  const agents: Agent[] = [];
+  while (agents.length < AGENTS) {
+    const name = `steady-agent-${agents.length + 1}`;
+    const needs = agents.slice(-1).map((before) => `${before.name}@^1.0.0`);
+    const given = { name, visibility: "public" };
+    await publishAgent(api, member, { ...given, yaml: agentNeeding(name, needs) });
+    const yaml = agentNeeding(name, needs, "1.1.0");
+    const { id } = await publishAgent(api, member, { ...given, version: "1.1.0", yaml });
+    agents.push({ name, id });
+  }
+  await createAgent(api, member, { name: "steady-draft" });
+  return agents;
+}
+
+async function makeRecorder(make: Factory): Promise<{ key: string; userId: string }> {
+  const user = await make.user({ platformRole: "admin" });
+  const { key } = await make.key({ userId: user.id });
+  return { key, userId: user.id };
+}
