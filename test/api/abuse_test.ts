@@ -56,21 +56,24 @@ describe("a client that is slow", () => {
   test("with its headers or its body is cut off, trickling or silent, and is no failure of ours", async () => {
     await using open = await openSlow({ idleTimeoutSeconds: 4 });
     const { key } = await open.api.make.person();
-    const post =
-      "POST /api/v1/things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n" +
+    const post = (path: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n` +
       `Authorization: Bearer ${key}\r\n\r\n{`;
     const ended = await Promise.all([
       exchange(open.port, ""),
       exchange(open.port, "GET / HTTP/1.1\r\nHost: x\r\n"),
       exchange(open.port, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", "a"),
-      exchange(open.port, post),
-      exchange(open.port, post, " "),
+      exchange(open.port, post("/api/v1/things")),
+      exchange(open.port, post("/api/v1/things"), " "),
+      // Who names a file without asking for one has no more time.
+      exchange(open.port, post("/api/v1/things?of=/api/v1/export/projects/p/issues")),
     ]);
     for (const { received, seconds } of ended) {
       expect(received).not.toStartWith("HTTP/1.1 2");
       expect(seconds).toBeLessThan(30);
     }
     expect(open.api.logLines.map(({ level, code }) => [level, code])).toEqual([
+      ["info", "VALIDATION_ERROR"],
       ["info", "VALIDATION_ERROR"],
       ["info", "VALIDATION_ERROR"],
     ]);
