@@ -108,8 +108,9 @@ async function main(): Promise<void> {
           catalog.close();
           await documents.close();
           await boss.stop({ graceful: false });
-          await replica?.close();
-          await Promise.all([exportSql, directSql, sql].map((pool) => pool.end({ timeout: 2 })));
+          // At once: one after the other, two servers that are silent would take longer than the phase may.
+          const pools = [exportSql, directSql, sql].map((pool) => pool.end({ timeout: 2 }));
+          await Promise.all([replica?.close(), ...pools]);
         },
       },
     ],

@@ -1,5 +1,6 @@
 /** Leaving in order: named phases one after the other, each with its time, whatever becomes of the one before. */
 import type { Log } from "./log.ts";
+import { within } from "./within.ts";
 
 export interface ShutdownPhase {
   name: string;
@@ -13,19 +14,12 @@ export interface ShutdownFailure {
   error: unknown;
 }
 
-async function runPhase(phase: ShutdownPhase): Promise<ShutdownFailure | null> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`Cannot finish phase "${phase.name}" within ${phase.timeoutMs} ms`)),
-    phase.timeoutMs,
-  );
+async function runPhase({ name, timeoutMs, run }: ShutdownPhase): Promise<ShutdownFailure | null> {
   try {
-    await Promise.race([phase.run(), late]);
+    await within(run(), timeoutMs);
     return null;
   } catch (error) {
-    return { phase: phase.name, error };
-  } finally {
-    clearTimeout(timer);
+    return { phase: name, error };
   }
 }
 
