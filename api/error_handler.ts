@@ -22,17 +22,21 @@ function elysiaCode(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
+/** The refusal when the database is away or too slow; with `message`, in words that say more than the table's. */
+export function unavailable(cause: unknown, message?: string): ApiError {
+  return new ApiError("SERVICE_UNAVAILABLE", {
+    ...(message === undefined ? {} : { message }),
+    headers: { "Retry-After": String(RETRY_AFTER_SECONDS) },
+    cause,
+  });
+}
+
 /** The failure a client is told about. What is no business of a client's becomes a 500 that says nothing. */
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   // An answer that breaks its own schema is our bug, not the client's: Elysia would say 422.
   if (isValidationError(error) && error.type !== "response") return describeValidation(error);
-  if (isDatabaseAway(error) || error instanceof DeadlineExceeded) {
-    return new ApiError("SERVICE_UNAVAILABLE", {
-      headers: { "Retry-After": String(RETRY_AFTER_SECONDS) },
-      cause: error,
-    });
-  }
+  if (isDatabaseAway(error) || error instanceof DeadlineExceeded) return unavailable(error);
   const code = elysiaCode(error);
   if (code === "NOT_FOUND") return new ApiError("NOT_FOUND", { details: { reason: "route" } });
   if (code === "PARSE") return new ApiError("VALIDATION_ERROR", { cause: error });

@@ -5,9 +5,9 @@
  */
 import { ApiError } from "../shared/errors.ts";
 import { isSession, mayWrite } from "../shared/policy.ts";
-import { within } from "../shared/within.ts";
+import { DeadlineExceeded, within } from "../shared/within.ts";
 import { unauthorized } from "./authenticate.ts";
-import { answerError } from "./error_handler.ts";
+import { answerError, unavailable } from "./error_handler.ts";
 import { isFilePath } from "./file_paths.ts";
 import { networkOf } from "./request_address.ts";
 import type { Admit } from "./request_admission.ts";
@@ -91,7 +91,17 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
   const inner = toInner(request, url.href, text);
   bindContext(inner, context);
   const answer = deps.dispatch(inner);
-  return isFilePath(url.pathname) ? answer : within(answer, ANSWER_TIMEOUT_MS);
+  return isFilePath(url.pathname) ? answer : inTime(answer, route);
+}
+
+/** What was begun is not taken back: of a write that is late, nobody can say yet what will become of it. */
+async function inTime(answer: Promise<Response>, route: Route): Promise<Response> {
+  try {
+    return await within(answer, ANSWER_TIMEOUT_MS);
+  } catch (error) {
+    if (!route.writes || !(error instanceof DeadlineExceeded)) throw error;
+    throw unavailable(error, "Cannot say yet whether this will be done: look before you try again");
+  }
 }
 
 /** One URL for all the ways to spell a resource. Throws for a `Host` header of which no URL can be made. */

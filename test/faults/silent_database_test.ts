@@ -1,30 +1,67 @@
 /** A database that takes connections and statements and says nothing any more, as behind a cable that was cut. */
 import { expect, test } from "bun:test";
+import type { Pool, Sql } from "../../sql/pool.ts";
 import { startApi } from "../helpers/api_process.ts";
 import { openTestDatabase } from "../helpers/database.ts";
 import { createFactory } from "../helpers/factory.ts";
 import { openSlowProxy } from "../helpers/slow_proxy.ts";
+import { waitFor } from "../helpers/wait_for.ts";
 
 /** The 30 s after which the API answers by itself, and some time to do so. */
 const ANSWERED_MS = 40_000;
-/** More than there are connections: some wait for one. */
+/** More than there are connections: all but one wait for one, and a write has the other. */
 const REQUESTS = 12;
+
+/** Nobody can write a key until it is disposed of. */
+async function lockKeys(sql: Pool): Promise<AsyncDisposable> {
+  const locked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const ended = sql.begin(async (tx) => {
+    await tx`lock table api_keys in exclusive mode`;
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  return {
+    async [Symbol.asyncDispose]() {
+      released.resolve();
+      await ended;
+    },
+  };
+}
+
+async function isWriteWaiting(sql: Sql): Promise<boolean> {
+  const waiting = await sql`
+    select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into api_keys%'`;
+  return waiting.length > 0;
+}
 
 test("requests to a database that has fallen silent are answered 503, those that wait for a connection too", async () => {
   await using db = await openTestDatabase();
   await using proxy = await openSlowProxy(db.url);
-  const { key } = await createFactory(db.sql).person();
+  const make = createFactory(db.sql);
+  const { key, user } = await make.person();
+  const { token } = await make.session({ userId: user.id });
   const url = new URL(db.url);
   url.port = new URL(proxy.origin).port;
   await using api = await startApi({ DATABASE_URL: url.href, DATABASE_POOL_MAX: "2" });
   const ask = () => api.request("/api/v1/auth/me", { key });
   expect((await ask()).status).toBe(200);
-  proxy.stall();
+  await using _lock = await lockKeys(db.sql);
   const begun = performance.now();
+  const write = api.request("/api/v1/auth/keys", { method: "POST", key: token, body: {} });
+  await waitFor(() => isWriteWaiting(db.sql));
+  proxy.stall();
   const answers = await Promise.all(Array.from({ length: REQUESTS }, ask));
   expect(performance.now() - begun).toBeLessThan(ANSWERED_MS);
   for (const answer of answers) {
     expect([answer.status, Number(answer.headers.get("retry-after")) > 0]).toEqual([503, true]);
   }
+  const late = await write;
+  expect([late.status, await late.json()]).toMatchObject([
+    503,
+    { error: { code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("look before you try again") } },
+  ]);
   expect((await api.request("/health/live")).status).toBe(200);
 }, 60_000);
