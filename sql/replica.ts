@@ -43,7 +43,10 @@ export interface Replica {
   mark(): Promise<string | null>;
   /** A snapshot that shows the mark; `null` when the replica cannot give it soon. Throws when `signal` is aborted. */
   openSnapshot(mark: string, signal: AbortSignal): Promise<ExportSnapshot | null>;
-  /** The replica, once it shows everything that was committed before the call; `null` when it does not soon. */
+  /**
+   * The replica, once it shows everything that was committed before the call; `null` when it does not within the time,
+   * or twice that when it is silent.
+   */
   catchUp(timeoutMs: number): Promise<Pool | null>;
   /** Told why a read failed; true when that was the replica's fault and not the query's. */
   isToBlameFor(error: unknown): boolean;
@@ -154,7 +157,9 @@ export function openReplica(options: ReplicaOptions): Replica | null {
       const made = await mark();
       if (made === null) return null;
       try {
-        return (await isShown(made, timeoutMs)) ? control : rest("replica.behind");
+        // One that is silent takes its two seconds before it is given up: the catalogue has one.
+        const isCurrent = await within(isShown(made, timeoutMs), 2 * timeoutMs);
+        return isCurrent ? control : rest("replica.behind");
       } catch (error) {
         return rest("replica.away", error);
       }
