@@ -45,8 +45,9 @@ const DEFAULTS: Required<DocumentsOptions> = {
   // Some 5 ms. Most documents that people write are smaller, and wait for no large one.
   inlineLength: 4_096,
   keptBytes: 32 * 1024 * 1024,
-  // The largest documents take less than a second on an idle machine.
-  timeLimitMs: 30_000,
+  // The largest documents take less than a second on an idle machine. Below the 30 s after which the API answers by
+  // itself, and could not say that nothing has been done.
+  timeLimitMs: 20_000,
   maxWaiting: { reads: 8, writes: 16 },
 };
 
