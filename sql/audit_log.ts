@@ -29,3 +29,17 @@ export async function insertAuditEntry(sql: Sql, entry: AuditEntry): Promise<voi
       ${sql.json(entry.details ?? {})}
     )`;
 }
+
+/** Adds several entries by one statement, in their order; else as `insertAuditEntry`. */
+export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[]): Promise<void> {
+  await sql`
+    insert into audit_log
+      (actor_type, actor_user_id, credential_id, action, subject_type, subject_id, org_id, request_id, details)
+    select
+      e."actorType", e."actorUserId", e."credentialId", e.action,
+      e."subjectType", e."subjectId", e."orgId", e."requestId", coalesce(e.details, '{}')
+    from jsonb_to_recordset(${sql.json(entries.map((entry) => ({ ...entry })))}) as e (
+      "actorType" text, "actorUserId" uuid, "credentialId" uuid, action text,
+      "subjectType" text, "subjectId" text, "orgId" uuid, "requestId" text, details jsonb
+    )`;
+}

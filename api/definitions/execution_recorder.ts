@@ -3,7 +3,7 @@
  * meanwhile go together in the next: a line that everybody executes keeps one connection busy and not all of them, and
  * its counter is locked for a moment a batch.
  */
-import { type AuditEntry, insertAuditEntry } from "../../sql/audit_log.ts";
+import { type AuditEntry, insertAuditEntries } from "../../sql/audit_log.ts";
 import {
   findExecutionCount,
   insertExecutions,
@@ -103,8 +103,11 @@ async function writeExecutions(
   const added = await insertExecutions(tx, { lineId, executions: executions.map(({ record }) => record) });
   if (added.size === 0) return { added, last: null };
   const isNew = executions.filter(({ record }) => added.has(record.id));
-  // Sent at once, answered one by one.
-  await Promise.all(isNew.map(({ audit }) => insertAuditEntry(tx, audit)));
+  // By one statement: others who write to the hour's count wait until this transaction is done.
+  await insertAuditEntries(
+    tx,
+    isNew.map(({ audit }) => audit),
+  );
   const callers = [...new Set(isNew.map(({ record }) => record.recordedBy))];
   return { added, last: await updateExecutionCounts(tx, { lineId, added: added.size, callers }) };
 }
