@@ -1,52 +1,12 @@
 /** A PostgreSQL of a test's own and a streaming replica of it, from the same programs as the tests' server. */
-import {
-  appendFileSync,
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, chmodSync, cpSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../shared/stack/embedded_postgres.ts";
-import { openSupervisor, type Supervisor } from "../../shared/stack/supervisor.ts";
 import { openPool, type Pool } from "../../sql/pool.ts";
+import { OwnServer } from "./own_server.ts";
 import { waitFor } from "./wait_for.ts";
 
 /** A new database is copied file by file. */
 const CATCH_UP_MS = 30_000;
-
-/** A server that can be stopped and started. */
-class Server {
-  readonly directory: string;
-  readonly #supervisor: Supervisor;
-  #running: EmbeddedPostgres | null = null;
-
-  constructor(directory: string, supervisor: Supervisor) {
-    this.directory = directory;
-    this.#supervisor = supervisor;
-  }
-
-  /** Starts it, on the port it had before. */
-  async start(): Promise<string> {
-    this.#running = await startEmbeddedPostgres({
-      supervisor: this.#supervisor,
-      dataDirectory: this.directory,
-      profile: "tests",
-      binDirectory: process.env["TEST_POSTGRES_BIN"] || undefined,
-    });
-    return this.#running.url;
-  }
-
-  async stop(): Promise<void> {
-    await this.#running?.[Symbol.asyncDispose]();
-    this.#running = null;
-  }
-}
 
 export interface ReplicatedServer extends AsyncDisposable {
   primaryUrl: string;
@@ -63,14 +23,13 @@ export interface ReplicatedServer extends AsyncDisposable {
 }
 
 /** The cluster's files, wherever they are. */
-function clusterOf(server: Server): string {
+function clusterOf(server: OwnServer): string {
   return realpathSync(join(server.directory, "postgres"));
 }
 
 /** Makes the replica's files: a copy of a primary that is shut down is a base backup. */
-function cloneStandby(primary: Server, replica: Server, primaryUrl: string): void {
+function cloneStandby(primary: OwnServer, replica: OwnServer, primaryUrl: string): void {
   const cluster = join(replica.directory, "postgres");
-  mkdirSync(replica.directory);
   cpSync(clusterOf(primary), cluster, { recursive: true, preserveTimestamps: true });
   chmodSync(cluster, 0o700);
   writeFileSync(join(cluster, "standby.signal"), "");
@@ -85,20 +44,10 @@ function cloneStandby(primary: Server, replica: Server, primaryUrl: string): voi
 
 /** Starts both; dispose them to stop them. */
 export async function openReplicatedServer(): Promise<ReplicatedServer> {
-  const directory = mkdtempSync(join(tmpdir(), "ulr-replica-"));
-  // PostgreSQL's account has to enter it when we are root.
-  chmodSync(directory, 0o755);
-  const supervisor = openSupervisor({ force: new AbortController().signal });
-  const primary = new Server(join(directory, "primary"), supervisor);
-  const replica = new Server(join(directory, "replica"), supervisor);
+  const primary = new OwnServer();
+  const replica = new OwnServer();
   const dispose = async () => {
-    await supervisor[Symbol.asyncDispose]();
-    for (const server of [primary, replica]) {
-      if (existsSync(join(server.directory, "postgres"))) {
-        rmSync(clusterOf(server), { recursive: true, force: true });
-      }
-    }
-    rmSync(directory, { recursive: true, force: true });
+    await Promise.all([replica, primary].map((server) => server[Symbol.asyncDispose]()));
   };
   try {
     const firstUrl = await primary.start();
