@@ -44,6 +44,7 @@ export function followCredentialChanges(options: CredentialChangesOptions): Cred
   let era = 0;
   let provenAt = Number.NEGATIVE_INFINITY;
   let askedAt = Number.NEGATIVE_INFINITY;
+  let isAsking = false;
   let silentSince: number | null = null;
 
   const beginEra = (): void => {
@@ -79,17 +80,20 @@ export function followCredentialChanges(options: CredentialChangesOptions): Cred
         "cannot hear of changed credentials: every one is looked up on every request",
       );
     }
+    isAsking = true;
     // Nothing is lost with a message to ourselves, so its commit need not reach the disk.
-    sql`select set_config('synchronous_commit', 'off', true), pg_notify(${ownChannel}, ${`${era} ${now}`})`.catch(
-      () => {},
-    );
+    sql`select set_config('synchronous_commit', 'off', true), pg_notify(${ownChannel}, ${`${era} ${now}`})`
+      .catch(() => {})
+      .finally(() => {
+        isAsking = false;
+      });
   }
 
   return {
     isCurrent() {
       const now = performance.now();
       if (!isListening) listen();
-      if (now - askedAt >= PROVE_EVERY_MS) askForProof(now);
+      if (!isAsking && now - askedAt >= PROVE_EVERY_MS) askForProof(now);
       return now - provenAt < PROOF_LASTS_MS;
     },
   };
