@@ -70,16 +70,19 @@ export function followCredentialChanges(options: CredentialChangesOptions): Cred
     );
   }
 
+  /** Says once that nothing has come back for long. */
+  function noticeSilence(now: number): void {
+    if (silentSince === null || now - silentSince <= SILENCE_MS) return;
+    silentSince = Number.POSITIVE_INFINITY;
+    log.warn(
+      { event: "credentials.unheard" },
+      "cannot hear of changed credentials: every one is looked up on every request",
+    );
+  }
+
   function askForProof(now: number): void {
     askedAt = now;
     silentSince ??= now;
-    if (now - silentSince > SILENCE_MS) {
-      silentSince = Number.POSITIVE_INFINITY;
-      log.warn(
-        { event: "credentials.unheard" },
-        "cannot hear of changed credentials: every one is looked up on every request",
-      );
-    }
     isAsking = true;
     // Nothing is lost with a message to ourselves, so its commit need not reach the disk.
     sql`select set_config('synchronous_commit', 'off', true), pg_notify(${ownChannel}, ${`${era} ${now}`})`
@@ -94,6 +97,7 @@ export function followCredentialChanges(options: CredentialChangesOptions): Cred
       const now = performance.now();
       if (!isListening) listen();
       if (!isAsking && now - askedAt >= PROVE_EVERY_MS) askForProof(now);
+      noticeSilence(now);
       return now - provenAt < PROOF_LASTS_MS;
     },
   };
