@@ -8,7 +8,6 @@ import {
   sortsByLine,
 } from "./definition_order.ts";
 import { listInOrder, listSorted } from "./definition_page_rows.ts";
-import type { DefinitionHeadRow } from "./definitions.ts";
 import type { Sql } from "./pool.ts";
 
 /** Microseconds, as measured on a registry of 100,000 lines: looking up a match by its slot and sorting it, … */
@@ -30,7 +29,7 @@ export interface PageQuery {
 }
 
 /**
- * Lists a page: level after level, each in the order that is asked for. With nothing `cheap`, every order is narrowed
+ * Lists a page, each item as JSON text: level after level, each in the order that is asked for. With nothing `cheap`, every order is narrowed
  * down as far as it can be.
  */
 export async function listPage(
@@ -38,7 +37,7 @@ export async function listPage(
   match: MatchQuery,
   page: PageQuery,
   cheap = CHEAP,
-): Promise<DefinitionHeadRow[]> {
+): Promise<string[]> {
   const { order, limit, listings } = page;
   const levels = levelsOfPage(page);
   const [first] = levels;
@@ -52,20 +51,20 @@ export async function listPage(
       offset: first.offset,
     });
   }
-  const rows: DefinitionHeadRow[] = [];
+  const items: string[] = [];
   for (const { level, total, offset } of levels) {
     const segment = {
       order,
       level,
       offset,
-      limit: Math.min(limit - rows.length, total - offset),
+      limit: Math.min(limit - items.length, total - offset),
       total,
       density: total / listings,
       cheap,
     };
-    rows.push(...(await listSegment(sql, upTo(match, [{ level }]), segment)));
+    items.push(...(await listSegment(sql, upTo(match, [{ level }]), segment)));
   }
-  return rows;
+  return items;
 }
 
 /** The levels that a page takes rows from, with how many of each come before the page. */
@@ -112,7 +111,7 @@ interface Stretch {
 }
 
 /** Narrows the order down to a stretch that is cheap to sort or to walk through, and lists the segment from it. */
-async function listSegment(sql: Sql, match: MatchQuery, segment: Segment): Promise<DefinitionHeadRow[]> {
+async function listSegment(sql: Sql, match: MatchQuery, segment: Segment): Promise<string[]> {
   const { order, level, total, limit, offset, cheap } = segment;
   let stretch: Stretch = { buckets: [], matches: total, offset, previous: null };
   for (let depth = 1; leastCost(stretch, segment) > cheap && stretch.buckets.length <= 1; depth += 1) {

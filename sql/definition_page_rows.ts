@@ -1,4 +1,5 @@
-/** The rows of a page of definitions: few matches that are looked up and sorted, or many that an order is walked for. */
+/** The items of a page of definitions as JSON texts: few matches that are looked up and sorted, or many that an order is walked for. */
+import { joinListItem } from "./definition_json.ts";
 import { type MatchQuery, matchTiers } from "./definition_matches.ts";
 import {
   type Bucket,
@@ -9,7 +10,6 @@ import {
   sortKeys,
   sortsByLine,
 } from "./definition_order.ts";
-import { type DefinitionHeadRow, headColumns } from "./definitions.ts";
 import type { Sql } from "./pool.ts";
 
 export interface SortedQuery {
@@ -21,15 +21,11 @@ export interface SortedQuery {
 }
 
 /** Few matches: each is looked up by its slot, and they are sorted. */
-export async function listSorted(
-  sql: Sql,
-  match: MatchQuery,
-  query: SortedQuery,
-): Promise<DefinitionHeadRow[]> {
+export async function listSorted(sql: Sql, match: MatchQuery, query: SortedQuery): Promise<string[]> {
   const { order, levels, limit, offset } = query;
   // Bits printed as text and split at its ones give the zeros between them, of which positions are the sums. A block of
   // 1,024 at a time, as most have no ones; with the end that follows its last zeros, each adds up to 1,025.
-  return sql<DefinitionHeadRow[]>`
+  const rows = await sql<ItemRow[]>`
     with ${matchTiers(sql, match)}, blocks as (
       select t.level, (t.chunk << 15) + (number << 10) as first_slot, block.bits
       from tiers as t
@@ -59,6 +55,7 @@ export async function listSorted(
       offset ${offset}
     )
     ${pageRows(sql, order)}`;
+  return rows.map(({ item }) => item);
 }
 
 export interface WalkQuery {
@@ -73,13 +70,9 @@ export interface WalkQuery {
 }
 
 /** Many matches: the listings are read in their order until the page is full. */
-export async function listInOrder(
-  sql: Sql,
-  match: MatchQuery,
-  query: WalkQuery,
-): Promise<DefinitionHeadRow[]> {
+export async function listInOrder(sql: Sql, match: MatchQuery, query: WalkQuery): Promise<string[]> {
   const { order, level, limit, offset } = query;
-  return sql<DefinitionHeadRow[]>`
+  const rows = await sql<ItemRow[]>`
     with ${matchTiers(sql, match)}, chunks as materialized (
       select array_agg(coalesce(t.bits, 0::bit(32768)) order by c.chunk) as bits
       from generate_series(0, (select max(v.slot) >> 15 from definition_listings as v)) as c (chunk)
@@ -95,6 +88,7 @@ export async function listInOrder(
       offset ${offset}
     )
     ${pageRows(sql, order)}`;
+  return rows.map(({ item }) => item);
 }
 
 /** The condition that skips everything before the first bucket; the walk ends by itself. */
@@ -110,15 +104,21 @@ function lineJoin(sql: Sql, order: DefinitionOrder) {
   return sortsByLine(order) ? sql`join definition_lines as l on l.id = v.line_id` : sql``;
 }
 
+interface ItemRow {
+  /** As JSON text. */
+  item: string;
+}
+
 /** The rows of a page, in the order it was made in. */
 function pageRows(sql: Sql, order: DefinitionOrder) {
   const direction = sortDirection(sql, order);
   const ofLine = sortsByLine(order) ? sql`d.line_id ${direction},` : sql``;
   return sql`
-    select ${headColumns(sql)}
+    select row_to_json(shown)::text as item
     from page as p
     join definitions as d on d.id = p.definition_id
     join definition_lines as l on l.id = d.line_id
     join organizations as o on o.id = d.org_id
+    ${joinListItem(sql)}
     order by p.level, p.sort_key ${direction}, ${ofLine} p.definition_id ${direction}`;
 }

@@ -13,7 +13,6 @@ import {
   type SearchWord,
   widestParts,
 } from "./definition_words.ts";
-import type { DefinitionHeadRow } from "./definitions.ts";
 import type { Pool, Sql } from "./pool.ts";
 
 export interface DefinitionListQuery {
@@ -31,7 +30,8 @@ export interface DefinitionListQuery {
 }
 
 export interface DefinitionPage {
-  rows: DefinitionHeadRow[];
+  /** Each is JSON text. */
+  items: string[];
   /** Of all pages; exact. */
   total: number;
 }
@@ -45,8 +45,8 @@ export async function listDefinitions(sql: Pool, query: DefinitionListQuery): Pr
     const { match, counts } = await findMatches(tx, base, query);
     const total = sumOf(counts);
     const order = { sortBy: sortBy ?? "createdAt", sortOrder } as const;
-    const rows = total > offset ? await listPage(tx, match, { order, limit, offset, counts, listings }) : [];
-    return { rows, total };
+    const items = total > offset ? await listPage(tx, match, { order, limit, offset, counts, listings }) : [];
+    return { items, total };
   });
 }
 
