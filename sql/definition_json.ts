@@ -80,18 +80,15 @@ function rowOf(fields: string): string {
   return `cross join lateral (select ${fields}) as shown`;
 }
 
-const ITEM = rowOf(HEAD_FIELDS);
+/** Joins an item of a list, a definition without its texts, for `row_to_json(shown)`. */
+export const JOIN_LIST_ITEM = rowOf(HEAD_FIELDS);
+
 const FULL = {
   both: rowOf(fullFields({ includeYaml: true, includeRuntime: true })),
   yaml: rowOf(fullFields({ includeYaml: true, includeRuntime: false })),
   runtime: rowOf(fullFields({ includeYaml: false, includeRuntime: true })),
   neither: rowOf(fullFields({ includeYaml: false, includeRuntime: false })),
 };
-
-/** Joins an item of a list, a definition without its texts, for `row_to_json(shown)`. */
-export function joinListItem(sql: Sql) {
-  return sql.unsafe(ITEM);
-}
 
 /** Joins the full definition without the texts that are not shown, for `row_to_json(shown)`. */
 export function joinDefinition(sql: Sql, { includeYaml, includeRuntime }: ShownTexts) {

@@ -30,8 +30,8 @@ export interface DefinitionListQuery {
 }
 
 export interface DefinitionPage {
-  /** Each is JSON text. */
-  items: string[];
+  /** JSON texts with commas between them. */
+  items: string;
   /** Of all pages; exact. */
   total: number;
 }
@@ -42,10 +42,13 @@ export async function listDefinitions(sql: Pool, query: DefinitionListQuery): Pr
     const { viewer, orgId, filters, sortBy, sortOrder, limit, offset } = query;
     const base: MatchQuery = { viewer, orgId, parts: filterParts(filters) };
     // Both are sent at once, and done one after the other.
-    const [listings, { match, counts }] = await Promise.all([prepareSearch(tx), findMatches(tx, base, query)]);
+    const [listings, { match, counts }] = await Promise.all([
+      prepareSearch(tx),
+      findMatches(tx, base, query),
+    ]);
     const total = sumOf(counts);
     const order = { sortBy: sortBy ?? "createdAt", sortOrder } as const;
-    const items = total > offset ? await listPage(tx, match, { order, limit, offset, counts, listings }) : [];
+    const items = total > offset ? await listPage(tx, match, { order, limit, offset, counts, listings }) : "";
     return { items, total };
   });
 }

@@ -17,9 +17,9 @@ export function listRoutes({ sql }: { sql: Pool }) {
       const scope = await readScope(sql, visitor, request);
       const { items, total } = await listDefinitions(sql, { ...parameters, ...scope });
       const { limit, offset } = parameters;
-      const hasMore = offset + items.length < total;
+      const hasMore = offset + limit < total;
       const rest = JSON.stringify({ total, limit, offset, hasMore }).slice(1);
-      return conditionalText(request, `{"data":{"definitions":[${items.join()}],${rest}}`);
+      return conditionalText(request, `{"data":{"definitions":[${items}],${rest}}`);
     },
     { publicAccess: true, detail: LIST_DEFINITIONS_DETAIL },
   );
