@@ -29,8 +29,8 @@ export interface PageQuery {
 }
 
 /**
- * Lists a page, as JSON texts with commas between them: level after level, each in the order that is asked for. With nothing `cheap`, every order is narrowed
- * down as far as it can be.
+ * Lists a page, as JSON texts with commas between them: level after level, each in the order that is asked for. With
+ * nothing `cheap`, every order is narrowed down as far as it can be.
  */
 export async function listPage(sql: Sql, match: MatchQuery, page: PageQuery, cheap = CHEAP): Promise<string> {
   const { order, limit, listings } = page;

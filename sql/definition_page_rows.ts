@@ -1,4 +1,4 @@
-/** The items of a page of definitions as JSON texts: few matches that are looked up and sorted, or many that an order is walked for. */
+/** The items of a page as JSON texts: of few matches, looked up and sorted, or of many that an order is walked for. */
 import { JOIN_LIST_ITEM } from "./definition_json.ts";
 import { type MatchQuery, matchTiers } from "./definition_matches.ts";
 import {
@@ -147,10 +147,8 @@ export async function listInOrder(sql: Sql, match: MatchQuery, query: WalkQuery)
 
 /** The condition that skips everything before the first bucket; the walk ends by itself. */
 function hasBegun(sql: Sql, { order, first, previous }: WalkQuery) {
-  if (order.sortOrder === "asc" && first)
-    return sql`${sql.unsafe(sortColumn(order))} >= ${lowestKey(order, first)}`;
-  if (order.sortOrder === "desc" && previous) {
-    return sql`${sql.unsafe(sortColumn(order))} < ${lowestKey(order, previous)}`;
-  }
+  const column = sql.unsafe(sortColumn(order));
+  if (order.sortOrder === "asc" && first) return sql`${column} >= ${lowestKey(order, first)}`;
+  if (order.sortOrder === "desc" && previous) return sql`${column} < ${lowestKey(order, previous)}`;
   return sql`true`;
 }
