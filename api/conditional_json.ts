@@ -32,7 +32,7 @@ export function conditionalText(
   return new Response(text, { headers: { ...kept, "Content-Type": "application/json;charset=utf-8" } });
 }
 
-/** One object of two, the second of which is JSON text already; neither may be empty. */
-export function joinJson(first: object, second: string): string {
-  return `${JSON.stringify(first).slice(0, -1)},${second.slice(1)}`;
+/** One object of several, each JSON text and none of them empty. */
+export function joinJson(objects: readonly string[]): string {
+  return `{${objects.map((object) => object.slice(1, -1)).join()}}`;
 }

@@ -37,7 +37,7 @@ export function matchTiers(sql: Sql, query: MatchQuery) {
       from wanted as w
       join definition_postings as p on p.term = w.term
       group by w.level, w.part, p.chunk
-    ), ${isMember ? memberScope(sql) : sql`scope as (select chunk, bits from parts where level = ${PUBLIC})`},
+    ), ${sql.unsafe(isMember ? MEMBER_SCOPE : PUBLIC_SCOPE)},
     listed as materialized (
       select chunk, bit_and(bits) as bits
       from (
@@ -47,7 +47,7 @@ export function matchTiers(sql: Sql, query: MatchQuery) {
       ) as filtered
       group by chunk
       having count(*) = ${filters + 1}
-    ), ${isSearch ? searchTiers(sql, parts) : sql`tiers as materialized (select 0 as level, chunk, bits from listed)`}`;
+    ), ${isSearch ? searchTiers(sql, parts) : sql.unsafe(LISTED_TIERS)}`;
 }
 
 /** With one organization only its own rows count; who belongs to none sees none as a member. */
@@ -57,13 +57,13 @@ function mayCount({ orgId, viewer }: MatchQuery, level: PostingPart["level"]): b
   return true;
 }
 
+const PUBLIC_SCOPE = `scope as ${partsOf(PUBLIC)}`;
+
 /**
  * What everybody sees, with the viewer's own organizations cut out and put in again as their members see them. The
  * exclusive or of both scopes is where these differ: where it is the viewer's own, the one turns into the other.
  */
-function memberScope(sql: Sql) {
-  const scopeOf = (level: number) => sql`(select chunk, bits from parts where level = ${level})`;
-  return sql`scope as (
+const MEMBER_SCOPE = `scope as (
       select
         chunk,
         case
@@ -72,12 +72,17 @@ function memberScope(sql: Sql) {
           when member.bits is null then open.bits & ~ own.bits
           else open.bits # ((open.bits # member.bits) & own.bits)
         end as bits
-      from ${scopeOf(PUBLIC)} as open
-      full join ${scopeOf(OWN)} as own using (chunk)
-      left join ${scopeOf(MEMBER)} as member using (chunk)
+      from ${partsOf(PUBLIC)} as open
+      full join ${partsOf(OWN)} as own using (chunk)
+      left join ${partsOf(MEMBER)} as member using (chunk)
       where open.bits is not null or member.bits is not null
     )`;
+
+function partsOf(level: number): string {
+  return `(select chunk, bits from parts where level = ${level})`;
 }
+
+const LISTED_TIERS = "tiers as materialized (select 0 as level, chunk, bits from listed)";
 
 /** The slots of each level that are in no better one. */
 function searchTiers(sql: Sql, parts: readonly PostingPart[]) {

@@ -11,9 +11,11 @@ export const DEFINITION_SORTS = [
 ] as const;
 export type DefinitionSort = (typeof DEFINITION_SORTS)[number];
 
+export const SORT_ORDERS = ["desc", "asc"] as const;
+
 export interface DefinitionOrder {
   sortBy: DefinitionSort;
-  sortOrder: "asc" | "desc";
+  sortOrder: (typeof SORT_ORDERS)[number];
 }
 
 /** Of `definition_listings as v`, or of its `definition_lines as l`. */
@@ -34,19 +36,20 @@ const BUCKET_DEPTHS: Readonly<Record<DefinitionSort, number>> = {
   uniqueExecutionCount: 1,
 };
 
-export function sortColumn(sql: Sql, { sortBy }: DefinitionOrder) {
-  return sql`${sql(SORT_COLUMNS[sortBy])}`;
+/** The column that is sorted by, as SQL text; so are the next two. */
+export function sortColumn({ sortBy }: DefinitionOrder): string {
+  return SORT_COLUMNS[sortBy];
 }
 
-export function sortDirection(sql: Sql, { sortOrder }: DefinitionOrder) {
-  return sortOrder === "asc" ? sql`asc` : sql`desc`;
+export function sortDirection({ sortOrder }: DefinitionOrder): string {
+  return sortOrder === "asc" ? "asc" : "desc";
 }
 
 /** The order of a page, to the last tie. */
-export function sortKeys(sql: Sql, order: DefinitionOrder) {
-  const direction = sortDirection(sql, order);
-  const ofLine = sortsByLine(order) ? sql`l.id ${direction},` : sql``;
-  return sql`${sortColumn(sql, order)} ${direction}, ${ofLine} v.definition_id ${direction}`;
+export function sortKeys(order: DefinitionOrder): string {
+  const direction = sortDirection(order);
+  const ofLine = sortsByLine(order) ? `l.id ${direction},` : "";
+  return `${sortColumn(order)} ${direction}, ${ofLine} v.definition_id ${direction}`;
 }
 
 /** Whether the line is sorted by, and not the version. */
@@ -83,7 +86,7 @@ export async function countBuckets(sql: Sql, match: MatchQuery, query: BucketQue
   const isAscending = order.sortOrder === "asc";
   // Every step of the recursion looks up the term that follows.
   const before = isAscending ? "" : highest;
-  const follows = isAscending ? sql`p.term > b.term` : sql`p.term < b.term`;
+  const follows = sql.unsafe(isAscending ? "p.term > b.term" : "p.term < b.term");
   return sql<Bucket[]>`
     with recursive ${matchTiers(sql, match)}, buckets as (
       select ${before}::text collate "C" as term, 0::bigint as matches, 0::bigint as seen
@@ -94,7 +97,7 @@ export async function countBuckets(sql: Sql, match: MatchQuery, query: BucketQue
         select p.term
         from definition_postings as p
         where ${follows} and p.term >= ${lowest} and p.term < ${highest}
-        order by p.term ${sortDirection(sql, order)}
+        order by p.term ${sql.unsafe(sortDirection(order))}
         limit 1
       ) as following
       cross join lateral (
@@ -108,7 +111,7 @@ export async function countBuckets(sql: Sql, match: MatchQuery, query: BucketQue
     select term, matches
     from buckets
     where term <> ${before}
-    order by term ${sortDirection(sql, order)}`;
+    order by term ${sql.unsafe(sortDirection(order))}`;
 }
 
 /** How the sort keys of a bucket begin. */

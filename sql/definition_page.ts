@@ -8,7 +8,6 @@ import {
   sortsByLine,
 } from "./definition_order.ts";
 import { listInOrder, listSorted } from "./definition_page_rows.ts";
-import type { DefinitionHeadRow } from "./definitions.ts";
 import type { Sql } from "./pool.ts";
 
 /** Microseconds, as measured on a registry of 100,000 lines: looking up a match by its slot and sorting it, … */
@@ -30,19 +29,14 @@ export interface PageQuery {
 }
 
 /**
- * Lists a page: level after level, each in the order that is asked for. With nothing `cheap`, every order is narrowed
- * down as far as it can be.
+ * Lists a page, as JSON texts with commas between them: level after level, each in the order that is asked for. With
+ * nothing `cheap`, every order is narrowed down as far as it can be.
  */
-export async function listPage(
-  sql: Sql,
-  match: MatchQuery,
-  page: PageQuery,
-  cheap = CHEAP,
-): Promise<DefinitionHeadRow[]> {
+export async function listPage(sql: Sql, match: MatchQuery, page: PageQuery, cheap = CHEAP): Promise<string> {
   const { order, limit, listings } = page;
   const levels = levelsOfPage(page);
   const [first] = levels;
-  if (!first) return [];
+  if (!first) return "";
   const matches = levels.reduce((sum, { total }) => sum + total, 0);
   if (matches * SORT_COST <= cheap) {
     return listSorted(sql, upTo(match, levels), {
@@ -52,20 +46,22 @@ export async function listPage(
       offset: first.offset,
     });
   }
-  const rows: DefinitionHeadRow[] = [];
+  const segments: string[] = [];
+  let left = limit;
   for (const { level, total, offset } of levels) {
     const segment = {
       order,
       level,
       offset,
-      limit: Math.min(limit - rows.length, total - offset),
+      limit: Math.min(left, total - offset),
       total,
       density: total / listings,
       cheap,
     };
-    rows.push(...(await listSegment(sql, upTo(match, [{ level }]), segment)));
+    segments.push(await listSegment(sql, upTo(match, [{ level }]), segment));
+    left -= segment.limit;
   }
-  return rows;
+  return segments.join();
 }
 
 /** The levels that a page takes rows from, with how many of each come before the page. */
@@ -112,7 +108,7 @@ interface Stretch {
 }
 
 /** Narrows the order down to a stretch that is cheap to sort or to walk through, and lists the segment from it. */
-async function listSegment(sql: Sql, match: MatchQuery, segment: Segment): Promise<DefinitionHeadRow[]> {
+async function listSegment(sql: Sql, match: MatchQuery, segment: Segment): Promise<string> {
   const { order, level, total, limit, offset, cheap } = segment;
   let stretch: Stretch = { buckets: [], matches: total, offset, previous: null };
   for (let depth = 1; leastCost(stretch, segment) > cheap && stretch.buckets.length <= 1; depth += 1) {

@@ -13,7 +13,6 @@ import {
   type SearchWord,
   widestParts,
 } from "./definition_words.ts";
-import type { DefinitionHeadRow } from "./definitions.ts";
 import type { Pool, Sql } from "./pool.ts";
 
 export interface DefinitionListQuery {
@@ -31,7 +30,8 @@ export interface DefinitionListQuery {
 }
 
 export interface DefinitionPage {
-  rows: DefinitionHeadRow[];
+  /** JSON texts with commas between them. */
+  items: string;
   /** Of all pages; exact. */
   total: number;
 }
@@ -39,14 +39,17 @@ export interface DefinitionPage {
 /** Lists a page, and how many there are, as of one moment. */
 export async function listDefinitions(sql: Pool, query: DefinitionListQuery): Promise<DefinitionPage> {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
-    const listings = await prepareSearch(tx);
     const { viewer, orgId, filters, sortBy, sortOrder, limit, offset } = query;
     const base: MatchQuery = { viewer, orgId, parts: filterParts(filters) };
-    const { match, counts } = await findMatches(tx, base, query);
+    // Both are sent at once, and done one after the other.
+    const [listings, { match, counts }] = await Promise.all([
+      prepareSearch(tx),
+      findMatches(tx, base, query),
+    ]);
     const total = sumOf(counts);
     const order = { sortBy: sortBy ?? "createdAt", sortOrder } as const;
-    const rows = total > offset ? await listPage(tx, match, { order, limit, offset, counts, listings }) : [];
-    return { rows, total };
+    const items = total > offset ? await listPage(tx, match, { order, limit, offset, counts, listings }) : "";
+    return { items, total };
   });
 }
 

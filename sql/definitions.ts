@@ -9,60 +9,68 @@ import type {
   DefinitionType,
   DefinitionVisibility,
 } from "../shared/vocabulary.ts";
+import { type Definition, joinDefinition, type ShownTexts } from "./definition_json.ts";
 import { type DefinitionLineQuery, visibleLine } from "./definition_lines.ts";
 import { isVisible } from "./definition_visibility.ts";
 import type { Sql } from "./pool.ts";
 
-/** What every reading of a version returns besides its texts. */
-const HEAD_COLUMNS = [
-  "d.id",
-  "d.line_id",
-  "d.org_id",
-  "d.type",
-  "d.name",
-  "d.version",
-  "d.status",
-  "d.visibility",
-  "d.tier",
-  "d.hash",
-  "d.display_name",
-  "d.description",
-  "d.domain",
-  "d.subdomain",
-  "d.agent_type",
-  "d.author",
-  "d.author_id",
-  "d.authorship_type",
-  "d.tags",
-  "d.created_at",
-  "d.updated_at",
-  "d.published_at",
-  "d.deprecated_at",
-  "l.first_published_at",
-  "l.forked_from_id",
-  "l.execution_count",
-  "l.unique_execution_count",
-  "l.fork_count",
-  "l.star_count",
-];
+/** The columns of `DefinitionRow`. */
+const COLUMNS = `
+  d.id,
+  d.line_id,
+  d.org_id,
+  d.type,
+  d.name,
+  d.version,
+  d.status,
+  d.visibility,
+  d.tier,
+  d.hash,
+  d.display_name,
+  d.description,
+  d.domain,
+  d.subdomain,
+  d.agent_type,
+  d.author,
+  d.author_id,
+  d.authorship_type,
+  d.tags,
+  d.created_at,
+  d.updated_at,
+  d.published_at,
+  d.deprecated_at,
+  l.first_published_at,
+  l.forked_from_id,
+  l.execution_count,
+  l.unique_execution_count,
+  l.fork_count,
+  l.star_count,
+  d.yaml,
+  d.provenance,
+  d.change_summary,
+  d.change_type,
+  d.runtime_md,
+  d.prompt_hash,
+  d.translator_version,
+  d.translation_error,
+  d.risk_profile,
+  d.deprecation_reason,
+  d.successor,
+  o.slug as org_slug`;
 
-/** What a full definition has beside them. */
-const FULL_COLUMNS = [
-  "d.yaml",
-  "d.provenance",
-  "d.change_summary",
-  "d.change_type",
-  "d.runtime_md",
-  "d.prompt_hash",
-  "d.translator_version",
-  "d.translation_error",
-  "d.risk_profile",
-  "d.deprecation_reason",
-  "d.successor",
-];
+/** A version beside its line, and the organization of both. */
+const TABLES = `
+  definitions as d
+  join definition_lines as l on l.id = d.line_id
+  join organizations as o on o.id = d.org_id`;
 
-/** A version without its texts, as lists show it. */
-export interface DefinitionHeadRow {
+/** Why a document could not be rendered. */
+export interface TranslationErrorJson {
+  reason: string;
+  path: string;
+}
+
+export interface DefinitionRow {
   id: string;
   lineId: string;
   orgId: string;
@@ -94,15 +102,6 @@ export interface DefinitionHeadRow {
   uniqueExecutionCount: number;
   forkCount: number;
   starCount: number;
-}
-
-/** Why a document could not be rendered. */
-export interface TranslationErrorJson {
-  reason: string;
-  path: string;
-}
-
-export interface DefinitionRow extends DefinitionHeadRow {
   yaml: string;
   provenance: unknown;
   changeSummary: string | null;
@@ -116,23 +115,23 @@ export interface DefinitionRow extends DefinitionHeadRow {
   successor: string | null;
 }
 
-/** The columns of `DefinitionHeadRow`, in queries over `definitions as d`, `definition_lines as l`, `organizations as o`. */
-export function headColumns(sql: Sql) {
-  return sql`${sql(HEAD_COLUMNS)}, o.slug as org_slug`;
+/** A version together with what the API shows of it. */
+export interface ShownDefinitionRow extends DefinitionRow {
+  shown: Definition;
 }
 
 /** The columns and tables of `DefinitionRow`, for whatever names the version. */
 function selectDefinitions(sql: Sql) {
-  return sql`
-    select ${headColumns(sql)}, ${sql(FULL_COLUMNS)}
-    from definitions as d
-    join definition_lines as l on l.id = d.line_id
-    join organizations as o on o.id = d.org_id`;
+  return sql.unsafe(`select ${COLUMNS} from ${TABLES}`);
 }
 
 /** Finds a version by its id, whoever asks; `null` when there is none. */
-export async function findDefinitionById(sql: Sql, id: string): Promise<DefinitionRow | null> {
-  const [row] = await sql<DefinitionRow[]>`${selectDefinitions(sql)} where d.id = ${id}`;
+export async function findDefinitionById(sql: Sql, id: string): Promise<ShownDefinitionRow | null> {
+  const [row] = await sql<ShownDefinitionRow[]>`
+    select ${sql.unsafe(COLUMNS)}, row_to_json(shown) as shown
+    from ${sql.unsafe(TABLES)}
+    ${joinDefinition(sql, { includeYaml: true, includeRuntime: true })}
+    where d.id = ${id}`;
   return row ?? null;
 }
 
@@ -162,33 +161,73 @@ export async function findLatestDefinition(sql: Sql, lineId: string): Promise<De
 }
 
 /** What a name came to: whether there is such a line for the viewer at all, and the version in it. */
-export interface ResolvedDefinition {
+export interface ResolvedDefinition<Row = DefinitionRow> {
   hasLine: boolean;
-  definition: DefinitionRow | null;
+  definition: Row | null;
+}
+
+/** What a name is resolved by; without a version it stands for the highest that is published. */
+export type DefinitionQuery = DefinitionLineQuery & { version: string | null };
+
+/** Resolves a name on a read, to a version with all that it has. */
+export async function resolveDefinition(sql: Sql, query: DefinitionQuery): Promise<ResolvedDefinition> {
+  return resolveName<DefinitionRow>(sql, query, selectDefinitions(sql));
+}
+
+/** A version to be shown: the JSON text of a `Definition`, and what else an answer is made from. */
+export interface DefinitionTextRow {
+  id: string;
+  orgId: string;
+  type: DefinitionType;
+  deprecatedAt: string | null;
+  successor: string | null;
+  /** The document; `null` when it was not asked for. */
+  yaml: string | null;
+  json: string;
+}
+
+/** Resolves a name on a read, to a version as the API shows it; with `withDocument` its document stands beside that. */
+export async function resolveDefinitionText(
+  sql: Sql,
+  query: DefinitionQuery,
+  { withDocument, ...shown }: ShownTexts & { withDocument: boolean },
+): Promise<ResolvedDefinition<DefinitionTextRow>> {
+  return resolveName<DefinitionTextRow>(
+    sql,
+    query,
+    sql`
+      select
+        d.id, d.org_id, d.type, d.deprecated_at, d.successor,
+        ${sql.unsafe(withDocument ? "d.yaml" : "null as yaml")}, row_to_json(shown)::text as json
+      from ${sql.unsafe(TABLES)}
+      ${joinDefinition(sql, shown)}`,
+  );
 }
 
 /**
  * Resolves a name on a read (contract section 5): the line that was published first among those of which the viewer
  * may see any version; in it the version that is named, or else the highest that is published. The line is chosen
  * before the version, so that nobody's line is taken for another's because it has a version that the other lacks.
+ * `select` says what is read of versions `d`; a row has to have an id.
  */
-export async function resolveDefinition(
+async function resolveName<Row extends { id: string }>(
   sql: Sql,
-  query: DefinitionLineQuery & { version: string | null },
-): Promise<ResolvedDefinition> {
+  query: DefinitionQuery,
+  select: ReturnType<typeof selectDefinitions>,
+): Promise<ResolvedDefinition<Row>> {
   const isNamed = query.version === null ? sql`d.status = 'published'` : sql`d.version = ${query.version}`;
-  const [row] = await sql<(DefinitionRow | { id: null })[]>`
+  const [row] = await sql<(Row | { id: null })[]>`
     with line as (${visibleLine(sql, query)})
     select found.*
     from line
     left join lateral (
-      ${selectDefinitions(sql)}
+      ${select}
       where d.line_id = line.id and ${isVisible(sql, query.viewer)} and ${isNamed}
       order by d.version_major desc, d.version_minor desc, d.version_patch desc
       limit 1
     ) as found on true`;
   if (!row) return { hasLine: false, definition: null };
-  return { hasLine: true, definition: row.id === null ? null : row };
+  return { hasLine: true, definition: row.id === null ? null : (row as Row) };
 }
 
 /** The versions of a line in order, the lowest first. */

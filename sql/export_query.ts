@@ -9,6 +9,7 @@ import type { ExportColumn } from "../shared/export_column.ts";
 import { EXPORT_DATASETS, type ExportDataset } from "../shared/export_datasets.ts";
 import type { ExportSelection } from "../shared/export_selection.ts";
 import { type ExportFormat, RESOLVED_ISSUE_STATUSES } from "../shared/vocabulary.ts";
+import { isoText } from "./iso_text.ts";
 
 /** As code points, for PostgreSQL's ascii(). */
 const FORMULA_CODES = FORMULA_STARTS.map((character) => character.codePointAt(0)).join(", ");
@@ -21,11 +22,6 @@ function literal(value: string): string {
 
 function literals(values: readonly string[]): string {
   return values.map(literal).join(", ");
-}
-
-/** ISO 8601 in UTC with exactly three digits; the session's time zone is UTC. */
-function isoText(expression: string): string {
-  return `to_char(${expression}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 function jsonValue(column: ExportColumn): string {

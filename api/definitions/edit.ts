@@ -5,7 +5,7 @@ import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/audit_log.ts";
 import { deleteDraft } from "../../sql/definition_changes.ts";
 import { deleteEmptyLine, lockLine, upsertLine } from "../../sql/definition_lines.ts";
-import type { DefinitionRow } from "../../sql/definitions.ts";
+import type { ShownDefinitionRow } from "../../sql/definitions.ts";
 import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { requireAllowed } from "../require_allowed.ts";
@@ -19,7 +19,6 @@ import { type DefinitionDeps, requireDocument } from "./document.ts";
 import { CreateBody, type CreateDefinition, UpdateBody } from "./edit_bodies.ts";
 import { CREATE_DETAIL, DELETE_DETAIL, UPDATE_DETAIL } from "./edit_openapi.ts";
 import { addDraft, auditOf, type Writer } from "./new_draft.ts";
-import { presentDefinition } from "./present.ts";
 import { readProvenance } from "./provenance.ts";
 import { updateDefinition } from "./update_draft.ts";
 import { changeVersion, findWriter } from "./writing.ts";
@@ -35,7 +34,7 @@ export function editRoutes(deps: DefinitionDeps) {
         const writer = await findWriter(sql, caller, request);
         requireAllowed(mayWriteDefinitions(writer.org.role));
         const row = await createDefinition(deps, { writer, address, body });
-        return status(201, { data: presentDefinition(row) });
+        return status(201, { data: row.shown });
       },
       { access: "caller", params: DefinitionParams, body: CreateBody, detail: CREATE_DETAIL },
     )
@@ -45,7 +44,7 @@ export function editRoutes(deps: DefinitionDeps) {
         const address = parseVersionAddress(params);
         const writer = await findWriter(sql, caller, request);
         const row = await updateDefinition(deps, { writer, address, body: body ?? {} });
-        return { data: presentDefinition(row) };
+        return { data: row.shown };
       },
       { access: "caller", params: DefinitionParams, body: t.Optional(UpdateBody), detail: UPDATE_DETAIL },
     )
@@ -65,7 +64,7 @@ export function editRoutes(deps: DefinitionDeps) {
 export async function createDefinition(
   { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
-): Promise<DefinitionRow> {
+): Promise<ShownDefinitionRow> {
   const { writer, address, body } = given;
   const document = await requireDocument(documents, body.yaml, address);
   const provenance = readProvenance(body.provenance ?? null);

@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionVisibility } from "../../shared/vocabulary.ts";
 import { type ForkRow, insertFork } from "../../sql/definition_forks.ts";
 import { incrementForkCount, insertForkLine } from "../../sql/definition_lines.ts";
-import type { DefinitionRow } from "../../sql/definitions.ts";
+import type { DefinitionRow, ShownDefinitionRow } from "../../sql/definitions.ts";
 import { type DefinitionDeps, requireDocument } from "./document.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
 import { definitionNotFound } from "./reading.ts";
@@ -22,7 +22,7 @@ export interface ForkRequest {
 export async function forkDefinition(
   { sql, documents }: DefinitionDeps,
   given: { writer: Writer; source: DefinitionRow; wanted: ForkRequest },
-): Promise<{ definition: DefinitionRow; fork: ForkRow }> {
+): Promise<{ definition: ShownDefinitionRow; fork: ForkRow }> {
   const { writer, source: original, wanted } = given;
   const { type } = original;
   const { name, visibility = "private", displayName, description } = wanted;

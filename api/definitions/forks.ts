@@ -15,7 +15,6 @@ import type { DefinitionDeps } from "./document.ts";
 import { type ForkRequest, forkDefinition } from "./fork.ts";
 import { findForkRefusal, requireForkable } from "./forkable.ts";
 import { FORK_DETAIL, FORKABLE_DETAIL, FORKS_DETAIL, LINEAGE_DETAIL } from "./forks_openapi.ts";
-import { presentDefinition } from "./present.ts";
 import { presentFork, presentNamedVersion } from "./present_forks.ts";
 import { refuseQuery } from "./query_reader.ts";
 import { readScope, requireDefinition, requireLine } from "./reading.ts";
@@ -54,7 +53,7 @@ export function forkRoutes(deps: DefinitionDeps) {
         const { definition, fork } = await forkDefinition(deps, { writer, source, wanted: body });
         return status(201, {
           data: {
-            definition: presentDefinition(definition),
+            definition: definition.shown,
             fork: presentFork(fork),
             source: presentNamedVersion(source),
             warnings: [],

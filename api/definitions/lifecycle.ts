@@ -4,7 +4,7 @@ import { isDefinitionName } from "../../shared/definition_name.ts";
 import { isVersion } from "../../shared/definition_versions.ts";
 import { insertAuditEntry } from "../../sql/audit_log.ts";
 import { markDefinitionArchived, markDefinitionDeprecated } from "../../sql/definition_changes.ts";
-import type { DefinitionRow } from "../../sql/definitions.ts";
+import type { DefinitionRow, ShownDefinitionRow } from "../../sql/definitions.ts";
 import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { refuseInput } from "../validation_problems.ts";
@@ -13,7 +13,6 @@ import type { DefinitionDeps } from "./document.ts";
 import { ARCHIVE_DETAIL, DEPRECATE_DETAIL, PUBLISH_DETAIL } from "./lifecycle_openapi.ts";
 import { requireMove } from "./move.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
-import { presentDefinition } from "./present.ts";
 import { publishDefinition } from "./publish.ts";
 import { OPEN } from "./schemas.ts";
 import { refuseUnstorable } from "./storable_text.ts";
@@ -37,7 +36,7 @@ export function lifecycleRoutes(deps: DefinitionDeps) {
         const address = parseVersionAddress(params);
         const writer = await findWriter(sql, caller, request);
         const { row, warnings } = await publishDefinition(deps, { writer, address });
-        return { data: presentDefinition(row), warnings };
+        return { data: row.shown, warnings };
       },
       { access: "caller", params: DefinitionParams, detail: PUBLISH_DETAIL },
     )
@@ -46,7 +45,8 @@ export function lifecycleRoutes(deps: DefinitionDeps) {
       async ({ params, body, request, caller }) => {
         const address = parseVersionAddress(params);
         const writer = await findWriter(sql, caller, request);
-        return { data: presentDefinition(await deprecateDefinition(sql, { writer, address, body })) };
+        const row = await deprecateDefinition(sql, { writer, address, body });
+        return { data: row.shown };
       },
       { access: "caller", params: DefinitionParams, body: DeprecateBody, detail: DEPRECATE_DETAIL },
     )
@@ -55,7 +55,8 @@ export function lifecycleRoutes(deps: DefinitionDeps) {
       async ({ params, request, caller }) => {
         const address = parseVersionAddress(params);
         const writer = await findWriter(sql, caller, request);
-        return { data: presentDefinition(await archiveDefinition(sql, { writer, address })) };
+        const row = await archiveDefinition(sql, { writer, address });
+        return { data: row.shown };
       },
       { access: "caller", params: DefinitionParams, detail: ARCHIVE_DETAIL },
     );
@@ -76,7 +77,7 @@ function refuseSuccessor(successor: string, row: DefinitionRow): void {
 export async function deprecateDefinition(
   sql: Pool,
   given: { writer: Writer; address: VersionAddress; body: typeof DeprecateBody.static },
-): Promise<DefinitionRow> {
+): Promise<ShownDefinitionRow> {
   const { writer, body } = given;
   const { reason, successor = null } = body;
   return changeVersion(sql, given, async (tx, row) => {
@@ -95,7 +96,7 @@ export async function deprecateDefinition(
 export async function archiveDefinition(
   sql: Pool,
   given: { writer: Writer; address: VersionAddress },
-): Promise<DefinitionRow> {
+): Promise<ShownDefinitionRow> {
   return changeVersion(sql, given, async (tx, row) => {
     requireMove(row, "archived");
     const moved = await markDefinitionArchived(tx, row.id);

@@ -3,10 +3,9 @@ import { Elysia } from "elysia";
 import { listDefinitions } from "../../sql/definition_search.ts";
 import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
-import { conditionalJson } from "../conditional_json.ts";
+import { conditionalText } from "../conditional_json.ts";
 import { LIST_DEFINITIONS_DETAIL } from "./list_openapi.ts";
 import { parseListParameters } from "./list_parameters.ts";
-import { presentListItem } from "./present.ts";
 import { queryOf } from "./query_reader.ts";
 import { readScope } from "./reading.ts";
 
@@ -16,11 +15,11 @@ export function listRoutes({ sql }: { sql: Pool }) {
     async ({ request, visitor }) => {
       const parameters = parseListParameters(queryOf(request));
       const scope = await readScope(sql, visitor, request);
-      const { rows, total } = await listDefinitions(sql, { ...parameters, ...scope });
+      const { items, total } = await listDefinitions(sql, { ...parameters, ...scope });
       const { limit, offset } = parameters;
-      const hasMore = offset + rows.length < total;
-      const definitions = rows.map(presentListItem);
-      return conditionalJson(request, { data: { definitions, total, limit, offset, hasMore } });
+      const hasMore = offset + limit < total;
+      const rest = JSON.stringify({ total, limit, offset, hasMore }).slice(1);
+      return conditionalText(request, `{"data":{"definitions":[${items}],${rest}}`);
     },
     { publicAccess: true, detail: LIST_DEFINITIONS_DETAIL },
   );

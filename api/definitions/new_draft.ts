@@ -8,9 +8,9 @@ import { replaceDefinitionReferences } from "../../sql/definition_references.ts"
 import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
 import {
   type DefinitionContent,
-  type DefinitionRow,
   findDefinitionById,
   listVersionNumbers,
+  type ShownDefinitionRow,
 } from "../../sql/definitions.ts";
 import type { MembershipRow } from "../../sql/organization_members.ts";
 import type { Sql } from "../../sql/pool.ts";
@@ -45,7 +45,7 @@ export interface NewDraft {
  * Adds a version to a line that this transaction has locked. Throws VERSION_EXISTS when the line has it. Call inside
  * a transaction.
  */
-export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promise<DefinitionRow> {
+export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promise<ShownDefinitionRow> {
   const { lineId, document, columns, visibility, provenance, changeSummary = null } = draft;
   const { type, name, version } = document;
   const versions = await listVersionNumbers(tx, lineId);
@@ -92,7 +92,7 @@ export function auditOf(
 }
 
 /** The row that this transaction has just written. */
-export async function requireRow(tx: Sql, id: string): Promise<DefinitionRow> {
+export async function requireRow(tx: Sql, id: string): Promise<ShownDefinitionRow> {
   const row = await findDefinitionById(tx, id);
   if (!row) throw new Error(`Cannot find definition ${id}, which was there a moment ago`);
   return row;

@@ -8,7 +8,7 @@ import {
   lockDependencyGraph,
   replaceDefinitionReferences,
 } from "../../sql/definition_references.ts";
-import type { DefinitionRow } from "../../sql/definitions.ts";
+import type { DefinitionRow, ShownDefinitionRow } from "../../sql/definitions.ts";
 import type { Sql } from "../../sql/pool.ts";
 import type { VersionAddress } from "./address.ts";
 import { findDependencyCycle } from "./dependency_cycle.ts";
@@ -32,7 +32,7 @@ export interface Warning {
 export async function publishDefinition(
   { sql, documents }: DefinitionDeps,
   { writer, address }: { writer: Writer; address: VersionAddress },
-): Promise<{ row: DefinitionRow; warnings: Warning[] }> {
+): Promise<{ row: ShownDefinitionRow; warnings: Warning[] }> {
   const lineId = await requireOwnLine(sql, writer, address);
   return changePrepared(sql, {
     look: async (on) => {

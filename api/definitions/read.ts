@@ -1,17 +1,16 @@
 /** GET /definitions/:type/:name and /definitions/:type/@:orgSlug/:name: one definition, whole or in part. */
 import { Elysia } from "elysia";
 import { listDefinitionReferences } from "../../sql/definition_references.ts";
-import type { DefinitionRow } from "../../sql/definitions.ts";
+import { type DefinitionTextRow, resolveDefinitionText } from "../../sql/definitions.ts";
 import { findOrgBySlug } from "../../sql/orgs.ts";
 import type { Sql } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { conditionalText, joinJson } from "../conditional_json.ts";
-import { DefinitionParams, OrgDefinitionParams, parseAddress } from "./address.ts";
+import { type DefinitionAddress, DefinitionParams, OrgDefinitionParams, parseAddress } from "./address.ts";
 import type { DefinitionDeps } from "./document.ts";
-import { presentDefinition } from "./present.ts";
 import { queryOf, readQuery } from "./query_reader.ts";
 import { GET_DEFINITION_DETAIL, GET_ORG_DEFINITION_DETAIL } from "./read_openapi.ts";
-import { definitionNotFound, type ReadScope, readScope, requireDefinition, viewerOf } from "./reading.ts";
+import { definitionNotFound, type ReadScope, readScope, requireFound, viewerOf } from "./reading.ts";
 import { resolveReferences } from "./resolved_references.ts";
 
 export function readRoutes(deps: DefinitionDeps) {
@@ -24,8 +23,7 @@ export function readRoutes(deps: DefinitionDeps) {
         const address = parseAddress(params);
         const parts = parseParts(request);
         const scope = await readScope(sql, visitor, request);
-        const row = await requireDefinition(sql, { address, scope });
-        return answer(deps, { row, parts, scope, request });
+        return answer(deps, { address, parts, scope, request });
       },
       { publicAccess: true, params: DefinitionParams, detail: GET_DEFINITION_DETAIL },
     )
@@ -37,8 +35,7 @@ export function readRoutes(deps: DefinitionDeps) {
         const org = await findOrgBySlug(sql, params.orgSlug);
         if (!org) throw definitionNotFound(address, "definition");
         const scope = { viewer: viewerOf(visitor), orgId: org.id };
-        const row = await requireDefinition(sql, { address, scope });
-        return answer(deps, { row, parts, scope, request });
+        return answer(deps, { address, parts, scope, request });
       },
       { publicAccess: true, params: OrgDefinitionParams, detail: GET_ORG_DEFINITION_DETAIL },
     );
@@ -63,22 +60,20 @@ function parseParts(request: Request): Parts {
 
 async function answer(
   { sql, documents }: DefinitionDeps,
-  given: { row: DefinitionRow; parts: Parts; scope: ReadScope; request: Request },
+  given: { address: DefinitionAddress; parts: Parts; scope: ReadScope; request: Request },
 ): Promise<Response> {
-  const { row, parts, scope, request } = given;
-  const { includeYaml, includeRuntime, normalize } = parts;
-  const shown = {
-    ...presentDefinition(row, { includeYaml: includeYaml && !normalize, includeRuntime }),
-    ...(parts.includeRefs ? { refs: await listRefs(sql, row, scope) } : {}),
-  };
+  const { address, parts, scope, request } = given;
+  const { includeYaml, includeRuntime, includeRefs, normalize } = parts;
+  const shown = { includeYaml: includeYaml && !normalize, includeRuntime, withDocument: normalize };
+  const row = requireFound(address, await resolveDefinitionText(sql, { ...address, ...scope }, shown));
   const { type, yaml } = row;
-  const data = normalize
-    ? joinJson(shown, await documents.normalize({ type, yaml, includeYaml }))
-    : JSON.stringify(shown);
-  return conditionalText(request, `{"data":${data}}`, deprecationHeaders(row));
+  const objects = [row.json];
+  if (includeRefs) objects.push(JSON.stringify({ refs: await listRefs(sql, row, scope) }));
+  if (yaml !== null) objects.push(await documents.normalize({ type, yaml, includeYaml }));
+  return conditionalText(request, `{"data":${joinJson(objects)}}`, deprecationHeaders(row));
 }
 
-async function listRefs(sql: Sql, row: DefinitionRow, { viewer }: ReadScope) {
+async function listRefs(sql: Sql, row: DefinitionTextRow, { viewer }: ReadScope) {
   const { id, orgId } = row;
   const references = (await listDefinitionReferences(sql, id)).map((found) => ({ ...found, orgId }));
   const resolved = await resolveReferences(sql, { references, viewer });
@@ -92,7 +87,7 @@ async function listRefs(sql: Sql, row: DefinitionRow, { viewer }: ReadScope) {
 }
 
 /** RFC 9745 for the first, RFC 5829 for the second. */
-function deprecationHeaders(row: DefinitionRow): Record<string, string> {
+function deprecationHeaders(row: DefinitionTextRow): Record<string, string> {
   if (row.deprecatedAt === null) return {};
   const since = Math.floor(Date.parse(row.deprecatedAt) / 1000);
   const link = `</api/v1/definitions/${row.type}/${row.successor}>; rel="successor-version"`;

@@ -2,7 +2,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import { findVisibleLineId } from "../../sql/definition_lines.ts";
 import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
-import { type DefinitionRow, resolveDefinition } from "../../sql/definitions.ts";
+import { type DefinitionRow, type ResolvedDefinition, resolveDefinition } from "../../sql/definitions.ts";
 import type { Sql } from "../../sql/pool.ts";
 import { type Caller, unauthorized } from "../authenticate.ts";
 import { resolveOrg } from "../organization.ts";
@@ -39,7 +39,14 @@ export async function requireDefinition(
   sql: Sql,
   { address, scope }: { address: DefinitionAddress; scope: ReadScope },
 ): Promise<DefinitionRow> {
-  const { hasLine, definition } = await resolveDefinition(sql, { ...address, ...scope });
+  return requireFound(address, await resolveDefinition(sql, { ...address, ...scope }));
+}
+
+/** What an address was resolved to. Throws NOT_FOUND as `requireDefinition` does. */
+export function requireFound<Row>(
+  address: DefinitionAddress,
+  { hasLine, definition }: ResolvedDefinition<Row>,
+): Row {
   if (definition) return definition;
   throw definitionNotFound(address, hasLine ? "version" : "definition");
 }

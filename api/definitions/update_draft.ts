@@ -6,7 +6,7 @@ import { maySetDefinitionTier } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/audit_log.ts";
 import { updateDraft } from "../../sql/definition_changes.ts";
 import { replaceDefinitionReferences } from "../../sql/definition_references.ts";
-import type { DefinitionContent, DefinitionRow } from "../../sql/definitions.ts";
+import type { DefinitionContent, DefinitionRow, ShownDefinitionRow } from "../../sql/definitions.ts";
 import type { Sql } from "../../sql/pool.ts";
 import { requireAllowed } from "../require_allowed.ts";
 import { refuseInput } from "../validation_problems.ts";
@@ -27,7 +27,7 @@ const WORKFLOW_COLUMNS: readonly string[] = ["subdomain", "tags"];
 export async function updateDefinition(
   { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: VersionAddress; body: UpdateDefinition },
-): Promise<DefinitionRow> {
+): Promise<ShownDefinitionRow> {
   const { writer, address, body } = given;
   const { displayName, description, subdomain, tags, changeSummary } = body;
   const lineId = await requireOwnLine(sql, writer, address);

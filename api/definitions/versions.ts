@@ -50,7 +50,10 @@ export function versionRoutes({ sql, documents }: DefinitionDeps) {
         if (showsContent(mode)) requireAllowed(mayCompareContent(await findViewerTier(sql, scope.viewer)));
         const { type, name } = to;
         const compared = await documents.compare({ type, name, from: from.yaml, to: to.yaml, mode });
-        return conditionalText(request, joinJson(presentCompared({ from, to }, mode), compared));
+        return conditionalText(
+          request,
+          joinJson([JSON.stringify(presentCompared({ from, to }, mode)), compared]),
+        );
       },
       { publicAccess: true, params: DefinitionParams, detail: DIFF_DETAIL },
     );

@@ -1,6 +1,7 @@
 /** Definitions as a client handles them, and rows of them made straight in SQL. */
-import type { Definition } from "../../api/definitions/present.ts";
+
 import type { DefinitionStatus, DefinitionType, DefinitionVisibility } from "../../shared/vocabulary.ts";
+import type { Definition } from "../../sql/definition_json.ts";
 import type { Pool } from "../../sql/pool.ts";
 import type { TestApp, TestRequest } from "./app.ts";
 import type { OrgRow, Person } from "./factory.ts";

@@ -1,5 +1,5 @@
 /** Forks as a client handles them. */
-import type { Definition } from "../../api/definitions/present.ts";
+import type { Definition } from "../../sql/definition_json.ts";
 import type { TestApp } from "./app.ts";
 import { type Asker, ask, definitionOf, write } from "./definitions.ts";
 

@@ -46,7 +46,7 @@ test("many matches are read in the order of an index, a few in it by their slots
       for (let offset = 0; offset < MANY + 100; offset += 100) {
         const page = await listDefinitions(sql, { ...ALL, search: "common", sortBy, sortOrder, offset });
         expect(page.total).toBe(MANY + 2);
-        walked.push(...page.rows.map(({ id }) => id));
+        walked.push(...idsOf(page.items));
       }
       expect(walked).toHaveLength(MANY + 2);
       expect(walked).toEqual(await naiveOrder(sortBy, sortOrder));
@@ -98,11 +98,11 @@ test("transactions that change lines side by side, in any order, leave every bit
       }),
     ),
   );
-  const { rows, total } = await listDefinitions(sql, {
+  const { items, total } = await listDefinitions(sql, {
     ...ALL,
     filters: { ...ALL.filters, domain: "legal" },
   });
-  expect([total, rows.map(({ id }) => id).toSorted()]).toEqual([12, ids.toSorted()]);
+  expect([total, idsOf(items).toSorted()]).toEqual([12, ids.toSorted()]);
   // Each bit again, from what every listing says of itself.
   const wrong = await sql`
     select p.term, p.chunk
@@ -114,3 +114,7 @@ test("transactions that change lines side by side, in any order, leave every bit
     )`;
   expect([...wrong]).toEqual([]);
 });
+
+function idsOf(items: string): string[] {
+  return (JSON.parse(`[${items}]`) as { id: string }[]).map(({ id }) => id);
+}

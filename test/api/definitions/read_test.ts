@@ -186,3 +186,25 @@ test("a deprecated version says since when, and what comes after it", async () =
   ]);
   expect(await headersOf("alone")).toEqual([since, null]);
 });
+
+test("a read says of a definition what the write said, and a list the beginning of it", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const name = 'a "quoted" \\ name\tand \u{1f980}';
+  const provenance = { authorshipType: "automated", dialecticRounds: 3, optimizationRunId: name };
+  await createAgent(api, person, { name: "reviewer", visibility: "public", provenance });
+  const path = "/agent/reviewer@1.0.0";
+  const written = await definitionOf(await write(api, `${path}/publish`, person));
+  const read = await definitionOf(await ask(api, path, null));
+  expect(read).toEqual(written);
+  expect(Object.keys(read)).toEqual(Object.keys(written));
+  expect(read.provenance).toMatchObject(provenance);
+  const list = (await (await ask(api, "", null)).json()) as { data: { definitions: object[] } };
+  const [item = {}] = list.data.definitions;
+  expect(Object.entries(item)).toEqual(Object.entries(read).slice(0, Object.keys(item).length));
+  const { yaml, runtimeMd, ...others } = read;
+  const short = await ask(api, `${path}?includeYaml=false&includeRuntime=false`, null);
+  expect(Object.entries(await definitionOf(short))).toEqual(Object.entries(others));
+  const withYaml = await definitionOf(await ask(api, `${path}?includeRuntime=false`, null));
+  expect(withYaml).toEqual({ ...others, yaml } as typeof read);
+});
