@@ -32,7 +32,7 @@ export interface BenchSizes {
 }
 
 export const FULL_SIZES: BenchSizes = {
-  rounds: 5,
+  rounds: 3,
   loadRounds: 5,
   loadSeconds: 1,
   issues: [20_000, 200_000, 1_000_000],
