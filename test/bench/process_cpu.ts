@@ -17,6 +17,12 @@ export async function cpuSeconds(pid: number): Promise<number> {
   return (await readTimes(pid)).own;
 }
 
+/** Milliseconds of processor time that a process of one thread has used so far, to the nanosecond. */
+export async function busyMs(pid: number): Promise<number> {
+  const [nanoseconds] = (await readFile(`/proc/${pid}/schedstat`, "utf8")).split(" ");
+  return Number(nanoseconds) / 1e6;
+}
+
 /** Seconds that PostgreSQL has used so far: its main process, those that run, and those that have ended. */
 export async function serverCpuSeconds(postmaster: number): Promise<number> {
   const pids = (await readdir("/proc")).map(Number).filter(Number.isInteger);
