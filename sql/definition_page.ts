@@ -34,38 +34,48 @@ export interface PageQuery {
  */
 export async function listPage(sql: Sql, match: MatchQuery, page: PageQuery, cheap = CHEAP): Promise<string> {
   const { order, limit, listings } = page;
-  const levels = levelsOfPage(page);
-  const [first] = levels;
-  if (!first) return "";
-  const matches = levels.reduce((sum, { total }) => sum + total, 0);
-  if (matches * SORT_COST <= cheap) {
-    return listSorted(sql, upTo(match, levels), {
-      order,
-      levels: levels.map(({ level }) => level),
-      limit,
-      offset: first.offset,
-    });
-  }
   const segments: string[] = [];
   let left = limit;
-  for (const { level, total, offset } of levels) {
-    const segment = {
-      order,
-      level,
-      offset,
-      limit: Math.min(left, total - offset),
-      total,
-      density: total / listings,
-      cheap,
-    };
-    segments.push(await listSegment(sql, upTo(match, [{ level }]), segment));
+  for (const group of groupLevels(levelsOfPage(page), cheap)) {
+    const [first] = group;
+    const segment = { order, limit: Math.min(left, sumOf(group) - first.offset), offset: first.offset };
+    segments.push(
+      group.length > 1
+        ? await listSorted(sql, upTo(match, group), { ...segment, levels: group.map(({ level }) => level) })
+        : await listSegment(sql, upTo(match, group), {
+            ...segment,
+            ...{ level: first.level, total: first.total, density: first.total / listings, cheap },
+          }),
+    );
     left -= segment.limit;
   }
   return segments.join();
 }
 
+interface PageLevel extends LevelCount {
+  /** Rows of the level before the page. */
+  offset: number;
+}
+
+type LevelGroup = [PageLevel, ...PageLevel[]];
+
+/** Levels beside each other are listed together as long as sorting them is cheap: each list begins with all the bits. */
+function groupLevels(levels: readonly PageLevel[], cheap: number): LevelGroup[] {
+  const groups: LevelGroup[] = [];
+  for (const level of levels) {
+    const last = groups.at(-1);
+    if (last && (sumOf(last) + level.total) * SORT_COST <= cheap) last.push(level);
+    else groups.push([level]);
+  }
+  return groups;
+}
+
+function sumOf(levels: readonly LevelCount[]): number {
+  return levels.reduce((sum, { total }) => sum + total, 0);
+}
+
 /** The levels that a page takes rows from, with how many of each come before the page. */
-function levelsOfPage({ counts, limit, offset }: PageQuery) {
+function levelsOfPage({ counts, limit, offset }: PageQuery): PageLevel[] {
   let before = 0;
   return counts.flatMap(({ level, total }) => {
     const start = before;

@@ -91,6 +91,39 @@ async function expectSamePages(sql: Pool): Promise<void> {
   }
 }
 
+test("pages over several levels are the same, whichever of them are listed together", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await makeLines(sql);
+  const initials = await sql<{ term: string }[]>`
+    select distinct term from definition_postings where term like 'name1^%' order by term limit 6`;
+  const levels = initials.map(({ term }, level) => ({ level, part: 0, terms: [term] }));
+  const match: MatchQuery = {
+    viewer: { userId: null, boundOrgId: null },
+    orgId: null,
+    parts: [
+      ...filterParts({ ...ALL_DEFINITIONS, status: "published" }),
+      ...levels,
+      { level: levels.length, part: 0, terms: ["status=published"] },
+    ],
+  };
+  const counts = await countMatches(sql, match);
+  expect(counts).toHaveLength(levels.length + 1);
+  const total = counts.reduce((sum, count) => sum + count.total, 0);
+  const order = { sortBy: "createdAt", sortOrder: "desc" } as const;
+  const readAll = async (limit: number, cheap: number): Promise<string[]> => {
+    const read: string[] = [];
+    for (let offset = 0; offset < total; offset += limit) {
+      const items = await listPage(sql, match, { order, limit, offset, counts, listings: LINES }, cheap);
+      read.push(...(JSON.parse(`[${items}]`) as { id: string }[]).map(({ id }) => id));
+    }
+    return read;
+  };
+  const sorted = await readAll(total, Number.POSITIVE_INFINITY);
+  expect(new Set(sorted).size).toBe(total);
+  for (const cheap of [0, 100, 300]) expect([cheap, await readAll(17, cheap)]).toEqual([cheap, sorted]);
+}, 60_000);
+
 async function naiveOrder(sql: Pool, { sortBy, sortOrder }: DefinitionOrder): Promise<string[]> {
   const keys = {
     name: sql`d.name collate "C", d.id`,
