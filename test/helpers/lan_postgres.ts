@@ -1,4 +1,4 @@
-/** A PostgreSQL of a test's own that listens on a network, set up by `deploy/postgresql.conf`. */
+/** A PostgreSQL of a test's own that listens on a network, set up by `shared/deployment/postgresql.conf`. */
 import { appendFileSync, chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { chooseFreePort } from "./mail_server.ts";
 import { removeDirectory } from "./server.ts";
 import { waitFor } from "./wait_for.ts";
 
-const CONFIGURATION = new URL("../../deploy/postgresql.conf", import.meta.url);
+const CONFIGURATION = new URL("../../shared/deployment/postgresql.conf", import.meta.url);
 const START_TIMEOUT_MS = 30_000;
 
 export interface LanPostgres extends AsyncDisposable {

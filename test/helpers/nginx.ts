@@ -1,4 +1,4 @@
-/** A real nginx before API processes, configured by `deploy/nginx.conf`. */
+/** A real nginx before API processes, configured by `shared/deployment/nginx.conf`. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import type { LanHost } from "./lan.ts";
 import { chooseFreePort } from "./mail_server.ts";
 import { waitFor } from "./wait_for.ts";
 
-const CONFIGURATION = new URL("../../deploy/nginx.conf", import.meta.url);
+const CONFIGURATION = new URL("../../shared/deployment/nginx.conf", import.meta.url);
 
 export interface Nginx extends AsyncDisposable {
   url: string;

@@ -1,4 +1,4 @@
-/** A real PgBouncer in transaction mode before a database, configured by `deploy/pgbouncer.ini`. */
+/** A real PgBouncer in transaction mode before a database, configured by `shared/deployment/pgbouncer.ini`. */
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { chooseFreePort } from "./mail_server.ts";
 import { waitFor } from "./wait_for.ts";
 
-const CONFIGURATION = new URL("../../deploy/pgbouncer.ini", import.meta.url);
+const CONFIGURATION = new URL("../../shared/deployment/pgbouncer.ini", import.meta.url);
 
 export interface PgBouncer extends AsyncDisposable {
   /** The database's URL, but through the pooler. */
@@ -25,7 +25,7 @@ function withSettings(text: string, settings: Readonly<Record<string, string | n
   let result = text;
   for (const [name, value] of Object.entries(settings)) {
     const line = new RegExp(`^${name} = .*$`, "m");
-    if (!line.test(result)) throw new Error(`Cannot set ${name}: deploy/pgbouncer.ini does not`);
+    if (!line.test(result)) throw new Error(`Cannot set ${name}: shared/deployment/pgbouncer.ini does not`);
     result = result.replace(line, `${name} = ${value}`);
   }
   return result;

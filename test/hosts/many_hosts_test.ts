@@ -1,6 +1,6 @@
 /**
  * API processes and job runners on hosts of their own, behind nginx, with PgBouncer, PostgreSQL, a bucket and a mail
- * server elsewhere in the network; the configuration is that of `deploy/`. Needs root.
+ * server elsewhere in the network; the configuration is that of `shared/deployment/`. Needs root.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -40,7 +40,7 @@ const PORT = 3000;
 const RUNS_A_PROJECT = 5;
 /** More than the first parts of an upload, so that a build that is held has begun one. */
 const NOISE_MIB = 24;
-/** What deploy/sysctl.conf and deploy/postgresql.conf promise, the API's own 30 s, and some time to say so. */
+/** What sysctl.conf and postgresql.conf of shared/deployment/ promise, the API's own 30 s, and some time to say so. */
 const NOTICED_MS = 40_000;
 
 interface Host extends LanHost {
@@ -108,9 +108,9 @@ beforeAll(async () => {
 
 afterAll(() => opened.disposeAsync(), 30_000);
 
-/** The settings of deploy/sysctl.conf, as `sysctl` takes them. */
+/** The settings of shared/deployment/sysctl.conf, as `sysctl` takes them. */
 async function readSysctls(): Promise<string[]> {
-  const text = await readFile(new URL("../../deploy/sysctl.conf", import.meta.url), "utf8");
+  const text = await readFile(new URL("../../shared/deployment/sysctl.conf", import.meta.url), "utf8");
   return text.split("\n").flatMap((line) => (/^[a-z]/.test(line) ? [line.replaceAll(" ", "")] : []));
 }
 
