@@ -11,10 +11,10 @@ import type { DefinitionRow } from "../../sql/definitions.ts";
 import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { conditionalJson } from "../conditional_json.ts";
+import { queryOf, readQuery, refuseQuery } from "../query_reader.ts";
 import { DefinitionParams, parseAddress } from "./address.ts";
 import { DEPENDENCIES_DETAIL, DEPENDENTS_DETAIL } from "./dependencies_openapi.ts";
 import { walkDependencies } from "./dependency_walk.ts";
-import { queryOf, readQuery, refuseQuery } from "./query_reader.ts";
 import { type ReadScope, readScope, requireDefinition } from "./reading.ts";
 
 const DEFAULT_MAX_DEPTH = 10;

@@ -4,9 +4,9 @@ import { listDefinitions } from "../../sql/definition_search.ts";
 import type { Pool } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { conditionalText } from "../conditional_json.ts";
+import { queryOf } from "../query_reader.ts";
 import { LIST_DEFINITIONS_DETAIL } from "./list_openapi.ts";
 import { parseListParameters } from "./list_parameters.ts";
-import { queryOf } from "./query_reader.ts";
 import { readScope } from "./reading.ts";
 
 export function listRoutes({ sql }: { sql: Pool }) {

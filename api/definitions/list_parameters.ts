@@ -10,7 +10,7 @@ import {
 } from "../../shared/vocabulary.ts";
 import { DEFINITION_SORTS } from "../../sql/definition_order.ts";
 import type { DefinitionListQuery } from "../../sql/definition_search.ts";
-import { readQuery } from "./query_reader.ts";
+import { readQuery } from "../query_reader.ts";
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 100;

@@ -2,10 +2,10 @@
 import { Elysia, t } from "elysia";
 import { TRANSLATOR_VERSION } from "../../shared/translate/translate.ts";
 import { access } from "../access.ts";
+import { refuseQuery } from "../query_reader.ts";
 import { DefinitionParams, parseAddress, parseVersionAddress } from "./address.ts";
 import type { DefinitionDeps } from "./document.ts";
 import { EXAMPLE_YAML } from "./openapi.ts";
-import { refuseQuery } from "./query_reader.ts";
 import { retranslateDefinition } from "./retranslate.ts";
 import { OPEN } from "./schemas.ts";
 import { RETRANSLATE_DETAIL, TRANSLATOR_DETAIL, UPGRADE_DETAIL } from "./translation_openapi.ts";

@@ -11,11 +11,11 @@ import type { Sql } from "../../sql/pool.ts";
 import { access } from "../access.ts";
 import { conditionalJson, conditionalText, joinJson } from "../conditional_json.ts";
 import { DIFF_FORMATS, type DiffMode } from "../documents/compare_documents.ts";
+import { queryOf, readQuery } from "../query_reader.ts";
 import { requireAllowed } from "../require_allowed.ts";
 import { type Problem, refuseInput } from "../validation_problems.ts";
 import { DefinitionParams, parseLineAddress } from "./address.ts";
 import type { DefinitionDeps } from "./document.ts";
-import { queryOf, readQuery } from "./query_reader.ts";
 import { readScope, requireDefinition, requireLine } from "./reading.ts";
 import { DIFF_DETAIL, VERSIONS_DETAIL } from "./versions_openapi.ts";
 

@@ -4,7 +4,7 @@ import { toCamelCase } from "../../shared/export_column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/export_datasets.ts";
 import { rowJsonSchema } from "../../shared/export_json_schema.ts";
 import { access } from "../access.ts";
-import { refuseInput } from "../validation_problems.ts";
+import { refuseQuery } from "../query_reader.ts";
 import { DATASET_LIST_DETAIL } from "./openapi.ts";
 
 function present(dataset: ExportDataset) {
@@ -22,17 +22,11 @@ function present(dataset: ExportDataset) {
   };
 }
 
-/** As everywhere among the exports, nothing unknown is passed over. */
-function refuseParameters(query: URLSearchParams): void {
-  const problems = [...new Set(query.keys())].map((path) => ({ path, message: "is not a parameter here" }));
-  if (problems.length > 0) throw refuseInput(problems);
-}
-
 export function datasetListRoutes() {
   return new Elysia().use(access).get(
     "/export/datasets",
     ({ request }) => {
-      refuseParameters(new URL(request.url).searchParams);
+      refuseQuery(request);
       return { data: { datasets: EXPORT_DATASET_NAMES.map((name) => present(EXPORT_DATASETS[name])) } };
     },
     { publicAccess: true, detail: DATASET_LIST_DETAIL },

@@ -4,6 +4,7 @@ import { type ExportFilter, VISIBILITY_FLAGS, type VisibilityFlag } from "../../
 import { type ExportSelection, type ExportVisibility, toVisibility } from "../../shared/export_selection.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
+import { findUnknown } from "../query_reader.ts";
 import { type Problem, refuseInput } from "../validation_problems.ts";
 
 /** Bounds the SQL text that filters become. */
@@ -26,7 +27,7 @@ export interface ExportParameters {
 
 /** Throws VALIDATION_ERROR with every problem there is. */
 export function parseExportParameters(query: URLSearchParams, spec: ExportParameterSpec): ExportParameters {
-  const problems: Problem[] = findUnknown(query, spec);
+  const problems: Problem[] = findUnknown(query, namesOf(spec));
   const single = (name: string): string | null => {
     const values = query.getAll(name);
     if (values.length > 1) problems.push({ path: name, message: "must be given once" });
@@ -42,10 +43,9 @@ export function parseExportParameters(query: URLSearchParams, spec: ExportParame
   return parameters;
 }
 
-function findUnknown(query: URLSearchParams, spec: ExportParameterSpec): Problem[] {
-  const known = ["format", "as_of", ...spec.flags, ...spec.filters.map((filter) => filter.name)];
-  const unknown = [...new Set(query.keys())].filter((name) => !known.includes(name));
-  return unknown.map((path) => ({ path, message: `is not a parameter here; known are ${known.join(", ")}` }));
+/** The names of all parameters of such an export. */
+function namesOf(spec: ExportParameterSpec): string[] {
+  return ["format", "as_of", ...spec.flags, ...spec.filters.map((filter) => filter.name)];
 }
 
 function parseFormat(given: string | null, problems: Problem[]): ExportFormat {

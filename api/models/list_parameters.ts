@@ -1,5 +1,6 @@
 /** Reads the query parameters of GET /models: everything unknown, doubled or malformed is refused, never ignored. */
 import { MODEL_STATUSES, MODEL_TIERS, type ModelStatus, type ModelTier } from "../../shared/vocabulary.ts";
+import { findUnknown } from "../query_reader.ts";
 import { type Problem, refuseInput } from "../validation_problems.ts";
 import { CAPABILITIES, type Capability } from "./model_json.ts";
 
@@ -35,9 +36,7 @@ export interface ListParameters {
 
 /** Throws VALIDATION_ERROR with every problem there is. */
 export function parseListParameters(query: URLSearchParams): ListParameters {
-  const problems: Problem[] = [...new Set(query.keys())]
-    .filter((path) => !KNOWN.includes(path))
-    .map((path) => ({ path, message: `is not a parameter here; known are ${KNOWN.join(", ")}` }));
+  const problems = findUnknown(query, KNOWN);
   const read = createReader(query, problems);
   const parameters: ListParameters = {
     provider: read.text("provider"),

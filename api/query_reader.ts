@@ -1,6 +1,6 @@
 /** Reads query parameters that a schema cannot say: numbers in bounds, words of a list, and lists written in two ways. */
-import { isUuid } from "../../shared/uuid.ts";
-import { type Problem, refuseInput } from "../validation_problems.ts";
+import { isUuid } from "../shared/uuid.ts";
+import { type Problem, refuseInput } from "./validation_problems.ts";
 
 export interface QueryReader {
   /** A whole number within bounds, or `unset` where the parameter is left out. */
@@ -38,11 +38,16 @@ export function readQuery<Result>(query: URLSearchParams, read: (reader: QueryRe
     return query.getAll(name);
   };
   const result = read(openReader(valuesOf, (path, message) => void problems.push({ path, message })));
-  const others = [...new Set(query.keys())].filter((name) => !asked.has(name));
-  const known = asked.size > 0 ? `known are ${[...asked].join(", ")}` : "there are none";
-  problems.push(...others.map((path) => ({ path, message: `is not a parameter here; ${known}` })));
+  problems.push(...findUnknown(query, [...asked]));
   if (problems.length > 0) throw refuseInput(problems);
   return result;
+}
+
+/** A problem for each parameter that is none of these. */
+export function findUnknown(query: URLSearchParams, known: readonly string[]): Problem[] {
+  const others = [...new Set(query.keys())].filter((name) => !known.includes(name));
+  const choice = known.length > 0 ? `known are ${known.join(", ")}` : "there are none";
+  return others.map((path) => ({ path, message: `is not a parameter here; ${choice}` }));
 }
 
 /** Refuses every parameter, where there are none. Throws VALIDATION_ERROR. */
