@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { type Dashboard, type Member, openDashboard } from "../helpers/dashboard.ts";
+import { waitFor } from "../helpers/wait_for.ts";
 
 const DATASET_MAX_ROWS = 4;
 
@@ -263,10 +264,12 @@ test("who asked for an export is told by username, and the members are asked for
     const { username } = colleague.user;
     expect(told.toSorted()).toEqual(["you", username, username, formerly].toSorted());
   });
-  const asked = dashboard.api
-    .logLines()
-    .filter(({ route, callerId }) => route === "/api/v1/orgs/:slug/members" && callerId === member.user.id);
-  expect(asked).toHaveLength(1);
+  const asked = () =>
+    dashboard.api
+      .logLines()
+      .filter(({ route, callerId }) => route === "/api/v1/orgs/:slug/members" && callerId === member.user.id);
+  await waitFor(() => asked().length > 0);
+  expect(asked()).toHaveLength(1);
 });
 
 test("a viewer is told what a viewer may do, and downloads datasets", async () => {

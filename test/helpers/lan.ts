@@ -35,7 +35,9 @@ export async function openLan(): Promise<Lan> {
   const id = `ulr${high}x${low}`;
   const address = `${stem}.1`;
   const namespaces: string[] = [];
-  await ip("link", "add", id, "type", "bridge");
+  // Of its own: else it is the lowest of the hosts', and another one as soon as that host is cut off.
+  const hardwareAddress = [2, 0, 0, high, low, 1].map((byte) => byte.toString(16)).join(":");
+  await ip("link", "add", id, "address", hardwareAddress, "type", "bridge");
   const dispose = async () => {
     // The ends of the cables go with the namespaces.
     for (const namespace of namespaces) await ip("netns", "delete", namespace);

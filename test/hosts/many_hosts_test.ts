@@ -177,7 +177,13 @@ test("both APIs are asked, and know the client behind nginx, who cannot make up 
   const ask = (id: string) =>
     edge.request("/api/v1/models/providers", { headers: { ...headers, "x-request-id": id } });
   await Promise.all(ids.map(async (id) => (await ask(id)).arrayBuffer()));
-  const lines = apis.map((api) => api.logLines().filter((line) => ids.includes(String(line["requestId"]))));
+  const linesOf = (api: ServiceProcess) =>
+    api.logLines().filter((line) => ids.includes(String(line["requestId"])));
+  // An answer may be here before its line is.
+  const lines = await waitFor(() => {
+    const told = apis.map(linesOf);
+    return told.flat().length === ids.length ? told : null;
+  }, 10_000);
   expect(lines.map((list) => list.length > 0)).toEqual([true, true]);
   expect(new Set(lines.flat().map((line) => line["address"]))).toEqual(new Set([here]));
 });
