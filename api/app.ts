@@ -5,6 +5,7 @@ import type { Log } from "../shared/log.ts";
 import type { Boss } from "../sql/boss.ts";
 import type { Pool } from "../sql/pool.ts";
 import type { Replica } from "../sql/replica.ts";
+import type { RowTexts } from "../sql/row_texts.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import type { CallerMemory } from "./caller_memory.ts";
@@ -40,6 +41,8 @@ export interface AppDeps {
   boss: Boss;
   /** Where the texts of definitions are read. */
   documents: Documents;
+  /** JSON of definitions that were read before. */
+  texts: RowTexts;
   /** The catalogue of models. */
   catalog: CatalogMemory;
   /** Who is calling. */

@@ -10,6 +10,7 @@ import { requireDirectConnection, requireSameDatabase } from "../sql/direct_conn
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool, type Pool } from "../sql/pool.ts";
 import { openReplica, type Replica } from "../sql/replica.ts";
+import { RowTexts } from "../sql/row_texts.ts";
 import { type AppDeps, buildApp } from "./app.ts";
 import { openCallerMemory } from "./caller_memory.ts";
 import { openDocuments } from "./documents/documents.ts";
@@ -82,7 +83,8 @@ async function main(): Promise<void> {
   const callers = openCallerMemory({ sql: directSql, log });
   const leaving = new AbortController();
   const deps = {
-    ...{ config, sql, exportSql, replica, boss, documents, catalog, callers, log, metrics },
+    ...{ config, sql, exportSql, replica, boss, log, metrics },
+    ...{ documents, texts: new RowTexts(), catalog, callers },
     leaving: leaving.signal,
   };
   const server = listenOrRefuse(deps);

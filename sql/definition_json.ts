@@ -5,6 +5,7 @@
 import type { DefinitionRow } from "./definitions.ts";
 import { isoText } from "./iso_text.ts";
 import type { Sql } from "./pool.ts";
+import { rowVersion } from "./row_texts.ts";
 
 /** What an item of a list and a full definition have in common; there are no prices yet, and nothing is curated. */
 const HEAD_FIELDS = `
@@ -37,6 +38,9 @@ const HEAD_FIELDS = `
   'free' as "minSubscription",
   null as "catalogueTier",
   ${isoText("l.first_published_at")} as "releasedAt"`;
+
+/** Of all rows that the fields are read from. */
+export const DEFINITION_VERSION = rowVersion("d", "l", "o");
 
 /** Which of a definition's texts are shown. */
 export interface ShownTexts {

@@ -150,13 +150,23 @@ function count<Item>(items: readonly Item[], isCounted: (item: Item) => boolean)
 export async function countMatches(sql: Sql, query: MatchQuery): Promise<LevelCount[]> {
   return sql<LevelCount[]>`
     with ${matchTiers(sql, query)}
+    ${levelCounts(sql)}
+    order by level`;
+}
+
+/** Selects a `LevelCount` for each level of `tiers`. */
+export function levelCounts(sql: Sql) {
+  return sql`
     select level, sum(bit_count(bits))::bigint as total
     from tiers
-    group by level
-    order by level`;
+    group by level`;
 }
 
 export interface LevelCount {
   level: number;
   total: number;
+}
+
+export function sumOf(counts: readonly LevelCount[]): number {
+  return counts.reduce((sum, { total }) => sum + total, 0);
 }

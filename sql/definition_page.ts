@@ -1,5 +1,5 @@
-/** A page of a list of definitions, read in the way that costs least: matches sorted, or an order walked through. */
-import type { LevelCount, MatchQuery } from "./definition_matches.ts";
+/** A page of a list of definitions, found in the way that costs least: matches sorted, or an order walked through. */
+import { type LevelCount, type MatchQuery, sumOf } from "./definition_matches.ts";
 import {
   type Bucket,
   bucketKey,
@@ -8,6 +8,7 @@ import {
   sortsByLine,
 } from "./definition_order.ts";
 import { listInOrder, listSorted } from "./definition_page_rows.ts";
+import type { PageEntry } from "./definition_page_steps.ts";
 import type { Sql } from "./pool.ts";
 
 /** Microseconds, as measured on a registry of 100,000 lines: looking up a match by its slot and sorting it, … */
@@ -17,6 +18,16 @@ const WALK_COST = 0.2;
 const WALK_LINES_COST = 1;
 /** … and what a page may cost before an order is narrowed down to some of its buckets, which costs as much. */
 const CHEAP = 1500;
+/** A page that is listed while its matches are counted saves a look at all the bits. */
+const CHEAP_WHILE_COUNTED = 2500;
+
+/** How many matches may be sorted, and how many listings walked past, while matches are counted. */
+export function mostWhileCounted(order: DefinitionOrder): { mostSorted: number; mostWalked: number } {
+  return {
+    mostSorted: CHEAP_WHILE_COUNTED / SORT_COST,
+    mostWalked: CHEAP_WHILE_COUNTED / walkCostOf(order),
+  };
+}
 
 export interface PageQuery {
   order: DefinitionOrder;
@@ -29,27 +40,32 @@ export interface PageQuery {
 }
 
 /**
- * Lists a page, as JSON texts with commas between them: level after level, each in the order that is asked for. With
- * nothing `cheap`, every order is narrowed down as far as it can be.
+ * Lists a page: level after level, each in the order that is asked for. With nothing `cheap`, every order is narrowed
+ * down as far as it can be.
  */
-export async function listPage(sql: Sql, match: MatchQuery, page: PageQuery, cheap = CHEAP): Promise<string> {
+export async function listPage(
+  sql: Sql,
+  match: MatchQuery,
+  page: PageQuery,
+  cheap = CHEAP,
+): Promise<PageEntry[]> {
   const { order, limit, listings } = page;
-  const segments: string[] = [];
+  const entries: PageEntry[] = [];
   let left = limit;
   for (const group of groupLevels(levelsOfPage(page), cheap)) {
     const [first] = group;
     const segment = { order, limit: Math.min(left, sumOf(group) - first.offset), offset: first.offset };
-    segments.push(
+    const listed =
       group.length > 1
         ? await listSorted(sql, upTo(match, group), { ...segment, levels: group.map(({ level }) => level) })
         : await listSegment(sql, upTo(match, group), {
             ...segment,
             ...{ level: first.level, total: first.total, density: first.total / listings, cheap },
-          }),
-    );
+          });
+    entries.push(...listed);
     left -= segment.limit;
   }
-  return segments.join();
+  return entries;
 }
 
 interface PageLevel extends LevelCount {
@@ -68,10 +84,6 @@ function groupLevels(levels: readonly PageLevel[], cheap: number): LevelGroup[] 
     else groups.push([level]);
   }
   return groups;
-}
-
-function sumOf(levels: readonly LevelCount[]): number {
-  return levels.reduce((sum, { total }) => sum + total, 0);
 }
 
 /** The levels that a page takes rows from, with how many of each come before the page. */
@@ -118,7 +130,7 @@ interface Stretch {
 }
 
 /** Narrows the order down to a stretch that is cheap to sort or to walk through, and lists the segment from it. */
-async function listSegment(sql: Sql, match: MatchQuery, segment: Segment): Promise<string> {
+async function listSegment(sql: Sql, match: MatchQuery, segment: Segment): Promise<PageEntry[]> {
   const { order, level, total, limit, offset, cheap } = segment;
   let stretch: Stretch = { buckets: [], matches: total, offset, previous: null };
   for (let depth = 1; leastCost(stretch, segment) > cheap && stretch.buckets.length <= 1; depth += 1) {
@@ -153,7 +165,11 @@ function sortCost({ matches }: Stretch): number {
 
 /** As if the matches were spread evenly. */
 function walkCost({ offset }: Stretch, { order, limit, density }: Segment): number {
-  return ((offset + limit) / density) * (sortsByLine(order) ? WALK_LINES_COST : WALK_COST);
+  return ((offset + limit) / density) * walkCostOf(order);
+}
+
+function walkCostOf(order: DefinitionOrder): number {
+  return sortsByLine(order) ? WALK_LINES_COST : WALK_COST;
 }
 
 /** Those buckets of a stretch that hold `limit` rows after its offset; `null` when there are no buckets. */

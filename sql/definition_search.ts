@@ -1,19 +1,24 @@
 /** Lists of definitions: filtered, searched, sorted, a page at a time (contract section 5). */
-import { countMatches, type LevelCount, type MatchQuery } from "./definition_matches.ts";
-import type { DefinitionSort } from "./definition_order.ts";
-import { listPage } from "./definition_page.ts";
+import type { JsonText } from "../shared/json_text.ts";
+import { type CountedPage, countAndList } from "./definition_counted_page.ts";
+import { readItems } from "./definition_items.ts";
+import { countMatches, type MatchQuery, sumOf } from "./definition_matches.ts";
+import type { DefinitionOrder, DefinitionSort } from "./definition_order.ts";
+import { listPage, mostWhileCounted } from "./definition_page.ts";
 import { type DefinitionFilters, filterParts, type PostingPart } from "./definition_terms.ts";
 import type { DefinitionViewer } from "./definition_visibility.ts";
 import {
   findSearchWords,
   findSimilarWords,
-  isFar,
+  LAST_LEVEL,
+  LAST_NEAR_LEVEL,
   nearParts,
   rankedParts,
   type SearchWord,
   widestParts,
 } from "./definition_words.ts";
 import type { Pool, Sql } from "./pool.ts";
+import type { RowTexts } from "./row_texts.ts";
 
 export interface DefinitionListQuery {
   viewer: DefinitionViewer;
@@ -30,59 +35,62 @@ export interface DefinitionListQuery {
 }
 
 export interface DefinitionPage {
-  /** JSON texts with commas between them. */
-  items: string;
+  items: JsonText[];
   /** Of all pages; exact. */
   total: number;
 }
 
 /** Lists a page, and how many there are, as of one moment. */
-export async function listDefinitions(sql: Pool, query: DefinitionListQuery): Promise<DefinitionPage> {
+export async function listDefinitions(
+  { sql, texts }: { sql: Pool; texts: RowTexts },
+  query: DefinitionListQuery,
+): Promise<DefinitionPage> {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
-    const { viewer, orgId, filters, sortBy, sortOrder, limit, offset } = query;
+    const { viewer, orgId, filters, search, sortBy, sortOrder, limit, offset } = query;
     const base: MatchQuery = { viewer, orgId, parts: filterParts(filters) };
+    const order: DefinitionOrder = { sortBy: sortBy ?? "createdAt", sortOrder };
     // Both are sent at once, and done one after the other.
-    const [listings, { match, counts }] = await Promise.all([
+    const [, { match, counts, listings, entries }] = await Promise.all([
       prepareSearch(tx),
-      findMatches(tx, base, query),
+      findMatches(tx, base, { search, isRanked: sortBy === null, order, limit, offset }),
     ]);
-    const total = sumOf(counts);
-    const order = { sortBy: sortBy ?? "createdAt", sortOrder } as const;
-    const items = total > offset ? await listPage(tx, match, { order, limit, offset, counts, listings }) : "";
-    return { items, total };
+    const page = entries ?? (await listPage(tx, match, { order, limit, offset, counts, listings }));
+    return { items: await readItems(tx, texts, page), total: sumOf(counts) };
   });
 }
 
 /**
- * Sets what the planner may do until the transaction ends, and returns how many listings there are: a bound that is
- * close, as slots of versions that are gone stay empty. The planner cannot know how many bits are set: workers, compiled
- * code, sorting everything, and planning anew each time cost more than the whole page. Two letters in each other's place
- * leave few trigrams of a short word.
+ * Sets what the planner may do until the transaction ends. It cannot know how many bits are set: workers, compiled code,
+ * sorting everything, reading small tables whole for every row, and planning anew each time cost more than the page. Two
+ * letters in each other's place leave few trigrams of a short word.
  */
-async function prepareSearch(sql: Sql): Promise<number> {
-  const [row] = await sql<[{ listings: number }]>`
+async function prepareSearch(sql: Sql): Promise<void> {
+  await sql`
     select
-      (select coalesce(max(slot) + 1, 0) from definition_listings) as listings,
       set_config('max_parallel_workers_per_gather', '0', true),
       set_config('jit', 'off', true),
       set_config('enable_sort', 'off', true),
+      set_config('enable_seqscan', 'off', true),
       set_config('plan_cache_mode', 'force_generic_plan', true),
       set_config('pg_trgm.similarity_threshold', '0.15', true)`;
-  return row.listings;
 }
 
-interface Matches {
+interface Matches extends CountedPage {
   match: MatchQuery;
-  counts: readonly LevelCount[];
 }
 
-type SearchQuery = Pick<DefinitionListQuery, "search" | "sortBy" | "limit" | "offset">;
+interface WordQuery extends Pick<DefinitionListQuery, "search" | "limit" | "offset"> {
+  /** Whether the best matches come first. */
+  isRanked: boolean;
+  /** Of matches that are as good as each other. */
+  order: DefinitionOrder;
+}
 
-async function findMatches(sql: Sql, base: MatchQuery, query: SearchQuery): Promise<Matches> {
+async function findMatches(sql: Sql, base: MatchQuery, query: WordQuery): Promise<Matches> {
   const { search } = query;
-  if (search === null) return { match: base, counts: await countMatches(sql, base) };
+  if (search === null) return matchParts(sql, base, { ...query, parts: [] });
   const words = await findSearchWords(sql, search);
-  if (words.length === 0) return { match: base, counts: [] };
+  if (words.length === 0) return { match: base, counts: [], listings: 0, entries: [] };
   const matches = await matchWords(sql, base, { ...query, search, words });
   if (sumOf(matches.counts) > 0) return matches;
   const meant = await forgiveSlips(sql, base, words);
@@ -93,18 +101,39 @@ async function findMatches(sql: Sql, base: MatchQuery, query: SearchQuery): Prom
 async function matchWords(
   sql: Sql,
   base: MatchQuery,
-  query: SearchQuery & { search: string; words: readonly SearchWord[] },
+  query: WordQuery & { search: string; words: readonly SearchWord[] },
 ): Promise<Matches> {
-  const { search, words, sortBy, limit, offset } = query;
-  const matchParts = async (parts: readonly PostingPart[]): Promise<Matches> => {
-    const match = { ...base, parts: [...base.parts, ...parts] };
-    return { match, counts: await countMatches(sql, match) };
-  };
-  if (sortBy !== null) return matchParts(widestParts(words));
-  const near = await matchParts(nearParts(words, search));
-  const far = sumOf(near.counts.filter(({ level }) => isFar(level)));
+  const { search, words, isRanked, limit, offset } = query;
+  if (!isRanked) return matchParts(sql, base, { ...query, parts: widestParts(words) });
+  const ranked = () => matchParts(sql, base, { ...query, parts: rankedParts(words, search) });
+  // Names that have several words fill no page.
+  if (words.length > 1) return ranked();
+  const near = await matchParts(sql, base, {
+    ...query,
+    parts: nearParts(words, search),
+    lastLevel: LAST_NEAR_LEVEL,
+  });
+  const far = sumOf(near.counts.filter(({ level }) => level > LAST_NEAR_LEVEL));
   const isEnough = far === 0 || offset + limit <= sumOf(near.counts) - far;
-  return isEnough ? near : matchParts(rankedParts(words, search));
+  return isEnough ? near : ranked();
+}
+
+async function matchParts(
+  sql: Sql,
+  base: MatchQuery,
+  {
+    parts,
+    lastLevel = LAST_LEVEL,
+    ...query
+  }: WordQuery & { parts: readonly PostingPart[]; lastLevel?: number },
+): Promise<Matches> {
+  const match = { ...base, parts: [...base.parts, ...parts] };
+  const { order, limit, offset } = query;
+  const page = await countAndList(sql, match, {
+    ...{ order, limit, offset, lastLevel },
+    ...mostWhileCounted(order),
+  });
+  return { match, ...page };
 }
 
 /**
@@ -123,8 +152,4 @@ async function forgiveSlips(
     meant.push(sumOf(counts) > 0 ? word : { ...word, kin: await findSimilarWords(sql, word.word) });
   }
   return meant.every((word, index) => word === words[index]) ? null : meant;
-}
-
-function sumOf(counts: readonly LevelCount[]): number {
-  return counts.reduce((sum, { total }) => sum + total, 0);
 }

@@ -121,10 +121,10 @@ export function widestParts(words: readonly SearchWord[]): PostingPart[] {
   }));
 }
 
-/** Whether only `rankedParts` tell how well such a match answers. */
-export function isFar(level: number): boolean {
-  return level > SEARCH_LEVELS.inTitle;
-}
+/** Only `rankedParts` tell how well a match after this level answers. */
+export const LAST_NEAR_LEVEL: number = SEARCH_LEVELS.inTitle;
+/** The widest. */
+export const LAST_LEVEL: number = SEARCH_LEVELS.anywhere;
 
 /** Where words are: in the name, in name or display name, anywhere. */
 type Place = "name" | "title" | "text";

@@ -9,7 +9,7 @@ import type {
   DefinitionType,
   DefinitionVisibility,
 } from "../shared/vocabulary.ts";
-import { type Definition, joinDefinition, type ShownTexts } from "./definition_json.ts";
+import { type Definition, joinDefinition } from "./definition_json.ts";
 import { type DefinitionLineQuery, visibleLine } from "./definition_lines.ts";
 import { isVisible } from "./definition_visibility.ts";
 import type { Sql } from "./pool.ts";
@@ -59,7 +59,7 @@ const COLUMNS = `
   o.slug as org_slug`;
 
 /** A version beside its line, and the organization of both. */
-const TABLES = `
+export const DEFINITION_TABLES = `
   definitions as d
   join definition_lines as l on l.id = d.line_id
   join organizations as o on o.id = d.org_id`;
@@ -122,14 +122,14 @@ export interface ShownDefinitionRow extends DefinitionRow {
 
 /** The columns and tables of `DefinitionRow`, for whatever names the version. */
 function selectDefinitions(sql: Sql) {
-  return sql.unsafe(`select ${COLUMNS} from ${TABLES}`);
+  return sql.unsafe(`select ${COLUMNS} from ${DEFINITION_TABLES}`);
 }
 
 /** Finds a version by its id, whoever asks; `null` when there is none. */
 export async function findDefinitionById(sql: Sql, id: string): Promise<ShownDefinitionRow | null> {
   const [row] = await sql<ShownDefinitionRow[]>`
     select ${sql.unsafe(COLUMNS)}, row_to_json(shown) as shown
-    from ${sql.unsafe(TABLES)}
+    from ${sql.unsafe(DEFINITION_TABLES)}
     ${joinDefinition(sql, { includeYaml: true, includeRuntime: true })}
     where d.id = ${id}`;
   return row ?? null;
@@ -174,43 +174,13 @@ export async function resolveDefinition(sql: Sql, query: DefinitionQuery): Promi
   return resolveName<DefinitionRow>(sql, query, selectDefinitions(sql));
 }
 
-/** A version to be shown: the JSON text of a `Definition`, and what else an answer is made from. */
-export interface DefinitionTextRow {
-  id: string;
-  orgId: string;
-  type: DefinitionType;
-  deprecatedAt: string | null;
-  successor: string | null;
-  /** The document; `null` when it was not asked for. */
-  yaml: string | null;
-  json: string;
-}
-
-/** Resolves a name on a read, to a version as the API shows it; with `withDocument` its document stands beside that. */
-export async function resolveDefinitionText(
-  sql: Sql,
-  query: DefinitionQuery,
-  { withDocument, ...shown }: ShownTexts & { withDocument: boolean },
-): Promise<ResolvedDefinition<DefinitionTextRow>> {
-  return resolveName<DefinitionTextRow>(
-    sql,
-    query,
-    sql`
-      select
-        d.id, d.org_id, d.type, d.deprecated_at, d.successor,
-        ${sql.unsafe(withDocument ? "d.yaml" : "null as yaml")}, row_to_json(shown)::text as json
-      from ${sql.unsafe(TABLES)}
-      ${joinDefinition(sql, shown)}`,
-  );
-}
-
 /**
  * Resolves a name on a read (contract section 5): the line that was published first among those of which the viewer
  * may see any version; in it the version that is named, or else the highest that is published. The line is chosen
  * before the version, so that nobody's line is taken for another's because it has a version that the other lacks.
  * `select` says what is read of versions `d`; a row has to have an id.
  */
-async function resolveName<Row extends { id: string }>(
+export async function resolveName<Row extends { id: string }>(
   sql: Sql,
   query: DefinitionQuery,
   select: ReturnType<typeof selectDefinitions>,

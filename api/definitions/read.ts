@@ -1,19 +1,27 @@
 /** GET /definitions/:type/:name and /definitions/:type/@:orgSlug/:name: one definition, whole or in part. */
 import { Elysia } from "elysia";
+import { decodeJson } from "../../shared/json_text.ts";
 import { listDefinitionReferences } from "../../sql/definition_references.ts";
-import { type DefinitionTextRow, resolveDefinitionText } from "../../sql/definitions.ts";
+import { type DefinitionTextRow, resolveDefinitionText } from "../../sql/definition_texts.ts";
 import { findOrgBySlug } from "../../sql/orgs.ts";
 import type { Sql } from "../../sql/pool.ts";
 import { access } from "../access.ts";
-import { conditionalText, joinJson } from "../conditional_json.ts";
+import { conditionalParts, conditionalText, joinJson } from "../conditional_json.ts";
 import { queryOf, readQuery } from "../query_reader.ts";
 import { type DefinitionAddress, DefinitionParams, OrgDefinitionParams, parseAddress } from "./address.ts";
 import type { DefinitionDeps } from "./document.ts";
 import { GET_DEFINITION_DETAIL, GET_ORG_DEFINITION_DETAIL } from "./read_openapi.ts";
-import { definitionNotFound, type ReadScope, readScope, requireFound, viewerOf } from "./reading.ts";
+import {
+  definitionNotFound,
+  type ReadDeps,
+  type ReadScope,
+  readScope,
+  requireFound,
+  viewerOf,
+} from "./reading.ts";
 import { resolveReferences } from "./resolved_references.ts";
 
-export function readRoutes(deps: DefinitionDeps) {
+export function readRoutes(deps: DefinitionDeps & ReadDeps) {
   const { sql } = deps;
   return new Elysia({ prefix: "/definitions/:type" })
     .use(access)
@@ -59,18 +67,20 @@ function parseParts(request: Request): Parts {
 }
 
 async function answer(
-  { sql, documents }: DefinitionDeps,
+  deps: DefinitionDeps & ReadDeps,
   given: { address: DefinitionAddress; parts: Parts; scope: ReadScope; request: Request },
 ): Promise<Response> {
   const { address, parts, scope, request } = given;
   const { includeYaml, includeRuntime, includeRefs, normalize } = parts;
   const shown = { includeYaml: includeYaml && !normalize, includeRuntime, withDocument: normalize };
-  const row = requireFound(address, await resolveDefinitionText(sql, { ...address, ...scope }, shown));
+  const row = requireFound(address, await resolveDefinitionText(deps, { ...address, ...scope }, shown));
+  const headers = deprecationHeaders(row);
   const { type, yaml } = row;
-  const objects = [row.json];
-  if (includeRefs) objects.push(JSON.stringify({ refs: await listRefs(sql, row, scope) }));
-  if (yaml !== null) objects.push(await documents.normalize({ type, yaml, includeYaml }));
-  return conditionalText(request, `{"data":${joinJson(objects)}}`, deprecationHeaders(row));
+  const more: string[] = [];
+  if (includeRefs) more.push(JSON.stringify({ refs: await listRefs(deps.sql, row, scope) }));
+  if (yaml !== null) more.push(await deps.documents.normalize({ type, yaml, includeYaml }));
+  if (more.length === 0) return conditionalParts(request, ['{"data":', row.text, "}"], headers);
+  return conditionalText(request, `{"data":${joinJson([decodeJson(row.text), ...more])}}`, headers);
 }
 
 async function listRefs(sql: Sql, row: DefinitionTextRow, { viewer }: ReadScope) {

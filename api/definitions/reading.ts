@@ -3,10 +3,18 @@ import { ApiError } from "../../shared/errors.ts";
 import { findVisibleLineId } from "../../sql/definition_lines.ts";
 import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
 import { type DefinitionRow, type ResolvedDefinition, resolveDefinition } from "../../sql/definitions.ts";
-import type { Sql } from "../../sql/pool.ts";
+import type { Pool, Sql } from "../../sql/pool.ts";
+import type { RowTexts } from "../../sql/row_texts.ts";
 import { type Caller, unauthorized } from "../authenticate.ts";
 import { resolveOrg } from "../organization.ts";
 import { type DefinitionAddress, spell } from "./address.ts";
+
+/** What lists of definitions work with. */
+export interface ReadDeps {
+  sql: Pool;
+  /** JSON of definitions that were read before. */
+  texts: RowTexts;
+}
 
 /** Where a read looks. */
 export interface ReadScope {

@@ -8,10 +8,11 @@ import { forkRoutes } from "./forks.ts";
 import { lifecycleRoutes } from "./lifecycle.ts";
 import { listRoutes } from "./list.ts";
 import { readRoutes } from "./read.ts";
+import type { ReadDeps } from "./reading.ts";
 import { translationRoutes } from "./translation.ts";
 import { versionRoutes } from "./versions.ts";
 
-export function definitionRoutes(deps: DefinitionDeps) {
+export function definitionRoutes(deps: DefinitionDeps & ReadDeps) {
   return new Elysia()
     .use(translationRoutes(deps))
     .use(lifecycleRoutes(deps))

@@ -15,6 +15,7 @@ import { openQueue } from "../../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../sql/connections.ts";
 import { openPool } from "../../sql/pool.ts";
 import { openReplica } from "../../sql/replica.ts";
+import { RowTexts } from "../../sql/row_texts.ts";
 import { openContract } from "./contract.ts";
 import { openTestDatabase, type TestDatabase } from "./database.ts";
 import { createFactory, type Factory } from "./factory.ts";
@@ -123,6 +124,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       throw error;
     }),
     documents: openDocuments(),
+    texts: new RowTexts(),
     // It follows nothing by itself: tests say when there is something new.
     catalog: openCatalogMemory({ sql, directSql: sql, replica, log }),
     callers: openCallerMemory({ sql, log }),

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { countMatches, type MatchQuery } from "../../sql/definition_matches.ts";
+import { type CountedPage, countAndList } from "../../sql/definition_counted_page.ts";
+import { countMatches, type LevelCount, type MatchQuery, sumOf } from "../../sql/definition_matches.ts";
 import { DEFINITION_SORTS, type DefinitionOrder } from "../../sql/definition_order.ts";
 import { listPage } from "../../sql/definition_page.ts";
+
 import { filterParts } from "../../sql/definition_terms.ts";
 import type { Pool } from "../../sql/pool.ts";
 import { openTestDatabase } from "../helpers/database.ts";
@@ -82,8 +84,8 @@ async function expectSamePages(sql: Pool): Promise<void> {
         const walked: string[] = [];
         for (let offset = 0; offset < expected.length; offset += LIMIT) {
           const page = { order: { sortBy, sortOrder }, limit: LIMIT, offset, counts, listings: LINES };
-          const items = await listPage(sql, match, page, cheap);
-          walked.push(...(JSON.parse(`[${items}]`) as { id: string }[]).map(({ id }) => id));
+          const entries = await listPage(sql, match, page, cheap);
+          walked.push(...entries.map(({ id }) => id));
         }
         expect([sortBy, sortOrder, cheap, walked]).toEqual([sortBy, sortOrder, cheap, expected]);
       }
@@ -94,6 +96,49 @@ async function expectSamePages(sql: Pool): Promise<void> {
 test("pages over several levels are the same, whichever of them are listed together", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
+  const { match, counts, total } = await makeLevels(sql);
+  const readAll = async (limit: number, cheap: number): Promise<string[]> => {
+    const read: string[] = [];
+    for (let offset = 0; offset < total; offset += limit) {
+      const page = { order: LATEST, limit, offset, counts, listings: LINES };
+      read.push(...(await listPage(sql, match, page, cheap)).map(({ id }) => id));
+    }
+    return read;
+  };
+  const sorted = await readAll(total, Number.POSITIVE_INFINITY);
+  expect(new Set(sorted).size).toBe(total);
+  for (const cheap of [0, 100, 300]) expect([cheap, await readAll(17, cheap)]).toEqual([cheap, sorted]);
+}, 60_000);
+
+test("a page that is listed while matches are counted is the same, and none when that would be too much", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  const { match, counts, total } = await makeLevels(sql);
+  const everything = { order: LATEST, limit: total, offset: 0, counts, listings: LINES };
+  const sorted = (await listPage(sql, match, everything, Number.POSITIVE_INFINITY)).map(({ id }) => id);
+  const limit = 17;
+  for (const [lastLevel, mostSorted] of [0, 3, counts.length].flatMap((level) =>
+    [0, 100, total].map((most) => [level, most] as const),
+  )) {
+    for (let offset = 0; offset < total + limit; offset += limit) {
+      const shown = levelsOf(counts, { limit, offset });
+      const isAllowed = shown.every(({ level }) => level <= lastLevel);
+      const isSorted = isAllowed && sumOf(shown) <= mostSorted;
+      const ids = sorted.slice(offset, offset + limit);
+      const query = { order: LATEST, limit, offset, lastLevel, mostSorted, mostWalked: 0 };
+      const page = await countAndList(sql, match, query);
+      expect([page.counts, idsOf(page)]).toEqual([counts, isSorted ? ids : null]);
+      // What is too much to be sorted is walked for, when it is of one level.
+      const walked = await countAndList(sql, match, { ...query, mostWalked: Number.MAX_SAFE_INTEGER });
+      expect(idsOf(walked)).toEqual(isSorted || (isAllowed && shown.length === 1) ? ids : null);
+    }
+  }
+}, 60_000);
+
+const LATEST = { sortBy: "createdAt", sortOrder: "desc" } as const;
+
+/** Lines, and a list of them in some levels. */
+async function makeLevels(sql: Pool) {
   await makeLines(sql);
   const initials = await sql<{ term: string }[]>`
     select distinct term from definition_postings where term like 'name1^%' order by term limit 6`;
@@ -109,20 +154,21 @@ test("pages over several levels are the same, whichever of them are listed toget
   };
   const counts = await countMatches(sql, match);
   expect(counts).toHaveLength(levels.length + 1);
-  const total = counts.reduce((sum, count) => sum + count.total, 0);
-  const order = { sortBy: "createdAt", sortOrder: "desc" } as const;
-  const readAll = async (limit: number, cheap: number): Promise<string[]> => {
-    const read: string[] = [];
-    for (let offset = 0; offset < total; offset += limit) {
-      const items = await listPage(sql, match, { order, limit, offset, counts, listings: LINES }, cheap);
-      read.push(...(JSON.parse(`[${items}]`) as { id: string }[]).map(({ id }) => id));
-    }
-    return read;
-  };
-  const sorted = await readAll(total, Number.POSITIVE_INFINITY);
-  expect(new Set(sorted).size).toBe(total);
-  for (const cheap of [0, 100, 300]) expect([cheap, await readAll(17, cheap)]).toEqual([cheap, sorted]);
-}, 60_000);
+  return { match, counts, total: sumOf(counts) };
+}
+
+function idsOf({ entries }: CountedPage): string[] | null {
+  return entries?.map(({ id }) => id) ?? null;
+}
+
+/** The levels that a page has rows of. */
+function levelsOf(counts: readonly LevelCount[], page: { limit: number; offset: number }): LevelCount[] {
+  const { limit, offset } = page;
+  return counts.filter(({ total }, index) => {
+    const first = sumOf(counts.slice(0, index));
+    return first < offset + limit && first + total > offset;
+  });
+}
 
 async function naiveOrder(sql: Pool, { sortBy, sortOrder }: DefinitionOrder): Promise<string[]> {
   const keys = {

@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
+import { decodeJson, type JsonText } from "../../shared/json_text.ts";
 import { type DefinitionListQuery, listDefinitions } from "../../sql/definition_search.ts";
+import { resolveDefinitionText } from "../../sql/definition_texts.ts";
+import { RowTexts } from "../../sql/row_texts.ts";
 import { openTestDatabase } from "../helpers/database.ts";
 import { ALL_DEFINITIONS, makeVersion } from "../helpers/definition_list.ts";
 import { createFactory } from "../helpers/factory.ts";
@@ -21,6 +24,7 @@ const ALL: DefinitionListQuery = {
 test("many matches are read in the order of an index, a few in it by their slots, and pages of both join", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
+  const texts = new RowTexts();
   const person = await createFactory(sql).person();
   const owner = { orgId: person.org.id, authorId: person.user.id };
   await sql.begin(async (tx) => {
@@ -44,7 +48,10 @@ test("many matches are read in the order of an index, a few in it by their slots
     for (const sortOrder of ["asc", "desc"] as const) {
       const walked: string[] = [];
       for (let offset = 0; offset < MANY + 100; offset += 100) {
-        const page = await listDefinitions(sql, { ...ALL, search: "common", sortBy, sortOrder, offset });
+        const page = await listDefinitions(
+          { sql, texts },
+          { ...ALL, search: "common", sortBy, sortOrder, offset },
+        );
         expect(page.total).toBe(MANY + 2);
         walked.push(...idsOf(page.items));
       }
@@ -77,6 +84,7 @@ test("many matches are read in the order of an index, a few in it by their slots
 test("transactions that change lines side by side, in any order, leave every bit as it has to be", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
+  const texts = new RowTexts();
   const person = await createFactory(sql).person();
   const ids = await Promise.all(
     Array.from({ length: 12 }, (_, number) =>
@@ -98,10 +106,13 @@ test("transactions that change lines side by side, in any order, leave every bit
       }),
     ),
   );
-  const { items, total } = await listDefinitions(sql, {
-    ...ALL,
-    filters: { ...ALL.filters, domain: "legal" },
-  });
+  const { items, total } = await listDefinitions(
+    { sql, texts },
+    {
+      ...ALL,
+      filters: { ...ALL.filters, domain: "legal" },
+    },
+  );
   expect([total, idsOf(items).toSorted()]).toEqual([12, ids.toSorted()]);
   // Each bit again, from what every listing says of itself.
   const wrong = await sql`
@@ -115,6 +126,29 @@ test("transactions that change lines side by side, in any order, leave every bit
   expect([...wrong]).toEqual([]);
 });
 
-function idsOf(items: string): string[] {
-  return (JSON.parse(`[${items}]`) as { id: string }[]).map(({ id }) => id);
+test("what was read before is not made again, until one of its rows has changed", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  const texts = new RowTexts();
+  const { org, user } = await createFactory(sql).person();
+  const names = ["one", "two"];
+  for (const name of names) await makeVersion(sql, { orgId: org.id, authorId: user.id, name });
+  const list = async () =>
+    (await listDefinitions({ sql, texts }, { ...ALL, sortBy: "name", sortOrder: "asc" })).items;
+  const read = async (name: string, includeYaml = true) => {
+    const query = { type: "agent", name, version: null, orgId: null, viewer: ALL.viewer } as const;
+    const shown = { includeYaml, includeRuntime: true, withDocument: false };
+    return (await resolveDefinitionText({ sql, texts }, query, shown)).definition?.text;
+  };
+  const readAll = async () => [...(await list()), ...(await Promise.all(names.map((name) => read(name))))];
+  const before = await readAll();
+  const isSame = (after: typeof before) => after.map((text, index) => text === before[index]);
+  expect(isSame(await readAll())).toEqual([true, true, true, true]);
+  expect(await read("one", false)).not.toBe(await read("one"));
+  await sql`update definition_lines set execution_count = 1 where name = 'one'`;
+  expect(isSame(await readAll())).toEqual([false, true, false, true]);
+});
+
+function idsOf(items: readonly JsonText[]): string[] {
+  return items.map((item) => (JSON.parse(decodeJson(item)) as { id: string }).id);
 }
