@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 /** Linux's file system in memory. */
 const MEMORY = "/dev/shm";
-/** Free there, and twice that in the machine or its container: all tests at once use a third of it at most. */
+/** Free there, and twice that in the machine or its container: all tests together use a quarter of it. */
 const ROOM_BYTES = 3 * 1024 ** 3;
 
 /**
