@@ -1,5 +1,6 @@
 /** Runs `bun test` against a test server and says how many tests passed. */
 import { existsSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Command } from "../shared/stack/bootstrap.ts";
 import { untilAborted } from "../shared/stack/wait.ts";
@@ -7,6 +8,9 @@ import { openTestServer } from "./helpers/server.ts";
 
 /** Tests that start whole processes share two cores with everything else. */
 const TIMEOUT_MS = 60_000;
+
+/** One more than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. */
+const WORKERS = availableParallelism() + 1;
 
 /** The counts of a JUnit report's root element; `null` when `bun test` ended before it wrote one. */
 function readCounts(report: string): { passed: number; failed: number } | null {
@@ -29,7 +33,7 @@ export async function runTests(command: Command): Promise<number> {
     name: "bun test",
     command: process.execPath,
     args: [
-      ...["test", "--parallel", "--randomize", `--timeout=${TIMEOUT_MS}`],
+      ...["test", `--parallel=${WORKERS}`, "--randomize", `--timeout=${TIMEOUT_MS}`],
       ...["--reporter=junit", `--reporter-outfile=${report}`],
       ...(isChosen ? [] : [`--path-ignore-patterns=${ON_REQUEST}`]),
       ...command.args,

@@ -87,7 +87,7 @@ async function runSection(
   const measuredAt = new Date();
   const startedAt = performance.now();
   process.stderr.write(`── ${name}: ${title}\n`);
-  await using server = await untilAborted(openTestServer(command), signal);
+  await using server = await untilAborted(openTestServer(command, { onDisk: true }), signal);
   const bench = await load();
   const sizes = isQuick ? QUICK_SIZES : FULL_SIZES;
   const ended = bench({ command, serverUrl: server.url, sizes, signal });

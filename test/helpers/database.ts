@@ -50,6 +50,32 @@ async function ensureTemplate(admin: postgres.Sql, server: string): Promise<stri
   }
 }
 
+interface Server {
+  admin: postgres.Sql;
+  /** Resolves to its name. */
+  template(): Promise<string>;
+}
+
+/** Those that this process has databases on. */
+const servers = new Map<string, Server>();
+
+/** The server, with one connection for all tests of this process: locks are a session's. It is never ended. */
+function reach(url: string): Server {
+  const known = servers.get(url);
+  if (known) return known;
+  const admin = postgres(url, { max: 1, onnotice: () => {} });
+  let template: Promise<string> | undefined;
+  const server: Server = {
+    admin,
+    template: () => {
+      template ??= ensureTemplate(admin, url);
+      return template;
+    },
+  };
+  servers.set(url, server);
+  return server;
+}
+
 export interface TestDatabase extends AsyncDisposable {
   sql: Pool;
   url: string;
@@ -57,11 +83,9 @@ export interface TestDatabase extends AsyncDisposable {
 
 /** Creates a database, on the tests' server or another; `await using` drops it, whatever is still connected. */
 export async function openTestDatabase(server = serverUrl()): Promise<TestDatabase> {
-  const admin = postgres(server, { max: 1, onnotice: () => {} });
+  const { admin, template } = reach(server);
   const name = `t_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
-  await admin.unsafe(
-    `create database ${name} template ${await ensureTemplate(admin, server)} strategy file_copy`,
-  );
+  await admin.unsafe(`create database ${name} template ${await template()} strategy file_copy`);
   const url = withDatabase(server, name);
   const sql = openPool(url, { applicationName: "test", max: 4 });
   return {
@@ -70,7 +94,6 @@ export async function openTestDatabase(server = serverUrl()): Promise<TestDataba
     async [Symbol.asyncDispose]() {
       await sql.end({ timeout: 1 });
       await admin.unsafe(`drop database ${name} with (force)`);
-      await admin.end();
     },
   };
 }

@@ -1,12 +1,12 @@
 /** A PostgreSQL of a test's own that listens on a network, set up by `shared/deployment/postgresql.conf`. */
-import { appendFileSync, chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findPostgresBinaries } from "../../shared/stack/postgres_binaries.ts";
 import { openPostgresDirectory } from "../../shared/stack/postgres_directory.ts";
 import { createCluster, POSTGRES_ENV, SUPERUSER } from "../../shared/stack/postgres_setup.ts";
 import { readPostmasterFile } from "../../shared/stack/postmaster.ts";
 import { openSupervisor } from "../../shared/stack/supervisor.ts";
+import { makeClusterFolder } from "./cluster_folder.ts";
 import { chooseFreePort } from "./mail_server.ts";
 import { removeDirectory } from "./server.ts";
 import { waitFor } from "./wait_for.ts";
@@ -21,9 +21,7 @@ export interface LanPostgres extends AsyncDisposable {
 
 /** Starts the server on an address of this machine, for everybody of that network; `await using` stops it. */
 export async function startLanPostgres(given: { address: string; network: string }): Promise<LanPostgres> {
-  const root = mkdtempSync(join(tmpdir(), "ulr-lan-"));
-  // PostgreSQL's account has to enter it.
-  chmodSync(root, 0o755);
+  const root = makeClusterFolder("lan");
   const supervisor = openSupervisor({ force: new AbortController().signal });
   const dispose = async () => {
     await supervisor[Symbol.asyncDispose]();

@@ -1,11 +1,11 @@
 /** A PostgreSQL of a test's own, which it can stop, kill and start again. */
-import { chmodSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../shared/stack/embedded_postgres.ts";
 import type { PostgresProfile } from "../../shared/stack/postgres_server.ts";
 import { identifyProcess, parentOf, signalProcess } from "../../shared/stack/process_identity.ts";
 import { openSupervisor, type Supervisor } from "../../shared/stack/supervisor.ts";
+import { makeClusterFolder } from "./cluster_folder.ts";
 import { waitFor } from "./wait_for.ts";
 
 const END_TIMEOUT_MS = 30_000;
@@ -17,9 +17,8 @@ export class OwnServer implements AsyncDisposable {
   #server: EmbeddedPostgres | null = null;
 
   constructor(profile: PostgresProfile = "tests") {
-    this.directory = mkdtempSync(join(tmpdir(), "ulr-own-"));
-    // PostgreSQL's account has to enter it when we are root.
-    chmodSync(this.directory, 0o755);
+    // What is to be kept is kept as it would be in production.
+    this.directory = makeClusterFolder("own", { onDisk: profile === "service" });
     this.#profile = profile;
     this.#supervisor = openSupervisor({ force: new AbortController().signal });
   }

@@ -1,10 +1,10 @@
 /** The PostgreSQL that the tests run against: one of our own with nothing to lose, or the one in TEST_DATABASE_URL. */
-import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "../../shared/stack/bootstrap.ts";
 import { startEmbeddedPostgres } from "../../shared/stack/embedded_postgres.ts";
 import { openSupervisor, type Supervisor } from "../../shared/stack/supervisor.ts";
+import { makeClusterFolder } from "./cluster_folder.ts";
 
 export interface TestServer extends AsyncDisposable {
   /** Names a database to create others from. */
@@ -44,10 +44,8 @@ async function openUrl(
 }
 
 /** Opens the server; dispose it to stop everything its supervisor has started. */
-export async function openTestServer(command: Command): Promise<TestServer> {
-  const directory = mkdtempSync(join(tmpdir(), "ulr-test-"));
-  // PostgreSQL's account has to enter it when we are root.
-  chmodSync(directory, 0o755);
+export async function openTestServer(command: Command, { onDisk = false } = {}): Promise<TestServer> {
+  const directory = makeClusterFolder("test", { onDisk });
   const supervisor = openSupervisor(command);
   const dispose = async () => {
     await supervisor[Symbol.asyncDispose]();

@@ -1,9 +1,9 @@
 /** `bun run start` as a test sees it: a real process with a data directory and a port of its own. */
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { chooseFreePort } from "../../shared/stack/ports.ts";
 import { pollUntil } from "../../shared/stack/wait.ts";
+import { makeClusterFolder } from "./cluster_folder.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const READY = "Ctrl-C stops everything";
@@ -15,8 +15,7 @@ export interface DataDirectory extends Disposable {
 
 /** Makes a folder that PostgreSQL's account can enter; `using` removes it. */
 export function makeDataDirectory(): DataDirectory {
-  const parent = mkdtempSync(join(tmpdir(), "ulr-stack-"));
-  chmodSync(parent, 0o755);
+  const parent = makeClusterFolder("stack");
   const path = join(parent, "data");
   return {
     path,

@@ -7,6 +7,7 @@ import { openPool, type Pool } from "../../sql/pool.ts";
 import { settleWatermark, type WatermarkResult } from "../../sql/settled_watermark.ts";
 import { openTestDatabase } from "../helpers/database.ts";
 import { startPgBouncer } from "../helpers/pgbouncer.ts";
+import { waitFor } from "../helpers/wait_for.ts";
 
 const WRITERS = 12;
 /** Fewer than there are clients, so that each serves all of them in turn. */
@@ -52,8 +53,14 @@ async function countUpTo(sql: Pool, asOf: string): Promise<number> {
 test("a transaction without a name inherits the service's, and holds the watermark back all the same", async () => {
   await using place = await openPooled(2);
   const { db, api, writers } = place;
-  // Every session has served the service.
-  await Promise.all([api`select pg_sleep(0.05)`, api`select pg_sleep(0.05)`]);
+  // Every session has served the service. On a busy machine, one may have served both.
+  await waitFor(async () => {
+    await Promise.all([api`select pg_sleep(0.05)`, api`select pg_sleep(0.05)`]);
+    const sessions = await db.sql`
+      select from pg_stat_activity
+      where datname = current_database() and application_name = ${POOLED_API_APPLICATION}`;
+    return sessions.length === 2;
+  });
   const commit = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<{ pid: number; startedAt: string }>();
   const writing = writers.begin(async (tx) => {

@@ -42,11 +42,14 @@ function credentialsOf(directory: DataDirectory): string {
   return readFileSync(join(directory.path, "demo-credentials.txt"), "utf8");
 }
 
-function expectNothingLeft(directory: DataDirectory): void {
+/** The guardian is killed by the last to leave, and takes a moment to be gone. */
+async function expectNothingLeft(directory: DataDirectory): Promise<void> {
+  const isGone = () => listProcesses(directory.path).length === 0;
+  await pollUntil(isGone, { timeoutMs: 2000, intervalMs: 10 });
   expect(listProcesses(directory.path).map((pid) => commandLineOf(pid))).toEqual([]);
 }
 
-test("the first boot says where everything is, and keeps the secrets for the owner", () => {
+test("the first boot says where everything is, and keeps the secrets for the owner", async () => {
   expect(firstOutput).toMatch(/Dashboard +http:\/\/localhost:\d+\/dashboard/);
   expect(firstOutput).toMatch(/API +http:\/\/localhost:\d+\/api\/v1/);
   expect(firstOutput).toMatch(/Swagger UI +http:\/\/localhost:\d+\/swagger/);
@@ -54,7 +57,7 @@ test("the first boot says where everything is, and keeps the secrets for the own
   for (const file of ["demo-credentials.txt", "database-url.txt"]) {
     expect(statSync(join(firstBoot.path, file)).mode & 0o777).toBe(0o600);
   }
-  expectNothingLeft(firstBoot);
+  await expectNothingLeft(firstBoot);
 });
 
 test("a later boot finds the data and prints the same credentials", async () => {
@@ -85,7 +88,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     expect(listProcesses(directory.path).length).toBeGreaterThan(2);
     stack.kill(signal);
     expect(await stack.exited).toBe(0);
-    expectNothingLeft(directory);
+    await expectNothingLeft(directory);
   });
 }
 
@@ -96,7 +99,7 @@ test("SIGINT while it is still starting stops everything as well", async () => {
   expect(await pollUntil(isBooting, { timeoutMs: 20_000, intervalMs: 5 })).toBe(true);
   stack.kill("SIGINT");
   expect(await stack.exited).toBe(0);
-  expectNothingLeft(directory);
+  await expectNothingLeft(directory);
 });
 
 test("a killed start takes its processes with it, and the next one finds the data", async () => {
@@ -194,5 +197,5 @@ test("a process that ends by itself is named, and everything else is stopped", a
   process.kill(api ?? 0, "SIGKILL");
   expect(await stack.exited).toBe(1);
   expect(stack.stderr()).toContain("Cannot go on: api ended unexpectedly (ended by SIGKILL)");
-  expectNothingLeft(directory);
+  await expectNothingLeft(directory);
 });
