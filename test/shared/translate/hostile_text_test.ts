@@ -359,15 +359,20 @@ test(
         const translation = translateBody(type, replaceAt(body, path, value));
         if (!translation.ok) expect(translation.code).toBe("TRANSLATION_FAILED");
         else
-          expect(load(translation.runtimeMd).body).not.toMatch(
+          expect(withoutCode(load(translation.runtimeMd).body)).not.toMatch(
             /undefined|\[object |\bNaN\b|^\s*(?:[-*]|\d+\.|#+)\s*$/m,
           );
       }),
-      { numRuns: 1500 },
+      { numRuns: 1500, examples: [[{ document: 12, path: [5, 3], value: { "": "*" } }]] },
     );
   },
   PATIENCE_MS,
 );
+
+/** Without fenced blocks, where a value stands as it is, such as a single `*`. */
+function withoutCode(markdown: string): string {
+  return markdown.replace(/^( *)(`{3,})[^\n`]*\n[\s\S]*?^\1\2$/gm, "");
+}
 
 /** A copy with the value at the place that the numbers lead to. */
 function replaceAt(value: unknown, path: readonly number[], replacement: unknown): unknown {
