@@ -22,6 +22,24 @@ export interface SnapshotOptions {
   /** Where queries are cancelled from: not the connection that runs them. */
   control: Sql;
   signal: AbortSignal;
+  /** Another snapshot that is open, to show the very same rows. */
+  shared?: SharedSnapshot;
+}
+
+/** By what another connection finds a snapshot, while its transaction is open. */
+export interface SharedSnapshot {
+  id: string;
+  /** When the server started: another one might know another snapshot by the same id. */
+  serverStart: string;
+}
+
+/** Shares a snapshot. Between two copies, not beside one. */
+export async function shareSnapshot(snapshot: ExportSnapshot): Promise<SharedSnapshot> {
+  const [shared] = await snapshot.run(
+    (tx) => tx<[SharedSnapshot]>`
+      select pg_export_snapshot() as id, pg_postmaster_start_time()::text as server_start`,
+  );
+  return shared;
 }
 
 /**
@@ -73,6 +91,7 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
     await ended;
   };
   try {
+    if (options.shared) await run(importSnapshot(options.shared));
     pid = await run(prepare);
     signal.throwIfAborted();
     return { run, lost: lost.promise, signal, cancel, close };
@@ -80,6 +99,17 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
     await close();
     throw error;
   }
+}
+
+/** Makes the transaction show what another one does, before it has shown anything. Throws when it cannot. */
+function importSnapshot({ id, serverStart }: SharedSnapshot) {
+  return async (tx: postgres.TransactionSql): Promise<void> => {
+    // The statement takes no parameter; the id is digits of PostgreSQL's own.
+    await tx.unsafe(`set transaction snapshot '${id}'`);
+    const [server] = await tx<[{ isSame: boolean }]>`
+      select pg_postmaster_start_time()::text = ${serverStart} as is_same`;
+    if (!server.isSame) throw new Error("Cannot share a snapshot: the connection reached another server");
+  };
 }
 
 /** Sets what reading large files wants, for this transaction only; returns the server process that runs it. */
