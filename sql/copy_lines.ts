@@ -9,7 +9,7 @@ const CHUNK_BYTES = 256 * 1024;
  * by the machine's memory and would let more spent chunks pile up before it looks; so a stream of any length takes some
  * 25 MiB, a ZIP 36. A collection of all costs 10 ms of processor time, one of the youngest less than one.
  */
-const CHUNKS_PER_COLLECTION = 14;
+const CHUNKS_PER_COLLECTION = 7;
 const CHUNKS_PER_FULL_COLLECTION = 8 * CHUNKS_PER_COLLECTION;
 
 /** PostgreSQL sends a row as one message: this byte, the length of what follows with these four bytes, the line. */

@@ -1,11 +1,6 @@
 /** Second connections for exports that are worth it: a few for all streams, and never waited for. */
 import type { Log } from "../shared/log.ts";
-import {
-  type ExportSnapshot,
-  openExportSnapshot,
-  type SharedSnapshot,
-  shareSnapshot,
-} from "./export_snapshot.ts";
+import { type ExportSnapshot, openExportSnapshot, shareSnapshot } from "./export_snapshot.ts";
 import type { Pool, Sql } from "./pool.ts";
 
 /** Of one process: as many as keep the processors of a small server busy. They come on top of EXPORT_STREAMS_MAX. */
@@ -46,26 +41,25 @@ export class ExportLanes {
       release();
       throw error;
     });
+    const { pool, control, log } = this.#options;
+    const { signal } = first;
     let isOpening = true;
-    const opened = this.#open(first.signal, shared).finally(() => {
-      isOpening = false;
-    });
+    let isWanted = true;
+    const opened = openExportSnapshot(pool, { control, signal, shared })
+      .catch((error: unknown) => {
+        if (isWanted && !signal.aborted)
+          log.warn({ event: "export.one_lane", err: error }, "cannot open a twin");
+        return null;
+      })
+      .finally(() => {
+        isOpening = false;
+      });
     const close = async (): Promise<void> => {
+      isWanted = false;
       const closed = opened.then((twin) => twin?.close()).then(release);
       // A server that does not answer keeps nobody who has done without it.
       if (!isOpening) await closed;
     };
     return { opened, close };
-  }
-
-  async #open(signal: AbortSignal, shared: SharedSnapshot): Promise<ExportSnapshot | null> {
-    const { pool, control, log } = this.#options;
-    try {
-      return await openExportSnapshot(pool, { control, signal, shared });
-    } catch (error) {
-      if (!signal.aborted)
-        log.warn({ event: "export.one_lane", err: error }, "cannot open a second connection");
-      return null;
-    }
   }
 }
