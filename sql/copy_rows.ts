@@ -76,10 +76,10 @@ export async function* copyRows(
     },
     isFull: () => lines.isFull,
   };
-  snapshot.lost.catch((error: unknown) => progress.fail(error));
   snapshot.signal.throwIfAborted();
   const text = `copy (${query}) to stdout with (${COPY_OPTIONS[format]})`;
   const source = await snapshot.run((tx) => openCopy(tx, text, { taker, progress }));
+  const forget = snapshot.onLost((error) => progress.fail(error));
   try {
     while (true) {
       for (let chunk = lines.take(); chunk; chunk = lines.take()) yield chunk;
@@ -92,6 +92,7 @@ export async function* copyRows(
     if (lines.rest().length > 0) yield lines.rest();
   } finally {
     hasLeft = true;
+    forget();
     if (!progress.isEnded && !progress.error) await drain(source, snapshot);
   }
 }

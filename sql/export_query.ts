@@ -83,8 +83,8 @@ export interface KeyRange {
   rows: number;
 }
 
-/** Compares the whole key, which is how the index is searched. */
-function beyond(dataset: ExportDataset, operator: ">" | "<=", key: RowKey | null): string[] {
+/** Compares the whole key, as the index can be searched for it. */
+function compareKey(dataset: ExportDataset, operator: ">" | "<=", key: RowKey | null): string[] {
   if (key === null) return [];
   return [`(r.${dataset.timeColumn}, r.id) ${operator} (${literal(key.time)}, ${literal(key.id)})`];
 }
@@ -130,10 +130,7 @@ export function countQuery(dataset: ExportDataset, selection: ExportSelection, l
     limit ${limit}) as counted`;
 }
 
-/**
- * One row a line, as text that is ready to be sent. JSON is made in a lateral subselect and not around the ordered
- * rows: only so does a parallel worker make it, while the leader merely merges (1.5 times as fast on two cores).
- */
+/** One row a line, as text that is ready to be sent. */
 export function rowsQuery(dataset: ExportDataset, selection: ExportSelection, format: ExportFormat): string {
   return orderedRows(dataset, format, conditionsOf(dataset, selection));
 }
@@ -146,11 +143,15 @@ export function rangeQuery(
 ): string {
   return orderedRows(dataset, format, [
     ...conditionsOf(dataset, selection),
-    ...beyond(dataset, ">", range.after),
-    ...beyond(dataset, "<=", range.upTo),
+    ...compareKey(dataset, ">", range.after),
+    ...compareKey(dataset, "<=", range.upTo),
   ]);
 }
 
+/**
+ * JSON is made in a lateral subselect and not around the ordered rows: only so does a parallel worker make it, while
+ * the leader merely merges (1.5 times as fast on two cores).
+ */
 function orderedRows(dataset: ExportDataset, format: ExportFormat, conditions: readonly string[]): string {
   const jsonColumns = dataset.columns.map((column) => `${jsonValue(column)} as "${column.name}"`);
   const [line, source] =
@@ -174,7 +175,7 @@ export function boundaryQuery(
 ): string {
   return `select r.${dataset.timeColumn}::text as time, r.id
   from ${dataset.table} as r
-  where ${all([...ofProject(dataset, selection), ...beyond(dataset, ">", after)])}
+  where ${all([...ofProject(dataset, selection), ...compareKey(dataset, ">", after)])}
   order by r.${dataset.timeColumn}, r.id
   offset ${rows - 1}
   limit 1`;

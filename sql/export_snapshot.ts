@@ -8,8 +8,10 @@ export interface ExportSnapshot {
    * the reader has left. One query at a time.
    */
   run<Result>(query: (tx: postgres.TransactionSql) => PromiseLike<Result>): Promise<Result>;
-  /** Rejects when the connection is lost; never resolves. */
+  /** Rejects when the connection is lost; never resolves. Keeps all that ever waited for it: for few. */
   lost: Promise<never>;
+  /** Calls when the connection is lost, or has been, until the function that it returns is called. */
+  onLost(listener: (error: unknown) => void): () => void;
   /** Aborted when the reader has left: what runs is cancelled then. */
   signal: AbortSignal;
   /** Cancels what runs now. Never throws. */
@@ -55,8 +57,11 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
   const opened = Promise.withResolvers<postgres.TransactionSql>();
   const finished = Promise.withResolvers<void>();
   const lost = Promise.withResolvers<never>();
-  lost.promise.catch(() => {});
+  const listeners = new Set<(error: unknown) => void>();
   let loss: { error: unknown } | null = null;
+  lost.promise.catch((error: unknown) => {
+    for (const listener of listeners) listener(error);
+  });
   const ended = pool
     .begin("isolation level repeatable read read only", (tx) => {
       opened.resolve(tx);
@@ -68,9 +73,21 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
       lost.reject(error);
     });
   const tx = await opened.promise;
-  const run: ExportSnapshot["run"] = (query) => {
-    if (loss) return Promise.reject(loss.error);
-    return Promise.race([query(tx), lost.promise]);
+  const onLost: ExportSnapshot["onLost"] = (listener) => {
+    if (loss) listener(loss.error);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  const run = async <Result>(
+    query: (tx: postgres.TransactionSql) => PromiseLike<Result>,
+  ): Promise<Result> => {
+    if (loss) throw loss.error;
+    let forget = (): void => {};
+    const answer = new Promise<Result>((resolve, reject) => {
+      forget = onLost(reject);
+      query(tx).then(resolve, reject);
+    });
+    return answer.finally(forget);
   };
   let pid: number | null = null;
   const cancel = async (): Promise<void> => {
@@ -94,7 +111,7 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
     if (options.shared) await run(importSnapshot(options.shared));
     pid = await run(prepare);
     signal.throwIfAborted();
-    return { run, lost: lost.promise, signal, cancel, close };
+    return { run, lost: lost.promise, onLost, signal, cancel, close };
   } catch (error) {
     await close();
     throw error;
