@@ -17,12 +17,12 @@ import { createFactory } from "../helpers/factory.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const ISSUES = EXPORT_DATASETS.issues;
-const ROWS = 3000;
+const ROWS = 1200;
 const FIRST_TIME = Date.UTC(2026, 0, 1);
 /** Of a row, with its line. */
 const LINE_BYTES = 1400;
 /** So that what the kernel takes, some 10 MB a connection, is less than a range. */
-const LONG_LINE_BYTES = 150_000;
+const LONG_LINE_BYTES = 100_000;
 
 let db: TestDatabase;
 let pool: Pool;
@@ -188,7 +188,7 @@ test("two lanes make the bytes of one, whatever the rows, the ranges and what is
   });
   const filters = fc.constantFrom(NO_FILTERS, { priority: ["critical"] }, { status: ["obsolete"] });
   // Up to a few rows, or all of them; what is later than the watermark is in no range.
-  const lastMs = fc.oneof(fc.integer({ min: -1, max: 12 }), fc.integer({ min: 0, max: 400 }));
+  const lastMs = fc.oneof(fc.integer({ min: -1, max: 12 }), fc.integer({ min: 0, max: 130 }));
   const lengths = fc.record({
     firstRows: fc.integer({ min: 1, max: 300 }),
     bytes: fc.constantFrom(1, 5 * LINE_BYTES, 60 * LINE_BYTES, 4 * 2 ** 20),
