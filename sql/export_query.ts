@@ -83,10 +83,17 @@ export interface KeyRange {
   rows: number;
 }
 
-/** Compares the whole key, as the index can be searched for it. */
+/**
+ * Compares the whole key, as the index can be searched for it, and the time besides: at a comparison of rows alone the
+ * index does not stop beside another bound of the time, and every range would read on to the end of the project.
+ */
 function compareKey(dataset: ExportDataset, operator: ">" | "<=", key: RowKey | null): string[] {
   if (key === null) return [];
-  return [`(r.${dataset.timeColumn}, r.id) ${operator} (${literal(key.time)}, ${literal(key.id)})`];
+  const [time, id] = [literal(key.time), literal(key.id)];
+  return [
+    `r.${dataset.timeColumn} ${operator === ">" ? ">=" : "<="} ${time}`,
+    `(r.${dataset.timeColumn}, r.id) ${operator} (${time}, ${id})`,
+  ];
 }
 
 /** The project's rows that were there at the watermark: what the index of the order knows. */
