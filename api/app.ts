@@ -33,7 +33,7 @@ export interface AppDeps {
   config: Config;
   /** For requests; exports have connections of their own. */
   sql: Pool;
-  /** For the streams of exports: at least as many connections as `config.exportStreamsMax`. */
+  /** For the streams of exports: `config.exportStreamsMax` connections and EXPORT_LANES_MAX. */
   exportSql: Pool;
   /** Where exports and the catalogue are read when it can give them; `null` when there is none. */
   replica: Replica | null;

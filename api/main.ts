@@ -7,6 +7,7 @@ import { createShutdown } from "../shared/shutdown.ts";
 import { openQueue } from "../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION, POOLED_API_APPLICATION } from "../sql/connections.ts";
 import { requireDirectConnection, requireSameDatabase } from "../sql/direct_connection.ts";
+import { EXPORT_LANES_MAX } from "../sql/export_lanes.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { openPool, type Pool } from "../sql/pool.ts";
 import { openReplica, type Replica } from "../sql/replica.ts";
@@ -40,7 +41,11 @@ function openPools(config: Config, log: Log): Pools {
     exportStreamsMax,
   } = config;
   const applicationName = EXPORT_APPLICATION;
-  const exportSql = openPool(databaseDirectUrl, { applicationName, max: exportStreamsMax, readOnly: true });
+  const exportSql = openPool(databaseDirectUrl, {
+    applicationName,
+    max: exportStreamsMax + EXPORT_LANES_MAX,
+    readOnly: true,
+  });
   const isPooled = databaseUrl !== databaseDirectUrl;
   const sql = isPooled
     ? openPool(databaseUrl, { applicationName: POOLED_API_APPLICATION, max, isPooled })
@@ -51,6 +56,7 @@ function openPools(config: Config, log: Log): Pools {
   const replica = openReplica({
     ...{ url: databaseReplicaUrl, primary: sql, applicationName, log },
     streamsMax: exportStreamsMax,
+    lanesMax: EXPORT_LANES_MAX,
   });
   return { sql, directSql, exportSql, replica };
 }

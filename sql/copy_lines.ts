@@ -5,12 +5,13 @@ import type { ExportFormat } from "../shared/vocabulary.ts";
 /** Lines are gathered into chunks of this size: large enough that a chunk costs more to send than to hand over. */
 const CHUNK_BYTES = 256 * 1024;
 /**
- * After so many chunks, 3.5 MiB, the youngest garbage is collected, and all of it after 28 MiB. The engine sizes its heap
+ * After so many chunks, 3.5 MiB, the youngest garbage is collected, and all of it after 14 MiB. The engine sizes its heap
  * by the machine's memory and would let more spent chunks pile up before it looks; so a stream of any length takes some
- * 25 MiB, a ZIP 36. A collection of all costs 10 ms of processor time, one of the youngest less than one.
+ * 25 MiB, on two connections 35, a ZIP 36. A collection of all costs 10 ms of processor time, one of the youngest less
+ * than one; chunks that a lane holds back outlive that.
  */
 const CHUNKS_PER_COLLECTION = 14;
-const CHUNKS_PER_FULL_COLLECTION = 8 * CHUNKS_PER_COLLECTION;
+const CHUNKS_PER_FULL_COLLECTION = 4 * CHUNKS_PER_COLLECTION;
 
 /** PostgreSQL sends a row as one message: this byte, the length of what follows with these four bytes, the line. */
 const COPY_DATA = 0x64;

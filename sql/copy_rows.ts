@@ -1,6 +1,7 @@
 /** Streams the rows of a query as lines of text by COPY: from PostgreSQL to the caller without being parsed. */
 import type { Readable } from "node:stream";
 import type postgres from "postgres";
+import { Condition } from "../shared/condition.ts";
 import type { ExportFormat } from "../shared/vocabulary.ts";
 import { CopyLines } from "./copy_lines.ts";
 import type { ExportSnapshot } from "./export_snapshot.ts";
@@ -29,27 +30,16 @@ export interface CopyOptions {
 class CopyProgress {
   isEnded = false;
   error: unknown;
-  #wake: (() => void) | undefined;
+  readonly changed = new Condition();
 
   end(): void {
     this.isEnded = true;
-    this.wake();
+    this.changed.notify();
   }
 
   fail(error: unknown): void {
     this.error ??= error;
-    this.wake();
-  }
-
-  wake(): void {
-    this.#wake?.();
-  }
-
-  /** Resolves with the next news. */
-  news(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
+    this.changed.notify();
   }
 }
 
@@ -81,27 +71,28 @@ export async function* copyRows(
       const rest = lines.add(bytes);
       if (meter) meter.rows += lines.rows - before;
       while (hasLeft && lines.take());
-      if (lines.isFull) progress.wake();
+      if (lines.isFull) progress.changed.notify();
       return rest;
     },
     isFull: () => lines.isFull,
   };
-  snapshot.lost.catch((error: unknown) => progress.fail(error));
   snapshot.signal.throwIfAborted();
   const text = `copy (${query}) to stdout with (${COPY_OPTIONS[format]})`;
   const source = await snapshot.run((tx) => openCopy(tx, text, { taker, progress }));
+  const forget = snapshot.onLost((error) => progress.fail(error));
   try {
     while (true) {
       for (let chunk = lines.take(); chunk; chunk = lines.take()) yield chunk;
       if (progress.error) throw progress.error;
       if (progress.isEnded) break;
-      const news = progress.news();
+      const changed = progress.changed.wait();
       resumeSocket(source);
-      await news;
+      await changed;
     }
     if (lines.rest().length > 0) yield lines.rest();
   } finally {
     hasLeft = true;
+    forget();
     if (!progress.isEnded && !progress.error) await drain(source, snapshot);
   }
 }

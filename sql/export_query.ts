@@ -68,14 +68,46 @@ function ownVisibility(dataset: ExportDataset, selection: ExportSelection): stri
   return conditions;
 }
 
-/** What a row `r` of the dataset has to meet: the same whether rows are counted, sampled or copied. */
-function conditionsOf(dataset: ExportDataset, selection: ExportSelection): string {
-  const project = literal(selection.projectId);
-  const conditions = [
-    `r.project_id = ${project}`,
-    `r.${dataset.timeColumn} <= ${literal(selection.asOf)}`,
-    ...ownVisibility(dataset, selection),
+/** Where a row stands in the order of an export. */
+export interface RowKey {
+  /** Of the time column, as PostgreSQL prints it. */
+  time: string;
+  id: string;
+}
+
+/** The rows after a key, up to and with another; `null` is the beginning or the end. */
+export interface KeyRange {
+  after: RowKey | null;
+  upTo: RowKey | null;
+  /** How many rows of the project there are in it, before any is filtered out; fewer when it has no end. */
+  rows: number;
+}
+
+/**
+ * Compares the whole key, as the index can be searched for it, and the time besides: at a comparison of rows alone the
+ * index does not stop beside another bound of the time, and every range would read on to the end of the project.
+ */
+function compareKey(dataset: ExportDataset, operator: ">" | "<=", key: RowKey | null): string[] {
+  if (key === null) return [];
+  const [time, id] = [literal(key.time), literal(key.id)];
+  return [
+    `r.${dataset.timeColumn} ${operator === ">" ? ">=" : "<="} ${time}`,
+    `(r.${dataset.timeColumn}, r.id) ${operator} (${time}, ${id})`,
   ];
+}
+
+/** The project's rows that were there at the watermark: what the index of the order knows. */
+function ofProject(dataset: ExportDataset, selection: ExportSelection): string[] {
+  return [
+    `r.project_id = ${literal(selection.projectId)}`,
+    `r.${dataset.timeColumn} <= ${literal(selection.asOf)}`,
+  ];
+}
+
+/** What a row `r` of the dataset has to meet: the same whether rows are counted, sampled or copied. */
+function conditionsOf(dataset: ExportDataset, selection: ExportSelection): string[] {
+  const project = literal(selection.projectId);
+  const conditions = [...ofProject(dataset, selection), ...ownVisibility(dataset, selection)];
   for (const parent of dataset.parents) {
     const key = parent === "issues" ? "issue_id" : "run_id";
     // The foreign key says that the parent exists, so only the hidden ones have to be looked up. `not in`, of keys
@@ -90,6 +122,10 @@ function conditionsOf(dataset: ExportDataset, selection: ExportSelection): strin
     const values = selection.filters[filter.name];
     if (values) conditions.push(`r."${filter.column}" in (${literals(values)})`);
   }
+  return conditions;
+}
+
+function all(conditions: readonly string[]): string {
   return conditions.join("\n    and ");
 }
 
@@ -97,15 +133,33 @@ function conditionsOf(dataset: ExportDataset, selection: ExportSelection): strin
 export function countQuery(dataset: ExportDataset, selection: ExportSelection, limit: number): string {
   return `select count(*) from (
     select from ${dataset.table} as r
-    where ${conditionsOf(dataset, selection)}
+    where ${all(conditionsOf(dataset, selection))}
     limit ${limit}) as counted`;
 }
 
-/**
- * One row a line, as text that is ready to be sent. JSON is made in a lateral subselect and not around the ordered
- * rows: only so does a parallel worker make it, while the leader merely merges (1.5 times as fast on two cores).
- */
+/** One row a line, as text that is ready to be sent. */
 export function rowsQuery(dataset: ExportDataset, selection: ExportSelection, format: ExportFormat): string {
+  return orderedRows(dataset, format, conditionsOf(dataset, selection));
+}
+
+/** Those of `rowsQuery` that are in the range. */
+export function rangeQuery(
+  dataset: ExportDataset,
+  selection: ExportSelection,
+  { format, range }: { format: ExportFormat; range: KeyRange },
+): string {
+  return orderedRows(dataset, format, [
+    ...conditionsOf(dataset, selection),
+    ...compareKey(dataset, ">", range.after),
+    ...compareKey(dataset, "<=", range.upTo),
+  ]);
+}
+
+/**
+ * JSON is made in a lateral subselect and not around the ordered rows: only so does a parallel worker make it, while
+ * the leader merely merges (1.5 times as fast on two cores).
+ */
+function orderedRows(dataset: ExportDataset, format: ExportFormat, conditions: readonly string[]): string {
   const jsonColumns = dataset.columns.map((column) => `${jsonValue(column)} as "${column.name}"`);
   const [line, source] =
     format === "csv"
@@ -113,8 +167,25 @@ export function rowsQuery(dataset: ExportDataset, selection: ExportSelection, fo
       : ["row_to_json(line)", `cross join lateral (select ${jsonColumns.join(", ")}) as line`];
   return `select ${line}
   from ${dataset.table} as r ${source}
-  where ${conditionsOf(dataset, selection)}
+  where ${all(conditions)}
   order by r.${dataset.timeColumn}, r.id`;
+}
+
+/**
+ * The key of the row that stands so many rows after another, whether an export shows it or not: nothing but the index
+ * is read for it, where the table is vacuumed. No row when there are fewer.
+ */
+export function boundaryQuery(
+  dataset: ExportDataset,
+  selection: ExportSelection,
+  { after, rows }: { after: RowKey | null; rows: number },
+): string {
+  return `select r.${dataset.timeColumn}::text as time, r.id
+  from ${dataset.table} as r
+  where ${all([...ofProject(dataset, selection), ...compareKey(dataset, ">", after)])}
+  order by r.${dataset.timeColumn}, r.id
+  offset ${rows - 1}
+  limit 1`;
 }
 
 /** The mean length in bytes of the first lines of `rowsQuery`, near enough: a row as text has a line's bytes. */

@@ -8,8 +8,11 @@ import {
 } from "../shared/export_datasets.ts";
 import type { ExportSelection } from "../shared/export_selection.ts";
 import type { ExportFormat } from "../shared/vocabulary.ts";
+import { copyLanes } from "./copy_lanes.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
-import { countQuery, rowsQuery, sampleQuery } from "./export_query.ts";
+import type { ExportLanes } from "./export_lanes.ts";
+import { countQuery, type KeyRange, rangeQuery, rowsQuery, sampleQuery } from "./export_query.ts";
+import { KeyRanges } from "./export_ranges.ts";
 import type { ExportSnapshot } from "./export_snapshot.ts";
 import type { Sql } from "./pool.ts";
 
@@ -70,6 +73,12 @@ export async function sampleLineBytes(
   return row.bytes;
 }
 
+export interface DatasetFileOptions extends CopyOptions {
+  selection: ExportSelection;
+  /** Given for a file that is worth a second connection, if one is to spare. It does not show in the bytes. */
+  lanes?: ExportLanes;
+}
+
 /**
  * Streams a dataset's file: for CSV the header, then the rows as text, in order of their time column and id. One at a
  * time on a snapshot: to end one early, `return()` it and await that, before the snapshot is used for the next.
@@ -77,9 +86,21 @@ export async function sampleLineBytes(
 export async function* streamDatasetFile(
   snapshot: ExportSnapshot,
   dataset: ExportDataset,
-  options: CopyOptions & { selection: ExportSelection },
+  options: DatasetFileOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const { selection, format } = options;
+  const { selection, format, lanes } = options;
   if (format === "csv") yield csvHeader(dataset);
-  yield* copyRows(snapshot, rowsQuery(dataset, selection, format), options);
+  // With parents, every range would look all the hidden ones up anew.
+  const twin = dataset.parents.length === 0 ? ((await lanes?.openTwin(snapshot)) ?? null) : null;
+  if (twin === null) {
+    yield* copyRows(snapshot, rowsQuery(dataset, selection, format), options);
+    return;
+  }
+  try {
+    const ranges = new KeyRanges(dataset, selection);
+    const queryOf = (range: KeyRange) => rangeQuery(dataset, selection, { format, range });
+    yield* copyLanes([snapshot, twin.opened], { ranges, queryOf }, options);
+  } finally {
+    await twin.close();
+  }
 }

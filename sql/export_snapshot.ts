@@ -8,8 +8,10 @@ export interface ExportSnapshot {
    * the reader has left. One query at a time.
    */
   run<Result>(query: (tx: postgres.TransactionSql) => PromiseLike<Result>): Promise<Result>;
-  /** Rejects when the connection is lost; never resolves. */
+  /** Rejects when the connection is lost; never resolves. Keeps all that ever waited for it: for few. */
   lost: Promise<never>;
+  /** Calls when the connection is lost, or has been, until the function that it returns is called. */
+  onLost(listener: (error: unknown) => void): () => void;
   /** Aborted when the reader has left: what runs is cancelled then. */
   signal: AbortSignal;
   /** Cancels what runs now. Never throws. */
@@ -22,6 +24,24 @@ export interface SnapshotOptions {
   /** Where queries are cancelled from: not the connection that runs them. */
   control: Sql;
   signal: AbortSignal;
+  /** Another snapshot that is open, to show the very same rows. */
+  shared?: SharedSnapshot;
+}
+
+/** By what another connection finds a snapshot, while its transaction is open. */
+export interface SharedSnapshot {
+  id: string;
+  /** When the server started: another one might know another snapshot by the same id. */
+  serverStart: string;
+}
+
+/** Shares a snapshot. Between two copies, not beside one. */
+export async function shareSnapshot(snapshot: ExportSnapshot): Promise<SharedSnapshot> {
+  const [shared] = await snapshot.run(
+    (tx) => tx<[SharedSnapshot]>`
+      select pg_export_snapshot() as id, pg_postmaster_start_time()::text as server_start`,
+  );
+  return shared;
 }
 
 /**
@@ -37,8 +57,11 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
   const opened = Promise.withResolvers<postgres.TransactionSql>();
   const finished = Promise.withResolvers<void>();
   const lost = Promise.withResolvers<never>();
-  lost.promise.catch(() => {});
+  const listeners = new Set<(error: unknown) => void>();
   let loss: { error: unknown } | null = null;
+  lost.promise.catch((error: unknown) => {
+    for (const listener of listeners) listener(error);
+  });
   const ended = pool
     .begin("isolation level repeatable read read only", (tx) => {
       opened.resolve(tx);
@@ -50,9 +73,21 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
       lost.reject(error);
     });
   const tx = await opened.promise;
-  const run: ExportSnapshot["run"] = (query) => {
-    if (loss) return Promise.reject(loss.error);
-    return Promise.race([query(tx), lost.promise]);
+  const onLost: ExportSnapshot["onLost"] = (listener) => {
+    if (loss) listener(loss.error);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  const run = async <Result>(
+    query: (tx: postgres.TransactionSql) => PromiseLike<Result>,
+  ): Promise<Result> => {
+    if (loss) throw loss.error;
+    let forget = (): void => {};
+    const answer = new Promise<Result>((resolve, reject) => {
+      forget = onLost(reject);
+      query(tx).then(resolve, reject);
+    });
+    return answer.finally(forget);
   };
   let pid: number | null = null;
   const cancel = async (): Promise<void> => {
@@ -73,13 +108,25 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
     await ended;
   };
   try {
+    if (options.shared) await run(importSnapshot(options.shared));
     pid = await run(prepare);
     signal.throwIfAborted();
-    return { run, lost: lost.promise, signal, cancel, close };
+    return { run, lost: lost.promise, onLost, signal, cancel, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Makes the transaction show what another one does, before it has shown anything. Throws when it cannot. */
+function importSnapshot({ id, serverStart }: SharedSnapshot) {
+  return async (tx: postgres.TransactionSql): Promise<void> => {
+    // The statement takes no parameter; the id is digits of PostgreSQL's own.
+    await tx.unsafe(`set transaction snapshot '${id}'`);
+    const [server] = await tx<[{ isSame: boolean }]>`
+      select pg_postmaster_start_time()::text = ${serverStart} as is_same`;
+    if (!server.isSame) throw new Error("Cannot share a snapshot: the connection reached another server");
+  };
 }
 
 /** Sets what reading large files wants, for this transaction only; returns the server process that runs it. */

@@ -5,6 +5,7 @@
  */
 import type { Log } from "../shared/log.ts";
 import { within } from "../shared/within.ts";
+import { ExportLanes } from "./export_lanes.ts";
 import { type ExportSnapshot, openExportSnapshot } from "./export_snapshot.ts";
 import { hasSqlState, isDatabaseAway, openPool, type Pool } from "./pool.ts";
 import { existsReplicaMark, insertReplicaMark } from "./replica_marks.ts";
@@ -30,6 +31,8 @@ export interface ReplicaOptions {
   applicationName: string;
   /** Snapshots that are open at once. */
   streamsMax: number;
+  /** Second connections for them; none when left out. */
+  lanesMax?: number;
   log: Log;
 }
 
@@ -43,6 +46,8 @@ export interface Replica {
   mark(): Promise<string | null>;
   /** A snapshot that shows the mark; `null` when the replica cannot give it soon. Throws when `signal` is aborted. */
   openSnapshot(mark: string, signal: AbortSignal): Promise<ExportSnapshot | null>;
+  /** Second connections for its snapshots. */
+  lanes: ExportLanes;
   /**
    * The replica, once it shows everything that was committed before the call; `null` when it does not within the time,
    * or twice that when it is silent.
@@ -57,10 +62,10 @@ export interface Replica {
 
 /** Opens the pools, and connects when there is something to read; `null` when there is no replica. */
 export function openReplica(options: ReplicaOptions): Replica | null {
-  const { url, primary, applicationName, streamsMax, log } = options;
+  const { url, primary, applicationName, streamsMax, lanesMax = 0, log } = options;
   if (url === null) return null;
   const pool = (max: number): Pool => openPool(url, { applicationName, max, readOnly: true });
-  const streams = pool(streamsMax);
+  const streams = pool(streamsMax + lanesMax);
   const control = pool(CONTROL_MAX);
   /** When it may be tried again, by `performance.now()`; `null` while it is used. */
   let restsUntil: number | null = null;
@@ -143,6 +148,7 @@ export function openReplica(options: ReplicaOptions): Replica | null {
 
   return {
     isUsed: () => restsUntil === null,
+    lanes: new ExportLanes({ pool: streams, control, max: lanesMax, log }),
     mark,
     async openSnapshot(mark, signal) {
       try {

@@ -21,6 +21,9 @@ const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: "text/csv; charset=utf-8; header=present",
 };
 
+/** Fewer are copied before a second connection has been of much use. */
+const LANES_MIN_ROWS = 20_000;
+
 const Params = t.Object({ project: t.String(), dataset: t.String() });
 
 /** Refusals come in the order 401, 404, 403, 402, 400, 413, all before the first byte (contract section 4). */
@@ -75,7 +78,8 @@ async function prepareFile(deps: ExportDeps, given: Preparation): Promise<Export
     totalRows,
     headers: { Vary: "Accept-Encoding", ...(encoding ? { "Content-Encoding": encoding } : {}) },
     open: () => {
-      const lines = streamDatasetFile(opened.snapshot, dataset, { selection, format });
+      const lanes = totalRows < LANES_MIN_ROWS ? {} : { lanes: opened.lanes };
+      const lines = streamDatasetFile(opened.snapshot, dataset, { selection, format, ...lanes });
       return encoding ? compress(lines, encoding) : lines;
     },
   };

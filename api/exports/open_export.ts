@@ -1,6 +1,7 @@
 /** What every export holds while it runs: a stream slot, a settled watermark, a snapshot to read from. */
 import type { Config } from "../../shared/config.ts";
 import type { Log } from "../../shared/log.ts";
+import type { ExportLanes } from "../../sql/export_lanes.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../sql/export_snapshot.ts";
 import type { Pool } from "../../sql/pool.ts";
 import type { Replica } from "../../sql/replica.ts";
@@ -12,8 +13,9 @@ import type { StreamSlots } from "./stream_slots.ts";
 export interface ExportDeps {
   /** Requests: the watermark is chosen here, and queries are cancelled from here. */
   sql: Pool;
-  /** Streams: as many connections as there are slots. */
+  /** Streams: as many connections as there are slots and lanes. */
   exportSql: Pool;
+  lanes: ExportLanes;
   /** Where snapshots are opened when it can give them; `null` when there is none. */
   replica: Replica | null;
   slots: StreamSlots;
@@ -25,6 +27,8 @@ export interface ExportDeps {
 export interface OpenExport {
   asOf: string;
   snapshot: ExportSnapshot;
+  /** Second connections to the server that the snapshot is of. */
+  lanes: ExportLanes;
   /** Aborted when the client has left: what runs is cancelled. */
   abort: AbortController;
   /** Whether a read failed for what it was read from, so that the primary may do better. */
@@ -93,7 +97,8 @@ async function openExport(deps: ExportDeps, given: Opening): Promise<OpenExport>
       await snapshot.close();
       release();
     };
-    return { asOf, snapshot, abort, isReplicaFault, close };
+    const lanes = fromReplica && deps.replica ? deps.replica.lanes : deps.lanes;
+    return { asOf, snapshot, lanes, abort, isReplicaFault, close };
   } catch (error) {
     forget();
     release();

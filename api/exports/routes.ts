@@ -4,6 +4,7 @@ import { openArtifactStore } from "../../shared/artifacts.ts";
 import type { Config } from "../../shared/config.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Boss } from "../../sql/boss.ts";
+import { EXPORT_LANES_MAX, ExportLanes } from "../../sql/export_lanes.ts";
 import type { Pool } from "../../sql/pool.ts";
 import type { Replica } from "../../sql/replica.ts";
 import type { Metrics } from "../metrics.ts";
@@ -36,7 +37,8 @@ export function exportRoutes(deps: {
   );
   const metrics = createExportMetrics(deps.metrics.registry, slots);
   registerJobMetrics(deps.metrics.registry, { sql, log });
-  const exportDeps: ExportDeps = { config, sql, exportSql, replica, log, slots, metrics };
+  const lanes = new ExportLanes({ pool: exportSql, control: sql, max: EXPORT_LANES_MAX, log });
+  const exportDeps: ExportDeps = { config, sql, exportSql, lanes, replica, log, slots, metrics };
   return new Elysia()
     .use(datasetListRoutes())
     .use(bundleRoutes(exportDeps))

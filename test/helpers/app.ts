@@ -13,6 +13,7 @@ import { type Config, readConfig } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
 import { openQueue } from "../../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../sql/connections.ts";
+import { EXPORT_LANES_MAX } from "../../sql/export_lanes.ts";
 import { openPool } from "../../sql/pool.ts";
 import { openReplica } from "../../sql/replica.ts";
 import { RowTexts } from "../../sql/row_texts.ts";
@@ -109,6 +110,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     primary: sql,
     applicationName: EXPORT_APPLICATION,
     streamsMax: config.exportStreamsMax,
+    lanesMax: EXPORT_LANES_MAX,
     log,
   });
   const deps: AppDeps = {
@@ -117,7 +119,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     replica,
     exportSql: openPool(db.url, {
       applicationName: EXPORT_APPLICATION,
-      max: config.exportStreamsMax,
+      max: config.exportStreamsMax + EXPORT_LANES_MAX,
       readOnly: true,
     }),
     boss: await openQueue(sql, (error) => {
