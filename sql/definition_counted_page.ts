@@ -38,12 +38,13 @@ interface CountedRow extends PageRow {
   counts: [number, number][] | null;
 }
 
-/** Counts, and lists the page by sorting the matches of its levels, or of one level by walking through the order. */
+/**
+ * Counts, and lists the page: the matches of its levels are sorted, but for the last level when that has too many, which
+ * is found by walking through the order.
+ */
 export async function countAndList(sql: Sql, match: MatchQuery, query: CountedQuery): Promise<CountedPage> {
-  const { order, limit, lastLevel, mostSorted, mostWalked } = query;
-  const end = query.offset + limit;
-  const offset = sql`(select ${query.offset}::bigint - first from choice)`;
-  const level = sql`(select level from choice)`;
+  const { order, limit, offset, lastLevel, mostSorted, mostWalked } = query;
+  const end = offset + limit;
   const [row] = await sql<[CountedRow]>`
     with ${matchTiers(sql, match)}, counts as materialized (${levelCounts(sql)}), stretches as (
       select level, total, (sum(total) over (order by level))::bigint - total as first
@@ -51,30 +52,45 @@ export async function countAndList(sql: Sql, match: MatchQuery, query: CountedQu
     ), shown as materialized (
       select level, total, first
       from stretches
-      where total > 0 and first < ${end}::bigint and first + total > ${query.offset}::bigint
+      where total > 0 and first < ${end}::bigint and first + total > ${offset}::bigint
     ), registry as materialized (
       -- Slots of versions that are gone stay empty, so that this is a bound, and a close one.
       select coalesce(max(v.slot) + 1, 0) as listings from definition_listings as v
     ), choice as materialized (
       select
-        coalesce(min(s.first), 0) as first,
-        max(s.level) as level,
-        coalesce(max(s.level), 0) <= ${lastLevel} and coalesce(sum(s.total), 0) <= ${mostSorted} as is_sorted,
+        -- Of the last level on the page, and of the first one.
+        last.level,
+        coalesce(last.first, 0) as first,
+        coalesce(all_shown.first, 0) as sorted_first,
+        all_shown.total is null or last.level <= ${lastLevel} and all_shown.total <= ${mostSorted} as is_sorted,
         -- As if the matches were spread evenly: where they are all far down, the whole order is read.
-        max(s.level) <= ${lastLevel} and sum(s.total) > ${mostSorted} and count(*) = 1
-          and (${end}::bigint - min(s.first)) * (select listings from registry) <= ${mostWalked} * sum(s.total)
-          as is_walked
-      from shown as s
+        coalesce(
+          last.level <= ${lastLevel}
+          and all_shown.total > ${mostSorted}
+          and all_shown.total - last.total <= ${mostSorted}
+          and (${end}::bigint - last.first) * (select listings from registry) <= ${mostWalked} * last.total,
+          false
+        ) as is_walked
+      from (select sum(total) as total, min(first) as first, max(level) as level from shown) as all_shown
+      left join shown as last on last.level = all_shown.level
     ), ${sortedPage(sql, "sorted", {
       tiers: sql`
         select t.level, t.chunk, t.bits
         from tiers as t
         join shown as s on s.level = t.level
-        where (select is_sorted from choice)`,
-      ...{ order, limit, offset },
+        where (select is_sorted or is_walked from choice)
+          and t.level <= (select case when is_walked then level - 1 else level end from choice)`,
+      ...{
+        order,
+        limit: sql`${limit}::bigint`,
+        offset: sql`(select ${offset}::bigint - sorted_first from choice)`,
+      },
     })}, ${walkedPage(sql, "walked", {
-      ...{ level, hasBegun: sql`(select is_walked from choice)` },
-      ...{ order, limit, offset },
+      level: sql`(select level from choice)`,
+      hasBegun: sql`(select is_walked from choice)`,
+      order,
+      limit: sql`(select least(${limit}::bigint, ${end}::bigint - first) from choice)`,
+      offset: sql`(select greatest(${offset}::bigint - first, 0) from choice)`,
     })}, page as (
       select * from sorted
       union all

@@ -19,7 +19,7 @@ const WALK_LINES_COST = 1;
 /** … and what a page may cost before an order is narrowed down to some of its buckets, which costs as much. */
 const CHEAP = 1500;
 /** A page that is listed while its matches are counted saves a look at all the bits. */
-const CHEAP_WHILE_COUNTED = 2500;
+const CHEAP_WHILE_COUNTED = 3000;
 
 /** How many matches may be sorted, and how many listings walked past, while matches are counted. */
 export function mostWhileCounted(order: DefinitionOrder): { mostSorted: number; mostWalked: number } {

@@ -25,7 +25,7 @@ export async function listSorted(sql: Sql, match: MatchQuery, query: SortedQuery
   const tiers = sql`select level, chunk, bits from tiers where level = any(${[...levels]}::int[])`;
   const [row] = await sql<[PageRow]>`
     with ${matchTiers(sql, match)},
-    ${sortedPage(sql, "page", { tiers, order, limit, offset: sql`${offset}::bigint` })}
+    ${sortedPage(sql, "page", { tiers, order, limit: sql`${limit}::bigint`, offset: sql`${offset}::bigint` })}
     ${pageEntries(sql, order)}`;
   return readEntries(row);
 }
@@ -49,7 +49,7 @@ export async function listInOrder(sql: Sql, match: MatchQuery, query: WalkQuery)
     with ${matchTiers(sql, match)},
     ${walkedPage(sql, "page", {
       ...{ order, level, hasBegun: hasBegun(sql, query) },
-      ...{ limit, offset: sql`${offset}::bigint` },
+      ...{ limit: sql`${limit}::bigint`, offset: sql`${offset}::bigint` },
     })}
     ${pageEntries(sql, order)}`;
   return readEntries(row);

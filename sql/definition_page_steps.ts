@@ -79,17 +79,18 @@ export function readEntries({ entries }: PageRow): PageEntry[] {
   return (entries ?? []).map(([id, version]) => ({ id, version }));
 }
 
-/** Rows of an order to take, of which the offset is SQL. */
+/** Rows of an order to take; the numbers are SQL. */
 export interface PageRows {
   order: DefinitionOrder;
-  limit: number;
+  limit: Fragment;
   offset: Fragment;
 }
 
 /**
  * A common table expression `name` of the rows that the bits of `tiers` stand for, looked up by their slots and sorted:
- * for few. Bits printed as text and split at its ones give the zeros between them, of which positions are the sums. A
- * block of 1,024 at a time, as most have no ones; with the end that follows its last zeros, each adds up to 1,025.
+ * for few. Most blocks of 1,024 bits have no ones, and most words of 64 in the others. A word printed as text and split at
+ * its ones gives the zeros between them, of which positions are the sums; with the end that follows its last zeros, each
+ * word adds up to 65.
  */
 export function sortedPage(
   sql: Sql,
@@ -98,25 +99,28 @@ export function sortedPage(
 ) {
   const text = ORDER_TEXTS[order.sortBy][order.sortOrder];
   return sql`
-    blocks as (
-      select t.level, (t.chunk << 15) + (number << 10) as first_slot, block.bits
+    words as (
+      select t.level, (t.chunk << 15) + (block << 10) + (number << 6) as first_slot, word.bits
       from (${tiers}) as t
-      cross join generate_series(0, 31) as number
-      cross join lateral (select substring(t.bits from (number << 10) + 1 for 1024) as bits) as block
-      where bit_count(block.bits) > 0
+      cross join generate_series(0, 31) as block
+      cross join generate_series(0, 15) as number
+      cross join lateral (
+        select substring(t.bits from (block << 10) + (number << 6) + 1 for 64) as bits
+      ) as word
+      where bit_count(substring(t.bits from (block << 10) + 1 for 1024)) > 0 and bit_count(word.bits) > 0
     ), gaps as (
       select
-        b.level,
-        b.first_slot,
+        w.level,
+        w.first_slot,
         (
           sum(length(gap.zeros) + 1) over (
-            order by b.level, b.first_slot, gap.number rows between unbounded preceding and current row
+            order by w.level, w.first_slot, gap.number rows between unbounded preceding and current row
           ) - 1
-        )::int % 1025 as place
-      from blocks as b
-      cross join lateral string_to_table(b.bits::text, '1') with ordinality as gap (zeros, number)
+        )::int % 65 as place
+      from words as w
+      cross join lateral string_to_table(w.bits::text, '1') with ordinality as gap (zeros, number)
     ), slots as (
-      select g.level, g.first_slot + g.place as slot from gaps as g where g.place < 1024
+      select g.level, g.first_slot + g.place as slot from gaps as g where g.place < 64
     ), ${sql.unsafe(name)} as (
       select s.level, v.definition_id, ${sql.unsafe(text.sortColumn)} as sort_key
       from slots as s
