@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import net from "node:net";
+import { within } from "../../shared/within.ts";
 import { isDatabaseAway, openPool } from "../../sql/pool.ts";
 
 /** Many more than connections. */
@@ -56,6 +57,73 @@ test("a database that crashes under a new connection ends the query that waits f
   const sql = openPool(server.url, { applicationName: "test", max: 1 });
   const ask = () => sql`select 1`.catch((thrown: { code?: string }) => thrown.code);
   expect([await ask(), await ask(), await ask()]).toEqual(["CONNECTION_CLOSED", "57P03", "57P03"]);
+  await sql.end({ timeout: 1 });
+  server.close();
+});
+
+const READY = (state: "I" | "T"): Buffer => message("Z", Buffer.from(state));
+const done = (command: string, state: "I" | "T"): Buffer =>
+  Buffer.concat([
+    ...["1", "n", "2"].map((kind) => message(kind, Buffer.alloc(0))),
+    message("C", Buffer.from(`${command}\0`)),
+    READY(state),
+  ]);
+
+/**
+ * A server that answers every statement with nothing, but for the first transaction: that one begins, and with its next
+ * statement the connection is reset.
+ */
+async function openResettingServer(): Promise<{ url: string; statements: string[]; close(): void }> {
+  const statements: string[] = [];
+  let connections = 0;
+  const server = net.createServer((socket) => {
+    connections += 1;
+    const isFirst = connections === 1;
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      socket.write(LET_IN);
+      socket.on("data", (bytes) => {
+        const text = bytes.toString("latin1");
+        statements.push(`${connections}: ${text}`);
+        if (isFirst && text.includes("lost")) socket.resetAndDestroy();
+        else socket.write(text.includes("begin") ? done("BEGIN", "T") : done("SELECT 0", "I"));
+      });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("Cannot listen");
+  return {
+    ...{ url: `postgres://postgres@127.0.0.1:${address.port}/none`, statements },
+    close: () => server.close(),
+  };
+}
+
+test("a transaction whose connection is lost sends nothing through the next one, which works", async () => {
+  const server = await openResettingServer();
+  const sql = openPool(server.url, { applicationName: "test", max: 1 });
+  const gone = Promise.withResolvers<void>();
+  const late: unknown[] = [];
+  const transaction = sql.begin(async (tx) => {
+    const lost = await tx`select 'lost'`.catch((error: unknown) => error);
+    // As code does that waits for something else meanwhile.
+    await gone.promise;
+    late.push(await tx`select 'late'`.catch((error: { code?: string }) => error.code));
+    throw lost;
+  });
+  await expect(transaction).rejects.toThrow();
+  const next = () => within(Promise.resolve(sql`select 'next'`), 2000);
+  await next();
+  gone.resolve();
+  await next();
+  await next();
+  expect(late).toEqual(["CONNECTION_CLOSED"]);
+  const said = server.statements.join("\n");
+  expect([said.includes("late"), said.includes("rollback"), said.match(/'next'/g)?.length]).toEqual([
+    false,
+    false,
+    3,
+  ]);
   await sql.end({ timeout: 1 });
   server.close();
 });

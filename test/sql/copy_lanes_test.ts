@@ -365,7 +365,8 @@ test("what fails in one range, on whichever lane, breaks the export there", asyn
   for (const failing of [1, 2, 3, 4]) {
     const first = await openFirst();
     const twin = await openSecond(first);
-    const ranges = new KeyRanges(ISSUES, selection, { firstRows: 100 });
+    // Of the same length, so that there are more of them than fail.
+    const ranges = new KeyRanges(ISSUES, selection, { firstRows: 100, bytes: 50 * LINE_BYTES });
     let count = 0;
     const queryOf = (range: KeyRange) => {
       count += 1;
