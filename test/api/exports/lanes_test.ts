@@ -76,6 +76,19 @@ async function untilOpen(count: number): Promise<number[]> {
   }, 20_000);
 }
 
+/** A second one that is lost while it is being opened is done without. */
+async function untilBothCopy(): Promise<number[]> {
+  return waitFor(async () => {
+    const copying = await server.app.db.sql<{ pid: number }[]>`
+      select pid
+      from pg_stat_activity
+      where datname = ${databaseOf(server)} and application_name = ${EXPORT_APPLICATION}
+        and state = 'active' and query ilike 'copy %'
+      order by backend_start`;
+    return copying.length === 2 ? copying.map(({ pid }) => pid) : null;
+  }, 20_000);
+}
+
 test("streams that get no second connection make the same bytes, and nobody waits for one", async () => {
   const place = { server, made };
   const formats = ["format=ndjson", "format=csv", "format=csv&priority=high&include_deleted=true"];
@@ -109,7 +122,7 @@ test("either connection that is lost breaks the download, and the next is whole"
   const whole = await digest({ server, made }, "format=csv");
   for (const index of [0, 1]) {
     using slow = await stall({ server, made });
-    const pids = await untilOpen(2);
+    const pids = await untilBothCopy();
     await server.app.db.sql`select pg_terminate_backend(${pids[index] ?? 0}, 5000)`;
     const result = await slow.readOn();
     expect([result.status, result.isWhole]).toEqual([200, false]);
