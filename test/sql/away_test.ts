@@ -29,26 +29,36 @@ function message(kind: string, body: Buffer): Buffer {
 const LET_IN = Buffer.concat([message("R", Buffer.alloc(4)), message("Z", Buffer.from("I"))]);
 const RECOVERING = message("E", Buffer.from("SFATAL\0C57P03\0Mnot yet accepting connections\0\0"));
 
-/** A server that crashes under the first query of its first connection, and then recovers for as long as it is there. */
-async function openCrashingServer(): Promise<{ url: string; close(): void }> {
+interface FakeServer {
+  url: string;
+  close(): void;
+}
+
+/** Listens, and hands each connection to `serve` with its number, from 1 on, when its client has introduced itself. */
+async function openFakeServer(serve: (socket: net.Socket, connection: number) => void): Promise<FakeServer> {
   let connections = 0;
   const server = net.createServer((socket) => {
     connections += 1;
-    const isFirst = connections === 1;
+    const connection = connections;
     socket.on("error", () => {});
-    socket.once("data", () => {
-      if (!isFirst) {
-        socket.end(RECOVERING);
-        return;
-      }
-      socket.write(LET_IN);
-      socket.once("data", () => socket.destroy());
-    });
+    socket.once("data", () => serve(socket, connection));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("Cannot listen");
   return { url: `postgres://postgres@127.0.0.1:${address.port}/none`, close: () => server.close() };
+}
+
+/** A server that crashes under the first query of its first connection, and then recovers for as long as it is there. */
+function openCrashingServer(): Promise<FakeServer> {
+  return openFakeServer((socket, connection) => {
+    if (connection > 1) {
+      socket.end(RECOVERING);
+      return;
+    }
+    socket.write(LET_IN);
+    socket.once("data", () => socket.destroy());
+  });
 }
 
 // The driver asks a new connection for the types of arrays before anything else, and nobody would hear that this failed.
@@ -61,46 +71,34 @@ test("a database that crashes under a new connection ends the query that waits f
   server.close();
 });
 
-const READY = (state: "I" | "T"): Buffer => message("Z", Buffer.from(state));
-const done = (command: string, state: "I" | "T"): Buffer =>
-  Buffer.concat([
+/** The answer to a statement without rows; `state` is whether a transaction is open then. */
+function done(command: string, state: "I" | "T"): Buffer {
+  return Buffer.concat([
     ...["1", "n", "2"].map((kind) => message(kind, Buffer.alloc(0))),
     message("C", Buffer.from(`${command}\0`)),
-    READY(state),
+    message("Z", Buffer.from(state)),
   ]);
+}
 
 /**
- * A server that answers every statement with nothing, but for the first transaction: that one begins, and with its next
- * statement the connection is reset.
+ * A server that answers every statement with nothing, but for the first connection: a transaction begins there, and with
+ * its next statement the connection is reset. What comes is added to `statements`.
  */
-async function openResettingServer(): Promise<{ url: string; statements: string[]; close(): void }> {
-  const statements: string[] = [];
-  let connections = 0;
-  const server = net.createServer((socket) => {
-    connections += 1;
-    const isFirst = connections === 1;
-    socket.on("error", () => {});
-    socket.once("data", () => {
-      socket.write(LET_IN);
-      socket.on("data", (bytes) => {
-        const text = bytes.toString("latin1");
-        statements.push(`${connections}: ${text}`);
-        if (isFirst && text.includes("lost")) socket.resetAndDestroy();
-        else socket.write(text.includes("begin") ? done("BEGIN", "T") : done("SELECT 0", "I"));
-      });
+function openResettingServer(statements: string[]): Promise<FakeServer> {
+  return openFakeServer((socket, connection) => {
+    socket.write(LET_IN);
+    socket.on("data", (bytes) => {
+      const text = bytes.toString("latin1");
+      statements.push(text);
+      if (connection === 1 && text.includes("lost")) socket.resetAndDestroy();
+      else socket.write(text.includes("begin") ? done("BEGIN", "T") : done("SELECT 0", "I"));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("Cannot listen");
-  return {
-    ...{ url: `postgres://postgres@127.0.0.1:${address.port}/none`, statements },
-    close: () => server.close(),
-  };
 }
 
 test("a transaction whose connection is lost sends nothing through the next one, which works", async () => {
-  const server = await openResettingServer();
+  const statements: string[] = [];
+  const server = await openResettingServer(statements);
   const sql = openPool(server.url, { applicationName: "test", max: 1 });
   const gone = Promise.withResolvers<void>();
   const late: unknown[] = [];
@@ -118,7 +116,7 @@ test("a transaction whose connection is lost sends nothing through the next one,
   await next();
   await next();
   expect(late).toEqual(["CONNECTION_CLOSED"]);
-  const said = server.statements.join("\n");
+  const said = statements.join("\n");
   expect([said.includes("late"), said.includes("rollback"), said.match(/'next'/g)?.length]).toEqual([
     false,
     false,

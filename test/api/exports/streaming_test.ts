@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { EXPORT_APPLICATION } from "../../../sql/connections.ts";
 import { EXPORT_LANES_MAX } from "../../../sql/export_lanes.ts";
+import type { Pool } from "../../../sql/pool.ts";
 import type { ExportProject } from "../../helpers/export_project.ts";
 import { makeLargeProject } from "../../helpers/large_project.ts";
 import { type ListeningApp, openListeningApp } from "../../helpers/listening_app.ts";
@@ -12,27 +13,22 @@ import { waitFor } from "../../helpers/wait_for.ts";
 type Made = Pick<ExportProject, "person" | "project">;
 
 /** Connections on which an export's COPY runs now. */
-async function countRunningCopies({ app }: ListeningApp): Promise<number> {
-  const [row] = await app.db.sql<[{ count: number }]>`
-    select count(*)
-    from pg_stat_activity
-    where datname = current_database()
-      and backend_type = 'client backend'
-      and query like 'copy (%'
-      and state = 'active'`;
-  return row.count;
+function countRunningCopies({ app }: ListeningApp): Promise<number> {
+  const { sql } = app.db;
+  return countCopies(sql, sql`state = 'active'`);
 }
 
 /** Connections of exports that wait for their reader: in the middle of a COPY, or with one that was not taken yet. */
-async function countStalledCopies({ app }: ListeningApp): Promise<number> {
-  const [row] = await app.db.sql<[{ count: number }]>`
+function countStalledCopies({ app }: ListeningApp): Promise<number> {
+  const { sql } = app.db;
+  return countCopies(sql, sql`state <> 'idle' and wait_event in ('ClientRead', 'ClientWrite')`);
+}
+
+async function countCopies(sql: Pool, condition: ReturnType<Pool>): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
     select count(*)
     from pg_stat_activity
-    where datname = current_database()
-      and backend_type = 'client backend'
-      and query like 'copy (%'
-      and state <> 'idle'
-      and wait_event in ('ClientRead', 'ClientWrite')`;
+    where datname = current_database() and backend_type = 'client backend' and query like 'copy (%' and ${condition}`;
   return row.count;
 }
 
