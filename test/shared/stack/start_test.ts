@@ -119,10 +119,12 @@ test("a killed start whose guardian was killed too does not block the next one",
   using directory = copyDataDirectory(firstBoot);
   await using killed = await startStack(directory.path);
   await killed.ready();
-  const isOfTheStack = (pid: number) => !/postgres|api\/main/.test(commandLineOf(pid) ?? "");
-  // The guardian, which is younger, first: it must not see the other one end.
-  for (const pid of listProcesses(directory.path).filter(isOfTheStack).toReversed())
-    process.kill(pid, "SIGKILL");
+  // Held first: it must neither see its guardian end nor be seen to end by it. The guardian is its only shell.
+  killed.kill("SIGSTOP");
+  const guardians = listProcesses(directory.path).filter((pid) => commandLineOf(pid)?.startsWith("/bin/sh"));
+  expect(guardians).toHaveLength(1);
+  for (const pid of guardians) process.kill(pid, "SIGKILL");
+  killed.kill("SIGKILL");
   await killed.exited;
   expect(listProcesses(directory.path).length).toBeGreaterThan(1);
   await using next = await startStack(directory.path, { PORT: String(killed.port) });
