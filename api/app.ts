@@ -35,6 +35,8 @@ export interface AppDeps {
   sql: Pool;
   /** For the streams of exports: `config.exportStreamsMax` connections and EXPORT_LANES_MAX. */
   exportSql: Pool;
+  /** For lists of definitions. */
+  listSql: Pool;
   /** Where exports and the catalogue are read when it can give them; `null` when there is none. */
   replica: Replica | null;
   /** Where background jobs are queued. */

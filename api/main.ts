@@ -6,6 +6,7 @@ import { createLog, type Log, openStdout } from "../shared/log.ts";
 import { createShutdown } from "../shared/shutdown.ts";
 import { openQueue } from "../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION, POOLED_API_APPLICATION } from "../sql/connections.ts";
+import { openListPool } from "../sql/definition_list_pool.ts";
 import { requireDirectConnection, requireSameDatabase } from "../sql/direct_connection.ts";
 import { EXPORT_LANES_MAX } from "../sql/export_lanes.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
@@ -29,6 +30,8 @@ interface Pools {
   directSql: Pool;
   /** Exports have connections of their own: readers who take their time keep no request waiting. */
   exportSql: Pool;
+  /** So do lists of definitions, with settings of their own. */
+  listSql: Pool;
   replica: Replica | null;
 }
 
@@ -58,7 +61,7 @@ function openPools(config: Config, log: Log): Pools {
     streamsMax: exportStreamsMax,
     lanesMax: EXPORT_LANES_MAX,
   });
-  return { sql, directSql, exportSql, replica };
+  return { sql, directSql, exportSql, listSql: openListPool(databaseDirectUrl), replica };
 }
 
 function listenOrRefuse(deps: AppDeps): Bun.Server<undefined> {
@@ -75,7 +78,7 @@ function listenOrRefuse(deps: AppDeps): Bun.Server<undefined> {
 async function main(): Promise<void> {
   const config = configOrRefuse(process);
   const log = createLog({ level: config.logLevel, process: "api", destination: openStdout(process) });
-  const { sql, directSql, exportSql, replica } = openPools(config, log);
+  const { sql, directSql, exportSql, listSql, replica } = openPools(config, log);
   const boss = await startOrRefuse(process, async () => {
     await requireDirectConnection(directSql);
     await requireSameDatabase(sql, directSql);
@@ -89,7 +92,7 @@ async function main(): Promise<void> {
   const callers = openCallerMemory({ sql: directSql, log });
   const leaving = new AbortController();
   const deps = {
-    ...{ config, sql, exportSql, replica, boss, log, metrics },
+    ...{ config, sql, exportSql, listSql, replica, boss, log, metrics },
     ...{ documents, texts: new RowTexts(), catalog, callers },
     leaving: leaving.signal,
   };
@@ -117,7 +120,7 @@ async function main(): Promise<void> {
           await documents.close();
           await boss.stop({ graceful: false });
           // At once: one after the other, two servers that are silent would take longer than the phase may.
-          const pools = [exportSql, directSql, sql].map((pool) => pool.end({ timeout: 2 }));
+          const pools = [exportSql, listSql, directSql, sql].map((pool) => pool.end({ timeout: 2 }));
           await Promise.all([replica?.close(), ...pools]);
         },
       },

@@ -40,39 +40,32 @@ export interface DefinitionPage {
   total: number;
 }
 
-/** Lists a page, and how many there are, as of one moment. */
+/**
+ * Lists a page, and how many there are, as of one moment: mostly by one statement, else in one transaction. `listSql` is
+ * what `openListPool` opens.
+ */
 export async function listDefinitions(
-  { sql, texts }: { sql: Pool; texts: RowTexts },
+  { listSql, texts }: { listSql: Pool; texts: RowTexts },
   query: DefinitionListQuery,
 ): Promise<DefinitionPage> {
-  return sql.begin("isolation level repeatable read read only", async (tx) => {
-    const { viewer, orgId, filters, search, sortBy, sortOrder, limit, offset } = query;
-    const base: MatchQuery = { viewer, orgId, parts: filterParts(filters) };
-    const order: DefinitionOrder = { sortBy: sortBy ?? "createdAt", sortOrder };
-    // Both are sent at once, and done one after the other.
-    const [, { match, counts, listings, entries }] = await Promise.all([
-      prepareSearch(tx),
-      findMatches(tx, base, { search, isRanked: sortBy === null, order, limit, offset }),
-    ]);
-    const page = entries ?? (await listPage(tx, match, { order, limit, offset, counts, listings }));
-    return { items: await readItems(tx, texts, page), total: sumOf(counts) };
+  const { viewer, orgId, filters, search, sortBy, sortOrder, limit, offset } = query;
+  const base: MatchQuery = { viewer, orgId, parts: filterParts(filters) };
+  const order: DefinitionOrder = { sortBy: sortBy ?? "createdAt", sortOrder };
+  const find = (sql: Sql) =>
+    findMatches(sql, base, { search, isRanked: sortBy === null, order, limit, offset });
+  const { counts, entries } = await find(listSql);
+  const items = entries && (await readItems(listSql, texts, entries));
+  if (items) return { items, total: sumOf(counts) };
+  return listSql.begin("isolation level repeatable read read only", async (tx) => {
+    const { match, ...found } = await find(tx);
+    const page = found.entries ?? (await listPage(tx, match, { order, limit, offset, ...found }));
+    return { items: requireItems(await readItems(tx, texts, page)), total: sumOf(found.counts) };
   });
 }
 
-/**
- * Sets what the planner may do until the transaction ends. It cannot know how many bits are set: workers, compiled code,
- * sorting everything, reading small tables whole for every row, and planning anew each time cost more than the page. Two
- * letters in each other's place leave few trigrams of a short word.
- */
-async function prepareSearch(sql: Sql): Promise<void> {
-  await sql`
-    select
-      set_config('max_parallel_workers_per_gather', '0', true),
-      set_config('jit', 'off', true),
-      set_config('enable_sort', 'off', true),
-      set_config('enable_seqscan', 'off', true),
-      set_config('plan_cache_mode', 'force_generic_plan', true),
-      set_config('pg_trgm.similarity_threshold', '0.15', true)`;
+function requireItems(items: JsonText[] | null): JsonText[] {
+  if (!items) throw new Error("Cannot find a definition that this transaction has listed");
+  return items;
 }
 
 interface Matches extends CountedPage {

@@ -23,9 +23,8 @@ export function memberOrgIds(sql: Sql, viewer: DefinitionViewer) {
  * members, everything else by everyone. Lists leave out more: unlisted versions of others, and archived ones.
  */
 export function isVisible(sql: Sql, viewer: DefinitionViewer) {
-  return sql`(
-    (d.status <> 'draft' and d.visibility <> 'private') or d.org_id in (${memberOrgIds(sql, viewer)})
-  )`;
+  const isOpen = sql`(d.status <> 'draft' and d.visibility <> 'private')`;
+  return viewer.userId === null ? isOpen : sql`(${isOpen} or d.org_id in (${memberOrgIds(sql, viewer)}))`;
 }
 
 /**
@@ -33,9 +32,7 @@ export function isVisible(sql: Sql, viewer: DefinitionViewer) {
  * and what is unlisted for members only.
  */
 export function isListed(sql: Sql, viewer: DefinitionViewer) {
-  return sql`(
-    d.status <> 'archived' and (
-      (d.status <> 'draft' and d.visibility = 'public') or d.org_id in (${memberOrgIds(sql, viewer)})
-    )
-  )`;
+  const isOpen = sql`(d.status <> 'draft' and d.visibility = 'public')`;
+  if (viewer.userId === null) return sql`(d.status <> 'archived' and ${isOpen})`;
+  return sql`(d.status <> 'archived' and (${isOpen} or d.org_id in (${memberOrgIds(sql, viewer)})))`;
 }

@@ -56,7 +56,7 @@ export async function findSearchWords(sql: Sql, search: string): Promise<SearchW
 
 /**
  * The words that are one slip away from a word (a letter too many, too few, another one, or two in each other's place;
- * two slips from eight letters on), with their kin. Call after `prepareSearch`.
+ * two slips from eight letters on), with their kin. `sql` is of `openListPool`, which says how like they have to be.
  */
 export async function findSimilarWords(sql: Sql, word: string): Promise<string[]> {
   if (word.length < 4) return [];

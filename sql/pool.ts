@@ -13,6 +13,8 @@ export interface PoolOptions {
   max: number;
   /** Every transaction of the pool is `read only` unless it says otherwise. */
   readOnly?: boolean;
+  /** What is set in every session besides what all pools set. */
+  settings?: Readonly<Record<string, string>>;
   /**
    * The URL may be a pooler's that lends a session for one transaction, such as PgBouncer: then no session outlives
    * one, and nothing may be left in it for the next. No statement is prepared under a name; LISTEN, session locks and
@@ -60,6 +62,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
       // export_query.ts writes literals, which are safe under this setting only.
       standard_conforming_strings: "on",
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
+      ...options.settings,
     },
     onnotice: () => {},
     // Column names only. `postgres.camel` would also rewrite the keys inside jsonb values.

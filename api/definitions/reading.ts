@@ -9,7 +9,7 @@ import { type Caller, unauthorized } from "../authenticate.ts";
 import { resolveOrg } from "../organization.ts";
 import { type DefinitionAddress, spell } from "./address.ts";
 
-/** What lists of definitions work with. */
+/** What reads of definitions work with. */
 export interface ReadDeps {
   sql: Pool;
   /** JSON of definitions that were read before. */

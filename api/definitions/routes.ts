@@ -6,13 +6,12 @@ import { editRoutes } from "./edit.ts";
 import { executionRoutes } from "./executions.ts";
 import { forkRoutes } from "./forks.ts";
 import { lifecycleRoutes } from "./lifecycle.ts";
-import { listRoutes } from "./list.ts";
+import { type ListDeps, listRoutes } from "./list.ts";
 import { readRoutes } from "./read.ts";
-import type { ReadDeps } from "./reading.ts";
 import { translationRoutes } from "./translation.ts";
 import { versionRoutes } from "./versions.ts";
 
-export function definitionRoutes(deps: DefinitionDeps & ReadDeps) {
+export function definitionRoutes(deps: DefinitionDeps & ListDeps) {
   return new Elysia()
     .use(translationRoutes(deps))
     .use(lifecycleRoutes(deps))

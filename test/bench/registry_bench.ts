@@ -2,9 +2,9 @@
  * `bun run bench registry`: what pages of the list of definitions cost, by kind of query, and how that grows from ten
  * thousand lines to a hundred thousand; no item was read before. Making them takes some minutes, so quick runs leave it out.
  */
-import { API_APPLICATION } from "../../sql/connections.ts";
+import { openListPool } from "../../sql/definition_list_pool.ts";
 import { type DefinitionListQuery, listDefinitions } from "../../sql/definition_search.ts";
-import { openPool, type Pool } from "../../sql/pool.ts";
+import type { Pool } from "../../sql/pool.ts";
 import { RowTexts } from "../../sql/row_texts.ts";
 import { openTestDatabase } from "../helpers/database.ts";
 import { ALL_DEFINITIONS } from "../helpers/definition_list.ts";
@@ -81,7 +81,7 @@ function misspell(word: string): string {
 /** A registry to ask, and its size. */
 interface Place extends AsyncDisposable {
   /** Of one connection. */
-  sql: Pool;
+  listSql: Pool;
   /** The server's process at its other end. */
   pid: number;
   userId: string;
@@ -119,12 +119,12 @@ async function openPlace({ command, serverUrl }: BenchRun, size: number): Promis
   const db = await openTestDatabase(serverUrl);
   const title = `Making ${size.toLocaleString("en")} definitions with three versions each`;
   const { userId } = await command.progress.step(title, (note) => makeBenchRegistry(db.sql, size, note));
-  const sql = openPool(db.url, { applicationName: API_APPLICATION, max: 1 });
-  const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
+  const listSql = openListPool(db.url, 1);
+  const [{ pid }] = await listSql<[{ pid: number }]>`select pg_backend_pid() as pid`;
   return {
-    ...{ sql, pid, userId, size },
+    ...{ listSql, pid, userId, size },
     async [Symbol.asyncDispose]() {
-      await sql.end({ timeout: 1 });
+      await listSql.end({ timeout: 1 });
       await db[Symbol.asyncDispose]();
     },
   };
@@ -138,11 +138,11 @@ async function askInTurn(
 ): Promise<Taken[]> {
   const taken = places.map((): Taken => ({ database: [], client: [] }));
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
-    for (const [index, { sql, pid, userId, size }] of places.entries()) {
+    for (const [index, { listSql, pid, userId, size }] of places.entries()) {
       const query = complete(ask(round + WARM_UP), { userId: caller === "anonymous" ? null : userId, size });
       const busyBefore = await busyMs(pid);
       const begun = performance.now();
-      await listDefinitions({ sql, texts: new RowTexts() }, query);
+      await listDefinitions({ listSql, texts: new RowTexts() }, query);
       const clientMs = performance.now() - begun;
       if (round < 0) continue;
       taken[index]?.client.push(clientMs);

@@ -13,6 +13,7 @@ import { type Config, readConfig } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
 import { openQueue } from "../../sql/boss.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../sql/connections.ts";
+import { openListPool } from "../../sql/definition_list_pool.ts";
 import { EXPORT_LANES_MAX } from "../../sql/export_lanes.ts";
 import { openPool } from "../../sql/pool.ts";
 import { openReplica } from "../../sql/replica.ts";
@@ -122,6 +123,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       max: config.exportStreamsMax + EXPORT_LANES_MAX,
       readOnly: true,
     }),
+    listSql: openListPool(db.url),
     boss: await openQueue(sql, (error) => {
       throw error;
     }),
@@ -160,7 +162,8 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([deps.boss.stop({ graceful: false }), deps.documents.close()]);
-      await Promise.all([replica?.close(), sql.end({ timeout: 1 }), deps.exportSql.end({ timeout: 1 })]);
+      const pools = [sql, deps.exportSql, deps.listSql].map((pool) => pool.end({ timeout: 1 }));
+      await Promise.all([replica?.close(), ...pools]);
       await db[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -6,8 +6,10 @@ import type {
   DefinitionType,
   DefinitionVisibility,
 } from "../../shared/vocabulary.ts";
+import { openListPool } from "../../sql/definition_list_pool.ts";
 import type { DefinitionFilters } from "../../sql/definition_terms.ts";
 import type { Pool } from "../../sql/pool.ts";
+import { RowTexts } from "../../sql/row_texts.ts";
 import type { TestApp } from "./app.ts";
 import { type Asker, ask } from "./definitions.ts";
 
@@ -33,6 +35,16 @@ export const ALL_DEFINITIONS: DefinitionFilters = {
   tags: [],
   latestOnly: true,
 };
+
+/** What lists of a database work with; nothing was read before. */
+export function openLists({ url }: { url: string }) {
+  const listSql = openListPool(url);
+  return {
+    listSql,
+    texts: new RowTexts(),
+    [Symbol.asyncDispose]: () => listSql.end({ timeout: 1 }),
+  };
+}
 
 /** Lists definitions, which has to succeed; `query` is what follows the question mark. */
 export async function list(

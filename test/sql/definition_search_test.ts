@@ -4,7 +4,7 @@ import { type DefinitionListQuery, listDefinitions } from "../../sql/definition_
 import { resolveDefinitionText } from "../../sql/definition_texts.ts";
 import { RowTexts } from "../../sql/row_texts.ts";
 import { openTestDatabase } from "../helpers/database.ts";
-import { ALL_DEFINITIONS, makeVersion } from "../helpers/definition_list.ts";
+import { ALL_DEFINITIONS, makeVersion, openLists } from "../helpers/definition_list.ts";
 import { createFactory } from "../helpers/factory.ts";
 
 /** More than are looked up one by one. */
@@ -24,7 +24,7 @@ const ALL: DefinitionListQuery = {
 test("many matches are read in the order of an index, a few in it by their slots, and pages of both join", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
-  const texts = new RowTexts();
+  await using lists = openLists(db);
   const person = await createFactory(sql).person();
   const owner = { orgId: person.org.id, authorId: person.user.id };
   await sql.begin(async (tx) => {
@@ -48,10 +48,7 @@ test("many matches are read in the order of an index, a few in it by their slots
     for (const sortOrder of ["asc", "desc"] as const) {
       const walked: string[] = [];
       for (let offset = 0; offset < MANY + 100; offset += 100) {
-        const page = await listDefinitions(
-          { sql, texts },
-          { ...ALL, search: "common", sortBy, sortOrder, offset },
-        );
+        const page = await listDefinitions(lists, { ...ALL, search: "common", sortBy, sortOrder, offset });
         expect(page.total).toBe(MANY + 2);
         walked.push(...idsOf(page.items));
       }
@@ -84,7 +81,7 @@ test("many matches are read in the order of an index, a few in it by their slots
 test("transactions that change lines side by side, in any order, leave every bit as it has to be", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
-  const texts = new RowTexts();
+  await using lists = openLists(db);
   const person = await createFactory(sql).person();
   const ids = await Promise.all(
     Array.from({ length: 12 }, (_, number) =>
@@ -106,13 +103,10 @@ test("transactions that change lines side by side, in any order, leave every bit
       }),
     ),
   );
-  const { items, total } = await listDefinitions(
-    { sql, texts },
-    {
-      ...ALL,
-      filters: { ...ALL.filters, domain: "legal" },
-    },
-  );
+  const { items, total } = await listDefinitions(lists, {
+    ...ALL,
+    filters: { ...ALL.filters, domain: "legal" },
+  });
   expect([total, idsOf(items).toSorted()]).toEqual([12, ids.toSorted()]);
   // Each bit again, from what every listing says of itself.
   const wrong = await sql`
@@ -129,16 +123,15 @@ test("transactions that change lines side by side, in any order, leave every bit
 test("what was read before is not made again, until one of its rows has changed", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
-  const texts = new RowTexts();
+  await using lists = openLists(db);
   const { org, user } = await createFactory(sql).person();
   const names = ["one", "two"];
   for (const name of names) await makeVersion(sql, { orgId: org.id, authorId: user.id, name });
-  const list = async () =>
-    (await listDefinitions({ sql, texts }, { ...ALL, sortBy: "name", sortOrder: "asc" })).items;
+  const list = async () => (await listDefinitions(lists, { ...ALL, sortBy: "name", sortOrder: "asc" })).items;
   const read = async (name: string, includeYaml = true) => {
     const query = { type: "agent", name, version: null, orgId: null, viewer: ALL.viewer } as const;
     const shown = { includeYaml, includeRuntime: true, withDocument: false };
-    return (await resolveDefinitionText({ sql, texts }, query, shown)).definition?.text;
+    return (await resolveDefinitionText({ sql, texts: lists.texts }, query, shown)).definition?.text;
   };
   const readAll = async () => [...(await list()), ...(await Promise.all(names.map((name) => read(name))))];
   const before = await readAll();
@@ -147,6 +140,36 @@ test("what was read before is not made again, until one of its rows has changed"
   expect(await read("one", false)).not.toBe(await read("one"));
   await sql`update definition_lines set execution_count = 1 where name = 'one'`;
   expect(isSame(await readAll())).toEqual([false, true, false, true]);
+});
+
+test("the items of a page are of one moment, though most pages take two statements", async () => {
+  await using db = await openTestDatabase();
+  await using lists = openLists(db);
+  const { org, user } = await createFactory(db.sql).person();
+  for (const type of ["agent", "command"] as const) {
+    await makeVersion(db.sql, { orgId: org.id, authorId: user.id, name: type, type });
+  }
+  const agents = { ...ALL, filters: { ...ALL.filters, type: "agent" } } as const;
+  const writing = new AbortController();
+  const write = async () => {
+    while (!writing.signal.aborted) {
+      await db.sql`update definition_lines set execution_count = execution_count + 1`;
+      await Bun.sleep(Math.random() * 2);
+    }
+  };
+  const written = write();
+  for (let round = 0; round < 1000; round += 1) {
+    // One of two is known, and the other has to be asked for.
+    const texts = new RowTexts();
+    await listDefinitions({ ...lists, texts }, agents);
+    const { items } = await listDefinitions({ ...lists, texts }, ALL);
+    const counts = items.map(
+      (item) => (JSON.parse(decodeJson(item)) as { executionCount: number }).executionCount,
+    );
+    expect([counts.length, new Set(counts).size]).toEqual([2, 1]);
+  }
+  writing.abort();
+  await written;
 });
 
 function idsOf(items: readonly JsonText[]): string[] {
