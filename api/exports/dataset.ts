@@ -21,7 +21,10 @@ const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: "text/csv; charset=utf-8; header=present",
 };
 
-/** Fewer are copied before a second connection has been of much use. */
+/**
+ * From here on a second connection saves a sixth to a quarter of the time (issues of 1 KB, two cores); with 10,000 rows it
+ * may save nothing, and below 5,000 opening it takes longer than it saves.
+ */
 const LANES_MIN_ROWS = 20_000;
 
 const Params = t.Object({ project: t.String(), dataset: t.String() });
