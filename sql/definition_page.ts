@@ -20,6 +20,8 @@ const WALK_LINES_COST = 1;
 const CHEAP = 1500;
 /** A page that is listed while its matches are counted saves a look at all the bits. */
 const CHEAP_WHILE_COUNTED = 3000;
+/** Of all listings, how many match a question of which nothing else is known. */
+const LIKELY_SHARE = 0.1;
 
 /** How many matches may be sorted, and how many listings walked past, while matches are counted. */
 export function mostWhileCounted(order: DefinitionOrder): { mostSorted: number; mostWalked: number } {
@@ -27,6 +29,14 @@ export function mostWhileCounted(order: DefinitionOrder): { mostSorted: number; 
     mostSorted: CHEAP_WHILE_COUNTED / SORT_COST,
     mostWalked: CHEAP_WHILE_COUNTED / walkCostOf(order),
   };
+}
+
+/**
+ * Whether a page is likely to cost more than it may while matches are counted: far down, or in an order of lines, of which
+ * a walk is dear.
+ */
+export function isLikelyCostly({ order, offset }: Pick<PageQuery, "order" | "offset">): boolean {
+  return sortsByLine(order) || (offset / LIKELY_SHARE) * WALK_COST > CHEAP_WHILE_COUNTED;
 }
 
 export interface PageQuery {

@@ -1,5 +1,5 @@
 /** The steps of a page's SQL: from the bits of a list to rows in an order, and from those to entries of the page. */
-import { DEFINITION_VERSION } from "./definition_json.ts";
+import { DEFINITION_WRITERS } from "./definition_json.ts";
 import type { matchTiers } from "./definition_matches.ts";
 import {
   DEFINITION_SORTS,
@@ -11,6 +11,7 @@ import {
   sortsByLine,
 } from "./definition_order.ts";
 import type { Sql } from "./pool.ts";
+import { SERVER_START } from "./row_texts.ts";
 
 /** A definition on a page, and the version of the rows that its item is made from. */
 export interface PageEntry {
@@ -19,9 +20,11 @@ export interface PageEntry {
 }
 
 export interface PageRow {
-  /** Ids and versions; `null` when there are none. */
-  entries: [string, string][] | null;
+  /** What `readEntries` reads; `null` when there are none. */
+  entries: string | null;
 }
+
+const UUID_LENGTH = 36;
 
 /** A piece of SQL with its parameters. */
 export type Fragment = ReturnType<typeof matchTiers>;
@@ -48,20 +51,21 @@ function mapWords<Word extends string, Value>(
 }
 
 /**
- * The entries of `page`, in the order it was made in. Each is looked up on its own: the planner does not know how short
+ * The entries of `page`, in the order it was made in, after what their versions end with: ids, and how versions begin. Each is looked up on its own: the planner does not know how short
  * a page is, and would join it with everything there is.
  */
 function pageEntriesText(order: DefinitionOrder): string {
   const direction = sortDirection(order);
   const ofLine = sortsByLine(order) ? `found.line_id ${direction},` : "";
   return `
-    select json_agg(
-      json_build_array(p.definition_id, found.version)
+    select ${SERVER_START} || ',' || string_agg(
+      p.definition_id || found.writers,
+      ','
       order by p.level, p.sort_key ${direction}, ${ofLine} p.definition_id ${direction}
     ) as entries
     from page as p
     cross join lateral (
-      select d.line_id, ${DEFINITION_VERSION} as version
+      select d.line_id, ${DEFINITION_WRITERS} as writers
       from definitions as d
       join definition_lines as l on l.id = d.line_id
       join organizations as o on o.id = d.org_id
@@ -76,7 +80,11 @@ export function pageEntries(sql: Sql, order: DefinitionOrder): Fragment {
 }
 
 export function readEntries({ entries }: PageRow): PageEntry[] {
-  return (entries ?? []).map(([id, version]) => ({ id, version }));
+  const [serverStart, ...found] = entries?.split(",") ?? [];
+  return found.map((text) => ({
+    id: text.slice(0, UUID_LENGTH),
+    version: `${text.slice(UUID_LENGTH)}.${serverStart}`,
+  }));
 }
 
 /** Rows of an order to take; the numbers are SQL. */

@@ -4,7 +4,7 @@ import { type CountedPage, countAndList } from "./definition_counted_page.ts";
 import { readItems } from "./definition_items.ts";
 import { countMatches, type MatchQuery, sumOf } from "./definition_matches.ts";
 import type { DefinitionOrder, DefinitionSort } from "./definition_order.ts";
-import { listPage, mostWhileCounted } from "./definition_page.ts";
+import { isLikelyCostly, listPage, mostWhileCounted } from "./definition_page.ts";
 import { type DefinitionFilters, filterParts, type PostingPart } from "./definition_terms.ts";
 import type { DefinitionViewer } from "./definition_visibility.ts";
 import {
@@ -53,9 +53,11 @@ export async function listDefinitions(
   const order: DefinitionOrder = { sortBy: sortBy ?? "createdAt", sortOrder };
   const find = (sql: Sql) =>
     findMatches(sql, base, { search, isRanked: sortBy === null, order, limit, offset });
-  const { counts, entries } = await find(listSql);
-  const items = entries && (await readItems(listSql, texts, entries));
-  if (items) return { items, total: sumOf(counts) };
+  if (!isLikelyCostly({ order, offset })) {
+    const { counts, entries } = await find(listSql);
+    const items = entries && (await readItems(listSql, texts, entries));
+    if (items) return { items, total: sumOf(counts) };
+  }
   return listSql.begin("isolation level repeatable read read only", async (tx) => {
     const { match, ...found } = await find(tx);
     const page = found.entries ?? (await listPage(tx, match, { order, limit, offset, ...found }));
