@@ -51,8 +51,9 @@ function mapWords<Word extends string, Value>(
 }
 
 /**
- * The entries of `page`, in the order it was made in, after what their versions end with: ids, and how versions begin. Each is looked up on its own: the planner does not know how short
- * a page is, and would join it with everything there is.
+ * The entries of `page` as a text with commas: how all versions end, then for each, in the order that the page was made
+ * in, its id and how its version begins. Each is looked up on its own: the planner does not know how short a page is, and
+ * would join it with everything there is.
  */
 function pageEntriesText(order: DefinitionOrder): string {
   const direction = sortDirection(order);
