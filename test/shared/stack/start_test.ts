@@ -45,7 +45,7 @@ function credentialsOf(directory: DataDirectory): string {
 /** The guardian is killed by the last to leave, and takes a moment to be gone. */
 async function expectNothingLeft(directory: DataDirectory): Promise<void> {
   const isGone = () => listProcesses(directory.path).length === 0;
-  await pollUntil(isGone, { timeoutMs: 2000, intervalMs: 10 });
+  await pollUntil(isGone, { timeoutMs: 10_000, intervalMs: 10 });
   expect(listProcesses(directory.path).map((pid) => commandLineOf(pid))).toEqual([]);
 }
 
