@@ -5,7 +5,6 @@ import {
   claimCatalogSync,
   findLastGoodSync,
   insertCatalogSync,
-  notifyCatalogSynced,
   type SyncCounts,
 } from "../sql/catalog_syncs.ts";
 import { listModelAliases } from "../sql/model_aliases.ts";
@@ -97,7 +96,6 @@ async function syncClaimed(
     const unchanged = stored.models.filter((model) => model.removedAt === null).length;
     const counts = { ...NO_COUNTS, unchanged };
     await insertCatalogSync(tx, { ...run, ...counts, etag, outcome: "unchanged", notes: [] });
-    await notifyCatalogSynced(tx);
     return { outcome: "unchanged", counts, notes: [] };
   }
   const { plan, skipped, suspicion } = makePlan(stored, loaded.value);
@@ -108,7 +106,6 @@ async function syncClaimed(
   await applyPlan(tx, plan);
   const syncId = await insertCatalogSync(tx, { ...run, ...counts, etag: loaded.etag, outcome, notes });
   await insertPriceChanges(tx, { syncId, changes: plan.priceChanges });
-  await notifyCatalogSynced(tx);
   return { outcome, counts, notes };
 }
 

@@ -29,8 +29,8 @@ export interface CatalogSync extends SyncCounts {
 
 /** Any number nothing else locks: of two runs at once, the one that comes second leaves. */
 const ADVISORY_LOCK = 7_311_003;
-/** Told to the API's processes when a run has changed the catalogue or its date. */
-export const CATALOG_CHANNEL = "catalog_synced";
+/** Where triggers tell the API's processes that a table of the catalogue was written. */
+export const CATALOG_CHANNEL = "ulr_catalog";
 
 /** Claims the right to sync until the transaction ends; `false` when another run has it. */
 export async function claimCatalogSync(tx: Sql): Promise<boolean> {
@@ -103,9 +103,4 @@ export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<nu
     )
     returning id`;
   return row.id;
-}
-
-/** Tells the API's processes, once the transaction commits. */
-export async function notifyCatalogSynced(tx: Sql): Promise<void> {
-  await tx`select pg_notify(${CATALOG_CHANNEL}, '')`;
 }

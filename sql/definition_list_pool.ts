@@ -3,7 +3,7 @@ import { API_APPLICATION } from "./connections.ts";
 import { openPool, type Pool } from "./pool.ts";
 
 /** Enough to keep the one thread of an API busy; lists that are costly keep no other request waiting. */
-const LIST_CONNECTIONS_MAX = 4;
+export const LIST_CONNECTIONS_MAX = 4;
 
 /**
  * The planner cannot know how many bits are set: workers, compiled code, sorting everything, reading small tables whole

@@ -1,7 +1,6 @@
 /**
- * The catalogue that this process answers from. It follows the database: a sync tells it by NOTIFY, and it looks for
- * itself as well, since a notification can be missed while a connection is made anew, and operators change aliases
- * without one.
+ * The catalogue that this process answers from. It follows the database, which tells by NOTIFY what was written, and
+ * looks for itself as well, since a notification can be missed while a connection is made anew.
  */
 import type { Log } from "../../shared/log.ts";
 import { within } from "../../shared/within.ts";
@@ -13,6 +12,10 @@ import { buildCatalog, type Catalog } from "./catalog.ts";
 
 /** With the time of loading, well below the second in which every process has to know a new catalogue. */
 const LOOK_EVERY_MS = 500;
+/** Who asks when nobody has asked for this long waits for a look: so what was written before a request is in its answer. */
+const FRESH_MS = 50;
+/** … unless the database takes longer than this; then the last catalogue goes on being served. */
+const WAIT_MS = 1000;
 /** Of that second, too. */
 const REPLICA_CATCH_UP_MS = 250;
 /** The whole catalogue is read in a tenth of it. */
@@ -55,6 +58,12 @@ export function openCatalogMemory({ sql, directSql, replica, log }: CatalogMemor
   let reads: Pool | null = null;
   let known: CurrentCatalog | null = null;
   let refreshing: Promise<void> | null = null;
+  /** Whether something was written that the version may not tell of. */
+  let isOutdated = false;
+  /** The look that a notification has begun, as long as it goes on. */
+  let told: Promise<void> | null = null;
+  let lookedAt = 0;
+  let lastRead = { endedAt: 0, ms: 0 };
   let isAway = false;
   let isClosed = false;
   let timer: ReturnType<typeof setInterval> | null = null;
@@ -73,17 +82,34 @@ export function openCatalogMemory({ sql, directSql, replica, log }: CatalogMemor
   }
 
   async function readAnew(): Promise<void> {
+    const isSuspect = isOutdated;
+    isOutdated = false;
+    lookedAt = performance.now();
+    try {
+      await readIfChanged(isSuspect);
+    } catch (error) {
+      isOutdated ||= isSuspect;
+      throw error;
+    }
+  }
+
+  async function readIfChanged(isSuspect: boolean): Promise<void> {
     const version = await findCatalogVersion(sql);
-    if (known && isSameContent(known.version, version)) {
+    if (known && !isSuspect && isSameContent(known.version, version)) {
       // In one step: a request sees all of the old state or all of the new one.
       known = { catalog: known.catalog, version };
       reads ??= (await replica?.catchUp(REPLICA_CATCH_UP_MS)) ?? null;
       return;
     }
+    // Many small changes, one after the other, take half of this process's time at most.
+    await Bun.sleep(Math.max(0, lastRead.endedAt + lastRead.ms - performance.now()));
+    const begunAt = performance.now();
     reads = (await replica?.catchUp(REPLICA_CATCH_UP_MS)) ?? null;
     const snapshot = await readAnywhere(readCatalogSnapshot);
     known = { catalog: buildCatalog(snapshot), version: snapshot.version };
     const { etag, entries } = known.catalog;
+    const endedAt = performance.now();
+    lastRead = { endedAt, ms: endedAt - begunAt };
     log.debug({ event: "catalog.loaded", etag, models: entries.length }, "loaded the catalogue");
   }
 
@@ -112,9 +138,24 @@ export function openCatalogMemory({ sql, directSql, replica, log }: CatalogMemor
     }
   }
 
+  async function catchUp(): Promise<void> {
+    const isFresh = performance.now() - lookedAt < FRESH_MS;
+    if (!told && !isFresh && !isAway) await inTime(look(false));
+    if (told) await inTime(told);
+  }
+
+  function lookWhenTold(): void {
+    isOutdated = true;
+    const looking = look(true).finally(() => {
+      if (told === looking) told = null;
+    });
+    told = looking;
+  }
+
   return {
     async current() {
       if (!known) await refreshOnce();
+      else await catchUp();
       if (!known) throw new Error("Cannot answer from the catalogue: it was not loaded");
       return known;
     },
@@ -122,21 +163,23 @@ export function openCatalogMemory({ sql, directSql, replica, log }: CatalogMemor
     read: readAnywhere,
     refresh,
     follow() {
-      void look(true);
       timer = setInterval(() => void look(false), LOOK_EVERY_MS);
-      // The driver listens again when it has lost its connection; whatever was told meanwhile is found by looking.
-      directSql
-        .listen(CATALOG_CHANNEL, () => void look(true))
-        .catch((error: unknown) => {
-          // The pool that ends before it was heard is no news.
-          if (!isClosed) log.warn({ err: error }, "cannot listen for new catalogues");
-        });
+      // The driver listens again when it has lost its connection; whatever was told meanwhile is read then.
+      directSql.listen(CATALOG_CHANNEL, lookWhenTold, lookWhenTold).catch((error: unknown) => {
+        // The pool that ends before it was heard is no news.
+        if (!isClosed) log.warn({ err: error }, "cannot listen for new catalogues");
+      });
     },
     close() {
       isClosed = true;
       if (timer) clearInterval(timer);
     },
   };
+}
+
+/** Waits for a look, which never throws, but not for ever. */
+async function inTime(look: Promise<void>): Promise<void> {
+  await within(look, WAIT_MS).catch(() => {});
 }
 
 function isSameContent(a: CatalogVersion, b: CatalogVersion): boolean {

@@ -81,6 +81,31 @@ test("every process answers from a new catalogue within a second, and never from
   }, 10_000);
 });
 
+test("what an operator changes by SQL is answered from then on, whatever table it is in", async () => {
+  await using db = await openTestDatabase();
+  await syncFrom(db.sql, versionOf(1));
+  await using api = await startApi({ DATABASE_URL: db.url });
+  const nameOf = async (path: string) => {
+    const response = await fetch(`${api.url}/api/v1/models/${path}`);
+    const body = (await response.json()) as { name?: string; data?: { target: string } };
+    return body.name ?? body.data?.target ?? response.status;
+  };
+  await waitFor(async () => (await nameOf("acme/m001")) === "v1");
+  await db.sql`update models set name = 'renamed' where model_id = 'm001'`;
+  await waitFor(async () => (await nameOf("acme/m001")) === "renamed");
+  await db.sql`
+    insert into model_aliases (alias, provider, model_id, origin)
+    values ('my/own', 'acme', 'm001', 'manual')`;
+  await waitFor(async () => (await nameOf("resolve/my/own")) === "acme/m001");
+  await db.sql`delete from model_aliases where alias = 'my/own'`;
+  await waitFor(async () => (await nameOf("resolve/my/own")) === 404);
+  // Many changes one after the other are read as few: the last of them is what counts.
+  for (let n = 0; n < 200; n += 1) {
+    await db.sql`update models set name = ${`name ${n}`} where model_id = 'm001'`;
+  }
+  await waitFor(async () => (await nameOf("acme/m001")) === "name 199");
+});
+
 test("a process goes on with the catalogue it has while the database is away", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, versionOf(1));

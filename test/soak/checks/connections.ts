@@ -1,6 +1,8 @@
 /** Nothing is left open when the clients have gone: connections, transactions, locks, streams, sockets. */
 import { readdir } from "node:fs/promises";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS } from "../../../jobs/registry.ts";
+import { LIST_CONNECTIONS_MAX } from "../../../sql/definition_list_pool.ts";
+import { EXPORT_LANES_MAX } from "../../../sql/export_lanes.ts";
 import type { Pool } from "../../../sql/pool.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 import type { Service } from "../service.ts";
@@ -10,8 +12,8 @@ import type { Soak } from "../soak.ts";
 const CALM_TIMEOUT_MS = 90_000;
 /** Of files besides those for connections to the database: timers, logs, a socket that is just being closed. */
 const SPARE_FILES = 10;
-/** Per process: DATABASE_POOL_MAX as it is by default and one that listens, and EXPORT_STREAMS_MAX. */
-const API_POOLS = { "ulr-api": 10 + 1, "ulr-export": 8 } as const;
+/** Per process: DATABASE_POOL_MAX and EXPORT_STREAMS_MAX as they are by default, one that listens, lists, and lanes. */
+const API_POOLS = { "ulr-api": 10 + 1 + LIST_CONNECTIONS_MAX, "ulr-export": 8 + EXPORT_LANES_MAX } as const;
 /** Per process: the pools of jobs/main.ts, with pg-boss's own. */
 const JOBS_POOL = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 2 + CONCURRENT_BUILDS + 3;
 
