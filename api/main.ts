@@ -1,5 +1,4 @@
 /** Entry point of the API process: configuration, connections, the socket, and leaving in order. */
-import { collectDefaultMetrics } from "prom-client";
 import type { Config } from "../shared/config.ts";
 import { configOrRefuse, leaveWhenTold, refuse, startOrRefuse } from "../shared/entry_point.ts";
 import { createLog, type Log, openStdout } from "../shared/log.ts";
@@ -17,7 +16,7 @@ import { type AppDeps, buildApp } from "./app.ts";
 import { openCallerMemory } from "./caller_memory.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { listen } from "./listen.ts";
-import { createMetrics } from "./metrics.ts";
+import { collectProcessMetrics, createMetrics } from "./metrics.ts";
 import { openCatalogMemory } from "./models/catalog_memory.ts";
 
 /** Contract section 8: what is running at SIGTERM has 25 s to finish. */
@@ -86,7 +85,7 @@ async function main(): Promise<void> {
     return openQueue(sql, (error) => log.warn({ err: error }, "cannot read the queue"));
   });
   const metrics = createMetrics();
-  collectDefaultMetrics({ register: metrics.registry });
+  collectProcessMetrics(metrics);
   const catalog = openCatalogMemory({ sql, directSql, replica, log });
   const documents = openDocuments();
   const callers = openCallerMemory({ sql: directSql, log });

@@ -1,6 +1,6 @@
 /** What Prometheus may ask: GET /metrics, and the registry that other parts of the API add theirs to. */
 import { Elysia } from "elysia";
-import { Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { access } from "./access.ts";
 import { OPERATIONS_TAG } from "./health.ts";
 
@@ -25,6 +25,15 @@ export function createMetrics(): Metrics {
     registers: [registry],
   });
   return { registry, observeRequest: (labels, seconds) => duration.observe(labels, seconds) };
+}
+
+/** Adds what the system knows of this process. What is named after a runtime would tell which one it is. */
+export function collectProcessMetrics({ registry }: Metrics): void {
+  const others = new Set(registry.getMetricsAsArray().map(({ name }) => name));
+  collectDefaultMetrics({ register: registry });
+  for (const { name } of registry.getMetricsAsArray()) {
+    if (!others.has(name) && !name.startsWith("process_")) registry.removeSingleMetric(name);
+  }
 }
 
 const METRICS_DETAIL = {

@@ -1,10 +1,10 @@
 /** Who is calling, and whether they may call now: the first thing that happens to every request under /api/v1. */
 import type { Config } from "../shared/config.ts";
 import { ApiError } from "../shared/errors.ts";
-import type { Authenticate } from "./authenticate.ts";
+import { type Authenticate, unauthorized } from "./authenticate.ts";
 import { createRateLimiter, type RateLimitState, rateLimited, rateLimitHeaders } from "./rate_limit.ts";
 import type { RequestContext } from "./request_context.ts";
-import { clearedSessionCookie, readSessionCookie } from "./session_cookie.ts";
+import { clearedSessionCookie, readSessionCookie, type SessionCookie } from "./session_cookie.ts";
 
 /**
  * Sets the context's caller and rate limit headers. Throws `UNAUTHORIZED` or `RATE_LIMITED`. The session cookie is a
@@ -23,6 +23,12 @@ export interface AdmissionDeps {
   now: () => number;
 }
 
+/** The same as others send in the header. Throws `UNAUTHORIZED` when the cookie is none of ours. */
+function toAuthorization({ token }: SessionCookie): string {
+  if (token === null) throw unauthorized("the session cookie holds no session");
+  return `Bearer ${token}`;
+}
+
 /** Users are counted apart from addresses, so that a flood of one cannot push out the other's counters. */
 export function createAdmit(deps: AdmissionDeps): Admit {
   const { authenticate, config, now } = deps;
@@ -36,14 +42,14 @@ export function createAdmit(deps: AdmissionDeps): Admit {
 
   async function identify(headers: Headers, context: RequestContext, readsCookie: boolean): Promise<void> {
     const authorization = headers.get("authorization");
-    const token = authorization === null && readsCookie ? readSessionCookie(headers) : null;
-    context.usesCookie = token !== null;
+    const cookie = authorization === null && readsCookie ? readSessionCookie(headers) : null;
+    context.usesCookie = typeof cookie?.token === "string";
     try {
-      context.caller = await authenticate(token === null ? authorization : `Bearer ${token}`);
+      context.caller = await authenticate(cookie ? toAuthorization(cookie) : authorization);
     } catch (error) {
       // A guess counts for the address it comes from.
       if (error instanceof ApiError) {
-        // Nobody but us can make a browser forget a cookie that scripts do not see.
+        // Nobody but us can make a browser forget a cookie that scripts do not see; another program's is its own.
         if (context.usesCookie) context.answerHeaders["Set-Cookie"] = clearedSessionCookie(config);
         apply(context, addresses.take(context.network));
       }

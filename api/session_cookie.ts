@@ -5,17 +5,21 @@ export const SESSION_COOKIE = "session";
 
 type CookieConfig = Pick<Config, "publicUrl">;
 
-/** Whatever else a cookie of that name holds is another program's: on one host, ports share their cookies. */
 const TOKEN = /^uls_[A-Za-z0-9_-]{32,128}$/;
 
-/** The token in the request's cookie; `null` when there is none of ours. */
-export function readSessionCookie(headers: Headers): string | null {
-  for (const pair of (headers.get("cookie") ?? "").split(";")) {
+/** What is in the cookies of that name: several where another program on the same host has one too. */
+export interface SessionCookie {
+  /** `null` when none of them can be ours. */
+  token: string | null;
+}
+
+/** The request's cookie; `null` when there is none, or an empty one. */
+export function readSessionCookie(headers: Headers): SessionCookie | null {
+  const values = (headers.get("cookie") ?? "").split(";").flatMap((pair) => {
     const [name = "", value = ""] = pair.split("=", 2);
-    const token = value.trim();
-    if (name.trim() === SESSION_COOKIE && TOKEN.test(token)) return token;
-  }
-  return null;
+    return name.trim() === SESSION_COOKIE && value.trim() !== "" ? [value.trim()] : [];
+  });
+  return values.length === 0 ? null : { token: values.find((value) => TOKEN.test(value)) ?? null };
 }
 
 /** `Set-Cookie` for a session that has begun: out of reach of scripts and, in all but links, of other sites. */

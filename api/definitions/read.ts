@@ -31,7 +31,7 @@ export function readRoutes(deps: DefinitionDeps & ReadDeps) {
         const address = parseAddress(params);
         const parts = parseParts(request);
         const scope = await readScope(sql, visitor, request);
-        return answer(deps, { address, parts, scope, request });
+        return answer(deps, { address, place: "", parts, scope, request });
       },
       { publicAccess: true, params: DefinitionParams, detail: GET_DEFINITION_DETAIL },
     )
@@ -43,7 +43,7 @@ export function readRoutes(deps: DefinitionDeps & ReadDeps) {
         const org = await findOrgBySlug(sql, params.orgSlug);
         if (!org) throw definitionNotFound(address, "definition");
         const scope = { viewer: viewerOf(visitor), orgId: org.id };
-        return answer(deps, { address, parts, scope, request });
+        return answer(deps, { address, place: `@${params.orgSlug}/`, parts, scope, request });
       },
       { publicAccess: true, params: OrgDefinitionParams, detail: GET_ORG_DEFINITION_DETAIL },
     );
@@ -68,13 +68,13 @@ function parseParts(request: Request): Parts {
 
 async function answer(
   deps: DefinitionDeps & ReadDeps,
-  given: { address: DefinitionAddress; parts: Parts; scope: ReadScope; request: Request },
+  given: { address: DefinitionAddress; place: string; parts: Parts; scope: ReadScope; request: Request },
 ): Promise<Response> {
-  const { address, parts, scope, request } = given;
+  const { address, place, parts, scope, request } = given;
   const { includeYaml, includeRuntime, includeRefs, normalize } = parts;
   const shown = { includeYaml: includeYaml && !normalize, includeRuntime, withDocument: normalize };
   const row = requireFound(address, await resolveDefinitionText(deps, { ...address, ...scope }, shown));
-  const headers = deprecationHeaders(row);
+  const headers = deprecationHeaders(row, `${deps.config.publicUrl}/api/v1/definitions/${row.type}/${place}`);
   const { type, yaml } = row;
   const more: string[] = [];
   if (includeRefs) more.push(JSON.stringify({ refs: await listRefs(deps.sql, row, scope) }));
@@ -96,10 +96,10 @@ async function listRefs(sql: Sql, row: DefinitionTextRow, { viewer }: ReadScope)
   }));
 }
 
-/** RFC 9745 for the first, RFC 5829 for the second. */
-function deprecationHeaders(row: DefinitionTextRow): Record<string, string> {
+/** RFC 9745 for the first, RFC 5829 for the second. A successor is looked for where the definition was: `siblings`. */
+function deprecationHeaders(row: DefinitionTextRow, siblings: string): Record<string, string> {
   if (row.deprecatedAt === null) return {};
   const since = Math.floor(Date.parse(row.deprecatedAt) / 1000);
-  const link = `</api/v1/definitions/${row.type}/${row.successor}>; rel="successor-version"`;
+  const link = `<${siblings}${row.successor}>; rel="successor-version"`;
   return { Deprecation: `@${since}`, ...(row.successor === null ? {} : { Link: link }) };
 }

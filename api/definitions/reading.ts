@@ -1,4 +1,5 @@
 /** Finds the definition that a read names, as far as the caller may know of it (contract section 5). */
+import type { Config } from "../../shared/config.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { findVisibleLineId } from "../../sql/definition_lines.ts";
 import type { DefinitionViewer } from "../../sql/definition_visibility.ts";
@@ -14,6 +15,7 @@ export interface ReadDeps {
   sql: Pool;
   /** JSON of definitions that were read before. */
   texts: RowTexts;
+  config: Pick<Config, "publicUrl">;
 }
 
 /** Where a read looks. */

@@ -10,6 +10,14 @@ import { waitFor } from "../helpers/wait_for.ts";
 
 const TIMEOUT_MS = 30_000;
 
+test("the metrics of a process tell what it uses, and not what it is made with", async () => {
+  await using db = await openTestDatabase();
+  await using api = await startApi({ DATABASE_URL: db.url });
+  const text = await (await fetch(`${api.url}/metrics`)).text();
+  expect(text).toContain("process_resident_memory_bytes ");
+  expect(text).not.toMatch(/node|bun|elysia/i);
+}, 30_000);
+
 describe("the API process refuses to start, in a line a problem,", () => {
   async function refusal(env: Readonly<Record<string, string>>): Promise<[number, string]> {
     await using api = spawnApi(env);

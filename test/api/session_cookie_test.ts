@@ -107,12 +107,18 @@ describe("the session cookie", () => {
     }
   });
 
-  test("holds no API key, and what another program on the same host put there is none of ours", async () => {
+  test("holds no API key, and what another program on the same host put there is wrong, but not taken away", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key, token, cookie } = await makeCookie(api);
-    for (const foreign of [`session=${key}`, "session=abc.def", "session=", "session", `sessions=${token}`]) {
-      expect((await api.request("/api/v1/caller", { headers: { cookie: foreign } })).status).toBe(401);
-      const visit = await api.request("/api/v1/visitor", { headers: { cookie: foreign } });
+    for (const foreign of [`session=${key}`, "session=abc.def", "session= x", `session=${token}x y`]) {
+      for (const path of ["/api/v1/caller", "/api/v1/visitor"]) {
+        const response = await api.request(path, { headers: { cookie: foreign } });
+        expect([response.status, response.headers.getSetCookie()]).toEqual([401, []]);
+      }
+    }
+    for (const nothing of ["session=", "session", `sessions=${token}`]) {
+      expect((await api.request("/api/v1/caller", { headers: { cookie: nothing } })).status).toBe(401);
+      const visit = await api.request("/api/v1/visitor", { headers: { cookie: nothing } });
       expect(await visit.json()).toEqual({ data: { userId: null } });
     }
     const both = { cookie: `session=abc.def; ${cookie}` };

@@ -176,13 +176,18 @@ test("a deprecated version says since when, and what comes after it", async () =
   await makeDefinition(api.db.sql, person, { name: "old", ...shown, successor: "young@2.0.0" });
   await makeDefinition(api.db.sql, person, { name: "alone", ...shown });
   const since = `@${Date.parse("2026-01-02T00:00:00.000Z") / 1000}`;
+  const { publicUrl } = api.deps.config;
   const headersOf = async (name: string) => {
     const { headers } = await ask(api, `/agent/${name}@1.0.0`, null);
     return [headers.get("deprecation"), headers.get("link")];
   };
   expect(await headersOf("old")).toEqual([
     since,
-    '</api/v1/definitions/agent/young@2.0.0>; rel="successor-version"',
+    `<${publicUrl}/api/v1/definitions/agent/young@2.0.0>; rel="successor-version"`,
+  ]);
+  expect(await headersOf(`@${person.org.slug}/old`)).toEqual([
+    since,
+    `<${publicUrl}/api/v1/definitions/agent/@${person.org.slug}/young@2.0.0>; rel="successor-version"`,
   ]);
   expect(await headersOf("alone")).toEqual([since, null]);
 });
