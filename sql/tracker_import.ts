@@ -110,17 +110,13 @@ export async function findUnknownKey(tx: Sql, dataset: ExportDataset): Promise<s
 }
 
 /**
- * Sets the sequence of `status_history.seq` past the rows of a project, so that later changes count on from there.
- * Returns the highest `seq`; `null` when the project has none.
+ * Sets the sequence of `status_history.seq` past the rows of a project, so that later changes count on from there. A
+ * `seq` may be above what a number of JavaScript holds, so none passes through here.
  */
-export async function advanceStatusSequence(tx: Sql, projectId: string): Promise<number | null> {
-  const [row] = await tx<[{ highest: number | null }]>`
-    select max(seq) as highest
-    from status_history
-    where project_id = ${projectId}`;
+export async function advanceStatusSequence(tx: Sql, projectId: string): Promise<void> {
   await tx`
-    select setval('status_history_seq_seq', ${row.highest}::bigint)
-    from status_history_seq_seq
-    where last_value < ${row.highest}::bigint`;
-  return row.highest;
+    select setval('status_history_seq_seq', max(seq))::text
+    from status_history
+    where project_id = ${projectId}
+    having max(seq) >= (select last_value from status_history_seq_seq)`;
 }

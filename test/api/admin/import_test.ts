@@ -65,6 +65,33 @@ test("import prints the rows of every dataset and makes the project with an owne
   expect(audit).toMatchObject({ subjectId: project.id, details: { name: project.name, insertedRows: 8 } });
 });
 
+test("import keeps a seq that JavaScript cannot tell from its neighbours, and counts on from it", async () => {
+  await using place = await openImportPlace();
+  const { sql } = place.db;
+  const project = { id: crypto.randomUUID(), name: "Far" };
+  const rows = sampleRows(project.id);
+  const line = JSON.stringify(rows["status-history"][0]).replace(":4711", ":9007199254740993");
+  await writeZip(place.file("a.zip"), bundleEntries(project, rows, { "status-history": `${line}\n` }));
+  expect(await place.import(place.file("a.zip"))).toMatchObject({ exitCode: 0, err: "" });
+  await writeProjectBundle(place.file("b.zip"), { sql, project });
+  expect((await readEntries(place.file("b.zip")))["status-history.ndjson"]).toContain(
+    '"seq":9007199254740993',
+  );
+  const [row] = await sql`select nextval('status_history_seq_seq')::text as next`;
+  expect(row).toEqual({ next: "9007199254740994" });
+});
+
+test("import takes the first seq of all for given", async () => {
+  await using place = await openImportPlace();
+  const project = { id: crypto.randomUUID(), name: "First" };
+  const rows = sampleRows(project.id);
+  Object.assign(rows["status-history"][0] ?? {}, { seq: 1 });
+  await writeZip(place.file("a.zip"), bundleEntries(project, rows));
+  expect(await place.import(place.file("a.zip"))).toMatchObject({ exitCode: 0 });
+  const [row] = await place.db.sql`select nextval('status_history_seq_seq') as next`;
+  expect(row).toEqual({ next: 2 });
+});
+
 test("import skips rows that are there already and adds those that are not", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Grows" };
