@@ -13,6 +13,8 @@ export interface ExportColumn {
   description: string;
   /** The only values the database takes, where there is such a list. */
   values?: readonly string[];
+  /** Size of an integer; 32 unless given. */
+  bits?: 32 | 64;
 }
 
 /** `last_seen_run_id` → `lastSeenRunId`. */
@@ -39,6 +41,11 @@ export const number = maker("number");
 export const boolean = maker("boolean");
 export const timestamp = maker("timestamp");
 export const json = maker("json");
+
+/** An integer of 64 bits: above 2^53, JavaScript does not tell it from its neighbours. */
+export function bigInteger(column: string, description: string): ExportColumn {
+  return { ...integer(column, description), bits: 64 };
+}
 
 /** A text column that takes the listed words only. */
 export function word(column: string, values: readonly string[], description: string): ExportColumn {

@@ -98,17 +98,6 @@ export async function findDifferentRow(tx: Sql, { dataset, projectId }: StagedRo
   return row?.id ?? null;
 }
 
-/** A key of a staged row that is no column of the dataset, and would be lost; `null` when there is none. */
-export async function findUnknownKey(tx: Sql, dataset: ExportDataset): Promise<string | null> {
-  const [row] = await tx<{ key: string }[]>`
-    select key
-    from import_stage s
-    cross join lateral json_object_keys(s.doc) key
-    where key <> all (${dataset.columns.map(({ name }) => name)})
-    limit 1`;
-  return row?.key ?? null;
-}
-
 /**
  * Sets the sequence of `status_history.seq` past the rows of a project, so that later changes count on from there. A
  * `seq` may be above what a number of JavaScript holds, so none passes through here.

@@ -2,10 +2,13 @@
 import {
   EXPORT_DATASET_NAMES,
   EXPORT_DATASETS,
+  type ExportDataset,
   type ExportDatasetName,
 } from "../../shared/export_datasets.ts";
 import type { ImportFile, ImportProject } from "../../shared/import_manifest.ts";
+import { rowCheck } from "../../shared/import_row.ts";
 import { meterLines, newLineMeter } from "../../shared/line_meter.ts";
+import { watchLines } from "../../shared/watch_lines.ts";
 import { type ZipFileEntry, ZipFileError } from "../../shared/zip_file.ts";
 import { insertAuditEntry } from "../../sql/audit_log.ts";
 import { clearImportStage, copyImportLines, createImportStage } from "../../sql/import_stage.ts";
@@ -16,7 +19,6 @@ import {
   advanceStatusSequence,
   countStaged,
   findDifferentRow,
-  findUnknownKey,
   insertStaged,
 } from "../../sql/tracker_import.ts";
 import { AdminError } from "./command.ts";
@@ -107,12 +109,11 @@ async function importDataset(tx: Sql, { name, file, target, source }: DatasetImp
     throw new AdminError(`Cannot import project "${target.name}": ${reason}`);
   };
   try {
-    await stageLines(tx, file, source);
+    const fault = await stageLines(tx, { dataset, file, source });
     const staged = await countStaged(tx);
     // A line that is only `\.` ends the data for PostgreSQL.
     if (staged < file.rows) refuse(`${name}: line ${staged + 1} is not a JSON object`);
-    const key = await findUnknownKey(tx, dataset);
-    if (key !== null) refuse(`${name}: this service knows no column "${key}"`);
+    if (fault !== null) refuse(`${name}: ${fault}`);
     const inserted = await insertStaged(tx, { dataset, projectId: target.id });
     if (inserted < staged) {
       const id = await findDifferentRow(tx, { dataset, projectId: target.id });
@@ -127,12 +128,24 @@ async function importDataset(tx: Sql, { name, file, target, source }: DatasetImp
   }
 }
 
-/** Copies the file's lines into the stage and holds the file to what the manifest says of it. */
-async function stageLines(tx: Sql, file: ImportFile, { entries, onRows }: ImportSource): Promise<void> {
+interface StagedFile {
+  dataset: ExportDataset;
+  file: ImportFile;
+  source: ImportSource;
+}
+
+/**
+ * Copies the file's lines into the stage and holds the file to what the manifest says of it. Returns what is wrong with
+ * the first row that no export would write, `null` when all are right.
+ */
+async function stageLines(tx: Sql, { dataset, file, source }: StagedFile): Promise<string | null> {
+  const { entries, onRows } = source;
   const entry = entries.get(file.entryName);
   if (!entry) throw new ZipFileError(`entry "${file.entryName}" is missing`);
   const meter = newLineMeter();
-  await copyImportLines(tx, reportRows(meterLines(entry.read(), { meter, maxLineBytes: MAX_LINE_BYTES })));
+  const lines = meterLines(entry.read(), { meter, maxLineBytes: MAX_LINE_BYTES });
+  const check = newRowWatch(dataset);
+  await copyImportLines(tx, reportRows(watchLines(lines, check.onLine)));
   const differs = (what: string, promised: string | number | null, found: string | number): void => {
     if (promised === null || promised === found) return;
     throw new ZipFileError(
@@ -142,6 +155,7 @@ async function stageLines(tx: Sql, file: ImportFile, { entries, onRows }: Import
   differs("rows", file.rows, meter.lines);
   differs("bytes", file.bytes, meter.bytes);
   differs("sha256", file.sha256, meter.sha256);
+  return check.fault();
 
   async function* reportRows(chunks: AsyncGenerator<Uint8Array, void, void>) {
     let reported = 0;
@@ -151,4 +165,21 @@ async function stageLines(tx: Sql, file: ImportFile, { entries, onRows }: Import
       reported = meter.lines;
     }
   }
+}
+
+/** Checks line after line up to the first that is wrong, while PostgreSQL reads those before it. */
+function newRowWatch({ columns }: ExportDataset): {
+  onLine: (line: string) => void;
+  fault: () => string | null;
+} {
+  const check = rowCheck(columns);
+  let lines = 0;
+  let fault: string | null = null;
+  const onLine = (line: string): void => {
+    if (fault !== null) return;
+    lines += 1;
+    const reason = check(line);
+    if (reason !== null) fault = `line ${lines}: ${reason}`;
+  };
+  return { onLine, fault: () => fault };
 }

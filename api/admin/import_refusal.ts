@@ -36,6 +36,8 @@ function reason(refusal: Refusal, dataset: ExportDataset): string {
       const column = refusal.constraint.slice(dataset.table.length + 1).replace(/_check$/, "");
       return `row ${row} has a value for ${jsonName(column, dataset)} that is not allowed`;
     }
+    case "22003":
+      return "a row has a number that is too large or too close to zero to be stored";
     default:
       return refusal.message;
   }

@@ -69,3 +69,19 @@ test("exported names are the camelCase of the columns", () => {
     );
   expect(wrong).toEqual([]);
 });
+
+test("integers of an export have the bits of their columns", async () => {
+  await using db = await openTestDatabase();
+  const rows = await db.sql<{ tableName: string; columnName: string; bits: number }[]>`
+    select table_name, column_name, numeric_precision as bits
+    from information_schema.columns
+    where table_schema = 'public' and data_type in ('integer', 'bigint')
+      and table_name = any(${Object.values(EXPORT_DATASETS).map(({ table }) => table)})`;
+  const inDatabase = rows.map(({ tableName, columnName, bits }) => `${tableName}.${columnName} ${bits}`);
+  const exported = Object.values(EXPORT_DATASETS).flatMap(({ table, columns }) =>
+    columns
+      .filter(({ type }) => type === "integer")
+      .map(({ column, bits }) => `${table}.${column} ${bits ?? 32}`),
+  );
+  expect(exported.toSorted()).toEqual(inDatabase.toSorted());
+});
