@@ -75,12 +75,19 @@ export async function insertStaged(tx: Sql, { dataset, projectId }: StagedRows):
 /** The id of a staged row whose stored row has other content; `null` when all are the same. */
 export async function findDifferentRow(tx: Sql, { dataset, projectId }: StagedRows): Promise<string | null> {
   const { columns, values } = assignments(dataset);
+  const columnAt = (index: number): ExportColumn | undefined =>
+    dataset.columns.find(({ column }) => quoteName(column) === columns[index]);
   // As text, 1.0 and 1.00 are different: so are they in an export.
   const asText = (expression: string, index: number): string => {
-    const type = dataset.columns.find(({ column }) => quoteName(column) === columns[index])?.type;
+    const type = columnAt(index)?.type;
     return type === "json" || type === "number" ? `(${expression})::text` : expression;
   };
-  const stored = columns.map((column, index) => asText(`t.${column}`, index));
+  const stored = columns.map((name, index) => {
+    const column = columnAt(index);
+    // An export writes null for both, the value and the absence, and only the absence comes back.
+    const isEither = column?.type === "json" && column.nullable;
+    return asText(isEither ? `nullif(t.${name}, 'null'::jsonb)` : `t.${name}`, index);
+  });
   // The table's statistics may be from before the project came: a nested loop by the wrong index, which looks cheap
   // then, reads the whole project for every row.
   await tx`set local enable_nestloop = off`;

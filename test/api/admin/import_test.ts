@@ -92,6 +92,19 @@ test("import takes the first seq of all for given", async () => {
   expect(row).toEqual({ next: 2 });
 });
 
+test("import takes a row for the same when JSON null is there and an export has said null", async () => {
+  await using place = await openImportPlace();
+  const { sql } = place.db;
+  const project = { id: crypto.randomUUID(), name: "Null" };
+  await writeZip(place.file("a.zip"), bundleEntries(project, sampleRows(project.id)));
+  await place.import(place.file("a.zip"));
+  await sql`update analysis_summaries set system_metrics = 'null'`;
+  await writeProjectBundle(place.file("b.zip"), { sql, project });
+  expect(await place.import(place.file("b.zip"))).toMatchObject({ exitCode: 0, err: "" });
+  await sql`update analysis_summaries set system_metrics = '{}'`;
+  expect((await place.import(place.file("b.zip"))).err).toContain("is there already, with other content");
+});
+
 test("import skips rows that are there already and adds those that are not", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Grows" };
