@@ -59,7 +59,6 @@ function toExpiry(text: string): string {
   if (Number.isNaN(instant.getTime())) {
     throw new UsageError("Flag --expires must be ISO 8601, such as 2027-01-31 or 2027-01-31T12:00:00Z");
   }
-  if (instant.getTime() <= Date.now()) throw new UsageError("Flag --expires must be in the future");
   return instant.toISOString();
 }
 
@@ -77,7 +76,7 @@ export const createKeyCommand = defineCommand({
     name: { placeholder: "N", about: "what the key is for" },
     expires: { placeholder: "ISO", about: "when it stops working" },
   },
-  async run({ sql }, values) {
+  async run({ sql, warn }, values) {
     const expiresAt = values.expires === undefined ? null : toExpiry(values.expires);
     const { secret, row } = await sql.begin(async (tx) =>
       createKey(tx, {
@@ -89,6 +88,8 @@ export const createKeyCommand = defineCommand({
         expiresAt,
       }),
     );
+    // Made all the same: that is how an operator sees what becomes of callers whose key is over.
+    if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) warn("Note: the key has expired already");
     return {
       json: { id: row.id, key: secret, prefix: row.prefix, kind: row.kind, scope: row.scope },
       text: [

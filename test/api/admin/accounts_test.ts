@@ -162,6 +162,17 @@ test("key create is user and write unless told, and binds members only", async (
   expect(await refusal(db, ["key", "create", "--user", "bob"])).toContain('Cannot find user "bob"');
 });
 
+test("key create makes a key that is over already, and says so", async () => {
+  await using db = await openTestDatabase();
+  await createUser(db, "ann");
+  const words = ["key", "create", "--user", "ann", "--expires", "2020-01-01"];
+  const { exitCode, err } = await runCommand(db.url, words);
+  expect([exitCode, err]).toEqual([0, "Note: the key has expired already\n"]);
+  expect([...(await db.sql`select expires_at from api_keys`)]).toEqual([
+    { expiresAt: "2020-01-01T00:00:00.000Z" },
+  ]);
+});
+
 test("key revoke tells when, and the same when told again", async () => {
   await using db = await openTestDatabase();
   await createUser(db, "ann");

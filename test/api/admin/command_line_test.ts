@@ -61,7 +61,6 @@ test.each([
   ],
   [["key", "revoke", "--id", "ulr_secret"], "Flag --id must be the UUID"],
   [["key", "create", "--user", "u", "--expires", "tomorrow"], "Flag --expires must be ISO 8601"],
-  [["key", "create", "--user", "u", "--expires", "2020-01-01"], "Flag --expires must be in the future"],
   [["demo", "seed", "--scale", "0"], "Flag --scale must be a whole number"],
 ])("%p is refused as wrong usage", async (words, message) => {
   await using db = await openTestDatabase();
