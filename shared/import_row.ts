@@ -1,12 +1,14 @@
 /**
- * Holds a line of a bundle to the columns of its dataset: what no export writes is refused, for PostgreSQL would make
- * something of it ("now", 5 for a text) that nobody has sent.
+ * Holds a line of a bundle to the columns of its dataset: what is not the same when it is exported again is refused, for
+ * PostgreSQL would make something of it ("now", 5 for a text) that nobody has sent. Another spelling of the same UUID or
+ * instant is.
  */
 import type { ExportColumn } from "./export_column.ts";
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Without the year 0000, which PostgreSQL does not have. */
-const INSTANT = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Without the year 0000, which PostgreSQL does not have, and with no more digits than are stored. */
+const INSTANT =
+  /^((?!0000)\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,3})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/;
 const PLAIN_INTEGER = /^-?\d+$/;
 /** Escapes of NUL, and of surrogates, which may have lost their other half. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|d[89a-f])/i;
@@ -84,7 +86,7 @@ function isOf(column: ExportColumn, value: unknown, literals: string | null): bo
 
 function describe({ type, bits, nullable }: ExportColumn): string {
   const descriptions: Record<ExportColumn["type"], string> = {
-    uuid: "a UUID in lower case",
+    uuid: "a UUID",
     text: "a string",
     integer: `an integer of ${bits ?? 32} bits`,
     number: "a number",
@@ -95,11 +97,11 @@ function describe({ type, bits, nullable }: ExportColumn): string {
   return nullable ? `${descriptions[type]}, or null` : descriptions[type];
 }
 
-/** Dates that are none, and hour 24, come back as other days or not at all. */
+/** Dates that are none come back as other days or not at all. */
 function isInstant(text: string): boolean {
-  if (!INSTANT.test(text)) return false;
-  const date = new Date(text);
-  return !Number.isNaN(date.getTime()) && date.toISOString() === text;
+  const [, day = ""] = INSTANT.exec(text) ?? [];
+  const date = new Date(`${day}T00:00:00.000Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
 
 /** Whether a line has an integer that is not simply up to 15 digits: one search a line, instead of one a column. */

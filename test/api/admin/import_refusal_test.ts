@@ -81,11 +81,7 @@ test.each<[string, object, string]>([
   ["too large an integer", { lineNumber: 2 ** 31 }, "lineNumber has to be an integer of 32 bits, or null"],
   ["a text that is a number", { title: 5 }, "title has to be a string"],
   ["a text that is an object", { title: { a: 1 } }, "title has to be a string"],
-  [
-    "an id in capitals",
-    { authorId: crypto.randomUUID().toUpperCase() },
-    "authorId has to be a UUID in lower case, or null",
-  ],
+  ["an id without hyphens", { authorId: "0".repeat(32) }, "authorId has to be a UUID, or null"],
   ["NUL", { title: "a\0b" }, "title has a character that PostgreSQL cannot store"],
 ])("import refuses a row with %s, which no export writes", async (_, values, reason) => {
   await using place = await openImportPlace();
