@@ -139,8 +139,10 @@ export function openCatalogMemory({ sql, directSql, replica, log }: CatalogMemor
   }
 
   async function catchUp(): Promise<void> {
-    const isFresh = performance.now() - lookedAt < FRESH_MS;
-    if (!told && !isFresh && !isAway) await inTime(look(false));
+    const sinceLookMs = performance.now() - lookedAt;
+    // A database that says nothing is waited for by those who asked first.
+    if (isAway || (refreshing && sinceLookMs > WAIT_MS)) return;
+    if (!told && sinceLookMs >= FRESH_MS) await inTime(look(false));
     if (told) await inTime(told);
   }
 
