@@ -47,7 +47,7 @@ async function soakAndCheck(place: Place): Promise<number> {
     await Promise.all(services.map(async (one) => [one, await countFiles(one)] as const)),
   );
   const { findings, outages, tally } = soak;
-  await underLoad(place).catch((error: unknown) => findings.add("the run was cut short", `${error}`));
+  await underLoad(place).catch((error: unknown) => findings.add("the run was cut short", withCause(error)));
   process.stdout.write(
     "The load is over: waiting for the last jobs and connections, and checking everything\n",
   );
@@ -93,4 +93,10 @@ async function underLoad({ soak, targets, services, end }: Place): Promise<void>
     clearInterval(status);
     clearInterval(memory);
   }
+}
+
+/** What an error says, and what it came of. */
+function withCause(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined ? String(error) : `${error}, because of ${withCause(cause)}`;
 }
