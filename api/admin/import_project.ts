@@ -136,7 +136,7 @@ interface StagedFile {
 
 /**
  * Copies the file's lines into the stage and holds the file to what the manifest says of it. Returns what is wrong with
- * the first row that no export would write, `null` when all are right.
+ * the first row that would not come out as it went in, `null` when there is none.
  */
 async function stageLines(tx: Sql, { dataset, file, source }: StagedFile): Promise<string | null> {
   const { entries, onRows } = source;

@@ -106,6 +106,18 @@ test("what an operator changes by SQL is answered from then on, whatever table i
   await waitFor(async () => (await nameOf("acme/m001")) === "name 199");
 });
 
+test("who asks after a rest gets what a sync has brought, though nobody has told", async () => {
+  // It does not listen, nor look by itself.
+  await using app = await openTestApp();
+  for (const version of [1, 2, 3]) {
+    await syncFrom(app.db.sql, versionOf(version));
+    // The rest: without it, one look serves all that ask.
+    await Bun.sleep(60);
+    const page = await (await app.request("/api/v1/models?limit=1")).text();
+    expect(page).toContain(`"name":"v${version}"`);
+  }
+});
+
 test("a process goes on with the catalogue it has while the database is away", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, versionOf(1));
