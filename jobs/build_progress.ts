@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "../sql/connection/pool.ts";
 import { type ExportBuildKey, updateExportJobProgress } from "../sql/exports/builds.ts";
 import type { ExportJobProgress } from "../sql/exports/jobs.ts";
-import { BuildSuperseded } from "./build_superseded.ts";
+import { BuildSuperseded } from "./build_superseded_error.ts";
 
 const INTERVAL_MS = 1000;
 

@@ -7,7 +7,7 @@ import { findUser } from "../sql/accounts/users.ts";
 import type { Pool, Sql } from "../sql/connection/pool.ts";
 import { retryOnDisconnect } from "../sql/connection/retry_on_disconnect.ts";
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
-import { findUnmailedExportJob, lockExportMail, markExportJobMailed } from "../sql/exports/mails.ts";
+import { findUnmailedExportJob, lockExportMail, markExportJobMailed } from "../sql/exports/mailed_jobs.ts";
 import { type Boss, completeJob } from "../sql/queue.ts";
 import { exportReadyMessage } from "./export_ready_message.ts";
 import { MailError, type Mailer, type MailMessage } from "./mail.ts";

@@ -1,7 +1,8 @@
 /** The queue of background jobs: pg-boss in schema `pgboss`, written inside our own transactions. */
-import { type Db, PgBoss, type Queue } from "pg-boss";
+import { type Db, PgBoss } from "pg-boss";
 import { JOB_NAMES, type JobName, type JobPayloads, type ScheduledJobName } from "../shared/jobs.ts";
 import type { Sql } from "./connection/pool.ts";
+import { QUEUE_SETTINGS } from "./queue_settings.ts";
 
 export type Boss = PgBoss;
 
@@ -9,43 +10,8 @@ const SCHEMA = "pgboss";
 /** OIDs of types. */
 const TEXT = 25;
 const TIMESTAMPTZ = 1184;
-const DAY_SECONDS = 24 * 3600;
-const YEAR_SECONDS = 365 * DAY_SECONDS;
 /** How often lapsed heartbeats and due schedules are checked; with heartbeats of 20 s, a dead builder's job is found in 30 s. */
 const SUPERVISE_SECONDS = 5;
-
-/** At most one entry, waiting or active. The schedule serves as retry. */
-const SWEEP = {
-  policy: "exclusive",
-  retryLimit: 0,
-  heartbeatSeconds: 20,
-  expireInSeconds: 15 * 60,
-  deleteAfterSeconds: DAY_SECONDS,
-} as const;
-
-/** Settings of pg-boss per queue. */
-const QUEUES: Readonly<Record<JobName, Omit<Queue, "name">>> = {
-  // Attempts are counted in the row of the export job. pg-boss must never give up on an entry or delete it, because the
-  // row would then wait forever.
-  build_org_export: {
-    retryLimit: 1000,
-    retryDelay: 2,
-    retryBackoff: true,
-    retryDelayMax: 30,
-    heartbeatSeconds: 20,
-    retentionSeconds: 10 * YEAR_SECONDS,
-  },
-  delete_ended_sessions: SWEEP,
-  expire_org_exports: SWEEP,
-  // Retries after 1, 2, 4 … 60 minutes, each randomly shortened by up to half: for 17 to 34 hours.
-  send_export_ready: {
-    retryLimit: 40,
-    retryDelay: 60,
-    retryBackoff: true,
-    retryDelayMax: 3600,
-    heartbeatSeconds: 20,
-  },
-};
 
 /** A script that pg-boss runs in its own transaction. */
 const TRANSACTION_SCRIPT = /^\s*BEGIN;(.*)COMMIT;\s*$/s;
@@ -87,9 +53,9 @@ export async function installQueues(sql: Sql): Promise<void> {
   await boss.start();
   try {
     for (const name of JOB_NAMES) {
-      await boss.createQueue(name, QUEUES[name]);
+      await boss.createQueue(name, QUEUE_SETTINGS[name]);
       // An existing queue keeps its policy.
-      const { policy: _policy, ...options } = QUEUES[name];
+      const { policy: _policy, ...options } = QUEUE_SETTINGS[name];
       await boss.updateQueue(name, options);
     }
   } finally {

@@ -2,12 +2,12 @@
 import { Elysia } from "elysia";
 import { createAuditFailure } from "./audit_failure.ts";
 import type { AuthDeps, AuthRoutesDeps } from "./auth_deps.ts";
+import { passwordRoutes } from "./change_password.ts";
 import { keyRoutes } from "./keys.ts";
 import { loginRoutes } from "./login.ts";
 import { createLoginLimit } from "./login_limit.ts";
 import { logoutRoutes } from "./logout.ts";
 import { meRoutes } from "./me.ts";
-import { passwordRoutes } from "./password.ts";
 import { createPasswordQueue } from "./password_queue.ts";
 import { sessionRoutes } from "./sessions.ts";
 

@@ -14,7 +14,7 @@ import type { AuthDeps } from "./auth_deps.ts";
 import { AUTH_TAG, EXAMPLE_SESSION, EXAMPLE_USER, PlatformRoleSchema, refuseNul } from "./auth_schemas.ts";
 import { beginSession } from "./begin_session.ts";
 import type { LoginAttempt } from "./login_limit.ts";
-import { DUMMY_PASSWORD_HASH, PASSWORD_MAX_LENGTH } from "./passwords.ts";
+import { DUMMY_PASSWORD_HASH, PASSWORD_MAX_LENGTH } from "./password_rules.ts";
 
 /** The longest address an account can have (users_email_check). */
 const EMAIL_MAX_LENGTH = 320;

@@ -1,6 +1,6 @@
 /** Verifies and hashes passwords, two at a time: each takes 64 MiB and 0.1 s of a processor, and anyone can request it. */
 import { ApiError } from "../../shared/errors.ts";
-import { hashPassword, verifyPassword } from "./passwords.ts";
+import { hashPassword, verifyPassword } from "./password_rules.ts";
 
 const RUNNING_MAX = 2;
 /** About five seconds of waiting on two slow processors. */

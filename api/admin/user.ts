@@ -6,7 +6,7 @@ import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { insertOrg, type OrgRow, upsertMember } from "../../sql/accounts/orgs.ts";
 import { insertUser, type UserRow } from "../../sql/accounts/users.ts";
 import { type Sql, violates } from "../../sql/connection/pool.ts";
-import { hashPassword, PASSWORD_MIN_LENGTH, passwordProblem } from "../accounts/passwords.ts";
+import { hashPassword, PASSWORD_MIN_LENGTH, passwordProblem } from "../accounts/password_rules.ts";
 import { emailProblem, nameProblem } from "../accounts/profile_fields.ts";
 import { AdminError, checkFlags, defineCommand, UsageError } from "./command.ts";
 import { fields } from "./present.ts";

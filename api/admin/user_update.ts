@@ -12,7 +12,7 @@ import {
 } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { violates } from "../../sql/connection/pool.ts";
-import { hashPassword } from "../accounts/passwords.ts";
+import { hashPassword } from "../accounts/password_rules.ts";
 import { aboutProblem, emailProblem, nameProblem, websiteProblem } from "../accounts/profile_fields.ts";
 import { AdminError, type CommandContext, checkFlags, defineCommand, UsageError } from "./command.ts";
 import { requireUser } from "./lookups.ts";

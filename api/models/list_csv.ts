@@ -1,7 +1,7 @@
 /** A list of models as CSV, by the same rules as exports (docs/contract.md, Exports). */
 import { setImmediate } from "node:timers/promises";
 import { writeToBuffer } from "fast-csv";
-import { BYTE_ORDER_MARK, FORMULA_STARTS } from "../../shared/exports/csv.ts";
+import { BYTE_ORDER_MARK, FORMULA_STARTS } from "../../shared/exports/csv_syntax.ts";
 import type { ModelRow } from "../../sql/models/models.ts";
 import { CAPABILITIES, CAPABILITY_COLUMNS } from "./model_json.ts";
 

@@ -1,13 +1,11 @@
-/** One model: by provider and id, or by an alias; the history of its prices; the lists of providers and aliases. */
+/** One model: by provider and id, or by an alias; the lists of providers and aliases. */
 import { Elysia } from "elysia";
-import { listPriceChanges } from "../../sql/models/model_price_changes.ts";
-import type { ModelKey } from "../../sql/models/models.ts";
 import { access } from "../http/access.ts";
 import type { CatalogEntry } from "./catalog.ts";
 import type { CatalogCache, CurrentCatalog } from "./catalog_cache.ts";
 import { respondTagged } from "./conditional_response.ts";
-import { ALIASES_DETAIL, HISTORY_DETAIL, MODEL_DETAIL, PROVIDERS_DETAIL, RESOLVE_DETAIL } from "./openapi.ts";
-import { requireAlias, requireModel } from "./require_model.ts";
+import { ALIASES_DETAIL, MODEL_DETAIL, PROVIDERS_DETAIL, RESOLVE_DETAIL } from "./openapi.ts";
+import { modelKey, requireAlias, requireModel } from "./require_model.ts";
 
 /** Ids and aliases may contain slashes: they are the rest of the path. */
 export function lookupRoutes({ catalog: cache }: { catalog: CatalogCache }) {
@@ -45,30 +43,14 @@ export function lookupRoutes({ catalog: cache }: { catalog: CatalogCache }) {
       { publicAccess: true, detail: RESOLVE_DETAIL },
     )
     .get(
-      "/history/:provider/*",
-      async ({ request, params }) => {
-        const { row } = requireModel((await cache.current()).catalog, keyOf(params));
-        const changes = [...(await cache.read((sql) => listPriceChanges(sql, row)))];
-        const body = JSON.stringify({ data: { changes, total: changes.length } });
-        const etag = `"${new Bun.CryptoHasher("sha256").update(body).digest("hex").slice(0, 32)}"`;
-        return respondTagged(request, etag, () => body);
-      },
-      { publicAccess: true, detail: HISTORY_DETAIL },
-    )
-    .get(
       "/:provider/*",
       async ({ request, params }) => {
         const current = await cache.current();
-        const entry = requireModel(current.catalog, keyOf(params));
+        const entry = requireModel(current.catalog, modelKey(params));
         return respondTagged(request, current.catalog.etag, () => modelBody(entry, current));
       },
       { publicAccess: true, detail: MODEL_DETAIL },
     );
-}
-
-/** Elysia decodes a parameter but not the rest of a path. */
-function keyOf(params: { provider: string; "*": string }): ModelKey {
-  return { provider: params.provider, modelId: decodeURIComponent(params["*"]) };
 }
 
 /** The model's JSON with the time of the last sync, which is the same for all models. */

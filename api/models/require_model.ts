@@ -57,3 +57,8 @@ function notFound(given: { reason: "alias" | "model"; message: string; suggestio
   const message = names === "" ? given.message : `${given.message}. Did you mean ${names}?`;
   return new ApiError("NOT_FOUND", { message, details: { reason, suggestions } });
 }
+
+/** Elysia decodes a parameter but not the rest of a path. */
+export function modelKey(params: { provider: string; "*": string }): ModelKey {
+  return { provider: params.provider, modelId: decodeURIComponent(params["*"]) };
+}

@@ -5,6 +5,7 @@ import type { CatalogCache } from "./catalog_cache.ts";
 import { registerCatalogMetrics } from "./catalog_metrics.ts";
 import { listRoutes } from "./list.ts";
 import { lookupRoutes } from "./lookup.ts";
+import { priceHistoryRoutes } from "./price_history.ts";
 
 export interface ModelDeps {
   catalog: CatalogCache;
@@ -13,5 +14,5 @@ export interface ModelDeps {
 
 export function modelRoutes(deps: ModelDeps) {
   registerCatalogMetrics(deps.metrics.registry, deps.catalog);
-  return new Elysia().use(listRoutes(deps)).use(lookupRoutes(deps));
+  return new Elysia().use(listRoutes(deps)).use(priceHistoryRoutes(deps)).use(lookupRoutes(deps));
 }

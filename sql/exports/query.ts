@@ -6,14 +6,11 @@
  */
 
 import type { ExportColumn } from "../../shared/exports/column.ts";
-import { FORMULA_STARTS } from "../../shared/exports/csv.ts";
 import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import { type ExportFormat, RESOLVED_ISSUE_STATUSES } from "../../shared/vocabulary.ts";
 import { isoText } from "../iso_text.ts";
-
-/** As code points, for PostgreSQL's ascii(). */
-const FORMULA_CODES = FORMULA_STARTS.map((character) => character.codePointAt(0)).join(", ");
+import { csvCell } from "./csv_cell.ts";
 
 /** A text literal; the pool pins `standard_conforming_strings`, so only the quote needs doubling. */
 function literal(value: string): string {
@@ -28,18 +25,6 @@ function literals(values: readonly string[]): string {
 function jsonValue(column: ExportColumn): string {
   const value = `r."${column.column}"`;
   return column.type === "timestamp" ? isoText(value) : value;
-}
-
-/** A cell of CSV. Text of which the database knows the words, ids and numbers cannot begin a formula. */
-function csvValue(column: ExportColumn): string {
-  const value = `r."${column.column}"`;
-  if (column.type === "timestamp") return isoText(value);
-  if (column.type === "boolean") return `${value}::text`;
-  const isFreeText = column.type === "json" || (column.type === "text" && column.values === undefined);
-  if (!isFreeText) return value;
-  const cell = column.type === "json" ? `${value}::text` : value;
-  // ascii() is the code point of the first character: cheaper than left(), which makes a string.
-  return `case when ascii(${cell}) in (${FORMULA_CODES}) then '''' || ${cell} else ${cell} end`;
 }
 
 /** True for the parents of a row that the caller does not get to see, so that the row goes with them. */
@@ -164,7 +149,7 @@ function orderedRows(dataset: ExportDataset, format: ExportFormat, conditions: r
   const jsonColumns = dataset.columns.map((column) => `${jsonValue(column)} as "${column.name}"`);
   const [line, source] =
     format === "csv"
-      ? [dataset.columns.map(csvValue).join(", "), ""]
+      ? [dataset.columns.map(csvCell).join(", "), ""]
       : ["row_to_json(line)", `cross join lateral (select ${jsonColumns.join(", ")}) as line`];
   return `select ${line}
   from ${dataset.table} as r ${source}

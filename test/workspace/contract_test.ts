@@ -1,7 +1,7 @@
 /** The tables of docs/contract.md say what the code does: datasets, errors and limits. */
 import { expect, test } from "bun:test";
 import { LIVE_KEYS_MAX, LIVE_SESSIONS_MAX } from "../../api/accounts/credentials.ts";
-import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../api/accounts/passwords.ts";
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../api/accounts/password_rules.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";
 import { PUBLICATIONS_MAX } from "../../api/definitions/lifecycle.ts";
 import { DEFINITION_QUOTAS } from "../../api/definitions/quotas.ts";

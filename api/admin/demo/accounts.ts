@@ -4,7 +4,7 @@ import type { KeyKind, KeyScope } from "../../../shared/vocabulary.ts";
 import { findProjectByName, type ProjectRow } from "../../../sql/accounts/projects.ts";
 import { updateUserPassword } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { hashPassword } from "../../accounts/passwords.ts";
+import { hashPassword } from "../../accounts/password_rules.ts";
 import { createKey } from "../key.ts";
 import { requireOrg, requireUser } from "../lookups.ts";
 import { addMember } from "../member.ts";

@@ -9,7 +9,7 @@ import {
   DEFINITION_TYPES,
   DEFINITION_VISIBILITIES,
 } from "../../../shared/vocabulary.ts";
-import { DEFINITION_SORTS } from "../../../sql/definitions/list/list_order.ts";
+import { DEFINITION_SORTS } from "../../../sql/definitions/list/sort_columns.ts";
 import {
   choice,
   describeQuery,

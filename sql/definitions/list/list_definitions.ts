@@ -5,13 +5,7 @@ import { joinSummary } from "../json.ts";
 import { UnchangedCache } from "../unchanged_cache.ts";
 import type { DefinitionViewer } from "../visibility.ts";
 import { correctWords } from "./correct_words.ts";
-import {
-  type DefinitionOrder,
-  type DefinitionSort,
-  joinLine,
-  orderColumns,
-  orderKeys,
-} from "./list_order.ts";
+import { firstRows } from "./first_rows.ts";
 import {
   type DefinitionFilters,
   type Fragment,
@@ -21,10 +15,9 @@ import {
   selectListed,
 } from "./list_scope.ts";
 import { withListSettings } from "./list_transaction.ts";
-import { matchQuery, possibleNames, rankQueries, readSearchWords, type SearchWords } from "./search_words.ts";
-
-/** Maximum number of ranked matches. */
-const RANKED_MATCHES = 1000;
+import { rankedPage, rankQueries } from "./search_rank.ts";
+import { matchQuery, possibleNames, readSearchWords, type SearchWords } from "./search_words.ts";
+import { type DefinitionOrder, type DefinitionSort, orderKeys } from "./sort_columns.ts";
 
 export interface DefinitionListQuery extends PageQuery {
   viewer: DefinitionViewer;
@@ -108,7 +101,9 @@ interface Matching {
 async function readPage(sql: Sql, query: ScopedQuery, matching: Matching): Promise<DefinitionPage> {
   const counted = selectListed(sql, query, { columns: sql`1`, condition: matching.counted });
   const page =
-    matching.ranks.length > 0 ? rankedPage(sql, query, matching) : sortedPage(sql, query, matching);
+    matching.ranks.length > 0
+      ? rankedPage(sql, query, { ...query, ...matching })
+      : sortedPage(sql, query, matching);
   const [row] = await sql<[{ total: number; items: string | null }]>`
     with page as materialized (${page})
     select
@@ -141,51 +136,4 @@ function sortedPage(sql: Sql, query: ScopedQuery, { matches }: Matching): Fragme
       limit ${limit}
       offset ${offset}
     ) as p`;
-}
-
-/**
- * Selects the best matches first, within a rank the latest first; after RANKED_MATCHES, the latest first. A rank is read
- * only if better ones do not fill the page, so a search that matches half of the registry costs little more than a page.
- */
-function rankedPage(sql: Sql, query: ScopedQuery, { matches, ranks }: Matching): Fragment {
-  const { sortOrder, limit, offset } = query;
-  const order: DefinitionOrder = { sortBy: "createdAt", sortOrder };
-  const end = offset + limit;
-  const steps = [...ranks, matches].map((condition, rank) => {
-    const count = rank < ranks.length ? Math.min(end, RANKED_MATCHES) : end;
-    const rows = (more: Fragment) =>
-      firstRows(sql, query, { order, condition: sql`${condition} ${more}`, count: sql`${count}::bigint` });
-    const [name, before] = [sql(`rank_${rank}`), sql(`rank_${rank - 1}`)];
-    if (rank === 0) return sql`${name} as materialized (select p.*, 0 as rank from (${rows(sql``)}) as p)`;
-    const others = rows(sql`and v.definition_id not in (select b.definition_id from ${before} as b)`);
-    return sql`${name} as materialized (
-      select * from ${before}
-      union all
-      select p.*, ${rank}::int from (${others}) as p where (select count(*) from ${before}) < ${count}::bigint
-    )`;
-  });
-  return sql`
-    with ${steps.reduce((all, step) => sql`${all}, ${step}`)}
-    select p.definition_id, row_number() over () as place
-    from (
-      select *
-      from ${sql(`rank_${ranks.length}`)}
-      order by rank, ${orderKeys(sql, order)}
-      limit ${limit}
-      offset ${offset}
-    ) as p`;
-}
-
-/** Selects the first rows in an order, or somewhat more: up to `count` of each kind of row. */
-function firstRows(
-  sql: Sql,
-  scope: ListScope,
-  { order, condition, count }: { order: DefinitionOrder; condition: Fragment; count: Fragment },
-): Fragment {
-  return selectListed(sql, scope, {
-    columns: orderColumns(sql, order),
-    join: joinLine(sql, order),
-    condition,
-    rest: sql`order by ${orderKeys(sql, order)} limit ${count}`,
-  });
 }

@@ -40,17 +40,6 @@ export async function readSearchWords(sql: Sql, search: string): Promise<SearchW
 const MARKS = { name: ["@"], title: ["@", "#"], text: [""] } as const;
 type Place = keyof typeof MARKS;
 
-/** Returns the ranks as `tsquery` texts, best first: all words in the name, in the display name too, anywhere. */
-export function rankQueries({ words }: SearchWords) {
-  return {
-    inName: every(words, (word) => whole("name", word)),
-    inTitle: every(words, (word) => whole("title", word)),
-    beginsInName: every(words, (word) => beginning("name", word)),
-    beginsInTitle: every(words, (word) => beginning("title", word)),
-    inText: every(words, (word) => whole("text", word)),
-  };
-}
-
 /** Returns the query for all matches: every word whole, as a prefix or as part of a name; or the whole text as such a part. */
 export function matchQuery({ words, text }: SearchWords): string {
   const all = every(words, wordQuery);
@@ -65,17 +54,21 @@ export function wordQuery(word: SearchWord): string[] {
   return [...beginning("text", word), ...(isPart ? [part(word.word)] : [])];
 }
 
-function every(words: readonly SearchWord[], alternatives: (word: SearchWord) => readonly string[]): string {
+/** Joins the alternatives of each word; every word must match. */
+export function every(
+  words: readonly SearchWord[],
+  alternatives: (word: SearchWord) => readonly string[],
+): string {
   return words.map((word) => `(${alternatives(word).join(" | ")})`).join(" & ");
 }
 
 /** Matches whole words by their stems. */
-function whole(place: Place, { stems }: SearchWord): string[] {
+export function whole(place: Place, { stems }: SearchWord): string[] {
   return MARKS[place].flatMap((mark) => stems.map((stem) => quote(`${mark}${stem}`)));
 }
 
 /** Matches prefixes and whole words. */
-function beginning(place: Place, word: SearchWord): string[] {
+export function beginning(place: Place, word: SearchWord): string[] {
   if (word.isCorrected) return whole(place, word);
   // A prefix of one letter would match too many lexemes, so first letters are lexemes of their own.
   if (place === "text" && [...word.word].length === 1) return [quote(`^${word.word}`)];

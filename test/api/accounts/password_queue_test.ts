@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createPasswordQueue } from "../../../api/accounts/password_queue.ts";
-import { hashPassword } from "../../../api/accounts/passwords.ts";
+import { hashPassword } from "../../../api/accounts/password_rules.ts";
 import { ApiError } from "../../../shared/errors.ts";
 
 /** Cheap, so that the test is about the queue. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
-import { verifyPassword } from "../../../api/accounts/passwords.ts";
+import { verifyPassword } from "../../../api/accounts/password_rules.ts";
 import { COMMANDS } from "../../../api/admin/commands.ts";
 import { runCommand } from "../../helpers/accounts/admin.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { verifyPassword } from "../../../api/accounts/passwords.ts";
+import { verifyPassword } from "../../../api/accounts/password_rules.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { login, makeAccount, signIn } from "../../helpers/accounts/accounts.ts";
 import { createUser, runCommand, runFailing, runJson } from "../../helpers/accounts/admin.ts";

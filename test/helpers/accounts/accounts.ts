@@ -1,5 +1,5 @@
 /** Accounts with a password, and signing in to them. */
-import { hashPassword } from "../../../api/accounts/passwords.ts";
+import { hashPassword } from "../../../api/accounts/password_rules.ts";
 import type { TestApp, TestRequest } from "../http/app.ts";
 import type { Columns, UserRow } from "../postgres/factory.ts";
 

@@ -1,6 +1,6 @@
 /** Two organizations, one of them on the free tier, every kind of caller, and whatever a request can be about. */
 
-import { hashPassword } from "../../../api/accounts/passwords.ts";
+import { hashPassword } from "../../../api/accounts/password_rules.ts";
 import type { ExportJob } from "../../../api/exports/export_job.ts";
 import type { DefinitionStatus, DefinitionVisibility } from "../../../shared/vocabulary.ts";
 import { type Account, makeAccount } from "../accounts/accounts.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { BuildSuperseded } from "../../../jobs/build_superseded.ts";
+import { BuildSuperseded } from "../../../jobs/build_superseded_error.ts";
 import { markExportJobQueued, updateExportJobProgress } from "../../../sql/exports/builds.ts";
 import {
   cancelJob,

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashSecret } from "../../../../api/accounts/credentials.ts";
-import { verifyPassword } from "../../../../api/accounts/passwords.ts";
+import { verifyPassword } from "../../../../api/accounts/password_rules.ts";
 import { findKeyCaller } from "../../../../sql/accounts/api_keys.ts";
 import type { Pool } from "../../../../sql/connection/pool.ts";
 import { runCommand, runJson } from "../../../helpers/accounts/admin.ts";

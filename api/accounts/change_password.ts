@@ -14,7 +14,7 @@ import { refuseInput } from "../http/validation_problems.ts";
 import { failsWith } from "../openapi/types.ts";
 import type { AuthDeps } from "./auth_deps.ts";
 import { AUTH_TAG } from "./auth_schemas.ts";
-import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH, passwordProblem } from "./passwords.ts";
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH, passwordProblem } from "./password_rules.ts";
 
 const PasswordBody = t.Object(
   {

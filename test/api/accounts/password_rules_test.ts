@@ -4,7 +4,7 @@ import {
   hashPassword,
   passwordProblem,
   verifyPassword,
-} from "../../../api/accounts/passwords.ts";
+} from "../../../api/accounts/password_rules.ts";
 
 /** `$argon2id$v=19$m=65536,t=2,p=1`: what decides how long a verification takes. */
 function costOf(passwordHash: string): string {

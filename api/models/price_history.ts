@@ -1,0 +1,22 @@
+/** GET /models/history/{provider}/{modelId}: the history of a model's prices. */
+import { Elysia } from "elysia";
+import { listPriceChanges } from "../../sql/models/model_price_changes.ts";
+import { access } from "../http/access.ts";
+import type { CatalogCache } from "./catalog_cache.ts";
+import { respondTagged } from "./conditional_response.ts";
+import { HISTORY_DETAIL } from "./openapi.ts";
+import { modelKey, requireModel } from "./require_model.ts";
+
+export function priceHistoryRoutes({ catalog: cache }: { catalog: CatalogCache }) {
+  return new Elysia({ prefix: "/models" }).use(access).get(
+    "/history/:provider/*",
+    async ({ request, params }) => {
+      const { row } = requireModel((await cache.current()).catalog, modelKey(params));
+      const changes = [...(await cache.read((sql) => listPriceChanges(sql, row)))];
+      const body = JSON.stringify({ data: { changes, total: changes.length } });
+      const etag = `"${new Bun.CryptoHasher("sha256").update(body).digest("hex").slice(0, 32)}"`;
+      return respondTagged(request, etag, () => body);
+    },
+    { publicAccess: true, detail: HISTORY_DETAIL },
+  );
+}

@@ -1,0 +1,66 @@
+/** The order of search results: matches in the name first, then in the display name, then anywhere. */
+import type { Sql } from "../../connection/pool.ts";
+import { firstRows } from "./first_rows.ts";
+import type { Fragment, ListScope } from "./list_scope.ts";
+import { beginning, every, type SearchWords, whole } from "./search_words.ts";
+import { type DefinitionOrder, orderKeys } from "./sort_columns.ts";
+
+/** Maximum number of ranked matches. */
+const RANKED_MATCHES = 1000;
+
+/** Returns the ranks as `tsquery` texts, best first: all words in the name, in the display name too, anywhere. */
+export function rankQueries({ words }: SearchWords) {
+  return {
+    inName: every(words, (word) => whole("name", word)),
+    inTitle: every(words, (word) => whole("title", word)),
+    beginsInName: every(words, (word) => beginning("name", word)),
+    beginsInTitle: every(words, (word) => beginning("title", word)),
+    inText: every(words, (word) => whole("text", word)),
+  };
+}
+
+export interface RankedPage {
+  matches: Fragment;
+  /** Subsets of `matches`, best first. */
+  ranks: readonly Fragment[];
+  /** Order within a rank, by `createdAt`. */
+  sortOrder: "asc" | "desc";
+  limit: number;
+  offset: number;
+}
+
+/**
+ * Selects the best matches first, within a rank the latest first; after RANKED_MATCHES, the latest first. A rank is read
+ * only if better ones do not fill the page, so a search that matches half of the registry costs little more than a page.
+ */
+export function rankedPage(
+  sql: Sql,
+  scope: ListScope,
+  { matches, ranks, sortOrder, limit, offset }: RankedPage,
+): Fragment {
+  const order: DefinitionOrder = { sortBy: "createdAt", sortOrder };
+  const end = offset + limit;
+  const steps = [...ranks, matches].map((condition, rank) => {
+    const count = rank < ranks.length ? Math.min(end, RANKED_MATCHES) : end;
+    const rows = (more: Fragment) =>
+      firstRows(sql, scope, { order, condition: sql`${condition} ${more}`, count: sql`${count}::bigint` });
+    const [name, before] = [sql(`rank_${rank}`), sql(`rank_${rank - 1}`)];
+    if (rank === 0) return sql`${name} as materialized (select p.*, 0 as rank from (${rows(sql``)}) as p)`;
+    const others = rows(sql`and v.definition_id not in (select b.definition_id from ${before} as b)`);
+    return sql`${name} as materialized (
+      select * from ${before}
+      union all
+      select p.*, ${rank}::int from (${others}) as p where (select count(*) from ${before}) < ${count}::bigint
+    )`;
+  });
+  return sql`
+    with ${steps.reduce((all, step) => sql`${all}, ${step}`)}
+    select p.definition_id, row_number() over () as place
+    from (
+      select *
+      from ${sql(`rank_${ranks.length}`)}
+      order by rank, ${orderKeys(sql, order)}
+      limit ${limit}
+      offset ${offset}
+    ) as p`;
+}

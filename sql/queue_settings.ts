@@ -1,0 +1,39 @@
+/** Retries, heartbeats and retention of each background job in the queue. */
+import type { Queue } from "pg-boss";
+import type { JobName } from "../shared/jobs.ts";
+
+const DAY_SECONDS = 24 * 3600;
+const YEAR_SECONDS = 365 * DAY_SECONDS;
+
+/** At most one entry, waiting or active. The schedule serves as retry. */
+const SWEEP = {
+  policy: "exclusive",
+  retryLimit: 0,
+  heartbeatSeconds: 20,
+  expireInSeconds: 15 * 60,
+  deleteAfterSeconds: DAY_SECONDS,
+} as const;
+
+/** Settings of pg-boss per queue. */
+export const QUEUE_SETTINGS: Readonly<Record<JobName, Omit<Queue, "name">>> = {
+  // Attempts are counted in the row of the export job. pg-boss must never give up on an entry or delete it, because the
+  // row would then wait forever.
+  build_org_export: {
+    retryLimit: 1000,
+    retryDelay: 2,
+    retryBackoff: true,
+    retryDelayMax: 30,
+    heartbeatSeconds: 20,
+    retentionSeconds: 10 * YEAR_SECONDS,
+  },
+  delete_ended_sessions: SWEEP,
+  expire_org_exports: SWEEP,
+  // Retries after 1, 2, 4 … 60 minutes, each randomly shortened by up to half: for 17 to 34 hours.
+  send_export_ready: {
+    retryLimit: 40,
+    retryDelay: 60,
+    retryBackoff: true,
+    retryDelayMax: 3600,
+    heartbeatSeconds: 20,
+  },
+};
