@@ -8,6 +8,7 @@ import {
 } from "../../shared/vocabulary.ts";
 import { oneOf } from "../http/schemas.ts";
 import { refuseInput } from "../http/validation_problems.ts";
+import { EXAMPLE_PROFILE } from "./user_schemas.ts";
 
 export const AUTH_TAG = "Authentication";
 
@@ -17,10 +18,11 @@ export const OrgRoleSchema = oneOf(ORG_ROLES);
 export const PlatformRoleSchema = oneOf(PLATFORM_ROLES);
 export const SubscriptionTierSchema = oneOf(SUBSCRIPTION_TIERS);
 
+/** Someone of the demo data. */
 export const EXAMPLE_USER = {
-  id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
-  email: "publisher@example.com",
-  username: "publisher",
+  id: EXAMPLE_PROFILE.id,
+  email: "publisher@demo.example",
+  username: EXAMPLE_PROFILE.username,
   role: "user",
 } as const;
 

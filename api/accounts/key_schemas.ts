@@ -60,7 +60,7 @@ export const CreateKeyBody = t.Object(
   {
     title: "NewApiKey",
     additionalProperties: false,
-    examples: [{ name: EXAMPLE_KEY.name, scope: EXAMPLE_KEY.scope, expiresAt: EXAMPLE_KEY.expiresAt }],
+    examples: [{ name: EXAMPLE_KEY.name, scope: EXAMPLE_KEY.scope }],
   },
 );
 

@@ -60,7 +60,7 @@ const Me = t.Object(
     examples: [
       {
         data: {
-          user: { ...EXAMPLE_USER, name: "Pat Publisher" },
+          user: { ...EXAMPLE_USER, name: "Petra Lindqvist" },
           organizations: [
             {
               id: "0b9b7f0a-6a2e-4b1c-8b0e-6c3a0e6b7d21",

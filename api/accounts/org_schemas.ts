@@ -81,7 +81,7 @@ export const MemberList = t.Object(
             {
               userId: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
               username: "publisher",
-              name: "Pat Publisher",
+              name: "Petra Lindqvist",
               avatar: null,
               role: "publisher",
               joinedAt: "2026-11-20T10:00:00.000Z",

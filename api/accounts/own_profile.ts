@@ -25,7 +25,7 @@ const OwnProfileBody = t.Object(
   {
     title: "ProfileUpdate",
     additionalProperties: false,
-    examples: [{ name: "Pat Publisher", bio: "Builds agents", websiteUrl: "https://pat.example" }],
+    examples: [{ name: "Petra Lindqvist", bio: "Builds agents", websiteUrl: "https://petra.example" }],
   },
 );
 

@@ -12,6 +12,8 @@ import { AdminError, checkFlags, defineCommand, UsageError } from "./command.ts"
 import { fields } from "./present.ts";
 
 export interface UserInput {
+  /** Random if omitted. */
+  id?: string | undefined;
   username: string;
   email: string;
   password: string;
@@ -21,9 +23,9 @@ export interface UserInput {
 
 /** Creates a user and the personal organization that they own. Call inside a transaction. */
 export async function createUser(tx: Sql, input: UserInput): Promise<{ user: UserRow; personalOrg: OrgRow }> {
-  const { username, email, name, platformRole } = input;
+  const { id, username, email, name, platformRole } = input;
   const passwordHash = await hashPassword(input.password);
-  const user = await insertUser(tx, { username, email, passwordHash, platformRole, name }).catch(
+  const user = await insertUser(tx, { id, username, email, passwordHash, platformRole, name }).catch(
     (error: unknown) => {
       throw conflictError(error, input) ?? error;
     },

@@ -32,7 +32,7 @@ const DeprecateBody = t.Object(
   {
     title: "Deprecation",
     ...OPEN,
-    examples: [{ reason: "Another one does it better", successor: "code-reviewer@2.0.0" }],
+    examples: [{ reason: "Replaced by a more thorough agent", successor: "code-reviewer@1.2.0" }],
   },
 );
 

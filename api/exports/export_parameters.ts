@@ -1,8 +1,6 @@
 /** Query parameters of exports. Filters and flags follow from the list of datasets. */
 import { parseAsOf } from "../../shared/as_of.ts";
 import {
-  EXPORT_DATASET_NAMES,
-  EXPORT_DATASETS,
   type ExportDataset,
   type ExportFilter,
   VISIBILITY_FLAGS,
@@ -45,7 +43,8 @@ const FLAG_DESCRIPTIONS: Readonly<Record<VisibilityFlag, string>> = {
   include_deleted: "Include deleted issues and the rows that belong to them",
   include_archived: "Include archived runs and the rows that belong to them",
   include_superseded: "Include superseded analysis rows",
-  include_resolved: "Include issues that are completed, wontfix or false-positive",
+  include_resolved:
+    "Include issues that are completed, wontfix or false-positive, and the rows that belong to them",
 };
 
 const COMMON = {
@@ -72,21 +71,14 @@ const COMMON = {
 };
 
 function flagParameter(name: VisibilityFlag): QueryParameter<boolean> {
-  const datasets = EXPORT_DATASET_NAMES.filter((dataset) => EXPORT_DATASETS[dataset].flags.includes(name));
-  const description = `${FLAG_DESCRIPTIONS[name]}. Applies to ${datasets.join(", ")}`;
-  return flag(FLAG_DEFAULTS[name], description, "must be true or false");
+  return flag(FLAG_DEFAULTS[name], FLAG_DESCRIPTIONS[name], "must be true or false");
 }
 
-/** Datasets that have a filter of one name may differ in the values it takes, and one description is for all of them. */
 function filterParameter(filter: ExportFilter): QueryParameter<string[]> {
-  const datasets = EXPORT_DATASET_NAMES.filter((dataset) =>
-    EXPORT_DATASETS[dataset].filters.some(({ name }) => name === filter.name),
-  );
-  const words = datasets.length === 1 ? filter.values : undefined;
   return {
-    description: `Only rows with one of these values. Applies to ${datasets.join(", ")}`,
+    description: "Only rows with one of these values",
     explode: true,
-    schema: listOf(words ? oneOf(words) : filter.type === "uuid" ? ID : TEXT),
+    schema: listOf(filter.values ? oneOf(filter.values) : filter.type === "uuid" ? ID : TEXT),
     read(texts: readonly string[], refuse: Refuse): string[] {
       const values = [...new Set(texts)];
       const message =
@@ -106,6 +98,10 @@ const FLAGS: Readonly<Record<VisibilityFlag, QueryParameter<boolean>>> = {
   include_resolved: flagParameter("include_resolved"),
 };
 
+function flagParameters(names: readonly VisibilityFlag[]) {
+  return Object.fromEntries(names.map((name) => [name, FLAGS[name]]));
+}
+
 function filterParameters(filters: readonly ExportFilter[]) {
   return Object.fromEntries(filters.map((filter) => [filter.name, filterParameter(filter)]));
 }
@@ -113,18 +109,17 @@ function filterParameters(filters: readonly ExportFilter[]) {
 /** Parameters of a bundle. */
 export const BUNDLE_QUERY = { ...COMMON, ...FLAGS };
 
-/** Parameters of all datasets. */
-export const DATASET_QUERY = {
-  ...BUNDLE_QUERY,
-  ...filterParameters(EXPORT_DATASET_NAMES.flatMap((name) => EXPORT_DATASETS[name].filters)),
-};
+/** Returns the parameters of a dataset. */
+export function datasetQuery({ flags, filters }: Pick<ExportDataset, "flags" | "filters">) {
+  return { ...COMMON, ...flagParameters(flags), ...filterParameters(filters) };
+}
 
-/** Reads the parameters of a dataset or a bundle. Throws VALIDATION_ERROR with every problem. */
+/** Parses the parameters of a dataset or a bundle. Throws VALIDATION_ERROR with every problem. */
 export function parseExportParameters(
   query: URLSearchParams,
   taken: Pick<ExportDataset, "flags" | "filters"> = { flags: VISIBILITY_FLAGS, filters: [] },
 ): ExportParameters {
-  const flags = Object.fromEntries(taken.flags.map((name) => [name, FLAGS[name]]));
+  const flags = flagParameters(taken.flags);
   const filters = filterParameters(taken.filters);
   const declared = { ...COMMON, ...flags, ...filters };
   const values: QueryValues<typeof COMMON> & Readonly<Record<string, unknown>> = parseQuery(declared, query);

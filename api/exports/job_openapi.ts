@@ -3,10 +3,11 @@ import { COUNT, ID, INSTANT, listOf, named, oneOf, record, TEXT } from "../../sh
 import { EXPORT_FORMATS, EXPORT_JOB_ERROR_CODES, EXPORT_JOB_STATUSES } from "../../shared/vocabulary.ts";
 import { describeQuery, flag, limit, offset, type QueryParameter } from "../http/query.ts";
 import { answer, headerParameter, pathParameter } from "../openapi/answers.ts";
+import { ORG_SLUG } from "../openapi/parameters.ts";
 import { describe, failsWith } from "../openapi/types.ts";
 import { BUNDLE_QUERY, EXAMPLE_AS_OF } from "./export_parameters.ts";
 import { ORGANIZATION_ARCHIVE, VISIBILITY } from "./manifest_schema.ts";
-import { FILE_HEADERS, ORG_SLUG, SHARE_USED_UP } from "./openapi.ts";
+import { FILE_HEADERS, SHARE_USED_UP } from "./openapi.ts";
 
 const TAG = "Export";
 const EXAMPLE_JOB_ID = "4b6a3f4e-2c71-4d0a-8f5e-1d2c3b4a5f60";
@@ -203,7 +204,7 @@ export const DOWNLOAD_DETAIL = describe({
     "connection is closed if the caller loses access, or if the download takes longer than `EXPORT_STREAM_MAX_MINUTES`.",
   parameters: [
     JOB_ID,
-    headerParameter("Range", "A range of bytes", "bytes=1048576-"),
+    headerParameter("Range", "A range of bytes, such as `bytes=1048576-`"),
     headerParameter("If-Range", "ETag of the file that was partly downloaded"),
   ],
   responses: {

@@ -1,12 +1,17 @@
 /** OpenAPI descriptions of the export routes; parameters and responses follow from the list of datasets. */
 import type { ErrorCode } from "../../shared/errors.ts";
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
+import {
+  EXPORT_DATASET_NAMES,
+  EXPORT_DATASETS,
+  type ExportDatasetName,
+} from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
 import { COUNT, FLAG, INSTANT, listOf, named, oneOf, record, TEXT } from "../../shared/json_schema.ts";
 import { describeQuery } from "../http/query.ts";
-import { dataAnswer, headerParameter, pathParameter } from "../openapi/answers.ts";
-import { describe, failsWith } from "../openapi/types.ts";
-import { BUNDLE_QUERY, DATASET_QUERY, EXAMPLE_AS_OF } from "./export_parameters.ts";
+import { dataAnswer, pathParameter } from "../openapi/answers.ts";
+import { ORG_SLUG } from "../openapi/parameters.ts";
+import { describe, describedAt, failsWith, type OtherPath } from "../openapi/types.ts";
+import { BUNDLE_QUERY, datasetQuery, EXAMPLE_AS_OF } from "./export_parameters.ts";
 import { BUNDLE_ARCHIVE } from "./manifest_schema.ts";
 
 const TAG = "Export";
@@ -15,12 +20,6 @@ const PROJECT = pathParameter(
   "project",
   "The project's id, or its slug or name in the organization of the request",
   "checkout-service",
-);
-
-export const ORG_SLUG = headerParameter(
-  "X-Org-Slug",
-  "The organization to use. Default: the organization of the key, else your personal organization",
-  "demo",
 );
 
 /** When the service ends an export early. */
@@ -49,38 +48,43 @@ const BUNDLE_FAILURES: readonly ErrorCode[] = [
   "EXPORT_PREPARE_TIMEOUT",
 ];
 
+/** Such as `exportIssueNotes`. */
+function operationIdOf(name: ExportDatasetName): string {
+  return `export-${name}`.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Describes one dataset at its own path: with its filters, and the schema of its rows. */
+function describeDataset(name: ExportDatasetName): OtherPath {
+  const dataset = EXPORT_DATASETS[name];
+  return {
+    path: `/api/v1/export/projects/:project/${name}`,
+    detail: {
+      operationId: operationIdOf(name),
+      summary: `Export the ${name.replaceAll("-", " ")} of a project`,
+      parameters: [PROJECT, ORG_SLUG, ...describeQuery(datasetQuery(dataset))],
+      responses: {
+        200: {
+          description:
+            "The rows: one JSON object per line, or RFC 4180 with a byte order mark and a header row",
+          headers: FILE_HEADERS,
+          content: {
+            "application/x-ndjson": { schema: rowJsonSchema(dataset) },
+            "text/csv": { schema: TEXT },
+          },
+        },
+      },
+    },
+  };
+}
+
+/** Each dataset is an operation of its own, because they differ in filters and rows. */
 export const DATASET_DETAIL = describe({
   tags: [TAG],
-  operationId: "exportDataset",
-  summary: "Export one dataset of a project",
   description:
     "Streams rows ordered by time, then id. Errors are returned as JSON before the first byte; a later failure closes " +
     `the connection. \`Accept-Encoding: gzip\` or \`zstd\` compresses the response. ${STREAM_RULES}`,
-  parameters: [
-    PROJECT,
-    pathParameter("dataset", "Name of the dataset", "issues", oneOf(EXPORT_DATASET_NAMES)),
-    ORG_SLUG,
-    ...describeQuery(DATASET_QUERY),
-  ],
-  responses: {
-    200: {
-      description: "The rows: one JSON object per line, or RFC 4180 with a byte order mark and a header row",
-      headers: FILE_HEADERS,
-      content: {
-        "application/x-ndjson": {
-          schema: { oneOf: EXPORT_DATASET_NAMES.map((name) => rowJsonSchema(EXPORT_DATASETS[name])) },
-        },
-        "text/csv": { schema: TEXT },
-      },
-    },
-  },
-  ...failsWith(
-    ...EXPORT_FAILURES,
-    ["NOT_FOUND", { reason: "dataset" }],
-    "EXPORT_TOO_LARGE",
-    "EXPORT_PREPARE_TIMEOUT",
-    SHARE_USED_UP,
-  ),
+  ...describedAt(EXPORT_DATASET_NAMES.map(describeDataset)),
+  ...failsWith(...EXPORT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP),
 });
 
 const BUNDLE_PARAMETERS = [PROJECT, ORG_SLUG, ...describeQuery(BUNDLE_QUERY)];

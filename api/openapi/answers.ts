@@ -16,6 +16,7 @@ export function pathParameter(name: string, description: string, example: string
   return { name, in: "path", required: true, description, example, schema };
 }
 
-export function headerParameter(name: string, description: string, example?: string) {
-  return { name, in: "header", description, ...(example ? { example } : {}), schema: TEXT };
+/** Describes an optional request header. */
+export function headerParameter(name: string, description: string) {
+  return { name, in: "header", description, schema: TEXT };
 }

@@ -8,6 +8,7 @@ import { maxBodyBytes } from "../http/request_body.ts";
 import type { RegisteredRoute } from "../http/route_table.ts";
 import { failureResponses, type OperationTraits } from "./failures.ts";
 import { commonHeaders, OPENAPI_HEADERS } from "./headers.ts";
+import { OPENAPI_PARAMETERS } from "./parameters.ts";
 import { createSchemaCollector, type SchemaCollector } from "./schemas.ts";
 import { listTags } from "./tags.ts";
 import {
@@ -21,8 +22,9 @@ import {
   type OpenApiOperation,
   type OpenApiParameter,
   type OpenApiPath,
+  type OpenApiReference,
   type OpenApiResponse,
-  OTHER_PATH_FIELD,
+  OTHER_PATHS_FIELD,
 } from "./types.ts";
 
 /** In 3.1, schemas are plain JSON Schema. The plugin writes 3.0, whose schemas have no type "null". */
@@ -102,6 +104,7 @@ export async function buildOpenApi(
     components: {
       securitySchemes: securitySchemes(sessionCookie),
       headers: OPENAPI_HEADERS,
+      parameters: OPENAPI_PARAMETERS,
       schemas: schemas.components,
     } as OpenApiDocument["components"],
   };
@@ -126,15 +129,17 @@ function wildcardRoutes(service: AnyElysia): AnyElysia {
   return named;
 }
 
-/** Stand-ins for the other paths of routes. */
+/** Returns stand-ins for the other paths of routes. */
 function otherPaths(service: AnyElysia): AnyElysia {
   const named = new Elysia();
   const registered: readonly RegisteredRoute[] = service.routes;
   for (const { method, hooks } of registered) {
     // Elysia types hooks as `any`.
     const { detail = {} } = hooks as { detail?: DeclaredOperation };
-    const { [OTHER_PATH_FIELD]: other, ...own } = detail;
-    if (other) named.route(method, other.path, () => "", { detail: describe({ ...own, ...other.detail }) });
+    const { [OTHER_PATHS_FIELD]: others = [], hide: _, ...own } = detail;
+    for (const other of others) {
+      named.route(method, other.path, () => "", { detail: describe({ ...own, ...other.detail }) });
+    }
   }
   return named;
 }
@@ -164,7 +169,7 @@ function completeOperation(
     [NOT_COUNTED_FIELD]: isNotCounted = false,
     [READS_FIELD]: reads = false,
     [FAILURES_FIELD]: failures = [],
-    [OTHER_PATH_FIELD]: _,
+    [OTHER_PATHS_FIELD]: _,
     ...operation
   } = declared;
   const isApi = path.startsWith(API_PREFIX);
@@ -197,19 +202,21 @@ function completeOperation(
 
 /** Turns the plugin's list of examples into the one `example` of a parameter. */
 function completeParameter(
-  { examples, ...parameter }: OpenApiParameter & { examples?: readonly unknown[] },
+  declared: (OpenApiParameter & { examples?: readonly unknown[] }) | OpenApiReference,
   schemas: SchemaCollector,
-): OpenApiParameter {
+): OpenApiParameter | OpenApiReference {
+  if ("$ref" in declared) return declared;
+  const { examples, ...parameter } = declared;
   const example = examples ? { example: examples[0] } : {};
   return withSchema(withoutPrefill({ ...parameter, ...example }), schemas);
 }
 
 /**
- * Moves the default of an optional query parameter into its description, and drops its example. Swagger UI prefills and
- * sends both: every try would carry a cutoff of the past, and flags that a dataset does not have.
+ * Moves the default of an optional query parameter or header into its description, and drops its example. Swagger UI
+ * prefills and sends both: every try would carry a cutoff of the past, or a range beyond the end of the file.
  */
 function withoutPrefill(parameter: OpenApiParameter): OpenApiParameter {
-  if (parameter.in !== "query" || parameter.required) return parameter;
+  if (parameter.in === "path" || parameter.required) return parameter;
   const { example: _, ...rest } = parameter;
   const { default: unset, ...schema } = (parameter.schema ?? {}) as JsonSchema;
   if (unset === undefined) return rest;

@@ -15,12 +15,23 @@ export const FAILURES_FIELD = "x-failures";
 export const OPENAPI_METHODS = ["get", "post", "put", "patch", "delete"] as const;
 export type OpenApiMethod = (typeof OPENAPI_METHODS)[number];
 
-/** The field in which a route describes another path for it, which the request pipeline maps to the route's own. */
-export const OTHER_PATH_FIELD = "x-other-path";
+/** The field in which a route lists further paths at which the document describes it. */
+export const OTHER_PATHS_FIELD = "x-other-paths";
 
-/** Goes into a route's `detail`, with what differs at the other path. */
+/** A path at which the document describes a route, and the parts of `detail` that differ there. */
+export interface OtherPath {
+  path: string;
+  detail: object;
+}
+
+/** Describes a route at another path, too. Goes into the route's `detail`. */
 export function alsoAt(path: string, detail: object): object {
-  return { [OTHER_PATH_FIELD]: { path, detail } };
+  return { [OTHER_PATHS_FIELD]: [{ path, detail }] };
+}
+
+/** Describes a route at these paths instead of its own. Goes into the route's `detail`. */
+export function describedAt(paths: readonly OtherPath[]): object {
+  return { hide: true, [OTHER_PATHS_FIELD]: paths };
 }
 
 /** A code, with example `details` if they differ from the default example. */
@@ -62,12 +73,17 @@ export interface OpenApiParameter {
   schema?: unknown;
 }
 
+/** Refers to a parameter of `components`. */
+export interface OpenApiReference {
+  $ref: string;
+}
+
 export interface OpenApiOperation {
   operationId?: string;
   summary?: string;
   description?: string;
   tags?: readonly string[];
-  parameters?: readonly OpenApiParameter[];
+  parameters?: readonly (OpenApiParameter | OpenApiReference)[];
   requestBody?: { required?: boolean; content: Record<string, OpenApiMedia> };
   responses?: Record<string, OpenApiResponse>;
   security?: readonly Record<string, readonly string[]>[];
@@ -80,7 +96,9 @@ export interface DeclaredOperation extends OpenApiOperation {
   [NOT_COUNTED_FIELD]?: true;
   [READS_FIELD]?: true;
   [FAILURES_FIELD]?: readonly Failure[];
-  [OTHER_PATH_FIELD]?: { path: string; detail: DocumentDecoration };
+  [OTHER_PATHS_FIELD]?: readonly OtherPath[];
+  /** Whether the document leaves out the route's own path. */
+  hide?: boolean;
 }
 
 export type OpenApiPath = Partial<Record<OpenApiMethod, OpenApiOperation>>;
@@ -89,5 +107,5 @@ export interface OpenApiDocument {
   openapi: string;
   tags: readonly object[];
   paths: Record<string, OpenApiPath>;
-  components: { schemas: Record<string, JsonSchema> };
+  components: { schemas: Record<string, JsonSchema>; parameters: Readonly<Record<string, OpenApiParameter>> };
 }

@@ -91,6 +91,8 @@ export async function findUserByUsername(sql: Sql, username: string): Promise<Us
 }
 
 export interface NewUser {
+  /** Random if undefined. */
+  id?: string | undefined;
   username: string;
   email: string;
   /** argon2id in the PHC string form, from `hashPassword`. */
@@ -105,8 +107,8 @@ export interface NewUser {
  */
 export async function insertUser(sql: Sql, user: NewUser): Promise<UserRow> {
   const [row] = await sql<[UserRow]>`
-    insert into users (username, email, password_hash, platform_role, name)
-    values (${user.username}, ${user.email}, ${user.passwordHash}, ${user.platformRole}, ${user.name})
+    insert into users (id, username, email, password_hash, platform_role, name)
+    values (coalesce(${user.id ?? null}::uuid, gen_random_uuid()), ${user.username}, ${user.email}, ${user.passwordHash}, ${user.platformRole}, ${user.name})
     returning ${sql(COLUMNS)}`;
   return row;
 }

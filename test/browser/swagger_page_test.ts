@@ -73,7 +73,7 @@ test("a dataset is exported with the prefilled values, in the organization of th
   await page.goto("/swagger");
   await page.locator(".opblock").first().waitFor();
   await authorize(page, key);
-  const { status } = await tryOut(page, "exportDataset", { project: id, "X-Org-Slug": org.slug });
+  const { status } = await tryOut(page, "exportIssues", { project: id, "X-Org-Slug": org.slug });
   expect(status).toBe("200");
   // Swagger UI logs that it has no input of its own for a UUID, and takes a text field.
   expect(faults.filter((fault) => fault !== "Could not find component: JsonSchema_string_uuid")).toEqual([]);

@@ -2,6 +2,7 @@
 import type { OrgRole, PlatformRole, SubscriptionTier } from "../../../shared/vocabulary.ts";
 
 export interface DemoUser {
+  id?: string | undefined;
   username: string;
   email: string;
   name: string;
@@ -22,6 +23,9 @@ export interface DemoProject {
   issues: number;
 }
 
+/** The user in the examples of the API's documentation. Other demo users have random ids. */
+export const DEMO_PUBLISHER_ID = "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11";
+
 function user(role: string, name: string, platformRole: PlatformRole = "user"): DemoUser {
   return { username: `demo-${role}`, email: `${role}@demo.example`, name, platformRole };
 }
@@ -30,7 +34,7 @@ function user(role: string, name: string, platformRole: PlatformRole = "user"): 
 export const DEMO_USERS: readonly DemoUser[] = [
   user("owner", "Olivia Ferreira"),
   user("admin", "Adam Nakamura"),
-  user("publisher", "Petra Lindqvist"),
+  { ...user("publisher", "Petra Lindqvist"), id: DEMO_PUBLISHER_ID },
   user("viewer", "Victor Okafor"),
   user("outsider", "Oskar Brandt"),
   user("platform-admin", "Paula Reyes", "admin"),

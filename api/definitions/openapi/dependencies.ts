@@ -3,14 +3,9 @@ import { COUNT, FLAG, ID, listOf, named, oneOf, record, TEXT } from "../../../sh
 import { DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
 import { describeQuery, integer } from "../../http/query.ts";
 import { dataAnswer } from "../../openapi/answers.ts";
+import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
-import {
-  DEFINITIONS_TAG,
-  NOT_MODIFIED,
-  ORG_SLUG_OF_READ,
-  TYPE_PARAMETER,
-  VERSION_OR_ID,
-} from "./operations.ts";
+import { DEFINITIONS_TAG, NOT_MODIFIED, TYPE_PARAMETER, VERSION_OR_ID } from "./operations.ts";
 
 const TYPE = oneOf(DEFINITION_TYPES);
 const NAMED = {
@@ -87,7 +82,7 @@ export const DEPENDENCIES_DETAIL = describe({
     "the author's organization, else the one that the author can read by that name. A range resolves to its highest " +
     "published version that you can see, else to the highest deprecated one. References that you cannot resolve are in " +
     "`unresolved`. The tree has at most 5,000 nodes, the nearest ones; `truncated` says whether anything is missing.",
-  parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG_OF_READ, ...describeQuery(DEPENDENCIES_QUERY)],
+  parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG, ...describeQuery(DEPENDENCIES_QUERY)],
   responses: {
     200: dataAnswer(
       "The dependencies",
@@ -131,7 +126,7 @@ export const DEPENDENTS_DETAIL = describe({
   description:
     "Lists the versions that depend directly on this version or, for a name without a version, on any version of the " +
     "definition. Versions that you would not find in a list are left out. At most 5,000 are shown.",
-  parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG_OF_READ],
+  parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG],
   responses: {
     200: dataAnswer(
       "The dependents, by name, highest version first",

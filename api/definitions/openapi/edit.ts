@@ -2,14 +2,13 @@
 import type { ErrorCode } from "../../../shared/errors.ts";
 import { FLAG, record, TEXT } from "../../../shared/json_schema.ts";
 import { dataAnswer } from "../../openapi/answers.ts";
+import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import {
   DEFINITION,
   DEFINITIONS_TAG,
   EXAMPLE_DEFINITION,
   nameParameter,
-  ORG_SLUG_OF_CREATE,
-  ORG_SLUG_OF_WRITE,
   TYPE_PARAMETER,
   VERSION_NEEDED,
 } from "./operations.ts";
@@ -42,11 +41,7 @@ export const CREATE_DETAIL = describe({
   description:
     "Name, version and everything else that a definition says of itself come from the document. It is translated at " +
     "once, so that its author sees `runtimeMd`, or `translationError`.",
-  parameters: [
-    TYPE_PARAMETER,
-    nameParameter("`name`, the same as in the YAML", "reviewer"),
-    ORG_SLUG_OF_CREATE,
-  ],
+  parameters: [TYPE_PARAMETER, nameParameter("`name`, the same as in the YAML", "reviewer"), ORG_SLUG],
   responses: { 201: dataAnswer("The draft", DEFINITION, EXAMPLE_DEFINITION) },
   ...failsWith(...WRITE_FAILURES, ...DOCUMENT_FAILURES, "VERSION_EXISTS", "QUOTA_EXCEEDED"),
 });
@@ -58,7 +53,7 @@ export const UPDATE_DETAIL = describe({
   description:
     "Changes the fields in the body. Fields that are part of the YAML are written into it, and comments are kept. Only " +
     "drafts can be changed.",
-  parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG_OF_WRITE],
+  parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG],
   responses: { 200: dataAnswer("The updated draft", DEFINITION, EXAMPLE_DEFINITION) },
   ...failsWith(
     ...LINE_WRITE_FAILURES,
@@ -76,7 +71,7 @@ export const DELETE_DETAIL = describe({
   summary: "Delete a draft",
   description:
     "Deletes the draft. If it was the last version, the name becomes free again. Published versions cannot be deleted.",
-  parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG_OF_WRITE],
+  parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG],
   responses: {
     200: dataAnswer("Deleted", record({ deleted: FLAG, type: TEXT, name: TEXT, version: TEXT }), {
       deleted: true,

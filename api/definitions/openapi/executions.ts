@@ -3,14 +3,9 @@ import { COUNT, FLAG, ID, INSTANT, listOf, named, record, TEXT } from "../../../
 import { TIME_BUCKETS } from "../../../sql/definitions/executions.ts";
 import { describeQuery, integer, type Refuse, word, words } from "../../http/query.ts";
 import { dataAnswer } from "../../openapi/answers.ts";
+import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
-import {
-  DEFINITIONS_TAG,
-  NOT_MODIFIED,
-  ORG_SLUG_OF_READ,
-  TYPE_PARAMETER,
-  VERSION_OR_ID,
-} from "./operations.ts";
+import { DEFINITIONS_TAG, NOT_MODIFIED, TYPE_PARAMETER, VERSION_OR_ID } from "./operations.ts";
 
 function countsBy(key: string, schema: object, description: string) {
   return { ...listOf(record({ [key]: schema, count: COUNT })), description };
@@ -29,8 +24,6 @@ const STATISTICS = named(
     Object.keys(BREAKDOWNS),
   ),
 );
-
-const PARAMETERS = [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG_OF_READ];
 
 const BREAKDOWN_NAMES = ["byTime", "bySource", "byVersion"] as const;
 /** 30 days, in minutes. */
@@ -58,7 +51,7 @@ export const EXECUTIONS_DETAIL = describe({
   operationId: "getExecutionStatistics",
   summary: "Get execution statistics of a definition",
   description: "Counts cover all versions, even if the path names one.",
-  parameters: [...PARAMETERS, ...describeQuery(EXECUTIONS_QUERY)],
+  parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG, ...describeQuery(EXECUTIONS_QUERY)],
   responses: {
     200: dataAnswer("The statistics", STATISTICS, {
       totalCount: 1240,
@@ -106,9 +99,10 @@ export const RECORD_EXECUTION_DETAIL = describe({
   operationId: "recordExecution",
   summary: "Record an execution",
   description:
-    "Platform administrators only; for any version of any organization, private ones included. Each `runId` counts once " +
+    "Platform administrators only; for any version of any organization, private ones included; `@org/name` names the organization. Each `runId` counts once " +
     "per definition, whatever the version.",
-  parameters: PARAMETERS,
+  // Platform administrators are seldom members of the organization, as X-Org-Slug requires.
+  parameters: [TYPE_PARAMETER, VERSION_OR_ID],
   responses: {
     200: dataAnswer("Already recorded", RECORDED, { ...EXAMPLE, recorded: false, duplicate: true }),
     201: dataAnswer("Recorded", RECORDED, EXAMPLE),

@@ -14,7 +14,8 @@ import {
 import { DEFINITION_TYPES, FORK_REFUSALS } from "../../../shared/vocabulary.ts";
 import { DEFINITION_FIELDS, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
 import { choice, describeQuery } from "../../http/query.ts";
-import { dataAnswer, headerParameter } from "../../openapi/answers.ts";
+import { dataAnswer } from "../../openapi/answers.ts";
+import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { WRITE_FAILURES } from "./edit.ts";
 import {
@@ -24,7 +25,6 @@ import {
   exampleOf,
   NOT_MODIFIED,
   nameParameter,
-  ORG_SLUG_OF_READ,
   schemasOf,
   TYPE_PARAMETER,
   VERSION_OR_ID,
@@ -69,12 +69,6 @@ const FORKED = named(
   record({ fork: FORK, definition: record(schemasOf({ ...NAMED_FIELDS, displayName })) }),
 );
 
-/** Here the header names the organization that gets the fork, not where to look for the source. */
-const ORG_SLUG_OF_TARGET = headerParameter(
-  "X-Org-Slug",
-  "The organization that gets the fork. Default: your personal organization",
-  "demo",
-);
 /** A draft has a lineage, but only its version's address finds it. */
 const LINE_OR_VERSION = nameParameter("`name`, `name@version`, or the id of a version", "code-reviewer");
 
@@ -86,7 +80,7 @@ export const FORK_DETAIL = describe({
     "The source must be published or deprecated, or belong to one of the caller's organizations. The fork is a draft " +
     "1.0.0; its name, its version and the fields of the body are written into the document, and comments are kept. " +
     "Non-fatal problems of the fork are returned in `warnings`.",
-  parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG_OF_TARGET],
+  parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG],
   responses: {
     201: dataAnswer(
       "The fork and its source",
@@ -131,7 +125,7 @@ export const FORKABLE_DETAIL = describe({
   operationId: "getForkable",
   summary: "Check whether a definition can be forked",
   description: "Into the organization the call means; `reason` says why not.",
-  parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG_OF_TARGET, ...describeQuery(FORKABLE_QUERY)],
+  parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG, ...describeQuery(FORKABLE_QUERY)],
   responses: {
     200: dataAnswer(
       "Whether you can fork it, and the reason if not",
@@ -172,7 +166,7 @@ export const LINEAGE_DETAIL = describe({
   operationId: "getLineage",
   summary: "Get the lineage of a fork",
   description: "Returns the source of the fork, the source of that, and so on, as far as you can see them.",
-  parameters: [TYPE_PARAMETER, LINE_OR_VERSION, ORG_SLUG_OF_READ],
+  parameters: [TYPE_PARAMETER, LINE_OR_VERSION, ORG_SLUG],
   responses: {
     200: dataAnswer("The lineage", named("Lineage", LINEAGE), {
       isFork: true,
@@ -200,7 +194,7 @@ export const FORKS_DETAIL = describe({
   description:
     "Lists the newest forks first, at most 1,000 of the newest 10,000. Forks that you would not find in a list are counted " +
     "in `totalForks` but left out.",
-  parameters: [TYPE_PARAMETER, LINE_OR_VERSION, ORG_SLUG_OF_READ],
+  parameters: [TYPE_PARAMETER, LINE_OR_VERSION, ORG_SLUG],
   responses: {
     200: dataAnswer(
       "The forks of all its versions",

@@ -1,19 +1,19 @@
 /** OpenAPI of the status changes of a definition. */
 import { listOf, record } from "../../../shared/json_schema.ts";
 import { answer, dataAnswer } from "../../openapi/answers.ts";
+import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { DOCUMENT_FAILURES, LINE_WRITE_FAILURES } from "./edit.ts";
 import {
   DEFINITION,
   DEFINITIONS_TAG,
   EXAMPLE_DEFINITION,
-  ORG_SLUG_OF_WRITE,
   TYPE_PARAMETER,
   VERSION_NEEDED,
   WARNING,
 } from "./operations.ts";
 
-const PARAMETERS = [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG_OF_WRITE];
+const PARAMETERS = [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG];
 
 export const PUBLISH_DETAIL = describe({
   tags: [DEFINITIONS_TAG],

@@ -23,8 +23,9 @@ import {
   word,
 } from "../../http/query.ts";
 import { dataAnswer } from "../../openapi/answers.ts";
+import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
-import { DEFINITIONS_TAG, EXAMPLE_SUMMARY, NOT_MODIFIED, ORG_SLUG_OF_READ, SUMMARY } from "./operations.ts";
+import { DEFINITIONS_TAG, EXAMPLE_SUMMARY, NOT_MODIFIED, SUMMARY } from "./operations.ts";
 
 const MAX_TAGS = 50;
 const MAX_TAG_LENGTH = 500;
@@ -68,7 +69,7 @@ export const LIST_DEFINITIONS_DETAIL = describe({
   description:
     "Lists the published and deprecated public definitions, and all definitions of your organizations that are not " +
     "archived. With `X-Org-Slug`, lists only the definitions of that organization.",
-  parameters: [...describeQuery(LIST_QUERY), ORG_SLUG_OF_READ],
+  parameters: [...describeQuery(LIST_QUERY), ORG_SLUG],
   responses: {
     200: dataAnswer(
       "One page of definitions",

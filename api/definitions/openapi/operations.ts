@@ -3,7 +3,7 @@ import { listOf, named, nullable, oneOf, record, TEXT } from "../../../shared/js
 import { DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
 import type { DefinitionFields } from "../../../sql/definitions/field.ts";
 import { DEFINITION_FIELDS, SUMMARY_FIELDS } from "../../../sql/definitions/fields.ts";
-import { headerParameter, pathParameter } from "../../openapi/answers.ts";
+import { pathParameter } from "../../openapi/answers.ts";
 
 export const DEFINITIONS_TAG = "Definitions";
 
@@ -17,10 +17,11 @@ export function nameParameter(description: string, example: string) {
   return pathParameter("name", `${description}. ${organization}`, example);
 }
 
-export const VERSION_NEEDED = nameParameter("`name@version`", "code-reviewer@1.0.0");
+/** For writes. The example is what the prefilled request of `createDefinition` creates. */
+export const VERSION_NEEDED = nameParameter("`name@version`", "reviewer@1.0.0");
 export const VERSION_POSSIBLE = nameParameter(
   "`name` for the latest published version, or `name@version`",
-  "code-reviewer@1.0.0",
+  "reviewer@1.0.0",
 );
 /** For reads. */
 export const VERSION_OR_ID = nameParameter(
@@ -31,23 +32,6 @@ export const VERSION_OR_ID = nameParameter(
 export const NAME_OR_ID = nameParameter(
   "`name` without a version, or the id of one of its versions",
   "code-reviewer",
-);
-
-/** Of a new definition. */
-export const ORG_SLUG_OF_CREATE = headerParameter(
-  "X-Org-Slug",
-  "The organization to create it in. Default: your personal organization",
-  "demo",
-);
-export const ORG_SLUG_OF_WRITE = headerParameter(
-  "X-Org-Slug",
-  "The organization that has the definition. Default: the only one where you can write to a definition of this name",
-  "demo",
-);
-export const ORG_SLUG_OF_READ = headerParameter(
-  "X-Org-Slug",
-  "Search only this organization, which you must be a member of. Default: everything you can see",
-  "demo",
 );
 
 /** A reference and the version it resolves to. */

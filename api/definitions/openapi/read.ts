@@ -2,13 +2,13 @@
 import { TEXT } from "../../../shared/json_schema.ts";
 import { describeQuery, flag } from "../../http/query.ts";
 import { dataAnswer, pathParameter } from "../../openapi/answers.ts";
+import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { alsoAt, describe, failsWith } from "../../openapi/types.ts";
 import {
   DEFINITION,
   DEFINITIONS_TAG,
   EXAMPLE_DEFINITION,
   NOT_MODIFIED,
-  ORG_SLUG_OF_READ,
   TYPE_PARAMETER,
   VERSION_OR_ID,
 } from "./operations.ts";
@@ -32,7 +32,7 @@ const RESPONSES = {
   ...NOT_MODIFIED,
 };
 
-const OTHER_PARAMETERS = [ORG_SLUG_OF_READ, ...describeQuery(READ_QUERY)];
+const OTHER_PARAMETERS = [ORG_SLUG, ...describeQuery(READ_QUERY)];
 
 export const GET_DEFINITION_DETAIL = describe({
   tags: [DEFINITIONS_TAG],

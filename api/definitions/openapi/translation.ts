@@ -1,15 +1,10 @@
 /** OpenAPI of the routes that render definitions again. */
 import { FLAG, named, nullable, record, TEXT } from "../../../shared/json_schema.ts";
 import { dataAnswer } from "../../openapi/answers.ts";
+import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { DOCUMENT_FAILURES, LINE_WRITE_FAILURES } from "./edit.ts";
-import {
-  DEFINITIONS_TAG,
-  ORG_SLUG_OF_WRITE,
-  TYPE_PARAMETER,
-  VERSION_NEEDED,
-  VERSION_POSSIBLE,
-} from "./operations.ts";
+import { DEFINITIONS_TAG, TYPE_PARAMETER, VERSION_NEEDED, VERSION_POSSIBLE } from "./operations.ts";
 
 export const TRANSLATOR_DETAIL = describe({
   tags: [DEFINITIONS_TAG],
@@ -34,7 +29,7 @@ export const RETRANSLATE_DETAIL = describe({
     "Replaces `runtimeMd` if the current translator renders another text; with `createNewVersion`, the new text goes into a new " +
     "PATCH draft instead. The YAML stays the same. If the text is the same, or the document cannot be rendered, `changes` is " +
     "false and the stored text is kept.",
-  parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG_OF_WRITE],
+  parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG],
   responses: {
     200: dataAnswer(
       "The outcome",
@@ -80,7 +75,7 @@ export const UPGRADE_DETAIL = describe({
   description:
     "Creates a draft of the next MAJOR version from the YAML in the body; the service sets its version. The latest version " +
     "must have no `runtimeMd`, and the YAML must be renderable.",
-  parameters: [TYPE_PARAMETER, VERSION_POSSIBLE, ORG_SLUG_OF_WRITE],
+  parameters: [TYPE_PARAMETER, VERSION_POSSIBLE, ORG_SLUG],
   responses: {
     201: dataAnswer(
       "The new draft",

@@ -7,13 +7,13 @@ import { VERSION_FIELDS } from "../../../sql/definitions/fields.ts";
 import { DIFF_FORMATS } from "../../documents/compare_documents.ts";
 import { describeQuery, flag, limit, offset, once, word } from "../../http/query.ts";
 import { answer, dataAnswer } from "../../openapi/answers.ts";
+import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import {
   DEFINITIONS_TAG,
   exampleOf,
   NAME_OR_ID,
   NOT_MODIFIED,
-  ORG_SLUG_OF_READ,
   schemasOf,
   TYPE_PARAMETER,
 } from "./operations.ts";
@@ -36,7 +36,7 @@ export const VERSIONS_DETAIL = describe({
   operationId: "listVersions",
   summary: "List the versions of a definition",
   description: "Every version that the caller may see, archived ones too, the highest first.",
-  parameters: [TYPE_PARAMETER, NAME_OR_ID, ORG_SLUG_OF_READ, ...describeQuery(VERSIONS_QUERY)],
+  parameters: [TYPE_PARAMETER, NAME_OR_ID, ORG_SLUG, ...describeQuery(VERSIONS_QUERY)],
   responses: {
     200: dataAnswer(
       "One page of versions, highest first",
@@ -150,7 +150,7 @@ export const DIFF_DETAIL = describe({
     "Sections are the blocks of the document, two levels deep. They are compared by value: order of keys, comments and " +
     "the version itself do not count. `full=true`, `format=fields` and `format=unified` need a paid subscription of any " +
     "organization of the caller's.",
-  parameters: [TYPE_PARAMETER, NAME_OR_ID, ORG_SLUG_OF_READ, ...describeQuery(DIFF_QUERY)],
+  parameters: [TYPE_PARAMETER, NAME_OR_ID, ORG_SLUG, ...describeQuery(DIFF_QUERY)],
   responses: {
     200: answer("The comparison, as a bare object without `data`", named("Diff", COMPARISON), {
       fromVersion: "1.0.0",

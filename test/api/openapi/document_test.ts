@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OPENAPI_TAGS } from "../../../api/openapi/tags.ts";
 import type { OpenApiDocument, OpenApiMedia } from "../../../api/openapi/types.ts";
+import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openContract } from "../../helpers/http/contract.ts";
 import { listOperations, readDocument } from "../../helpers/http/openapi.ts";
@@ -79,7 +80,10 @@ describe("the document", () => {
     const described = listOperations(document).map(({ method, path }) => `${method} ${shape(path)}`);
     // The other path of GET /definitions/{type}/{name}.
     const other = "GET /api/v1/definitions/{}/@{}/{}";
-    expect(described.toSorted()).toEqual([...served, other].toSorted());
+    const dataset = "GET /api/v1/export/projects/{}/{}";
+    const datasets = EXPORT_DATASET_NAMES.map((name) => `GET /api/v1/export/projects/{}/${name}`);
+    const expected = [...served.filter((name) => name !== dataset), ...datasets, other];
+    expect(described.toSorted()).toEqual(expected.toSorted());
   });
 
   test("groups them in the order of the tags", async () => {
@@ -170,9 +174,8 @@ describe("the document", () => {
 test("the document has no default or example that Swagger UI would send in an optional query parameter", async () => {
   const { api, document } = await openDocument();
   await using _ = api;
-  const parameters = Object.values(document.paths)
-    .flatMap((path) => Object.values(path))
-    .flatMap((operation) => operation.parameters ?? [])
+  const parameters = listOperations(document)
+    .flatMap(({ operation }) => operation.parameters ?? [])
     .filter((parameter) => parameter.in === "query" && !parameter.required);
   expect(parameters.length).toBeGreaterThan(30);
   for (const { name, schema, example } of parameters) {
@@ -184,6 +187,31 @@ test("the document has no default or example that Swagger UI would send in an op
   }
   const limits = parameters.filter(({ name }) => name === "limit");
   for (const { description } of limits) expect(description).toMatch(/ Default: `\d+`\.$/);
+});
+
+test("every dataset is an operation with its own flags, filters and rows", async () => {
+  const { api, document } = await openDocument();
+  await using _ = api;
+  const operations = listOperations(document);
+  for (const dataset of EXPORT_DATASET_NAMES) {
+    const { flags, filters } = EXPORT_DATASETS[dataset];
+    const found = operations.find(({ path }) => path === `/api/v1/export/projects/{project}/${dataset}`);
+    const parameters = found?.operation.parameters?.map(({ name }) => name);
+    const own = [...flags, ...filters.map(({ name }) => name)];
+    expect([dataset, parameters]).toEqual([dataset, ["project", "X-Org-Slug", "format", "as_of", ...own]]);
+    const rows = found?.operation.responses?.["200"]?.content?.["application/x-ndjson"]?.schema;
+    expect(rows).toEqual({ $ref: `#/components/schemas/${dataset}` });
+  }
+  const ids = operations.map(({ operation }) => operation.operationId);
+  expect(ids).toEqual(expect.arrayContaining(["exportIssues", "exportIssueNotes", "exportAnalysisRecords"]));
+});
+
+test("X-Org-Slug is described once, by the parameter that every operation refers to", async () => {
+  const { api, document } = await openDocument();
+  await using _ = api;
+  const text = JSON.stringify(document);
+  expect(text.match(/"name":"X-Org-Slug"/g)).toHaveLength(1);
+  expect(text.match(/"\$ref":"#\/components\/parameters\/OrgSlug"/g)?.length).toBeGreaterThan(25);
 });
 
 describe("the document's schemas", () => {

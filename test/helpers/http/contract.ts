@@ -61,11 +61,21 @@ function findOperation(
   request: { method: string; path: string },
 ): Operation | null {
   const match = routeTable(request.method, request.path);
-  const path = match.found && paths.get(withoutNames(match.route.pattern));
+  const path =
+    match.found && (paths.get(withoutNames(match.route.pattern)) ?? findPath(document, request.path));
   if (!path) return null;
   const method = (request.method === "HEAD" ? "GET" : request.method).toLowerCase() as "get";
   const { responses } = document.paths[path]?.[method] ?? {};
   return responses ? { path, method, responses } : null;
+}
+
+/** The path of the document for a route that it describes at several paths. */
+function findPath(document: OpenApiDocument, path: string): string | undefined {
+  const { pathname } = new URL(path, "http://localhost");
+  return Object.keys(document.paths).find((described) => {
+    const pattern = described.replaceAll(/\{\w+\}/g, "[^/]+").replaceAll(".", "\\.");
+    return new RegExp(`^${pattern}/?$`).test(pathname);
+  });
 }
 
 /** `/a/:b/*` and `/a/{b}/{c}` are the same to this. */

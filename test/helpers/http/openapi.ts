@@ -1,5 +1,11 @@
 /** The OpenAPI document as tests walk through it. */
-import type { OpenApiDocument, OpenApiMethod, OpenApiOperation } from "../../../api/openapi/types.ts";
+import type {
+  OpenApiDocument,
+  OpenApiMethod,
+  OpenApiOperation,
+  OpenApiParameter,
+  OpenApiReference,
+} from "../../../api/openapi/types.ts";
 import type { TestApp } from "./app.ts";
 
 export interface DescribedOperation {
@@ -9,7 +15,8 @@ export interface DescribedOperation {
   /** The method as the document spells it. */
   key: OpenApiMethod;
   path: string;
-  operation: OpenApiOperation;
+  /** With every parameter in place of its reference. */
+  operation: Omit<OpenApiOperation, "parameters"> & { parameters: readonly OpenApiParameter[] };
 }
 
 export async function readDocument(api: Pick<TestApp, "request">): Promise<OpenApiDocument> {
@@ -20,7 +27,20 @@ export function listOperations(document: OpenApiDocument): DescribedOperation[] 
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([key, operation]) => {
       const method = key.toUpperCase();
-      return { name: `${method} ${path}`, method, key: key as OpenApiMethod, path, operation };
+      const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
+      const resolved = { ...operation, parameters };
+      return { name: `${method} ${path}`, method, key: key as OpenApiMethod, path, operation: resolved };
     }),
   );
+}
+
+function resolve(
+  document: OpenApiDocument,
+  parameter: OpenApiParameter | OpenApiReference,
+): OpenApiParameter {
+  if (!("$ref" in parameter)) return parameter;
+  const [, name = ""] = /^#\/components\/parameters\/(\w+)$/.exec(parameter.$ref) ?? [];
+  const shared = document.components.parameters[name];
+  if (!shared) throw new Error(`Cannot find ${parameter.$ref} in the document`);
+  return shared;
 }

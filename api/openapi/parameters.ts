@@ -1,0 +1,20 @@
+/** The parameters that operations share in the OpenAPI document. */
+import { TEXT } from "../../shared/json_schema.ts";
+import type { OpenApiParameter, OpenApiReference } from "./types.ts";
+
+/** By component name. */
+export const OPENAPI_PARAMETERS: Readonly<Record<string, OpenApiParameter>> = {
+  OrgSlug: {
+    name: "X-Org-Slug",
+    in: "header",
+    description:
+      "The organization to use, which you must be a member of. Default: the organization of the key. Without one, reads " +
+      "of definitions search everything you can see, writes to a definition use the only organization where you can " +
+      "change it, and everything else uses your personal organization",
+    example: "demo",
+    schema: TEXT,
+  },
+};
+
+/** `X-Org-Slug`. */
+export const ORG_SLUG: OpenApiReference = { $ref: "#/components/parameters/OrgSlug" };
