@@ -1,7 +1,10 @@
 /** `bun run bench`: runs the benchmarks that are named, or all, and writes RESULTS.md. */
 import { loadavg } from "node:os";
+import { join } from "node:path";
 import type { Command } from "../../deploy/local/bootstrap.ts";
+import { installDependencies } from "../../deploy/local/install.ts";
 import { elapsed } from "../../deploy/local/progress.ts";
+import { openSupervisor } from "../../deploy/local/supervisor.ts";
 import { settlesWithin, untilAborted } from "../../deploy/local/wait.ts";
 import { openTestServer } from "../helpers/postgres/server.ts";
 import { FULL_SIZES, QUICK_SIZES } from "./bench_run.ts";
@@ -24,10 +27,18 @@ export async function runBench(command: Command): Promise<number> {
     else process.stderr.write(`${choice.problem}\n\n${usage}`);
     return choice.problem === null ? 0 : 2;
   }
+  await installPeers(command);
   if (choice.notesOnly) await writeNotes(command.root);
   else if (!(await measure(command, choice))) return 1;
   if (choice.isWritten) process.stdout.write(`Written: ${RESULTS_PATH}\n`);
   return 0;
+}
+
+/** Installs what the measured code is compared with. It is no dependency of the service. */
+async function installPeers(command: Command): Promise<void> {
+  await using supervisor = openSupervisor(command);
+  const root = join(command.root, "test/bench");
+  await untilAborted(installDependencies({ ...command, supervisor, root }), command.stop);
 }
 
 /** Measures, prints, and writes if that was asked for; false when a benchmark failed. */

@@ -66,7 +66,7 @@ export async function startPeer(
 async function buildForNode(root: string, path: string): Promise<string> {
   const built = await Bun.build({
     entrypoints: [path],
-    outdir: join(root, "node_modules/.cache/bench"),
+    outdir: join(root, "test/bench/node_modules/.cache"),
     naming: "[name].mjs",
     target: "node",
     packages: "external",

@@ -2,6 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { bootstrap, type Command } from "../../deploy/local/bootstrap.ts";
+import { installDependencies } from "../../deploy/local/install.ts";
 import { elapsed } from "../../deploy/local/progress.ts";
 import { openSupervisor } from "../../deploy/local/supervisor.ts";
 import { untilAborted } from "../../deploy/local/wait.ts";
@@ -27,6 +28,8 @@ function listChecks(root: string): [name: string, args: string[]][] {
 async function runChecks(command: Command): Promise<number> {
   const { root, env } = command;
   await using supervisor = openSupervisor(command);
+  // The compiler reads the benchmarks too.
+  await installDependencies({ ...command, supervisor, root: join(root, "test/bench") });
   const failed: string[] = [];
   for (const [name, args] of listChecks(root)) {
     const startedAt = performance.now();

@@ -1,13 +1,13 @@
 /** House rules that a file shows by itself. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { listFiles, ROOT } from "./source_files.ts";
 
-const ROOT = join(import.meta.dir, "../..");
 const MAX_LINES = 400;
 const MAX_TEST_LINES = 450;
 
 const files = await Array.fromAsync(
-  new Bun.Glob("{shared,sql,api,jobs,catalog-sync,test}/**/*.ts").scan({ cwd: ROOT }),
+  await listFiles("{shared,sql,api,jobs,catalog-sync,test}/**/*.ts"),
   async (path) => ({ path, text: await Bun.file(join(ROOT, path)).text() }),
 );
 

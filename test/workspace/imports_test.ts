@@ -1,6 +1,7 @@
 /** The direction of imports, and what only entry points may do. */
 import { expect, test } from "bun:test";
 import { dirname, join } from "node:path";
+import { listFiles, ROOT } from "./source_files.ts";
 
 /** Folder → the other folders of ours that it may import. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -28,14 +29,12 @@ interface SourceFile {
   text: string;
 }
 
-const ROOT = join(import.meta.dir, "../..");
 const transpiler = new Bun.Transpiler({ loader: "ts" });
 
 async function readSources(): Promise<SourceFile[]> {
-  const glob = new Bun.Glob(`{${Object.keys(ALLOWED).join(",")}}/**/*.ts`);
-  const paths = await Array.fromAsync(glob.scan({ cwd: ROOT }));
+  const paths = await listFiles(`{${Object.keys(ALLOWED).join(",")}}/**/*.ts`);
   return Promise.all(
-    paths.toSorted().map(async (path) => ({
+    paths.map(async (path) => ({
       path,
       folder: path.split("/")[0] ?? "",
       text: await Bun.file(join(ROOT, path)).text(),

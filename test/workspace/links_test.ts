@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { listFiles, ROOT } from "./source_files.ts";
 
-const ROOT = join(import.meta.dir, "../..");
 const LINK = /!?\[[^\]]*\]\(([^)\s]+)\)/g;
 
 const paths = ["*.md", "docs/**/*.md"].flatMap((glob) => [...new Bun.Glob(glob).scanSync({ cwd: ROOT })]);
@@ -50,9 +50,7 @@ test("paths of files that documents name in code are there", async () => {
 const CITATION = /docs\/([\w-]+\.md)(?:, ([A-Z][a-z]+(?: [a-z]+)*)(?=[.:)]))?/g;
 
 test("pages and sections that code cites are there", async () => {
-  const code = [
-    ...new Bun.Glob("{api,catalog-sync,deploy,jobs,shared,sql,test}/**/*.{ts,sql}").scanSync(ROOT),
-  ];
+  const code = await listFiles("{api,catalog-sync,deploy,jobs,shared,sql,test}/**/*.{ts,sql}");
   const pages = new Map(documents.map(({ path, text }) => [path, anchorsOf(text)]));
   const unknown: string[] = [];
   for (const path of code) {

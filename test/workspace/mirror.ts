@@ -1,14 +1,9 @@
 /** Which tests belong to a source file: the place of one says the place of the other. */
 import { join } from "node:path";
-
-const ROOT = join(import.meta.dir, "../..");
+import { listFiles, ROOT } from "./source_files.ts";
 
 /** Folders of the product, each with its like in `test/`. Tests of whole processes are in `test/system` and beside it. */
 const MIRRORED = "{api,sql,shared,jobs,catalog-sync,deploy}";
-
-async function listFiles(pattern: string): Promise<string[]> {
-  return (await Array.fromAsync(new Bun.Glob(pattern).scan({ cwd: ROOT }))).toSorted();
-}
 
 /** Source files without their extension: `api/exports/dataset`. */
 export const sources = (await listFiles(`${MIRRORED}/**/*.{ts,sql}`)).map((path) =>

@@ -1,0 +1,11 @@
+/** Entry point of `bun run sbom`: prints the bill of materials, or writes it to the file that is named. */
+import { bootstrap } from "../../deploy/local/bootstrap.ts";
+
+process.exit(
+  await bootstrap(process, async ({ root, args: [file] }) => {
+    const { describeMaterials } = await import("./bill_of_materials.ts");
+    const text = `${await describeMaterials(root)}\n`;
+    await (file === undefined ? Bun.write(Bun.stdout, text) : Bun.write(file, text));
+    return 0;
+  }),
+);
