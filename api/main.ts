@@ -1,7 +1,12 @@
 /** Entry point of the API process: configuration, connections, the socket, and leaving in order. */
 import { requireNoArguments } from "../shared/process/arguments.ts";
 import type { Config } from "../shared/process/config.ts";
-import { configOrRefuse, leaveWhenTold, refuse, startOrRefuse } from "../shared/process/entry_point.ts";
+import {
+  exitWithProblems,
+  readConfigOrExit,
+  startOrExit,
+  stopOnSignals,
+} from "../shared/process/entry_point.ts";
 import { createLog, type Log, openStdout } from "../shared/process/log.ts";
 import { createShutdown } from "../shared/process/shutdown.ts";
 import {
@@ -90,23 +95,24 @@ async function warnIfBlind(sql: Pool, log: Log): Promise<void> {
   );
 }
 
-function listenOrRefuse(deps: AppDeps): Bun.Server<undefined> {
+function listenOrExit(deps: AppDeps): Bun.Server<undefined> {
   const { host, port, trustProxy } = deps.config;
   try {
     return listen(buildApp(deps), { host, port, trustProxy });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : error;
-    if (code === "EADDRINUSE") refuse(process, `Cannot listen on ${host}:${port}: the port is taken`);
-    return refuse(process, `Cannot listen on ${host}:${port}: ${code}`);
+    if (code === "EADDRINUSE")
+      exitWithProblems(process, `Cannot listen on ${host}:${port}: the port is taken`);
+    return exitWithProblems(process, `Cannot listen on ${host}:${port}: ${code}`);
   }
 }
 
 async function main(): Promise<void> {
   requireNoArguments(process, USAGE);
-  const config = configOrRefuse(process);
+  const config = readConfigOrExit(process);
   const log = createLog({ level: config.logLevel, process: "api", destination: openStdout(process) });
   const { sql, exportSql, replica } = openPools(config, log);
-  const boss = await startOrRefuse(process, async () => {
+  const boss = await startOrExit(process, async () => {
     await checkConnections(sql, config.databaseDirectUrl);
     await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
     await warnIfBlind(sql, log);
@@ -132,7 +138,7 @@ async function main(): Promise<void> {
     callers: createCredentialCache(),
     shutdownSignal: stop.signal,
   };
-  const server = listenOrRefuse(deps);
+  const server = listenOrExit(deps);
   catalog.start();
 
   const shutdown = createShutdown({
@@ -162,7 +168,7 @@ async function main(): Promise<void> {
       },
     ],
   });
-  leaveWhenTold(process, log, shutdown);
+  stopOnSignals(process, log, shutdown);
   log.info({ host: config.host, port: server.port, publicUrl: config.publicUrl }, "listening");
 }
 

@@ -1,5 +1,5 @@
 /** Entry point of the model catalog's sync: once, or on its schedule until SIGTERM. */
-import { configOrRefuse, leaveWhenTold, startOrRefuse } from "../shared/process/entry_point.ts";
+import { readConfigOrExit, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
 import { createLog, openStdout } from "../shared/process/log.ts";
 import { createShutdown } from "../shared/process/shutdown.ts";
 import { onStdinEnd } from "../shared/process/stdin_end.ts";
@@ -31,13 +31,13 @@ async function main(): Promise<void> {
     host.stderr.write(`${command.problem}. See \`bun run catalog-sync --help\`.\n`);
     return host.exit(EXIT_USAGE);
   }
-  const config = configOrRefuse(host);
+  const config = readConfigOrExit(host);
   const { mode, force, json } = command;
   // A single run prints a summary for people instead of log lines.
   const level = mode === "schedule" ? config.logLevel : "silent";
   const log = createLog({ level, process: "catalog-sync", destination: openStdout(process) });
   const sql = openPool(config.databaseDirectUrl, { applicationName: CATALOG_APPLICATION, max: POOL_MAX });
-  const source = await startOrRefuse(host, async () => {
+  const source = await startOrExit(host, async () => {
     await requireDirectConnection(sql);
     await requireCompatibleSchema(sql, (message) => {
       if (mode === "schedule") log.warn({ event: "schema.newer" }, message);
@@ -73,7 +73,7 @@ async function main(): Promise<void> {
       { name: "close database", timeoutMs: 3_000, run: () => sql.end({ timeout: 1 }) },
     ],
   });
-  leaveWhenTold(process, log, shutdown);
+  stopOnSignals(process, log, shutdown);
 }
 
 await main();

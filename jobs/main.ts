@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { openArtifactStore } from "../shared/artifacts/open.ts";
 import { requireNoArguments } from "../shared/process/arguments.ts";
-import { configOrRefuse, leaveWhenTold, startOrRefuse } from "../shared/process/entry_point.ts";
+import { readConfigOrExit, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
 import { createLog, openStdout } from "../shared/process/log.ts";
 import { createShutdown } from "../shared/process/shutdown.ts";
 import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
@@ -31,7 +31,7 @@ const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 3 + QUEUE_CONNECTION
 
 async function main(): Promise<void> {
   requireNoArguments(process, USAGE);
-  const config = configOrRefuse(process);
+  const config = readConfigOrExit(process);
   const log = createLog({ level: config.logLevel, process: "jobs", destination: openStdout(process) });
   const applicationName = JOBS_APPLICATION;
   const sql = openPool(config.databaseDirectUrl, { applicationName, max: POOL_MAX });
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
     log,
   });
   const mailer = openMailer(config);
-  const boss = await startOrRefuse(process, async () => {
+  const boss = await startOrExit(process, async () => {
     await requireDirectConnection(sql);
     await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
     return openWorkerQueue(sql, (error) => log.warn({ err: error }, "the job queue reported an error"));
@@ -68,7 +68,7 @@ async function main(): Promise<void> {
     log,
     shutdownSignal: stop.signal,
   };
-  const jobs = await startOrRefuse(process, () => startJobs(deps));
+  const jobs = await startOrExit(process, () => startJobs(deps));
   const sealing = keepAuditLogSealed(deps, stop.signal);
 
   const shutdown = createShutdown({
@@ -99,7 +99,7 @@ async function main(): Promise<void> {
       },
     ],
   });
-  leaveWhenTold(process, log, shutdown);
+  stopOnSignals(process, log, shutdown);
 }
 
 await main();

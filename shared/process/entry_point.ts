@@ -1,4 +1,4 @@
-/** How an entry point begins and is told to end, the same for every process of the service. */
+/** How an entry point starts and stops, the same for every process of the service. */
 import { type Config, readConfig } from "./config.ts";
 import { type Log, redactSecrets } from "./log.ts";
 import { onStdinEnd } from "./stdin_end.ts";
@@ -6,24 +6,24 @@ import { onStdinEnd } from "./stdin_end.ts";
 /** What an entry point passes on: only `main.ts` files touch `process`. */
 export type Host = Pick<NodeJS.Process, "env" | "stdin" | "stderr" | "exit" | "on">;
 
-/** Says why the process cannot go on, a line each, and ends it. */
-export function refuse(host: Host, ...problems: readonly string[]): never {
+/** Prints each problem on a line of its own and exits with code 1. */
+export function exitWithProblems(host: Host, ...problems: readonly string[]): never {
   for (const problem of problems) host.stderr.write(`${redactSecrets(problem)}\n`);
   return host.exit(1);
 }
 
-/** The configuration, or the end of the process. */
-export function configOrRefuse(host: Host): Config {
+/** Returns the configuration, or exits with its problems. */
+export function readConfigOrExit(host: Host): Config {
   const result = readConfig(host.env);
-  return result.ok ? result.config : refuse(host, ...result.problems);
+  return result.ok ? result.config : exitWithProblems(host, ...result.problems);
 }
 
-/** The result of what the process cannot start without, or its end. */
-export async function startOrRefuse<Result>(host: Host, start: () => Promise<Result>): Promise<Result> {
+/** Returns the result of `start`, or exits with its error. */
+export async function startOrExit<Result>(host: Host, start: () => Promise<Result>): Promise<Result> {
   try {
     return await start();
   } catch (error) {
-    return refuse(
+    return exitWithProblems(
       host,
       `Cannot start: ${error instanceof Error ? error.message || error.name : String(error)}`,
     );
@@ -31,10 +31,10 @@ export async function startOrRefuse<Result>(host: Host, start: () => Promise<Res
 }
 
 /**
- * Shuts down in order on a signal, when the parent that asked for it ends, and after an uncaught error, since the state
- * it left is unknown.
+ * Calls `shutdown` on SIGTERM and SIGINT, when the parent process ends (if it asked for that), and after an uncaught
+ * error, which leaves the process in an unknown state.
  */
-export function leaveWhenTold(
+export function stopOnSignals(
   host: Host,
   log: Log,
   shutdown: (reason: string, exitCode?: number) => void,
