@@ -265,30 +265,3 @@ test("GET /models/providers lists active providers, with null for unknown addres
     },
   });
 });
-
-test("GET /models/history lists the changes of prices, the latest first", async () => {
-  await using app = await openModels({ acme: { "x/Y": { cost: { input: 3, output: 2 } } } });
-  expect(await get(app, "/history/acme/x/Y")).toEqual({ data: { changes: [], total: 0 } });
-  for (const cost of [{ input: 2, output: 2 }, { input: 1, output: 2, cache_read: 0.5 }, undefined]) {
-    await syncFrom(app.db.sql, documentSource(makeDocument({ acme: { "x/Y": { cost } } })));
-  }
-  const { data } = await get(app, "/history/acme/x%2FY");
-  expect(data.total).toBe(6);
-  expect(
-    data.changes.map((change: Record<string, unknown>) => [
-      change["field"],
-      change["oldValue"],
-      change["newValue"],
-    ]),
-  ).toEqual([
-    ["cacheRead", 0.5, null],
-    ["output", 2, null],
-    ["input", 1, null],
-    ["cacheRead", null, 0.5],
-    ["input", 2, 1],
-    ["input", 3, 2],
-  ]);
-  expect(Object.keys(data.changes[0])).toEqual(["field", "oldValue", "newValue", "changedAt"]);
-  expect(data.changes[0].changedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  await expectUnknown(app, "/history/acme/z", "model");
-});
