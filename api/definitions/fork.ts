@@ -8,6 +8,7 @@ import { type ForkRow, insertFork } from "../../sql/definitions/forks.ts";
 import { findLineId, incrementForkCount, insertForkLine } from "../../sql/definitions/lines.ts";
 import { listBareTargets } from "../../sql/definitions/references.ts";
 import { holdDefinition, type ShownDefinitionRow } from "../../sql/definitions/versions.ts";
+import { OTHER_ORG_ADVICE } from "../http/require_allowed.ts";
 import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
 import { requireForkable } from "./forkable.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
@@ -99,7 +100,9 @@ async function listForeignNames(
 
 function nameTaken({ type, name, orgSlug }: { type: string; name: string; orgSlug: string }): ApiError {
   return new ApiError("NAME_TAKEN", {
-    message: `Organization "${orgSlug}" already has ${type} "${name}". Choose another name for the fork.`,
+    message:
+      `Organization "${orgSlug}" already has ${type} "${name}". Choose another name for the fork. ` +
+      OTHER_ORG_ADVICE,
     details: { type, name },
   });
 }

@@ -15,6 +15,7 @@ import {
 } from "../../sql/definitions/versions.ts";
 import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import type { Caller } from "../http/caller.ts";
+import { OTHER_ORG_ADVICE } from "../http/require_allowed.ts";
 import type { WrittenDocument } from "./document.ts";
 
 /** The caller of a write and its organization. */
@@ -49,7 +50,9 @@ export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promis
   const { lineId, document, columns, visibility, provenance, changeSummary = null } = draft;
   const { type, name, version } = document;
   const versions = await listVersionNumbers(tx, lineId);
-  if (versions.includes(version)) throw versionExists({ type, name, version }, versions);
+  if (versions.includes(version)) {
+    throw versionExists({ type, name, version, orgSlug: writer.org.slug }, versions);
+  }
   const id = await insertDefinition(tx, {
     ...document.content,
     ...columns,
@@ -100,11 +103,13 @@ export async function requireRow(tx: Sql, id: string, { viewer }: Writer): Promi
 
 /** Returns the error for a version that exists, or if no number is left. */
 export function versionExists(
-  given: { type: DefinitionType; name: string; version: string },
+  given: { type: DefinitionType; name: string; version: string; orgSlug: string },
   versions: readonly string[],
 ): ApiError {
   return new ApiError("VERSION_EXISTS", {
-    message: `${given.type} "${given.name}@${given.version}" already exists. Use another version.`,
+    message:
+      `Organization "${given.orgSlug}" already has ${given.type} "${given.name}@${given.version}". Use another version. ` +
+      OTHER_ORG_ADVICE,
     details: { nextAvailable: nextPatch(given.version, versions) },
   });
 }

@@ -8,6 +8,7 @@ import {
   type DefinitionQuotas,
   lockDefinitionQuotas,
 } from "../../sql/definitions/quotas.ts";
+import { OTHER_ORG_ADVICE } from "../http/require_allowed.ts";
 
 /** Quotas of a paid tier. */
 export const DEFINITION_QUOTAS: DefinitionQuotas = { drafts: 1_000, lines: 10_000, yamlBytes: 500_000_000 };
@@ -47,7 +48,9 @@ export function requireRoom(org: Org, used: DefinitionQuotas, added: DefinitionQ
   if (quota === null) return;
   const limit = limits[quota];
   throw new ApiError("QUOTA_EXCEEDED", {
-    message: `Organization "${org.slug}" has used up its quota of ${limit.toLocaleString("en-US")} ${NAMES[quota]}.`,
+    message:
+      `Organization "${org.slug}" has used up its quota of ${limit.toLocaleString("en-US")} ${NAMES[quota]}. ` +
+      OTHER_ORG_ADVICE,
     details: { quota, limit },
   });
 }

@@ -1,4 +1,4 @@
-/** Finds the project that a path names, as far as the caller may know of it, and checks what may be exported. */
+/** Finds the project of an export, and checks that the caller may export it. */
 import { ApiError } from "../../shared/errors.ts";
 import type { ExportFacts, Verdict } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
@@ -9,24 +9,22 @@ import {
 } from "../../sql/accounts/projects.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { Caller } from "../http/caller.ts";
-import { resolveOrg } from "../http/organization.ts";
+import { boundOrgOf, resolveOrg } from "../http/organization.ts";
 
-const LONGEST_PROJECT_NAME = 200;
+const MAX_PROJECT_NAME_LENGTH = 200;
 
-/** What may be exported, from the facts about a caller. */
+/** Decides whether a caller may export. */
 export type ExportPolicy = (facts: ExportFacts) => Verdict;
 
 /**
- * Finds the project by id in any organization of the caller's, or by slug or name in the one the call means. Throws
- * PROJECT_NOT_FOUND, which does not tell what does not exist from what the caller cannot see, then what `policy`
- * says.
+ * Finds a project by id in the caller's organizations, or by slug or name in the organization of the request. Throws
+ * PROJECT_NOT_FOUND, also for a project that the caller may not see, and the error of `policy`.
  */
 export async function requireExportProject(
   sql: Sql,
   given: { caller: Caller; request: Request; project: string; policy: ExportPolicy },
 ): Promise<ReadableProjectRow> {
   const project = await findProject(sql, given);
-  if (!project) throw new ApiError("PROJECT_NOT_FOUND");
   const verdict = given.policy({
     credential: given.caller.credential,
     role: project.role,
@@ -39,13 +37,22 @@ export async function requireExportProject(
 async function findProject(
   sql: Sql,
   given: { caller: Caller; request: Request; project: string },
-): Promise<ReadableProjectRow | null> {
-  const { userId, credential } = given.caller;
-  if (isUuid(given.project)) {
-    const orgId = credential.type === "key" ? credential.orgId : null;
-    return findReadableProject(sql, { id: given.project, userId, orgId });
+): Promise<ReadableProjectRow> {
+  const { caller, request, project: name } = given;
+  const { userId } = caller;
+  if (isUuid(name)) {
+    const project = await findReadableProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
+    if (project) return project;
+    throw notFound(`Project "${name}" not found in your organizations.`);
   }
-  const { orgId } = await resolveOrg(sql, given.caller, given.request);
-  if (given.project.length > LONGEST_PROJECT_NAME || given.project.includes("\0")) return null;
-  return findReadableProjectByName(sql, { name: given.project, userId, orgId });
+  const { orgId, slug } = await resolveOrg(sql, caller, request);
+  const place = `not found in organization "${slug}". Set X-Org-Slug to search another organization.`;
+  if (name.length > MAX_PROJECT_NAME_LENGTH || name.includes("\0")) throw notFound(`Project ${place}`);
+  const project = await findReadableProjectByName(sql, { name, userId, orgId });
+  if (project) return project;
+  throw notFound(`Project "${name}" ${place}`);
+}
+
+function notFound(message: string): ApiError {
+  return new ApiError("PROJECT_NOT_FOUND", { message });
 }

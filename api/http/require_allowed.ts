@@ -3,7 +3,10 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Verdict } from "../../shared/policy.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 
-/** Throws the error of a verdict that is not `ok`. Its message names `org`, the organization that the verdict is about. */
+/** Ends an error message that names the organization of the request. */
+export const OTHER_ORG_ADVICE = "Set X-Org-Slug to use another organization.";
+
+/** Throws the error of a verdict that is not `ok`. Its message names `org`, if it is given. */
 export function requireAllowed(verdict: Verdict, org?: Pick<MembershipRow, "slug">): void {
   if (verdict.ok) return;
   const { code, details } = verdict;
@@ -15,7 +18,7 @@ export function requireAllowed(verdict: Verdict, org?: Pick<MembershipRow, "slug
 function messageOf({ code, details = {} }: Extract<Verdict, { ok: false }>, slug?: string): string | null {
   const { requiredRole, currentRole, requiredTier, currentTier } = details;
   const organization = slug === undefined ? "this organization" : `organization "${slug}"`;
-  const advice = slug === undefined ? "" : " Set X-Org-Slug to use another organization.";
+  const advice = slug === undefined ? "" : ` ${OTHER_ORG_ADVICE}`;
   if (code === "INSUFFICIENT_ORG_ROLE") {
     return `This requires the ${requiredRole} role or above. Your role in ${organization} is ${currentRole}.${advice}`;
   }

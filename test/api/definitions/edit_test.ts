@@ -234,7 +234,15 @@ test("POST refuses a version that is there, and names the next free one, however
   for (const version of ["1.0.0", "1.0.4", "1.1.0"])
     await createAgent(api, person, { name: "reviewer", version });
   const post = () => write(api, "/agent/reviewer", person, { body: { yaml: agentYaml("reviewer") } });
-  expect(await refusalOf(await post())).toEqual([409, "VERSION_EXISTS", { nextAvailable: "1.0.5" }]);
+  const existing = await post();
+  expect(await existing.clone().json()).toMatchObject({
+    error: {
+      message:
+        `Organization "${person.org.slug}" already has agent "reviewer@1.0.0". Use another version. ` +
+        "Set X-Org-Slug to use another organization.",
+    },
+  });
+  expect(await refusalOf(existing)).toEqual([409, "VERSION_EXISTS", { nextAvailable: "1.0.5" }]);
   const racing = await Promise.all(
     Array.from({ length: 8 }, () =>
       write(api, "/agent/racer", person, { body: { yaml: agentYaml("racer") } }),

@@ -247,6 +247,9 @@ test("what cannot be forked is refused, and nothing changes", async () => {
   const before = await rows();
   for (const [path, asker, body, expected] of cases) {
     const response = await write(api, `/agent/${path}/fork`, asker, { body });
+    if (expected[1] === "NAME_TAKEN") {
+      expect(await response.clone().text()).toContain("Set X-Org-Slug to use another organization.");
+    }
     expect([path, body, ...(await refusalOf(response))]).toEqual([path, body, ...expected]);
   }
   const anonymous = await ask(api, "/agent/reviewer/fork", null, { method: "POST", body: wanted });

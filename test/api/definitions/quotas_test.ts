@@ -59,6 +59,10 @@ test.each([
     expect(outcomes.filter(([status]) => status === 201)).toHaveLength(3);
     expect(outcomes.filter(([status]) => status !== 201)).toEqual(Array(5).fill(refused));
     const fork = await write(api, "/agent/source/fork", own(owner), { body: { name: "fork" } });
+    const named = new RegExp(
+      `Organization \\\\"${owner.org.slug}\\\\" has .* Set X-Org-Slug to use another organization.`,
+    );
+    expect(await fork.clone().text()).toMatch(named);
     expect(await refusalOf(fork)).toEqual(refused);
     await api.db
       .sql`update definitions set runtime_md = null, prompt_hash = null, translator_version = null where id = ${source.id}`;

@@ -32,13 +32,24 @@ test("a project of others, a deleted one and one that does not exist are the sam
     ownerId: person.user.id,
     deletedAt: "2026-01-01T00:00:00.000Z",
   });
+  const messages: string[] = [];
   const answers = [
     await app.request(`/api/v1/export/projects/${project.id}/issues`, { key: stranger.key }),
     await app.request(`/api/v1/export/projects/${deleted.id}/issues`, { key: person.key }),
     await app.request(`/api/v1/export/projects/${crypto.randomUUID()}/issues`, { key: person.key }),
     await app.request("/api/v1/export/projects/no-such-project/issues", { key: person.key }),
   ];
-  for (const answer of answers) expect(await refusal(answer)).toEqual([404, "PROJECT_NOT_FOUND", undefined]);
+  for (const answer of answers) {
+    const { error } = (await answer.clone().json()) as Refusal;
+    messages.push(error.message.replace(/"[0-9a-f-]{36}"/, '"ID"'));
+    expect(await refusal(answer)).toEqual([404, "PROJECT_NOT_FOUND", undefined]);
+  }
+  const byId = 'Project "ID" not found in your organizations.';
+  const searched = `Project "no-such-project" not found in organization "${person.personalOrg.slug}".`;
+  expect(messages).toEqual([
+    ...[byId, byId, byId],
+    `${searched} Set X-Org-Slug to search another organization.`,
+  ]);
 });
 
 test("a key bound to one organization does not see the projects of its owner's others", async () => {
