@@ -18,8 +18,8 @@ declare
   definition record;
   statement text;
 begin
-  -- The steps below copy columns, defaults, checks, keys, indexes, owners, grants, comments and the triggers that guard
-  -- the time columns, and nothing else.
+  -- The steps below copy columns, defaults, checks, keys, indexes, owners, grants, comments and our own triggers, and
+  -- nothing else.
   for definition in
     select c.relname
     from pg_class as c
@@ -30,7 +30,7 @@ begin
         or c.relrowsecurity
         or exists (
           select from pg_trigger as t
-          where t.tgrelid = c.oid and not t.tgisinternal and t.tgname !~ '_time_(insert|update)_trigger$'
+          where t.tgrelid = c.oid and not t.tgisinternal and t.tgname !~ '_(time|log)_(insert|update|delete|key|visibility|truncate)_trigger$'
         )
         or exists (select from pg_publication_rel as p where p.prrelid = c.oid)
       )

@@ -45,6 +45,8 @@ begin
             when c.oid = pg_get_serial_sequence('audit_log', 'id')::regclass then array[]::text[]
             -- Only functions of the owner move the ends of the chain.
             when c.relname = 'audit_chain' then array['SELECT']
+            -- Triggers of the owner write the entries.
+            when c.relname = 'tracker_changes' then array['DELETE', 'SELECT']
             -- Only migrations record migrations.
             when c.relname in ('schema_migrations', 'schema_compatibility') then array['SELECT']
             when c.relkind = 'S' then array['SELECT', 'UPDATE', 'USAGE']

@@ -31,6 +31,12 @@ Fastify. We compress at level 2, which gives somewhat larger files for less time
 archiver as above, which writes its file without a queue, a manifest or digests.`,
     load: async () => (await import("./jobs_bench.ts")).benchJobs,
   },
+  increments: {
+    title: "what has changed since the last export",
+    about: `The tracker writes whole runs of its agents, as in production, into two databases: with the triggers and indexes that
+increments need, and without. An increment is compared with the full export of the same datasets, both over HTTP by curl.`,
+    load: async () => (await import("./increments_bench.ts")).benchIncrements,
+  },
   http: {
     title: "one row, with a key",
     about: `Against Fastify with compiled serializers and node-postgres on Node.js, and against Hono and postgres.js on Bun: both look

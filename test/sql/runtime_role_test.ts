@@ -12,6 +12,8 @@ const RESTRICTED: Readonly<Record<string, string>> = {
   audit_log_id_seq: "no sequence",
   schema_compatibility: "SELECT",
   schema_migrations: "SELECT",
+  // Triggers of the owner write it.
+  tracker_changes: "DELETE SELECT",
 };
 
 /** The role's privileges on every table and sequence, other than those of most. */

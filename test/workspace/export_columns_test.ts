@@ -49,6 +49,7 @@ const SERVICE_TABLES: readonly string[] = [
   "schema_migrations",
   "sessions",
   "sign_in_networks",
+  "tracker_changes",
   "users",
 ];
 
