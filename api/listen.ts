@@ -1,4 +1,5 @@
 /** Puts the app behind a socket. */
+import { setImmediate as nextTurnOfLoop } from "node:timers/promises";
 import type { App } from "./app.ts";
 import { isFilePath } from "./http/file_paths.ts";
 import { clientAddress } from "./http/request_address.ts";
@@ -45,6 +46,23 @@ export function listen(app: App, options: ListenOptions): Bun.Server<undefined> 
       return isFile ? answer.then(closeAfter) : answer;
     },
   });
+}
+
+/** What counts as a turn of the event loop in which nothing happened, and how many turns are waited for one. */
+const QUIET_TURN_MS = 0.1;
+const TURNS_MAX = 1_000;
+
+/**
+ * Stops accepting connections, closes idle ones and waits for running requests. It first waits for a turn of the event
+ * loop with nothing to do: requests that have reached the socket and not yet the process would be lost.
+ */
+export async function stopListening(server: Bun.Server<undefined>): Promise<void> {
+  for (let turn = 0; turn < TURNS_MAX; turn += 1) {
+    const startedAt = performance.now();
+    await nextTurnOfLoop();
+    if (performance.now() - startedAt < QUIET_TURN_MS) break;
+  }
+  await server.stop();
 }
 
 /** Bun forgets the address of a request whose answer it has sent, or whose client is gone. */

@@ -1,4 +1,5 @@
 /** Entry point of the API process: configuration, connections, the socket, and leaving in order. */
+import { setTimeout as delay } from "node:timers/promises";
 import { requireNoArguments } from "../shared/process/arguments.ts";
 import type { Config } from "../shared/process/config.ts";
 import {
@@ -27,7 +28,7 @@ import { requireCompatibleSchema } from "../sql/schema_state.ts";
 import { type AppDeps, buildApp } from "./app.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { createCredentialCache } from "./http/credential_cache.ts";
-import { listen } from "./listen.ts";
+import { listen, stopListening } from "./listen.ts";
 import { CatalogCache } from "./models/catalog_cache.ts";
 import { collectProcessMetrics, createMetrics } from "./monitoring/metrics.ts";
 
@@ -141,18 +142,21 @@ async function main(): Promise<void> {
   const server = listenOrExit(deps);
   catalog.start();
 
+  const shutdownDelayMs = config.shutdownDelaySeconds * 1_000;
   const shutdown = createShutdown({
     log,
     exit: (code) => process.exit(code),
     phases: [
       {
-        name: "finish requests",
-        timeoutMs: FINISH_TIMEOUT_MS,
-        run: () => {
+        name: "wait for load balancers",
+        timeoutMs: shutdownDelayMs + 1_000,
+        run: async (reason) => {
           stop.abort();
-          return server.stop();
+          // Only SIGTERM asks for it: Ctrl-C wants the process gone, and after an uncaught error it takes nothing new.
+          if (reason === "SIGTERM") await delay(shutdownDelayMs);
         },
       },
+      { name: "finish requests", timeoutMs: FINISH_TIMEOUT_MS, run: () => stopListening(server) },
       { name: "close connections", timeoutMs: 1_000, run: () => server.stop(true) },
       {
         name: "close database",

@@ -57,6 +57,8 @@ export interface Config {
   rateLimitUserPerMinute: number;
   rateLimitLoginPerMinute: number;
   trustProxy: boolean;
+  /** How long the API still accepts requests after SIGTERM while readiness is 503. */
+  shutdownDelaySeconds: number;
   logLevel: string;
 }
 
@@ -163,6 +165,7 @@ function toConfig(env: Environment): Config {
     rateLimitUserPerMinute: env.RATE_LIMIT_USER_PER_MINUTE,
     rateLimitLoginPerMinute: env.RATE_LIMIT_LOGIN_PER_MINUTE,
     trustProxy: env.TRUST_PROXY,
+    shutdownDelaySeconds: env.SHUTDOWN_DELAY_SECONDS,
     logLevel: env.LOG_LEVEL,
   };
 }

@@ -192,6 +192,12 @@ export const Environment = Type.Object({
     default: false,
     description: "true: the client address is the last hop of X-Forwarded-For",
   }),
+  SHUTDOWN_DELAY_SECONDS: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 300,
+    description: "seconds that the API still accepts requests after SIGTERM",
+  }),
   LOG_LEVEL: Type.Union(
     ["fatal", "error", "warn", "info", "debug", "trace", "silent"].map((level) => Type.Literal(level)),
     { default: "info", description: "fatal, error, warn, info, debug, trace or silent" },

@@ -6,7 +6,8 @@ export interface ShutdownPhase {
   name: string;
   /** How long the phase may take before the next one begins. */
   timeoutMs: number;
-  run: () => Promise<void>;
+  /** `reason` is the signal or event that began the shutdown. */
+  run: (reason: string) => Promise<void>;
 }
 
 export interface ShutdownFailure {
@@ -14,9 +15,10 @@ export interface ShutdownFailure {
   error: unknown;
 }
 
-async function runPhase({ name, timeoutMs, run }: ShutdownPhase): Promise<ShutdownFailure | null> {
+async function runPhase(phase: ShutdownPhase, reason: string): Promise<ShutdownFailure | null> {
+  const { name, timeoutMs, run } = phase;
   try {
-    await withTimeout(run(), timeoutMs);
+    await withTimeout(run(reason), timeoutMs);
     return null;
   } catch (error) {
     return { phase: name, error };
@@ -24,10 +26,13 @@ async function runPhase({ name, timeoutMs, run }: ShutdownPhase): Promise<Shutdo
 }
 
 /** Runs all phases in order and returns those that failed or took too long. Never throws. */
-export async function runShutdown(phases: readonly ShutdownPhase[]): Promise<ShutdownFailure[]> {
+export async function runShutdown(
+  phases: readonly ShutdownPhase[],
+  reason: string,
+): Promise<ShutdownFailure[]> {
   const failures: ShutdownFailure[] = [];
   for (const phase of phases) {
-    const failure = await runPhase(phase);
+    const failure = await runPhase(phase, reason);
     if (failure) failures.push(failure);
   }
   return failures;
@@ -48,8 +53,8 @@ export function createShutdown(options: ShutdownOptions): (reason: string, exitC
   const { phases, log, exit } = options;
   let hasBegun = false;
 
-  async function leave(exitCode: number): Promise<void> {
-    const failures = await runShutdown(phases);
+  async function leave(reason: string, exitCode: number): Promise<void> {
+    const failures = await runShutdown(phases, reason);
     for (const { phase, error } of failures) log.error({ phase, err: error }, "shutdown phase failed");
     log.info("stopped");
     exit(failures.length > 0 ? 1 : exitCode);
@@ -63,6 +68,6 @@ export function createShutdown(options: ShutdownOptions): (reason: string, exitC
     }
     hasBegun = true;
     log.info({ reason }, "stopping");
-    void leave(exitCode);
+    void leave(reason, exitCode);
   };
 }

@@ -47,6 +47,7 @@ test("readConfig() has the documented defaults", () => {
       rateLimitUserPerMinute: 1200,
       rateLimitLoginPerMinute: 10,
       trustProxy: false,
+      shutdownDelaySeconds: 0,
       logLevel: "info",
     },
   });

@@ -18,19 +18,20 @@ describe("runShutdown()", () => {
         await new Promise(setImmediate);
         steps.push(`${name} ends`);
       });
-    expect(await runShutdown([step("a"), step("b")])).toEqual([]);
+    expect(await runShutdown([step("a"), step("b")], "SIGTERM")).toEqual([]);
     expect(steps).toEqual(["a begins", "a ends", "b begins", "b ends"]);
   });
 
   test("goes on after a phase that fails or takes too long, and tells of both", async () => {
     let lastRan = false;
-    const failures = await runShutdown([
+    const phases = [
       phase("throws", () => Promise.reject(new Error("no"))),
       phase("hangs", () => new Promise(() => {}), 10),
       phase("last", async () => {
         lastRan = true;
       }),
-    ]);
+    ];
+    const failures = await runShutdown(phases, "SIGTERM");
     expect(lastRan).toBe(true);
     expect(failures).toMatchObject([
       { phase: "throws", error: { message: "no" } },
@@ -51,6 +52,19 @@ describe("createShutdown()", () => {
       await waitFor(() => codes.length > 0);
       expect(codes).toEqual([expected]);
     }
+  });
+
+  test("gives every phase the reason", async () => {
+    const reasons: string[] = [];
+    const note = {
+      name: "note",
+      timeoutMs: 5000,
+      run: async (reason: string) => void reasons.push(reason),
+    };
+    const codes: number[] = [];
+    createShutdown({ phases: [note, note], log: quiet, exit: (code) => codes.push(code) })("SIGINT");
+    await waitFor(() => codes.length > 0);
+    expect(reasons).toEqual(["SIGINT", "SIGINT"]);
   });
 
   test("exits with 1 when a phase failed", async () => {
