@@ -33,7 +33,7 @@ http {
 `;
 }
 
-/** Starts it on a host before two API processes, each an `address:port`; `await using` ends it. */
+/** Starts nginx on a host before two API processes, each an `address:port`; `await using` ends it. */
 export async function startNginx(
   { address, prefix }: Pick<LanHost, "address" | "prefix">,
   apis: readonly [string, string],
@@ -47,6 +47,7 @@ export async function startNginx(
     site,
     text
       .replace("listen 80;", `listen ${address}:${port};`)
+      .replace("listen [::]:80;", `listen [::1]:${port};`)
       .replace("api-1.internal:3000", apis[0])
       .replace("api-2.internal:3000", apis[1]),
   );

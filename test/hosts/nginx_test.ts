@@ -1,5 +1,6 @@
-/** What the shipped nginx.conf passes on, with a real nginx before one process on this machine. */
+/** What the shipped nginx.conf passes on and what it responds itself, with a real nginx before one process on this machine. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chooseFreePort } from "../../deploy/local/ports.ts";
 import { type ListeningApp, openListeningApp } from "../helpers/http/listening_app.ts";
 import { type Nginx, startNginx } from "./nginx.ts";
 
@@ -17,15 +18,16 @@ afterAll(async () => {
   await app?.[Symbol.asyncDispose]();
 });
 
-/** Sends the target as it is, which `fetch` would put right. */
-async function ask(target: string): Promise<string> {
+/** Sends the request line as it is, which `fetch` would correct. */
+async function ask(target: string, method = "GET"): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let received = "";
   await Bun.connect({
     hostname: "127.0.0.1",
     port: Number(new URL(nginx.url).port),
     socket: {
-      open: (socket) => void socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
+      open: (socket) =>
+        void socket.write(`${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
       data: (_, data) => {
         received += data.toString();
       },
@@ -76,4 +78,83 @@ test("the internet reads neither metrics nor health, however it spells them", as
 test("everything else is passed on", async () => {
   const paths = ["/api/v1/models", "/swagger", "/swagger/json", "/dashboard/sign-in", "/api/v1/definitions"];
   for (const path of paths) expect([path, (await fetch(`${nginx.url}${path}`)).status]).toEqual([path, 200]);
+});
+
+/** The parts of an error that clients and people use. */
+async function readError(response: Response): Promise<Record<string, unknown>> {
+  const { error } = (await response.json()) as { error: Record<string, unknown> };
+  const { requestId, ...rest } = error;
+  expect(String(requestId)).toBe(response.headers.get("x-request-id") ?? "none");
+  expect(response.headers.get("content-type")).toStartWith("application/json");
+  return { status: response.status, requestId, ...rest };
+}
+
+test("metrics and health look like any route that does not exist", async () => {
+  const [metrics, unknown] = await Promise.all(
+    ["/metrics", "/no-such-route"].map(async (path) => {
+      const response = await fetch(`${nginx.url}${path}`, { headers: { "x-request-id": "one" } });
+      return [[...response.headers.keys()].sort(), await readError(response)];
+    }),
+  );
+  expect(metrics).toEqual(unknown);
+});
+
+test("nginx listens on IPv6 too", async () => {
+  const { port } = new URL(nginx.url);
+  expect((await fetch(`http://[::1]:${port}/api/v1/models`)).status).toBe(200);
+});
+
+test("client, nginx and API use one request ID, which the client may choose", async () => {
+  const idOf = async (headers: Record<string, string>) =>
+    (await fetch(`${nginx.url}/api/v1/models`, { headers })).headers.get("x-request-id");
+  expect(await idOf({ "x-request-id": "mine-1.A_b" })).toBe("mine-1.A_b");
+  for (const given of ["not valid!", "x".repeat(129)]) {
+    expect(await idOf({ "x-request-id": given })).toMatch(/^[0-9a-f]{32}$/);
+  }
+  const last = app.app.logLines.at(-1);
+  expect(last?.["requestId"]).toMatch(/^[0-9a-f]{32}$/);
+});
+
+test("what nginx refuses itself has the API's error format", async () => {
+  const large = await fetch(`${nginx.url}/api/v1/users/batch`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "x".repeat(2 * 2 ** 20 + 1),
+  });
+  expect(await readError(large)).toMatchObject({
+    status: 413,
+    code: "PAYLOAD_TOO_LARGE",
+    details: { maxSize: 1_048_576 },
+  });
+  const refusals = [await ask("/x\\y"), await ask("/", "TRACE"), await ask(`/${"x".repeat(40_000)}`)];
+  for (const refusal of refusals) {
+    const [head = "", body = ""] = refusal.split("\r\n\r\n");
+    expect(head).toStartWith("HTTP/1.1 400 ");
+    expect(JSON.parse(body)).toMatchObject({
+      error: { code: "VALIDATION_ERROR", requestId: expect.stringMatching(/^[0-9a-f]{32}$/) },
+    });
+  }
+});
+
+test("the page of nginx's errors cannot be requested", async () => {
+  expect(await readError(await fetch(`${nginx.url}/nginx-error`))).toMatchObject({
+    status: 404,
+    code: "NOT_FOUND",
+    details: { reason: "route" },
+  });
+});
+
+test("without an API, clients get a JSON error that says what to do about writes", async () => {
+  const dead = `127.0.0.1:${await chooseFreePort("127.0.0.1")}`;
+  await using alone = await startNginx({ address: "127.0.0.1", prefix: [] }, [dead, dead]);
+  for (const path of ["/api/v1/models", "/api/v1/export/datasets", "/metrics"]) {
+    const response = await fetch(`${alone.url}${path}`, { headers: { "x-request-id": "mine" } });
+    expect(response.headers.get("retry-after")).toBe("5");
+    expect(await readError(response)).toEqual({
+      status: 502,
+      requestId: "mine",
+      code: "SERVICE_UNAVAILABLE",
+      message: "The service did not respond. Check whether a write was applied before you retry it.",
+    });
+  }
 });
