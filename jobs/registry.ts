@@ -4,7 +4,7 @@ import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
 import type { Config } from "../shared/process/config.ts";
 import { type Boss, scheduleJob } from "../sql/queue.ts";
 import { type BuildDeps, buildOrgExport } from "./build_org_export.ts";
-import { sweepSessions } from "./delete_ended_sessions.ts";
+import { deleteOldRecords } from "./delete_old_records.ts";
 import { expireOrgExports } from "./expire_org_exports.ts";
 import { type MailDeps, sendExportReady } from "./send_export_ready.ts";
 import { followStoreOwner } from "./store_owner.ts";
@@ -13,8 +13,8 @@ import { followStoreOwner } from "./store_owner.ts";
 export const CONCURRENT_BUILDS = 2;
 /** Mails that one process sends at a time, each with a connection to the database. */
 export const CONCURRENT_MAILS = 2;
-/** UTC; ended sessions are refused whether they are there or not. */
-const SESSION_SWEEP_CRON = "37 * * * *";
+/** In UTC. */
+const RETENTION_CRON = "37 * * * *";
 
 export type JobsDeps = Omit<BuildDeps, "config"> & Omit<MailDeps, "config"> & { config: Config };
 
@@ -31,11 +31,11 @@ interface Job<Name extends JobName> {
 
 const JOBS: { readonly [Name in JobName]: Job<Name> } = {
   build_org_export: { concurrency: CONCURRENT_BUILDS, pollSeconds: 1, needsStore: true, run: buildOrgExport },
-  delete_ended_sessions: {
+  delete_old_records: {
     concurrency: 1,
     pollSeconds: 5,
     needsStore: false,
-    run: (deps, _payload, claim) => sweepSessions(deps, AbortSignal.any([claim, deps.shutdownSignal])),
+    run: (deps, _payload, claim) => deleteOldRecords(deps, AbortSignal.any([claim, deps.shutdownSignal])),
   },
   expire_org_exports: {
     concurrency: 1,
@@ -57,14 +57,14 @@ export interface RunningJobs {
 }
 
 /**
- * Begins to work off the queues and has expired exports and ended sessions swept, now and by the schedule. Where the
+ * Begins to work off the queues and has expired exports and old records swept, now and by the schedule. Where the
  * artifact store is another database's, what needs it stays in its queue until that changes.
  */
 export async function startJobs(deps: JobsDeps): Promise<RunningJobs> {
   const { boss, log, config } = deps;
   const running = new Set<Promise<void>>();
   await scheduleJob(boss, { name: "expire_org_exports", cron: config.exportSweepCron });
-  await scheduleJob(boss, { name: "delete_ended_sessions", cron: SESSION_SWEEP_CRON });
+  await scheduleJob(boss, { name: "delete_old_records", cron: RETENTION_CRON });
   const take = async (needsStore: boolean): Promise<void> => {
     for (const name of namesOf(needsStore)) await work(deps, name, running);
   };

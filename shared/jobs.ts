@@ -3,8 +3,8 @@
 export interface JobPayloads {
   /** Builds the ZIP of an organization. The entry in the queue has the export job's id. */
   build_org_export: { exportJobId: string };
-  /** Deletes sessions that have ended. Queued by the schedule, one at a time. */
-  delete_ended_sessions: Record<string, never>;
+  /** Deletes records that are past their retention. Queued by the schedule, one at a time. */
+  delete_old_records: Record<string, never>;
   /** Deletes what has expired and what dead builds left. Queued by the schedule, one at a time. */
   expire_org_exports: Record<string, never>;
   /** Mails whoever asked for an export that it is ready. The entry in the queue has the export job's id. */
@@ -15,10 +15,10 @@ export type JobName = keyof JobPayloads;
 
 export const JOB_NAMES: readonly JobName[] = [
   "build_org_export",
-  "delete_ended_sessions",
+  "delete_old_records",
   "expire_org_exports",
   "send_export_ready",
 ];
 
 /** Jobs without a payload, which the clock queues. */
-export type ScheduledJobName = "delete_ended_sessions" | "expire_org_exports";
+export type ScheduledJobName = "delete_old_records" | "expire_org_exports";

@@ -26,7 +26,7 @@ export const QUEUE_SETTINGS: Readonly<Record<JobName, Omit<Queue, "name">>> = {
     heartbeatSeconds: 20,
     retentionSeconds: 10 * YEAR_SECONDS,
   },
-  delete_ended_sessions: SWEEP,
+  delete_old_records: SWEEP,
   expire_org_exports: SWEEP,
   // Retries after 1, 2, 4 … 60 minutes, each randomly shortened by up to half: for 17 to 34 hours.
   send_export_ready: {

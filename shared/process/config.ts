@@ -52,6 +52,10 @@ export interface Config {
   mailFrom: string;
   /** Where people report vulnerabilities, a URI; null: the security policy says so. */
   securityContact: string | null;
+  auditRetentionDays: number;
+  executionRetentionDays: number;
+  exportJobRetentionDays: number;
+  sessionRetentionDays: number;
   sessionTtlHours: number;
   rateLimitAnonymousPerMinute: number;
   rateLimitUserPerMinute: number;
@@ -160,6 +164,10 @@ function toConfig(env: Environment): Config {
     smtpUrl: env.SMTP_URL ?? null,
     mailFrom: env.MAIL_FROM,
     securityContact: env.SECURITY_CONTACT ?? null,
+    auditRetentionDays: env.AUDIT_RETENTION_DAYS,
+    executionRetentionDays: env.EXECUTION_RETENTION_DAYS,
+    exportJobRetentionDays: env.EXPORT_JOB_RETENTION_DAYS,
+    sessionRetentionDays: env.SESSION_RETENTION_DAYS,
     sessionTtlHours: env.SESSION_TTL_HOURS,
     rateLimitAnonymousPerMinute: env.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
     rateLimitUserPerMinute: env.RATE_LIMIT_USER_PER_MINUTE,

@@ -164,6 +164,31 @@ export const Environment = Type.Object({
       description: "a mailto:, https: or tel: URI, for /.well-known/security.txt",
     }),
   ),
+  AUDIT_RETENTION_DAYS: Type.Integer({
+    default: 400,
+    minimum: 400,
+    maximum: 36_500,
+    description: "days that audit entries are kept",
+  }),
+  EXECUTION_RETENTION_DAYS: Type.Integer({
+    default: 400,
+    // Statistics cover thirty days.
+    minimum: 31,
+    maximum: 36_500,
+    description: "days that recorded executions are kept",
+  }),
+  EXPORT_JOB_RETENTION_DAYS: Type.Integer({
+    default: 400,
+    minimum: 1,
+    maximum: 36_500,
+    description: "days that finished export jobs stay in lists",
+  }),
+  SESSION_RETENTION_DAYS: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 36_500,
+    description: "days that ended sessions are kept",
+  }),
   SESSION_TTL_HOURS: Type.Integer({
     default: 336,
     minimum: 1,

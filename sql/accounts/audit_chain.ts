@@ -72,8 +72,15 @@ export async function sealAuditLog(sql: Sql, limit: number): Promise<number> {
   return row.sealed;
 }
 
-/** Deletes up to `limit` sealed entries that are 400 days old, oldest first, and says how many. */
-export async function deleteOldAuditEntries(sql: Sql, limit: number): Promise<number> {
-  const [row] = await sql<[{ deleted: number }]>`select delete_old_audit_entries(${limit}) as deleted`;
+/**
+ * Deletes up to `limit` sealed entries that are older than `days`, oldest first, and says how many. The database keeps every
+ * entry for 400 days, whatever `days` is.
+ */
+export async function deleteOldAuditEntries(
+  sql: Sql,
+  { days, limit }: { days: number; limit: number },
+): Promise<number> {
+  const [row] = await sql<[{ deleted: number }]>`
+    select delete_old_audit_entries(${limit}, ${days}) as deleted`;
   return row.deleted;
 }

@@ -145,13 +145,16 @@ export async function markExcessSessionsRevoked(
 }
 
 /** Deletes up to `limit` sessions that were ended or have expired, the oldest first, and says how many. */
-export async function deleteEndedSessions(sql: Sql, limit: number): Promise<number> {
+export async function deleteEndedSessions(
+  sql: Sql,
+  { days, limit }: { days: number; limit: number },
+): Promise<number> {
   const { count } = await sql`
     delete from sessions
     where id in (
       select id
       from sessions
-      where least(expires_at, revoked_at) <= now()
+      where least(expires_at, revoked_at) <= now() - make_interval(days => ${days})
       order by least(expires_at, revoked_at)
       limit ${limit}
       for update skip locked

@@ -61,3 +61,26 @@ export async function markExportJobExpired(sql: Sql, id: string): Promise<boolea
     where id = ${id} and status = 'ready' and expires_at <= now()`;
   return count === 1;
 }
+
+/**
+ * Deletes up to `limit` jobs that finished more than `days` ago and have no file, and says how many. The latest job of an
+ * organization stays, because numbers continue from it.
+ */
+export async function deleteOldExportJobs(
+  sql: Sql,
+  { days, limit }: { days: number; limit: number },
+): Promise<number> {
+  const { count } = await sql`
+    delete from export_jobs
+    where id in (
+      select id
+      from export_jobs as j
+      where j.finished_at < now() - make_interval(days => ${days})
+        and j.status in ('expired', 'failed')
+        and exists (select from export_jobs as later where later.org_id = j.org_id and later.number > j.number)
+      order by j.finished_at
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}

@@ -21,6 +21,8 @@ create table definition_executions (
 -- All that statistics want of a window, so that the rows themselves are not read.
 create index definition_executions_line_id_recorded_at_idx
   on definition_executions (line_id, recorded_at) include (source, definition_id);
+-- For the deletion of old ones. Executions are stored in about the order of their time.
+create index definition_executions_recorded_at_idx on definition_executions using brin (recorded_at);
 create index definition_executions_definition_id_idx on definition_executions (definition_id);
 create index definition_executions_recorded_by_idx on definition_executions (recorded_by);
 

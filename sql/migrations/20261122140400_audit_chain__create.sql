@@ -59,8 +59,9 @@ begin
 end
 $$;
 
--- Deletes the oldest entries of the chain that are 400 days old, and remembers where the chain begins now.
-create function delete_old_audit_entries(max_entries integer) returns integer
+-- Deletes the oldest entries of the chain that are older than the given days, which are never fewer than 400, and remembers
+-- where the chain begins now.
+create function delete_old_audit_entries(max_entries integer, retention_days integer) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -76,7 +77,7 @@ begin
   for entry in
     select * from audit_log a where a.position > chain.deleted_position order by a.position limit max_entries
   loop
-    exit when entry.occurred_at >= now() - interval '400 days';
+    exit when entry.occurred_at >= now() - make_interval(days => greatest(retention_days, 400));
     delete from audit_log a where a.id = entry.id;
     chain.deleted_position := entry.position;
     chain.deleted_hash := entry.hash;

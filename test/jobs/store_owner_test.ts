@@ -71,7 +71,7 @@ test("a restored copy leaves the original's store alone, and says so, until it a
   // What needs no store is done beside it.
   await waitFor(async () => {
     const [done] = await copy.sql`
-      select from pgboss.job where name = 'delete_ended_sessions' and state = 'completed'`;
+      select from pgboss.job where name = 'delete_old_records' and state = 'completed'`;
     return done;
   }, 30_000);
   expect(await storedFiles(app)).toEqual(files);

@@ -194,11 +194,14 @@ test("retention deletes entries of 400 days from the beginning of the chain, and
     });
   await age(401, [1, 2, 4]);
   await age(399, [3]);
-  expect(await deleteOldAuditEntries(db.sql, 10)).toBe(0);
+  const deleteOld = (days: number) => deleteOldAuditEntries(db.sql, { days, limit: 10 });
+  expect(await deleteOld(400)).toBe(0);
   await sealAuditLog(db.sql, 10);
   // The fourth is old too, and comes after one that is not.
-  expect(await deleteOldAuditEntries(db.sql, 10)).toBe(2);
-  expect(await deleteOldAuditEntries(db.sql, 10)).toBe(0);
+  expect(await deleteOld(500)).toBe(0);
+  // The database keeps entries for 400 days, whatever it is asked.
+  expect(await deleteOld(1)).toBe(2);
+  expect(await deleteOld(1)).toBe(0);
   expect(await verify(db)).toMatchObject({ entries: 3, head: { position: 5 } });
   await tamper(db, async (tx) => tx`delete from audit_log where position = 3`);
   expect(await problemOf(db)).toContain("the previous one has position 2");

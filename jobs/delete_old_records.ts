@@ -1,0 +1,67 @@
+/**
+ * Job `delete_old_records`: deletes what is past its retention: ended sessions, sign-in attempts that no longer limit
+ * anyone, audit entries, recorded executions and finished export jobs. It may stop anywhere, and two may run at once.
+ */
+import type { Log } from "../shared/process/log.ts";
+import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
+import { deleteIdleLoginAttempts } from "../sql/accounts/login_attempts.ts";
+import { deleteOldLoginDelays } from "../sql/accounts/login_delays.ts";
+import { deleteEndedSessions } from "../sql/accounts/sessions.ts";
+import { deleteOldSignInNetworks } from "../sql/accounts/sign_in_networks.ts";
+import type { Sql } from "../sql/connection/pool.ts";
+import { deleteOldExecutions } from "../sql/definitions/executions.ts";
+import { deleteOldExportJobs } from "../sql/exports/expiry.ts";
+
+/** Rows of one statement: some milliseconds of locks. */
+const BATCH = 1000;
+
+export interface RetentionDeps {
+  sql: Sql;
+  log: Log;
+  config: {
+    auditRetentionDays: number;
+    executionRetentionDays: number;
+    exportJobRetentionDays: number;
+    sessionRetentionDays: number;
+  };
+}
+
+/** Deletes in batches until nothing old is left; `signal` stops it between two batches. */
+export async function deleteOldRecords(
+  { sql, log, config }: RetentionDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const deleted = {
+    sessions: await deleteAll(
+      () => deleteEndedSessions(sql, { days: config.sessionRetentionDays, limit: BATCH }),
+      signal,
+    ),
+    loginAttempts: await deleteAll(() => deleteIdleLoginAttempts(sql, BATCH), signal),
+    loginDelays: await deleteAll(() => deleteOldLoginDelays(sql, BATCH), signal),
+    signInNetworks: await deleteAll(() => deleteOldSignInNetworks(sql, BATCH), signal),
+    auditEntries: await deleteAll(
+      () => deleteOldAuditEntries(sql, { days: config.auditRetentionDays, limit: BATCH }),
+      signal,
+    ),
+    executions: await deleteAll(
+      () => deleteOldExecutions(sql, { days: config.executionRetentionDays, limit: BATCH }),
+      signal,
+    ),
+    exportJobs: await deleteAll(
+      () => deleteOldExportJobs(sql, { days: config.exportJobRetentionDays, limit: BATCH }),
+      signal,
+    ),
+  };
+  const isNews = Object.values(deleted).some((count) => count > 0);
+  log[isNews ? "info" : "debug"]({ event: "retention.swept", ...deleted }, "deleted old records");
+}
+
+async function deleteAll(deleteBatch: () => Promise<number>, signal: AbortSignal): Promise<number> {
+  let total = 0;
+  while (true) {
+    signal.throwIfAborted();
+    const deleted = await deleteBatch();
+    total += deleted;
+    if (deleted < BATCH) return total;
+  }
+}
