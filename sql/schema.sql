@@ -763,6 +763,7 @@ CREATE INDEX catalog_syncs_outcome_id_idx ON public.catalog_syncs USING btree (o
 CREATE INDEX definition_execution_callers_user_id_idx ON public.definition_execution_callers USING btree (user_id);
 CREATE INDEX definition_executions_definition_id_idx ON public.definition_executions USING btree (definition_id);
 CREATE INDEX definition_executions_line_id_recorded_at_idx ON public.definition_executions USING btree (line_id, recorded_at) INCLUDE (source, definition_id);
+CREATE INDEX definition_executions_recorded_at_idx ON public.definition_executions USING brin (recorded_at);
 CREATE INDEX definition_executions_recorded_by_idx ON public.definition_executions USING btree (recorded_by);
 CREATE INDEX definition_forks_forked_by_idx ON public.definition_forks USING btree (forked_by);
 CREATE INDEX definition_forks_source_line_id_idx ON public.definition_forks USING btree (source_line_id, forked_at);
@@ -1125,7 +1126,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.delete_old_audit_entries(max_entries integer)
+CREATE OR REPLACE FUNCTION public.delete_old_audit_entries(max_entries integer, retention_days integer)
  RETURNS integer
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1143,7 +1144,7 @@ begin
   for entry in
     select * from audit_log a where a.position > chain.deleted_position order by a.position limit max_entries
   loop
-    exit when entry.occurred_at >= now() - interval '400 days';
+    exit when entry.occurred_at >= now() - make_interval(days => greatest(retention_days, 400));
     delete from audit_log a where a.id = entry.id;
     chain.deleted_position := entry.position;
     chain.deleted_hash := entry.hash;
