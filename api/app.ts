@@ -38,6 +38,7 @@ import { healthRoutes } from "./monitoring/health.ts";
 import { type Metrics, metricsRoutes } from "./monitoring/metrics.ts";
 import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
 import { docsRoutes } from "./openapi/docs.ts";
+import { createToErrorPage } from "./pages/error_page.ts";
 import { dashboardRoutes, frontDoorRoutes } from "./pages/routes.ts";
 import { securityTxtRoutes } from "./pages/security_txt.ts";
 
@@ -130,6 +131,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
     encodeResponse: createEncodeResponse(),
     claimResponse: createClaimResponse(metrics),
     auditRefusal: createAuditRefusal({ ...deps, now }),
+    toErrorPage: createToErrorPage(),
     finishRequest: createFinishRequest({ log, metrics }),
     shutdownSignal,
   });

@@ -41,6 +41,8 @@ export interface FrameDeps extends Admission {
   encodeResponse: EncodeResponse;
   claimResponse: ClaimResponse;
   auditRefusal: AuditRefusal;
+  /** Turns errors into pages for browsers. */
+  toErrorPage: (request: Request, response: Response) => Response;
   finishRequest: FinishRequest;
   /** Aborted when the process is about to stop. */
   shutdownSignal: AbortSignal;
@@ -63,8 +65,9 @@ export function createHandle(deps: FrameDeps): Handle {
       response = answerError(context, error);
     }
     await deps.auditRefusal(context);
-    deps.addSecurityHeaders(response.headers);
     addHeaders(response.headers, request, context, deps.shutdownSignal);
+    if (context.error) response = deps.toErrorPage(request, response);
+    deps.addSecurityHeaders(response.headers);
     if (request.method === "HEAD") response = await withoutBody(response, context);
     const { status } = response;
     if (context.streamEnd) void context.streamEnd.then((end) => deps.finishRequest(context, status, end));

@@ -1,26 +1,16 @@
-/** /dashboard: pages in which people sign in and export. They hold no data; their scripts ask the API for it. */
+/** /dashboard: the pages for signing in and exporting. They hold no data; their scripts call the API. */
 import { Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { access, notCounted } from "../http/access.ts";
 import { refuseQuery } from "../http/query.ts";
 import { ASSET_HEADERS, PAGE_HEADERS } from "../http/response/security_headers.ts";
 import { readStaticFile, staticResponse } from "../http/response/static_file.ts";
+import { acceptsHtml } from "./error_page.ts";
+import { PAGE_POLICY } from "./page_policy.ts";
 
-/** What pages may load and do: files and answers of this origin only, nothing inline, in nobody's frame. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const HEADERS = { ...PAGE_HEADERS, "Content-Security-Policy": PAGE_POLICY };
 
-const HEADERS = { ...PAGE_HEADERS, "Content-Security-Policy": CONTENT_SECURITY_POLICY };
-
-/** Files of `assets/` that pages load; no other is served. */
+/** The files of `assets/` that pages load. No others are served. */
 const ASSETS = [
   "api.js",
   "dom.js",
@@ -44,7 +34,7 @@ function readAsset(name: string) {
   return readStaticFile(new URL(`./assets/${name}`, import.meta.url));
 }
 
-/** The front door: `/` leads browsers to the dashboard, and `/favicon.ico` is the dashboard's icon. */
+/** Serves `/`, which redirects browsers to the dashboard, and `/favicon.ico`. */
 export function frontDoorRoutes() {
   const icon = readAsset("favicon.svg");
   return new Elysia()
@@ -53,7 +43,7 @@ export function frontDoorRoutes() {
       "/",
       ({ request }) => {
         // Programs get the 404 of any unknown path.
-        if (!request.headers.get("accept")?.includes("text/html")) {
+        if (!acceptsHtml(request)) {
           throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
         }
         return new Response(null, {

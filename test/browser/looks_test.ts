@@ -133,6 +133,26 @@ test("the sign-in page is readable in both, at every width", async () => {
   }
 });
 
+test("the page of a wrong address is readable in both, on a phone, by keyboard and without scripts", async () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    const options = { path: "/nowhere", colorScheme, viewport: WINDOWS.phone, javaScriptEnabled: false };
+    await dashboard.visit(options, async (page) => {
+      await page.getByRole("heading", { name: "Page not found" }).waitFor();
+      const links = await page.getByRole("link").all();
+      const heights = await Promise.all(links.map(async (link) => (await link.boundingBox())?.height ?? 0));
+      expect(heights.length).toBe(2);
+      expect(Math.min(...heights)).toBeGreaterThanOrEqual(24);
+    });
+    await dashboard.visit({ ...options, javaScriptEnabled: true }, async (page) => {
+      expect(await overflowsSideways(page)).toBe(false);
+      expect(await listFaintText(page)).toEqual([]);
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/\/dashboard\/sign-in/);
+    });
+  }
+});
+
 test("the first Tab offers to skip to the content, and the focus is seen", async () => {
   const path = `/dashboard/exports?org=${publisher.org.slug}`;
   await dashboard.visit({ path, as: publisher, reducedMotion: "reduce" }, async (page) => {

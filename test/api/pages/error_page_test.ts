@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { Elysia } from "elysia";
+import { access } from "../../../api/http/access.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+
+const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+test("a browser gets a page for a wrong address, with links and the request ID", async () => {
+  await using api = await openTestApp();
+  for (const path of [
+    "/nowhere",
+    "/dashboard/nothing",
+    "/dashboard/assets/none.js",
+    "/swagger/none",
+    "/api",
+  ]) {
+    const response = await api.request(path, { headers: { accept: BROWSER } });
+    const { status, headers } = response;
+    expect([path, status, headers.get("content-type")]).toEqual([path, 404, "text/html; charset=utf-8"]);
+    expect(headers.get("content-security-policy")).toStartWith("default-src 'none'; script-src 'self'");
+    expect([headers.get("cache-control"), headers.get("vary")]).toEqual(["no-store", "Accept"]);
+    const page = await response.text();
+    for (const text of ["<h1>Page not found</h1>", 'href="/dashboard/exports"', 'href="/swagger"']) {
+      expect(page).toContain(text);
+    }
+    expect(page).toContain(`Request ID: ${headers.get("x-request-id")}`);
+    expect(page).not.toMatch(/\{\{|<script|nowhere|nothing/);
+  }
+});
+
+test("a program gets JSON, and so does a browser at the addresses of programs", async () => {
+  await using api = await openTestApp();
+  const cases = [
+    ["/nowhere", "*/*"],
+    ["/nowhere", "application/json"],
+    ["/api/v1/nowhere", BROWSER],
+    ["/health/nowhere", BROWSER],
+    ["/.well-known/nowhere", BROWSER],
+  ] as const;
+  for (const [path, accept] of cases) {
+    const response = await api.request(path, { headers: { accept } });
+    expect([path, accept, response.status]).toEqual([path, accept, 404]);
+    expect(await response.json()).toMatchObject({
+      error: { code: "NOT_FOUND", details: { reason: "route" } },
+    });
+  }
+  const posted = await api.request("/nowhere", { method: "POST", headers: { accept: BROWSER }, body: {} });
+  expect([posted.status, posted.headers.get("content-type")]).toEqual([
+    404,
+    "application/json;charset=utf-8",
+  ]);
+});
+
+test("a browser gets a page for a failure, which says nothing of its cause", async () => {
+  const routes = new Elysia().use(access).get(
+    "/broken",
+    () => {
+      throw new Error("the secret cause");
+    },
+    { publicAccess: true },
+  );
+  await using api = await openTestApp({ routes });
+  const response = await api.app.handle(
+    new Request("http://localhost/broken", { headers: { accept: BROWSER } }),
+    "192.0.2.1",
+  );
+  const page = await response.text();
+  expect([response.status, page.includes("<h1>Something went wrong</h1>")]).toEqual([500, true]);
+  expect(page).not.toContain("secret");
+});
