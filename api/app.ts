@@ -1,6 +1,7 @@
 /** Builds the app from its dependencies; main.ts listens, tests call `handle`. */
 import { type AnyElysia, Elysia } from "elysia";
 import { openArtifactStore } from "../shared/artifacts/open.ts";
+import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics.ts";
 import type { Config } from "../shared/process/config.ts";
 import type { Log } from "../shared/process/log.ts";
 import type { Pool } from "../sql/connection/pool.ts";
@@ -8,6 +9,8 @@ import type { Replica } from "../sql/connection/replica.ts";
 import type { DefinitionPage } from "../sql/definitions/list/list_definitions.ts";
 import type { createDefinitionCache } from "../sql/definitions/texts.ts";
 import type { UnchangedCache } from "../sql/definitions/unchanged_cache.ts";
+import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
+import { createDatabaseCheck, type DatabaseStatus, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import type { Boss } from "../sql/queue.ts";
 import { authRoutes } from "./accounts/auth_routes.ts";
 import { orgRoutes } from "./accounts/org_routes.ts";
@@ -91,14 +94,24 @@ function apiRoutes(deps: AppDeps) {
     .use(userRoutes(deps));
 }
 
+function registerServiceMetrics(deps: AppDeps, checkDatabase: () => Promise<DatabaseStatus>): void {
+  const { config, sql, exportSql, replica, log } = deps;
+  const { registry } = deps.metrics;
+  if (replica) registerReplicaMetrics(registry, { replica, log });
+  registerPoolMetrics(registry, { requests: sql, exports: exportSql });
+  registerDatabaseUp(registry, checkDatabase);
+  registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
+}
+
 function serviceRoutes(deps: AppDeps) {
-  if (deps.replica) registerReplicaMetrics(deps.metrics.registry, { replica: deps.replica, log: deps.log });
   const artifactStatus = createArtifactStatus({ ...deps, store: openArtifactStore(deps.config) });
   registerArtifactMetrics(deps.metrics.registry, artifactStatus);
+  const checkDatabase = createDatabaseCheck(deps.sql);
+  registerServiceMetrics(deps, checkDatabase);
   const described = new Elysia()
     .use(apiRoutes(deps))
-    .use(healthRoutes({ ...deps, artifactStatus }))
-    .use(metricsRoutes(deps))
+    .use(healthRoutes({ ...deps, artifactStatus, checkDatabase }))
+    .use(deps.config.metricsPort === null ? metricsRoutes(deps) : new Elysia())
     .use(securityTxtRoutes(deps));
   return new Elysia()
     .use(described)
@@ -123,7 +136,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
     .use(routes);
   const registered: readonly RegisteredRoute[] = elysia.routes;
   const handle = createHandle({
-    ...createAdmission({ config, now, authenticate: createAuthenticate(deps) }),
+    ...createAdmission({ config, now, metrics, authenticate: createAuthenticate(deps) }),
     addSecurityHeaders: createSecurityHeaders(config),
     isOwnPage: createIsOwnPage(config.publicUrl),
     routeTable: buildRouteTable(registered),

@@ -1,13 +1,10 @@
 /** Entry point of the API process: configuration, connections, the socket, and leaving in order. */
 import { setTimeout as delay } from "node:timers/promises";
+import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
+import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
 import { requireNoArguments } from "../shared/process/arguments.ts";
 import type { Config } from "../shared/process/config.ts";
-import {
-  exitWithProblems,
-  readConfigOrExit,
-  startOrExit,
-  stopOnSignals,
-} from "../shared/process/entry_point.ts";
+import { listenOrExit, readConfigOrExit, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
 import { createLog, type Log, openStdout } from "../shared/process/log.ts";
 import { createShutdown } from "../shared/process/shutdown.ts";
 import {
@@ -30,7 +27,7 @@ import { openDocuments } from "./documents/documents.ts";
 import { createCredentialCache } from "./http/credential_cache.ts";
 import { listen, stopListening } from "./listen.ts";
 import { CatalogCache } from "./models/catalog_cache.ts";
-import { collectProcessMetrics, createMetrics } from "./monitoring/metrics.ts";
+import { createMetrics } from "./monitoring/metrics.ts";
 
 const USAGE = `Usage: bun run api
 
@@ -96,16 +93,16 @@ async function warnIfBlind(sql: Pool, log: Log): Promise<void> {
   );
 }
 
-function listenOrExit(deps: AppDeps): Bun.Server<undefined> {
-  const { host, port, trustProxy } = deps.config;
-  try {
-    return listen(buildApp(deps), { host, port, trustProxy });
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : error;
-    if (code === "EADDRINUSE")
-      exitWithProblems(process, `Cannot listen on ${host}:${port}: the port is taken`);
-    return exitWithProblems(process, `Cannot listen on ${host}:${port}: ${code}`);
-  }
+/** Serves the app on PORT, and its metrics on METRICS_PORT if that is set. */
+function serve(deps: AppDeps) {
+  const { config, log, metrics } = deps;
+  const { host, port, trustProxy } = config;
+  const app = buildApp(deps);
+  const server = listenOrExit(process, config, () => listen(app, { host, port, trustProxy }));
+  const ready = () => app.handle(new Request("http://localhost/health/ready"), "unknown");
+  const { registry } = metrics;
+  const metricsServer = serveMetricsOrExit(process, config, { registry, respondReady: ready, log });
+  return { server, metricsServer };
 }
 
 async function main(): Promise<void> {
@@ -119,8 +116,7 @@ async function main(): Promise<void> {
     await warnIfBlind(sql, log);
     return openQueue(sql, (error) => log.warn({ err: error }, "cannot read the queue"));
   });
-  const metrics = createMetrics();
-  collectProcessMetrics(metrics);
+  const metrics = createMetrics(createProcessRegistry());
   const catalog = new CatalogCache({ sql, replica, log });
   const documents = openDocuments();
   const stop = new AbortController();
@@ -139,7 +135,7 @@ async function main(): Promise<void> {
     callers: createCredentialCache(),
     shutdownSignal: stop.signal,
   };
-  const server = listenOrExit(deps);
+  const { server, metricsServer } = serve(deps);
   catalog.start();
 
   const shutdownDelayMs = config.shutdownDelaySeconds * 1_000;
@@ -157,7 +153,11 @@ async function main(): Promise<void> {
         },
       },
       { name: "finish requests", timeoutMs: FINISH_TIMEOUT_MS, run: () => stopListening(server) },
-      { name: "close connections", timeoutMs: 1_000, run: () => server.stop(true) },
+      {
+        name: "close connections",
+        timeoutMs: 1_000,
+        run: async () => void (await Promise.all([server.stop(true), metricsServer?.stop(true)])),
+      },
       {
         name: "close database",
         timeoutMs: 3_000,

@@ -1,4 +1,5 @@
 /** Entry point of the model catalog's sync: once, or on its schedule until SIGTERM. */
+import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { readConfigOrExit, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
 import { createLog, openStdout } from "../shared/process/log.ts";
 import { createShutdown } from "../shared/process/shutdown.ts";
@@ -12,6 +13,7 @@ import { jsonHost } from "./json_host.ts";
 import { runOnce } from "./run_once.ts";
 import { startSchedule } from "./schedule.ts";
 import { openSource } from "./source.ts";
+import { createSyncMetrics } from "./sync_metrics.ts";
 
 const EXIT_USAGE = 2;
 /** One for the sync, one to record its failure. */
@@ -57,7 +59,9 @@ async function main(): Promise<void> {
     process.exit(exitCode);
   }
 
-  const schedule = startSchedule(deps, { source, cron: config.catalogSyncCron });
+  const { registry, onOutcome, respondReady } = createSyncMetrics(deps);
+  const metricsServer = serveMetricsOrExit(host, config, { registry, respondReady, log });
+  const schedule = startSchedule({ ...deps, onOutcome }, { source, cron: config.catalogSyncCron });
   const shutdown = createShutdown({
     log,
     exit: (code) => process.exit(code),
@@ -70,7 +74,14 @@ async function main(): Promise<void> {
           return schedule.finish();
         },
       },
-      { name: "close database", timeoutMs: 3_000, run: () => sql.end({ timeout: 1 }) },
+      {
+        name: "close database",
+        timeoutMs: 3_000,
+        run: async () => {
+          await metricsServer?.stop(true);
+          await sql.end({ timeout: 1 });
+        },
+      },
     ],
   });
   stopOnSignals(process, log, shutdown);

@@ -31,6 +31,8 @@ export interface SyncDeps {
   /** Two connections: a failure is recorded outside of the failed transaction. */
   sql: Pool;
   log: Log;
+  /** Called at the end of every sync. */
+  onOutcome?: (outcome: SyncReport["outcome"]) => void;
   /** Aborted when the process shuts down. */
   shutdownSignal: AbortSignal;
 }
@@ -70,6 +72,12 @@ class SuspiciousDocument extends Error {
 
 /** Runs a sync. Never throws: a failure is reported, logged and, if possible, recorded in `catalog_syncs`. */
 export async function syncCatalog(deps: SyncDeps, options: SyncOptions): Promise<SyncReport> {
+  const report = await runSync(deps, options);
+  deps.onOutcome?.(report.outcome);
+  return report;
+}
+
+async function runSync(deps: SyncDeps, options: SyncOptions): Promise<SyncReport> {
   const startedAt = new Date();
   const log = deps.log.child({ source: options.source.label });
   let last: GoodSync | null = null;

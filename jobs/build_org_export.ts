@@ -23,6 +23,7 @@ import { type Boss, completeJob, enqueueJob } from "../sql/queue.ts";
 import { artifactKeyOf } from "./artifact_key.ts";
 import { BuildSuperseded } from "./build_superseded_error.ts";
 import { writeOrgExport } from "./org_export_file.ts";
+import type { RunnerMetrics } from "./runner_metrics.ts";
 import { ForeignStoreError, type StoreOwner } from "./store_owner.ts";
 
 /** After as many failed attempts the job is `BUILD_FAILED`. */
@@ -51,6 +52,7 @@ export interface BuildDeps {
   store: ArtifactStore;
   owner: StoreOwner;
   log: Log;
+  metrics: RunnerMetrics;
   /** Aborted when the process cannot wait for the build any longer. */
   shutdownSignal: AbortSignal;
 }
@@ -132,6 +134,7 @@ async function run(
     return row;
   });
   if (!ready) throw new BuildSuperseded(job);
+  deps.metrics.builds.inc({ result: "ready" });
   const tookMs = Math.round(performance.now() - startedAt);
   log.info({ event: "export_job.ready", ...progress, tookMs }, "an organization export is ready");
 }
@@ -163,6 +166,7 @@ async function handOn(deps: BuildDeps, build: Build, error: unknown): Promise<vo
     await fail(deps, build, isStorage ? "ARTIFACT_STORAGE_FAILED" : "BUILD_FAILED");
     return;
   }
+  deps.metrics.buildRetries.inc();
   const { id, attempt } = job;
   const forgivenMinutes = MAX_ATTEMPTS * deps.config.exportBuildTimeoutMinutes;
   const isQueued = await retryOnDisconnect(
@@ -190,6 +194,7 @@ async function fail(
     return row;
   });
   if (!failed) return;
+  deps.metrics.builds.inc({ result: errorCode });
   await discard(deps, build);
   build.log.error({ event: "export_job.failed", errorCode }, "an export job failed");
 }
@@ -208,12 +213,14 @@ async function discard(deps: BuildDeps, { artifactKey, log }: Build): Promise<vo
 
 /** Fails a job whose builders have all died. Does nothing for a job that has finished. */
 async function failExhausted(deps: BuildDeps, id: string): Promise<void> {
-  await deps.sql.begin(async (tx) => {
+  const isFailed = await deps.sql.begin(async (tx) => {
     const failed = await markExportJobExhausted(tx, {
       id,
       maxAttempts: MAX_ATTEMPTS,
       errorMessage: MESSAGES.BUILD_FAILED,
     });
     if (failed) await finish(tx, deps, failed, "export_job.fail");
+    return failed !== null;
   });
+  if (isFailed) deps.metrics.builds.inc({ result: "BUILD_FAILED" });
 }

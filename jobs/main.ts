@@ -1,6 +1,10 @@
 /** Entry point of the job runner: configuration, connections, the queues, and leaving in order. */
 import { setTimeout as delay } from "node:timers/promises";
+import type { Registry } from "prom-client";
 import { openArtifactStore } from "../shared/artifacts/open.ts";
+import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics.ts";
+import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
+import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
 import { requireNoArguments } from "../shared/process/arguments.ts";
 import { readConfigOrExit, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
 import { createLog, openStdout } from "../shared/process/log.ts";
@@ -9,10 +13,14 @@ import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
 import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
 import { openPool } from "../sql/connection/pool.ts";
 import { openReplica } from "../sql/connection/replica.ts";
+import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
+import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import { openWorkerQueue } from "../sql/queue.ts";
 import { requireCompatibleSchema } from "../sql/schema_state.ts";
+import { keepHeartbeat } from "./heartbeat.ts";
 import { openMailer } from "./mail.ts";
-import { CONCURRENT_BUILDS, CONCURRENT_MAILS, startJobs } from "./registry.ts";
+import { CONCURRENT_BUILDS, CONCURRENT_MAILS, type JobsDeps, startJobs } from "./registry.ts";
+import { createRunnerMetrics } from "./runner_metrics.ts";
 import { keepAuditLogSealed } from "./seal_audit_log.ts";
 import { openStoreOwner } from "./store_owner.ts";
 
@@ -28,6 +36,17 @@ const FINISH_MS = 18_000;
 const QUEUE_CONNECTIONS = 3;
 /** For row moves and for canceling a build's query, of every build at once; for every mail; for the two sweeps; and for sealing. */
 const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 3 + QUEUE_CONNECTIONS;
+
+/** Serves the metrics on METRICS_PORT if that is set. */
+function serveRunnerMetrics(deps: JobsDeps, registry: Registry) {
+  const { config, sql, exportSql, log, shutdownSignal } = deps;
+  const checkDatabase = createDatabaseCheck(sql);
+  registerDatabaseUp(registry, checkDatabase);
+  registerPoolMetrics(registry, { jobs: sql, builds: exportSql });
+  registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
+  const respondReady = createReadyResponse({ checkDatabase, shutdownSignal });
+  return serveMetricsOrExit(process, config, { registry, respondReady, log });
+}
 
 async function main(): Promise<void> {
   requireNoArguments(process, USAGE);
@@ -56,6 +75,7 @@ async function main(): Promise<void> {
   const stop = new AbortController();
   const store = openArtifactStore(config);
   const owner = openStoreOwner({ sql, store, log });
+  const registry = createProcessRegistry();
   const deps = {
     config,
     sql,
@@ -66,10 +86,12 @@ async function main(): Promise<void> {
     owner,
     mailer,
     log,
+    metrics: createRunnerMetrics(registry),
     shutdownSignal: stop.signal,
   };
+  const metricsServer = serveRunnerMetrics(deps, registry);
   const jobs = await startOrExit(process, () => startJobs(deps));
-  const sealing = keepAuditLogSealed(deps, stop.signal);
+  const background = [keepAuditLogSealed(deps, stop.signal), keepHeartbeat(deps, stop.signal)];
 
   const shutdown = createShutdown({
     log,
@@ -86,13 +108,14 @@ async function main(): Promise<void> {
         timeoutMs: 3_000,
         run: async () => {
           stop.abort();
-          await Promise.all([sealing, jobs.finish()]);
+          await Promise.all([...background, jobs.finish()]);
         },
       },
       {
         name: "close database",
         timeoutMs: 3_000,
         run: async () => {
+          await metricsServer?.stop(true);
           await boss.stop({ graceful: false });
           await Promise.all([replica?.close(), exportSql.end({ timeout: 1 }), sql.end({ timeout: 1 })]);
         },

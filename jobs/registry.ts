@@ -105,6 +105,7 @@ async function work<Name extends JobName>(
       await done;
     } catch (error) {
       if (job.retryCount >= job.retryLimit && !deps.shutdownSignal.aborted) {
+        deps.metrics.jobsGivenUp.inc({ queue: name });
         deps.log.error(
           { event: "job.given_up", job: name, jobId: job.id, err: error },
           "a job failed for good",

@@ -11,6 +11,7 @@ import { findUnmailedExportJob, lockExportMail, markExportJobMailed } from "../s
 import { type Boss, completeJob } from "../sql/queue.ts";
 import { exportReadyMessage } from "./export_ready_message.ts";
 import { MailError, type Mailer, type MailMessage } from "./mail.ts";
+import type { RunnerMetrics } from "./runner_metrics.ts";
 import type { StoreOwner } from "./store_owner.ts";
 
 export interface MailDeps {
@@ -23,6 +24,7 @@ export interface MailDeps {
   owner: StoreOwner;
   mailer: Mailer;
   log: Log;
+  metrics: RunnerMetrics;
   /** Aborted when the process cannot wait for a mail server any longer. */
   shutdownSignal: AbortSignal;
 }
@@ -96,14 +98,16 @@ async function compose(
 
 /** False when the server will never take it, which is logged and over; throws when it may later. */
 async function isTaken(deps: MailDeps, job: ExportJobRow, message: MailMessage): Promise<boolean> {
-  const { mailer, log, shutdownSignal } = deps;
+  const { mailer, log, metrics, shutdownSignal } = deps;
   const userId = job.requestedBy;
   try {
     await mailer.send(message, shutdownSignal);
+    metrics.mails.inc({ result: "sent" });
     log.info({ event: "export_mail.sent", userId }, "sent the mail that an export is ready");
     return true;
   } catch (error) {
     const isRefusal = error instanceof MailError && error.isRefusal;
+    metrics.mails.inc({ result: isRefusal ? "rejected" : "failed" });
     const event = isRefusal ? "export_mail.refused" : "export_mail.failed";
     log.warn({ event, userId, err: error }, "a mail was not sent");
     if (isRefusal) return false;

@@ -97,6 +97,7 @@ async function signInWith(deps: AuthDeps, body: typeof LoginBody.static, context
   const attempt = await deps.loginLimit.take(context, body.email);
   const verdict = await checkPassword(deps, body, attempt);
   const session = verdict.ok ? await signIn(deps, verdict.user, context) : null;
+  deps.metrics.signIns.inc({ result: session ? "succeeded" : "failed" });
   if (verdict.ok && session) return { session, user: verdict.user };
   deps.auditFailure(context, verdict.user?.id ?? null);
   throw wrongPair();

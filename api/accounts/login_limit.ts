@@ -21,6 +21,7 @@ import type { Sql } from "../../sql/connection/pool.ts";
 import { rateLimited, rateLimitHeaders } from "../http/rate_limit.ts";
 import { signInNetworkOf } from "../http/request_address.ts";
 import type { RequestContext } from "../http/request_context.ts";
+import type { Metrics } from "../monitoring/metrics.ts";
 
 /** Idle rows that one attempt takes away: more than it can add. */
 const CLEANUP_ROWS = 10;
@@ -41,11 +42,12 @@ export interface LoginLimit {
 export interface LoginLimitDeps {
   sql: Sql;
   config: Config;
+  metrics: Pick<Metrics, "rateLimited">;
   /** Milliseconds since the epoch. */
   now: () => number;
 }
 
-export function createLoginLimit({ sql, config, now }: LoginLimitDeps): LoginLimit {
+export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps): LoginLimit {
   const limit = config.rateLimitLoginPerMinute;
   /** Until when a subject is refused without asking the database. */
   const refusedUntil = new LRUCache<string, number>({ max: MAX_REFUSED });
@@ -54,6 +56,7 @@ export function createLoginLimit({ sql, config, now }: LoginLimitDeps): LoginLim
     const state = { limit, remaining: 0, resetAt, allowed: false };
     // This limit's numbers, and not those of requests in general, say why the answer is 429.
     Object.assign(context.answerHeaders, rateLimitHeaders(state));
+    metrics.rateLimited.inc({ kind: "sign_in" });
     throw rateLimited(state, now());
   }
 

@@ -1,26 +1,33 @@
-/** What Prometheus is told of exports. */
+/** Prometheus metrics of exports. */
 import { Counter, Gauge, type Registry } from "prom-client";
+import type { CutReason } from "../http/response/stream_watch.ts";
 import type { Semaphore } from "../http/semaphore.ts";
 
+/** Why a response broke off: a rule of the service, or a failure. */
+const CUT_REASONS: readonly (CutReason | "failed")[] = [
+  "lasted_too_long",
+  "reader_too_slow",
+  "access_ended",
+  "failed",
+];
+
 export interface ExportMetrics {
-  /** Bytes of files that were handed to clients, after compression. */
+  /** Bytes of files handed to clients, after compression. */
   bytes: Counter<"kind" | "format">;
-  /** Rows of files that were sent whole. */
+  /** Rows of files that were sent completely. */
   rows: Counter<"kind" | "format">;
-  /** Files that were broken off by the service, by the reason. */
+  /** Files that broke off, by reason. */
   cut: Counter<"reason">;
-  /** Snapshots that exports were read from, by the server that gave them: primary or replica. */
+  /** Snapshots that exports read, by database: primary or replica. */
   snapshots: Counter<"database">;
-  /** How far the newest settled instant lies back; open transactions of others hold it. */
-  watermarkLagSeconds: Gauge;
 }
 
-/** Makes the metrics of exports and registers them; the slots are read when somebody asks. */
+/** Creates and registers the metrics of exports. The slots are read at each scrape. */
 export function createExportMetrics(registry: Registry, slots: Semaphore): ExportMetrics {
   const registers = [registry];
   new Gauge({
     name: "export_stream_slots_in_use",
-    help: "Exports that are streaming now",
+    help: "Exports that are streaming",
     registers,
     collect() {
       this.set(slots.used);
@@ -28,13 +35,13 @@ export function createExportMetrics(registry: Registry, slots: Semaphore): Expor
   });
   new Gauge({
     name: "export_stream_slots",
-    help: "Exports that may stream at once",
+    help: "Exports that can stream at the same time",
     registers,
     collect() {
       this.set(slots.limits.max);
     },
   });
-  return {
+  const metrics: ExportMetrics = {
     bytes: new Counter({
       name: "export_bytes_total",
       help: "Bytes of exports handed to clients, after compression",
@@ -43,26 +50,23 @@ export function createExportMetrics(registry: Registry, slots: Semaphore): Expor
     }),
     rows: new Counter({
       name: "export_rows_total",
-      help: "Rows of exports that were sent whole",
+      help: "Rows of exports that were sent completely",
       labelNames: ["kind", "format"],
       registers,
     }),
     cut: new Counter({
       name: "export_streams_cut_total",
-      help: "Exports and downloads that the service broke off, by the reason",
+      help: "Exports and downloads that broke off before their end, by reason",
       labelNames: ["reason"],
       registers,
     }),
     snapshots: new Counter({
       name: "export_snapshots_total",
-      help: "Snapshots that exports were read from, by the server that gave them: primary or replica",
+      help: "Snapshots that exports read, by database: primary or replica",
       labelNames: ["database"],
       registers,
     }),
-    watermarkLagSeconds: new Gauge({
-      name: "export_watermark_lag_seconds",
-      help: "Age of the cutoff of the latest export without as_of",
-      registers,
-    }),
   };
+  for (const reason of CUT_REASONS) metrics.cut.inc({ reason }, 0);
+  return metrics;
 }

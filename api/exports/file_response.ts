@@ -60,6 +60,7 @@ export async function fileResponse(
     onEnd: async (end) => {
       await opened.close();
       if (end.outcome === "cut") metrics.cut.inc({ reason: end.reason });
+      if (end.outcome === "failed") metrics.cut.inc({ reason: "failed" });
       if (end.outcome === "complete") metrics.rows.inc(labels, file.totalRows);
       endStream({ ...end, bytes: sent.bytes });
     },

@@ -1,64 +1,79 @@
-/** What Prometheus is told of background jobs. Read from the database: each process tells the whole service's. */
-import { Gauge, type Registry } from "prom-client";
+/** Prometheus metrics of background jobs. They are in the database: each API process reports those of the whole service. */
+import type { Registry } from "prom-client";
 import { JOB_NAMES } from "../../shared/jobs.ts";
+import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../../shared/process/log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { DEPTH_STATES, listQueueDepths, listRecentBuilds } from "../../sql/exports/job_metrics.ts";
+import { countJobRunners } from "../../sql/job_runners.ts";
 
 const QUANTILES = ["0.5", "0.95", "1"] as const;
 
-/** Registers the metrics; they are read when somebody asks, and left out while the database is away. */
+/** Registers the gauges. They have no samples while the database is down. */
 export function registerJobMetrics(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
-  /** What `read` throws must not take the other metrics with it. */
-  function register<Label extends string>(
-    options: { name: string; help: string; labelNames: Label[] },
-    read: (gauge: Gauge<Label>) => Promise<void>,
-  ): void {
-    new Gauge({
-      ...options,
-      registers: [registry],
-      async collect() {
-        this.reset();
-        await read(this).catch((error) =>
-          log.warn({ err: error }, "cannot read the metrics of background jobs"),
-        );
+  registerQueueMetrics(registry, { sql, log });
+  registerMeasuredGauges(
+    { registry, log },
+    [{ name: "job_runners", help: "Job runners that were alive in the last 30 seconds" }],
+    async () => [[{ labels: {}, value: await countJobRunners(sql) }]],
+  );
+  registerBuildMetrics(registry, { sql, log });
+}
+
+function registerQueueMetrics(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
+  registerMeasuredGauges<"queue" | "state">(
+    { registry, log },
+    [
+      {
+        name: "job_queue_depth",
+        help: "Background jobs that wait, wait for a retry, run, or were given up",
+        labelNames: ["queue", "state"],
       },
-    });
-  }
-  register(
-    {
-      name: "job_queue_depth",
-      help: "Background jobs that wait, wait to be tried again, run, or were given up",
-      labelNames: ["queue", "state"],
-    },
-    async (gauge) => {
+      {
+        name: "job_queue_oldest_seconds",
+        help: "How long the oldest due background job has waited for a job runner; 0 if none waits",
+        labelNames: ["queue"],
+      },
+    ],
+    async () => {
       const rows = await listQueueDepths(sql, JOB_NAMES);
-      for (const queue of JOB_NAMES) for (const state of DEPTH_STATES) gauge.set({ queue, state }, 0);
-      for (const { queue, state, entries } of rows) gauge.set({ queue, state }, entries);
+      const depths = JOB_NAMES.flatMap((queue) =>
+        DEPTH_STATES.map((state) => {
+          const row = rows.find((found) => found.queue === queue && found.state === state);
+          return { labels: { queue, state }, value: row?.entries ?? 0 };
+        }),
+      );
+      const ages = JOB_NAMES.map((queue) => {
+        const waits = rows.flatMap((row) => (row.queue === queue ? (row.oldestSeconds ?? 0) : []));
+        return { labels: { queue }, value: Math.max(0, ...waits) };
+      });
+      return [depths, ages];
     },
   );
-  register(
-    {
-      name: "export_jobs_finished_last_day",
-      help: "Organization exports that ended in the last 24 hours, by result: ready or the error code",
-      labelNames: ["result"],
-    },
-    async (gauge) => {
-      for (const { result, jobs } of await listRecentBuilds(sql)) gauge.set({ result }, jobs);
-    },
-  );
-  register(
-    {
-      name: "export_job_duration_seconds",
-      help: "Time from queueing to the end of organization exports that ended in the last 24 hours",
-      labelNames: ["result", "quantile"],
-    },
-    async (gauge) => {
-      for (const { result, seconds } of await listRecentBuilds(sql)) {
-        for (const [index, quantile] of QUANTILES.entries()) {
-          gauge.set({ result, quantile }, seconds[index] ?? 0);
-        }
-      }
+}
+
+function registerBuildMetrics(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
+  registerMeasuredGauges<"result" | "quantile">(
+    { registry, log },
+    [
+      {
+        name: "export_jobs_finished_last_day",
+        help: "Organization exports that ended in the last 24 hours, by result: ready or the error code",
+        labelNames: ["result"],
+      },
+      {
+        name: "export_job_duration_seconds",
+        help: "Time from queueing to the end of organization exports that ended in the last 24 hours",
+        labelNames: ["result", "quantile"],
+      },
+    ],
+    async () => {
+      const rows = await listRecentBuilds(sql);
+      const counts = rows.map(({ result, jobs }) => ({ labels: { result }, value: jobs }));
+      const durations = rows.flatMap(({ result, seconds }) =>
+        QUANTILES.map((quantile, index) => ({ labels: { result, quantile }, value: seconds[index] ?? 0 })),
+      );
+      return [counts, durations];
     },
   );
 }

@@ -14,7 +14,6 @@ import {
 } from "../../sql/exports/jobs.ts";
 import { type Boss, enqueueJob } from "../../sql/queue.ts";
 import type { Caller } from "../http/caller.ts";
-import type { ExportMetrics } from "./export_metrics.ts";
 import type { JobRequest } from "./job_body.ts";
 import { requireWatermark } from "./require_watermark.ts";
 
@@ -26,7 +25,6 @@ export interface JobDeps {
   sql: Pool;
   boss: Boss;
   log: Log;
-  metrics: ExportMetrics;
 }
 
 export interface QueuedExport {

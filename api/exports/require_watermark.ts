@@ -10,7 +10,6 @@ import {
   type WatermarkResult,
 } from "../../sql/exports/settled_watermark.ts";
 import { refuseInput } from "../http/validation_problems.ts";
-import type { ExportMetrics } from "./export_metrics.ts";
 
 const RETRY_WATERMARK_SECONDS = 10;
 /** An older watermark is logged: a transaction was probably left open. */
@@ -20,7 +19,6 @@ export interface WatermarkDeps {
   config: Pick<Config, "exportIgnoreApplications">;
   sql: Pool;
   log: Log;
-  metrics: ExportMetrics;
 }
 
 /**
@@ -56,10 +54,9 @@ function isBlind(blockers: readonly WatermarkBlocker[]): boolean {
   return blockers.some(({ pid, transactionStart }) => pid !== NO_SESSION && transactionStart === null);
 }
 
-/** Reports the sessions that hold back the watermark in the log and metrics (docs/watermark.md). */
+/** Logs the sessions that hold back the watermark (docs/watermark.md). */
 function report(deps: WatermarkDeps, result: WatermarkResult, isChosen: boolean): void {
   const lagMs = result.ok && isChosen ? Math.max(0, Date.now() - Date.parse(result.asOf)) : 0;
-  if (result.ok && isChosen) deps.metrics.watermarkLagSeconds.set(lagMs / 1000);
   const isUnsettled = !result.ok && result.reason === "unsettled";
   if (!isUnsettled && lagMs < NOTEWORTHY_LAG_MS) return;
   const { blockers } = result;

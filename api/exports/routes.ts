@@ -19,6 +19,7 @@ import { jobDownloadRoutes } from "./job_download.ts";
 import { registerJobMetrics } from "./job_metrics.ts";
 import { jobRoutes } from "./job_routes.ts";
 import type { ExportDeps } from "./open_export.ts";
+import { registerWatermarkMetrics } from "./watermark_metrics.ts";
 
 export function exportRoutes(deps: {
   config: Config;
@@ -38,6 +39,8 @@ export function exportRoutes(deps: {
   const maxMs = config.exportStreamMaxMinutes * 60_000;
   const streamRules = { ...STREAM_RULES, maxMs, ...deps.streamRules };
   registerJobMetrics(deps.metrics.registry, { sql, log });
+  const ignoredApplications = config.exportIgnoreApplications;
+  registerWatermarkMetrics(deps.metrics.registry, { sql, log, ignoredApplications });
   const lanes = new ExportLanes({ pool: exportSql, control: sql, max: EXPORT_LANES_MAX, log });
   const exportDeps: ExportDeps = { config, sql, exportSql, lanes, replica, log, slots, streamRules, metrics };
   return new Elysia()
@@ -46,5 +49,5 @@ export function exportRoutes(deps: {
     .use(estimateRoutes(exportDeps))
     .use(datasetRoutes(exportDeps))
     .use(jobDownloadRoutes({ sql, log, metrics, slots, streamRules, store }))
-    .use(jobRoutes({ config, sql, boss, log, metrics }));
+    .use(jobRoutes({ config, sql, boss, log }));
 }

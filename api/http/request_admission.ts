@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { hashSecret } from "../accounts/credentials.ts";
+import type { Metrics, RateLimitKind } from "../monitoring/metrics.ts";
 import { type Authenticate, unauthorized } from "./authenticate.ts";
 import { createRateLimiter, type RateLimitState, rateLimited, rateLimitHeaders } from "./rate_limit.ts";
 import type { RequestContext } from "./request_context.ts";
@@ -28,6 +29,7 @@ export interface Admission {
 export interface AdmissionDeps {
   config: Config;
   authenticate: Authenticate;
+  metrics: Pick<Metrics, "rateLimited">;
   /** Milliseconds since the epoch. */
   now: () => number;
 }
@@ -49,23 +51,25 @@ function toAuthorization(tokens: readonly string[]): string {
  * from the API.
  */
 export function createAdmission(deps: AdmissionDeps): Admission {
-  const { authenticate, config, now } = deps;
+  const { authenticate, config, metrics, now } = deps;
   const users = createRateLimiter({ limit: config.rateLimitUserPerMinute, now });
   const addresses = createRateLimiter({ limit: config.rateLimitAnonymousPerMinute, now });
   const pageAddresses = createRateLimiter({ limit: config.rateLimitAnonymousPerMinute, now });
   /** Hashes of credentials that have worked here. From an address over its limit, any other is taken for a guess. */
   const proven = new LRUCache<string, true>({ max: MAX_PROVEN });
 
-  function apply(context: RequestContext, state: RateLimitState): void {
+  function apply(context: RequestContext, kind: RateLimitKind, state: RateLimitState): void {
     Object.assign(context.answerHeaders, rateLimitHeaders(state));
-    if (!state.allowed) throw rateLimited(state, now());
+    if (state.allowed) return;
+    metrics.rateLimited.inc({ kind });
+    throw rateLimited(state, now());
   }
 
   /** As `authenticate`, but asks the database about no guess of an address over its limit. */
   async function authenticateWithin(authorization: string | null, context: RequestContext): Promise<void> {
     if (authorization === null) return;
     const hash = hashSecret(authorization).toString("latin1");
-    if (!proven.has(hash)) apply(context, addresses.peek(context.network));
+    if (!proven.has(hash)) apply(context, "address", addresses.peek(context.network));
     try {
       context.caller = await authenticate(authorization);
       proven.set(hash, true);
@@ -88,7 +92,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
         if (context.usesCookie && error.code === "UNAUTHORIZED") {
           context.answerHeaders["Set-Cookie"] = clearedSessionCookie(config);
         }
-        apply(context, addresses.take(context.network));
+        apply(context, "address", addresses.take(context.network));
       }
       throw error;
     }
@@ -100,8 +104,9 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       Object.assign(context.answerHeaders, rateLimitHeaders(addresses.peek(context.network)));
       await identify(headers, context, !looksPastCookie);
       const { caller } = context;
-      apply(context, caller ? users.take(caller.userId) : addresses.take(context.network));
+      if (caller) apply(context, "user", users.take(caller.userId));
+      else apply(context, "address", addresses.take(context.network));
     },
-    admitAddress: (context) => apply(context, pageAddresses.take(context.network)),
+    admitAddress: (context) => apply(context, "page", pageAddresses.take(context.network)),
   };
 }

@@ -2,11 +2,11 @@
 import { Gauge, type Registry } from "prom-client";
 import { readArtifactOwner } from "../../shared/artifacts/owner.ts";
 import type { ArtifactStore } from "../../shared/artifacts/store.ts";
+import { shareFor } from "../../shared/monitoring/share_for.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { ensureInstallation } from "../../sql/installation.ts";
-import { shareFor } from "./share_for.ts";
 
 /** How long a result is reused. */
 const FRESH_MS = 5_000;

@@ -2,19 +2,12 @@
 import { Elysia, t } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
-import { maySeeSessions } from "../../sql/exports/harmless_sessions.ts";
-import { readSchemaState } from "../../sql/schema_state.ts";
+import type { DatabaseStatus } from "../../sql/monitoring/readiness.ts";
 import { access, notCounted } from "../http/access.ts";
 import { failsWith } from "../openapi/types.ts";
 import type { ArtifactStatus } from "./artifact_status.ts";
-import { shareFor } from "./share_for.ts";
 
-/** A database that takes longer counts as down. */
-const CHECK_TIMEOUT_MS = 2_000;
-/** How long the result of a check is reused: probes are not rate limited. */
-const CHECK_FRESH_MS = 1_000;
 /** How long a probe waits for the artifact store. Many load balancers give up after one second. */
 const ARTIFACTS_WAIT_MS = 300;
 
@@ -57,7 +50,7 @@ const Ready = t.Object(
 );
 
 export interface HealthDeps {
-  sql: Pool;
+  checkDatabase: () => Promise<DatabaseStatus>;
   /** Does not affect readiness. */
   replica: Replica | null;
   /** Does not affect readiness: only new organization exports depend on it. */
@@ -78,33 +71,27 @@ function notReady(checks: Readonly<Record<string, Check>>, cause?: unknown): Api
 }
 
 /**
- * Creates the readiness check: the database answers and has every migration that this process knows. It returns problems
- * that do not prevent serving.
+ * Creates the readiness check: the database responds and has every migration that this process knows. It returns problems
+ * that do not prevent serving, or throws SERVICE_UNAVAILABLE.
  */
-function createReadiness(deps: HealthDeps): () => Promise<{ watermark?: "blind" }> {
-  // Migrations are never reverted, so they need no second check.
-  let isCurrent = false;
-  let isBlind = false;
-  const checkDatabase = shareFor(CHECK_FRESH_MS, async () => {
-    try {
-      isBlind = !(await withTimeout(maySeeSessions(deps.sql), CHECK_TIMEOUT_MS));
-      isCurrent ||= (await withTimeout(readSchemaState(deps.sql), CHECK_TIMEOUT_MS)).pending.length === 0;
-    } catch (error) {
-      throw notReady({ database: "down" }, error);
-    }
-    if (!isCurrent) throw notReady({ database: "ok", migrations: "pending" });
-  });
+function createReadiness(deps: HealthDeps): () => Promise<typeof Ready.static.data> {
+  const findArtifactProblem = createArtifactProblemCheck(deps);
   return async () => {
     if (deps.shutdownSignal.aborted) throw notReady({ process: "leaving" });
-    await checkDatabase();
-    return isBlind ? { watermark: "blind" } : {};
+    const database = await deps.checkDatabase();
+    if (!database.isUsable) throw notReady(database.checks, database.cause);
+    return {
+      status: "ready",
+      ...replicaStatus(deps),
+      ...(database.isBlind ? { watermark: "blind" } : {}),
+      ...(await findArtifactProblem()),
+    };
   };
 }
 
 /** Returns both probes, which need no credential and are not rate limited. */
 export function healthRoutes(deps: HealthDeps) {
-  const checkReadiness = createReadiness(deps);
-  const findArtifactProblem = createArtifactProblemCheck(deps);
+  const checkReady = createReadiness(deps);
   return new Elysia({ prefix: "/health" })
     .use(access)
     .get("/live", () => ({ data: { status: "live" as const } }), {
@@ -118,35 +105,21 @@ export function healthRoutes(deps: HealthDeps) {
         ...notCounted(),
       },
     })
-    .get(
-      "/ready",
-      async () => {
-        const found = await checkReadiness();
-        return {
-          data: {
-            status: "ready" as const,
-            ...replicaStatus(deps),
-            ...found,
-            ...(await findArtifactProblem()),
-          },
-        };
+    .get("/ready", async () => ({ data: await checkReady() }), {
+      publicAccess: true,
+      response: { 200: Ready },
+      detail: {
+        tags: [OPERATIONS_TAG],
+        operationId: "getReadiness",
+        summary: "Readiness probe",
+        description:
+          "Ready means that the database answers and has every migration, and that the process is not shutting down. " +
+          "The database is checked at most once a second. If another database owns the artifact store, the response " +
+          "says so with status 200, because only new organization exports are affected.",
+        ...notCounted(),
+        ...failsWith(["SERVICE_UNAVAILABLE", { checks: { database: "down" } }]),
       },
-      {
-        publicAccess: true,
-        response: { 200: Ready },
-        detail: {
-          tags: [OPERATIONS_TAG],
-          operationId: "getReadiness",
-          summary: "Readiness probe",
-          description:
-            "Ready means that the database answers and has every migration, and that the process is not shutting down. " +
-            "The database is checked at most once a second. If another database owns the artifact store, the response " +
-            "says so with status 200, because only new organization exports are affected.",
-          ...notCounted(),
-          ...failsWith(["SERVICE_UNAVAILABLE", { checks: { database: "down" } }]),
-        },
-      },
-    );
+    });
 }
 
 /** Creates the check of the artifact store. It returns the last known status if the storage does not answer in time. */

@@ -9,12 +9,14 @@ export interface ServiceProcess {
   entry: string;
   /** Answers 200 once the process is ready; null for a process without HTTP. */
   readyPath: string | null;
+  /** Added to METRICS_PORT: here the processes share a machine. */
+  metricsPortOffset: number;
 }
 
 export const SERVICE_PROCESSES: readonly ServiceProcess[] = [
-  { name: "api", entry: "api/main.ts", readyPath: "/health/ready" },
-  { name: "jobs", entry: "jobs/main.ts", readyPath: null },
-  { name: "catalog-sync", entry: "catalog-sync/main.ts", readyPath: null },
+  { name: "api", entry: "api/main.ts", readyPath: "/health/ready", metricsPortOffset: 0 },
+  { name: "jobs", entry: "jobs/main.ts", readyPath: null, metricsPortOffset: 1 },
+  { name: "catalog-sync", entry: "catalog-sync/main.ts", readyPath: null, metricsPortOffset: 2 },
 ];
 
 const READY_TIMEOUT_MS = 30_000;
@@ -45,6 +47,11 @@ async function waitUntilReady(child: Child, url: string): Promise<void> {
   const settled = await pollUntil(check, { timeoutMs: READY_TIMEOUT_MS, intervalMs: READY_POLL_MS });
   if (child.hasExited()) throw new Error(`Cannot start ${child.name}: ${describeExit(await child.exited)}`);
   if (!settled) throw new Error(`Cannot start ${child.name}: not ready after ${READY_TIMEOUT_MS / 1000} s`);
+}
+
+/** Returns the METRICS_PORT of a process. Port 0 stays 0: each process takes a free one. */
+export function metricsPortOf({ metricsPortOffset }: ServiceProcess, metricsPort: number): number {
+  return metricsPort === 0 ? 0 : metricsPort + metricsPortOffset;
 }
 
 /** Starts a process and waits until it is ready; throws with its last lines when it ends before. */

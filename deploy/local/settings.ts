@@ -8,6 +8,9 @@ export interface StackSettings {
   host: string;
   port: number;
   publicUrl: string;
+  metricsHost: string;
+  /** Of the first process; null if metrics have no port of their own. */
+  metricsPort: number | null;
   /** Absolute. */
   dataDirectory: string;
   /** Null: start the embedded PostgreSQL. */
@@ -30,6 +33,14 @@ export async function readStackSettings(root: string, env: NodeJS.ProcessEnv): P
     result = readConfig({ ...given, PORT: String(port) });
   }
   if (!result.ok) throw new StartRefusal(result.problems.join("\n"));
-  const { host, port, publicUrl, dataDir } = result.config;
-  return { host, port, publicUrl, dataDirectory: resolve(root, dataDir), databaseUrl };
+  const { host, port, publicUrl, metricsHost, metricsPort, dataDir } = result.config;
+  return {
+    host,
+    port,
+    publicUrl,
+    metricsHost,
+    metricsPort,
+    dataDirectory: resolve(root, dataDir),
+    databaseUrl,
+  };
 }

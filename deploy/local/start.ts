@@ -10,7 +10,7 @@ import { OWNER_ROLE, RUNTIME_ROLE } from "./postgres_roles.ts";
 import { elapsed } from "./progress.ts";
 import { StartRefusal } from "./refusal.ts";
 import { runBun } from "./run_bun.ts";
-import { launchProcess, SERVICE_PROCESSES } from "./service_processes.ts";
+import { launchProcess, metricsPortOf, SERVICE_PROCESSES } from "./service_processes.ts";
 import { readStackSettings, type StackSettings } from "./settings.ts";
 import { type Child, describeExit, openSupervisor, type Supervisor } from "./supervisor.ts";
 import { pollUntil, untilAborted } from "./wait.ts";
@@ -19,6 +19,7 @@ import { pollUntil, untilAborted } from "./wait.ts";
 const ABANDONED_PORT_MS = 30_000;
 
 const DATABASE_POLL_MS = 500;
+const MAX_PORT = 65_535;
 
 export interface StartOptions extends Command {
   stdout: NodeJS.WriteStream;
@@ -55,6 +56,22 @@ async function requireFreePort({ settings, progress, wasAbandoned }: Stack): Pro
   }
   const problem = await findProblem();
   if (problem) throw new StartRefusal(`${problem}. Set HOST or PORT to listen elsewhere.`);
+  await requireFreeMetricsPorts(settings);
+}
+
+/** Refuses if METRICS_PORT or one of the two ports after it is taken: each process listens on one of them. */
+async function requireFreeMetricsPorts({ metricsHost, metricsPort }: StackSettings): Promise<void> {
+  if (metricsPort === null) return;
+  for (const service of SERVICE_PROCESSES) {
+    const port = metricsPortOf(service, metricsPort);
+    const problem =
+      port > MAX_PORT ? `Cannot listen on port ${port}` : await findListenProblem(metricsHost, port);
+    if (problem) {
+      throw new StartRefusal(
+        `${problem}. Metrics of ${service.name} need it; set METRICS_PORT to listen elsewhere.`,
+      );
+    }
+  }
 }
 
 /** Starts the embedded database, or takes the one of DATABASE_URL, whose only role also migrates. */
@@ -95,7 +112,16 @@ async function launchAll(stack: Stack, env: NodeJS.ProcessEnv): Promise<Child[]>
     // A terminal stays readable; a pipe gets what `docker logs` and systemd expect.
     const logPath = stdout.isTTY ? join(settings.dataDirectory, "logs", `${service.name}.log`) : null;
     const onNotice = (notice: string) => void stderr.write(`${notice}\n`);
-    const options = { supervisor, root, env, baseUrl: toBaseUrl(settings), logPath, onNotice };
+    const { metricsPort } = settings;
+    const own = metricsPort === null ? {} : { METRICS_PORT: String(metricsPortOf(service, metricsPort)) };
+    const options = {
+      supervisor,
+      root,
+      env: { ...env, ...own },
+      baseUrl: toBaseUrl(settings),
+      logPath,
+      onNotice,
+    };
     started.push(await progress.step(`Starting ${service.name}`, () => launchProcess(service, options)));
   }
   return started;

@@ -63,6 +63,9 @@ export interface Config {
   trustProxy: boolean;
   /** How long the API still accepts requests after SIGTERM while readiness is 503. */
   shutdownDelaySeconds: number;
+  metricsHost: string;
+  /** Where this process serves metrics and health; null: the API serves them on `port`, other processes do not. */
+  metricsPort: number | null;
   logLevel: string;
 }
 
@@ -174,6 +177,8 @@ function toConfig(env: Environment): Config {
     rateLimitLoginPerMinute: env.RATE_LIMIT_LOGIN_PER_MINUTE,
     trustProxy: env.TRUST_PROXY,
     shutdownDelaySeconds: env.SHUTDOWN_DELAY_SECONDS,
+    metricsHost: env.METRICS_HOST,
+    metricsPort: env.METRICS_PORT ?? null,
     logLevel: env.LOG_LEVEL,
   };
 }

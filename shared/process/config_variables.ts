@@ -223,6 +223,14 @@ export const Environment = Type.Object({
     maximum: 300,
     description: "seconds that the API still accepts requests after SIGTERM",
   }),
+  METRICS_HOST: Type.String({
+    default: "127.0.0.1",
+    minLength: 1,
+    description: "address of METRICS_PORT",
+  }),
+  METRICS_PORT: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 65_535, description: "port of metrics and health" }),
+  ),
   LOG_LEVEL: Type.Union(
     ["fatal", "error", "warn", "info", "debug", "trace", "silent"].map((level) => Type.Literal(level)),
     { default: "info", description: "fatal, error, warn, info, debug, trace or silent" },

@@ -7,7 +7,7 @@ import { onStdinEnd } from "./stdin_end.ts";
 export type Host = Pick<NodeJS.Process, "env" | "stdin" | "stderr" | "exit" | "on">;
 
 /** Prints each problem on a line of its own and exits with code 1. */
-export function exitWithProblems(host: Host, ...problems: readonly string[]): never {
+function exitWithProblems(host: Host, ...problems: readonly string[]): never {
   for (const problem of problems) host.stderr.write(`${redactSecrets(problem)}\n`);
   return host.exit(1);
 }
@@ -16,6 +16,21 @@ export function exitWithProblems(host: Host, ...problems: readonly string[]): ne
 export function readConfigOrExit(host: Host): Config {
   const result = readConfig(host.env);
   return result.ok ? result.config : exitWithProblems(host, ...result.problems);
+}
+
+/** Starts to listen, or exits if the port is taken or not allowed. */
+export function listenOrExit(
+  host: Host,
+  at: { host: string; port: number },
+  listen: () => Bun.Server<undefined>,
+): Bun.Server<undefined> {
+  try {
+    return listen();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : error;
+    const reason = code === "EADDRINUSE" ? "the port is taken" : code;
+    return exitWithProblems(host, `Cannot listen on ${at.host}:${at.port}: ${reason}`);
+  }
 }
 
 /** Returns the result of `start`, or exits with its error. */

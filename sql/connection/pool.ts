@@ -88,6 +88,18 @@ export function openSession(pool: Pool): Pool {
   return postgres(options as unknown as postgres.Options<Record<string, never>>) as unknown as Pool;
 }
 
+export interface PoolUsage {
+  /** Connections that run a query or a transaction, or are being opened for one. */
+  inUse: number;
+  /** Queries and transactions that wait for a connection. */
+  waiting: number;
+}
+
+/** Returns how busy a pool is. The driver tells it by our patch. */
+export function readPoolUsage(pool: Pool): PoolUsage {
+  return (pool as unknown as { usage(): PoolUsage }).usage();
+}
+
 /** True when `error` is the named constraint saying no. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof postgres.PostgresError && error.constraint_name === constraint;

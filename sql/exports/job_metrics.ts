@@ -1,4 +1,4 @@
-/** What there is to measure of background jobs: it is in the database, so every process sees the same. */
+/** Measurements of background jobs. They are in the database, so every process reads the same. */
 import type { ExportJobErrorCode } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
@@ -6,32 +6,37 @@ export interface QueueDepthRow {
   queue: string;
   state: string;
   entries: number;
+  /** How long the oldest due entry has waited for a job runner; null if none is due. */
+  oldestSeconds: number | null;
 }
 
-/** States of an entry that somebody has yet to deal with; `failed` ones are given up. */
+/** States of an entry that is not done; `failed` ones are given up. */
 export const DEPTH_STATES = ["created", "retry", "active", "failed"] as const;
 
-/** Entries by queue and state, without those that are done with. pg-boss forgets given-up ones after a week. */
+/** Counts entries by queue and state, without completed ones. pg-boss deletes given-up ones after a week. */
 export async function listQueueDepths(
   sql: Sql,
   queues: readonly string[],
 ): Promise<readonly QueueDepthRow[]> {
   return sql<QueueDepthRow[]>`
-    select name as queue, state::text, count(*) as entries
+    select name as queue, state::text, count(*) as entries,
+      extract(epoch from now() - min(start_after) filter (
+        where state in ('created', 'retry') and start_after <= now()
+      ))::float8 as oldest_seconds
     from pgboss.job
     where name = any(${[...queues]}) and state::text = any(${[...DEPTH_STATES]})
     group by name, state`;
 }
 
 export interface RecentBuildsRow {
-  /** `ready`, or why the job failed. */
+  /** `ready`, or the error code. */
   result: "ready" | ExportJobErrorCode;
   jobs: number;
-  /** Seconds from queueing to the end: median, 95 of 100, and the longest. */
+  /** Seconds from queueing to the end: median, 95th percentile and maximum. */
   seconds: [p50: number, p95: number, max: number];
 }
 
-/** Organization exports whose build ended in the last 24 hours, by result. */
+/** Summarizes the organization exports whose build ended in the last 24 hours, by result. */
 export async function listRecentBuilds(sql: Sql): Promise<readonly RecentBuildsRow[]> {
   return sql<RecentBuildsRow[]>`
     select coalesce(error_code, 'ready') as result, count(*) as jobs,

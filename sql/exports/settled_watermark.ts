@@ -107,6 +107,23 @@ export async function settleWatermark(
   throw new Error("Cannot settle a watermark: the observation of sessions ended");
 }
 
+/**
+ * Returns the age in seconds of the oldest open transaction that holds back the cutoff of exports now; 0 if there is none.
+ * Null if the database hides a session that may.
+ */
+export async function measureWatermarkHold(
+  sql: Sql,
+  ignoredApplications: readonly string[],
+): Promise<number | null> {
+  const { observedAt, sessions } = await observe({ sql, ignoredApplications });
+  const open = sessions.filter(({ xactStart, isHidden }) => xactStart !== null || isHidden);
+  const blockers = await excludeHarmless(sql, open);
+  // Prepared transactions have a start, although it is unknown which of them wrote.
+  if (blockers.some(({ pid, isHidden }) => isHidden && pid !== NO_SESSION)) return null;
+  const starts = blockers.flatMap(({ xactStart }) => (xactStart === null ? [] : Date.parse(xactStart)));
+  return starts.length === 0 ? 0 : Math.max(0, Date.parse(observedAt) - Math.min(...starts)) / 1000;
+}
+
 function describeBlocker({ pid, applicationName, isHidden, xactStart }: SessionRow): WatermarkBlocker {
   return { pid, applicationName, transactionStart: isHidden ? null : xactStart };
 }

@@ -36,6 +36,7 @@ const SERVICE_TABLES: readonly string[] = [
   "export_jobs",
   "installation",
   "login_account_attempts",
+  "job_runners",
   "login_attempts",
   "login_waits",
   "model_aliases",

@@ -51,7 +51,7 @@ test("GET /metrics answers without the queue, and says so in the log", async () 
   expect(metrics.has("export_stream_slots")).toBe(true);
   expect([...metrics.keys()].filter((name) => name.startsWith("job_queue_depth"))).toEqual([]);
   expect(app.logLines).toContainEqual(
-    expect.objectContaining({ level: "warn", message: "cannot read the metrics of background jobs" }),
+    expect.objectContaining({ level: "warn", event: "metrics.unreadable", metric: "job_queue_depth" }),
   );
   await app.db.owner`alter schema elsewhere rename to pgboss`;
 });

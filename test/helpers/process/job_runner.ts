@@ -1,7 +1,9 @@
 /** The job runner in the test's process, on the database and the artifact directory of a test's app. */
+import { Registry } from "prom-client";
 import { buildOrgExport } from "../../../jobs/build_org_export.ts";
 import { openMailer } from "../../../jobs/mail.ts";
 import { type JobsDeps, startJobs } from "../../../jobs/registry.ts";
+import { createRunnerMetrics } from "../../../jobs/runner_metrics.ts";
 import { sendExportReady } from "../../../jobs/send_export_ready.ts";
 import { openStoreOwner } from "../../../jobs/store_owner.ts";
 import { openArtifactStore } from "../../../shared/artifacts/open.ts";
@@ -59,6 +61,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
     store,
     owner: openStoreOwner({ sql, store, log }),
     mailer: openMailer(config),
+    metrics: createRunnerMetrics(new Registry()),
     shutdownSignal: stop.signal,
   };
   const jobs = options.isWorking ? await startJobs(deps) : null;

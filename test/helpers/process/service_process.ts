@@ -27,7 +27,7 @@ async function collect(stream: ReadableStream<Uint8Array>, add: (text: string) =
  * command that becomes the one that follows it.
  */
 export function spawnService(
-  folder: "api" | "jobs",
+  folder: "api" | "jobs" | "catalog-sync",
   env: Readonly<Record<string, string>>,
   prefix: readonly string[] = [],
 ): ServiceProcess {

@@ -52,6 +52,8 @@ test("readConfig() has the documented defaults", () => {
       rateLimitLoginPerMinute: 10,
       trustProxy: false,
       shutdownDelaySeconds: 0,
+      metricsHost: "127.0.0.1",
+      metricsPort: null,
       logLevel: "info",
     },
   });

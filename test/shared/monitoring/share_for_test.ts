@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { shareFor } from "../../../api/monitoring/share_for.ts";
+import { shareFor } from "../../../shared/monitoring/share_for.ts";
 
 /** A shared task whose ends the test decides, and a clock that it turns. */
 function createTask() {

@@ -1,0 +1,51 @@
+/** What a job runner counts. */
+import { Counter, type Registry } from "prom-client";
+import { JOB_NAMES } from "../shared/jobs.ts";
+import { EXPORT_JOB_ERROR_CODES } from "../shared/vocabulary.ts";
+
+const MAIL_RESULTS = ["sent", "failed", "rejected"] as const;
+
+export interface RunnerMetrics {
+  /** Builds that ended. */
+  builds: Counter<"result">;
+  /** Attempts that failed and are repeated. */
+  buildRetries: Counter;
+  mails: Counter<"result">;
+  jobsGivenUp: Counter<"queue">;
+}
+
+/** Registers the counters. Each starts at 0 with every label, so that an increase from nothing is visible. */
+export function createRunnerMetrics(registry: Registry): RunnerMetrics {
+  const registers = [registry];
+  const metrics: RunnerMetrics = {
+    builds: new Counter({
+      name: "export_builds_total",
+      help: "Builds of organization exports that ended, by result: ready or the error code",
+      labelNames: ["result"],
+      registers,
+    }),
+    buildRetries: new Counter({
+      name: "export_build_retries_total",
+      help: "Attempts to build an organization export that failed and are repeated",
+      registers,
+    }),
+    mails: new Counter({
+      name: "mails_total",
+      help: "Attempts to send a mail, by result; failed ones are repeated, rejected ones are not",
+      labelNames: ["result"],
+      registers,
+    }),
+    jobsGivenUp: new Counter({
+      name: "jobs_given_up_total",
+      help: "Background jobs that failed in their last attempt",
+      labelNames: ["queue"],
+      registers,
+    }),
+  };
+  for (const result of ["ready", ...EXPORT_JOB_ERROR_CODES.filter((code) => code !== "CANCELED")]) {
+    metrics.builds.inc({ result }, 0);
+  }
+  for (const result of MAIL_RESULTS) metrics.mails.inc({ result }, 0);
+  for (const queue of JOB_NAMES) metrics.jobsGivenUp.inc({ queue }, 0);
+  return metrics;
+}

@@ -1,0 +1,52 @@
+/** Gauges whose values are read at each scrape, from where reading may fail or hang. */
+import { Gauge, type Registry } from "prom-client";
+import type { Log } from "../process/log.ts";
+import { withTimeout } from "../process/with_timeout.ts";
+
+/** Prometheus waits ten seconds for a scrape by default. */
+const READ_TIMEOUT_MS = 2_000;
+
+export interface MeasuredGauge<Label extends string> {
+  name: string;
+  help: string;
+  labelNames?: readonly Label[];
+}
+
+export type Sample<Label extends string> = { labels: Partial<Record<Label, string>>; value: number };
+
+/**
+ * Registers gauges that one call of `read` fills, in the order of `gauges`. They have no samples while `read` fails or takes
+ * longer than 2 s. A scrape does not call `read` while an earlier call is pending, so a silent database gets one query.
+ */
+export function registerMeasuredGauges<Label extends string>(
+  { registry, log }: { registry: Registry; log: Log },
+  gauges: readonly MeasuredGauge<Label>[],
+  read: () => Promise<readonly (readonly Sample<Label>[])[]>,
+): void {
+  let pending: Promise<readonly (readonly Sample<Label>[])[]> | null = null;
+  const readOnce = () => {
+    pending ??= read().finally(() => {
+      pending = null;
+    });
+    return pending;
+  };
+  for (const [index, { name, help, labelNames = [] }] of gauges.entries()) {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        this.reset();
+        // Without labels, `reset` leaves a sample of 0, which would be a measurement.
+        if (labelNames.length === 0) this.remove();
+        try {
+          const samples = await withTimeout(readOnce(), READ_TIMEOUT_MS);
+          for (const { labels, value } of samples[index] ?? []) this.set(labels, value);
+        } catch (error) {
+          log.warn({ event: "metrics.unreadable", metric: name, err: error }, "cannot read a metric");
+        }
+      },
+    });
+  }
+}

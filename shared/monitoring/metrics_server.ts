@@ -1,0 +1,95 @@
+/** The server of METRICS_PORT: metrics and health of one process, for operators. */
+import type { Registry } from "prom-client";
+import type { Config } from "../process/config.ts";
+import { type Host, listenOrExit } from "../process/entry_point.ts";
+import type { Log } from "../process/log.ts";
+import { registerBuildInfo } from "./build_info.ts";
+import { shareFor } from "./share_for.ts";
+
+/** Collecting takes milliseconds and queries the database. */
+const TEXT_FRESH_MS = 1_000;
+/** Closes connections whose client sends or reads nothing. */
+const IDLE_TIMEOUT_SECONDS = 10;
+
+export interface MetricsServerOptions {
+  host: string;
+  /** 0 takes any free port. */
+  port: number;
+  registry: Registry;
+  /** Responds to GET /health/ready. */
+  respondReady: () => Promise<Response>;
+  log: Log;
+}
+
+/** Returns the function that reads the metrics; its result is reused for a second, however many scrapers there are. */
+export function createMetricsReader(registry: Registry): () => Promise<string> {
+  return shareFor(TEXT_FRESH_MS, () => registry.metrics());
+}
+
+/** Serves metrics and health on METRICS_PORT; returns null if it is unset. Ends the process if the port is taken. */
+export function serveMetricsOrExit(
+  host: Host,
+  config: Pick<Config, "metricsHost" | "metricsPort">,
+  given: Pick<MetricsServerOptions, "registry" | "respondReady" | "log">,
+): Bun.Server<undefined> | null {
+  if (config.metricsPort === null) return null;
+  const at = { host: config.metricsHost, port: config.metricsPort };
+  registerBuildInfo(given.registry);
+  const server = listenOrExit(host, at, () => serveMetrics({ ...at, ...given }));
+  given.log.info({ host: at.host, port: server.port }, "serving metrics");
+  return server;
+}
+
+/** Starts the server. Throws with the code `EADDRINUSE` if the port is taken. */
+function serveMetrics(options: MetricsServerOptions): Bun.Server<undefined> {
+  const { host, port, registry, respondReady, log } = options;
+  const readText = createMetricsReader(registry);
+  const pages: Readonly<Record<string, () => Promise<Response>>> = {
+    "/metrics": async () =>
+      new Response(await readText(), { headers: { "Content-Type": registry.contentType } }),
+    "/health/live": async () => Response.json({ data: { status: "live" } }),
+    "/health/ready": respondReady,
+  };
+  return Bun.serve({
+    hostname: host,
+    port,
+    idleTimeout: IDLE_TIMEOUT_SECONDS,
+    development: false,
+    // Bun's default outside development: two processes on one port, each with half of the connections.
+    reusePort: false,
+    maxRequestBodySize: 0,
+    async fetch(request) {
+      const response = await respond(request, pages);
+      response.headers.set("X-Content-Type-Options", "nosniff");
+      response.headers.set("Cache-Control", "no-store");
+      return response;
+    },
+    error: (error) => {
+      log.error({ event: "metrics.failed", err: error }, "cannot serve metrics");
+      return failure(500, "INTERNAL_ERROR", "The metrics could not be read. See the log of the process.");
+    },
+  });
+}
+
+async function respond(
+  request: Request,
+  pages: Readonly<Record<string, () => Promise<Response>>>,
+): Promise<Response> {
+  const path = URL.parse(request.url)?.pathname ?? "";
+  const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+  if (!page)
+    return failure(404, "NOT_FOUND", "Not found. This port serves /metrics, /health/live and /health/ready.");
+  if (request.method === "GET" || request.method === "HEAD") return page();
+  return failure(405, "METHOD_NOT_ALLOWED", "Method not allowed. This path accepts GET, HEAD.", {
+    Allow: "GET, HEAD",
+  });
+}
+
+function failure(
+  status: number,
+  code: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return Response.json({ error: { code, message } }, { status, headers });
+}

@@ -1,0 +1,29 @@
+/** Table `job_runners`: a row per job runner that is alive. */
+import type { Sql } from "./connection/pool.ts";
+
+/** A runner that has not been seen for longer has died or cannot reach the database. */
+const ALIVE_SECONDS = 30;
+
+/** Records that the runner is alive, and deletes the rows of runners that died. */
+export async function upsertJobRunner(sql: Sql, id: string): Promise<void> {
+  await sql`
+    with dead as (
+      delete from job_runners where seen_at < now() - interval '1 day' and id <> ${id}
+    )
+    insert into job_runners (id) values (${id})
+    on conflict (id) do update set seen_at = excluded.seen_at`;
+}
+
+/** Removes a runner that stops. */
+export async function deleteJobRunner(sql: Sql, id: string): Promise<void> {
+  await sql`delete from job_runners where id = ${id}`;
+}
+
+/** Counts the runners that were seen in the last 30 s. */
+export async function countJobRunners(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ runners: number }]>`
+    select count(*) as runners
+    from job_runners
+    where seen_at > now() - make_interval(secs => ${ALIVE_SECONDS})`;
+  return row.runners;
+}

@@ -1,0 +1,70 @@
+/** Whether the database lets a process do its work. */
+import { Gauge, type Registry } from "prom-client";
+import { shareFor } from "../../shared/monitoring/share_for.ts";
+import { withTimeout } from "../../shared/process/with_timeout.ts";
+import type { Pool } from "../connection/pool.ts";
+import { maySeeSessions } from "../exports/harmless_sessions.ts";
+import { readSchemaState } from "../schema_state.ts";
+
+/** A database that takes longer counts as down. */
+const CHECK_TIMEOUT_MS = 2_000;
+/** How long the result of a check is reused: probes are not rate limited. */
+const CHECK_FRESH_MS = 1_000;
+
+export type DatabaseStatus =
+  /** `isBlind`: the database hides other sessions, so exports fail while other roles are connected. */
+  | { isUsable: true; isBlind: boolean }
+  | { isUsable: false; checks: Readonly<Record<string, "ok" | "down" | "pending">>; cause?: unknown };
+
+/** Creates the check: the database responds and has every migration that this process knows. It never throws. */
+export function createDatabaseCheck(sql: Pool): () => Promise<DatabaseStatus> {
+  // Migrations are never reverted, so they need no second check.
+  let isCurrent = false;
+  return shareFor(CHECK_FRESH_MS, async (): Promise<DatabaseStatus> => {
+    try {
+      const isBlind = !(await withTimeout(maySeeSessions(sql), CHECK_TIMEOUT_MS));
+      isCurrent ||= (await withTimeout(readSchemaState(sql), CHECK_TIMEOUT_MS)).pending.length === 0;
+      if (isCurrent) return { isUsable: true, isBlind };
+      return { isUsable: false, checks: { database: "ok", migrations: "pending" } };
+    } catch (cause) {
+      return { isUsable: false, checks: { database: "down" }, cause };
+    }
+  });
+}
+
+/** Creates the response to GET /health/ready of a process without an HTTP API. */
+export function createReadyResponse(deps: {
+  checkDatabase: () => Promise<DatabaseStatus>;
+  /** Aborted when the process shuts down. */
+  shutdownSignal: AbortSignal;
+}): () => Promise<Response> {
+  const notReady = (checks: object): Response =>
+    Response.json(
+      {
+        error: {
+          code: "SERVICE_UNAVAILABLE",
+          message: "This process is not ready. Retry in 5 s.",
+          details: { checks },
+        },
+      },
+      { status: 503, headers: { "Retry-After": "5" } },
+    );
+  return async () => {
+    if (deps.shutdownSignal.aborted) return notReady({ process: "leaving" });
+    const database = await deps.checkDatabase();
+    return database.isUsable ? Response.json({ data: { status: "ready" } }) : notReady(database.checks);
+  };
+}
+
+/** Registers `database_up`, which is checked at each scrape. */
+export function registerDatabaseUp(registry: Registry, check: () => Promise<DatabaseStatus>): void {
+  new Gauge({
+    name: "database_up",
+    help: "1 while the database responds to this process, 0 while it does not",
+    registers: [registry],
+    async collect() {
+      const status = await check();
+      this.set(Number(status.isUsable || status.checks["database"] === "ok"));
+    },
+  });
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { Registry } from "prom-client";
+import { registerMeasuredGauges, type Sample } from "../../../shared/monitoring/measured_gauge.ts";
+import { createLog } from "../../../shared/process/log.ts";
+
+function createGauges(read: () => Promise<readonly (readonly Sample<"kind">[])[]>) {
+  const registry = new Registry();
+  const lines: string[] = [];
+  const log = createLog({
+    level: "info",
+    process: "test",
+    destination: { write: (line) => lines.push(line) },
+  });
+  registerMeasuredGauges<"kind">(
+    { registry, log },
+    [
+      { name: "plain", help: "Without labels" },
+      { name: "labeled", help: "With a label", labelNames: ["kind"] },
+    ],
+    read,
+  );
+  const scrape = async () =>
+    (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return { scrape, lines };
+}
+
+test("one read fills all gauges, and samples of earlier reads are gone", async () => {
+  let reads = 0;
+  const { scrape } = createGauges(async () => {
+    reads += 1;
+    return [[{ labels: {}, value: reads }], [{ labels: { kind: `k${reads}` }, value: reads }]];
+  });
+  expect(await scrape()).toEqual(["plain 1", 'labeled{kind="k1"} 1']);
+  expect(await scrape()).toEqual(["plain 2", 'labeled{kind="k2"} 2']);
+});
+
+test("a read that fails leaves no sample, and the log says why", async () => {
+  let isDown = false;
+  const { scrape, lines } = createGauges(async () => {
+    if (isDown) throw new Error("the database is down");
+    return [[{ labels: {}, value: 7 }], [{ labels: { kind: "a" }, value: 7 }]];
+  });
+  expect(await scrape()).toEqual(["plain 7", 'labeled{kind="a"} 7']);
+  isDown = true;
+  expect(await scrape()).toEqual([]);
+  expect(lines.filter((line) => line.includes("the database is down"))).toHaveLength(2);
+});
+
+test("a read that hangs is not repeated, and its gauges have no sample", async () => {
+  let reads = 0;
+  const { promise, resolve } = Promise.withResolvers<readonly (readonly Sample<"kind">[])[]>();
+  const { scrape } = createGauges(() => {
+    reads += 1;
+    return promise;
+  });
+  expect(await scrape()).toEqual([]);
+  expect(await scrape()).toEqual([]);
+  expect(reads).toBe(1);
+  resolve([[{ labels: {}, value: 1 }], []]);
+  await promise;
+}, 20_000);

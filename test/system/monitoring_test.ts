@@ -1,0 +1,275 @@
+/** What the three processes serve on METRICS_PORT, and what the shipped rules, dashboard and documents make of it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
+import { runCommand } from "../helpers/process/command.ts";
+import { type ServiceProcess, spawnService, untilLogged } from "../helpers/process/service_process.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const PROCESSES = ["api", "jobs", "catalog-sync"] as const;
+type ProcessName = (typeof PROCESSES)[number];
+
+interface Running {
+  service: ServiceProcess;
+  /** Of METRICS_PORT. */
+  url: string;
+}
+
+/** A metric as a document describes it. */
+interface Metric {
+  labels: string[];
+  processes: string[];
+  help: string;
+}
+
+let db: TestDatabase;
+let directory: string;
+/** Of the API's PORT. */
+let apiUrl: string;
+const running = new Map<ProcessName, Running>();
+
+function environment(): Record<string, string> {
+  return {
+    DATABASE_URL: db.url,
+    // No replica, which the metrics say.
+    DATABASE_REPLICA_URL: db.url,
+    DATA_DIR: directory,
+    CATALOG_SOURCE: "bundled",
+    PORT: "0",
+    METRICS_PORT: "0",
+  };
+}
+
+beforeAll(async () => {
+  db = await openTestDatabase();
+  directory = await mkdtemp(join(tmpdir(), "ulr-monitoring-"));
+  for (const name of PROCESSES) {
+    const service = spawnService(name, environment());
+    const { port } = await untilLogged(service, "serving metrics");
+    running.set(name, { service, url: `http://127.0.0.1:${port}` });
+    if (name === "api") {
+      apiUrl = `http://127.0.0.1:${(await untilLogged(service, "listening"))["port"]}`;
+    }
+  }
+}, 60_000);
+
+afterAll(async () => {
+  for (const { service } of running.values()) await service[Symbol.asyncDispose]();
+  await db[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+function urlOf(name: ProcessName): string {
+  return running.get(name)?.url ?? "";
+}
+
+async function scrape(name: ProcessName): Promise<string> {
+  return (await fetch(`${urlOf(name)}/metrics`)).text();
+}
+
+/** The metrics of all processes, `process_*` as one. */
+async function readMetrics(): Promise<Map<string, Metric>> {
+  const metrics = new Map<string, Metric>();
+  for (const name of PROCESSES) {
+    const text = await scrape(name);
+    for (const [, metric = "", help = ""] of text.matchAll(/^# HELP (\S+) (.+)$/gm)) {
+      const key = metric.startsWith("process_") ? "process_*" : metric;
+      const samples = text.matchAll(new RegExp(`^${metric}(?:_bucket|_count|_sum)?\\{(.+)\\} `, "gm"));
+      const labels = [...samples].flatMap(([, list = ""]) =>
+        [...list.matchAll(/(\w+)="/g)].map(([, label = ""]) => label),
+      );
+      const known = metrics.get(key) ?? { labels: [], processes: [], help };
+      metrics.set(key, {
+        labels: [...new Set([...known.labels, ...labels])].filter((label) => label !== "le"),
+        processes: [...new Set([...known.processes, name])],
+        help,
+      });
+    }
+  }
+  return metrics;
+}
+
+describe("METRICS_PORT", () => {
+  test("every process serves metrics, liveness and readiness, and nothing else", async () => {
+    for (const name of PROCESSES) {
+      const statuses: unknown[] = [];
+      for (const [method, path] of [
+        ["GET", "/metrics"],
+        ["HEAD", "/metrics"],
+        ["GET", "/health/live"],
+        ["GET", "/health/ready"],
+        ["POST", "/metrics"],
+        ["DELETE", "/health/ready"],
+        ["GET", "/"],
+        ["GET", "/api/v1/models"],
+        ["GET", "/constructor"],
+      ]) {
+        const response = await fetch(`${urlOf(name)}${path}`, { method: method ?? "" });
+        statuses.push([method, path, response.status, response.headers.get("server")]);
+      }
+      expect([name, statuses]).toEqual([
+        name,
+        [
+          ["GET", "/metrics", 200, null],
+          ["HEAD", "/metrics", 200, null],
+          ["GET", "/health/live", 200, null],
+          ["GET", "/health/ready", 200, null],
+          ["POST", "/metrics", 405, null],
+          ["DELETE", "/health/ready", 405, null],
+          ["GET", "/", 404, null],
+          ["GET", "/api/v1/models", 404, null],
+          ["GET", "/constructor", 404, null],
+        ],
+      ]);
+    }
+  });
+
+  test("PORT keeps health and no longer serves metrics", async () => {
+    const metrics = await fetch(`${apiUrl}/metrics`);
+    expect([metrics.status, await metrics.json()]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
+    expect((await fetch(`${apiUrl}/health/ready`)).status).toBe(200);
+    const document = (await (await fetch(`${apiUrl}/swagger/json`)).json()) as { paths: object };
+    expect(Object.keys(document.paths)).not.toContain("/metrics");
+  });
+
+  test("a port that is taken stops the process with one line", async () => {
+    for (const name of PROCESSES) {
+      const port = new URL(urlOf("api")).port;
+      await using second = spawnService(name, { ...environment(), METRICS_PORT: port });
+      expect([await second.exited, second.output.stderr]).toEqual([
+        1,
+        `Cannot listen on 127.0.0.1:${port}: the port is taken\n`,
+      ]);
+    }
+  }, 30_000);
+
+  test("clients that connect and say or read nothing keep no scraper waiting", async () => {
+    const { port } = new URL(urlOf("api"));
+    const open = () => Bun.connect({ hostname: "127.0.0.1", port: Number(port), socket: { data() {} } });
+    const silent = await Promise.all(Array.from({ length: 200 }, open));
+    for (const socket of silent.slice(100)) {
+      socket.pause();
+      socket.write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(50));
+    }
+    expect(await scrape("api")).toContain("\njob_runners 1\n");
+    for (const socket of silent) socket.terminate();
+  });
+
+  test("a job runner that stops is no longer counted", async () => {
+    await using second = spawnService("jobs", environment());
+    await untilLogged(second, "working");
+    await waitFor(async () => (await scrape("api")).includes("\njob_runners 2\n"));
+    second.kill("SIGTERM");
+    await second.exited;
+    await waitFor(async () => (await scrape("api")).includes("\njob_runners 1\n"));
+  }, 30_000);
+});
+
+/** Names of metrics in a PromQL expression: what is neither a function, a keyword, a label nor text. */
+function metricsOf(expr: string): string[] {
+  const bare = expr
+    .replaceAll(/"(?:[^"\\]|\\.)*"/g, "")
+    .replaceAll(/\{[^}]*\}/g, "")
+    .replaceAll(/\[[^\]]*\]/g, "")
+    .replaceAll(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, "");
+  const names = [...bare.matchAll(/[a-zA-Z_:][\w:]*(?!\w|\s*\()/g)].map(([name]) => name);
+  return names.filter((name) => !/^(?:and|or|unless|bool|offset|up)$/.test(name));
+}
+
+/** The series of all processes, by their full names. */
+async function readSeries(): Promise<Set<string>> {
+  const text = (await Promise.all(PROCESSES.map(scrape))).join("\n");
+  const described = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].flatMap(([, name = "", type]) =>
+    type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+  );
+  return new Set(described);
+}
+
+async function readExpressions(): Promise<{ rules: string[]; panels: string[] }> {
+  const alerts = Bun.YAML.parse(await Bun.file(join(ROOT, "deploy/alerts.yml")).text()) as {
+    groups: { rules: { expr: string }[] }[];
+  };
+  const dashboard = (await Bun.file(join(ROOT, "deploy/grafana-dashboard.json")).json()) as {
+    panels: { targets: { expr: string }[] }[];
+  };
+  return {
+    rules: alerts.groups.flatMap(({ rules }) => rules.map(({ expr }) => expr)),
+    panels: dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+  };
+}
+
+describe("the shipped rules and dashboard", () => {
+  test("name only series that the processes have", async () => {
+    const series = await readSeries();
+    const { rules, panels } = await readExpressions();
+    const named = [...rules, ...panels].flatMap((expr) => metricsOf(expr));
+    expect(named.length).toBeGreaterThan(40);
+    expect([...new Set(named)].filter((name) => !series.has(name))).toEqual([]);
+  });
+
+  test("are rules and expressions that promtool accepts, and alert when they should", async () => {
+    const { panels } = await readExpressions();
+    const recorded = panels.map((expr, index) => ({ record: `panel_${index}`, expr }));
+    const panelsPath = join(directory, "panels.json");
+    await Bun.write(panelsPath, JSON.stringify({ groups: [{ name: "panels", rules: recorded }] }));
+    const alertsPath = join(ROOT, "deploy/alerts.yml");
+    const tests = await Bun.file(join(ROOT, "test/fixtures/alerts_test.yml")).text();
+    const testsPath = join(directory, "alerts_test.yml");
+    await Bun.write(testsPath, tests.replace("rule_files: [ALERTS]", `rule_files: [${alertsPath}]`));
+    for (const args of [
+      ["check", "rules", alertsPath, panelsPath],
+      ["test", "rules", testsPath],
+    ]) {
+      const { exitCode, stdout, stderr } = await runCommand(["promtool", ...args]);
+      expect([exitCode, exitCode === 0 ? "" : stdout + stderr]).toEqual([0, ""]);
+    }
+  }, 30_000);
+
+  test("every alert says what to do, in the rules and in docs/monitoring.md", async () => {
+    const { groups } = Bun.YAML.parse(await Bun.file(join(ROOT, "deploy/alerts.yml")).text()) as {
+      groups: { rules: { alert: string; annotations: Record<string, string> }[] }[];
+    };
+    const alerts = groups.flatMap(({ rules }) => rules);
+    expect(alerts.filter(({ annotations }) => !annotations["summary"] || !annotations["runbook"])).toEqual(
+      [],
+    );
+    const document = await Bun.file(join(ROOT, "docs/monitoring.md")).text();
+    const described = [...document.matchAll(/^\| `(Ulr\w+)` \|/gm)].map(([, name]) => name);
+    expect(described).toEqual(alerts.map(({ alert }) => alert));
+  });
+});
+
+test("docs/monitoring.md has every metric with its labels, processes and help text, and no other", async () => {
+  // Labels of these are only known after a request, an export and a build.
+  const LATER: Readonly<Record<string, string[]>> = {
+    export_bytes_total: ["kind", "format"],
+    export_rows_total: ["kind", "format"],
+    export_snapshots_total: ["database"],
+    export_jobs_finished_last_day: ["result"],
+    export_job_duration_seconds: ["result", "quantile"],
+  };
+  await fetch(`${apiUrl}/api/v1/models`);
+  // The catalog is in memory half a second after its sync.
+  await waitFor(async () =>
+    (await scrape("api")).includes('http_request_duration_seconds_count{method="GET"'),
+  );
+  const document = await Bun.file(join(ROOT, "docs/monitoring.md")).text();
+  const rows = document.matchAll(/^\| `([a-z_*]+)` \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$/gm);
+  const documented = [...rows].map(([, name = "", labels = "", processes = "", help = ""]) =>
+    [name, labels.replaceAll("`", "").trim(), processes.trim(), name === "process_*" ? "" : help.trim()].join(
+      " | ",
+    ),
+  );
+  const served = [...(await readMetrics())].map(([name, { labels, processes, help }]) =>
+    [
+      name,
+      (LATER[name] ?? labels).join(", "),
+      processes.length === PROCESSES.length ? "all" : processes.join(", "),
+      name === "process_*" ? "" : help,
+    ].join(" | "),
+  );
+  expect(documented.sort()).toEqual(served.sort());
+}, 20_000);
