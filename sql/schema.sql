@@ -454,6 +454,12 @@ create table issues (
   constraint issues_type_check CHECK ((char_length(type) <= 50))
 );
 
+create table job_runners (
+  id uuid not null,
+  seen_at timestamp(3) with time zone not null default now(),
+  constraint job_runners_pkey PRIMARY KEY (id)
+);
+
 create table login_account_attempts (
   account_hash bytea not null,
   attempts integer not null,
