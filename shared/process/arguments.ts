@@ -2,7 +2,7 @@
 
 const EXIT_USAGE = 2;
 
-/** Prints `usage` and exits on `--help`; refuses any other argument with exit code 2. */
+/** Prints `usage` and exits on `--help`; rejects any other argument with exit code 2. `usage` begins with the command. */
 export function requireNoArguments(
   host: Pick<NodeJS.Process, "argv" | "stdout" | "stderr" | "exit">,
   usage: string,
@@ -13,6 +13,7 @@ export function requireNoArguments(
     host.exit(0);
   }
   if (args.length === 0) return;
-  host.stderr.write(`Unknown argument "${args[0]}"\n\n${usage}`);
+  const [, command] = /^Usage: (.+)$/m.exec(usage) ?? [];
+  host.stderr.write(`Unknown argument "${args[0]}". See \`${command} --help\`.\n`);
   host.exit(EXIT_USAGE);
 }
