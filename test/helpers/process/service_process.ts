@@ -1,4 +1,5 @@
 /** A process of the service as it is in production: its entry point, just the variables it is given, and its log. */
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { waitFor } from "../wait_for.ts";
 
@@ -22,6 +23,17 @@ async function collect(stream: ReadableStream<Uint8Array>, add: (text: string) =
   for await (const chunk of stream) add(decoder.decode(chunk, { stream: true }));
 }
 
+export interface Installation {
+  bun: string;
+  /** The folder that has `api/`, `jobs/` and the others. */
+  root: string;
+}
+
+const THIS_CHECKOUT: Installation = {
+  bun: process.execPath,
+  root: fileURLToPath(new URL("../../..", import.meta.url)),
+};
+
 /**
  * Starts the process of `folder/main.ts` with just these variables, and does not wait for anything. `prefix` is a
  * command that becomes the one that follows it.
@@ -30,9 +42,10 @@ export function spawnService(
   folder: "api" | "jobs" | "catalog-sync",
   env: Readonly<Record<string, string>>,
   prefix: readonly string[] = [],
+  { bun, root }: Installation = THIS_CHECKOUT,
 ): ServiceProcess {
-  const main = fileURLToPath(new URL(`../../../${folder}/main.ts`, import.meta.url));
-  const child = Bun.spawn([...prefix, process.execPath, main], {
+  const child = Bun.spawn([...prefix, bun, join(root, folder, "main.ts")], {
+    cwd: root,
     env,
     stdout: "pipe",
     stderr: "pipe",
