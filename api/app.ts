@@ -145,7 +145,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
     claimResponse: createClaimResponse(metrics),
     auditRefusal: createAuditRefusal({ ...deps, now }),
     toErrorPage: createToErrorPage(),
-    finishRequest: createFinishRequest({ log, metrics }),
+    finishRequest: createFinishRequest({ config: deps.config, log, metrics }),
     shutdownSignal,
   });
   return { handle, routes: registered };

@@ -11,14 +11,15 @@ import type { ClientConnection } from "./http/request_context.ts";
  */
 const IDLE_TIMEOUT_SECONDS = 60;
 
-/** The least that there is; Bun looks every four seconds. */
+/** Bun's minimum; it checks every four seconds. */
 const BREAK_OFF_SECONDS = 1;
 
 export interface ListenOptions {
   host: string;
   /** 0 takes any free port. */
   port: number;
-  trustProxy: boolean;
+  /** Number of trusted proxies in front. */
+  trustProxy: number;
   /** 60 when left out. */
   idleTimeoutSeconds?: number;
 }
@@ -30,14 +31,14 @@ export function listen(app: App, options: ListenOptions): Bun.Server<undefined> 
     hostname: options.host,
     port: options.port,
     idleTimeout: idleTimeoutSeconds,
-    // request_body.ts counts, and refuses with an answer of ours.
+    // request_body.ts has the limit, with an error response of ours.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     // Bun's default outside development: two processes on one port, each with half of the connections.
     reusePort: false,
     fetch: (request, server) => {
-      // An export may be silent for longer, while its reader pauses. The setting stays with the connection, so every
-      // request sets it anew.
+      // An export may be silent for longer while its reader pauses. The setting belongs to the connection, so every
+      // request sets it.
       const isFile = isFilePath(request.url);
       server.timeout(request, isFile ? 0 : idleTimeoutSeconds);
       const peer = server.requestIP(request)?.address ?? null;

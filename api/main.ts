@@ -4,8 +4,14 @@ import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
 import { requireNoArguments } from "../shared/process/arguments.ts";
 import type { Config } from "../shared/process/config.ts";
-import { listenOrExit, readConfigOrExit, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
-import { createLog, type Log, openStdout } from "../shared/process/log.ts";
+import {
+  listenOrExit,
+  openProcessLog,
+  readConfigOrExit,
+  startOrExit,
+  stopOnSignals,
+} from "../shared/process/entry_point.ts";
+import type { Log } from "../shared/process/log.ts";
 import { createShutdown } from "../shared/process/shutdown.ts";
 import {
   API_APPLICATION,
@@ -108,7 +114,7 @@ function serve(deps: AppDeps) {
 async function main(): Promise<void> {
   requireNoArguments(process, USAGE);
   const config = readConfigOrExit(process);
-  const log = createLog({ level: config.logLevel, process: "api", destination: openStdout(process) });
+  const log = openProcessLog(process, config, "api");
   const { sql, exportSql, replica } = openPools(config, log);
   const boss = await startOrExit(process, async () => {
     await checkConnections(sql, config.databaseDirectUrl);

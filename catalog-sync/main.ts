@@ -1,9 +1,14 @@
 /** Entry point of the model catalog's sync: once, or on its schedule until SIGTERM. */
 import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
-import { readConfigOrExit, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
-import { createLog, openStdout } from "../shared/process/log.ts";
+import {
+  openProcessLog,
+  readConfigOrExit,
+  startOrExit,
+  stopOnSignals,
+} from "../shared/process/entry_point.ts";
 import { createShutdown } from "../shared/process/shutdown.ts";
 import { onStdinEnd } from "../shared/process/stdin_end.ts";
+import { describeUnknownVariables } from "../shared/process/unknown_variables.ts";
 import { CATALOG_APPLICATION } from "../sql/connection/application_names.ts";
 import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
 import { openPool } from "../sql/connection/pool.ts";
@@ -37,7 +42,9 @@ async function main(): Promise<void> {
   const { mode, force, json } = command;
   // A single run prints a summary for people instead of log lines.
   const level = mode === "schedule" ? config.logLevel : "silent";
-  const log = createLog({ level, process: "catalog-sync", destination: openStdout(process) });
+  const log = openProcessLog(process, { logLevel: level }, "catalog-sync");
+  if (mode === "once")
+    for (const line of describeUnknownVariables(process.env)) process.stderr.write(`${line}\n`);
   const sql = openPool(config.databaseDirectUrl, { applicationName: CATALOG_APPLICATION, max: POOL_MAX });
   const source = await startOrExit(host, async () => {
     await requireDirectConnection(sql);

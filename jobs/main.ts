@@ -6,8 +6,12 @@ import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics
 import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
 import { requireNoArguments } from "../shared/process/arguments.ts";
-import { readConfigOrExit, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
-import { createLog, openStdout } from "../shared/process/log.ts";
+import {
+  openProcessLog,
+  readConfigOrExit,
+  startOrExit,
+  stopOnSignals,
+} from "../shared/process/entry_point.ts";
 import { createShutdown } from "../shared/process/shutdown.ts";
 import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
 import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
@@ -51,7 +55,7 @@ function serveRunnerMetrics(deps: JobsDeps, registry: Registry) {
 async function main(): Promise<void> {
   requireNoArguments(process, USAGE);
   const config = readConfigOrExit(process);
-  const log = createLog({ level: config.logLevel, process: "jobs", destination: openStdout(process) });
+  const log = openProcessLog(process, config, "jobs");
   const applicationName = JOBS_APPLICATION;
   const sql = openPool(config.databaseDirectUrl, { applicationName, max: POOL_MAX });
   const exportSql = openPool(config.databaseDirectUrl, {

@@ -4,7 +4,7 @@ import type { Log } from "../../shared/process/log.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { auditOrigin } from "../http/audit_actor.ts";
-import { signInNetworkOf } from "../http/request_address.ts";
+import { coarseNetworkOf } from "../http/request_address.ts";
 import type { RequestContext } from "../http/request_context.ts";
 
 const SAMPLE_MS = 60_000;
@@ -21,7 +21,7 @@ export type AuditFailure = (context: RequestContext, userId: string | null) => v
 export function createAuditFailure({ sql, log }: { sql: Sql; log: Log }): AuditFailure {
   const sampled = new LRUCache<string, true>({ max: MAX_SAMPLED, ttl: SAMPLE_MS });
   return (context, userId) => {
-    const subject = `${userId ?? "unknown"} ${signInNetworkOf(context.address, 64)}`;
+    const subject = `${userId ?? "unknown"} ${coarseNetworkOf(context.address, 64)}`;
     if (sampled.has(subject)) return;
     sampled.set(subject, true);
     insertAuditEntry(sql, {

@@ -8,7 +8,7 @@ import { findUserWithPassword, updateUserPassword } from "../../sql/accounts/use
 import { access } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
-import { signInNetworkOf } from "../http/request_address.ts";
+import { coarseNetworkOf } from "../http/request_address.ts";
 import { requestContext } from "../http/request_context.ts";
 import { refuseInput } from "../http/validation_problems.ts";
 import { failsWith } from "../openapi/types.ts";
@@ -50,7 +50,7 @@ async function replacePassword(
   const ended = await sql.begin(async (tx) => {
     if (!(await updateUserPassword(tx, { id: userId, passwordHash, fromHash }))) return null;
     const ids = await markSessionsRevoked(tx, { userId, exceptId: caller.credential.id });
-    const exceptNetwork = signInNetworkOf(requestContext(request).address, 64);
+    const exceptNetwork = coarseNetworkOf(requestContext(request).address, 64);
     await deleteSignInNetworks(tx, { userId, exceptNetwork });
     await insertAuditEntry(tx, {
       ...auditActor(request, caller),

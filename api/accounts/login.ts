@@ -5,7 +5,7 @@ import { upsertSignInNetwork } from "../../sql/accounts/sign_in_networks.ts";
 import { findUserForLogin, type UserWithPassword } from "../../sql/accounts/users.ts";
 import { access, looksPastCookie } from "../http/access.ts";
 import { auditOrigin } from "../http/audit_actor.ts";
-import { signInNetworkOf } from "../http/request_address.ts";
+import { coarseNetworkOf } from "../http/request_address.ts";
 import { type RequestContext, requestContext } from "../http/request_context.ts";
 import { comesFromPage, createIsOwnPage } from "../http/request_origin.ts";
 import { newSessionCookie } from "../http/session_cookie.ts";
@@ -87,7 +87,7 @@ async function signIn(deps: AuthDeps, user: UserWithPassword, context: RequestCo
       device: { address, userAgent },
       actor: { actorType: "user", actorUserId: user.id, ...auditOrigin(context) },
     });
-    if (session) await upsertSignInNetwork(tx, { userId: user.id, network: signInNetworkOf(address, 64) });
+    if (session) await upsertSignInNetwork(tx, { userId: user.id, network: coarseNetworkOf(address, 64) });
     return session;
   });
 }

@@ -19,7 +19,7 @@ import {
 import { existsSignInNetwork } from "../../sql/accounts/sign_in_networks.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { rateLimited, rateLimitHeaders } from "../http/rate_limit.ts";
-import { signInNetworkOf } from "../http/request_address.ts";
+import { coarseNetworkOf } from "../http/request_address.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
 
@@ -80,7 +80,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
 
   /** From a network that is new to the account. */
   async function takeSlowly(context: RequestContext, email: string, subject: LoginSubject): Promise<void> {
-    const attempt = { email, network: signInNetworkOf(context.address, 48), limit };
+    const attempt = { email, network: coarseNetworkOf(context.address, 48), limit };
     if (await insertUndelayedAttempt(sql, attempt)) return;
     if (await insertDelayedAttempt(sql, attempt)) return;
     refuseFor(context, subject, await findDelayMs(sql, attempt));
@@ -88,7 +88,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
 
   return {
     async take(context, email) {
-      const network = signInNetworkOf(context.address, 64);
+      const network = coarseNetworkOf(context.address, 64);
       const address: LoginSubject = { kind: "address", value: context.network };
       const account: LoginSubject = { kind: "account", value: `${network} ${email}` };
       refuseRemembered(context, [address, account]);

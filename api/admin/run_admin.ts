@@ -1,5 +1,6 @@
 /** Runs one command: parses, opens the database, runs, prints, and returns an exit code. */
 import { readConfig } from "../../shared/process/config.ts";
+import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
 import { ADMIN_APPLICATION } from "../../sql/connection/application_names.ts";
 import { requireDirectConnection } from "../../sql/connection/direct_connection.ts";
 import { hasSqlState, isConnectionError, openPool, type Pool } from "../../sql/connection/pool.ts";
@@ -46,6 +47,7 @@ async function runCommand(
   env: Readonly<Record<string, string | undefined>>,
   terminal: Terminal,
 ): Promise<void> {
+  for (const text of describeUnknownVariables(env)) terminal.err(`${text}\n`);
   const config = readConfig(env);
   if (!config.ok) throw new AdminError(config.problems.join("\n"));
   const { databaseDirectUrl, sessionTtlHours, publicUrl } = config.config;

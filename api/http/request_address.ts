@@ -1,19 +1,24 @@
-/** The address a request comes from, and by what part of it requests are counted. */
-import { isIPv4, isIPv6 } from "node:net";
+/** The client's address, and the networks by which requests are counted. */
+import { isIP, isIPv4, isIPv6 } from "node:net";
 
 const GROUPS = 8;
-/** Of these, the first are the network, a /64, and the others the host's own choice. */
+/** The network part, a /64; the host chooses the rest. */
 const NETWORK_GROUPS = 4;
-/** `::ffff:0:0/96`: an IPv4 client of a socket that listens on both families. */
+/** `::ffff:0:0/96`: an IPv4 client of a dual-stack socket. */
 const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0xffff];
 
 /**
- * The connection's other end; behind a proxy that is trusted, what that proxy says: the last hop of
- * `X-Forwarded-For`, since the hops before it are the client's own words.
+ * Returns the client's address: without trusted proxies the connection's peer, with `proxies` of them the hop that the
+ * first of them saw, which is so many places from the end of `X-Forwarded-For`. The hops before it are text that the
+ * client chose. A header with fewer hops, or no IP address in that place, was not written by these proxies: then the
+ * address is the peer's.
  */
-export function clientAddress(headers: Headers, peer: string | null, trustProxy: boolean): string {
-  const lastHop = trustProxy ? headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;
-  const address = withoutPort(lastHop || peer || "unknown");
+export function clientAddress(headers: Headers, peer: string | null, proxies: number): string {
+  const hops = proxies > 0 ? (headers.get("x-forwarded-for")?.split(",") ?? []) : [];
+  const hop = withoutPort(hops.at(-proxies)?.trim() ?? "");
+  // A zone is a name that only the host itself knows.
+  const isAddress = hops.length >= proxies && isIP(hop) !== 0 && !hop.includes("%");
+  const address = isAddress ? hop : withoutPort(peer ?? "unknown");
   const groups = groupsOf(address);
   return groups && MAPPED_PREFIX.every((group, index) => group === groups[index])
     ? groups
@@ -23,16 +28,13 @@ export function clientAddress(headers: Headers, peer: string | null, trustProxy:
     : address;
 }
 
-/** Some proxies add the connection's port, with which every connection would have a limit of its own. */
+/** Some proxies add the port. With it, every connection would have its own rate limit. */
 function withoutPort(address: string): string {
   const [, bracketed, dotted] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(address) ?? [];
   return bracketed ?? dotted ?? address;
 }
 
-/**
- * What limits per address count: an IPv4 address, and of IPv6 the /64 that it is in. One subscriber has at least that
- * many, and would otherwise have a limit for each.
- */
+/** Returns the unit of limits per address: an IPv4 address, or the /64 of an IPv6 address, which is one subscriber's. */
 export function networkOf(address: string): string {
   const groups = groupsOf(address);
   if (!groups) return address;
@@ -40,21 +42,18 @@ export function networkOf(address: string): string {
   return `${network.join(":")}::/64`;
 }
 
-/**
- * The network that attempts to sign in come from: the /24 of an IPv4 address, the /64 of an IPv6 one, or of IPv6 the /48,
- * which one customer of a provider can have whole.
- */
-export function signInNetworkOf(address: string, ipv6Bits: 64 | 48): string {
+/** Returns the /24 of an IPv4 address, and the /64 or /48 of an IPv6 address. One customer can have a whole /48. */
+export function coarseNetworkOf(address: string, ipv6Bits: 64 | 48): string {
   if (isIPv4(address)) return `${address.split(".").slice(0, 3).join(".")}.0/24`;
   const groups = groupsOf(address)?.slice(0, ipv6Bits / 16);
   return groups ? `${groups.map((group) => group.toString(16)).join(":")}::/${ipv6Bits}` : address;
 }
 
-/** The eight numbers of an IPv6 address, however it is written; `null` for anything else. */
+/** Returns the eight numbers of an IPv6 address in any notation; `null` for anything else. */
 function groupsOf(address: string): number[] | null {
   if (!isIPv6(address)) return null;
   const [withoutZone = ""] = address.split("%");
-  // In its one canonical spelling, which has no dotted decimals.
+  // The canonical notation has no dotted decimals.
   const canonical = new URL(`http://[${withoutZone}]`).hostname.slice(1, -1);
   const [left = [], right = []] = canonical
     .split("::")

@@ -1,25 +1,27 @@
-/** The one log line of a request, and its measurement: written when the last byte is out, or the client gone. */
+/** The log line and the metrics of a request, written when the last byte is sent or the client has disconnected. */
 import type { ApiError } from "../../shared/errors.ts";
+import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
+import { coarseNetworkOf } from "./request_address.ts";
 import type { RequestContext, StreamEnd } from "./request_context.ts";
 
-/** Ends a request's story. `end` tells of a streamed body. */
+/** Logs and measures a finished request. `end` is the outcome of a streamed body. */
 export type FinishRequest = (context: RequestContext, status: number, end?: StreamEnd) => void;
 
-/** What the operator must see with its stack: our own failures. A client's mistakes are one quiet line. */
+/** Returns the error to log with its stack: our own failures, not the client's mistakes. */
 function causeOf({ error }: RequestContext, end: StreamEnd | undefined): unknown {
   if (end?.outcome === "failed") return end.error;
   if (!error || error.status < 500) return undefined;
   return error.cause ?? (isTurnedAway(error) ? undefined : error);
 }
 
-/** True when nothing has failed: all of what is limited is in use. Whoever operates it may want to raise the limit. */
+/** True if nothing has failed but a limit is reached, which an operator may want to raise. */
 function isTurnedAway(error: ApiError | null): boolean {
   return error?.code === "SERVICE_UNAVAILABLE" && error.cause === undefined;
 }
 
-/** A client's id is not ours: the audit log, which has both, leads from one to the other. */
+/** A client's id is logged beside ours. The audit log has both. */
 function requestIds({ requestId, ownRequestId }: RequestContext): {
   requestId: string;
   ownRequestId?: string;
@@ -27,8 +29,35 @@ function requestIds({ requestId, ownRequestId }: RequestContext): {
   return requestId === ownRequestId ? { requestId } : { requestId, ownRequestId };
 }
 
-/** Never the URL, a header or a body: they may carry secrets and other people's data. */
-export function createFinishRequest(deps: { log: Log; metrics: Metrics }): FinishRequest {
+function levelOf(
+  context: RequestContext,
+  status: number,
+  cause: unknown,
+): "error" | "warn" | "info" | "debug" {
+  if (cause !== undefined) return "error";
+  if (isTurnedAway(context.error)) return "warn";
+  // Monitoring polls these every few seconds.
+  const isPoll = context.route === "/metrics" || context.route?.startsWith("/health/");
+  return isPoll && status < 400 ? "debug" : "info";
+}
+
+function messageOf({ error }: RequestContext, cause: unknown): string {
+  if (cause !== undefined) return "request failed";
+  return isTurnedAway(error) ? "request turned away" : "request";
+}
+
+/** Returns the address as log lines may show it; `undefined` leaves the field out. */
+function shownAddress(address: string, logAddresses: Config["logAddresses"]): string | undefined {
+  if (logAddresses === "none") return undefined;
+  return logAddresses === "network" ? coarseNetworkOf(address, 48) : address;
+}
+
+/** Creates the function that logs requests: never a URL, header or body, which may carry secrets and personal data. */
+export function createFinishRequest(deps: {
+  config: Pick<Config, "logAddresses">;
+  log: Log;
+  metrics: Metrics;
+}): FinishRequest {
   return (context, status, end) => {
     const durationMs = Math.round((performance.now() - context.startedAt) * 10) / 10;
     const { method } = context;
@@ -43,14 +72,12 @@ export function createFinishRequest(deps: { log: Log; metrics: Metrics }): Finis
       durationMs,
       callerId: context.caller?.userId ?? null,
       credentialId: context.caller?.credential.id ?? null,
-      address: context.address,
+      address: shownAddress(context.address, deps.config.logAddresses),
       ...(context.error ? { code: context.error.code } : {}),
       ...(end ? { outcome: end.outcome, bytes: end.bytes, reason: end.reason } : {}),
       ...context.fields,
       ...(cause === undefined ? {} : { err: cause }),
     };
-    if (cause !== undefined) deps.log.error(line, "request failed");
-    else if (isTurnedAway(context.error)) deps.log.warn(line, "request turned away");
-    else deps.log.info(line, "request");
+    deps.log[levelOf(context, status, cause)](line, messageOf(context, cause));
   };
 }

@@ -1,8 +1,8 @@
 /** Finds a model by key or alias. A failure names similar ones. */
 import { ApiError } from "../../shared/errors.ts";
+import { suggestNames } from "../../shared/suggestions.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import type { Catalog, CatalogEntry } from "./catalog.ts";
-import { suggestNames } from "./suggestions.ts";
 
 /** Throws NOT_FOUND, with similar ids in `details.suggestions`. */
 export function requireModel(catalog: Catalog, key: ModelKey): CatalogEntry {

@@ -1,6 +1,8 @@
 /** The configuration of `bun run start`: DATABASE_URL is optional, and DATA_DIR is absolute. */
 import { resolve } from "node:path";
 import { readConfig } from "../../shared/process/config.ts";
+import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
+import { readVariableFiles } from "../../shared/process/variable_files.ts";
 import { chooseFreePort } from "./ports.ts";
 import { StartRefusal } from "./refusal.ts";
 
@@ -15,6 +17,8 @@ export interface StackSettings {
   dataDirectory: string;
   /** Null: start the embedded PostgreSQL. */
   databaseUrl: string | null;
+  /** One line for each variable that looks misspelled. */
+  warnings: readonly string[];
 }
 
 /** Stands in for the URL that the embedded database will have; nothing connects to it. */
@@ -22,11 +26,13 @@ const EMBEDDED = "postgres://embedded";
 
 /** Reads the settings; the refusal has a line for every problem. Port 0 becomes a free one. */
 export async function readStackSettings(root: string, env: NodeJS.ProcessEnv): Promise<StackSettings> {
-  const databaseUrl = env["DATABASE_URL"]?.trim() || null;
-  if (databaseUrl === null && env["DATABASE_DIRECT_URL"]?.trim()) {
+  const files = readVariableFiles(env);
+  if (files.problems.size > 0) throw new StartRefusal([...files.problems.values()].join("\n"));
+  const databaseUrl = files.env["DATABASE_URL"]?.trim() || null;
+  if (databaseUrl === null && files.env["DATABASE_DIRECT_URL"]?.trim()) {
     throw new StartRefusal("DATABASE_DIRECT_URL: must not be set without DATABASE_URL");
   }
-  const given = { ...env, DATABASE_URL: databaseUrl ?? EMBEDDED };
+  const given = { ...files.env, DATABASE_URL: databaseUrl ?? EMBEDDED };
   let result = readConfig(given);
   if (result.ok && result.config.port === 0) {
     const port = await chooseFreePort(result.config.host);
@@ -42,5 +48,6 @@ export async function readStackSettings(root: string, env: NodeJS.ProcessEnv): P
     metricsPort,
     dataDirectory: resolve(root, dataDir),
     databaseUrl,
+    warnings: describeUnknownVariables(env),
   };
 }

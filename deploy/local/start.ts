@@ -168,7 +168,13 @@ async function bringUp(stack: Stack): Promise<never> {
   await requireFreePort(stack);
   const { env, settings } = stack;
   const database = await openDatabase(stack);
-  const ours = { ...env, DATA_DIR: settings.dataDirectory, PORT: String(settings.port) };
+  // The URL itself is passed on, and a process accepts only one of the two.
+  const ours = {
+    ...env,
+    DATABASE_URL_FILE: "",
+    DATA_DIR: settings.dataDirectory,
+    PORT: String(settings.port),
+  };
   await prepareDatabase(stack, { ...ours, DATABASE_URL: database.ownerUrl });
   const services = await launchAll(stack, { ...ours, DATABASE_URL: database.url });
   announce(stack);
@@ -178,6 +184,7 @@ async function bringUp(stack: Stack): Promise<never> {
 /** Runs the service until it is asked to stop or something ends unexpectedly; then stops all of it. */
 export async function runStack(options: StartOptions): Promise<void> {
   const settings = await readStackSettings(options.root, options.env);
+  for (const warning of settings.warnings) options.stderr.write(`${warning}\n`);
   using lock = lockDataDirectory(settings.dataDirectory);
   await using supervisor = openSupervisor(options);
   try {

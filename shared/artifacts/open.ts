@@ -1,4 +1,4 @@
-/** Where finished organization exports are kept: what every store does, and which one an `ARTIFACT_URL` means. */
+/** Opens the store of finished organization exports that `ARTIFACT_URL` names. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../process/config.ts";
@@ -6,11 +6,11 @@ import { openArtifactBucket } from "./bucket.ts";
 import { openArtifactDirectory } from "./directory.ts";
 import type { ArtifactStore } from "./store.ts";
 
-/** Opens the store of a `file://` or `s3://` URL. Nothing is read or made before it is used. */
+/** Opens the store of a `file://` or `s3://` URL. Nothing is read or created before it is used. */
 export function openArtifactStore(config: Pick<Config, "artifactUrl" | "s3" | "dataDir">): ArtifactStore {
   const { artifactUrl, s3, dataDir } = config;
   if (!artifactUrl.startsWith("s3://")) return openArtifactDirectory(fileURLToPath(artifactUrl));
-  if (!s3) throw new Error("Cannot open the artifact store: it is a bucket without credentials");
+  if (!s3) throw new Error("Cannot open the artifact store: the bucket has no credentials");
   const { hostname: bucket, pathname } = new URL(artifactUrl);
   const prefix = decodeURIComponent(pathname).replace(/^\/+|\/+$/g, "");
   return openArtifactBucket({

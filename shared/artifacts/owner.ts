@@ -1,29 +1,28 @@
-/** Whose an artifact store is: a marker in it names the database whose exports it holds. */
-
+/** The owner of an artifact store: a marker in it names the database whose exports it holds. */
 import { isUuid } from "../uuid.ts";
 import type { ArtifactStore } from "./store.ts";
 
 export interface ArtifactOwner {
-  /** `null` when the marker cannot be read: then the store is somebody else's. */
+  /** `null` if the marker is unreadable; then the store counts as another database's. */
   installationId: string | null;
-  /** The owner's name for itself, for people. */
+  /** Name of the database, for people. */
   database: string | null;
-  /** Since when, ISO 8601. */
+  /** ISO 8601. */
   since: string | null;
 }
 
-/** Who owns the store; `null` when nobody does yet. Throws ArtifactStorageError. */
+/** Returns the owner, or `null` if there is none yet. Throws ArtifactStorageError. */
 export async function readArtifactOwner(store: ArtifactStore): Promise<ArtifactOwner | null> {
   const text = await store.readMarker();
   return text === null ? null : parseMarker(text);
 }
 
-/** Makes the database the owner of a store that has none; false when another process was faster. */
+/** Makes the database the owner of a store without one. Returns false if another process was faster. */
 export function claimArtifactStore(store: ArtifactStore, owner: ArtifactOwner): Promise<boolean> {
   return store.createMarker(formatMarker(owner));
 }
 
-/** Makes the database the owner of the store, whoever was it before. */
+/** Makes the database the owner of the store, replacing any other owner. */
 export function adoptArtifactStore(store: ArtifactStore, owner: ArtifactOwner): Promise<void> {
   return store.replaceMarker(formatMarker(owner));
 }

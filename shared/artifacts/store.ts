@@ -1,12 +1,12 @@
-/** What a store of finished organization exports does, be it a directory or a bucket. */
+/** The interface of artifact stores: directories and buckets of finished organization exports. */
 import type { ContentDigest } from "./content_digest.ts";
 
-/** The store failed, not what was to be stored. */
+/** A failure of the store, as opposed to one of the content. */
 export class ArtifactStorageError extends Error {
   override readonly name = "ArtifactStorageError";
 }
 
-/** Something that lies in a store: an artifact, or in a directory the part of one. */
+/** A file in a store: an artifact, or in a directory an unfinished one. */
 export interface StoredFile {
   name: string;
   /** Bytes. */
@@ -14,57 +14,56 @@ export interface StoredFile {
   modifiedAt: Date;
 }
 
-/** First and last byte, both included. */
+/** First and last byte, both inclusive. */
 export interface ByteRange {
   first: number;
   last: number;
 }
 
 export interface ReadArtifact {
-  /** Bytes of the whole artifact, as the job's row has them. */
+  /** Size of the whole artifact in bytes, from the job's row. */
   bytes: number;
-  /** Everything when left out. */
+  /** Default: the whole artifact. */
   range?: ByteRange;
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when the client has disconnected. */
   signal: AbortSignal;
-  /** Whether what was read was sent, or nobody waits for it any more: a copy that was fetched is deleted then. */
+  /** Whether the response is finished or aborted. Then a fetched copy is deleted. */
   isOver: () => boolean;
 }
 
-/** Name of the marker that says whose the store is. */
+/** Name of the file that says which database owns the store. */
 export const MARKER_NAME = ".ulr-owner";
 
-/** Every method throws ArtifactStorageError when the store fails. */
+/** All methods throw ArtifactStorageError if the store fails. */
 export interface ArtifactStore {
-  /** Whether `read` has to fetch what it gives, and so takes time, disk and a connection. */
+  /** Whether `read` downloads the artifact, which takes time, disk space and a connection. */
   readonly fetchesToRead: boolean;
   /**
-   * Writes `content` and makes it visible under `name` once all of it is safe. What `content` throws comes out as it
-   * is. Two writers of one name are the caller's to prevent: a builder puts its attempt into the name.
+   * Writes `content` and makes it visible under `name` once all of it is stored. Errors of `content` pass through.
+   * The caller prevents two writers of one name: a builder includes its attempt in the name.
    */
   write(name: string, content: AsyncGenerator<Uint8Array, void, void>): Promise<ContentDigest>;
   exists(name: string): Promise<boolean>;
   /**
-   * The artifact, or a part of it, as a file whose length the server can announce and which it reads as it sends it;
-   * `null` when there is none. One that is not as long as it has to be is a failure of the store. Whoever has begun to
-   * read it finishes, also when it is removed meanwhile.
+   * Returns the artifact, or a range of it, as a file of known length that is read while it is sent; `null` if it does
+   * not exist. A wrong length is a failure of the store. A read that has begun survives the artifact's removal.
    */
   read(name: string, options: ReadArtifact): Promise<Blob | null>;
-  /** All that lies in the store, in no order, also what dead builders left; it may change meanwhile. */
+  /** Lists all files in no order, including those of killed builders. The store may change meanwhile. */
   list(): AsyncGenerator<StoredFile, void, void>;
-  /** Deletes what has the name, if anything has. */
+  /** Deletes the file if it exists. */
   remove(name: string): Promise<void>;
-  /** The text of the marker; `null` when there is none. */
+  /** Returns the text of the marker, or `null` if there is none. */
   readMarker(): Promise<string | null>;
   /**
-   * Makes the marker unless there is one, which gives false. Of several at once, one makes it; but a bucket without
-   * conditional writes keeps the last one: read it again.
+   * Creates the marker; returns false if there is one. One of several concurrent callers succeeds, except in a bucket
+   * without conditional writes, which keeps the last one: read it again.
    */
   createMarker(text: string): Promise<boolean>;
   replaceMarker(text: string): Promise<void>;
 }
 
-/** Tells the store's own failures from those of the content. */
+/** Wraps a failure of `step` in ArtifactStorageError. */
 export async function storing<Result>(step: Promise<Result>): Promise<Result> {
   try {
     return await step;
@@ -73,7 +72,7 @@ export async function storing<Result>(step: Promise<Result>): Promise<Result> {
   }
 }
 
-/** The failure of a store, for the log. */
+/** Returns the error to throw when a store fails. */
 export function storageError(reason: string, cause?: unknown): ArtifactStorageError {
   const detail = cause instanceof Error ? cause.message : reason;
   return new ArtifactStorageError(`Cannot use the artifact storage: ${detail}`, { cause });

@@ -1,17 +1,11 @@
-/** The configuration, read from the environment once and by nobody else. */
+/** The configuration: the environment is read here, once, when a process starts. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { CHECKS, Environment } from "./config_variables.ts";
-
-export interface S3Config {
-  /** `null`: AWS itself. */
-  endpoint: string | null;
-  region: string;
-  accessKeyId: string;
-  secretAccessKey: string;
-}
+import { findS3Problems, type S3Config, toS3Config } from "./s3_config.ts";
+import { readVariableFiles, type VariableValues } from "./variable_files.ts";
 
 export interface Config {
   /** For the API's requests; perhaps a connection pooler's. */
@@ -60,28 +54,29 @@ export interface Config {
   rateLimitAnonymousPerMinute: number;
   rateLimitUserPerMinute: number;
   rateLimitLoginPerMinute: number;
-  trustProxy: boolean;
   /** How long the API still accepts requests after SIGTERM while readiness is 503. */
   shutdownDelaySeconds: number;
   metricsHost: string;
   /** Where this process serves metrics and health; null: the API serves them on `port`, other processes do not. */
   metricsPort: number | null;
+  /** Number of trusted proxies between client and API; 0: `X-Forwarded-For` is ignored. */
+  trustProxy: number;
   logLevel: string;
+  /** How client addresses appear in log lines. */
+  logAddresses: "full" | "network" | "none";
 }
 
 export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: string[] };
 
-/** Text of the environment as the type its schema wants; text that is no such value stays text and is refused. */
+/** Converts text to the type of its schema. Text that is no such value is returned as it is and fails validation. */
 function toSchemaType(schema: TSchema, text: string): unknown {
   if (schema["type"] === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);
-  if (schema["type"] === "boolean" && (text === "true" || text === "false")) return text === "true";
   return text;
 }
 
-/** What a value may be, in words: `a whole number from 1 to 1000 (connections …)`. */
+/** Describes valid values: `a whole number from 1 to 1000`. */
 function expectation(schema: TSchema): string {
   if (schema["type"] === "integer") return `a whole number from ${schema["minimum"]} to ${schema["maximum"]}`;
-  if (schema["type"] === "boolean") return "true or false";
   return String(schema.description);
 }
 
@@ -89,22 +84,18 @@ function expectation(schema: TSchema): string {
  * Reads the configuration. All problems are reported at once, one line each, naming the variable and never its
  * value, which may hold a password. An empty variable counts as unset.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): ConfigResult {
-  const given: Record<string, unknown> = {};
-  for (const [name, schema] of Object.entries<TSchema>(Environment.properties)) {
-    const text = env[name]?.trim();
-    given[name] = text ? toSchemaType(schema, text) : schema.default;
-    if (given[name] === undefined) delete given[name];
-  }
+export function readConfig(variables: VariableValues): ConfigResult {
+  const { env, problems: fileProblems } = readVariableFiles(variables);
+  const given = parseVariables(env);
   const problems = new Map<string, string>();
-  const refuse = (name: string): void => {
+  const addProblem = (name: string): void => {
     const schema: TSchema | undefined = Environment.properties[name as keyof typeof Environment.properties];
     if (schema) problems.set(name, `${name}: must be ${expectation(schema)}`);
   };
-  for (const error of Value.Errors(Environment, given)) refuse(error.path.slice(1));
+  for (const error of Value.Errors(Environment, given)) addProblem(error.path.slice(1));
   for (const [name, isValid] of Object.entries(CHECKS)) {
     const value = given[name];
-    if (typeof value === "string" && !isValid(value)) refuse(name);
+    if (typeof value === "string" && !isValid(value)) addProblem(name);
   }
   if (!("DATABASE_URL" in given)) {
     problems.set(
@@ -112,27 +103,25 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       "DATABASE_URL: must be set (only `bun run start` brings its own PostgreSQL)",
     );
   }
-  for (const name of missingS3Keys(given)) {
-    problems.set(name, `${name}: must be set when ARTIFACT_URL is an s3:// URL`);
-  }
+  for (const [name, problem] of findS3Problems(given)) problems.set(name, problem);
+  for (const [name, problem] of fileProblems) problems.set(name, problem);
   if (problems.size > 0) return { ok: false, problems: [...problems.values()] };
   return { ok: true, config: toConfig(given as Environment) };
 }
 
-function missingS3Keys(given: Readonly<Record<string, unknown>>): string[] {
-  if (!String(given["ARTIFACT_URL"]).startsWith("s3://")) return [];
-  return ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"].filter((name) => !(name in given));
+function parseVariables(env: VariableValues): Record<string, unknown> {
+  const given: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries<TSchema>(Environment.properties)) {
+    const text = env[name]?.trim();
+    const value = text ? toSchemaType(schema, text) : schema.default;
+    if (value !== undefined) given[name] = value;
+  }
+  return given;
 }
 
-/** Credentials that are there for nothing are left where they are. */
-function toS3Config(env: Environment): S3Config | null {
-  if (!env.ARTIFACT_URL?.startsWith("s3://")) return null;
-  return {
-    endpoint: env.S3_ENDPOINT ?? null,
-    region: env.S3_REGION,
-    accessKeyId: env.S3_ACCESS_KEY_ID ?? "",
-    secretAccessKey: env.S3_SECRET_ACCESS_KEY ?? "",
-  };
+/** `false` is 0 proxies, `true` is 1. */
+function toProxyCount(text: string): number {
+  return text === "true" ? 1 : text === "false" ? 0 : Number(text);
 }
 
 function toConfig(env: Environment): Config {
@@ -175,10 +164,11 @@ function toConfig(env: Environment): Config {
     rateLimitAnonymousPerMinute: env.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
     rateLimitUserPerMinute: env.RATE_LIMIT_USER_PER_MINUTE,
     rateLimitLoginPerMinute: env.RATE_LIMIT_LOGIN_PER_MINUTE,
-    trustProxy: env.TRUST_PROXY,
     shutdownDelaySeconds: env.SHUTDOWN_DELAY_SECONDS,
     metricsHost: env.METRICS_HOST,
     metricsPort: env.METRICS_PORT ?? null,
+    trustProxy: toProxyCount(env.TRUST_PROXY),
     logLevel: env.LOG_LEVEL,
+    logAddresses: env.LOG_ADDRESSES,
   };
 }

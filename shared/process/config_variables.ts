@@ -4,7 +4,10 @@ import { Cron } from "croner";
 
 const MAX_INT32 = 2_147_483_647;
 
-/** Every variable: `default` stands in for an unset one, `description` is what a refusal says it must be. */
+const optionalWord = () =>
+  Type.Optional(Type.String({ pattern: "^\\S+$", description: "text without spaces" }));
+
+/** Every variable: `default` is the value of an unset one; errors say "must be" and the `description`. */
 export const Environment = Type.Object({
   DATABASE_URL: Type.Optional(
     Type.String({
@@ -15,7 +18,7 @@ export const Environment = Type.Object({
   DATABASE_DIRECT_URL: Type.Optional(
     Type.String({
       pattern: "^postgres(ql)?://.+",
-      description: "a postgres:// URL of the same database past any connection pooler",
+      description: "a postgres:// URL of the same database without the connection pooler",
     }),
   ),
   DATABASE_REPLICA_URL: Type.Optional(
@@ -34,26 +37,26 @@ export const Environment = Type.Object({
     default: 8,
     minimum: 1,
     maximum: 1000,
-    description: "concurrent export streams per process, on connections of their own",
+    description: "concurrent export streams per process",
   }),
   EXPORT_STREAMS_PER_USER: Type.Integer({
     default: 2,
     minimum: 1,
     maximum: 1000,
-    description: "export streams of one user at once, per process",
+    description: "concurrent export streams of a user per process",
   }),
   EXPORT_STREAMS_PER_ORG: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 1000,
-      description: "export streams of one organization at once, per process",
+      description: "concurrent export streams of an organization per process",
     }),
   ),
   EXPORT_STREAM_MAX_MINUTES: Type.Integer({
     default: 60,
     minimum: 1,
     maximum: 1440,
-    description: "longest life of a streamed export, in minutes",
+    description: "minutes that a streamed export may take",
   }),
   EXPORT_IGNORE_APPLICATIONS: Type.Optional(
     Type.String({
@@ -73,7 +76,7 @@ export const Environment = Type.Object({
   DATA_DIR: Type.String({
     default: ".data",
     minLength: 1,
-    description: "embedded database, artifacts, mail",
+    description: "a directory",
   }),
   ARTIFACT_URL: Type.Optional(
     Type.String({
@@ -92,18 +95,39 @@ export const Environment = Type.Object({
     pattern: "^[a-z0-9-]+$",
     description: "the name of the bucket's region",
   }),
-  S3_ACCESS_KEY_ID: Type.Optional(Type.String({ pattern: "^\\S+$", description: "text without spaces" })),
-  S3_SECRET_ACCESS_KEY: Type.Optional(Type.String({ pattern: "^\\S+$", description: "text without spaces" })),
+  S3_ACCESS_KEY_ID: optionalWord(),
+  S3_SECRET_ACCESS_KEY: optionalWord(),
+  S3_SESSION_TOKEN: optionalWord(),
+  AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: Type.Optional(
+    Type.String({ pattern: "^/\\S*$", description: "a path that begins with a slash" }),
+  ),
+  AWS_CONTAINER_CREDENTIALS_FULL_URI: Type.Optional(
+    Type.String({ pattern: "^https?://[^\\s/?#@]+(/[^\\s]*)?$", description: "an http(s) URL" }),
+  ),
+  AWS_CONTAINER_AUTHORIZATION_TOKEN: Type.Optional(
+    Type.String({ pattern: "^[!-~]+( [!-~]+)*$", description: "the text of an Authorization header" }),
+  ),
+  AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: Type.Optional(Type.String({ description: "a file's path" })),
+  AWS_WEB_IDENTITY_TOKEN_FILE: Type.Optional(Type.String({ description: "a file's path" })),
+  AWS_ROLE_ARN: optionalWord(),
+  AWS_ROLE_SESSION_NAME: Type.String({
+    default: "ulr",
+    pattern: "^[\\w+=,.@-]{2,64}$",
+    description: "2 to 64 letters, digits or +=,.@-_",
+  }),
+  AWS_ENDPOINT_URL_STS: Type.Optional(
+    Type.String({ pattern: "^https?://[^\\s/?#@]+/?$", description: "an http(s) URL without a path" }),
+  ),
   CATALOG_SOURCE: Type.String({
     default: "https://models.dev/api.json",
-    // An address without TLS is one of this machine; whatever has no scheme is a path.
+    // Plain http is for loopback addresses only. Text without a scheme is a path.
     pattern:
       "^(?:https://\\S+|http://(?:[^\\s/@]*@)?(?:localhost|127(?:\\.\\d{1,3}){3}|\\[::1\\])(?::\\d+)?(?:[/?#]\\S*)?|(?![A-Za-z][A-Za-z0-9+.-]*://).+)$",
     description: "bundled, a file's path, or an https URL (http for a loopback address)",
   }),
   CATALOG_SYNC_CRON: Type.String({
     default: "23 */6 * * *",
-    description: "a cron expression of five fields, in UTC, that comes true",
+    description: "five cron fields (UTC) with a date that exists",
   }),
   EXPORT_SYNC_MAX_ROWS: Type.Integer({
     default: 250_000,
@@ -115,13 +139,13 @@ export const Environment = Type.Object({
     default: 500_000,
     minimum: 0,
     maximum: MAX_INT32,
-    description: "rows of a bundle, the eight datasets together",
+    description: "rows of the eight datasets of a bundle in total",
   }),
   EXPORT_PREPARE_TIMEOUT_MS: Type.Integer({
     default: 10_000,
     minimum: 1,
     maximum: 3_600_000,
-    description: "milliseconds for counting before a bundle's first byte",
+    description: "milliseconds for counting the rows of a bundle",
   }),
   EXPORT_JOBS_PER_HOUR: Type.Integer({
     default: 5,
@@ -133,17 +157,17 @@ export const Environment = Type.Object({
     default: 72,
     minimum: 1,
     maximum: 87_600,
-    description: "life of an organization export after it became ready",
+    description: "hours that a finished organization export is kept",
   }),
   EXPORT_BUILD_TIMEOUT_MINUTES: Type.Integer({
     default: 60,
     minimum: 1,
     maximum: 1380,
-    description: "minutes for one attempt of building an organization export",
+    description: "minutes for one attempt to build an organization export",
   }),
   EXPORT_SWEEP_CRON: Type.String({
     default: "*/5 * * * *",
-    description: "five cron fields (UTC) that come due at some time: when expired exports are deleted",
+    description: "five cron fields (UTC) with a date that exists",
   }),
   SMTP_URL: Type.Optional(
     Type.String({
@@ -156,7 +180,7 @@ export const Environment = Type.Object({
     // A name, quoted where it has a comma, before an address in angle brackets; or an address alone.
     pattern:
       '^(?:(?:"[^"<>\\\\\\r\\n]+" |[^",;:<>@\\r\\n]+ )?<[^\\s<>@,]+@[^\\s<>@,]+>|[^\\s<>@,]+@[^\\s<>@,]+)$',
-    description: "one email address, perhaps with a name: `ulr <no-reply@example.com>`",
+    description: "one email address, optionally with a name: `ulr <no-reply@example.com>`",
   }),
   SECURITY_CONTACT: Type.Optional(
     Type.String({
@@ -193,29 +217,30 @@ export const Environment = Type.Object({
     default: 336,
     minimum: 1,
     maximum: 87_600,
-    description: "life of a session",
+    description: "hours that a session lasts",
   }),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: Type.Integer({
     default: 120,
     minimum: 1,
     maximum: MAX_INT32,
-    description: "requests per client address (of IPv6 per /64) without a credential",
+    description: "requests without a credential per client address",
   }),
   RATE_LIMIT_USER_PER_MINUTE: Type.Integer({
     default: 1200,
     minimum: 1,
     maximum: MAX_INT32,
-    description: "requests per user, whatever the credential",
+    description: "requests per user",
   }),
   RATE_LIMIT_LOGIN_PER_MINUTE: Type.Integer({
     default: 10,
     minimum: 1,
     maximum: 10_000,
-    description: "attempts to sign in, per client address and per account",
+    description: "sign-in attempts per client address and per account",
   }),
-  TRUST_PROXY: Type.Boolean({
-    default: false,
-    description: "true: the client address is the last hop of X-Forwarded-For",
+  TRUST_PROXY: Type.String({
+    default: "false",
+    pattern: "^(true|false|[0-9]|1[0-9]|20)$",
+    description: "true, false, or the number of proxies in front, up to 20",
   }),
   SHUTDOWN_DELAY_SECONDS: Type.Integer({
     default: 0,
@@ -235,19 +260,23 @@ export const Environment = Type.Object({
     ["fatal", "error", "warn", "info", "debug", "trace", "silent"].map((level) => Type.Literal(level)),
     { default: "info", description: "fatal, error, warn, info, debug, trace or silent" },
   ),
+  LOG_ADDRESSES: Type.Union([Type.Literal("full"), Type.Literal("network"), Type.Literal("none")], {
+    default: "full",
+    description: "full, network or none",
+  }),
 });
 export type Environment = Static<typeof Environment>;
 
-/** What no pattern can say of a variable's text. */
+/** Checks that a pattern cannot express. */
 export const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   CATALOG_SYNC_CRON: isCron,
   EXPORT_SWEEP_CRON: isCron,
   SMTP_URL: isUsableUrl,
 };
 
-/** True for five fields, no schedule here is finer, that come due at least once more. */
+/** True for five fields that match a time in the future. Seconds are not supported. */
 function isCron(text: string): boolean {
-  // To the library an instant is a schedule too.
+  // The library also accepts a date.
   if (text.trim().split(/\s+/).length !== 5) return false;
   try {
     return new Cron(text, { mode: "5-part", timezone: "UTC" }).nextRun() !== null;
@@ -256,7 +285,7 @@ function isCron(text: string): boolean {
   }
 }
 
-/** True for a URL with a host whose percent-encoding can be undone. */
+/** True for a URL with a host and credentials that can be decoded. */
 function isUsableUrl(text: string): boolean {
   const url = URL.parse(text);
   if (!url || url.hostname === "") return false;

@@ -1,7 +1,8 @@
 /** How an entry point starts and stops, the same for every process of the service. */
 import { type Config, readConfig } from "./config.ts";
-import { type Log, redactSecrets } from "./log.ts";
+import { createLog, type Log, openStdout, redactSecrets } from "./log.ts";
 import { onStdinEnd } from "./stdin_end.ts";
+import { describeUnknownVariables } from "./unknown_variables.ts";
 
 /** What an entry point passes on: only `main.ts` files touch `process`. */
 export type Host = Pick<NodeJS.Process, "env" | "stdin" | "stderr" | "exit" | "on">;
@@ -12,10 +13,18 @@ function exitWithProblems(host: Host, ...problems: readonly string[]): never {
   return host.exit(1);
 }
 
-/** Returns the configuration, or exits with its problems. */
+/** Returns the configuration, or exits with its problems. Then misspelled variables are listed, too. */
 export function readConfigOrExit(host: Host): Config {
   const result = readConfig(host.env);
-  return result.ok ? result.config : exitWithProblems(host, ...result.problems);
+  if (result.ok) return result.config;
+  return exitWithProblems(host, ...result.problems, ...describeUnknownVariables(host.env));
+}
+
+/** Opens the log of a serving process on stdout. Its first lines warn about variables that look misspelled. */
+export function openProcessLog(host: Host, config: Pick<Config, "logLevel">, process: string): Log {
+  const log = createLog({ level: config.logLevel, process, destination: openStdout(host) });
+  for (const line of describeUnknownVariables(host.env)) log.warn({ event: "config.unknown_variable" }, line);
+  return log;
 }
 
 /** Starts to listen, or exits if the port is taken or not allowed. */

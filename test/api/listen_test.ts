@@ -15,7 +15,7 @@ async function openListening(
   options: Partial<ListenOptions> = {},
 ): Promise<Listening> {
   const api = await openTestApp({ routes: probeRoutes(probe) });
-  const server = listen(api.app, { host: "127.0.0.1", port: 0, trustProxy: false, ...options });
+  const server = listen(api.app, { host: "127.0.0.1", port: 0, trustProxy: 0, ...options });
   return {
     api,
     server,
@@ -92,7 +92,7 @@ describe("a request over a socket", () => {
   });
 
   test("is counted by the last hop of X-Forwarded-For behind a trusted proxy", async () => {
-    await using open = await openListening({}, { trustProxy: true });
+    await using open = await openListening({}, { trustProxy: 1 });
     for (const [given, address] of [
       ["203.0.113.9, 198.51.100.7", "198.51.100.7"],
       ["::ffff:198.51.100.7", "198.51.100.7"],
@@ -198,7 +198,7 @@ describe("the server", () => {
     const { port = 0 } = open.server;
     const error = (() => {
       try {
-        return listen(open.api.app, { host: "127.0.0.1", port, trustProxy: false });
+        return listen(open.api.app, { host: "127.0.0.1", port, trustProxy: 0 });
       } catch (thrown) {
         return thrown;
       }

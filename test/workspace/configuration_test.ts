@@ -1,10 +1,18 @@
 /** The tables of variables in the documents say what the configuration does. */
 import { expect, test } from "bun:test";
 import { Environment } from "../../shared/process/config_variables.ts";
+import { FILE_VARIABLES } from "../../shared/process/variable_files.ts";
 
 /** Variables without a constant default; the table describes it. */
 const DESCRIBED_DEFAULTS = new Set([
   "ARTIFACT_URL",
+  "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+  "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+  "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+  "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+  "AWS_ENDPOINT_URL_STS",
+  "AWS_ROLE_ARN",
+  "AWS_WEB_IDENTITY_TOKEN_FILE",
   "DATABASE_DIRECT_URL",
   "DATABASE_REPLICA_URL",
   "DATABASE_URL",
@@ -15,6 +23,7 @@ const DESCRIBED_DEFAULTS = new Set([
   "S3_ACCESS_KEY_ID",
   "S3_ENDPOINT",
   "S3_SECRET_ACCESS_KEY",
+  "S3_SESSION_TOKEN",
   "SECURITY_CONTACT",
   "SMTP_URL",
 ]);
@@ -35,6 +44,11 @@ test("docs/configuration.md has every variable with its default, and no other", 
   const defaults = await readDefaults("docs/configuration.md");
   expect([...defaults.keys()].sort()).toEqual(Object.keys(Environment.properties).sort());
   for (const [name, given] of defaults) expect([name, given]).toEqual([name, constantDefault(name) ?? given]);
+});
+
+test("docs/configuration.md names every variable that can be read from a file", async () => {
+  const text = await Bun.file(new URL("../../docs/configuration.md", import.meta.url)).text();
+  for (const name of FILE_VARIABLES) expect(text).toContain(`\`${name}_FILE\``);
 });
 
 test("the README has ten of them, with the same defaults", async () => {

@@ -6,14 +6,38 @@ import { openTestApp } from "../../helpers/http/app.ts";
 describe("clientAddress()", () => {
   test("is the connection's other end, whatever the client says", () => {
     const headers = new Headers({ "x-forwarded-for": "203.0.113.9" });
-    expect(clientAddress(headers, "192.0.2.1", false)).toBe("192.0.2.1");
-    expect(clientAddress(headers, null, false)).toBe("unknown");
+    expect(clientAddress(headers, "192.0.2.1", 0)).toBe("192.0.2.1");
+    expect(clientAddress(headers, null, 0)).toBe("unknown");
   });
 
   test("is the last hop that a trusted proxy names", () => {
     const headers = new Headers({ "x-forwarded-for": "203.0.113.9, 2001:db8::1" });
-    expect(clientAddress(headers, "192.0.2.1", true)).toBe("2001:db8::1");
-    expect(clientAddress(new Headers({ "x-forwarded-for": " " }), "192.0.2.1", true)).toBe("192.0.2.1");
+    expect(clientAddress(headers, "192.0.2.1", 1)).toBe("2001:db8::1");
+    expect(clientAddress(new Headers({ "x-forwarded-for": " " }), "192.0.2.1", 1)).toBe("192.0.2.1");
+  });
+
+  test("is the n-th hop from the end behind n proxies", () => {
+    const headers = new Headers({ "x-forwarded-for": "203.0.113.66, 198.51.100.7:443, [2001:db8::1]:80" });
+    headers.append("x-forwarded-for", "10.0.0.9");
+    const hops = [1, 2, 3, 4].map((proxies) => clientAddress(headers, "192.0.2.1", proxies));
+    expect(hops).toEqual(["10.0.0.9", "2001:db8::1", "198.51.100.7", "203.0.113.66"]);
+  });
+
+  test("is the peer's if a request did not pass all proxies, or they wrote no address", () => {
+    for (const header of [
+      "203.0.113.9",
+      "unknown, 10.0.0.9",
+      ", 10.0.0.9",
+      "203.0.113.9, , ",
+      "203.0.113.300, 10.0.0.9",
+      "fe80::1%25x, 10.0.0.9",
+      `${"9".repeat(8000)}, 10.0.0.9`,
+      "203.0.113.9 203.0.113.10, 10.0.0.9",
+      "example.com, 10.0.0.9",
+      "0x7f.1, 10.0.0.9",
+    ]) {
+      expect(clientAddress(new Headers({ "x-forwarded-for": header }), "192.0.2.1", 2)).toBe("192.0.2.1");
+    }
   });
 
   test("is without the port that some proxies add", () => {
@@ -22,13 +46,13 @@ describe("clientAddress()", () => {
       ["[2001:db8::1]:50123", "2001:db8::1"],
       ["2001:db8::1:5012", "2001:db8::1:5012"],
     ] as const) {
-      expect(clientAddress(new Headers({ "x-forwarded-for": hop }), null, true)).toBe(address);
+      expect(clientAddress(new Headers({ "x-forwarded-for": hop }), null, 1)).toBe(address);
     }
   });
 
   test("is IPv4 where it is written as IPv6", () => {
     for (const peer of ["::ffff:198.51.100.7", "::FFFF:c633:6407", "0:0:0:0:0:ffff:c633:6407"]) {
-      expect(clientAddress(new Headers(), peer, false)).toBe("198.51.100.7");
+      expect(clientAddress(new Headers(), peer, 0)).toBe("198.51.100.7");
     }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { auditRows } from "../../helpers/accounts/accounts.ts";
+import { auditRows, login } from "../../helpers/accounts/accounts.ts";
 import { JOBS_PATH, jobOf } from "../../helpers/exports/export_job.ts";
 import { exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
@@ -65,6 +65,32 @@ test("a request that is turned away because all is in use is a warning, and no f
     code: "SERVICE_UNAVAILABLE",
   });
   expect(turnedAway).not.toHaveProperty("err");
+});
+
+test("polls of health and metrics are logged at debug level unless they fail", async () => {
+  await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1 } });
+  for (const path of ["/health/live", "/health/ready", "/metrics", "/metrics"]) await api.request(path);
+  expect(api.logLines.map(({ route, level, status }) => [route, level, status])).toEqual([
+    ["/health/live", "debug", 200],
+    ["/health/ready", "debug", 200],
+    ["/metrics", "debug", 200],
+    ["none", "info", 429],
+  ]);
+});
+
+test("LOG_ADDRESSES decides how an address is logged, and the audit log keeps it whole", async () => {
+  for (const [logAddresses, address, logged] of [
+    ["full", "198.51.100.7", "198.51.100.7"],
+    ["network", "198.51.100.7", "198.51.100.0/24"],
+    ["network", "2001:db8:1:2::3", "2001:db8:1::/48"],
+    ["none", "198.51.100.7", undefined],
+  ] as const) {
+    await using api = await openTestApp({ config: { logAddresses } });
+    const attempt = { email: "nobody@example.com", password: "wrong password" };
+    await login(api, attempt, { address });
+    expect(api.logLines.map((line) => line["address"])).toEqual([logged]);
+    expect(await api.db.sql`select address from audit_log`).toMatchObject([{ address }]);
+  }
 });
 
 describe("the log line of a stream", () => {

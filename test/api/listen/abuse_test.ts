@@ -34,7 +34,7 @@ async function exchange(port: number, text: string | Uint8Array, drip?: string):
 
 async function openSlow(options: Partial<ListenOptions>) {
   const api: TestApp = await openTestApp({ routes: probeRoutes() });
-  const server = listen(api.app, { host: "127.0.0.1", port: 0, trustProxy: false, ...options });
+  const server = listen(api.app, { host: "127.0.0.1", port: 0, trustProxy: 0, ...options });
   return {
     api,
     port: server.port ?? 0,

@@ -78,7 +78,8 @@ describe("the artifact store", () => {
   test("that is silent keeps no probe waiting", async () => {
     using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const endpoint = `http://127.0.0.1:${silent.port}`;
-    const s3 = { endpoint, region: "us-east-1", accessKeyId: "key", secretAccessKey: "secret" };
+    const keys = { accessKeyId: "key", secretAccessKey: "secret", sessionToken: null };
+    const s3 = { endpoint, region: "us-east-1", credentials: { type: "static" as const, ...keys } };
     await using api = await openTestApp({ config: { artifactUrl: "s3://bucket/exports", s3 } });
     const probe = async () => (await api.request("/health/ready")).json();
     // Nothing is known of it yet: to know it would take longer.

@@ -12,7 +12,7 @@ export interface ListeningApp extends AsyncDisposable {
 
 export async function openListeningApp(options: TestAppOptions = {}): Promise<ListeningApp> {
   const app = await openTestApp(options);
-  const server = listen(app.app, { host: "127.0.0.1", port: 0, trustProxy: false });
+  const server = listen(app.app, { host: "127.0.0.1", port: 0, trustProxy: 0 });
   const port = server.port ?? 0;
   return {
     app,

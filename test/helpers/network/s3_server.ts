@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { S3Config } from "../../../shared/process/config.ts";
+import type { S3Config } from "../../../shared/process/s3_config.ts";
 
 const MODULE = fileURLToPath(import.meta.resolve("@20minutes/s3rver"));
 /** Prints the port once it listens. The package names a command, and comes without it. */
@@ -57,12 +57,12 @@ export async function startS3Server(address = "127.0.0.1"): Promise<S3Server> {
   };
   let child = spawn(0);
   const port = await readPort(child.stdout);
+  // The only ones that s3rver knows.
+  const keys = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
   const s3 = {
     endpoint: `http://${address}:${port}`,
     region: "us-east-1",
-    // The only ones that s3rver knows.
-    accessKeyId: "S3RVER",
-    secretAccessKey: "S3RVER",
+    credentials: { type: "static" as const, ...keys, sessionToken: null },
   };
   const artifactUrl = `s3://${BUCKET}/org/exports`;
   const kill = async () => {
@@ -75,10 +75,10 @@ export async function startS3Server(address = "127.0.0.1"): Promise<S3Server> {
       ARTIFACT_URL: artifactUrl,
       S3_ENDPOINT: s3.endpoint,
       S3_REGION: s3.region,
-      S3_ACCESS_KEY_ID: s3.accessKeyId,
-      S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+      S3_ACCESS_KEY_ID: keys.accessKeyId,
+      S3_SECRET_ACCESS_KEY: keys.secretAccessKey,
     },
-    client: new Bun.S3Client({ ...s3, bucket: BUCKET }),
+    client: new Bun.S3Client({ endpoint: s3.endpoint, region: s3.region, ...keys, bucket: BUCKET }),
     kill,
     async restart() {
       child = spawn(port);

@@ -50,11 +50,12 @@ test("readConfig() has the documented defaults", () => {
       rateLimitAnonymousPerMinute: 120,
       rateLimitUserPerMinute: 1200,
       rateLimitLoginPerMinute: 10,
-      trustProxy: false,
       shutdownDelaySeconds: 0,
       metricsHost: "127.0.0.1",
       metricsPort: null,
+      trustProxy: 0,
       logLevel: "info",
+      logAddresses: "full",
     },
   });
 });
@@ -134,7 +135,8 @@ for (const [name, good, bad] of [
     ["0 3 * * *", "*/5 1-4 * * 1"],
     ["hourly", "* * *", "61 * * * *", "0 0 31 2 *", "2030-01-01T00:00:00"],
   ],
-  ["TRUST_PROXY", ["true", "false"], ["1", "yes", "TRUE"]],
+  ["TRUST_PROXY", ["true", "false", "0", "1", "20"], ["-1", "21", "1.5", "yes", "TRUE"]],
+  ["LOG_ADDRESSES", ["full", "network", "none"], ["some", "/24"]],
   ["LOG_LEVEL", ["silent", "trace"], ["INFO", "verbose"]],
 ] as const) {
   test(`readConfig() accepts ${good.join(", ")} as ${name} and refuses ${bad.join(", ")}`, () => {
@@ -189,7 +191,11 @@ test("readConfig() knows the bucket of an s3:// URL, which has to come with cred
   expect(readConfig({ ...bucket, ...keys })).toMatchObject({
     config: {
       artifactUrl: "s3://my-bucket/some/prefix",
-      s3: { endpoint: null, region: "us-east-1", accessKeyId: "id", secretAccessKey: "hunter2" },
+      s3: {
+        endpoint: null,
+        region: "us-east-1",
+        credentials: { type: "static", accessKeyId: "id", secretAccessKey: "hunter2", sessionToken: null },
+      },
     },
   });
   const endpoint = { S3_ENDPOINT: "http://127.0.0.1:9000", S3_REGION: "eu-1" };
@@ -219,6 +225,14 @@ test("readConfig() knows the bucket of an s3:// URL, which has to come with cred
     expect(problems[0]).toStartWith(`${name}: must be `);
     expect(problems[0]).not.toContain("hunter2");
   }
+});
+
+test("readConfig() counts trusted proxies", () => {
+  const counts = ["false", "0", "true", "1", "3"].map((TRUST_PROXY) => {
+    const result = readConfig({ DATABASE_URL: URL, TRUST_PROXY });
+    return result.ok ? result.config.trustProxy : null;
+  });
+  expect(counts).toEqual([0, 0, 1, 1, 3]);
 });
 
 test("readConfig() reads EXPORT_IGNORE_APPLICATIONS as a list of names", () => {

@@ -1,0 +1,37 @@
+/** Finds environment variables that look like misspelled ones of ours. */
+import { suggestNames } from "../suggestions.ts";
+import { Environment } from "./config_variables.ts";
+import { FILE_VARIABLES, type VariableValues } from "./variable_files.ts";
+
+/** Other programs have variables with these first words. */
+const SHARED_WORDS = new Set(["AWS", "OTEL"]);
+/** What desktops and Kubernetes (for each service of a namespace) set. */
+const SET_BY_OTHERS = /^SESSION_MANAGER$|_SERVICE_HOST$|_SERVICE_PORT(_|$)|_PORT(_\d+_(TCP|UDP)(_|$)|$)/;
+/** Above it, a name without one of our prefixes is a typing error, such as `DATABSE_URL`. */
+const TYPO_SIMILARITY = 0.75;
+/** No suggestion below it: names of one prefix have that much in common. */
+const SUGGESTION_SIMILARITY = 0.6;
+
+/** Returns one line for each variable of `env` that resembles ours in its first word or as a whole but is none. */
+export function describeUnknownVariables(env: VariableValues): string[] {
+  const known = new Set([...Object.keys(Environment.properties), ...FILE_VARIABLES.map((n) => `${n}_FILE`)]);
+  const own = [...known].filter((name) => !SHARED_WORDS.has(firstWord(name)));
+  const prefixes = new Set(own.filter((name) => name.includes("_")).map(firstWord));
+  const lines: string[] = [];
+  for (const name of Object.keys(env).toSorted()) {
+    if (known.has(name) || !env[name]?.trim() || SET_BY_OTHERS.test(name)) continue;
+    const word = firstWord(name);
+    if (SHARED_WORDS.has(word)) continue;
+    const hasPrefix = name.includes("_") && prefixes.has(word);
+    const minSimilarity = hasPrefix ? SUGGESTION_SIMILARITY : TYPO_SIMILARITY;
+    const [suggestion] = suggestNames(name, own, { minSimilarity });
+    if (!hasPrefix && suggestion === undefined) continue;
+    const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
+    lines.push(`${name}: unknown variable, ignored.${hint}`);
+  }
+  return lines;
+}
+
+function firstWord(name: string): string {
+  return name.split("_", 1)[0] ?? "";
+}
