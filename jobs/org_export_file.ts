@@ -6,6 +6,7 @@ import { type ManifestProject, organizationManifest } from "../shared/exports/ma
 import { organizationReadme, schemaFile } from "../shared/exports/readme.ts";
 import { NO_FILTERS } from "../shared/exports/selection.ts";
 import { streamZip, textEntry, type ZipEntry } from "../shared/exports/zip_stream.ts";
+import type { Config } from "../shared/process/config.ts";
 import type { OrgRow } from "../sql/accounts/orgs.ts";
 import { existsLiveProject, listLiveProjects } from "../sql/accounts/projects.ts";
 import type { Pool } from "../sql/connection/pool.ts";
@@ -21,6 +22,7 @@ import { gatherChunks } from "./gather_chunks.ts";
 import { writeArtifact } from "./write_artifact.ts";
 
 interface FileDeps {
+  config: Pick<Config, "trackerSchema">;
   sql: Pool;
   exportSql: Pool;
   /** Where the snapshots are opened when it can give them; `null` when there is none. */
@@ -143,7 +145,13 @@ async function* projectPart(
     if (!(await existsLiveProject(deps.sql, projectId))) return;
     await snapshot.run(preferParallelCopies);
     yield* projectEntries(snapshot, files, {
-      selection: { projectId, asOf: job.asOf, visibility: visibilityOf(job), filters: NO_FILTERS },
+      selection: {
+        trackerSchema: deps.config.trackerSchema,
+        projectId,
+        asOf: job.asOf,
+        visibility: visibilityOf(job),
+        filters: NO_FILTERS,
+      },
       format: job.format,
       directory,
       meter,

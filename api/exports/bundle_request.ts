@@ -39,7 +39,14 @@ export async function withBundleRequest<Answer>(
   const { format, visibility } = parameters;
   const opening = { request, caller, project, policy: mayExportBundle, asOf: parameters.asOf, kind };
   return withOpenExport(deps, opening, async (opened) => {
-    const selection = { projectId: project.id, asOf: opened.asOf, visibility, filters: NO_FILTERS };
+    const { trackerSchema } = deps.config;
+    const selection = {
+      trackerSchema,
+      projectId: project.id,
+      asOf: opened.asOf,
+      visibility,
+      filters: NO_FILTERS,
+    };
     const { limit } = given;
     await opened.snapshot.run((tx) => limitStatements(tx, deps.config.exportPrepareTimeoutMs));
     const rowCounts = await opened.snapshot.run((tx) => countBundleRows(tx, { selection, limit }));

@@ -77,7 +77,14 @@ interface Preparation {
 async function prepareFile(deps: ExportDeps, given: Preparation): Promise<ExportFile> {
   const { dataset, project, opened, request } = given;
   const { format, visibility, filters } = given.parameters;
-  const selection: ExportSelection = { projectId: project.id, asOf: opened.asOf, visibility, filters };
+  const { trackerSchema } = deps.config;
+  const selection: ExportSelection = {
+    trackerSchema,
+    projectId: project.id,
+    asOf: opened.asOf,
+    visibility,
+    filters,
+  };
   const limit = deps.config.exportSyncMaxRows;
   const totalRows = await opened.snapshot.run((tx) =>
     countDatasetRows(tx, dataset, { selection, limit: limit + 1 }),

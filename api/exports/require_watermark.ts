@@ -16,7 +16,7 @@ const RETRY_WATERMARK_SECONDS = 10;
 const NOTEWORTHY_LAG_MS = 5000;
 
 export interface WatermarkDeps {
-  config: Pick<Config, "exportIgnoreApplications">;
+  config: Pick<Config, "exportIgnoreApplications" | "trackerSchema">;
   sql: Pool;
   log: Log;
 }
@@ -32,6 +32,7 @@ export async function requireWatermark(
 ): Promise<string> {
   const result = await settleWatermark(deps.sql, {
     ignoredApplications: deps.config.exportIgnoreApplications,
+    trackerSchema: deps.config.trackerSchema,
     ...(asOf === null ? {} : { asOf }),
     ...(signal ? { signal } : {}),
   });

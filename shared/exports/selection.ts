@@ -10,6 +10,8 @@ export interface ExportVisibility {
 }
 
 export interface ExportSelection {
+  /** Where the tracker tables, or views, are. */
+  trackerSchema: string;
   projectId: string;
   /** Settled watermark: rows of later instants are left out. */
   asOf: string;

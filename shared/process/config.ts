@@ -21,6 +21,8 @@ export interface Config {
   exportStreamMaxMinutes: number;
   /** Application names of database sessions that do not hold the cutoff of exports back. */
   exportIgnoreApplications: readonly string[];
+  /** The schema of the tracker tables, or of views with their columns. */
+  trackerSchema: string;
   host: string;
   port: number;
   /** Without a trailing slash. */
@@ -138,6 +140,7 @@ function toConfig(env: Environment): Config {
     exportIgnoreApplications: (env.EXPORT_IGNORE_APPLICATIONS ?? "")
       .split(",")
       .flatMap((n) => n.trim() || []),
+    trackerSchema: env.TRACKER_SCHEMA,
     host: env.HOST,
     port: env.PORT,
     publicUrl: publicUrl.replace(/\/+$/, ""),

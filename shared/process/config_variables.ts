@@ -65,6 +65,11 @@ export const Environment = Type.Object({
       description: "application names of database sessions, separated by commas",
     }),
   ),
+  TRACKER_SCHEMA: Type.String({
+    default: "public",
+    pattern: "^[A-Za-z_][A-Za-z0-9_$-]{0,62}$",
+    description: "the name of a schema, without quotes",
+  }),
   HOST: Type.String({ default: "127.0.0.1", minLength: 1, description: "address to listen on" }),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65_535, description: "port to listen on" }),
   PUBLIC_URL: Type.Optional(

@@ -1,5 +1,6 @@
 /** Which sessions cannot add a tracker row, so that their open transactions do not matter to a watermark. */
 import type { Sql } from "../connection/pool.ts";
+import { callsUnknownFunction, trackerRelations } from "../tracker/tracker_relations.ts";
 
 /** Functions of the audit log: they run as their owner, and write no tracker row. */
 const AUDIT_FUNCTIONS = ["seal_audit_log", "delete_old_audit_entries"];
@@ -10,7 +11,8 @@ export interface SessionKey {
 }
 
 /**
- * Returns the pids of the sessions that can neither insert into, update nor delete from any of the tables: not by the
+ * Returns the pids of the sessions that can neither insert into, update nor delete from any of the tables, nor, where they
+ * are views, from what the views read: not by the
  * rights of their role, nor by those of a role that it can become, nor through a view, rule, trigger or function that
  * runs with the rights of its owner. In doubt, a session can.
  */
@@ -23,7 +25,7 @@ export async function listHarmlessSessions(
   if (candidates.length === 0) return new Set();
   // After the rights: a session that wrote before its role lost them still holds the lock of its write.
   const writing = await sql<{ pid: number }[]>`
-    with recursive ${trackerTables(sql, tables)}
+    with recursive ${trackerRelations(sql, tables)}
     select distinct l.pid
     from pg_locks as l
     where l.pid = any (${sql.array(candidates)}::int[])
@@ -40,7 +42,7 @@ async function listReadOnlyRoles(
   tables: readonly string[],
 ): Promise<ReadonlySet<number>> {
   const rows = await sql<{ roleId: number }[]>`
-    with recursive ${trackerTables(sql, tables)},
+    with recursive ${trackerRelations(sql, tables)},
     -- what leads to a tracker row: the tables, and what may pass a write on with the rights of its owner
     ways as materialized (
       select c.oid, c.relowner
@@ -68,6 +70,7 @@ async function listReadOnlyRoles(
     select u.oid as role_id
     from pg_roles as u
     where u.oid = any (${sql.array([...roleIds])}::oid[])
+      and not ${callsUnknownFunction(sql)}
       and not exists (
         select from pg_roles as r
         where pg_has_role(u.oid, r.oid, 'member')
@@ -85,15 +88,6 @@ async function listReadOnlyRoles(
           )
       )`;
   return new Set(rows.map(({ roleId }) => roleId));
-}
-
-/** The tables and their partitions, which have rights of their own. */
-function trackerTables(sql: Sql, tables: readonly string[]) {
-  return sql`tracker (oid) as (
-    select name::regclass::oid from unnest(${sql.array([...tables])}::text[]) as name
-    union
-    select i.inhrelid from pg_inherits as i join tracker as t on t.oid = i.inhparent
-  )`;
 }
 
 /** Whether the role of the service may see what other sessions do. Without that, no watermark settles beside them. */

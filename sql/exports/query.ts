@@ -10,6 +10,7 @@ import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datase
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import { type ExportFormat, RESOLVED_ISSUE_STATUSES } from "../../shared/vocabulary.ts";
 import { isoText } from "../iso_text.ts";
+import { trackerTable } from "../tracker/tracker_tables.ts";
 import { csvCell } from "./csv_cell.ts";
 
 /** A text literal; the pool pins `standard_conforming_strings`, so only the quote needs doubling. */
@@ -25,6 +26,10 @@ function literals(values: readonly string[]): string {
 function jsonValue(column: ExportColumn): string {
   const value = `r."${column.column}"`;
   return column.type === "timestamp" ? isoText(value) : value;
+}
+
+function tableOf(dataset: ExportDataset, { trackerSchema }: ExportSelection): string {
+  return trackerTable(trackerSchema, dataset.table);
 }
 
 /** True for the parents of a row that the caller does not get to see, so that the row goes with them. */
@@ -101,7 +106,7 @@ function conditionsOf(dataset: ExportDataset, selection: ExportSelection): strin
     // index, and all the lines would be sorted before the first is sent. The hash has to fit in memory
     // (sql/connection/snapshot.ts): some 13 million hidden parents in one project.
     conditions.push(`r.${key} not in (
-      select p.id from ${EXPORT_DATASETS[parent].table} as p
+      select p.id from ${tableOf(EXPORT_DATASETS[parent], selection)} as p
       where p.project_id = ${project} and (${hiddenParent(parent, selection)}))`);
   }
   for (const filter of dataset.filters) {
@@ -118,14 +123,14 @@ function all(conditions: readonly string[]): string {
 /** Counts the rows, but never more than `limit` of them. */
 export function countQuery(dataset: ExportDataset, selection: ExportSelection, limit: number): string {
   return `select count(*) from (
-    select from ${dataset.table} as r
+    select from ${tableOf(dataset, selection)} as r
     where ${all(conditionsOf(dataset, selection))}
     limit ${limit}) as counted`;
 }
 
 /** One row a line, as text that is ready to be sent. */
 export function rowsQuery(dataset: ExportDataset, selection: ExportSelection, format: ExportFormat): string {
-  return orderedRows(dataset, format, conditionsOf(dataset, selection));
+  return orderedRows(dataset, { selection, format, conditions: conditionsOf(dataset, selection) });
 }
 
 /** Those of `rowsQuery` that are in the range. */
@@ -134,25 +139,30 @@ export function rangeQuery(
   selection: ExportSelection,
   { format, range }: { format: ExportFormat; range: KeyRange },
 ): string {
-  return orderedRows(dataset, format, [
+  const conditions = [
     ...conditionsOf(dataset, selection),
     ...compareKey(dataset, ">", range.after),
     ...compareKey(dataset, "<=", range.upTo),
-  ]);
+  ];
+  return orderedRows(dataset, { selection, format, conditions });
 }
 
 /**
  * JSON is made in a lateral subselect and not around the ordered rows: only so does a parallel worker make it, while
  * the leader merely merges (1.5 times as fast on two cores).
  */
-function orderedRows(dataset: ExportDataset, format: ExportFormat, conditions: readonly string[]): string {
+function orderedRows(
+  dataset: ExportDataset,
+  given: { selection: ExportSelection; format: ExportFormat; conditions: readonly string[] },
+): string {
+  const { selection, format, conditions } = given;
   const jsonColumns = dataset.columns.map((column) => `${jsonValue(column)} as "${column.name}"`);
   const [line, source] =
     format === "csv"
       ? [dataset.columns.map(csvCell).join(", "), ""]
       : ["row_to_json(line)", `cross join lateral (select ${jsonColumns.join(", ")}) as line`];
   return `select ${line}
-  from ${dataset.table} as r ${source}
+  from ${tableOf(dataset, selection)} as r ${source}
   where ${all(conditions)}
   order by r.${dataset.timeColumn}, r.id`;
 }
@@ -167,7 +177,7 @@ export function boundaryQuery(
   { after, rows }: { after: RowKey | null; rows: number },
 ): string {
   return `select r.${dataset.timeColumn}::text as time, r.id
-  from ${dataset.table} as r
+  from ${tableOf(dataset, selection)} as r
   where ${all([...ofProject(dataset, selection), ...compareKey(dataset, ">", after)])}
   order by r.${dataset.timeColumn}, r.id
   offset ${rows - 1}

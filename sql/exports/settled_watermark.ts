@@ -8,12 +8,12 @@
  * it starts after the watermark. Sleeping "long enough" would be simpler, and wrong on a busy machine.
  */
 import { addMilliseconds } from "../../shared/as_of.ts";
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { OWN_APPLICATION_NAMES } from "../connection/application_names.ts";
 import type { Sql } from "../connection/pool.ts";
+import { trackerRelations } from "../tracker/tracker_relations.ts";
+import { OWN_TRACKER_SCHEMA, trackerTables } from "../tracker/tracker_tables.ts";
 import { listHarmlessSessions } from "./harmless_sessions.ts";
 
-const TRACKER_TABLES = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name].table);
 /** How long a request waits for an explicit `as_of` to settle. */
 const SETTLE_TIMEOUT_MS = 5000;
 /** How long a chosen watermark waits for short transactions, so that it is not older than it need be. */
@@ -42,6 +42,8 @@ export interface SettleOptions {
   timeoutMs?: number;
   /** Application names whose sessions do not count: the operator vouches that they write no tracker rows. */
   ignoredApplications?: readonly string[];
+  /** Where the tracker tables, or views, are. */
+  trackerSchema?: string;
   /** Aborted when the result is no longer needed. */
   signal?: AbortSignal;
 }
@@ -80,6 +82,8 @@ interface Findings {
 interface Scope {
   sql: Sql;
   ignoredApplications: readonly string[];
+  /** Qualified names of the tracker tables. */
+  tables: readonly string[];
 }
 
 /**
@@ -87,11 +91,10 @@ interface Scope {
  * or before it, unless an open transaction holds it back. Call it outside a transaction, and take the snapshot to read from
  * afterwards.
  */
-export async function settleWatermark(
-  sql: Sql,
-  { asOf, timeoutMs = SETTLE_TIMEOUT_MS, ignoredApplications = [], signal }: SettleOptions = {},
-): Promise<WatermarkResult> {
-  const scope = { sql, ignoredApplications };
+export async function settleWatermark(sql: Sql, options: SettleOptions = {}): Promise<WatermarkResult> {
+  const { asOf, timeoutMs = SETTLE_TIMEOUT_MS, signal } = options;
+  const { ignoredApplications = [], trackerSchema = OWN_TRACKER_SCHEMA } = options;
+  const scope = { sql, ignoredApplications, tables: trackerTables(trackerSchema) };
   const { observedAt } = await observe(scope);
   if (asOf !== undefined && asOf > observedAt) return { ok: false, reason: "future", blockers: [] };
   // Rounding may have put a row committed just now half a millisecond ahead of the clock.
@@ -139,7 +142,7 @@ async function* watch(
     const observation = await observe(scope);
     if (observation.observedAt > watermark) {
       const { blockers, isKnown } = classify(observation, watermark, trusted);
-      const findings = { blockers: await excludeHarmless(scope.sql, blockers), isKnown };
+      const findings = { blockers: await excludeHarmless(scope, blockers), isKnown };
       yield { findings, waitedMs: performance.now() - begun };
     }
     await Bun.sleep(pauseMs);
@@ -147,10 +150,10 @@ async function* watch(
 }
 
 /** Removes blockers that cannot write tracker rows. Usually there are no blockers, and no query is needed. */
-async function excludeHarmless(sql: Sql, blockers: SessionRow[]): Promise<SessionRow[]> {
+async function excludeHarmless({ sql, tables }: Scope, blockers: SessionRow[]): Promise<SessionRow[]> {
   const sessions = blockers.flatMap(({ pid, roleId }) => (roleId === null ? [] : [{ pid, roleId }]));
   if (sessions.length === 0) return blockers;
-  const harmless = await listHarmlessSessions(sql, { sessions, tables: TRACKER_TABLES });
+  const harmless = await listHarmlessSessions(sql, { sessions, tables });
   return blockers.filter(({ pid }) => !harmless.has(pid));
 }
 
@@ -189,8 +192,9 @@ function isClear(session: SessionRow, watermark: string, wasWaiting: boolean): b
  * Reads every other session that could write to this database. PostgreSQL's own workers write no rows. A prepared
  * transaction that has written tracker rows has no session and no known start: while there is one, nothing settles.
  */
-async function observe({ sql, ignoredApplications }: Scope): Promise<Observation> {
+async function observe({ sql, ignoredApplications, tables }: Scope): Promise<Observation> {
   const rows = await sql<({ observedAt: string } & (SessionRow | { pid: null }))[]>`
+    with recursive ${trackerRelations(sql, tables)}
     select t.observed_at, s.*
     from (select statement_timestamp() as observed_at) as t
     left join lateral (
@@ -221,7 +225,7 @@ async function observe({ sql, ignoredApplications }: Scope): Promise<Observation
           where l.pid is null
             and l.mode = 'RowExclusiveLock'
             and l.database = (select oid from pg_database where datname = current_database())
-            and l.relation = any (${TRACKER_TABLES}::regclass[])
+            and l.relation in (select oid from tracker)
         )
       having count(*) > 0
     ) as s on true`;

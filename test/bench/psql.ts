@@ -8,7 +8,13 @@ export const AS_OF = "2026-06-01T00:00:00.000Z";
 
 /** What an export of a project takes that was asked for nothing special. */
 export function everythingOf(project: { id: string }): ExportSelection {
-  return { projectId: project.id, asOf: AS_OF, visibility: toVisibility({}), filters: NO_FILTERS };
+  return {
+    trackerSchema: "public",
+    projectId: project.id,
+    asOf: AS_OF,
+    visibility: toVisibility({}),
+    filters: NO_FILTERS,
+  };
 }
 
 /** The COPY that an export runs, on one line. */

@@ -118,7 +118,13 @@ test("an export reads one partition of a table, in the order of its index, paren
     includeSuperseded: false,
     includeResolved: false,
   };
-  const selection = { projectId: project.id, asOf: AFTER_ALL, visibility, filters: NO_FILTERS };
+  const selection = {
+    trackerSchema: "public",
+    projectId: project.id,
+    asOf: AFTER_ALL,
+    visibility,
+    filters: NO_FILTERS,
+  };
   for (const dataset of Object.values(EXPORT_DATASETS)) {
     for (const query of [rowsQuery(dataset, selection, "ndjson"), countQuery(dataset, selection, 100)]) {
       const { nodes, tables } = await planOf(app, query);

@@ -15,6 +15,7 @@ import {
 import { lockSession } from "../../../sql/locks.ts";
 import { type CommandContext, type CommandResult, defineCommand, UsageError } from "../command.ts";
 import { withThousands } from "../present.ts";
+import { requireOwnTracker } from "../require_own_tracker.ts";
 import { createDemoAccounts, createDemoCredentials, requireDemoProject } from "./accounts.ts";
 import { describeCredentials, writeCredentialsFile } from "./credentials.ts";
 import { DEMO_ORGS, DEMO_PROJECTS, DEMO_USERS, type DemoProject } from "./plan.ts";
@@ -145,6 +146,7 @@ export const seedDemoCommand = defineCommand({
     if (!Number.isInteger(scale) || scale < 1 || scale > MAX_SCALE) {
       throw new UsageError(`--scale must be a whole number from 1 to ${MAX_SCALE}`);
     }
+    requireOwnTracker(context.config, "demo seed");
     // Concurrent runs take turns; the second has nothing to do.
     const session = openSession(context.sql);
     try {

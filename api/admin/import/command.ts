@@ -3,6 +3,7 @@ import { EXPORT_DATASET_NAMES } from "../../../shared/exports/datasets.ts";
 import { AdminError, type CommandResult, defineCommand } from "../command.ts";
 import { requireOrg } from "../lookups.ts";
 import { withThousands } from "../present.ts";
+import { requireOwnTracker } from "../require_own_tracker.ts";
 import { type ImportProject, planImport } from "./import_manifest.ts";
 import { type ImportedProject, importProject } from "./import_project.ts";
 import { openZipFile, type ZipFileEntry, ZipFileError } from "./zip_file.ts";
@@ -80,7 +81,8 @@ export const importCommand = defineCommand({
     },
     file: { placeholder: "FILE.zip", required: true, positional: true, about: "bundle or export to import" },
   },
-  async run({ sql, progress, tick }, values) {
+  async run({ sql, config, progress, tick }, values) {
+    requireOwnTracker(config, "import");
     const org = await requireOrg(sql, values.org);
     const { entries, projects } = await openArchive(values.file);
     const imported: ImportedProject[] = [];

@@ -26,7 +26,13 @@ export async function writeProjectBundle(
   async function* entries(): AsyncGenerator<ZipEntry, void, void> {
     for (const dataset of EXPORT_DATASET_NAMES) {
       const name = entryName(dataset, "ndjson");
-      const selection = { projectId: project.id, asOf, visibility: EVERYTHING, filters: NO_FILTERS };
+      const selection = {
+        trackerSchema: "public",
+        projectId: project.id,
+        asOf,
+        visibility: EVERYTHING,
+        filters: NO_FILTERS,
+      };
       let rows = 0;
       const lines = streamDatasetFile(snapshot, EXPORT_DATASETS[dataset], {
         format: "ndjson",

@@ -24,6 +24,7 @@ test("readConfig() has the documented defaults", () => {
       exportStreamsPerOrg: 4,
       exportStreamMaxMinutes: 60,
       exportIgnoreApplications: [],
+      trackerSchema: "public",
       host: "127.0.0.1",
       port: 3000,
       publicUrl: "http://localhost:3000",

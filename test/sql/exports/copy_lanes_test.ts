@@ -80,7 +80,14 @@ interface Lengths {
 
 function everything(options: Partial<ExportSelection> = {}): ExportSelection {
   const asOf = "2026-02-01T00:00:00.000Z";
-  return { projectId, asOf, visibility: toVisibility({}), filters: NO_FILTERS, ...options };
+  return {
+    trackerSchema: "public",
+    projectId,
+    asOf,
+    visibility: toVisibility({}),
+    filters: NO_FILTERS,
+    ...options,
+  };
 }
 
 async function digest(chunks: AsyncIterable<Uint8Array>, meter: RowMeter): Promise<Read> {

@@ -27,7 +27,13 @@ test("a range reads no more than its own rows, wherever it is in the project", a
     from generate_series(1, ${ROWS}::int) as n`;
   await db.owner`vacuum analyze issues`;
   const asOf = "2026-02-01T00:00:00.000Z";
-  const selection = { projectId, asOf, visibility: toVisibility({}), filters: NO_FILTERS };
+  const selection = {
+    trackerSchema: "public",
+    projectId,
+    asOf,
+    visibility: toVisibility({}),
+    filters: NO_FILTERS,
+  };
   const { signal } = new AbortController();
   const snapshot = await openExportSnapshot(db.sql, { control: db.sql, signal });
   const ranges = new KeyRanges(EXPORT_DATASETS.issues, selection, { firstRows: RANGE_ROWS });
