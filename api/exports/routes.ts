@@ -39,8 +39,7 @@ export function exportRoutes(deps: {
   const maxMs = config.exportStreamMaxMinutes * 60_000;
   const streamRules = { ...STREAM_RULES, maxMs, ...deps.streamRules };
   registerJobMetrics(deps.metrics.registry, { sql, log });
-  const ignoredApplications = config.exportIgnoreApplications;
-  registerWatermarkMetrics(deps.metrics.registry, { sql, log, ignoredApplications });
+  registerWatermarkMetrics(deps.metrics.registry, { sql, log, config });
   const lanes = new ExportLanes({ pool: exportSql, control: sql, max: EXPORT_LANES_MAX, log });
   const exportDeps: ExportDeps = { config, sql, exportSql, lanes, replica, log, slots, streamRules, metrics };
   return new Elysia()

@@ -4,11 +4,12 @@ import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.t
 import type { Log } from "../../shared/process/log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { measureWatermarkHold } from "../../sql/exports/settled_watermark.ts";
+import type { WatermarkDeps } from "./require_watermark.ts";
 
 /** Registers the gauge. */
 export function registerWatermarkMetrics(
   registry: Registry,
-  deps: { sql: Sql; log: Log; ignoredApplications: readonly string[] },
+  deps: { sql: Sql; log: Log; config: WatermarkDeps["config"] },
 ): void {
   registerMeasuredGauges(
     { registry, log: deps.log },
@@ -21,7 +22,10 @@ export function registerWatermarkMetrics(
       },
     ],
     async () => {
-      const seconds = await measureWatermarkHold(deps.sql, deps.ignoredApplications);
+      const seconds = await measureWatermarkHold(deps.sql, {
+        ignoredApplications: deps.config.exportIgnoreApplications,
+        trackerSchema: deps.config.trackerSchema,
+      });
       return [[{ labels: {}, value: seconds ?? Number.NaN }]];
     },
   );

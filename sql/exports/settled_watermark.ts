@@ -116,11 +116,12 @@ export async function settleWatermark(sql: Sql, options: SettleOptions = {}): Pr
  */
 export async function measureWatermarkHold(
   sql: Sql,
-  ignoredApplications: readonly string[],
+  options: { ignoredApplications: readonly string[]; trackerSchema: string },
 ): Promise<number | null> {
-  const { observedAt, sessions } = await observe({ sql, ignoredApplications });
+  const scope = { sql, ...options, tables: trackerTables(options.trackerSchema) };
+  const { observedAt, sessions } = await observe(scope);
   const open = sessions.filter(({ xactStart, isHidden }) => xactStart !== null || isHidden);
-  const blockers = await excludeHarmless(sql, open);
+  const blockers = await excludeHarmless(scope, open);
   // Prepared transactions have a start, although it is unknown which of them wrote.
   if (blockers.some(({ pid, isHidden }) => isHidden && pid !== NO_SESSION)) return null;
   const starts = blockers.flatMap(({ xactStart }) => (xactStart === null ? [] : Date.parse(xactStart)));
