@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type ListenOptions, listen } from "../../api/listen.ts";
+import { type ListenOptions, listen, stopListening } from "../../api/listen.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
 import { probeRoutes } from "../helpers/http/probe_routes.ts";
 import { waitFor } from "../helpers/wait_for.ts";
@@ -183,14 +183,31 @@ describe("the server", () => {
     const running = fetch(`${open.url}/api/v1/wait`);
     await waitFor(() => open.server.pendingRequests === 1);
     let hasStopped = false;
-    const stopped = open.server.stop().then(() => {
+    const stopped = stopListening(open.server).then(() => {
       hasStopped = true;
     });
-    await expect(fetch(`${open.url}/api/v1/echo/a`)).rejects.toThrow();
+    await waitFor(() =>
+      fetch(`${open.url}/api/v1/echo/a`)
+        .then(() => false)
+        .catch(() => true),
+    );
     expect(hasStopped).toBe(false);
     letGo();
     expect((await running).status).toBe(200);
     await stopped;
+  });
+
+  test("stops although the event loop always has work", async () => {
+    await using open = await openListening();
+    let isBusy = true;
+    const work = () => {
+      for (const until = performance.now() + 1; performance.now() < until; );
+      if (isBusy) setImmediate(work);
+    };
+    work();
+    await stopListening(open.server);
+    isBusy = false;
+    await expect(fetch(`${open.url}/api/v1/echo/a`)).rejects.toThrow();
   });
 
   test("does not share a port that is taken", async () => {
