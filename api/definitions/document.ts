@@ -2,6 +2,7 @@
 import { MAX_DEFINITION_BYTES } from "../../shared/definitions/source.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
+import type { DefinitionProblem } from "../../shared/yaml/problems.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import type { DefinitionRuntime } from "../../sql/definitions/changes.ts";
 import type { DefinitionContent } from "../../sql/definitions/versions.ts";
@@ -10,11 +11,14 @@ import type { ReadDocument } from "../documents/read_document.ts";
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { refuseInput } from "../http/validation_problems.ts";
+import type { CatalogCache } from "../models/catalog_cache.ts";
 
 /** Dependencies of the functions that change definitions. */
 export interface DefinitionDeps {
   sql: Pool;
   documents: Documents;
+  /** Null where models are not checked. */
+  catalog: Pick<CatalogCache, "current"> | null;
 }
 
 /** A parsed document with its text: the content of a version. */
@@ -22,37 +26,66 @@ export interface WrittenDocument extends Omit<ReadDocument, "content"> {
   content: DefinitionContent;
 }
 
-function refuseText(yaml: string): void {
-  if (yaml.trim() === "") throw refuseInput([{ path: "yaml", message: "must not be blank" }]);
-  if (Buffer.byteLength(yaml) <= MAX_DEFINITION_BYTES) return;
-  throw new ApiError("PAYLOAD_TOO_LARGE", {
-    message: `The YAML is larger than the maximum of ${MAX_DEFINITION_BYTES} bytes of UTF-8.`,
-    details: { maxSize: MAX_DEFINITION_BYTES },
-  });
+/** The outcome of reading a text: its document, or the error with the problems behind it. */
+export type DocumentOutcome =
+  | { ok: true; document: WrittenDocument }
+  | { ok: false; error: ApiError; problems: DefinitionProblem[] };
+
+/** The type and name that a document has to have; null accepts any. */
+export interface ExpectedDocument {
+  type: DefinitionType | null;
+  name: string | null;
 }
 
 /**
- * Parses the document for a path. Throws VALIDATION_ERROR if the text is blank, PAYLOAD_TOO_LARGE,
- * UNPROCESSABLE_ENTITY with every problem found, or NAME_MISMATCH.
+ * Parses a document. The error is VALIDATION_ERROR if the text is blank, PAYLOAD_TOO_LARGE, UNPROCESSABLE_ENTITY with every
+ * problem found, or NAME_MISMATCH. Throws only if the document worker refuses the task.
  */
+export async function readWritten(
+  work: Pick<DocumentWork, "read">,
+  yaml: string,
+  { type, name }: ExpectedDocument,
+): Promise<DocumentOutcome> {
+  const invalid = invalidText(yaml);
+  if (invalid) return { ok: false, error: invalid, problems: [{ path: "yaml", message: invalid.message }] };
+  const reading = await work.read({ type, name, yaml });
+  if (reading.ok)
+    return { ok: true, document: { ...reading.document, content: { yaml, ...reading.document.content } } };
+  if ("otherName" in reading) {
+    const { otherName, line, column } = reading;
+    const error = new ApiError("NAME_MISMATCH", {
+      message: `The YAML has the name "${otherName}", but the path has "${name}". Make them equal.`,
+      details: { documentName: otherName, pathName: name },
+    });
+    const path = `${type ?? "yaml"}.interface.name`;
+    return { ok: false, error, problems: [{ path, message: error.message, line, column }] };
+  }
+  const { problems } = reading;
+  const [first] = problems;
+  const error = new ApiError("UNPROCESSABLE_ENTITY", {
+    ...(first ? { message: `Invalid definition: ${first.message}` } : {}),
+    details: { errors: problems },
+  });
+  return { ok: false, error, problems };
+}
+
+/** As `readWritten`, but throws the error. */
 export async function requireDocument(
   work: DocumentWork,
   yaml: string,
-  { type, name }: { type: DefinitionType; name: string },
+  expected: ExpectedDocument,
 ): Promise<WrittenDocument> {
-  refuseText(yaml);
-  const reading = await work.read({ type, name, yaml });
-  if (reading.ok) return { ...reading.document, content: { yaml, ...reading.document.content } };
-  if ("otherName" in reading) {
-    throw new ApiError("NAME_MISMATCH", {
-      message: `The YAML has the name "${reading.otherName}", but the path has "${name}". Make them equal.`,
-      details: { documentName: reading.otherName, pathName: name },
-    });
-  }
-  const [first] = reading.problems;
-  throw new ApiError("UNPROCESSABLE_ENTITY", {
-    ...(first ? { message: `Invalid definition: ${first.message}` } : {}),
-    details: { errors: reading.problems },
+  const outcome = await readWritten(work, yaml, expected);
+  if (outcome.ok) return outcome.document;
+  throw outcome.error;
+}
+
+function invalidText(yaml: string): ApiError | null {
+  if (yaml.trim() === "") return refuseInput([{ path: "yaml", message: "must not be blank" }]);
+  if (Buffer.byteLength(yaml) <= MAX_DEFINITION_BYTES) return null;
+  return new ApiError("PAYLOAD_TOO_LARGE", {
+    message: `The YAML is larger than the maximum of ${MAX_DEFINITION_BYTES} bytes of UTF-8.`,
+    details: { maxSize: MAX_DEFINITION_BYTES },
   });
 }
 

@@ -3,24 +3,17 @@ import { Elysia, t } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import type { Pool } from "../../sql/connection/pool.ts";
 import { deleteDraft } from "../../sql/definitions/changes.ts";
-import { deleteEmptyLine, findLineId, lockLine, upsertLine } from "../../sql/definitions/lines.ts";
-import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
+import { deleteEmptyLine, lockLine } from "../../sql/definitions/lines.ts";
 import { access } from "../http/access.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import {
-  type DefinitionAddress,
-  DefinitionParams,
-  parseLineAddress,
-  parseVersionAddress,
-} from "./address.ts";
-import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
-import { CreateBody, type CreateDefinition, UpdateBody } from "./edit_bodies.ts";
-import { addDraft, auditOf, type Writer } from "./new_draft.ts";
+import { DefinitionParams, parseLineAddress, parseVersionAddress } from "./address.ts";
+import { createDefinition } from "./create.ts";
+import type { DefinitionDeps } from "./document.ts";
+import { CreateBody, UpdateBody } from "./edit_bodies.ts";
+import { auditOf } from "./new_draft.ts";
 import { CREATE_DETAIL, DELETE_DETAIL, UPDATE_DETAIL } from "./openapi/edit.ts";
-import { readProvenance } from "./provenance.ts";
-import { requireQuota } from "./quotas.ts";
 import { updateDefinition } from "./update_draft.ts";
 import { changeVersion, findLineWriter, findWriter } from "./writing.ts";
 
@@ -60,30 +53,6 @@ export function editRoutes(deps: DefinitionDeps) {
       },
       { access: "caller", params: DefinitionParams, detail: DELETE_DETAIL },
     );
-}
-
-/** Adds the draft that a document says, and its line where there is none. Throws VERSION_EXISTS. */
-export async function createDefinition(
-  { sql, documents }: DefinitionDeps,
-  given: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
-): Promise<ShownDefinitionRow> {
-  const { writer, address, body } = given;
-  const provenance = readProvenance(body.provenance ?? null);
-  const { type, name } = address;
-  const key = { orgId: writer.org.orgId, type, name };
-  const addTo = async (on: Sql) => {
-    const lines = (await findLineId(on, key)) === null ? 1 : 0;
-    await requireQuota(on, writer.org, { drafts: 1, lines, yamlBytes: Buffer.byteLength(body.yaml) });
-  };
-  await addTo(sql);
-  const document = await requireDocument(workOf(documents, writer), body.yaml, address);
-  return sql.begin(async (tx) => {
-    await addTo(tx);
-    const lineId = await upsertLine(tx, key);
-    const visibility = body.visibility ?? "private";
-    const action = "definition.create";
-    return addDraft(tx, writer, { lineId, document, visibility, provenance, action });
-  });
 }
 
 /** Deletes a draft, and with the last version of a line the line, so that its name is free again. */

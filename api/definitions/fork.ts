@@ -14,7 +14,7 @@ import { requireForkable } from "./forkable.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
 import { requireQuota } from "./quotas.ts";
 import { definitionNotFound } from "./reading.ts";
-import { listWarnings, type Warning } from "./warnings.ts";
+import { listWarnings, type Warning } from "./warnings/warnings.ts";
 
 const FIRST_VERSION = "1.0.0";
 

@@ -39,14 +39,19 @@ const DeprecateBody = t.Object(
 /** Publications wait for each other (`dependencyGraph`), each with a connection: they get less than half of those. */
 export const PUBLICATIONS_MAX = 4;
 
-export interface LifecycleDeps extends DefinitionDeps {
-  config: Pick<Config, "databasePoolMax">;
+/** What routes need that publish, or try what publishing would do. */
+export interface PublishDeps extends DefinitionDeps {
+  publications: Turns;
 }
 
-export function lifecycleRoutes(deps: LifecycleDeps) {
-  const { sql, config } = deps;
+/** Returns the turns of one process: publications, validations and batches share them. */
+export function createPublicationTurns(config: Pick<Config, "databasePoolMax">): Turns {
   const max = Math.min(PUBLICATIONS_MAX, Math.max(1, Math.floor(config.databasePoolMax / 2)));
-  const publications = new Turns({ max, what: "publications" });
+  return new Turns({ max, what: "publications" });
+}
+
+export function lifecycleRoutes(deps: PublishDeps) {
+  const { sql, publications } = deps;
   return new Elysia({ prefix: "/definitions/:type/:name" })
     .use(access)
     .post(

@@ -14,7 +14,8 @@ import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, 
 import { requireMove } from "./move.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
-import { listWarnings, type Warning } from "./warnings.ts";
+import { listUnknownNames } from "./warnings/unknown_names.ts";
+import { listWarnings, type Warning } from "./warnings/warnings.ts";
 import { lockVersion, requireOwnLine } from "./writing.ts";
 
 /**
@@ -22,9 +23,10 @@ import { lockVersion, requireOwnLine } from "./writing.ts";
  * nothing has changed.
  */
 export async function publishDefinition(
-  { sql, documents }: DefinitionDeps,
+  deps: DefinitionDeps,
   { writer, address }: { writer: Writer; address: VersionAddress },
 ): Promise<{ row: ShownDefinitionRow; warnings: Warning[] }> {
+  const { sql, documents } = deps;
   const lineId = await requireOwnLine(sql, writer, address);
   return writeOptimistically(sql, {
     load: async (on) => {
@@ -32,28 +34,43 @@ export async function publishDefinition(
       requireMove(row, "published");
       return row;
     },
-    prepare: (row) => requireDocument(workOf(documents, writer), row.yaml, row),
+    prepare: async (row) => {
+      const document = await requireDocument(workOf(documents, writer), row.yaml, row);
+      return { row, document, unknownNames: await listUnknownNames(deps, document) };
+    },
     isStale: (seen, locked) => seen.yaml !== locked.yaml,
-    apply: async (tx, row, document) => {
-      // Publications that reference each other take turns, so that each sees what the other has published.
-      if (document.references.length > 0) await lockTransaction(tx, "dependencyGraph");
-      await storePublished(tx, { row, document, writer });
-      if (document.references.some(({ inTree }) => inTree)) await refuseCycle(tx, row, writer);
-      await insertAuditEntry(tx, auditOf(writer, row, "definition.publish"));
-      const warnings = await listWarnings(tx, {
-        definitionId: row.id,
-        document,
-        viewer: writer.viewer,
-        isPublic: row.visibility === "public",
-      });
+    apply: async (tx, row, prepared) => {
+      const publication = { ...prepared, row };
+      await lockDependencies(tx, [publication.document]);
+      await storePublished(tx, writer, publication);
+      await requireAcyclic(tx, writer, publication);
+      const warnings = await listWarningsOf(tx, writer, publication);
       return { row: await requireRow(tx, row.id, writer), warnings };
     },
   });
 }
 
-async function storePublished(
+/** A draft that is being published, with its document. */
+export interface Publication {
+  row: DefinitionRow;
+  document: WrittenDocument;
+  /** Found before the transaction began. */
+  unknownNames: readonly Warning[];
+}
+
+/**
+ * Makes publications that reference each other take turns, so that each sees what the others have published. Call it before
+ * any lock of a line.
+ */
+export async function lockDependencies(tx: Sql, documents: readonly WrittenDocument[]): Promise<void> {
+  if (documents.some(({ references }) => references.length > 0)) await lockTransaction(tx, "dependencyGraph");
+}
+
+/** Publishes the locked draft, binds its references, and adds the audit entry. */
+export async function storePublished(
   tx: Sql,
-  { row, document, writer }: { row: DefinitionRow; document: WrittenDocument; writer: Writer },
+  writer: Writer,
+  { row, document }: Omit<Publication, "unknownNames">,
 ): Promise<void> {
   await replaceDefinitionReferences(tx, row.id, document.references);
   await settleDefinitionReferences(tx, { definitionId: row.id, viewer: writer.viewer });
@@ -64,9 +81,16 @@ async function storePublished(
   });
   if (!published) throw new Error(`Cannot publish definition ${row.id}, which is locked and a draft`);
   await markLinePublished(tx, row.lineId);
+  await insertAuditEntry(tx, auditOf(writer, row, "definition.publish"));
 }
 
-async function refuseCycle(tx: Sql, row: DefinitionRow, { viewer }: Writer): Promise<void> {
+/** Throws DEPENDENCY_CYCLE if the version, which this transaction has published, depends on itself. */
+export async function requireAcyclic(
+  tx: Sql,
+  { viewer }: Writer,
+  { row, document }: Omit<Publication, "unknownNames">,
+): Promise<void> {
+  if (!document.references.some(({ inTree }) => inTree)) return;
   const cycle = await findDependencyCycle(tx, { row, viewer });
   if (!cycle) return;
   throw new ApiError("DEPENDENCY_CYCLE", {
@@ -75,7 +99,19 @@ async function refuseCycle(tx: Sql, row: DefinitionRow, { viewer }: Writer): Pro
   });
 }
 
-function riskProfileOf({ scan }: WrittenDocument): object | null {
+/** Returns everything that the author of a stored version is warned about. */
+export async function listWarningsOf(
+  tx: Sql,
+  { viewer }: Writer,
+  { row, document, unknownNames }: Publication,
+): Promise<Warning[]> {
+  const isPublic = row.visibility === "public";
+  const warnings = await listWarnings(tx, { definitionId: row.id, document, viewer, isPublic });
+  return [...warnings, ...unknownNames];
+}
+
+/** Returns the risk profile of a document; null if its scan failed. */
+export function riskProfileOf({ scan }: WrittenDocument): object | null {
   if (scan === null) return null;
   const { version, capabilities, signals, riskLevel } = scan;
   const scannedAt = new Date().toISOString();

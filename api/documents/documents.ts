@@ -27,8 +27,11 @@ export interface DocumentWork {
  * share fairly (`TaskQueue`). Operations throw SERVICE_UNAVAILABLE if too many tasks wait for it.
  */
 export interface Documents {
-  /** Returns the operations for one caller: a user id, or the network of an anonymous caller. */
-  forCaller(caller: string): DocumentWork;
+  /**
+   * Returns the operations for one caller: a user id, or the network of an anonymous caller. With `isBulk`, small documents
+   * go to the thread too, so that many of them do not block the process.
+   */
+  forCaller(caller: string, options?: { isBulk: boolean }): DocumentWork;
   /** Ends the thread. */
   close(): Promise<void>;
 }
@@ -65,20 +68,23 @@ export function openDocuments(options: DocumentsOptions = {}): Documents {
   const cache = new LRUCache<string, string>({ maxSize: keptBytes, sizeCalculation: bytesOf });
   const thread = new TaskThread({ entry: new URL("./main.ts", import.meta.url), timeLimitMs });
 
-  const answer = async (task: DocumentTask, ask: { caller: string; maxWaiting: number }): Promise<string> => {
+  const perform = async (
+    task: DocumentTask,
+    { isBulk, ...turn }: { caller: string; isBulk: boolean; maxWaiting: number },
+  ): Promise<string> => {
     const key = keyOf(task);
     const kept = cache.get(key);
     if (kept !== undefined) return kept;
-    const text =
-      lengthOf(task) <= inlineLength ? doTask(task) : await runOn(thread, { key, message: task, ...ask });
+    const isInline = !isBulk && lengthOf(task) <= inlineLength;
+    const text = isInline ? doTask(task) : await runOn(thread, { key, message: task, ...turn });
     cache.set(key, text);
     return text;
   };
   return {
-    forCaller: (caller) => {
-      const read = (task: DocumentTask) => answer(task, { caller, maxWaiting: maxWaiting.reads });
+    forCaller: (caller, { isBulk } = { isBulk: false }) => {
+      const read = (task: DocumentTask) => perform(task, { caller, isBulk, maxWaiting: maxWaiting.reads });
       const write = async (task: DocumentTask) =>
-        JSON.parse(await answer(task, { caller, maxWaiting: maxWaiting.writes }));
+        JSON.parse(await perform(task, { caller, isBulk, maxWaiting: maxWaiting.writes }));
       return {
         read: (given) => write({ name: "read", given }),
         edit: (given) => write({ name: "edit", given }),

@@ -1,11 +1,25 @@
 /** Parses a document once and derives everything that the registry stores or reports about it. */
+import { listModels, listTools, type NamedText, TOOLS } from "../../shared/definitions/named.ts";
 import { type DefinitionReference, listReferences } from "../../shared/definitions/ref.ts";
 import { type DefinitionSource, hashDefinition, parseDefinition } from "../../shared/definitions/source.ts";
 import { translateDefinition } from "../../shared/definitions/translate/translate.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import type { DefinitionProblem } from "../../shared/yaml/problems.ts";
+import type { YamlDocument } from "../../shared/yaml/document.ts";
+import { type DefinitionProblem, formatPath } from "../../shared/yaml/problems.ts";
 import type { DefinitionContent } from "../../sql/definitions/versions.ts";
 import { type SafetyScan, scanDefinition } from "./safety_scan.ts";
+
+/** Line and column in a text, from 1. */
+export interface TextPosition {
+  line: number;
+  column: number;
+}
+
+/** A text of a document, with its place. */
+export interface PlacedName extends TextPosition {
+  text: string;
+  path: string;
+}
 
 /** Plain values only, because they cross threads as JSON. */
 export interface ReadDocument {
@@ -19,24 +33,43 @@ export interface ReadDocument {
   failure: { reason: string; path: string; message: string } | null;
   /** Null if the scan itself failed. */
   scan: SafetyScan | null;
+  /** Models that it names, each once; the first `MAX_NAMES`. */
+  models: PlacedName[];
+  /** Tools that it names and the language does not have, likewise. */
+  unknownTools: PlacedName[];
+  /** Positions of the failure and of the scan's signals, by their paths. */
+  positions: Record<string, TextPosition>;
 }
 
 export type DocumentReading =
   | { ok: true; document: ReadDocument }
   | { ok: false; problems: DefinitionProblem[] }
   /** The document is valid but has a name other than the expected one. */
-  | { ok: false; otherName: string };
+  | ({ ok: false; otherName: string } & TextPosition);
 
-/** Parses a definition of the type and name. A document with another name is not processed further. */
-export function readDocument(given: { type: DefinitionType; name: string; yaml: string }): DocumentReading {
+/** Each unknown name is compared with the whole catalog. */
+const MAX_NAMES = 10;
+
+/**
+ * Parses a definition; any type or name is accepted where null is given. A document with another name is not processed
+ * further.
+ */
+export function readDocument(given: {
+  type: DefinitionType | null;
+  name: string | null;
+  yaml: string;
+}): DocumentReading {
   const parsed = parseDefinition(given.yaml, given);
   if (!parsed.ok) return parsed;
-  const { source } = parsed;
+  const { source, locate } = parsed;
   const { type, name, version, fields } = source;
-  if (name !== given.name) return { ok: false, otherName: name };
+  if (given.name !== null && name !== given.name)
+    return { ok: false, otherName: name, ...locate([type, "interface", "name"]) };
   const { failure, ...runtime } = render(source);
   const { displayName, description, domain, subdomain, agentType, author, tags } = fields;
   const columns = { displayName, description, domain, subdomain, agentType, author, tags };
+  const found = scan(source);
+  const paths = [failure?.path ?? [], found?.signals.map(({ location }) => location) ?? []].flat();
   return {
     ok: true,
     document: {
@@ -46,9 +79,30 @@ export function readDocument(given: { type: DefinitionType; name: string; yaml: 
       content: { hash: hashDefinition(source), ...columns, ...runtime },
       references: listReferences(source),
       failure,
-      scan: scan(source),
+      scan: found,
+      models: placeNames(listModels(source), locate),
+      unknownTools: placeNames(listTools(source).filter(isUnknownTool), locate),
+      positions: Object.fromEntries(paths.map((path) => [path, locate(parsePath(path))])),
     },
   };
+}
+
+function isUnknownTool({ text }: NamedText): boolean {
+  return !TOOLS.some((tool) => tool === text);
+}
+
+function placeNames(names: readonly NamedText[], locate: YamlDocument["locate"]): PlacedName[] {
+  const first = new Map<string, NamedText>();
+  for (const name of names) if (!first.has(name.text)) first.set(name.text, name);
+  return [...first.values()]
+    .slice(0, MAX_NAMES)
+    .map(({ text, path }) => ({ text, path: formatPath(path), ...locate(path) }));
+}
+
+/** Returns the steps of `agent.tags[0]`. Steps that are no plain keys end at the nearest ancestor that is found. */
+function parsePath(path: string): (string | number)[] {
+  const steps = path.match(/[^.[\]]+/g) ?? [];
+  return steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 }
 
 function render({ type, name, version, body }: DefinitionSource) {

@@ -9,6 +9,8 @@ const MAX_BYTES = 1_048_576;
 /** Of a body without Content-Length: 10,000 take some 15 ms, and a million, which are 6 MB on the way, block for seconds. */
 export const MAX_CHUNKS = 10_000;
 
+const YAML_TYPE = "application/yaml";
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The largest body, in bytes, that is read for a path. */
@@ -48,11 +50,14 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   return Buffer.concat(chunks, size);
 }
 
-function refuseOtherTypes(headers: Headers): void {
-  const type = (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
-  if (type !== "application/json") {
+function mediaTypeOf(headers: Headers): string | undefined {
+  return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
+}
+
+function rejectOtherTypes(headers: Headers, accepted: string): void {
+  if (mediaTypeOf(headers) !== accepted) {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
-      message: "Unsupported content type. Send application/json.",
+      message: `Unsupported content type. Send ${accepted}.`,
     });
   }
   const encoding = headers.get("content-encoding") ?? "identity";
@@ -63,6 +68,22 @@ function refuseOtherTypes(headers: Headers): void {
   }
 }
 
+/** True if a request says that its body is YAML. */
+export function isYaml({ headers }: Request): boolean {
+  return mediaTypeOf(headers) === YAML_TYPE;
+}
+
+/** Reads the text of a YAML body. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR. */
+export async function readYamlText(request: Request, maxBytes: number): Promise<string> {
+  const bytes = await readBytes(request, maxBytes);
+  rejectOtherTypes(request.headers, YAML_TYPE);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw invalidBody("the body is not text in UTF-8");
+  }
+}
+
 /**
  * Reads the JSON object that is a request's body. No body is the same as `{}`: a route that needs one requires a field
  * of it. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
@@ -70,7 +91,7 @@ function refuseOtherTypes(headers: Headers): void {
 export async function readJsonObject(request: Request, maxBytes: number): Promise<JsonObject> {
   const bytes = await readBytes(request, maxBytes);
   if (bytes.byteLength === 0) return {};
-  refuseOtherTypes(request.headers);
+  rejectOtherTypes(request.headers, "application/json");
   const excess = findJsonExcess(bytes);
   if (excess !== null) throw invalidBody(excess);
   const body = parseJson(bytes);

@@ -12,7 +12,7 @@ import { answerError, unavailable } from "./error_handler.ts";
 import { isFilePath } from "./file_paths.ts";
 import { networkOf } from "./request_address.ts";
 import type { Admission } from "./request_admission.ts";
-import { maxBodyBytes, readJsonObject } from "./request_body.ts";
+import { maxBodyBytes } from "./request_body.ts";
 import { bindContext, type ClientConnection, type RequestContext } from "./request_context.ts";
 import { requestIdOf } from "./request_id.ts";
 import type { FinishRequest } from "./request_log.ts";
@@ -23,6 +23,7 @@ import type { EncodeResponse } from "./response/encoder.ts";
 import type { AddSecurityHeaders } from "./response/security_headers.ts";
 import { canonicalPath, type Route, type RouteMatch, type RouteTable } from "./route_table.ts";
 import { refuseInput } from "./validation_problems.ts";
+import { readBody } from "./yaml_body.ts";
 
 const API_PREFIX = "/api/v1";
 /** Of what needs the database and little else. Longer, and a connection is dead or a queue does not move. */
@@ -127,7 +128,11 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
   refuseOtherSites(deps, request, context, route);
   refuseBadEncoding(url);
   if (request.method !== "GET" && request.method !== "HEAD") {
-    context.body = await readJsonObject(request, maxBodyBytes(url.pathname));
+    context.body = await readBody(request, {
+      maxBytes: maxBodyBytes(url.pathname),
+      yamlQuery: route.yamlQuery,
+      given: url.searchParams,
+    });
     route.checkBody?.(context.body);
   }
   const inner = toInner(request, url.href);

@@ -3,6 +3,8 @@ import type { TSchema } from "@sinclair/typebox";
 import { Memoirist } from "memoirist";
 import { ACCESS_FIELD, type Access, NOT_COUNTED_FIELD, PAST_COOKIE_FIELD, READS_FIELD } from "./access.ts";
 import { type CheckBody, createBodyCheck } from "./body_schema.ts";
+import type { Query } from "./query.ts";
+import { YAML_FIELD } from "./yaml_body.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
@@ -23,6 +25,8 @@ export interface Route {
   isNotCounted: boolean;
   /** Whether a call writes anything. */
   writes: boolean;
+  /** The query parameters that take the place of JSON fields where the body is YAML; null where only JSON is read. */
+  yamlQuery: Query | null;
   /** Refuses a body that does not fit the route's schema; null where any object does. */
   checkBody: CheckBody | null;
 }
@@ -40,6 +44,7 @@ interface Declared {
   [PAST_COOKIE_FIELD]?: true;
   [READS_FIELD]?: true;
   [NOT_COUNTED_FIELD]?: true;
+  [YAML_FIELD]?: Query;
 }
 
 /** The parts of Elysia's hooks that the table reads; Elysia types them as `any`. */
@@ -77,6 +82,7 @@ export function buildRouteTable(routes: readonly RegisteredRoute[]): RouteTable 
       looksPastCookie: declared[PAST_COOKIE_FIELD] ?? false,
       isNotCounted: declared[NOT_COUNTED_FIELD] ?? false,
       writes: route.method !== "GET" && !declared[READS_FIELD],
+      yamlQuery: declared[YAML_FIELD] ?? null,
       checkBody: body ? createBodyCheck(body) : null,
     });
   }

@@ -4,8 +4,10 @@ import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import type { JsonSchema } from "../../shared/json_schema.ts";
 import { ACCESS_FIELD, NOT_COUNTED_FIELD, PAST_COOKIE_FIELD, READS_FIELD } from "../http/access.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../http/json_limits.ts";
+import { describeQuery, type Query } from "../http/query.ts";
 import { maxBodyBytes } from "../http/request_body.ts";
 import type { RegisteredRoute } from "../http/route_table.ts";
+import { YAML_FIELD } from "../http/yaml_body.ts";
 import { failureResponses, type OperationTraits } from "./failures.ts";
 import { commonHeaders, OPENAPI_HEADERS } from "./headers.ts";
 import { OPENAPI_PARAMETERS } from "./parameters.ts";
@@ -168,6 +170,7 @@ function completeOperation(
     [PAST_COOKIE_FIELD]: looksPastCookie = false,
     [NOT_COUNTED_FIELD]: isNotCounted = false,
     [READS_FIELD]: reads = false,
+    [YAML_FIELD]: yamlQuery = null,
     [FAILURES_FIELD]: failures = [],
     [OTHER_PATHS_FIELD]: _,
     ...operation
@@ -182,14 +185,17 @@ function completeOperation(
     maxBodyBytes: isGet ? null : maxBodyBytes(path),
     writes: !isGet && !reads,
   };
-  const { parameters, requestBody, responses = {} } = operation;
+  const { requestBody, responses = {} } = operation;
+  const parameters = withYamlParameters(operation.parameters, yamlQuery);
   const all = { ...failureResponses(traits, failures), ...described(responses) };
   return {
     ...operation,
     ...(parameters
       ? { parameters: parameters.map((parameter) => completeParameter(parameter, schemas)) }
       : {}),
-    ...(requestBody ? { requestBody: completeBody(requestBody, schemas) } : {}),
+    ...(requestBody
+      ? { requestBody: withYaml(completeBody(requestBody, schemas), yamlQuery && schemas) }
+      : {}),
     responses: Object.fromEntries(
       Object.entries(all).map(([status, response]) => [
         status,
@@ -234,6 +240,35 @@ function completeBody(
 ): NonNullable<OpenApiOperation["requestBody"]> {
   const content = jsonOnly(body.content);
   return { ...body, content: mapValues(content, (media) => withSchema(withOwnExample(media), schemas)) };
+}
+
+const YAML_BODY = {
+  title: "YamlBody",
+  type: "string",
+  description: "The field `yaml` of the JSON body. The other fields are query parameters then.",
+};
+
+/** Adds the body that is the YAML itself, where it is accepted. */
+function withYaml(
+  body: NonNullable<OpenApiOperation["requestBody"]>,
+  schemas: SchemaCollector | null,
+): NonNullable<OpenApiOperation["requestBody"]> {
+  if (!schemas) return body;
+  const schema = schemas.add(YAML_BODY);
+  return { ...body, content: { ...body.content, "application/yaml": { schema } } };
+}
+
+function withYamlParameters(
+  parameters: OpenApiOperation["parameters"],
+  yamlQuery: Query | null,
+): OpenApiOperation["parameters"] {
+  if (!yamlQuery) return parameters;
+  const described = describeQuery(yamlQuery) as OpenApiParameter[];
+  const forYaml = described.map((parameter) => ({
+    ...parameter,
+    description: `${parameter.description}. Only with a YAML body`,
+  }));
+  return [...(parameters ?? []), ...forYaml];
 }
 
 function completeResponse(

@@ -9,6 +9,8 @@ import type {
   PAST_COOKIE_FIELD,
   READS_FIELD,
 } from "../http/access.ts";
+import type { Query } from "../http/query.ts";
+import type { YAML_FIELD } from "../http/yaml_body.ts";
 
 /** The field of `detail` in which a route lists its own errors, in addition to the common ones. */
 export const FAILURES_FIELD = "x-failures";
@@ -95,6 +97,7 @@ export interface DeclaredOperation extends OpenApiOperation {
   [PAST_COOKIE_FIELD]?: true;
   [NOT_COUNTED_FIELD]?: true;
   [READS_FIELD]?: true;
+  [YAML_FIELD]?: Query;
   [FAILURES_FIELD]?: readonly Failure[];
   [OTHER_PATHS_FIELD]?: readonly OtherPath[];
   /** Whether the document leaves out the route's own path. */

@@ -25,24 +25,24 @@ export interface DefinitionSource {
 }
 
 export type ParsedDefinition =
-  | { ok: true; source: DefinitionSource }
+  | { ok: true; source: DefinitionSource; locate: YamlDocument["locate"] }
   | { ok: false; problems: DefinitionProblem[] };
 
 /** Adds a problem at a path. */
 export type Refuse = (path: readonly PathStep[], message: string) => void;
 
 /**
- * Parses a definition of the expected type, or returns every problem found. Accepts any document that can be addressed;
- * the translator decides whether it can be rendered. Never throws.
+ * Parses a definition of the expected type (any type for null), or returns every problem found. Accepts any document that
+ * can be addressed; the translator decides whether it can be rendered. Never throws.
  */
-export function parseDefinition(yaml: string, expected: { type: DefinitionType }): ParsedDefinition {
+export function parseDefinition(yaml: string, expected: { type: DefinitionType | null }): ParsedDefinition {
   const read = readYaml(yaml);
   if (!read.ok) return read;
   const { document } = read;
   const problems: DefinitionProblem[] = [];
   const source = readDefinition(document.value, expected.type, problemCollector(document, problems));
   if (problems.length > 0 || source === null) return { ok: false, problems };
-  return { ok: true, source };
+  return { ok: true, source, locate: document.locate };
 }
 
 /** Returns `sha256:` and the hex digest of the canonical text. Comments, key order and style do not change it. */
@@ -56,9 +56,18 @@ function problemCollector(document: YamlDocument, problems: DefinitionProblem[])
   };
 }
 
-function readDefinition(root: unknown, type: DefinitionType, refuse: Refuse): DefinitionSource | null {
+function readDefinition(
+  root: unknown,
+  expected: DefinitionType | null,
+  refuse: Refuse,
+): DefinitionSource | null {
   if (!isRecord(root)) {
-    refuse([], `The document must be a map with the root key "${type}".`);
+    refuse([], `The document must be a map with the root key ${rootKeys(expected)}.`);
+    return null;
+  }
+  const type = expected ?? DEFINITION_TYPES.find((key) => Object.hasOwn(root, key));
+  if (!type) {
+    refuse([], `The root key is missing. Start the document with ${rootKeys(null)}.`);
     return null;
   }
   const body = findBody(root, type, refuse);
@@ -78,6 +87,10 @@ function readDefinition(root: unknown, type: DefinitionType, refuse: Refuse): De
     refuse: (key, message) => refuse([type, "interface", key], message),
   });
   return { type, name, version, root, body, fields };
+}
+
+function rootKeys(type: DefinitionType | null): string {
+  return (type ? [type] : DEFINITION_TYPES).map((key) => `"${key}${type ? "" : ":"}"`).join(" or ");
 }
 
 /** Returns the value of the root key that names the type; null, with a problem, if it is missing. */

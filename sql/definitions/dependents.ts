@@ -64,7 +64,14 @@ export interface DependentRow {
  */
 export async function listDependents(
   sql: Sql,
-  given: { target: DependencyTarget; ranges: readonly string[]; viewer: DefinitionViewer; limit: number },
+  given: {
+    target: DependencyTarget;
+    ranges: readonly string[];
+    viewer: DefinitionViewer;
+    limit: number;
+    /** Leaves out drafts, and versions that are deprecated. */
+    isPublished?: boolean;
+  },
 ): Promise<{ total: number; dependents: DependentRow[] }> {
   const { target, viewer } = given;
   const rows = await sql<(DependentRow & { total: number })[]>`
@@ -78,6 +85,7 @@ export async function listDependents(
       where r.type = ${target.type} and r.name = ${target.name} and r.in_tree
         and r.range = any(${[...given.ranges]}::text[])
         and ${targetOrg(sql)} = ${target.orgId} and ${isListed(sql, viewer)}
+        ${given.isPublished ? sql`and d.status = 'published'` : sql``}
       order by d.id, r.position
     )
     select n.id, n.organization, n.type, n.name, n.version, n.context, n.range, count(*) over () as total

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { LIVE_KEYS_MAX, LIVE_SESSIONS_MAX } from "../../api/accounts/credentials.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../api/accounts/password_rules.ts";
+import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/routes.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";
 import { PUBLICATIONS_MAX } from "../../api/definitions/lifecycle.ts";
 import { DEFINITION_QUOTAS } from "../../api/definitions/quotas.ts";
@@ -103,6 +104,7 @@ test("fixed limits are those of the code", async () => {
       "maximum",
     ),
     "Dependencies in one response": count(MAX_DEPENDENCY_NODES),
+    "Definitions in one batch": String(MAX_BATCH_DOCUMENTS),
     "Users in one batch": /"maxItems":(\d+)/.exec(JSON.stringify(batch))?.[1] ?? "unknown",
     "API keys of a user": count(LIVE_KEYS_MAX),
     "Sessions of a user": count(LIVE_SESSIONS_MAX),

@@ -7,8 +7,8 @@ import { insertExecutions, type NewExecution } from "../../../sql/definitions/ex
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import { resolveDefinition } from "../../../sql/definitions/versions.ts";
 import type { VersionAddress } from "../../definitions/address.ts";
+import { createDefinition } from "../../definitions/create.ts";
 import type { DefinitionDeps } from "../../definitions/document.ts";
-import { createDefinition } from "../../definitions/edit.ts";
 import { forkDefinition } from "../../definitions/fork.ts";
 import { archiveDefinition, deprecateDefinition } from "../../definitions/lifecycle.ts";
 import type { Writer } from "../../definitions/new_draft.ts";

@@ -67,7 +67,7 @@ export async function seedDemo(context: SeedContext, options: SeedOptions): Prom
   const { seedDemoDefinitions } = await import("./definitions.ts");
   const { openDocuments } = await import("../../documents/documents.ts");
   const documents = openDocuments();
-  const definitions = await seedDemoDefinitions({ sql, documents });
+  const definitions = await seedDemoDefinitions({ sql, documents, catalog: null });
   await documents.close();
   const projects = await fillProjects(context, options.scale);
   context.progress("Demo: updating statistics");

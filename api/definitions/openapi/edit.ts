@@ -1,6 +1,15 @@
 /** OpenAPI of creating, updating and deleting drafts. */
 import type { ErrorCode } from "../../../shared/errors.ts";
 import { FLAG, record, TEXT } from "../../../shared/json_schema.ts";
+import {
+  CHANGE_TYPES,
+  DEFINITION_AGENT_TYPES,
+  DEFINITION_DOMAINS,
+  DEFINITION_TIERS,
+  DEFINITION_VISIBILITIES,
+} from "../../../shared/vocabulary.ts";
+import { choice, text, texts } from "../../http/query.ts";
+import { readsYaml } from "../../http/yaml_body.ts";
 import { dataAnswer } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
@@ -12,6 +21,8 @@ import {
   TYPE_PARAMETER,
   VERSION_NEEDED,
 } from "./operations.ts";
+
+const MAX_TEXT_LENGTH = 4000;
 
 /** Errors of every write. */
 export const WRITE_FAILURES: readonly ErrorCode[] = [
@@ -34,6 +45,22 @@ export const DOCUMENT_FAILURES: readonly ErrorCode[] = [
   "NAME_MISMATCH",
 ];
 
+const VISIBILITY = choice(DEFINITION_VISIBILITIES, "Visibility of the definition");
+
+/** The fields of an update beside its YAML. */
+const UPDATE_YAML_QUERY = {
+  visibility: VISIBILITY,
+  displayName: text(MAX_TEXT_LENGTH, "Display name"),
+  description: text(MAX_TEXT_LENGTH, "Description"),
+  domain: choice(DEFINITION_DOMAINS, "Domain"),
+  subdomain: text(MAX_TEXT_LENGTH, "Subdomain"),
+  agentType: choice(DEFINITION_AGENT_TYPES, "Agent type"),
+  tags: texts({ maxItems: 50, maxLength: MAX_TEXT_LENGTH }, "Tags"),
+  changeSummary: text(2000, "What has changed"),
+  changeType: choice(CHANGE_TYPES, "Change type"),
+  tier: choice(DEFINITION_TIERS, "Tier"),
+};
+
 export const CREATE_DETAIL = describe({
   tags: [DEFINITIONS_TAG],
   operationId: "createDefinition",
@@ -44,6 +71,7 @@ export const CREATE_DETAIL = describe({
   parameters: [TYPE_PARAMETER, nameParameter("`name`, the same as in the YAML", "reviewer"), ORG_SLUG],
   responses: { 201: dataAnswer("The draft", DEFINITION, EXAMPLE_DEFINITION) },
   ...failsWith(...WRITE_FAILURES, ...DOCUMENT_FAILURES, "VERSION_EXISTS", "QUOTA_EXCEEDED"),
+  ...readsYaml({ visibility: VISIBILITY }),
 });
 
 export const UPDATE_DETAIL = describe({
@@ -63,6 +91,7 @@ export const UPDATE_DETAIL = describe({
     "ROLE_REQUIRED",
     "VERSION_MISMATCH",
   ),
+  ...readsYaml(UPDATE_YAML_QUERY),
 });
 
 export const DELETE_DETAIL = describe({

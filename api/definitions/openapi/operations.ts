@@ -79,15 +79,24 @@ export const DEFINITION = named(
 );
 export const EXAMPLE_DEFINITION = exampleOf(DEFINITION_FIELDS);
 
+/** A line or column in a document. */
+export const LINE = { type: "integer", minimum: 1, description: "From 1" };
+
 /** A non-fatal problem of a version, for its author. */
 export const WARNING = named(
   "Warning",
-  record({
-    code: oneOf([
-      ...["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "REFERENCE_NOT_PUBLIC"],
-      ...["SAFETY_SIGNAL", "SAFETY_SCAN_FAILED"],
-    ]),
-    message: TEXT,
-    details: { type: "object" },
-  }),
+  record(
+    {
+      code: oneOf([
+        ...["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "REFERENCE_NOT_PUBLIC"],
+        ...["SAFETY_SIGNAL", "SAFETY_SCAN_FAILED", "UNKNOWN_MODEL", "UNKNOWN_TOOL"],
+      ]),
+      message: TEXT,
+      details: { type: "object" },
+      path: { ...TEXT, description: "Path in the YAML, where it is known" },
+      line: LINE,
+      column: LINE,
+    },
+    ["path", "line", "column"],
+  ),
 );

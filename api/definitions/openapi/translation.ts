@@ -1,5 +1,6 @@
 /** OpenAPI of the routes that render definitions again. */
 import { FLAG, named, nullable, record, TEXT } from "../../../shared/json_schema.ts";
+import { readsYaml } from "../../http/yaml_body.ts";
 import { dataAnswer } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
@@ -107,4 +108,5 @@ export const UPGRADE_DETAIL = describe({
     "TRANSLATION_FAILED",
     "QUOTA_EXCEEDED",
   ),
+  ...readsYaml({}),
 });

@@ -65,6 +65,8 @@ const CLASSIFIED = record({
   reason: TEXT,
 });
 
+export const CLASSIFIED_CHANGE = named("ClassifiedChange", CLASSIFIED);
+
 const PAID = {
   fields: {
     ...listOf(named("FieldChange", FIELD)),
@@ -75,7 +77,7 @@ const PAID = {
     description: "With `format=fields`",
   },
   classified: {
-    ...listOf(named("ClassifiedChange", CLASSIFIED)),
+    ...listOf(CLASSIFIED_CHANGE),
     description: "With `format=fields`: the significance of each change",
   },
   suggestedBump: { ...CHANGE_TYPE, description: "With `format=fields`: the version part to increase" },

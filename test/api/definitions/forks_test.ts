@@ -129,6 +129,9 @@ test("a fork returns its own warnings: no rendering, unresolved references, sign
       code: "TRANSLATION_FAILED",
       message: expect.any(String),
       details: bare.definition.translationError,
+      path: bare.definition.translationError?.path,
+      line: expect.any(Number),
+      column: expect.any(Number),
     },
   ]);
   const unresolved = (name: string, range: string) => ({
@@ -140,6 +143,9 @@ test("a fork returns its own warnings: no rendering, unresolved references, sign
     code: "SAFETY_SIGNAL",
     message: expect.stringContaining("agent.mission.stakes"),
     details: { id: expect.any(String), severity: "high", location: "agent.mission.stakes" },
+    path: "agent.mission.stakes",
+    line: expect.any(Number),
+    column: expect.any(Number),
   };
   // Members resolve the private helper; public readers of a draft do not exist yet.
   const inside = await makeFork(api, author, "/agent/reviewer", { name: "second", visibility: "public" });

@@ -199,6 +199,9 @@ test("signs of misuse and references that come to nothing are warnings", async (
       code: "SAFETY_SIGNAL",
       message: expect.stringContaining("agent.mission.stakes"),
       details: { id: expect.any(String), severity: "high", location: "agent.mission.stakes" },
+      path: "agent.mission.stakes",
+      line: expect.any(Number),
+      column: expect.any(Number),
     },
   ]);
   expect(data).toMatchObject({ riskProfile: { aggregateRiskLevel: "high" } });

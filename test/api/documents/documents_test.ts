@@ -132,7 +132,7 @@ test("a caller may have two waiting; what is more is the caller's own excess, an
 test("a document of another name is read no further than its name", async () => {
   const documents = openDocuments().forCaller("user");
   const reading = await documents.read({ type: "agent", name: "other", yaml: agentYaml("reviewer") });
-  expect(reading).toEqual({ ok: false, otherName: "reviewer" });
+  expect(reading).toEqual({ ok: false, otherName: "reviewer", line: 3, column: 11 });
 });
 
 function refusalOf(error: unknown) {

@@ -177,7 +177,22 @@ const created = { of: newName, body: yamlOf, audit: "definition.create" };
 const forked = { body: () => ({ name: freeName() }), audit: "definition.fork" };
 const recorded = { body: () => ({ source: "cli" }), audit: "execution.record" };
 
+const batched = { of: newName, body: (name: string) => ({ definitions: [yamlOf(name)] }) };
+const validated = { of: newName, body: (name: string) => ({ type: "agent", ...yamlOf(name) }) };
+
 const DEFINITION_WRITES = [
+  row("POST /definitions/batch", "definitionWriters", 201, {
+    ...batched,
+    inOrg: true,
+    audit: "definition.create",
+  }),
+  row("POST /definitions/batch", "homeWriters", 201, {
+    ...batched,
+    about: "at home",
+    audit: "definition.create",
+  }),
+  row("POST /definitions/validate", "members", 200, { ...validated, inOrg: true }),
+  row("POST /definitions/validate", "known", 200, { ...validated, about: "at home" }),
   row(`POST ${LINE}`, "definitionWriters", 201, { ...created, inOrg: true }),
   row(`POST ${LINE}`, "homeWriters", 201, { ...created, about: "at home" }),
   ...CHANGES.flatMap(([route, ok, how]) => [

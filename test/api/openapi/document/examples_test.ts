@@ -12,6 +12,8 @@ const WRITES: readonly (readonly [operationId: string, status: number])[] = [
   ["updateOwnProfile", 200],
   ["getUsers", 200],
   ["createKey", 201],
+  ["validateDefinition", 200],
+  ["createDefinitions", 200],
   ["createDefinition", 201],
   ["updateDefinition", 200],
   ["deleteDefinition", 200],

@@ -1,11 +1,11 @@
 /** Non-fatal problems of a new version, reported to its author when it is published or forked. */
-import { type DefinitionReference, writtenName } from "../../shared/definitions/ref.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
-import { listDefinitionReferences } from "../../sql/definitions/references.ts";
-import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
-import type { WrittenDocument } from "./document.ts";
-import { viewerOf } from "./reading.ts";
-import { resolveReferences } from "./resolved_references.ts";
+import { type DefinitionReference, writtenName } from "../../../shared/definitions/ref.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { listDefinitionReferences } from "../../../sql/definitions/references.ts";
+import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
+import type { WrittenDocument } from "../document.ts";
+import { viewerOf } from "../reading.ts";
+import { resolveReferences } from "../resolved_references.ts";
 
 /** A problem that does not block the write. */
 export interface Warning {
@@ -14,9 +14,15 @@ export interface Warning {
     | "UNRESOLVED_REFERENCE"
     | "REFERENCE_NOT_PUBLIC"
     | "SAFETY_SIGNAL"
-    | "SAFETY_SCAN_FAILED";
+    | "SAFETY_SCAN_FAILED"
+    | "UNKNOWN_MODEL"
+    | "UNKNOWN_TOOL";
   message: string;
   details: Readonly<Record<string, unknown>>;
+  /** The place in the document, where it is known. */
+  path?: string;
+  line?: number;
+  column?: number;
 }
 
 export interface WarningsQuery {
@@ -39,10 +45,10 @@ export async function listWarnings(tx: Sql, query: WarningsQuery): Promise<Warni
   ];
 }
 
-function translationWarnings({ failure }: WrittenDocument): Warning[] {
+function translationWarnings({ failure, positions }: WrittenDocument): Warning[] {
   if (failure === null) return [];
   const { reason, path, message } = failure;
-  return [{ code: "TRANSLATION_FAILED", message, details: { reason, path } }];
+  return [{ code: "TRANSLATION_FAILED", message, details: { reason, path }, path, ...positions[path] }];
 }
 
 /** References that the author cannot resolve, and those that readers of a public version cannot. */
@@ -81,7 +87,7 @@ function referenceNotPublic(reference: DefinitionReference): Warning {
 }
 
 /** A scan that fails is a warning of its own: without it, an unscanned document would look safe. */
-function scanWarnings({ scan }: WrittenDocument): Warning[] {
+function scanWarnings({ scan, positions }: WrittenDocument): Warning[] {
   const message =
     "The safety scan of the document failed, so it is unknown whether it shows signs of misuse.";
   if (scan === null) return [{ code: "SAFETY_SCAN_FAILED", message, details: {} }];
@@ -89,5 +95,7 @@ function scanWarnings({ scan }: WrittenDocument): Warning[] {
     code: "SAFETY_SIGNAL",
     message: `${title} (${location})`,
     details: { id, severity, location },
+    path: location,
+    ...positions[location],
   }));
 }

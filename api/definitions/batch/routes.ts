@@ -1,0 +1,130 @@
+/** POST /definitions/validate and /definitions/batch: documents that are tried, or stored together. */
+import { Elysia, t } from "elysia";
+import { mayWriteDefinitions } from "../../../shared/policy.ts";
+import { DEFINITION_TYPES, DEFINITION_VISIBILITIES } from "../../../shared/vocabulary.ts";
+import { EXAMPLE_YAML } from "../../../sql/definitions/fields.ts";
+import { access } from "../../http/access.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
+import { oneOf } from "../../http/schemas.ts";
+import { refuseInput } from "../../http/validation_problems.ts";
+import { parseLineAddress } from "../address.ts";
+import type { PublishDeps } from "../lifecycle.ts";
+import { BATCH_DETAIL, VALIDATE_DETAIL } from "../openapi/batch.ts";
+import { Provenance, readProvenance } from "../provenance.ts";
+import { OPEN } from "../schemas.ts";
+import { findWriter } from "../writing.ts";
+import { splitStream } from "./stream.ts";
+import type { Submission } from "./submission.ts";
+import { storeBatch, tryBatch } from "./submit.ts";
+import type { WrittenItem } from "./write_batch.ts";
+
+const Visibility = t.Optional(oneOf(DEFINITION_VISIBILITIES));
+
+const ValidateBody = t.Object(
+  {
+    type: oneOf(DEFINITION_TYPES),
+    yaml: t.String({ examples: [EXAMPLE_YAML] }),
+    name: t.Optional(t.String({ description: "`name` or `@org/name`. Default: the name in the YAML" })),
+    publish: t.Optional(t.Boolean()),
+    visibility: Visibility,
+  },
+  { title: "Validation", ...OPEN, examples: [{ type: "agent", yaml: EXAMPLE_YAML, publish: true }] },
+);
+
+/** Documents of one batch. */
+export const MAX_BATCH_DOCUMENTS = 200;
+
+const BatchBody = t.Object(
+  {
+    definitions: t.Optional(
+      t.Array(
+        t.Object(
+          { yaml: t.String(), visibility: Visibility, provenance: t.Optional(t.Nullable(Provenance)) },
+          OPEN,
+        ),
+        { minItems: 1, maxItems: MAX_BATCH_DOCUMENTS },
+      ),
+    ),
+    yaml: t.Optional(t.String({ description: "A YAML stream, instead of `definitions`" })),
+    publish: t.Optional(t.Boolean()),
+    validate: t.Optional(t.Boolean({ description: "Store nothing; return what would happen" })),
+    visibility: Visibility,
+  },
+  {
+    title: "Batch",
+    ...OPEN,
+    examples: [{ definitions: [{ yaml: EXAMPLE_YAML }], publish: true, validate: true }],
+  },
+);
+
+export function batchRoutes(deps: PublishDeps) {
+  const { sql } = deps;
+  return new Elysia({ prefix: "/definitions" })
+    .use(access)
+    .post(
+      "/validate",
+      async ({ body, request, caller }) => {
+        const { type, yaml, name, publish = false, visibility = "private" } = body;
+        const address = name === undefined ? null : parseLineAddress({ type, name });
+        const writer = await findWriter(sql, { caller, request, orgSlug: address?.orgSlug ?? null });
+        const submission = {
+          yaml,
+          type,
+          name: address?.name ?? null,
+          visibility,
+          provenance: null,
+          firstLine: 1,
+        };
+        const given = { writer, request, submissions: [submission], publish, rejectsCircles: false };
+        const [tried] = await tryBatch(deps, given);
+        return { data: tried?.report };
+      },
+      { access: "caller", body: ValidateBody, detail: VALIDATE_DETAIL },
+    )
+    .post(
+      "/batch",
+      async ({ body, request, caller, status }) => {
+        const { publish = false } = body;
+        const submissions = listSubmissions(body);
+        const writer = await findWriter(sql, { caller, request });
+        requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
+        const given = { writer, request, submissions, publish };
+        if (!body.validate)
+          return status(201, { data: { definitions: (await storeBatch(deps, given)).map(presentWritten) } });
+        const tried = await tryBatch(deps, { ...given, rejectsCircles: !publish });
+        const definitions = tried.map(({ item: { index, document }, report }) => {
+          return { index, type: document?.type ?? null, name: document?.name ?? null, ...report };
+        });
+        return status(200, { data: { valid: definitions.every(({ valid }) => valid), definitions } });
+      },
+      { access: "caller", body: BatchBody, detail: BATCH_DETAIL },
+    );
+}
+
+function presentWritten({ item, row, warnings }: WrittenItem) {
+  const { id, type, name, version, status, visibility, hash } = row;
+  return { index: item.index, id, type, name, version, status, visibility, hash, warnings };
+}
+
+/** Returns the documents of a body. Throws VALIDATION_ERROR. */
+function listSubmissions(body: typeof BatchBody.static): Submission[] {
+  const { definitions, yaml, visibility = "private" } = body;
+  if ((definitions === undefined) === (yaml === undefined))
+    throw refuseInput([{ path: "definitions", message: "is required, unless the body is YAML" }]);
+  const any = { type: null, name: null };
+  if (definitions) {
+    return definitions.map((given) => ({
+      ...any,
+      yaml: given.yaml,
+      visibility: given.visibility ?? visibility,
+      provenance: readProvenance(given.provenance ?? null),
+      firstLine: 1,
+    }));
+  }
+  const documents = splitStream(yaml ?? "");
+  if (documents.length === 0 || documents.length > MAX_BATCH_DOCUMENTS) {
+    const message = `must have 1 to ${MAX_BATCH_DOCUMENTS} documents, but has ${documents.length}`;
+    throw refuseInput([{ path: "yaml", message }]);
+  }
+  return documents.map((document) => ({ ...any, ...document, visibility, provenance: null }));
+}

@@ -1,0 +1,84 @@
+/** Documents that a client submits together, and what is found wrong with each of them. */
+import type { ApiError, ErrorCode } from "../../../shared/errors.ts";
+import type { DefinitionType, DefinitionVisibility } from "../../../shared/vocabulary.ts";
+import type { DefinitionProblem } from "../../../shared/yaml/problems.ts";
+import { nextTurn } from "../../http/next_turn.ts";
+import { type DefinitionDeps, readWritten, type WrittenDocument } from "../document.ts";
+import type { Writer } from "../new_draft.ts";
+import { listUnknownNames } from "../warnings/unknown_names.ts";
+import type { Warning } from "../warnings/warnings.ts";
+
+/** A document as it was submitted. */
+export interface Submission {
+  yaml: string;
+  /** Null accepts any type or name. */
+  type: DefinitionType | null;
+  name: string | null;
+  visibility: DefinitionVisibility;
+  provenance: object | null;
+  /** Line of the request's text at which the document begins, from 1. */
+  firstLine: number;
+}
+
+/** A reason why a document is rejected. */
+export interface DocumentError {
+  code: ErrorCode;
+  message: string;
+  path?: string;
+  line?: number;
+  column?: number;
+  details?: Readonly<Record<string, unknown>>;
+}
+
+/** A submitted document and what became of it so far. */
+export interface SubmittedItem {
+  index: number;
+  submission: Submission;
+  /** Null if the text could not be read. */
+  document: WrittenDocument | null;
+  unknownNames: Warning[];
+  errors: DocumentError[];
+}
+
+/** Reads the documents one after the other, in the caller's turns of the document worker. */
+export async function readSubmissions(
+  deps: DefinitionDeps,
+  { caller }: Writer,
+  submissions: readonly Submission[],
+): Promise<SubmittedItem[]> {
+  const work = deps.documents.forCaller(caller.userId, { isBulk: submissions.length > 1 });
+  const items: SubmittedItem[] = [];
+  for (const [index, submission] of submissions.entries()) {
+    const outcome = await readWritten(work, submission.yaml, submission);
+    const document = outcome.ok ? outcome.document : null;
+    const errors = outcome.ok ? [] : errorsOf(outcome, submission);
+    const unknownNames = document ? await listUnknownNames(deps, document) : [];
+    items.push({ index, submission, document, unknownNames, errors });
+    await nextTurn();
+  }
+  return items;
+}
+
+function errorsOf(
+  { error, problems }: { error: ApiError; problems: readonly DefinitionProblem[] },
+  submission: Submission,
+): DocumentError[] {
+  const { code } = error;
+  // Problems of a document are its details; other errors have details of their own.
+  const details = code === "UNPROCESSABLE_ENTITY" || code === "VALIDATION_ERROR" ? {} : detailsOf(error);
+  return problems.map((problem) => shifted({ code, ...problem, ...details }, submission));
+}
+
+/** Returns an error of the registry as one of a document. */
+export function toDocumentError(error: ApiError): DocumentError {
+  return { code: error.code, message: error.message, ...detailsOf(error) };
+}
+
+function detailsOf({ details }: ApiError): Pick<DocumentError, "details"> {
+  return details === undefined ? {} : { details };
+}
+
+/** Counts the line from the beginning of the request's text. */
+export function shifted<Place extends { line?: number }>(place: Place, { firstLine }: Submission): Place {
+  return place.line === undefined ? place : { ...place, line: place.line + firstLine - 1 };
+}

@@ -1,0 +1,67 @@
+/** Creates a draft from a document, and its line if the name is new. */
+import type { DefinitionVisibility } from "../../shared/vocabulary.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import { type DefinitionLineKey, findLineId, upsertLine } from "../../sql/definitions/lines.ts";
+import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
+import type { DefinitionAddress } from "./address.ts";
+import { type DefinitionDeps, requireDocument, type WrittenDocument, workOf } from "./document.ts";
+import type { CreateDefinition } from "./edit_bodies.ts";
+import { addDraft, type Writer } from "./new_draft.ts";
+import { readProvenance } from "./provenance.ts";
+import { requireQuota } from "./quotas.ts";
+
+/** Creates the draft. Throws QUOTA_EXCEEDED, VERSION_EXISTS, and as `requireDocument` does; nothing has changed then. */
+export async function createDefinition(
+  { sql, documents }: Pick<DefinitionDeps, "sql" | "documents">,
+  given: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
+): Promise<ShownDefinitionRow> {
+  const { writer, address, body } = given;
+  const provenance = readProvenance(body.provenance ?? null);
+  const added = { key: lineKeyOf(writer, address), yamlBytes: Buffer.byteLength(body.yaml) };
+  await requireDraftQuota(sql, writer, [added]);
+  const document = await requireDocument(workOf(documents, writer), body.yaml, address);
+  return sql.begin(async (tx) => {
+    await requireDraftQuota(tx, writer, [added]);
+    return addNewDraft(tx, writer, { document, visibility: body.visibility ?? "private", provenance });
+  });
+}
+
+/** A draft that is about to be added. */
+export interface AddedDraft {
+  key: DefinitionLineKey;
+  yamlBytes: number;
+}
+
+/** Returns the line of a name in the writer's organization. */
+export function lineKeyOf(
+  { org }: Writer,
+  { type, name }: Pick<DefinitionLineKey, "type" | "name">,
+): DefinitionLineKey {
+  return { orgId: org.orgId, type, name };
+}
+
+/** Throws QUOTA_EXCEEDED if the organization has no room for these drafts and their lines. */
+export async function requireDraftQuota(
+  sql: Sql,
+  { org }: Writer,
+  added: readonly AddedDraft[],
+): Promise<void> {
+  const keys = new Map(added.map(({ key }) => [`${key.type} ${key.name}`, key]));
+  let lines = 0;
+  for (const key of keys.values()) if ((await findLineId(sql, key)) === null) lines += 1;
+  const yamlBytes = added.reduce((sum, draft) => sum + draft.yamlBytes, 0);
+  await requireQuota(sql, org, { drafts: added.length, lines, yamlBytes });
+}
+
+/**
+ * Adds the draft and, for a new name, its line. Throws VERSION_EXISTS. Call inside a transaction, after
+ * `requireDraftQuota`.
+ */
+export async function addNewDraft(
+  tx: Sql,
+  writer: Writer,
+  draft: { document: WrittenDocument; visibility: DefinitionVisibility; provenance: object | null },
+): Promise<ShownDefinitionRow> {
+  const lineId = await upsertLine(tx, lineKeyOf(writer, draft.document));
+  return addDraft(tx, writer, { ...draft, lineId, action: "definition.create" });
+}

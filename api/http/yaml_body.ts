@@ -1,0 +1,39 @@
+/** Bodies that are YAML: routes of definitions take a document as it is, with the other fields as query parameters. */
+import { parseQuery, type Query } from "./query.ts";
+import { isYaml, type JsonObject, readJsonObject, readYamlText } from "./request_body.ts";
+import { refuseInput } from "./validation_problems.ts";
+
+/** The field of `detail` in which a route says that it also reads YAML. */
+export const YAML_FIELD = "x-yaml";
+
+/** Goes into a route's `detail`: with `Content-Type: application/yaml`, the body is its field `yaml`. */
+export function readsYaml(query: Query): object {
+  return { [YAML_FIELD]: query };
+}
+
+/**
+ * Reads a body. A YAML body becomes the field `yaml`, and the query parameters become the other fields. Throws
+ * PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
+ */
+export async function readBody(
+  request: Request,
+  { maxBytes, yamlQuery, given }: { maxBytes: number; yamlQuery: Query | null; given: URLSearchParams },
+): Promise<JsonObject> {
+  if (yamlQuery === null) return readJsonObject(request, maxBytes);
+  if (isYaml(request)) {
+    const yaml = await readYamlText(request, maxBytes);
+    return { ...fieldsOf(yamlQuery, given), ...(yaml === "" ? {} : { yaml }) };
+  }
+  const misplaced = Object.keys(yamlQuery).filter((name) => given.has(name));
+  if (misplaced.length > 0) {
+    const message = "is a query parameter of YAML bodies only. Put it into the JSON body";
+    throw refuseInput(misplaced.map((path) => ({ path, message })));
+  }
+  return readJsonObject(request, maxBytes);
+}
+
+/** Returns the given parameters; omitted ones are left out, as in JSON. */
+function fieldsOf(query: Query, given: URLSearchParams): JsonObject {
+  const values = Object.entries(parseQuery(query, given));
+  return Object.fromEntries(values.filter(([name]) => given.has(name)));
+}

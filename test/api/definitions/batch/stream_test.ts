@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { splitStream } from "../../../../api/definitions/batch/stream.ts";
+
+test.each([
+  ["a: 1", [["a: 1", 1]]],
+  ["a: 1\n", [["a: 1\n", 1]]],
+  [
+    "---\na: 1\n---\nb: 2\n",
+    [
+      ["a: 1\n", 2],
+      ["b: 2\n", 4],
+    ],
+  ],
+  [
+    "\uFEFF--- # first\r\na: 1\r\n---\r\nb: 2\r\n",
+    [
+      ["a: 1\r\n", 2],
+      ["b: 2\r\n", 4],
+    ],
+  ],
+  [
+    "a: 1\n...\nb: 2\n...\n",
+    [
+      ["a: 1\n", 1],
+      ["b: 2\n", 3],
+    ],
+  ],
+  ["# license\n---\na: 1\n", [["# license\n---\na: 1\n", 1]]],
+  ["%YAML 1.2\n---\na: 1\n", [["%YAML 1.2\n---\na: 1\n", 1]]],
+  [
+    "--- {a: 1}\n--- {b: 2}\n",
+    [
+      ["--- {a: 1}\n", 1],
+      ["--- {b: 2}\n", 2],
+    ],
+  ],
+  [
+    "a: |\n  ---\n  text\n--- \nb: ----\n",
+    [
+      ["a: |\n  ---\n  text\n", 1],
+      ["b: ----\n", 5],
+    ],
+  ],
+  ["---\n\n---\n# nothing\n...\n", []],
+  ["", []],
+] as const)("splitStream(%j)", (text, expected) => {
+  const documents = splitStream(text).map(({ yaml, firstLine }) => [yaml, firstLine]);
+  expect(documents).toEqual(expected.map(([yaml, line]) => [yaml, line]));
+});

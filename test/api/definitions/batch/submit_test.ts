@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import type { DefinitionType } from "../../../../shared/vocabulary.ts";
+import { agentNeeding, agentYaml, bareYaml, write } from "../../../helpers/definitions/definitions.ts";
+import { readDemoDefinitions } from "../../../helpers/definitions/demo_definitions.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { loadBundledCatalog } from "../../../helpers/models/catalog.ts";
+import { randomNumbers } from "../../../helpers/random_numbers.ts";
+
+interface Sample {
+  type: DefinitionType;
+  yaml: string;
+}
+
+/** Documents that are fine, and others that are wrong in every way that a document can be wrong. */
+function listSamples(): Sample[] {
+  const demo = readDemoDefinitions();
+  const written = [
+    bareYaml("agent", "bare"),
+    `# name: other\n${agentYaml("misnamed")}`,
+    agentYaml("sample-name").replace('"1.0.0"', "1.0"),
+    agentYaml("self-loop", "1.0.0", { dependencies: "{ requires: [self-loop@^1.0.0] }" }),
+    agentNeeding("two", ["one@^1.0.0"]),
+    agentNeeding("one", ["two@^1.0.0"]),
+    agentYaml("toolbox", "1.0.0", { tools: "[Reed, Bash(rm -rf /)]" }),
+    `${agentYaml("modeled")}  defaults:\n    model: no-such-model-9\n`,
+    "",
+    "[]",
+    "agent: [",
+    `# ${"x".repeat(153_600)}`,
+  ].map((yaml) => ({ type: "agent" as const, yaml }));
+  return [...demo, ...mutated(demo), ...written];
+}
+
+/** The documents, each with something taken out, put in or repeated at random places. */
+function mutated(samples: readonly Sample[]): Sample[] {
+  const random = randomNumbers(7);
+  const pick = (length: number) => Math.floor(random() * length);
+  return samples.flatMap(({ type, yaml }) => {
+    const lines = yaml.split("\n");
+    const without = lines.toSpliced(pick(lines.length), 1 + pick(3)).join("\n");
+    const at = pick(yaml.length);
+    const inserted = yaml.slice(0, at) + (["\t", ":", "}", "- ", "\n", "*x"][pick(6)] ?? "") + yaml.slice(at);
+    return [without, inserted].map((text) => ({ type, yaml: text }));
+  });
+}
+
+/** Creates and publishes over HTTP, as a client does it. */
+async function store(api: TestApp, { type, yaml }: Sample, name: string) {
+  const person = await asker(api);
+  const created = await write(api, `/${type}/${name}`, person, { body: { yaml } });
+  const definition = (await created.json()) as { data?: { version: string; runtimeMd: string | null } };
+  if (created.status !== 201) return { created: codeOf(definition), published: null, runtimeMd: null };
+  const { version = "", runtimeMd = null } = definition.data ?? {};
+  const published = await write(api, `/${type}/${name}@${version}/publish`, person);
+  const body = (await published.json()) as { warnings?: unknown; data?: { riskProfile: RiskProfile } };
+  return {
+    created: "ok",
+    published: published.status === 200 ? "ok" : codeOf(body),
+    warnings: body.warnings,
+    risk: body.data?.riskProfile?.sync.signals,
+    runtimeMd,
+  };
+}
+
+type RiskProfile = { sync: { signals: unknown } } | null;
+
+function codeOf(body: object): string {
+  return (body as { error?: { code: string } }).error?.code ?? "";
+}
+
+const people = new WeakMap<TestApp, ReturnType<TestApp["make"]["person"]>>();
+
+function asker(api: TestApp) {
+  const person = people.get(api) ?? api.make.person();
+  people.set(api, person);
+  return person;
+}
+
+interface Report {
+  valid: boolean;
+  errors: { code: string; message: string }[];
+  warnings: unknown[];
+  riskProfile: RiskProfile;
+  runtimeMd: string | null;
+}
+
+async function validate(api: TestApp, sample: Sample, options: object): Promise<Report> {
+  const body = { ...sample, ...options };
+  const response = await write(api, "/validate", await asker(api), { body });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { data: Report }).data;
+}
+
+test("a document is valid exactly if it can be created and published, with the same warnings", async () => {
+  await using api = await openTestApp();
+  await loadBundledCatalog(api.db.sql);
+  const seen = new Set<string>();
+  for (const { type, yaml } of listSamples()) {
+    const sample = { type, yaml };
+    const name = /name: ([a-z0-9-]+)/.exec(yaml)?.[1] ?? "nameless";
+    const draft = await validate(api, sample, { name });
+    const report = await validate(api, sample, { name, publish: true });
+    const stored = await store(api, sample, name);
+    seen.add(`${stored.created} ${stored.published}`);
+    expect([yaml, draft.errors[0]?.code ?? "ok"]).toEqual([yaml, stored.created]);
+    expect([yaml, report.errors[0]?.code ?? "ok"]).toEqual([yaml, stored.published ?? stored.created]);
+    expect(report.valid).toBe(report.errors.length === 0);
+    if (stored.created === "ok") expect(report.runtimeMd).toBe(stored.runtimeMd);
+    if (stored.published !== "ok") continue;
+    expect([yaml, report.warnings]).toEqual([yaml, stored.warnings as unknown[]]);
+    expect(report.riskProfile?.sync.signals).toEqual(stored.risk);
+  }
+  // The samples reach every outcome.
+  expect([...seen].sort()).toEqual([
+    "NAME_MISMATCH null",
+    "PAYLOAD_TOO_LARGE null",
+    "UNPROCESSABLE_ENTITY null",
+    "VALIDATION_ERROR null",
+    "VERSION_EXISTS null",
+    "ok DEPENDENCY_CYCLE",
+    "ok ok",
+  ]);
+}, 240_000);
