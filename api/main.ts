@@ -28,6 +28,7 @@ import { createDefinitionCache } from "../sql/definitions/texts.ts";
 import { maySeeSessions } from "../sql/exports/harmless_sessions.ts";
 import { openQueue } from "../sql/queue.ts";
 import { requireCompatibleSchema } from "../sql/schema_state.ts";
+import { requireTracker } from "../sql/tracker/tracker_differences.ts";
 import { type AppDeps, buildApp } from "./app.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { createCredentialCache } from "./http/credential_cache.ts";
@@ -119,6 +120,7 @@ async function main(): Promise<void> {
   const boss = await startOrExit(process, async () => {
     await checkConnections(sql, config.databaseDirectUrl);
     await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
+    await requireTracker(sql, config.trackerSchema);
     await warnIfBlind(sql, log);
     return openQueue(sql, (error) => log.warn({ err: error }, "cannot read the queue"));
   });

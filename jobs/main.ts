@@ -21,6 +21,7 @@ import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import { openWorkerQueue } from "../sql/queue.ts";
 import { requireCompatibleSchema } from "../sql/schema_state.ts";
+import { requireTracker } from "../sql/tracker/tracker_differences.ts";
 import { keepHeartbeat } from "./heartbeat.ts";
 import { openMailer } from "./mail.ts";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS, type JobsDeps, startJobs } from "./registry.ts";
@@ -74,6 +75,7 @@ async function main(): Promise<void> {
   const boss = await startOrExit(process, async () => {
     await requireDirectConnection(sql);
     await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
+    await requireTracker(sql, config.trackerSchema);
     return openWorkerQueue(sql, (error) => log.warn({ err: error }, "the job queue reported an error"));
   });
   const stop = new AbortController();

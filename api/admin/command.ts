@@ -76,7 +76,13 @@ export function defineCommand<const F extends Record<string, Flag>>(command: {
 }
 
 /** Codes of failures, for scripts. */
-export type AdminErrorCode = "USAGE" | "NOT_FOUND" | "DATABASE_UNAVAILABLE" | "AUDIT_BROKEN" | "FAILED";
+export type AdminErrorCode =
+  | "USAGE"
+  | "NOT_FOUND"
+  | "DATABASE_UNAVAILABLE"
+  | "AUDIT_BROKEN"
+  | "TRACKER_DIFFERS"
+  | "FAILED";
 
 /** A mistake in the command line: exit code 2. */
 export class UsageError extends Error {

@@ -12,6 +12,7 @@ import { migrateCommand } from "./migrate.ts";
 import { createOrgCommand, listOrgsCommand, setOrgTierCommand, updateOrgCommand } from "./org.ts";
 import { createProjectCommand, listProjectsCommand } from "./project.ts";
 import { createSessionCommand, listSessionsCommand, revokeSessionCommand } from "./session.ts";
+import { checkTrackerCommand } from "./tracker.ts";
 import { createUserCommand } from "./user.ts";
 import { listUsersCommand, showUserCommand } from "./user_list.ts";
 import {
@@ -48,6 +49,7 @@ export const COMMANDS: readonly Command[] = [
   listAuditCommand,
   verifyAuditCommand,
   importCommand,
+  checkTrackerCommand,
   adoptArtifactsCommand,
   seedDemoCommand,
   migrateCommand,

@@ -1,11 +1,12 @@
 /** Names the eight tracker tables, or the views that stand for them, in SQL text. */
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
+import type { Sql } from "../connection/pool.ts";
 
 /** The tables that migrations create, and that `import` and `demo seed` write. */
 export const OWN_TRACKER_SCHEMA = "public";
 
 /** Unqualified, in the order of the datasets. */
-const TRACKER_TABLE_NAMES: readonly string[] = EXPORT_DATASET_NAMES.map(
+export const TRACKER_TABLE_NAMES: readonly string[] = EXPORT_DATASET_NAMES.map(
   (name) => EXPORT_DATASETS[name].table,
 );
 
@@ -20,6 +21,16 @@ export function trackerTable(schema: string, table: string): string {
 /** Returns the qualified names of all eight. */
 export function trackerTables(schema: string): string[] {
   return TRACKER_TABLE_NAMES.map((table) => trackerTable(schema, table));
+}
+
+/** Whether all eight are tables, partitioned or not. Views have neither our triggers nor our change columns. */
+export async function trackerIsTables(sql: Sql, schema: string): Promise<boolean> {
+  const [row] = await sql<[{ tables: number }]>`
+    select count(*)::int as tables
+    from pg_class as c
+    join pg_namespace as n on n.oid = c.relnamespace
+    where n.nspname = ${schema} and c.relname = any (${[...TRACKER_TABLE_NAMES]}) and c.relkind in ('r', 'p')`;
+  return row.tables === TRACKER_TABLE_NAMES.length;
 }
 
 function quoteName(name: string): string {

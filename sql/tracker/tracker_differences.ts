@@ -1,0 +1,223 @@
+/** Compares the tracker tables, or views, of a database with what exports need. */
+import type { ExportColumn } from "../../shared/exports/column.ts";
+import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
+import type { Sql } from "../connection/pool.ts";
+import { trackerRelations } from "./tracker_relations.ts";
+import { TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
+
+interface Relation {
+  name: string;
+  /** As in `pg_class.relkind`. */
+  kind: string;
+  isReadable: boolean;
+}
+
+interface Column {
+  tableName: string;
+  columnName: string;
+  type: string;
+  isNotNull: boolean;
+}
+
+/** Returns one line per difference, each with what it breaks; none if exports have all they need. */
+export async function listTrackerDifferences(sql: Sql, schema: string): Promise<string[]> {
+  const missing = await listMissingRelations(sql, schema);
+  if (missing.length > 0) return missing;
+  const relations = await listRelations(sql, schema);
+  const columns = await listColumns(sql, schema);
+  const datasets = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name]);
+  const wrongColumns = datasets.flatMap((dataset) => {
+    const isView = relations.some(({ name, kind }) => name === dataset.table && kind === "v");
+    return compareColumns(dataset, { columns, isView });
+  });
+  const tables = relations.filter(({ kind }) => kind !== "v").map(({ name }) => name);
+  return [
+    ...wrongColumns,
+    ...(await listMissingKeys(sql, schema, tables)),
+    ...(await listMissingTriggers(sql, schema, tables)),
+    // Their queries would fail.
+    ...(wrongColumns.length > 0 ? [] : await listMissingIndexes(sql, schema)),
+    ...(await listUnsafeSources(sql, schema)),
+  ];
+}
+
+/** Throws one line if exports cannot read the tables at all. */
+export async function requireTracker(sql: Sql, schema: string): Promise<void> {
+  const [first, ...others] = await listMissingRelations(sql, schema);
+  if (first === undefined) return;
+  const more = others.length > 0 ? ` (and ${others.length} more: bun run admin tracker check)` : "";
+  throw new Error(`TRACKER_SCHEMA: ${first}${more}`);
+}
+
+/** Returns why no export can read the tables at all, one line each. */
+async function listMissingRelations(sql: Sql, schema: string): Promise<string[]> {
+  const [found] = await sql<[{ exists: boolean; isUsable: boolean }]>`
+    select
+      to_regnamespace(quote_ident(${schema})) is not null as exists,
+      coalesce(has_schema_privilege(to_regnamespace(quote_ident(${schema})), 'usage'), false) as is_usable`;
+  if (!found.exists)
+    return [`schema "${schema}": missing; set TRACKER_SCHEMA to the schema of the tables or views`];
+  const [{ role }] = await sql<[{ role: string }]>`select current_user as role`;
+  if (!found.isUsable) return [`schema "${schema}": grant usage on schema "${schema}" to "${role}"`];
+  const relations = await listRelations(sql, schema);
+  return TRACKER_TABLE_NAMES.flatMap((table) => {
+    const relation = relations.find(({ name }) => name === table);
+    if (!relation) return [`${schema}.${table}: missing; exports cannot read this dataset`];
+    if (!["r", "p", "v"].includes(relation.kind)) {
+      return [`${schema}.${table}: neither a table nor a view; its rows may appear after the cutoff`];
+    }
+    return relation.isReadable
+      ? []
+      : [
+          `${schema}.${table}: not readable; run: grant select on ${trackerTable(schema, table)} to "${role}"`,
+        ];
+  });
+}
+
+async function listRelations(sql: Sql, schema: string): Promise<Relation[]> {
+  return sql<Relation[]>`
+    select c.relname as name, c.relkind::text as kind, has_table_privilege(c.oid, 'select') as is_readable
+    from pg_class as c
+    join pg_namespace as n on n.oid = c.relnamespace
+    where n.nspname = ${schema} and c.relname = any (${[...TRACKER_TABLE_NAMES]})`;
+}
+
+async function listColumns(sql: Sql, schema: string): Promise<Column[]> {
+  return sql<Column[]>`
+    select
+      c.relname as table_name,
+      a.attname as column_name,
+      format_type(a.atttypid, a.atttypmod) as type,
+      a.attnotnull as is_not_null
+    from pg_attribute as a
+    join pg_class as c on c.oid = a.attrelid
+    where c.oid = any (${trackerTables(schema)}::text[]::regclass[]) and a.attnum > 0 and not a.attisdropped`;
+}
+
+const TIMESTAMP = /^timestamp(\(\d\))? with time zone$/;
+
+function typesOf({ type, bits = 32 }: ExportColumn): RegExp {
+  const types = {
+    uuid: /^uuid$/,
+    text: /^(text|character varying(\(\d+\))?)$/,
+    integer: bits === 64 ? /^(bigint|integer|smallint)$/ : /^(integer|smallint)$/,
+    number: /^double precision$/,
+    boolean: /^boolean$/,
+    timestamp: TIMESTAMP,
+    json: /^jsonb$/,
+  };
+  return types[type];
+}
+
+const TYPE_NAMES = {
+  uuid: "uuid",
+  text: "text",
+  integer: "integer",
+  number: "double precision",
+  boolean: "boolean",
+  timestamp: "timestamp with time zone",
+  json: "jsonb",
+} as const;
+
+function compareColumns(
+  { table, columns: wanted }: ExportDataset,
+  { columns, isView }: { columns: readonly Column[]; isView: boolean },
+): string[] {
+  const project: ExportColumn = {
+    ...{ column: "project_id", name: "projectId", type: "uuid", nullable: false, description: "" },
+  };
+  const all = wanted.some(({ column }) => column === "project_id") ? wanted : [project, ...wanted];
+  return all.flatMap((each) => {
+    const found = columns.find(
+      ({ tableName, columnName }) => tableName === table && columnName === each.column,
+    );
+    const name = `${table}.${each.column}`;
+    if (!found) return [`${name}: missing; exports of this dataset fail`];
+    if (!typesOf(each).test(found.type)) {
+      return [
+        `${name}: ${found.type} instead of ${TYPE_NAMES[each.type]}; exports would fail or print other values`,
+      ];
+    }
+    // The columns of a view never say.
+    if (isView || each.nullable || found.isNotNull) return [];
+    return [`${name}: allows null; exports promise a value, and a null reference hides the row`];
+  });
+}
+
+async function listMissingKeys(sql: Sql, schema: string, tables: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ table: string; type: string; key: string }[]>`
+    select c.relname as table, k.contype::text as type, pg_get_constraintdef(k.oid) as key
+    from pg_constraint as k
+    join pg_class as c on c.oid = k.conrelid
+    where c.oid = any (${trackerTables(schema)}::text[]::regclass[]) and k.contype in ('p', 'f')`;
+  return EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name])
+    .filter(({ table }) => tables.includes(table))
+    .flatMap(({ table, parents }) => {
+      const has = (start: string) => rows.some((row) => row.table === table && row.key.startsWith(start));
+      const keys = parents.map(
+        (parent) => `FOREIGN KEY (project_id, ${parent === "issues" ? "issue_id" : "run_id"})`,
+      );
+      return [
+        ...(has("PRIMARY KEY (project_id, id)")
+          ? []
+          : [`${table}: no primary key (project_id, id); a row may be exported twice`]),
+        ...keys
+          .filter((key) => !has(key))
+          .map((key) => `${table}: no ${key}; exports may have rows without a parent`),
+      ];
+    });
+}
+
+async function listMissingTriggers(sql: Sql, schema: string, tables: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ table: string; timing: "insert" | "update" }[]>`
+    select c.relname as table, case when t.tgtype & 4 > 0 then 'insert' else 'update' end as timing
+    from pg_trigger as t
+    join pg_class as c on c.oid = t.tgrelid
+    join pg_proc as p on p.oid = t.tgfoid
+    where c.oid = any (${trackerTables(schema)}::text[]::regclass[])
+      and p.proname = 'refuse_wrong_time' and t.tgenabled in ('O', 'A')`;
+  return tables.flatMap((table) =>
+    (["insert", "update"] as const)
+      .filter((timing) => !rows.some((row) => row.table === table && row.timing === timing))
+      .map(
+        (timing) =>
+          `${table}: no enabled trigger ${table}_time_${timing}_trigger; a wrong time is accepted, and the same as_of may name other rows`,
+      ),
+  );
+}
+
+/** Plans the order of an export without sorts and scans, as far as PostgreSQL can. */
+async function listMissingIndexes(sql: Sql, schema: string): Promise<string[]> {
+  const differences: string[] = [];
+  await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`;
+  for (const name of EXPORT_DATASET_NAMES) {
+    const { table, timeColumn } = EXPORT_DATASETS[name];
+    const lines = await sql.unsafe<{ queryPlan?: string; "QUERY PLAN"?: string }[]>(
+      `explain (costs off) select r.id from ${trackerTable(schema, table)} as r
+       where r.project_id = '00000000-0000-4000-8000-000000000000' and r.${timeColumn} <= '2026-01-01T00:00:00Z'
+       order by r.${timeColumn}, r.id`,
+    );
+    const plan = lines.map((line) => Object.values(line).join("")).join("\n");
+    if (!/\b(Sort|Seq Scan)\b/.test(plan)) continue;
+    differences.push(
+      `${table}: no index on (project_id, ${timeColumn}, id); every export reads the whole table and sorts it`,
+    );
+  }
+  return differences;
+}
+
+/** What is beneath the tables that no watermark can see or wait for. */
+async function listUnsafeSources(sql: Sql, schema: string): Promise<string[]> {
+  const rows = await sql<{ name: string; kind: string }[]>`
+    with recursive ${trackerRelations(sql, trackerTables(schema))}
+    select c.oid::regclass::text as name, c.relkind::text as kind
+    from tracker as t
+    join pg_class as c on c.oid = t.oid
+    where c.relkind in ('m', 'f') or c.relrowsecurity
+    order by 1`;
+  return rows.map(({ name, kind }) => {
+    if (kind === "f") return `${name}: a foreign table; its writers are invisible, so no cutoff is settled`;
+    if (kind === "m") return `${name}: a materialized view; rows appear at a refresh, after the cutoff`;
+    return `${name}: row security; a policy may show rows after the cutoff`;
+  });
+}

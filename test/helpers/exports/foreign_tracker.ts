@@ -1,0 +1,48 @@
+/** A tracker with tables of its own, in its own schema and types, behind views that exports read. */
+import { EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
+
+export const FOREIGN_SCHEMA = "acme_exports";
+
+/**
+ * Moves the rows of the tracker tables into `acme.t_<table>`: other names, ids as text, times without a zone. The views in
+ * FOREIGN_SCHEMA convert them back, and expression indexes keep the order of exports.
+ */
+export async function moveToForeignTracker(owner: Pool): Promise<void> {
+  await owner.unsafe(`create schema acme; create schema ${FOREIGN_SCHEMA}`);
+  for (const { table, timeColumn } of Object.values(EXPORT_DATASETS)) {
+    const rows = await owner<{ name: string; type: string }[]>`
+      select attname as name, format_type(atttypid, atttypmod) as type
+      from pg_attribute
+      where attrelid = ${table}::regclass and attnum > 0 and not attisdropped
+      order by attnum`;
+    const stored = rows.map(({ name, type }) => {
+      if (type === "uuid") return `"${name}"::text as "x_${name}"`;
+      if (name === timeColumn) return `"${name}" at time zone 'UTC' as "x_${name}"`;
+      return `"${name}" as "x_${name}"`;
+    });
+    const shown = rows.map(({ name, type }) => {
+      if (type === "uuid") return `"x_${name}"::uuid as "${name}"`;
+      if (name === timeColumn) return `"x_${name}" at time zone 'UTC' as "${name}"`;
+      return `"x_${name}" as "${name}"`;
+    });
+    await owner.unsafe(`
+      create table acme.t_${table} as select ${stored.join(", ")} from public.${table};
+      create index on acme.t_${table}
+        ((x_project_id::uuid), (x_${timeColumn} at time zone 'UTC'), (x_id::uuid));
+      create view ${FOREIGN_SCHEMA}.${table} as select ${shown.join(", ")} from acme.t_${table}`);
+  }
+  for (const table of [
+    "occurrences",
+    "issue_notes",
+    "status_history",
+    "agent_snapshots",
+    "analysis_summaries",
+  ]) {
+    await owner.unsafe(`delete from public.${table}`);
+  }
+  await owner.unsafe(`
+    delete from public.analysis_records; delete from public.issues; delete from public.runs;
+    grant usage on schema ${FOREIGN_SCHEMA} to ulr_app;
+    grant select on all tables in schema ${FOREIGN_SCHEMA} to ulr_app`);
+}

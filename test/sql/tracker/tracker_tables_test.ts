@@ -1,0 +1,85 @@
+/** Exports of a tracker whose tables have other names and types, behind views in TRACKER_SCHEMA. */
+import { expect, test } from "bun:test";
+import { EXPORT_DATASET_NAMES } from "../../../shared/exports/datasets.ts";
+import { openPool } from "../../../sql/connection/pool.ts";
+import { settleWatermark } from "../../../sql/exports/settled_watermark.ts";
+import { trackerIsTables } from "../../../sql/tracker/tracker_tables.ts";
+import { runCommand } from "../../helpers/accounts/admin.ts";
+import { downloadJob, getJob, jobOf, postJob, unzip } from "../../helpers/exports/export_job.ts";
+import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
+import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
+import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { openTestRunner } from "../../helpers/process/job_runner.ts";
+
+type Made = Awaited<ReturnType<typeof makeExportProject>>;
+
+/** The text of every export of a project, by path. */
+async function exportEverything(app: TestApp, made: Made): Promise<Record<string, unknown>> {
+  const texts: Record<string, unknown> = {};
+  for (const format of ["ndjson", "csv"] as const) {
+    const query = `?as_of=${AFTER_ALL}&format=${format}`;
+    for (const dataset of EXPORT_DATASET_NAMES) {
+      const response = await exportDataset(app, made, dataset, query);
+      expect(response.status).toBe(200);
+      texts[`${dataset} ${format}`] = await response.text();
+    }
+    const bundle = await exportDataset(app, made, "bundle", query);
+    texts[`bundle ${format}`] = [...(await unzip(await bundle.arrayBuffer()))];
+    await using runner = await openTestRunner(app);
+    const job = await jobOf(await postJob(app, made.person, { format, as_of: AFTER_ALL }));
+    await runner.build(job.id);
+    expect((await getJob(app, made.person.key, job.id)).status).toBe("ready");
+    const file = await downloadJob(app, made.person.key, job.id);
+    texts[`job ${format}`] = [...(await unzip(await file.arrayBuffer()))];
+  }
+  const estimate = await exportDataset(app, made, "estimate", `?as_of=${AFTER_ALL}`);
+  texts["estimate"] = ((await estimate.json()) as { data: unknown }).data;
+  return texts;
+}
+
+test("every export through views is the same as of plain tables with the same rows", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const expected = await exportEverything(app, made);
+  expect(String(expected["issues ndjson"]).split("\n").length).toBeGreaterThan(2);
+  await moveToForeignTracker(app.db.owner);
+  app.deps.config.trackerSchema = FOREIGN_SCHEMA;
+  expect(await exportEverything(app, made)).toEqual(expected);
+  expect(await trackerIsTables(app.db.sql, FOREIGN_SCHEMA)).toBe(false);
+}, 60_000);
+
+test("an open transaction of a role that can only write what the views read holds back the cutoff", async () => {
+  await using app = await openTestApp();
+  await makeExportProject(app);
+  await moveToForeignTracker(app.db.owner);
+  const role = `role_${crypto.randomUUID().slice(0, 8)}`;
+  await app.db.admin.unsafe(`
+    create role ${role} login password 'secret';
+    grant usage on schema acme to ${role};
+    grant insert on acme.t_runs to ${role}`);
+  const url = new URL(app.db.url);
+  [url.username, url.password] = [role, "secret"];
+  const pool = openPool(url.href, { applicationName: "acme", max: 1 });
+  await pool.begin(async (tx) => {
+    const [{ now }] = await tx<[{ now: string }]>`select now() as now`;
+    const held = await settleWatermark(app.deps.sql, {
+      trackerSchema: FOREIGN_SCHEMA,
+      ignoredApplications: ["test"],
+    });
+    expect(held.blockers).toMatchObject([{ applicationName: "acme" }]);
+    expect(held.ok && held.asOf < now).toBe(true);
+  });
+  await pool.end();
+  await app.db.admin.unsafe(`drop owned by ${role} cascade; drop role ${role}`);
+});
+
+test("import and demo seed write nothing while TRACKER_SCHEMA names views", async () => {
+  await using app = await openTestApp();
+  for (const words of [
+    ["demo", "seed"],
+    ["import", "--org", "x", "none.zip"],
+  ]) {
+    const run = await runCommand(app.db.url, words, { TRACKER_SCHEMA: FOREIGN_SCHEMA });
+    expect([run.exitCode, run.err]).toEqual([1, expect.stringContaining('TRACKER_SCHEMA is "acme_exports"')]);
+  }
+});
