@@ -13,36 +13,36 @@ const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const PATH = [process.env["TEST_POSTGRES_BIN"], process.env["PATH"]].filter(Boolean).join(":");
 
 interface Service {
-  entrypoint: string[];
   command: string[];
   environment: Record<string, string>;
   secrets: { source: string; target: string }[];
 }
 
-/** Runs a service as its container would, with other arguments if given; Compose reads `$$` as `$`. */
-async function runService(
-  name: string,
-  { secrets, host, args }: { secrets: string; host: string; args?: string[] },
-) {
-  const text = await Bun.file(join(REPOSITORY, "deploy/compose/compose.yaml")).text();
-  const service: Service = parse(text, { merge: true }).services[name];
-  const [secret] = service.secrets;
-  if (!secret) throw new Error(`Cannot run ${name}: it has no secret`);
-  const entrypoint = service.entrypoint.map((word) =>
-    word
-      .replaceAll("$$", "$")
-      .replace(`/run/secrets/${secret.target}`, join(secrets, secret.source))
-      .replace("postgres:5432", host),
-  );
-  const [, ...own] = service.command;
-  const command = [process.execPath, ...(args ?? own)];
-  const [DATABASE_ROLE = ""] = [service.environment["DATABASE_ROLE"]];
-  return runCommand(["env", "-C", REPOSITORY, ...entrypoint, ...command], { env: { PATH, DATABASE_ROLE } });
+interface Place {
+  /** Where `make-secrets.sh` ran. */
+  secrets: string;
+  /** Address and port of PostgreSQL. */
+  host: string;
 }
 
-async function readSecrets(folder: string): Promise<string[]> {
+/** Runs the command of a service, or another program of the image, with the secret that the service has. */
+async function runService(name: string, { secrets, host }: Place, args?: string[]) {
+  const text = await Bun.file(join(REPOSITORY, "deploy/compose/compose.yaml")).text();
+  const { command, environment, secrets: used }: Service = parse(text, { merge: true }).services[name];
+  const [secret] = used;
+  expect(environment["DATABASE_URL_FILE"]).toBe(`/run/secrets/${secret?.target}`);
+  const url = await Bun.file(join(secrets, secret?.source ?? "-")).text();
+  const file = join(secrets, "database_url");
+  await Bun.write(file, url.replace("postgres:5432", host));
+  const [, ...own] = command;
+  const env = { PATH, DATABASE_URL_FILE: file };
+  return runCommand(["env", "-C", REPOSITORY, process.execPath, ...(args ?? own)], { env });
+}
+
+async function readSecrets(folder: string): Promise<Record<string, string>> {
   const names = (await readdir(folder)).sort();
-  return Promise.all(names.map((name) => Bun.file(join(folder, name)).text()));
+  const read = (name: string) => Bun.file(join(folder, name)).text();
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await read(name)])));
 }
 
 test("the scripts make passwords, roles and a database with which migrations and processes work", async () => {
@@ -55,8 +55,15 @@ test("the scripts make passwords, roles and a database with which migrations and
     const makeSecrets = () => runCommand([join(directory, "make-secrets.sh")]);
     expect(await makeSecrets()).toEqual({ exitCode: 0, stdout: "", stderr: "" });
     const made = await readSecrets(secrets);
-    expect(made).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f]{48}$/)));
-    expect(new Set(made).size).toBe(3);
+    const password = expect.stringMatching(/^[0-9a-f]{48}$/);
+    expect(made).toEqual({
+      app_password: password,
+      app_url: `postgres://ulr_app:${made["app_password"]}@postgres:5432/ulr\n`,
+      owner_password: password,
+      owner_url: `postgres://ulr_owner:${made["owner_password"]}@postgres:5432/ulr\n`,
+      postgres_password: password,
+    });
+    expect(new Set(Object.values(made)).size).toBe(5);
     await makeSecrets();
     expect(await readSecrets(secrets)).toEqual(made);
 
@@ -86,7 +93,7 @@ test("the scripts make passwords, roles and a database with which migrations and
     expect([migrate.exitCode, migrate.stderr]).toEqual([0, expect.stringContaining("Applied")]);
     const list = ["api/admin/main.ts", "org", "list", "--json"];
     for (const name of ["api-1", "jobs", "catalog-sync"]) {
-      const { exitCode, stdout, stderr } = await runService(name, { ...place, args: list });
+      const { exitCode, stdout, stderr } = await runService(name, place, list);
       expect([name, exitCode, stdout.trim(), stderr]).toEqual([name, 0, '{"organizations":[]}', ""]);
     }
   } finally {
