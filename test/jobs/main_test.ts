@@ -55,3 +55,12 @@ test("a runner does not start with a mail server it could not reach, and says no
     "SMTP_URL: must be an smtp:// or smtps:// URL with user and password percent-encoded\n",
   );
 });
+
+test("a runner does not start when TRACKER_SCHEMA names no schema", async () => {
+  await using app = await openTestApp();
+  const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl, TRACKER_SCHEMA: "nowhere" });
+  expect(await runner.exited).toBe(1);
+  expect(runner.output.stderr).toBe(
+    'Cannot start: TRACKER_SCHEMA: schema "nowhere": missing; set TRACKER_SCHEMA to the schema of the tables or views\n',
+  );
+});
