@@ -136,7 +136,7 @@ describe("the API process leaves", () => {
       async () => {
         await using db = await openTestDatabase();
         await using api = await startApi({ DATABASE_URL: db.url });
-        expect((await fetch(`${api.url}/health/ready`)).status).toBe(200);
+        expect((await fetch(`${api.url}/api/v1/models/providers`)).status).toBe(200);
         api.kill(signal);
         expect(await api.exited).toBe(0);
         expect(api.logLines().map((line) => line["message"])).toEqual([

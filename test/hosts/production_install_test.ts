@@ -36,16 +36,17 @@ test(
       PORT: "0",
       METRICS_PORT: "0",
       CATALOG_SOURCE: "bundled",
+      PATH: process.env["PATH"] ?? "",
     };
     const touch = await runCommand([...install.prefix, "touch", join(install.root, "new")]);
     expect(touch.stderr).toContain("Read-only file system");
     const migrate = [install.bun, join(install.root, "api/admin/main.ts"), "migrate", "--status"];
-    const checked = await runCommand([...install.prefix, ...migrate], { env: { ...process.env, ...env } });
+    const checked = await runCommand([...install.prefix, ...migrate], { env });
     expect([checked.exitCode, checked.stderr]).toEqual([0, ""]);
 
     await using running = new AsyncDisposableStack();
     const start = (folder: Parameters<typeof spawnService>[0]): ServiceProcess =>
-      running.use(spawnService(folder, { ...env, PATH: process.env["PATH"] ?? "" }, install.prefix, install));
+      running.use(spawnService(folder, env, install.prefix, install));
     const [api, jobs, sync] = [start("api"), start("jobs"), start("catalog-sync")];
     const { port } = await untilLogged(api, "listening");
     await untilLogged(jobs, "working");
