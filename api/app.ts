@@ -4,6 +4,7 @@ import { openArtifactStore } from "../shared/artifacts/open.ts";
 import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics.ts";
 import type { Config } from "../shared/process/config.ts";
 import type { Log } from "../shared/process/log.ts";
+import type { Tracing } from "../shared/tracing/tracing.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import type { DefinitionPage } from "../sql/definitions/list/list_definitions.ts";
@@ -67,6 +68,8 @@ export interface AppDeps {
   callers: CredentialCache;
   log: Log;
   metrics: Metrics;
+  /** Null if tracing is off. */
+  tracing: Tracing | null;
   /** Aborted when the process is about to stop. */
   shutdownSignal: AbortSignal;
   /** Milliseconds since the epoch, for the rate limits; the clock when left out. */
@@ -146,6 +149,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
     auditRefusal: createAuditRefusal({ ...deps, now }),
     toErrorPage: createToErrorPage(),
     finishRequest: createFinishRequest({ config: deps.config, log, metrics }),
+    tracing: deps.tracing,
     shutdownSignal,
   });
   return { handle, routes: registered };

@@ -13,6 +13,7 @@ import {
 } from "../shared/process/entry_point.ts";
 import type { Log } from "../shared/process/log.ts";
 import { createShutdown } from "../shared/process/shutdown.ts";
+import { openTracing } from "../shared/tracing/open_tracing.ts";
 import {
   API_APPLICATION,
   EXPORT_APPLICATION,
@@ -128,6 +129,7 @@ async function main(): Promise<void> {
   const catalog = new CatalogCache({ sql, replica, log });
   const documents = openDocuments();
   const stop = new AbortController();
+  const tracing = await openTracing(process.env, { serviceName: "ulr-api", log });
   const deps = {
     config,
     sql,
@@ -136,6 +138,7 @@ async function main(): Promise<void> {
     boss,
     log,
     metrics,
+    tracing,
     documents,
     listCache: createListCache(),
     definitionCache: createDefinitionCache(),
@@ -166,6 +169,7 @@ async function main(): Promise<void> {
         timeoutMs: 1_000,
         run: async () => void (await Promise.all([server.stop(true), metricsServer?.stop(true)])),
       },
+      { name: "send traces", timeoutMs: 3_000, run: async () => tracing?.shutdown() },
       {
         name: "close database",
         timeoutMs: 3_000,

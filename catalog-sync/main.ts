@@ -9,6 +9,7 @@ import {
 import { createShutdown } from "../shared/process/shutdown.ts";
 import { onStdinEnd } from "../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../shared/process/unknown_variables.ts";
+import { openTracing } from "../shared/tracing/open_tracing.ts";
 import { CATALOG_APPLICATION } from "../sql/connection/application_names.ts";
 import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
 import { openPool } from "../sql/connection/pool.ts";
@@ -68,7 +69,8 @@ async function main(): Promise<void> {
 
   const { registry, onOutcome, respondReady } = createSyncMetrics(deps);
   const metricsServer = serveMetricsOrExit(host, config, { registry, respondReady, log });
-  const schedule = startSchedule({ ...deps, onOutcome }, { source, cron: config.catalogSyncCron });
+  const tracing = await openTracing(process.env, { serviceName: "ulr-catalog-sync", log });
+  const schedule = startSchedule({ ...deps, onOutcome, tracing }, { source, cron: config.catalogSyncCron });
   const shutdown = createShutdown({
     log,
     exit: (code) => process.exit(code),
@@ -80,6 +82,11 @@ async function main(): Promise<void> {
           stop.abort();
           return schedule.finish();
         },
+      },
+      {
+        name: "send traces",
+        timeoutMs: 3_000,
+        run: async () => tracing?.shutdown(),
       },
       {
         name: "close database",

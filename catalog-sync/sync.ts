@@ -1,5 +1,6 @@
 /** Runs a sync: loads the document, then compares, writes and records in one transaction. A failure changes nothing. */
 import type { Log } from "../shared/process/log.ts";
+import type { Tracing } from "../shared/tracing/tracing.ts";
 import type { CatalogSyncOutcome } from "../shared/vocabulary.ts";
 import type { Pool, Sql } from "../sql/connection/pool.ts";
 import { tryLockTransaction } from "../sql/locks.ts";
@@ -33,6 +34,8 @@ export interface SyncDeps {
   log: Log;
   /** Called at the end of every sync. */
   onOutcome?: (outcome: SyncReport["outcome"]) => void;
+  /** Unset or null if tracing is off. */
+  tracing?: Tracing | null;
   /** Aborted when the process shuts down. */
   shutdownSignal: AbortSignal;
 }
@@ -72,8 +75,13 @@ class SuspiciousDocument extends Error {
 
 /** Runs a sync. Never throws: a failure is reported, logged and, if possible, recorded in `catalog_syncs`. */
 export async function syncCatalog(deps: SyncDeps, options: SyncOptions): Promise<SyncReport> {
-  const report = await runSync(deps, options);
+  const span = deps.tracing?.startSpan("sync catalog", { kind: "internal" });
+  const log = span ? deps.log.child({ traceId: span.traceId }) : deps.log;
+  const report = await runSync({ ...deps, log }, options);
   deps.onOutcome?.(report.outcome);
+  span?.setAttributes({ "ulr.sync.outcome": report.outcome });
+  if (report.outcome === "failed" || report.outcome === "refused") span?.fail(report.outcome);
+  span?.end();
   return report;
 }
 

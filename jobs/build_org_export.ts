@@ -63,7 +63,7 @@ export interface BuildDeps {
  */
 export async function buildOrgExport(
   deps: BuildDeps,
-  { exportJobId }: JobPayloads["build_org_export"],
+  { exportJobId, traceparent }: JobPayloads["build_org_export"],
   claim: AbortSignal,
 ): Promise<void> {
   const job = await markExportJobRunning(deps.sql, { id: exportJobId, maxAttempts: MAX_ATTEMPTS });
@@ -72,6 +72,7 @@ export async function buildOrgExport(
     job,
     // Never used again, not even by an attempt of the same number: what is garbage once stays garbage.
     artifactKey: artifactKeyOf({ ...job, buildId: crypto.randomUUID() }),
+    traceparent,
     log: deps.log.child({ exportJobId, attempt: job.attempt }),
   };
   const timeout = AbortSignal.timeout(deps.config.exportBuildTimeoutMinutes * 60_000);
@@ -97,6 +98,7 @@ export async function buildOrgExport(
 interface Build {
   job: ExportJobRow;
   artifactKey: string;
+  traceparent: string | undefined;
   log: Log;
 }
 
@@ -128,7 +130,7 @@ async function run(
     await enqueueJob(tx, deps.boss, {
       id: job.id,
       name: "send_export_ready",
-      payload: { exportJobId: job.id },
+      payload: { exportJobId: job.id, traceparent: build.traceparent },
       expireSeconds: MAIL_EXPIRE_SECONDS,
     });
     return row;

@@ -13,6 +13,7 @@ import {
   stopOnSignals,
 } from "../shared/process/entry_point.ts";
 import { createShutdown } from "../shared/process/shutdown.ts";
+import { openTracing } from "../shared/tracing/open_tracing.ts";
 import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
 import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
 import { openPool } from "../sql/connection/pool.ts";
@@ -93,6 +94,7 @@ async function main(): Promise<void> {
     mailer,
     log,
     metrics: createRunnerMetrics(registry),
+    tracing: await openTracing(process.env, { serviceName: "ulr-jobs", log }),
     shutdownSignal: stop.signal,
   };
   const metricsServer = serveRunnerMetrics(deps, registry);
@@ -116,6 +118,11 @@ async function main(): Promise<void> {
           stop.abort();
           await Promise.all([...background, jobs.finish()]);
         },
+      },
+      {
+        name: "send traces",
+        timeoutMs: 3_000,
+        run: async () => deps.tracing?.shutdown(),
       },
       {
         name: "close database",

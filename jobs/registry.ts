@@ -2,6 +2,7 @@
 
 import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
 import type { Config } from "../shared/process/config.ts";
+import type { TraceSpan, Tracing } from "../shared/tracing/tracing.ts";
 import { type Boss, scheduleJob } from "../sql/queue.ts";
 import { type BuildDeps, buildOrgExport } from "./build_org_export.ts";
 import { deleteOldRecords } from "./delete_old_records.ts";
@@ -16,7 +17,12 @@ export const CONCURRENT_MAILS = 2;
 /** In UTC. */
 const RETENTION_CRON = "37 * * * *";
 
-export type JobsDeps = Omit<BuildDeps, "config"> & Omit<MailDeps, "config"> & { config: Config };
+export type JobsDeps = Omit<BuildDeps, "config"> &
+  Omit<MailDeps, "config"> & {
+    config: Config;
+    /** Null if tracing is off. */
+    tracing: Tracing | null;
+  };
 
 interface Job<Name extends JobName> {
   /** How many of them one process runs at a time. */
@@ -99,11 +105,14 @@ async function work<Name extends JobName>(
   } as const;
   await deps.boss.work<JobPayloads[Name], void, typeof options>(name, options, async ([job]) => {
     if (!job) return;
-    const done = run(deps, job.data, job.signal);
+    const span = startJobSpan(deps.tracing, { name, id: job.id, payload: job.data });
+    const log = span ? deps.log.child({ traceId: span.traceId }) : deps.log;
+    const done = run({ ...deps, log }, job.data, job.signal);
     running.add(done);
     try {
       await done;
     } catch (error) {
+      span?.fail(error instanceof Error ? error.name : "unknown");
       if (job.retryCount >= job.retryLimit && !deps.shutdownSignal.aborted) {
         deps.metrics.jobsGivenUp.inc({ queue: name });
         deps.log.error(
@@ -114,8 +123,29 @@ async function work<Name extends JobName>(
       throw error;
     } finally {
       running.delete(done);
+      span?.end();
     }
   });
+}
+
+/** Starts the span of a job, in the trace of the request that queued it. */
+function startJobSpan(
+  tracing: Tracing | null,
+  { name, id, payload }: { name: JobName; id: string; payload: object },
+): TraceSpan | null {
+  const traceparent = "traceparent" in payload ? String(payload.traceparent) : null;
+  return (
+    tracing?.startSpan(`process ${name}`, {
+      kind: "consumer",
+      parent: { traceparent },
+      attributes: {
+        "messaging.system": "pg-boss",
+        "messaging.operation.type": "process",
+        "messaging.destination.name": name,
+        "messaging.message.id": id,
+      },
+    }) ?? null
+  );
 }
 
 function namesOf(needsStore: boolean): readonly JobName[] {

@@ -1,14 +1,19 @@
 /** Names and payloads of background jobs, for the code that queues them and for `jobs/`. */
 
+/** Continues the trace of the request that queued the job; unset if it is not traced. */
+interface Traced {
+  traceparent?: string | undefined;
+}
+
 export interface JobPayloads {
   /** Builds the ZIP of an organization. The entry in the queue has the export job's id. */
-  build_org_export: { exportJobId: string };
+  build_org_export: { exportJobId: string } & Traced;
   /** Deletes records that are past their retention. Queued by the schedule, one at a time. */
   delete_old_records: Record<string, never>;
   /** Deletes what has expired and what dead builds left. Queued by the schedule, one at a time. */
   expire_org_exports: Record<string, never>;
   /** Mails whoever asked for an export that it is ready. The entry in the queue has the export job's id. */
-  send_export_ready: { exportJobId: string };
+  send_export_ready: { exportJobId: string } & Traced;
 }
 
 export type JobName = keyof JobPayloads;

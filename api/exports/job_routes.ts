@@ -10,6 +10,7 @@ import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { resolveOrg } from "../http/organization.ts";
 import { parseQuery, queryOf } from "../http/query.ts";
+import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { presentExportJob, requireExportJob } from "./export_job.ts";
 import { parseJobRequest } from "./job_body.ts";
@@ -36,7 +37,13 @@ export function jobRoutes(deps: JobDeps) {
         const { orgId, role, tier } = org;
         requireAllowed(mayExportBundle({ credential: caller.credential, role, tier }), org);
         const job = parseJobRequest(body, queryOf(request));
-        const queued = await queueExportJob(deps, { orgId, caller, actor: auditActor(request, caller), job });
+        const queued = await queueExportJob(deps, {
+          orgId,
+          caller,
+          actor: auditActor(request, caller),
+          job,
+          traceparent: requestContext(request).span?.traceparent,
+        });
         return status(queued.isNew ? 201 : 200, { job: presentExportJob(queued.job) });
       },
       { access: "caller", detail: QUEUE_JOB_DETAIL },

@@ -27,6 +27,15 @@ export interface JobDeps {
   log: Log;
 }
 
+interface NewJob {
+  orgId: string;
+  caller: Caller;
+  actor: AuditActor;
+  job: JobRequest;
+  /** Of the request's span, if it is traced. */
+  traceparent?: string | undefined;
+}
+
 export interface QueuedExport {
   job: ExportJobRow;
   /** False if the organization already had an active job. */
@@ -37,10 +46,7 @@ export interface QueuedExport {
  * Queues an export as of now, or as of `asOf`. Throws EXPORT_JOB_LIMIT if the organization has used up its jobs of this
  * hour, and the errors of `requireWatermark`.
  */
-export async function queueExportJob(
-  deps: JobDeps,
-  given: { orgId: string; caller: Caller; actor: AuditActor; job: JobRequest },
-): Promise<QueuedExport> {
+export async function queueExportJob(deps: JobDeps, given: NewJob): Promise<QueuedExport> {
   const active = await findActiveExportJob(deps.sql, given.orgId);
   if (active) return { job: active, isNew: false };
   // Not in the transaction: while that is open, nothing settles after its begin.
@@ -65,11 +71,7 @@ async function requireBelowLimit(sql: Sql, orgId: string, limit: number): Promis
 }
 
 /** Inserts job, queue entry and audit entry, all or none. */
-async function insertQueued(
-  tx: Sql,
-  deps: JobDeps,
-  given: { orgId: string; caller: Caller; actor: AuditActor; job: JobRequest; asOf: string },
-): Promise<ExportJobRow> {
+async function insertQueued(tx: Sql, deps: JobDeps, given: NewJob & { asOf: string }): Promise<ExportJobRow> {
   const { orgId, caller, asOf } = given;
   const { format, visibility } = given.job;
   const job = await insertExportJob(tx, { orgId, requestedBy: caller.userId, format, asOf, ...visibility });
@@ -77,7 +79,7 @@ async function insertQueued(
   await enqueueJob(tx, deps.boss, {
     id: job.id,
     name: "build_org_export",
-    payload: { exportJobId: job.id },
+    payload: { exportJobId: job.id, traceparent: given.traceparent },
     expireSeconds: deps.config.exportBuildTimeoutMinutes * 60 + EXPIRE_MARGIN_SECONDS,
   });
   await insertAuditEntry(tx, {

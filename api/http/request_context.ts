@@ -1,5 +1,6 @@
 /** What is known of a request while it is served: who, which route, and what its log line will say. */
 import type { ApiError } from "../../shared/errors.ts";
+import type { TraceSpan } from "../../shared/tracing/tracing.ts";
 import type { Caller } from "./caller.ts";
 import type { JsonObject } from "./request_body.ts";
 import type { CutReason } from "./response/stream_watch.ts";
@@ -39,6 +40,8 @@ export interface RequestContext {
   readonly userAgent: string | null;
   /** `performance.now()` when the request arrived. */
   readonly startedAt: number;
+  /** The request's part of its trace; null if it is not traced. */
+  span: TraceSpan | null;
   /** The pattern that matched, such as `/api/v1/export/datasets`; `null` when none did. */
   route: string | null;
   /** Whether the route writes anything. */

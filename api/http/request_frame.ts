@@ -6,6 +6,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import { isSession, mayWrite } from "../../shared/policy.ts";
 import { DeadlineExceeded, withTimeout } from "../../shared/process/with_timeout.ts";
+import type { Tracing } from "../../shared/tracing/tracing.ts";
 import type { AuditRefusal } from "./audit_refusal.ts";
 import { unauthorized } from "./authenticate.ts";
 import { answerError, unavailable } from "./error_handler.ts";
@@ -17,6 +18,7 @@ import { bindContext, type ClientConnection, type RequestContext } from "./reque
 import { requestIdOf } from "./request_id.ts";
 import type { FinishRequest } from "./request_log.ts";
 import type { IsOwnPage } from "./request_origin.ts";
+import { startRequestSpan } from "./request_span.ts";
 import { requireAllowed } from "./require_allowed.ts";
 import type { ClaimResponse } from "./response/budget.ts";
 import type { EncodeResponse } from "./response/encoder.ts";
@@ -45,6 +47,8 @@ export interface FrameDeps extends Admission {
   /** Turns errors into pages for browsers. */
   toErrorPage: (request: Request, response: Response) => Response;
   finishRequest: FinishRequest;
+  /** Null if tracing is off. */
+  tracing: Tracing | null;
   /** Aborted when the process is about to stop. */
   shutdownSignal: AbortSignal;
 }
@@ -98,6 +102,7 @@ function newContext(request: Request, address: string, connection: ClientConnect
     network: networkOf(address),
     userAgent: request.headers.get("user-agent")?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
     startedAt: performance.now(),
+    span: null,
     route: null,
     writes: false,
     caller: null,
@@ -115,6 +120,10 @@ function newContext(request: Request, address: string, connection: ClientConnect
 async function serve(deps: FrameDeps, request: Request, context: RequestContext): Promise<Response> {
   const url = canonicalUrl(request);
   const match = deps.routeTable(request.method, url.pathname);
+  // Health and metrics are polled: their spans would be most of all.
+  if (deps.tracing && !(match.found && match.route.isNotCounted)) {
+    startRequestSpan(deps.tracing, { request, context, route: match.found ? match.route.pattern : null });
+  }
   let remainingMs = ANSWER_TIMEOUT_MS;
   if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) {
     const looksPastCookie = match.found && match.route.looksPastCookie;

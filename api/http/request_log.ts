@@ -5,6 +5,7 @@ import type { Log } from "../../shared/process/log.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
 import { coarseNetworkOf } from "./request_address.ts";
 import type { RequestContext, StreamEnd } from "./request_context.ts";
+import { endRequestSpan } from "./request_span.ts";
 
 /** Logs and measures a finished request. `end` is the outcome of a streamed body. */
 export type FinishRequest = (context: RequestContext, status: number, end?: StreamEnd) => void;
@@ -22,11 +23,13 @@ function isTurnedAway(error: ApiError | null): boolean {
 }
 
 /** A client's id is logged beside ours. The audit log has both. */
-function requestIds({ requestId, ownRequestId }: RequestContext): {
+function requestIds({ requestId, ownRequestId, span }: RequestContext): {
   requestId: string;
   ownRequestId?: string;
+  traceId?: string;
 } {
-  return requestId === ownRequestId ? { requestId } : { requestId, ownRequestId };
+  const trace = span ? { traceId: span.traceId } : {};
+  return requestId === ownRequestId ? { requestId, ...trace } : { requestId, ownRequestId, ...trace };
 }
 
 function levelOf(
@@ -63,6 +66,7 @@ export function createFinishRequest(deps: {
     const { method } = context;
     const route = context.route ?? "none";
     deps.metrics.observeRequest({ method, route, status }, durationMs / 1000);
+    endRequestSpan(context, status, end);
     const cause = causeOf(context, end);
     const line = {
       ...requestIds(context),

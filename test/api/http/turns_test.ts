@@ -15,6 +15,7 @@ function requestOf(network: string, signal?: AbortSignal): { request: Request; c
     network,
     userAgent: null,
     startedAt: 0,
+    span: null,
     route: null,
     writes: false,
     caller: null,

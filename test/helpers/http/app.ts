@@ -138,6 +138,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     callers: createCredentialCache(),
     log,
     metrics: createMetrics(),
+    tracing: null,
     shutdownSignal: stop.signal,
     ...(options.now ? { now: options.now } : {}),
     ...(options.streamRules ? { streamRules: options.streamRules } : {}),

@@ -62,6 +62,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
     owner: openStoreOwner({ sql, store, log }),
     mailer: openMailer(config),
     metrics: createRunnerMetrics(new Registry()),
+    tracing: null,
     shutdownSignal: stop.signal,
   };
   const jobs = options.isWorking ? await startJobs(deps) : null;

@@ -1,0 +1,38 @@
+/** The span of a request, with the attributes of OpenTelemetry's conventions for HTTP servers. Never a URL or a header. */
+import type { Tracing } from "../../shared/tracing/tracing.ts";
+import type { RequestContext, StreamEnd } from "./request_context.ts";
+
+/** Other methods have one name in attributes, because callers choose them. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** Starts the span of a request, as a child of the caller's span if there is a valid `traceparent`. */
+export function startRequestSpan(
+  tracing: Tracing,
+  { request, context, route }: { request: Request; context: RequestContext; route: string | null },
+): void {
+  const isKnown = METHODS.has(context.method);
+  const name = isKnown ? context.method : "HTTP";
+  const { headers } = request;
+  context.span = tracing.startSpan(route === null ? name : `${name} ${route}`, {
+    kind: "server",
+    parent: { traceparent: headers.get("traceparent"), tracestate: headers.get("tracestate") },
+    attributes: {
+      "http.request.method": isKnown ? context.method : "_OTHER",
+      "url.scheme": URL.parse(request.url)?.protocol.slice(0, -1) ?? "http",
+      "ulr.request_id": context.ownRequestId,
+      ...(route === null ? {} : { "http.route": route }),
+    },
+  });
+}
+
+/** Ends the span with the response, or with the last byte of a stream. */
+export function endRequestSpan({ span }: RequestContext, status: number, end: StreamEnd | undefined): void {
+  if (!span) return;
+  span.setAttributes({
+    "http.response.status_code": status,
+    ...(end ? { "http.response.body.size": end.bytes, "ulr.stream.outcome": end.outcome } : {}),
+  });
+  if (status >= 500) span.fail(String(status));
+  else if (end?.outcome === "failed" || end?.outcome === "cut") span.fail(end.reason ?? "stream_failed");
+  span.end();
+}
