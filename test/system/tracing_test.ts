@@ -45,9 +45,9 @@ test(
     expect(queued.status).toBe(201);
     await api.request("/api/v1/models?secret=hidden", { key });
     const exported = await api.request(`/api/v1/export/projects/${project.id}/issues`, {
-    key,
-    headers: { "accept-encoding": "identity" },
-  });
+      key,
+      headers: { "accept-encoding": "identity" },
+    });
     const { byteLength } = await exported.arrayBuffer();
     const request = await findSpan(collector, "POST /api/v1/export/jobs");
     const build = await findSpan(collector, "process build_org_export");
