@@ -1,6 +1,8 @@
 /** GET /definitions/:type/:name: one definition, whole or in part. */
 import { Elysia } from "elysia";
 import { writtenName } from "../../shared/definitions/ref.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { contentDisposition } from "../../shared/exports/file_names.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { listDefinitionReferences } from "../../sql/definitions/references.ts";
 import {
@@ -15,6 +17,7 @@ import { conditionalText, joinJson } from "../http/response/conditional_json.ts"
 import { type DefinitionAddress, DefinitionParams, parseReadAddress } from "./address.ts";
 import { type DefinitionDeps, readerWork } from "./document.ts";
 import { GET_DEFINITION_DETAIL, READ_QUERY } from "./openapi/read.ts";
+import { acceptedFormat, READ_FORMATS, splitEnding, type TextFormat } from "./read_format.ts";
 import { findReadTarget, type ReadDeps, type ReadScope, type ReadTarget, requireFound } from "./reading.ts";
 import { resolveReferences } from "./resolved_references.ts";
 
@@ -23,10 +26,13 @@ export function readRoutes(deps: DefinitionDeps & ReadDeps) {
   return new Elysia({ prefix: "/definitions/:type" }).use(access).get(
     "/:name",
     async ({ params, request, visitor }) => {
-      const address = parseReadAddress(params);
-      const parts = parseQuery(READ_QUERY, queryOf(request));
+      const { name, ending } = splitEnding(params.name);
+      const format = ending ?? acceptedFormat(request.headers.get("accept"));
+      const address = parseReadAddress({ ...params, name });
+      const parts = parseQuery(format ? {} : READ_QUERY, queryOf(request));
       const target = await findReadTarget(sql, { address, visitor, request });
-      return respond(deps, { target, parts, request });
+      if (format) return respondText(deps, { target, format, request });
+      return respond(deps, { target, parts: parts as QueryValues<typeof READ_QUERY>, request });
     },
     { publicAccess: true, params: DefinitionParams, detail: GET_DEFINITION_DETAIL },
   );
@@ -39,16 +45,43 @@ async function respond(
   const { parts, request } = given;
   const { address, scope } = given.target;
   const { includeYaml, includeRuntime, includeRefs, normalize } = parts;
-  const shown = { includeYaml: includeYaml && !normalize, includeRuntime, withDocument: normalize };
+  const text = normalize ? ("yaml" as const) : null;
+  const shown = { includeYaml: includeYaml && !normalize, includeRuntime, text };
   const row = requireFound(address, await resolve(deps, { ...address, ...scope }, shown));
   const headers = deprecationHeaders(row, address, deps.config.publicUrl);
-  const { type, yaml } = row;
+  const { type, text: yaml } = row;
   const more: string[] = [];
   if (includeRefs) more.push(JSON.stringify({ refs: await listRefs(deps.sql, row, scope) }));
   if (yaml !== null)
     more.push(await readerWork(deps.documents, request).normalize({ type, yaml, includeYaml }));
   const data = more.length === 0 ? row.json : joinJson([row.json, ...more]);
-  return conditionalText(request, `{"data":${data}}`, headers);
+  return conditionalText(request, `{"data":${data}}`, { ...headers, Vary: "Accept" });
+}
+
+/** Responds with one text of the version as a file. Browsers save it: it comes from strangers, and is never a page. */
+async function respondText(
+  deps: ReadDeps,
+  given: { target: ReadTarget; format: TextFormat; request: Request },
+): Promise<Response> {
+  const { address, scope } = given.target;
+  const { contentType, text } = READ_FORMATS[given.format];
+  const shown = { includeYaml: false, includeRuntime: false, text };
+  const row = requireFound(address, await resolve(deps, { ...address, ...scope }, shown));
+  if (row.text === null) throw withoutMarkdown(row);
+  const fileName = `${row.name}.${given.format}`;
+  return conditionalText(given.request, row.text, {
+    ...deprecationHeaders(row, address, deps.config.publicUrl),
+    Vary: "Accept",
+    "Content-Type": contentType,
+    "Content-Disposition": contentDisposition({ ascii: fileName, full: fileName }),
+  });
+}
+
+function withoutMarkdown({ type, name, version }: DefinitionTextRow): ApiError {
+  return new ApiError("NOT_FOUND", {
+    message: `The YAML of ${type} "${name}@${version}" cannot be rendered as Markdown. Its translationError says why.`,
+    details: { reason: "runtime", type, name },
+  });
 }
 
 /** Resolves a name, or reuses what it came to if nothing was committed since. */

@@ -10,28 +10,32 @@ export interface DefinitionTextRow {
   id: string;
   orgId: string;
   type: DefinitionType;
+  name: string;
+  version: string;
   deprecatedAt: string | null;
   successor: string | null;
-  /** The document; `null` when it was not asked for. */
-  yaml: string | null;
+  /** The document or its rendering, as `text` of the query says; null without one. */
+  text: string | null;
   /** A `Definition` as JSON text. */
   json: string;
 }
 
-export type TextsQuery = ShownTexts & { withDocument: boolean };
+export type TextsQuery = ShownTexts & { text: "yaml" | "runtimeMd" | null };
+
+const TEXT_COLUMNS = { yaml: "d.yaml", runtimeMd: "d.runtime_md" } as const;
 
 /** A cache of what names are resolved to. */
 export function createDefinitionCache(): UnchangedCache<ResolvedDefinition<DefinitionTextRow>> {
   return new UnchangedCache(
-    ({ definition }) => 2 * ((definition?.json.length ?? 0) + (definition?.yaml?.length ?? 0)),
+    ({ definition }) => 2 * ((definition?.json.length ?? 0) + (definition?.text?.length ?? 0)),
   );
 }
 
-/** Resolves a name on a read, to a version as the API shows it; with `withDocument` its document stands beside that. */
+/** Resolves a name on a read, to a version as the API shows it, with one of its texts beside that. */
 export async function resolveDefinitionText(
   sql: Sql,
   query: DefinitionQuery,
-  { withDocument, ...shown }: TextsQuery,
+  { text, ...shown }: TextsQuery,
 ): Promise<ResolvedDefinition<DefinitionTextRow>> {
   return resolveName<DefinitionTextRow>(
     sql,
@@ -39,7 +43,7 @@ export async function resolveDefinitionText(
     sql`
       select
         d.id, d.org_id, d.type, d.deprecated_at, d.successor,
-        ${withDocument ? sql`d.yaml` : sql`null as yaml`},
+        ${sql.unsafe(text === null ? "null" : TEXT_COLUMNS[text])} as text, d.name, d.version,
         row_to_json(shown)::text as json
       from ${sql.unsafe(DEFINITION_TABLES)}
       ${joinDefinition(sql, shown, query.viewer)}`,

@@ -22,7 +22,12 @@ export const READ_QUERY = {
 
 const RESPONSES = {
   200: {
-    ...dataAnswer("The definition", DEFINITION, EXAMPLE_DEFINITION),
+    description: "The definition",
+    content: {
+      ...dataAnswer("", DEFINITION, EXAMPLE_DEFINITION).content,
+      "text/markdown": { schema: TEXT },
+      "application/yaml": { schema: TEXT },
+    },
     headers: {
       ETag: { description: "Changes with the response. Send it as `If-None-Match` to get 304", schema: TEXT },
       Deprecation: { description: "Time of deprecation (RFC 9745)", schema: TEXT },
@@ -41,7 +46,9 @@ export const GET_DEFINITION_DETAIL = describe({
   description:
     "Without an organization, a name means the definition of the key's organization, then of your organizations, then the " +
     "one published first, among those you can see. With a version, it is the first of these that has the version; " +
-    "without one, the highest published version.",
+    "without one, the highest published version. `Accept: text/markdown` or `application/yaml`, or an address that ends in " +
+    "`.md` or `.yaml`, returns the rendered Markdown or the YAML source as a file. These take no query parameters. Without " +
+    "a rendering, `.md` is 404 with `details.reason` `runtime`.",
   parameters: [TYPE_PARAMETER, VERSION_OR_ID, ...OTHER_PARAMETERS],
   responses: RESPONSES,
   ...failsWith("NOT_FOUND", "ORG_ACCESS_DENIED"),

@@ -14,7 +14,7 @@ export function conditionalJson(
   return conditionalText(request, JSON.stringify(body), headers);
 }
 
-/** As `conditionalJson`, for what is JSON text already. */
+/** As `conditionalJson`, for text: JSON, unless the headers have another `Content-Type`. */
 export function conditionalText(
   request: Request,
   text: string,
@@ -26,10 +26,10 @@ export function conditionalText(
     ...headers,
     ETag: etag,
     "Cache-Control": `${isPersonal ? "private" : "public"}, no-cache`,
-    Vary: "Authorization, Cookie, X-Org-Slug",
+    Vary: [headers["Vary"] ?? [], "Authorization, Cookie, X-Org-Slug"].flat().join(", "),
   };
   if (isKnownTag(request, etag)) return new Response(null, { status: 304, headers: kept });
-  return new Response(text, { headers: { ...kept, "Content-Type": "application/json;charset=utf-8" } });
+  return new Response(text, { headers: { "Content-Type": "application/json;charset=utf-8", ...kept } });
 }
 
 /** One object of several, each JSON text and none of them empty. */
