@@ -19,6 +19,7 @@ import {
   EXPORT_APPLICATION,
   POOLED_API_APPLICATION,
 } from "../sql/connection/application_names.ts";
+import { warnIfClearText } from "../sql/connection/clear_text.ts";
 import { requireDirectConnection, requireSameDatabase } from "../sql/connection/direct_connection.ts";
 import { countExportConnections } from "../sql/connection/export_connections.ts";
 import { EXPORT_LANES_MAX } from "../sql/connection/lanes.ts";
@@ -80,12 +81,16 @@ function openPools(config: Config, log: Log): Pools {
   return { sql, exportSql, replica };
 }
 
-/** Throws when `directUrl` leads to a pooler, or to another database than requests use. */
-async function checkConnections(sql: Pool, directUrl: string): Promise<void> {
+/** Throws when `directUrl` leads to a pooler, or to another database than requests use. Warns about clear text. */
+async function checkConnections({ sql, replica }: Pools, directUrl: string, log: Log): Promise<void> {
   const direct = openPool(directUrl, { applicationName: API_APPLICATION, max: 1 });
   try {
     await requireDirectConnection(direct);
     await requireSameDatabase(sql, direct);
+    const warned = new Set<string>();
+    for (const pool of [sql, direct]) await warnIfClearText(pool, (message) => warned.add(message));
+    for (const message of warned) log.warn({ event: "database.clear_text" }, message);
+    void replica?.warnIfClearText();
   } finally {
     await direct.end({ timeout: 1 });
   }
@@ -117,9 +122,10 @@ async function main(): Promise<void> {
   requireNoArguments(process, USAGE);
   const config = readConfigOrExit(process);
   const log = openProcessLog(process, config, "api");
-  const { sql, exportSql, replica } = openPools(config, log);
+  const pools = openPools(config, log);
+  const { sql, exportSql, replica } = pools;
   const boss = await startOrExit(process, async () => {
-    await checkConnections(sql, config.databaseDirectUrl);
+    await checkConnections(pools, config.databaseDirectUrl, log);
     await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
     await requireTracker(sql, config.trackerSchema);
     await warnIfBlind(sql, log);

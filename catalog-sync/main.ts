@@ -11,6 +11,7 @@ import { onStdinEnd } from "../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../shared/process/unknown_variables.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
 import { CATALOG_APPLICATION } from "../sql/connection/application_names.ts";
+import { warnIfClearText } from "../sql/connection/clear_text.ts";
 import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
 import { openPool } from "../sql/connection/pool.ts";
 import { requireCompatibleSchema } from "../sql/schema_state.ts";
@@ -48,11 +49,13 @@ async function main(): Promise<void> {
     for (const line of describeUnknownVariables(process.env)) process.stderr.write(`${line}\n`);
   const sql = openPool(config.databaseDirectUrl, { applicationName: CATALOG_APPLICATION, max: POOL_MAX });
   const source = await startOrExit(host, async () => {
-    await requireDirectConnection(sql);
-    await requireCompatibleSchema(sql, (message) => {
-      if (mode === "schedule") log.warn({ event: "schema.newer" }, message);
+    const warn = (event: string) => (message: string) => {
+      if (mode === "schedule") log.warn({ event }, message);
       else process.stderr.write(`${message}\n`);
-    });
+    };
+    await requireDirectConnection(sql);
+    await warnIfClearText(sql, warn("database.clear_text"));
+    await requireCompatibleSchema(sql, warn("schema.newer"));
     return openSource(config.catalogSource);
   });
   const stop = new AbortController();

@@ -15,6 +15,7 @@ import {
 import { createShutdown } from "../shared/process/shutdown.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
 import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
+import { warnIfClearText } from "../sql/connection/clear_text.ts";
 import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
 import { openPool } from "../sql/connection/pool.ts";
 import { openReplica } from "../sql/connection/replica.ts";
@@ -75,6 +76,8 @@ async function main(): Promise<void> {
   const mailer = openMailer(config);
   const boss = await startOrExit(process, async () => {
     await requireDirectConnection(sql);
+    await warnIfClearText(sql, (message) => log.warn({ event: "database.clear_text" }, message));
+    void replica?.warnIfClearText();
     await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
     await requireTracker(sql, config.trackerSchema);
     return openWorkerQueue(sql, (error) => log.warn({ err: error }, "the job queue reported an error"));

@@ -27,7 +27,6 @@ export function createAuditFailure({ sql, log }: { sql: Sql; log: Log }): AuditF
     insertAuditEntry(sql, {
       actorType: "anonymous",
       ...auditOrigin(context),
-      idempotencyKey: null,
       action: "session.refuse",
       subjectType: "user",
       subjectId: userId ?? "unknown",

@@ -2,6 +2,7 @@
 import { readConfig } from "../../shared/process/config.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
 import { ADMIN_APPLICATION } from "../../sql/connection/application_names.ts";
+import { warnIfClearText } from "../../sql/connection/clear_text.ts";
 import { requireDirectConnection } from "../../sql/connection/direct_connection.ts";
 import { hasSqlState, isConnectionError, openPool, type Pool } from "../../sql/connection/pool.ts";
 import { requireCompatibleSchema, SchemaError } from "../../sql/schema_state.ts";
@@ -54,11 +55,12 @@ async function runCommand(
   const sql = openPool(databaseDirectUrl, { applicationName: ADMIN_APPLICATION, max: CONNECTIONS });
   const progress = openProgress(terminal, { isQuiet: line.json && !terminal.isTerminal });
   try {
-    await requireDirectConnection(sql);
     const warn = (text: string) => {
       progress.clear();
       terminal.err(`${text}\n`);
     };
+    await requireDirectConnection(sql);
+    await warnIfClearText(sql, warn);
     if (line.command.needsMigrations) await requireSchema(sql, line.command, warn);
     const context: CommandContext = {
       sql,

@@ -46,7 +46,6 @@ export function createAuditRefusal(deps: { sql: Sql; log: Log; now: () => number
         actorUserId: userId,
         credentialId: credential.id,
         ...auditOrigin(context),
-        idempotencyKey: null,
         action: "request.refuse",
         subjectType: "route",
         subjectId: route,

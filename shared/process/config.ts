@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { findDatabaseUrlProblem } from "../database/url.ts";
 import { CHECKS, Environment } from "./config_variables.ts";
 import { findS3Problems, type S3Config, toS3Config } from "./s3_config.ts";
 import { readVariableFiles, type VariableValues } from "./variable_files.ts";
@@ -98,6 +99,11 @@ export function readConfig(variables: VariableValues): ConfigResult {
   for (const [name, isValid] of Object.entries(CHECKS)) {
     const value = given[name];
     if (typeof value === "string" && !isValid(value)) addProblem(name);
+  }
+  for (const name of ["DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_REPLICA_URL"]) {
+    const url = given[name];
+    const problem = typeof url === "string" && !problems.has(name) ? findDatabaseUrlProblem(url) : null;
+    if (problem !== null) problems.set(name, `${name}: ${problem}`);
   }
   if (!("DATABASE_URL" in given)) {
     problems.set(

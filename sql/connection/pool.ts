@@ -1,5 +1,6 @@
 /** The one place that knows the driver: connection options, type parsers and the name mapping. */
 import postgres from "postgres";
+import { type DatabaseTarget, parseDatabaseUrl } from "../../shared/database/url.ts";
 
 /** What every query function takes first: the pool, a reserved connection or an open transaction. */
 export type Sql = postgres.ISql;
@@ -47,7 +48,9 @@ const POOLED = { prepare: false, max_pipeline: 0 } as const;
 
 /** Opens a pool; connections are made when first needed. Sessions speak UTC and standard strings. */
 export function openPool(url: string, options: PoolOptions): Pool {
-  return postgres(url, {
+  const target = parseDatabaseUrl(url);
+  return postgres({
+    ...toAddress(target),
     max: options.max,
     connect_timeout: 10,
     keep_alive: KEEP_ALIVE_SECONDS,
@@ -62,6 +65,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
       // sql/exports/query.ts writes literals, which are safe under this setting only.
       standard_conforming_strings: "on",
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
+      ...target.settings,
       ...options.settings,
     },
     onnotice: () => {},
@@ -76,6 +80,22 @@ export function openPool(url: string, options: PoolOptions): Pool {
     },
     // The driver's type parameter describes the parsers above, which no caller needs to see.
   }) as unknown as Pool;
+}
+
+/** What the URL leaves out, the driver reads from PGUSER, PGPASSWORD and PGDATABASE. */
+function toAddress(target: DatabaseTarget) {
+  const { socketPath, user, password, database, targetSessionAttrs } = target;
+  return {
+    // The driver takes lists; its types do not say so.
+    host: target.hosts as unknown as string,
+    port: target.ports as unknown as number,
+    ssl: target.tls,
+    ...(socketPath === null ? {} : { path: socketPath }),
+    ...(user === null ? {} : { user }),
+    ...(password === null ? {} : { password }),
+    ...(database === null ? {} : { database }),
+    ...(targetSessionAttrs === null ? {} : { target_session_attrs: targetSessionAttrs }),
+  };
 }
 
 /**
@@ -137,12 +157,15 @@ export function refusalOf(error: unknown): Refusal | null {
   };
 }
 
-/** What the driver says when there is no connection to be had. */
+/** Codes of the driver and the runtime for connections that cannot be opened or that break. */
 const CONNECTION_ERRORS = new Set([
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
   "CONNECTION_CLOSED",
   "CONNECTION_DESTROYED",
   "CONNECTION_ENDED",
   "CONNECT_TIMEOUT",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
   "EAI_AGAIN",
   "ECONNABORTED",
   "ECONNREFUSED",
@@ -152,7 +175,13 @@ const CONNECTION_ERRORS = new Set([
   "ENOENT",
   "ENOTFOUND",
   "EPIPE",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
   "ETIMEDOUT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "TLS_NOT_SUPPORTED",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
 /** True when the database cannot be reached: no connection, shutting down, starting up, or out of connections. */

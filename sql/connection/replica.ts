@@ -4,6 +4,7 @@
  */
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
+import { warnIfClearText } from "./clear_text.ts";
 import { ExportLanes } from "./lanes.ts";
 import { hasSqlState, isConnectionError, openPool, type Pool } from "./pool.ts";
 import { readPrimaryPosition, UnusableReplica, type WalPosition, waitForReplay } from "./replica_position.ts";
@@ -58,6 +59,12 @@ export class Replica {
     this.#control = openPool(url, { ...options, max: CONTROL_MAX });
     this.#log = log;
     this.lanes = new ExportLanes({ pool: this.#streams, control: this.#control, max: lanesMax, log });
+  }
+
+  /** Warns if the replica is on another machine and its connections are not encrypted. Checks nothing while it is away. */
+  async warnIfClearText(): Promise<void> {
+    const warn = (message: string) => this.#log.warn({ event: "database.clear_text" }, message);
+    await warnIfClearText(this.#control, warn).catch(() => {});
   }
 
   /** False while it is not read from, because it was away or behind. */

@@ -244,9 +244,8 @@ test("migrate() lets go of its lock when it fails", async () => {
 test("migrate() looks for its history where queries find it, in any schema of the search path", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe("create schema ulr; alter table schema_migrations set schema ulr");
-  const url = new URL(db.ownerUrl);
-  url.searchParams.set("search_path", "ulr, public");
-  const sql = openPool(url.href, { applicationName: "migrator", max: 2 });
+  const searchPath = encodeURIComponent("ulr, public");
+  const sql = openPool(`${db.ownerUrl}?search_path=${searchPath}`, { applicationName: "migrator", max: 2 });
   try {
     expect(await migrate(sql)).toEqual({ applied: [], unknown: [] });
   } finally {

@@ -33,7 +33,10 @@ async function openFakeServer(serve: (socket: net.Socket, connection: number) =>
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("Cannot listen");
-  return { url: `postgres://postgres@127.0.0.1:${address.port}/none`, close: () => server.close() };
+  return {
+    url: `postgres://postgres@127.0.0.1:${address.port}/none?sslmode=disable`,
+    close: () => server.close(),
+  };
 }
 
 test("of a database that is away, all who wait are told when one try has failed", async () => {
@@ -164,4 +167,15 @@ test("of several hosts, the first that is there is used", async () => {
   expect([...(await sql`select 1`)]).toEqual([]);
   await sql.end({ timeout: 1 });
   server.close();
+});
+
+test("while all of several hosts are away, a query fails instead of waiting", async () => {
+  const server = await openResettingServer([]);
+  const hosts = "127.0.0.2,127.0.0.3,127.0.0.1";
+  const sql = openPool(server.url.replace("127.0.0.1", hosts), { applicationName: "test", max: 1 });
+  server.close();
+  for (const _ of hosts.split(",")) {
+    expect(await sql`select 1`.catch((error: unknown) => isConnectionError(error))).toBe(true);
+  }
+  await sql.end({ timeout: 1 });
 });

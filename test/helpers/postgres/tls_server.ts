@@ -1,0 +1,72 @@
+/** A PostgreSQL of a test's own that offers TLS, with certificates of the test's own authorities. */
+import { chmodSync, chownSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openPool, type Pool } from "../../../sql/connection/pool.ts";
+import { makeAuthority, makeServerCertificate } from "../network/certificates.ts";
+import { waitFor } from "../wait_for.ts";
+import { OwnServer } from "./own_server.ts";
+
+const RELOAD_TIMEOUT_MS = 10_000;
+
+export interface TlsServer extends AsyncDisposable {
+  /** A superuser's, without parameters. */
+  url: string;
+  /** Certificate files of the authority that signs the server's certificates, and of another. */
+  authority: string;
+  otherAuthority: string;
+  /** Gives the server a new certificate for these names. */
+  install(names: string, options?: { days?: number }): Promise<void>;
+  /** From now on the server accepts encrypted connections only. */
+  requireTls(): Promise<void>;
+}
+
+async function withConnection<Result>(url: string, act: (sql: Pool) => Promise<Result>): Promise<Result> {
+  const sql = openPool(url, { applicationName: "test-tls", max: 1 });
+  try {
+    return await act(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** Waits until new connections know what was configured. */
+async function reload(url: string, configure: (sql: Pool) => Promise<void> | void): Promise<void> {
+  const before = await withConnection(url, async (sql) => {
+    await configure(sql);
+    const [row] = await sql<[{ at: string }]>`select pg_conf_load_time()::text as at, pg_reload_conf()`;
+    return row.at;
+  });
+  const isLoaded = (sql: Pool) => sql`select where pg_conf_load_time() > ${before}::text::timestamptz`;
+  await waitFor(async () => (await withConnection(url, isLoaded)).length > 0, RELOAD_TIMEOUT_MS);
+}
+
+/** Starts a server that does not offer TLS until `install` is called; `await using` stops it. */
+export async function openTlsServer(): Promise<TlsServer> {
+  const server = new OwnServer();
+  const url = await server.start();
+  const { directory } = server;
+  const cluster = realpathSync(join(directory, "postgres"));
+  const { uid, gid } = statSync(join(cluster, "PG_VERSION"));
+  const authority = await makeAuthority(directory, "authority");
+  return {
+    url,
+    authority,
+    otherAuthority: await makeAuthority(directory, "other"),
+    async install(names, options) {
+      const { certPath, keyPath } = await makeServerCertificate(authority, names, options);
+      chownSync(keyPath, uid, gid);
+      chmodSync(keyPath, 0o600);
+      await reload(url, async (sql) => {
+        await sql.unsafe(`alter system set ssl_cert_file = '${certPath}'`);
+        await sql.unsafe(`alter system set ssl_key_file = '${keyPath}'`);
+        await sql.unsafe("alter system set ssl = on");
+      });
+    },
+    async requireTls() {
+      const path = join(cluster, "pg_hba.conf");
+      const text = readFileSync(path, "utf8");
+      await reload(url, () => writeFileSync(path, text.replace(/^host\b/gm, "hostssl")));
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}

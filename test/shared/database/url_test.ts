@@ -1,0 +1,94 @@
+/** Which database URLs are accepted, what they mean, and that no message repeats a part of one. */
+import { expect, test } from "bun:test";
+import { parseDatabaseUrl } from "../../../shared/database/url.ts";
+import { readConfig } from "../../../shared/process/config.ts";
+
+test("a URL is percent-decoded, and its defaults are libpq's", () => {
+  expect(parseDatabaseUrl("postgres://a%40b:p%2Fw%25@db.example/my%20db")).toEqual({
+    hosts: ["db.example"],
+    ports: [5432],
+    socketPath: null,
+    user: "a@b",
+    password: "p/w%",
+    database: "my db",
+    tls: "prefer",
+    targetSessionAttrs: null,
+    settings: {},
+  });
+  const { hosts, user, password, database } = parseDatabaseUrl("postgresql://");
+  expect({ hosts, user, password, database }).toEqual({
+    hosts: ["localhost"],
+    user: null,
+    password: null,
+    database: null,
+  });
+});
+
+test("a URL names an IPv6 address, several hosts, or the directory of a socket", () => {
+  const address = (url: string) => {
+    const { hosts, ports, socketPath, tls } = parseDatabaseUrl(url);
+    return { hosts, ports, socketPath, tls };
+  };
+  expect(address("postgres://[::1]:5433/ulr")).toMatchObject({ hosts: ["::1"], ports: [5433] });
+  expect(address("postgres://a:1,b/ulr?target_session_attrs=primary")).toMatchObject({
+    hosts: ["a", "b"],
+    ports: [1, 5432],
+  });
+  expect(address("postgres://u@%2Frun%2Fpostgresql:5433/ulr?sslmode=require")).toMatchObject({
+    socketPath: "/run/postgresql/.s.PGSQL.5433",
+    tls: false,
+  });
+});
+
+test("settings of sessions are percent-decoded, and a plus sign is one", () => {
+  const { settings } = parseDatabaseUrl(
+    "postgres://h/ulr?options=-c%20TimeZone%3D+02&search_path=ulr%2C%20public",
+  );
+  expect(settings).toEqual({ options: "-c TimeZone=+02", search_path: "ulr, public" });
+});
+
+const PROBLEMS: readonly [url: string, problem: string][] = [
+  ["postgres://u:hidden@h:99999/ulr", "has a host or port that cannot be used"],
+  ["postgres://u:hid/den@h/ulr", "has a host or port that cannot be used"],
+  ["postgres://u:hidden%@h/ulr", "the password has a % that starts no percent-encoding"],
+  ["postgres://u%zz:hidden@h/ulr", "the user name has a % that starts no percent-encoding"],
+  ["postgres://u:hidden@%zz/ulr", "the host has a % that starts no percent-encoding"],
+  ["postgres://u:hidden@h/%", "the database name has a % that starts no percent-encoding"],
+  ["postgres://u:hidden@h/ulr?options=%", "the parameter options has a % that starts no percent-encoding"],
+  ["postgres://u:x?hidden@h/ulr", "has a host or port that cannot be used"],
+  ["postgres://h/ulr?hidden=1", "has an unknown parameter; supported are sslmode, sslrootcert,"],
+  [
+    "postgres://h/ulr?application_name=hidden",
+    "the parameter application_name is not supported: the service",
+  ],
+  ["postgres://h/ulr?channel_binding=require", "the parameter channel_binding is not supported: use sslmode"],
+  ["postgres://h/ulr?sslkey=hidden", "the parameter sslkey is not supported"],
+  ["postgres://h/ulr?sslmode=verify-full&sslmode=disable", "has the parameter sslmode twice"],
+  [
+    "postgres://h/ulr?sslmode=allow",
+    "sslmode must be one of disable, prefer, require, verify-ca, verify-full",
+  ],
+  ["postgres://h/ulr?sslmode=hidden", "sslmode must be one of"],
+  ["postgres://h/ulr?sslmode=", "sslmode must be one of"],
+  ["postgres://h/ulr?sslmode=verify-ca", "sslmode=verify-ca needs sslrootcert"],
+  ["postgres://h/ulr?sslrootcert=/hidden", "sslrootcert verifies nothing without sslmode"],
+  ["postgres://h/ulr?sslmode=require&sslrootcert=system", "sslrootcert=system needs sslmode=verify-full"],
+  ["postgres://h/ulr?sslmode=verify-full&sslrootcert=/hidden", "sslrootcert must name a readable PEM file"],
+  ["postgres://h/ulr?sslmode=verify-full&sslrootcert=/dev/null", "sslrootcert must name a readable PEM file"],
+  ["postgres://a,10.0.0.1/ulr?sslmode=verify-full", "sslmode=verify-full with several hosts takes names"],
+  ["postgres://a,%2Frun/ulr", "a socket must be the only host"],
+  ["postgres://h/ulr?target_session_attrs=hidden", "target_session_attrs must be one of any, read-write"],
+];
+
+test("a URL that cannot be used is one line that names the variable and repeats no value", () => {
+  for (const [url, problem] of PROBLEMS) {
+    for (const name of ["DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_REPLICA_URL"]) {
+      const result = readConfig({ DATABASE_URL: "postgres://localhost/ulr", [name]: url });
+      const problems = result.ok ? [] : result.problems;
+      expect([url, problems.length]).toEqual([url, 1]);
+      expect(problems[0]).toStartWith(`${name}: ${problem}`);
+      expect(problems[0]).not.toContain("hid");
+      expect(problems[0]).not.toContain("\n");
+    }
+  }
+});
