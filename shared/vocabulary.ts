@@ -109,6 +109,9 @@ export const ISSUE_STATUSES = [
 /** Statuses that `include_resolved=false` leaves out. */
 export const RESOLVED_ISSUE_STATUSES = ["completed", "wontfix", "false-positive"] as const;
 
+/** What the log of tracker rows says of one (docs/increments.md). */
+export const TRACKER_CHANGE_KINDS = ["row", "visibility", "deletion"] as const;
+
 export const ISSUE_PRIORITIES = ["critical", "high", "suggested", "backlog"] as const;
 
 export const SEVERITIES = ["critical", "high", "medium", "low", "info"] as const;

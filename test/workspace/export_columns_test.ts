@@ -34,6 +34,7 @@ const SERVICE_TABLES: readonly string[] = [
   "definition_references",
   "definitions",
   "export_jobs",
+  "idempotency_keys",
   "installation",
   "login_account_attempts",
   "job_runners",

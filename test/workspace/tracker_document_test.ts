@@ -1,27 +1,19 @@
 /** The SQL of docs/tracker.md works as printed. */
 import { expect, test } from "bun:test";
-import { openPool } from "../../sql/connection/pool.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
+import { openLoginRole } from "../helpers/postgres/login_role.ts";
 
 test("a role with the grants of docs/tracker.md can write its sample rows, and delete none", async () => {
   await using db = await openTestDatabase();
   const text = await Bun.file(new URL("../../docs/tracker.md", import.meta.url)).text();
   const [grants = "", inserts = ""] = [...text.matchAll(/```sql\n([^`]*)```/g)].map(([, sql = ""]) => sql);
-  await db.admin.unsafe(`
-    do $$ begin
-      if to_regrole('acme_tracker') is null then create role acme_tracker login; end if;
-    end $$;
-    alter role acme_tracker password 'secret'`);
+  await using tracker = await openLoginRole(db, { name: "acme_tracker" });
   await db.owner.unsafe(grants);
   const make = createFactory(db.sql);
   const { org, user } = await make.person();
   await make.project({ id: "6f1c2a34-0000-4000-8000-000000000001", orgId: org.id, ownerId: user.id });
-  const url = new URL(db.url);
-  [url.username, url.password] = ["acme_tracker", "secret"];
-  const tracker = openPool(url.href, { applicationName: "acme", max: 1 });
-  await tracker.begin((tx) => tx.unsafe(inserts));
+  await tracker.sql.begin((tx) => tx.unsafe(inserts));
   expect(await db.sql`select agent_name from occurrences`).toMatchObject([{ agentName: "reviewer" }]);
-  await expect(Promise.resolve(tracker`delete from runs`)).rejects.toThrow("permission denied");
-  await tracker.end();
+  await expect(Promise.resolve(tracker.sql`delete from runs`)).rejects.toThrow("permission denied");
 });

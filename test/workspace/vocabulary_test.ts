@@ -35,6 +35,7 @@ import {
   PRICE_FIELDS,
   SEVERITIES,
   SUBSCRIPTION_TIERS,
+  TRACKER_CHANGE_KINDS,
   TRANSITION_TYPES,
 } from "../../shared/vocabulary.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
@@ -78,6 +79,7 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
   organizations_subscription_tier_check: SUBSCRIPTION_TIERS,
   runs_definition_type_check: DEFINITION_TYPES,
   status_history_transition_type_check: TRANSITION_TYPES,
+  tracker_changes_kind_check: TRACKER_CHANGE_KINDS,
   users_platform_role_check: PLATFORM_ROLES,
 };
 

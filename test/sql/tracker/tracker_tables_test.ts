@@ -1,7 +1,6 @@
 /** Exports of a tracker whose tables have other names and types, behind views in TRACKER_SCHEMA. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES } from "../../../shared/exports/datasets.ts";
-import { openPool } from "../../../sql/connection/pool.ts";
 import { settleWatermark } from "../../../sql/exports/settled_watermark.ts";
 import { trackerIsTables } from "../../../sql/tracker/tracker_tables.ts";
 import { runCommand } from "../../helpers/accounts/admin.ts";
@@ -9,6 +8,7 @@ import { downloadJob, getJob, jobOf, postJob, unzip } from "../../helpers/export
 import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
 import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { openLoginRole } from "../../helpers/postgres/login_role.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
 type Made = Awaited<ReturnType<typeof makeExportProject>>;
@@ -52,15 +52,11 @@ test("an open transaction of a role that can only write what the views read hold
   await using app = await openTestApp();
   await makeExportProject(app);
   await moveToForeignTracker(app.db.owner);
-  const role = `role_${crypto.randomUUID().slice(0, 8)}`;
-  await app.db.admin.unsafe(`
-    create role ${role} login password 'secret';
-    grant usage on schema acme to ${role};
-    grant insert on acme.t_runs to ${role}`);
-  const url = new URL(app.db.url);
-  [url.username, url.password] = [role, "secret"];
-  const pool = openPool(url.href, { applicationName: "acme", max: 1 });
-  await pool.begin(async (tx) => {
+  await using tracker = await openLoginRole(app.db);
+  await app.db.owner.unsafe(`
+    grant usage on schema acme to ${tracker.name};
+    grant insert on acme.t_runs to ${tracker.name}`);
+  await tracker.sql.begin(async (tx) => {
     const [{ now }] = await tx<[{ now: string }]>`select now() as now`;
     const held = await settleWatermark(app.deps.sql, {
       trackerSchema: FOREIGN_SCHEMA,
@@ -69,8 +65,6 @@ test("an open transaction of a role that can only write what the views read hold
     expect(held.blockers).toMatchObject([{ applicationName: "acme" }]);
     expect(held.ok && held.asOf < now).toBe(true);
   });
-  await pool.end();
-  await app.db.admin.unsafe(`drop owned by ${role} cascade; drop role ${role}`);
 });
 
 test("import and demo seed write nothing while TRACKER_SCHEMA names views", async () => {

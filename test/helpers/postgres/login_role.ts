@@ -1,0 +1,28 @@
+/** A role of another program that connects to a test database, such as a tracker. Roles belong to the whole server. */
+import { openPool, type Pool } from "../../../sql/connection/pool.ts";
+import type { TestDatabase } from "./database.ts";
+
+export interface LoginRole extends AsyncDisposable {
+  name: string;
+  /** Connections of the role, named "acme". */
+  sql: Pool;
+}
+
+/** Creates a role without rights. Disposing it drops the role, so it must come after its database. */
+export async function openLoginRole(
+  db: TestDatabase,
+  { name = `acme_${crypto.randomUUID().slice(0, 8)}`, max = 1 } = {},
+): Promise<LoginRole> {
+  await db.admin.unsafe(`drop role if exists ${name}; create role ${name} login password 'secret'`);
+  const url = new URL(db.url);
+  [url.username, url.password] = [name, "secret"];
+  const sql = openPool(url.href, { applicationName: "acme", max });
+  return {
+    name,
+    sql,
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 1 });
+      await db.admin.unsafe(`drop owned by ${name} cascade; drop role ${name}`);
+    },
+  };
+}
