@@ -19,6 +19,7 @@ import { ownProfileRoutes } from "./accounts/own_profile.ts";
 import { userRoutes } from "./accounts/users.ts";
 import { definitionRoutes } from "./definitions/routes.ts";
 import type { Documents } from "./documents/documents.ts";
+import { eventRoutes } from "./events/events.ts";
 import { exportRoutes } from "./exports/routes.ts";
 import { createAuditRefusal } from "./http/audit_refusal.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
@@ -91,6 +92,7 @@ function apiRoutes(deps: AppDeps) {
     .use(authRoutes(deps))
     .use(exportRoutes(deps))
     .use(definitionRoutes(deps))
+    .use(eventRoutes(deps))
     .use(modelRoutes(deps))
     .use(orgRoutes(deps))
     .use(ownProfileRoutes(deps))

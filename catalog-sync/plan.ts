@@ -21,6 +21,8 @@ export interface SyncPlan {
   inserted: Model[];
   updated: Model[];
   gone: ModelKey[];
+  /** Inserted, or listed again. */
+  added: ModelKey[];
   priceChanges: PriceChange[];
   aliases: ModelAlias[];
   counts: SyncCounts;
@@ -68,6 +70,10 @@ export function planSync(
     inserted,
     updated,
     gone: gone.map(({ provider, modelId }) => ({ provider, modelId })),
+    added: [
+      ...inserted,
+      ...updated.filter((model) => storedModels.get(modelKeyText(model))?.removedAt !== null),
+    ],
     priceChanges: updated.flatMap((model) => listPriceChanges(storedModels.get(modelKeyText(model)), model)),
     aliases: planAliases(stored.aliases, generateAliases([...mapped.models, ...kept])),
     counts: {

@@ -3,6 +3,7 @@ import type { Log } from "../shared/process/log.ts";
 import type { Tracing } from "../shared/tracing/tracing.ts";
 import type { CatalogSyncOutcome } from "../shared/vocabulary.ts";
 import type { Pool, Sql } from "../sql/connection/pool.ts";
+import { insertModelEvents } from "../sql/events/events.ts";
 import { tryLockTransaction } from "../sql/locks.ts";
 import {
   findLastGoodSync,
@@ -162,6 +163,7 @@ async function storeLoaded(
   const { etag } = loaded;
   const syncId = await insertCatalogSync(tx, { ...run, ...counts, etag, dataDate, outcome, notes });
   await insertPriceChanges(tx, { syncId, changes: plan.priceChanges });
+  await insertModelEvents(tx, plan);
   return { outcome, dataDate, counts, notes };
 }
 

@@ -11,6 +11,7 @@ import { findOrgById, type OrgRow } from "../sql/accounts/orgs.ts";
 import { isConnectionError, type Pool, type Sql } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import { retryOnDisconnect } from "../sql/connection/retry_on_disconnect.ts";
+import { insertExportEvent } from "../sql/events/events.ts";
 import {
   markExportJobExhausted,
   markExportJobFailed,
@@ -141,9 +142,10 @@ async function run(
   log.info({ event: "export_job.ready", ...progress, tookMs }, "an organization export is ready");
 }
 
-/** Completes the queue entry and writes the audit entry, in the transaction that ends the job. */
+/** Completes the queue entry and writes the event and the audit entry, in the transaction that ends the job. */
 async function finish(tx: Sql, deps: BuildDeps, job: ExportJobRow, action: string): Promise<void> {
   await completeJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
+  await insertExportEvent(tx, job);
   await insertAuditEntry(tx, {
     actorType: "service",
     action,

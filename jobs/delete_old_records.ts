@@ -1,6 +1,6 @@
 /**
  * Job `delete_old_records`: deletes what is past its retention: ended sessions, sign-in attempts that no longer limit
- * anyone, audit entries, recorded executions and finished export jobs. It may stop anywhere, and two may run at once.
+ * anyone, audit entries, recorded executions, events and finished export jobs. It may stop anywhere, and two may run at once.
  */
 import type { Log } from "../shared/process/log.ts";
 import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
@@ -10,6 +10,7 @@ import { deleteEndedSessions } from "../sql/accounts/sessions.ts";
 import { deleteOldSignInNetworks } from "../sql/accounts/sign_in_networks.ts";
 import type { Sql } from "../sql/connection/pool.ts";
 import { deleteOldExecutions } from "../sql/definitions/executions.ts";
+import { deleteOldEvents } from "../sql/events/event_feed.ts";
 import { deleteOldExportJobs } from "../sql/exports/expiry.ts";
 
 /** Rows of one statement: some milliseconds of locks. */
@@ -21,6 +22,7 @@ export interface RetentionDeps {
   config: {
     auditRetentionDays: number;
     executionRetentionDays: number;
+    eventRetentionDays: number;
     exportJobRetentionDays: number;
     sessionRetentionDays: number;
   };
@@ -45,6 +47,10 @@ export async function deleteOldRecords(
     ),
     executions: await deleteAll(
       () => deleteOldExecutions(sql, { days: config.executionRetentionDays, limit: BATCH }),
+      signal,
+    ),
+    events: await deleteAll(
+      () => deleteOldEvents(sql, { days: config.eventRetentionDays, limit: BATCH }),
       signal,
     ),
     exportJobs: await deleteAll(

@@ -17,6 +17,23 @@ export const EXPORT_JOB_ERROR_CODES = [
 /** Why an export job failed. */
 export type ExportJobErrorCode = (typeof EXPORT_JOB_ERROR_CODES)[number];
 
+export const DEFINITION_EVENT_TYPES = [
+  "definition.published",
+  "definition.deprecated",
+  "definition.archived",
+] as const;
+export type DefinitionEventType = (typeof DEFINITION_EVENT_TYPES)[number];
+
+export const EVENT_TYPES = [
+  "export.ready",
+  "export.failed",
+  ...DEFINITION_EVENT_TYPES,
+  "model.added",
+  "model.gone",
+  "model.price_changed",
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
 export const SUBSCRIPTION_TIERS = ["free", "hobbyist", "plus", "pro", "enterprise"] as const;
 /** Subscription of an organization, listed low to high. */
 export type SubscriptionTier = (typeof SUBSCRIPTION_TIERS)[number];

@@ -346,6 +346,29 @@ create table definitions (
   constraint definitions_yaml_check CHECK ((octet_length(yaml) <= 153600))
 );
 
+create table event_log (
+  is_only boolean not null default true,
+  deleted_position bigint not null default 0,
+  settled_position bigint not null default 0,
+  constraint event_log_pkey PRIMARY KEY (is_only),
+  constraint event_log_is_only_check CHECK (is_only)
+);
+
+create table events (
+  id uuid not null default gen_random_uuid(),
+  number bigint not null generated always as identity,
+  "position" bigint,
+  type text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  org_id uuid,
+  definition_id uuid,
+  is_public boolean not null,
+  data jsonb not null,
+  constraint events_pkey PRIMARY KEY (id),
+  constraint events_number_key UNIQUE (number),
+  constraint events_type_check CHECK ((type = ANY (ARRAY['export.ready'::text, 'export.failed'::text, 'definition.published'::text, 'definition.deprecated'::text, 'definition.archived'::text, 'model.added'::text, 'model.gone'::text, 'model.price_changed'::text])))
+);
+
 create table export_jobs (
   id uuid not null default gen_random_uuid(),
   number integer not null,
@@ -787,6 +810,9 @@ CREATE INDEX definition_listings_words_idx ON public.definition_listings USING g
 CREATE INDEX definition_references_name_idx ON public.definition_references USING hash (name);
 CREATE INDEX definitions_author_id_idx ON public.definitions USING btree (author_id);
 CREATE INDEX definitions_drafts_idx ON public.definitions USING btree (org_id) WHERE (status = 'draft'::text);
+CREATE INDEX events_org_id_type_position_idx ON public.events USING btree (org_id, type, "position");
+CREATE INDEX events_type_position_idx ON public.events USING btree (type, "position") WHERE is_public;
+CREATE INDEX events_unsettled_idx ON public.events USING btree (number) WHERE ("position" IS NULL);
 CREATE INDEX export_jobs_expires_at_id_idx ON public.export_jobs USING btree (expires_at, id) WHERE (status = 'ready'::text);
 CREATE INDEX export_jobs_finished_at_idx ON public.export_jobs USING btree (finished_at);
 CREATE UNIQUE INDEX export_jobs_org_id_active_key ON public.export_jobs USING btree (org_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
@@ -837,6 +863,7 @@ alter table definition_references add constraint definition_references_definitio
 alter table definition_references add constraint definition_references_target_org_id_fkey FOREIGN KEY (target_org_id) REFERENCES organizations(id);
 alter table definitions add constraint definitions_author_id_fkey FOREIGN KEY (author_id) REFERENCES users(id);
 alter table definitions add constraint definitions_line_id_fkey FOREIGN KEY (line_id, org_id, type, name) REFERENCES definition_lines(id, org_id, type, name);
+alter table events add constraint events_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table issue_notes add constraint issue_notes_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
 alter table issues add constraint issues_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 alter table model_price_changes add constraint model_price_changes_provider_model_id_fkey FOREIGN KEY (provider, model_id) REFERENCES models(provider, model_id);
@@ -1273,6 +1300,32 @@ begin
     errcode = 'object_not_in_prerequisite_state',
     message = format('Cannot truncate "%s": increments of exports would not have the deleted rows', tg_table_name),
     hint = 'Delete the rows. If no copy is kept by increments: set ulr.backfill = ''on''.';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.settle_events(max_events integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  last_position bigint;
+  settled integer;
+begin
+  if not exists (select from events where position is null) then
+    return 0;
+  end if;
+  select settled_position into last_position from event_log for update;
+  update events as e
+  set position = last_position + n.place
+  from (
+    select id, row_number() over (order by number) as place
+    from (select id, number from events where position is null order by number limit max_events) as unsettled
+  ) as n
+  where e.id = n.id;
+  get diagnostics settled = row_count;
+  update event_log set settled_position = last_position + settled where settled > 0;
+  return settled;
 end
 $function$;
 

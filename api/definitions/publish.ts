@@ -7,6 +7,7 @@ import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { markLinePublished } from "../../sql/definitions/lines.ts";
 import { replaceDefinitionReferences, settleDefinitionReferences } from "../../sql/definitions/references.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
+import { insertDefinitionEvent } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";
 import type { VersionAddress } from "./address.ts";
 import { findDependencyCycle } from "./dependencies/cycle.ts";
@@ -82,6 +83,7 @@ export async function storePublished(
   if (!published) throw new Error(`Cannot publish definition ${row.id}, which is locked and a draft`);
   await markLinePublished(tx, row.lineId);
   await insertAuditEntry(tx, auditOf(writer, row, "definition.publish"));
+  await insertDefinitionEvent(tx, { type: "definition.published", definitionId: row.id });
 }
 
 /** Throws DEPENDENCY_CYCLE if the version, which this transaction has published, depends on itself. */

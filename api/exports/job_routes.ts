@@ -3,6 +3,7 @@ import { Elysia, t } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { mayExportBundle, mayManageExportJobs } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { insertExportEvent } from "../../sql/events/events.ts";
 import { type ExportJobRow, listExportJobs, markExportJobCanceled } from "../../sql/exports/jobs.ts";
 import { cancelJob } from "../../sql/queue.ts";
 import { access } from "../http/access.ts";
@@ -107,6 +108,7 @@ async function cancelExportJob(
     const job = await markExportJobCanceled(tx, given);
     if (!job) return null;
     await cancelJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
+    await insertExportEvent(tx, job);
     await insertAuditEntry(tx, {
       ...auditActor(given.request, given.caller),
       action: "export_job.cancel",

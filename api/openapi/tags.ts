@@ -18,6 +18,11 @@ export const OPENAPI_TAGS = [
     description:
       "Language models with capabilities, prices and aliases. No credential required; responses have an ETag.",
   },
+  {
+    name: "Events",
+    description:
+      "What happened: exports that ended, definitions that changed their status, models and their prices.",
+  },
   { name: "Authentication", description: "Sign-in, sessions and API keys." },
   { name: "Operations", description: "Probes and metrics for operators. No credential required." },
 ] as const;

@@ -51,6 +51,7 @@ export interface Config {
   securityContact: string | null;
   auditRetentionDays: number;
   executionRetentionDays: number;
+  eventRetentionDays: number;
   exportJobRetentionDays: number;
   sessionRetentionDays: number;
   sessionTtlHours: number;
@@ -167,6 +168,7 @@ function toConfig(env: Environment): Config {
     securityContact: env.SECURITY_CONTACT ?? null,
     auditRetentionDays: env.AUDIT_RETENTION_DAYS,
     executionRetentionDays: env.EXECUTION_RETENTION_DAYS,
+    eventRetentionDays: env.EVENT_RETENTION_DAYS,
     exportJobRetentionDays: env.EXPORT_JOB_RETENTION_DAYS,
     sessionRetentionDays: env.SESSION_RETENTION_DAYS,
     sessionTtlHours: env.SESSION_TTL_HOURS,

@@ -206,6 +206,13 @@ export const Environment = Type.Object({
     maximum: 36_500,
     description: "days that recorded executions are kept",
   }),
+  EVENT_RETENTION_DAYS: Type.Integer({
+    default: 30,
+    // Webhooks are retried for three days.
+    minimum: 4,
+    maximum: 36_500,
+    description: "days that events are kept",
+  }),
   EXPORT_JOB_RETENTION_DAYS: Type.Integer({
     default: 400,
     minimum: 1,

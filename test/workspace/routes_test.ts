@@ -20,6 +20,7 @@ const PUBLIC_ROUTES = [
   "GET /api/v1/definitions/:type/:name/lineage",
   "GET /api/v1/definitions/:type/:name/versions",
   "GET /api/v1/definitions/translation/version",
+  "GET /api/v1/events",
   "GET /api/v1/export/datasets",
   "GET /api/v1/models",
   "GET /api/v1/models/:provider/*",

@@ -231,6 +231,11 @@ const MODELS = [
   row("GET /models/history/:provider/*", "everyone", 200, { of: async () => "gpt-5" }),
 ];
 
+const EVENTS = [
+  row("GET /events", "everyone", 200),
+  row("GET /events", "members", 200, { about: "of an organization", inOrg: true }),
+];
+
 const PEOPLE = [
   row("GET /orgs", "known", 200),
   row("GET /orgs/:slug", "members", 200, { of: orgSlug }),
@@ -265,5 +270,5 @@ const BESIDE_API = [
 ];
 
 export const ACCESS_TABLE: readonly Row[] = [
-  ...[AUTH, EXPORTS, DEFINITION_READS, DEFINITION_WRITES, MODELS, PEOPLE, BESIDE_API],
+  ...[AUTH, EXPORTS, DEFINITION_READS, DEFINITION_WRITES, MODELS, EVENTS, PEOPLE, BESIDE_API],
 ].flat();

@@ -45,6 +45,7 @@ test("readConfig() has the documented defaults", () => {
       securityContact: null,
       auditRetentionDays: 400,
       executionRetentionDays: 400,
+      eventRetentionDays: 30,
       exportJobRetentionDays: 400,
       sessionRetentionDays: 0,
       sessionTtlHours: 336,

@@ -1,0 +1,47 @@
+/** GET /events: what happened, complete and in order, for readers that keep a cursor. */
+import { Elysia } from "elysia";
+import { ApiError } from "../../shared/errors.ts";
+import { EVENT_TYPES } from "../../shared/vocabulary.ts";
+import type { Pool } from "../../sql/connection/pool.ts";
+import { type EventRow, listEvents, settleEvents } from "../../sql/events/event_feed.ts";
+import { readScope } from "../definitions/reading.ts";
+import { access } from "../http/access.ts";
+import { parseQuery, queryOf } from "../http/query.ts";
+import { refuseInput } from "../http/validation_problems.ts";
+import { EVENTS_QUERY, LIST_EVENTS_DETAIL } from "./openapi.ts";
+
+export function eventRoutes({ sql }: { sql: Pool }) {
+  return new Elysia().use(access).get(
+    "/events",
+    async ({ request, visitor }) => {
+      const { after, type, limit } = parseQuery(EVENTS_QUERY, queryOf(request));
+      const { viewer, orgId } = await readScope(sql, visitor, request);
+      await settleEvents(sql);
+      const types = type.length > 0 ? type : EVENT_TYPES;
+      const page = await listEvents(sql, { viewer, orgId, types, after: after ?? 0, limit });
+      if (after !== null && after > page.settledPosition) throw invalidCursor();
+      if (after !== null && after < page.deletedPosition) throw cursorTooOld();
+      const last = page.rows.at(-1);
+      const isFull = page.rows.length === limit && last !== undefined;
+      const nextCursor = String(isFull ? last.position : page.settledPosition);
+      return { data: { events: page.rows.map(presentEvent), nextCursor } };
+    },
+    { publicAccess: true, detail: LIST_EVENTS_DETAIL },
+  );
+}
+
+/** Returns an event as readers and receivers of webhooks get it. */
+function presentEvent({ id, type, createdAt, organization, data }: EventRow) {
+  return { id, type, createdAt, organization, data };
+}
+
+function invalidCursor(): ApiError {
+  return refuseInput([{ path: "after", message: "must be the nextCursor of an earlier response" }]);
+}
+
+function cursorTooOld(): ApiError {
+  return new ApiError("VALIDATION_ERROR", {
+    message: "Events after this cursor have been deleted. Leave out `after` to read from the oldest event.",
+    details: { reason: "cursor_too_old" },
+  });
+}

@@ -1,0 +1,134 @@
+/** Reads of `events`: pages in the order of positions, as far as a viewer sees them. */
+import type { EventType } from "../../shared/vocabulary.ts";
+import type { Sql } from "../connection/pool.ts";
+import { type DefinitionViewer, memberOrgIds } from "../definitions/visibility.ts";
+
+/** Events that one call settles: some milliseconds of work. */
+const SETTLE_BATCH = 1000;
+
+export interface EventRow {
+  id: string;
+  position: number;
+  type: EventType;
+  createdAt: string;
+  /** The organization's slug; null for models. */
+  organization: string | null;
+  data: Readonly<Record<string, unknown>>;
+}
+
+export interface EventPage {
+  rows: EventRow[];
+  /** Events up to here may have been deleted. */
+  deletedPosition: number;
+  /** The newest event that a reader could get now. */
+  settledPosition: number;
+}
+
+/** Gives committed events their positions. Call it outside a transaction; returns whether more are waiting. */
+export async function settleEvents(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ settled: number }]>`select settle_events(${SETTLE_BATCH}) as settled`;
+  return row.settled === SETTLE_BATCH;
+}
+
+/**
+ * Lists the events after a position that the viewer sees: those of models, of public definitions and of the viewer's
+ * organizations; with `orgId` only that organization's. Events of quarantined definitions are for members.
+ */
+export async function listEvents(
+  sql: Sql,
+  page: {
+    viewer: DefinitionViewer;
+    orgId: string | null;
+    types: readonly EventType[];
+    after: number;
+    limit: number;
+  },
+): Promise<EventPage> {
+  const rows = await sql<(Omit<EventPage, "rows"> & (EventRow | { id: null }))[]>`
+    select l.deleted_position, l.settled_position, e.id, e.position, e.type, e.created_at, e.organization, e.data
+    from event_log as l
+    left join lateral (
+      select e.id, e.position, e.type, e.created_at, o.slug as organization, e.data
+      from (
+        select id
+        from (${visibleEvents(sql, page)}) as v
+        order by v.position
+        limit ${page.limit}
+      ) as p
+      join events as e on e.id = p.id
+      left join organizations as o on o.id = e.org_id
+    ) as e on true
+    order by e.position`;
+  const [first] = rows;
+  if (!first) throw new Error("Cannot list events: the table event_log has no row");
+  const { deletedPosition, settledPosition } = first;
+  const found = rows.filter((row) => row.id !== null);
+  return {
+    rows: found.map(({ id, position, type, createdAt, organization, data }) => ({
+      ...{ id, position, type, createdAt, organization, data },
+    })),
+    deletedPosition,
+    settledPosition,
+  };
+}
+
+/** Reads one index range for each type and organization, so events of other organizations cost nothing. */
+function visibleEvents(sql: Sql, page: Parameters<typeof listEvents>[1]) {
+  const { viewer, orgId, types, after, limit } = page;
+  const own = sql`
+    select p.id, p.position
+    from (${memberOrgIds(sql, viewer)}) as m
+    cross join unnest(${[...types]}::text[]) as t (type)
+    cross join lateral (
+      select e.id, e.position
+      from events as e
+      where e.org_id = m.org_id and e.type = t.type and e.position > ${after}
+      order by e.position
+      limit ${limit}
+    ) as p
+    where ${orgId}::uuid is null or m.org_id = ${orgId}::uuid`;
+  if (orgId !== null) return own;
+  const open = sql`
+    select p.id, p.position
+    from unnest(${[...types]}::text[]) as t (type)
+    cross join lateral (
+      select e.id, e.position
+      from events as e
+      where e.is_public and e.type = t.type and e.position > ${after}
+        and not exists (select from definitions as d where d.id = e.definition_id and d.quarantined_at is not null)
+      order by e.position
+      limit ${limit}
+    ) as p`;
+  return viewer.userId === null ? open : sql`${own} union ${open}`;
+}
+
+/**
+ * Deletes up to `limit` settled events that are older than `days`, the oldest first, and returns their number.
+ * Remembers how far it got, so that a reader who missed events is told.
+ */
+export async function deleteOldEvents(
+  sql: Sql,
+  { days, limit }: { days: number; limit: number },
+): Promise<number> {
+  const [row] = await sql<[{ deleted: number }]>`
+    with oldest as (
+      select id, created_at
+      from events
+      where position is not null
+      order by number
+      limit ${limit}
+    ),
+    deleted as (
+      delete from events as e
+      using oldest as o
+      where e.id = o.id and o.created_at < now() - make_interval(days => ${days})
+      returning e.position
+    ),
+    noted as (
+      update event_log
+      set deleted_position = greatest(deleted_position, (select max(position) from deleted))
+      where exists (select from deleted)
+    )
+    select count(*)::int as deleted from deleted`;
+  return row.deleted;
+}

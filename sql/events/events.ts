@@ -1,0 +1,53 @@
+/** Writes to `events`: what happened, for GET /events and webhooks. Call within the transaction of what happened. */
+import type { DefinitionEventType, EventType } from "../../shared/vocabulary.ts";
+import type { Sql } from "../connection/pool.ts";
+import type { PriceChange } from "../models/model_price_changes.ts";
+import type { ModelKey } from "../models/models.ts";
+
+/** Adds `export.ready` or `export.failed`. Does nothing if the organization is gone. */
+export async function insertExportEvent(
+  sql: Sql,
+  job: { id: string; orgId: string; status: string },
+): Promise<void> {
+  const type: EventType = job.status === "ready" ? "export.ready" : "export.failed";
+  await sql`
+    insert into events (type, org_id, is_public, data)
+    select ${type}, id, false, ${sql.json({ jobId: job.id, status: job.status })}
+    from organizations
+    where id = ${job.orgId}`;
+}
+
+/** Adds an event of a version that has been published, deprecated or archived. */
+export async function insertDefinitionEvent(
+  sql: Sql,
+  { type, definitionId }: { type: DefinitionEventType; definitionId: string },
+): Promise<void> {
+  await sql`
+    insert into events (type, org_id, definition_id, is_public, data)
+    select ${type}, org_id, id, visibility = 'public',
+      jsonb_build_object('definitionId', id, 'type', type, 'name', name, 'version', version)
+    from definitions
+    where id = ${definitionId}`;
+}
+
+/** Adds an event for each model that came or left, and for each price that changed. */
+export async function insertModelEvents(
+  sql: Sql,
+  plan: {
+    added: readonly ModelKey[];
+    gone: readonly ModelKey[];
+    priceChanges: readonly PriceChange[];
+  },
+): Promise<void> {
+  const keyOf = ({ provider, modelId }: ModelKey) => ({ provider, modelId });
+  const events: { type: EventType; data: object }[] = [
+    ...plan.added.map((model) => ({ type: "model.added" as const, data: keyOf(model) })),
+    ...plan.gone.map((model) => ({ type: "model.gone" as const, data: keyOf(model) })),
+    ...plan.priceChanges.map((change) => ({ type: "model.price_changed" as const, data: change })),
+  ];
+  if (events.length === 0) return;
+  await sql`
+    insert into events (type, is_public, data)
+    select type, true, data
+    from jsonb_to_recordset(${sql.json(events as never)}) as e (type text, data jsonb)`;
+}
