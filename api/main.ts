@@ -20,6 +20,7 @@ import {
   POOLED_API_APPLICATION,
 } from "../sql/connection/application_names.ts";
 import { warnIfClearText } from "../sql/connection/clear_text.ts";
+import { describeConnectionFailure } from "../sql/connection/connection_failure.ts";
 import { requireDirectConnection, requireSameDatabase } from "../sql/connection/direct_connection.ts";
 import { countExportConnections } from "../sql/connection/export_connections.ts";
 import { EXPORT_LANES_MAX } from "../sql/connection/lanes.ts";
@@ -124,7 +125,7 @@ async function main(): Promise<void> {
   const log = openProcessLog(process, config, "api");
   const pools = openPools(config, log);
   const { sql, exportSql, replica } = pools;
-  const boss = await startOrExit(process, async () => {
+  const boss = await startOrExit(process, describeConnectionFailure, async () => {
     await checkConnections(pools, config.databaseDirectUrl, log);
     await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
     await requireTracker(sql, config.trackerSchema);

@@ -12,6 +12,7 @@ import { describeUnknownVariables } from "../shared/process/unknown_variables.ts
 import { openTracing } from "../shared/tracing/open_tracing.ts";
 import { CATALOG_APPLICATION } from "../sql/connection/application_names.ts";
 import { warnIfClearText } from "../sql/connection/clear_text.ts";
+import { describeConnectionFailure } from "../sql/connection/connection_failure.ts";
 import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
 import { openPool } from "../sql/connection/pool.ts";
 import { requireCompatibleSchema } from "../sql/schema_state.ts";
@@ -48,7 +49,7 @@ async function main(): Promise<void> {
   if (mode === "once")
     for (const line of describeUnknownVariables(process.env)) process.stderr.write(`${line}\n`);
   const sql = openPool(config.databaseDirectUrl, { applicationName: CATALOG_APPLICATION, max: POOL_MAX });
-  const source = await startOrExit(host, async () => {
+  const source = await startOrExit(host, describeConnectionFailure, async () => {
     const warn = (event: string) => (message: string) => {
       if (mode === "schedule") log.warn({ event }, message);
       else process.stderr.write(`${message}\n`);

@@ -16,6 +16,7 @@ import { createShutdown } from "../shared/process/shutdown.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
 import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
 import { warnIfClearText } from "../sql/connection/clear_text.ts";
+import { describeConnectionFailure } from "../sql/connection/connection_failure.ts";
 import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
 import { openPool } from "../sql/connection/pool.ts";
 import { openReplica } from "../sql/connection/replica.ts";
@@ -74,7 +75,7 @@ async function main(): Promise<void> {
     log,
   });
   const mailer = openMailer(config);
-  const boss = await startOrExit(process, async () => {
+  const boss = await startOrExit(process, describeConnectionFailure, async () => {
     await requireDirectConnection(sql);
     await warnIfClearText(sql, (message) => log.warn({ event: "database.clear_text" }, message));
     void replica?.warnIfClearText();
@@ -101,7 +102,7 @@ async function main(): Promise<void> {
     shutdownSignal: stop.signal,
   };
   const metricsServer = serveRunnerMetrics(deps, registry);
-  const jobs = await startOrExit(process, () => startJobs(deps));
+  const jobs = await startOrExit(process, describeConnectionFailure, () => startJobs(deps));
   const background = [keepAuditLogSealed(deps, stop.signal), keepHeartbeat(deps, stop.signal)];
 
   const shutdown = createShutdown({

@@ -18,8 +18,9 @@ interface Facts {
   /** Owner of the tables; null before the first migration. */
   owner: string | null;
   isOwner: boolean | null;
-  /** Whether the runtime role sees other sessions; null if there is no such role. */
-  runtimeSeesSessions: boolean | null;
+  /** The service's role: `ulr_app`, or this one if it does everything. */
+  runtimeRole: string;
+  runtimeSeesSessions: boolean;
 }
 
 /** Returns a line per problem, with what to do; empty if there is none. Changes nothing. */
@@ -46,8 +47,8 @@ export async function listMigrationProblems(sql: Sql): Promise<string[]> {
       `Role "${role}" does not own the tables: run \`bun run migrate\` as "${facts.owner}"`,
     ],
     [
-      facts.runtimeSeesSessions === false,
-      'Role "ulr_app" may not see other sessions, so exports would fail: grant pg_read_all_stats to ulr_app',
+      !facts.runtimeSeesSessions,
+      `Role "${facts.runtimeRole}" may not see other sessions, so exports would fail: grant pg_read_all_stats to "${facts.runtimeRole}"`,
     ],
   ];
   return problems.filter(([isProblem]) => isProblem).map(([, line]) => line);
@@ -67,10 +68,8 @@ async function readFacts(sql: Sql): Promise<Facts> {
       to_regclass('pgboss.version') is not null as has_queue,
       (select pg_get_userbyid(relowner) from pg_class where oid = to_regclass('schema_migrations')) as owner,
       (select pg_has_role(relowner, 'usage') from pg_class where oid = to_regclass('schema_migrations')) as is_owner,
-      (
-        select pg_has_role(oid, 'pg_read_all_stats', 'usage')
-        from pg_roles
-        where rolname = 'ulr_app'
-      ) as runtime_sees_sessions`;
+      runtime.role as runtime_role,
+      pg_has_role(runtime.role, 'pg_read_all_stats', 'usage') as runtime_sees_sessions
+    from (select coalesce((select rolname from pg_roles where rolname = 'ulr_app'), current_user) as role) runtime`;
   return facts;
 }

@@ -3,8 +3,9 @@ import { readConfig } from "../../shared/process/config.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
 import { ADMIN_APPLICATION } from "../../sql/connection/application_names.ts";
 import { warnIfClearText } from "../../sql/connection/clear_text.ts";
+import { describeConnectionFailure } from "../../sql/connection/connection_failure.ts";
 import { requireDirectConnection } from "../../sql/connection/direct_connection.ts";
-import { hasSqlState, isConnectionError, openPool, type Pool } from "../../sql/connection/pool.ts";
+import { openPool, type Pool } from "../../sql/connection/pool.ts";
 import { requireCompatibleSchema, SchemaError } from "../../sql/schema_state.ts";
 import { AdminError, type AdminErrorCode, type Command, type CommandContext, UsageError } from "./command.ts";
 import { type CommandLine, parseCommandLine } from "./command_line.ts";
@@ -96,13 +97,9 @@ async function requireSchema(sql: Pool, { name }: Command, warn: (text: string) 
 function explain(error: unknown): { code: AdminErrorCode; message: string } {
   if (error instanceof UsageError) return { code: "USAGE", message: error.message };
   if (error instanceof AdminError) return { code: error.code, message: error.message };
+  const unavailable = describeConnectionFailure(error);
+  if (unavailable) return { code: "DATABASE_UNAVAILABLE", message: unavailable };
   const text = (error instanceof Error && error.message ? error.message : String(error)).split("\n")[0];
-  if (hasSqlState(error, "28P01", "28000", "3D000")) {
-    return { code: "DATABASE_UNAVAILABLE", message: `Cannot open the database: ${text}` };
-  }
-  if (isConnectionError(error)) {
-    return { code: "DATABASE_UNAVAILABLE", message: `Cannot reach the database: ${text || "no connection"}` };
-  }
   const message = text?.startsWith("Cannot ") ? text : `Cannot complete the command: ${text}`;
   return { code: "FAILED", message };
 }

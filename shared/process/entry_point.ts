@@ -42,15 +42,17 @@ export function listenOrExit(
   }
 }
 
-/** Returns the result of `start`, or exits with its error. */
-export async function startOrExit<Result>(host: Host, start: () => Promise<Result>): Promise<Result> {
+/** Returns the result of `start`, or exits with its error. `describe` returns the line for errors that it knows. */
+export async function startOrExit<Result>(
+  host: Host,
+  describe: (error: unknown) => string | null,
+  start: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await start();
   } catch (error) {
-    return exitWithProblems(
-      host,
-      `Cannot start: ${error instanceof Error ? error.message || error.name : String(error)}`,
-    );
+    const text = error instanceof Error ? error.message || error.name : String(error);
+    return exitWithProblems(host, describe(error) ?? `Cannot start: ${text}`);
   }
 }
 

@@ -88,7 +88,7 @@ describe("the API process refuses to start, in a line a problem,", () => {
     "without a database, and keeps its password to itself",
     async () => {
       const [code, stderr] = await refusal({ DATABASE_URL: "postgres://app:pass-word@127.0.0.1:1/none" });
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot start: [^\n]+\n$/)]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot reach the database: [^\n]+\n$/)]);
       expect(stderr).not.toContain("pass-word");
     },
     TIMEOUT_MS,

@@ -1,0 +1,39 @@
+/** Every process and command words a database that does not let it in the same way. */
+import { expect, test } from "bun:test";
+import { runCommand } from "../../helpers/accounts/admin.ts";
+import { openTestDatabase } from "../../helpers/postgres/database.ts";
+import { type ServiceProcess, spawnService } from "../../helpers/process/service_process.ts";
+
+const FOLDERS = ["api", "jobs", "catalog-sync"] as const;
+
+/** What every process and `admin` print before they exit with code 1. */
+async function listFailures(url: string): Promise<string[]> {
+  const read = async (folder: (typeof FOLDERS)[number]) => {
+    await using service: ServiceProcess = spawnService(folder, { DATABASE_URL: url });
+    expect([folder, await service.exited]).toEqual([folder, 1]);
+    return service.output.stderr;
+  };
+  const admin = await runCommand(url, ["org", "list"]);
+  expect(admin.exitCode).toBe(1);
+  return [...(await Promise.all(FOLDERS.map(read))), admin.err];
+}
+
+test("a database that is away is the same line in every process and command", async () => {
+  const failures = await listFailures("postgres://app:pass-word@127.0.0.1:1/none");
+  expect(new Set(failures)).toEqual(new Set(["Cannot reach the database: connect ECONNREFUSED 127.0.0.1:1\n"]));
+}, 60_000);
+
+test("a database that does not exist, or a wrong password, is the same line in every process and command", async () => {
+  await using db = await openTestDatabase();
+  const missing = new URL(db.url);
+  missing.pathname = "/missing";
+  const failures = await listFailures(missing.href);
+  expect(new Set(failures)).toEqual(
+    new Set(['Cannot open the database: database "missing" does not exist\n']),
+  );
+  const wrong = new URL(db.url);
+  wrong.password = "wrong";
+  for (const failure of new Set(await listFailures(wrong.href))) {
+    expect(failure).toMatch(/^Cannot open the database: password authentication failed for user "[^"]+"\n$/);
+  }
+}, 60_000);
