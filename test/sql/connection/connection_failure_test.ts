@@ -20,7 +20,9 @@ async function listFailures(url: string): Promise<string[]> {
 
 test("a database that is away is the same line in every process and command", async () => {
   const failures = await listFailures("postgres://app:pass-word@127.0.0.1:1/none");
-  expect(new Set(failures)).toEqual(new Set(["Cannot reach the database: connect ECONNREFUSED 127.0.0.1:1\n"]));
+  expect(new Set(failures)).toEqual(
+    new Set(["Cannot reach the database: connect ECONNREFUSED 127.0.0.1:1\n"]),
+  );
 }, 60_000);
 
 test("a database that does not exist, or a wrong password, is the same line in every process and command", async () => {
