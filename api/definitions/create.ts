@@ -1,7 +1,7 @@
 /** Creates a draft from a document, and its line if the name is new. */
 import type { DefinitionVisibility } from "../../shared/vocabulary.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { type DefinitionLineKey, findLineId, upsertLine } from "../../sql/definitions/lines.ts";
+import { countLines, type DefinitionLineKey, upsertLine } from "../../sql/definitions/lines.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import type { DefinitionAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, type WrittenDocument, workOf } from "./document.ts";
@@ -47,8 +47,7 @@ export async function requireDraftQuota(
   added: readonly AddedDraft[],
 ): Promise<void> {
   const keys = new Map(added.map(({ key }) => [`${key.type} ${key.name}`, key]));
-  let lines = 0;
-  for (const key of keys.values()) if ((await findLineId(sql, key)) === null) lines += 1;
+  const lines = keys.size - (await countLines(sql, org.orgId, [...keys.values()]));
   const yamlBytes = added.reduce((sum, draft) => sum + draft.yamlBytes, 0);
   await requireQuota(sql, org, { drafts: added.length, lines, yamlBytes });
 }

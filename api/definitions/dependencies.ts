@@ -55,7 +55,11 @@ async function findDependencies(
 ) {
   const { row, viewer, maxDepth } = given;
   const root = presentDefinition(row);
-  const { nodes, edges, unresolved, ...walk } = await walkDependencies(sql, { root, viewer, maxDepth });
+  const { nodes, edges, unresolved, ...walk } = await walkDependencies(sql, {
+    roots: [root],
+    viewer,
+    maxDepth,
+  });
   await nextTurn();
   const found = expandDependencies({ nodes, edges }, { rootId: row.id, maxDepth });
   // A tree of 5,000 nodes is 1.4 MB of text.

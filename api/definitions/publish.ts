@@ -10,7 +10,7 @@ import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvent } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";
 import type { VersionAddress } from "./address.ts";
-import { findDependencyCycle } from "./dependencies/cycle.ts";
+import { findDependencyCycles } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
 import { requireMove } from "./move.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
@@ -43,8 +43,10 @@ export async function publishDefinition(
     apply: async (tx, row, prepared) => {
       const publication = { ...prepared, row };
       await lockDependencies(tx, [publication.document]);
+      await replaceDefinitionReferences(tx, row.id, publication.document.references);
       await storePublished(tx, writer, publication);
-      await requireAcyclic(tx, writer, publication);
+      const cycle = (await listCycleErrors(tx, writer, [publication])).get(row);
+      if (cycle) throw cycle;
       const warnings = await listWarningsOf(tx, writer, publication);
       return { row: await requireRow(tx, row.id, writer), warnings };
     },
@@ -67,14 +69,14 @@ export async function lockDependencies(tx: Sql, documents: readonly WrittenDocum
   if (documents.some(({ references }) => references.length > 0)) await lockTransaction(tx, "dependencyGraph");
 }
 
-/** Publishes the locked draft, binds its references, and adds the audit entry. */
+/** Publishes the locked draft, binds its stored references, and adds the audit entry. */
 export async function storePublished(
   tx: Sql,
   writer: Writer,
   { row, document }: Omit<Publication, "unknownNames">,
 ): Promise<void> {
-  await replaceDefinitionReferences(tx, row.id, document.references);
-  await settleDefinitionReferences(tx, { definitionId: row.id, viewer: writer.viewer });
+  if (document.references.length > 0)
+    await settleDefinitionReferences(tx, { definitionId: row.id, viewer: writer.viewer });
   const published = await markDefinitionPublished(tx, {
     id: row.id,
     riskProfile: riskProfileOf(document),
@@ -86,19 +88,24 @@ export async function storePublished(
   await insertDefinitionEvent(tx, { type: "definition.published", definitionId: row.id });
 }
 
-/** Throws DEPENDENCY_CYCLE if the version, which this transaction has published, depends on itself. */
-export async function requireAcyclic(
+/** Returns a DEPENDENCY_CYCLE for each version, of those that this transaction has published, that depends on itself. */
+export async function listCycleErrors(
   tx: Sql,
   { viewer }: Writer,
-  { row, document }: Omit<Publication, "unknownNames">,
-): Promise<void> {
-  if (!document.references.some(({ inTree }) => inTree)) return;
-  const cycle = await findDependencyCycle(tx, { row, viewer });
-  if (!cycle) return;
-  throw new ApiError("DEPENDENCY_CYCLE", {
-    message: `Cannot publish ${row.type} "${row.name}@${row.version}": it depends on itself: ${cycle.join(" → ")}`,
-    details: { cycle },
-  });
+  publications: readonly Pick<Publication, "row" | "document">[],
+): Promise<Map<DefinitionRow, ApiError>> {
+  const rows = publications
+    .filter(({ document }) => document.references.some(({ inTree }) => inTree))
+    .map(({ row }) => row);
+  const cycles = await findDependencyCycles(tx, { rows, viewer });
+  const errors = new Map<DefinitionRow, ApiError>();
+  for (const row of rows) {
+    const cycle = cycles.get(row.id);
+    if (!cycle) continue;
+    const message = `Cannot publish ${row.type} "${row.name}@${row.version}": it depends on itself: ${cycle.join(" → ")}`;
+    errors.set(row, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
+  }
+  return errors;
 }
 
 /** Returns everything that the author of a stored version is warned about. */

@@ -83,6 +83,21 @@ export async function findLineId(sql: Sql, key: DefinitionLineKey): Promise<stri
   return row?.id ?? null;
 }
 
+/** Returns how many of these names have a line in the organization. The names must be distinct. */
+export async function countLines(
+  sql: Sql,
+  orgId: string,
+  names: readonly Pick<DefinitionLineKey, "type" | "name">[],
+): Promise<number> {
+  const [row] = await sql<[{ lines: number }]>`
+    select count(*) as lines
+    from unnest(
+      ${names.map(({ type }) => type)}::text[], ${names.map(({ name }) => name)}::text[]
+    ) as n (type, name)
+    join definition_lines as l on l.org_id = ${orgId} and l.type = n.type and l.name = n.name`;
+  return row.lines;
+}
+
 /**
  * Makes the line of a fork and returns its id; `null` when the name has a line already. Whoever else wants the name
  * waits until this transaction ends. Call inside a transaction.

@@ -2,12 +2,12 @@
 import { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { ShownDefinitionRow } from "../../../sql/definitions/versions.ts";
+import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import { splitAddress } from "../address.ts";
 import { addNewDraft, lineKeyOf, requireDraftQuota } from "../create.ts";
 import type { WrittenDocument } from "../document.ts";
-import { requireRow, type Writer } from "../new_draft.ts";
-import { listWarningsOf, lockDependencies, requireAcyclic, storePublished } from "../publish.ts";
+import type { Writer } from "../new_draft.ts";
+import { listCycleErrors, listWarningsOf, lockDependencies, storePublished } from "../publish.ts";
 import type { Warning } from "../warnings/warnings.ts";
 import { type Batch, findInBatch, formatCircle, makeBatch, sortBatch } from "./order.ts";
 import { type DocumentError, type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
@@ -18,7 +18,7 @@ export type ReadItem = SubmittedItem & { document: WrittenDocument };
 /** A document in the transaction. */
 export interface WrittenItem {
   item: ReadItem;
-  row: ShownDefinitionRow;
+  row: DefinitionRow;
   warnings: Warning[];
 }
 
@@ -54,10 +54,9 @@ export async function applyBatch(
   if (options.rejectsCircles) noteCircles(read, circles);
   const written = await addDrafts(tx, writer, { read, options });
   written.sort((a, b) => sorted.indexOf(a.item.document) - sorted.indexOf(b.item.document));
-  if (options.publish)
-    for (const { item, row } of written) await storePublished(tx, writer, { ...item, row });
-  // After all are published: each may need any other.
-  for (const one of written) await finish(tx, writer, { one, batch, publish: options.publish });
+  if (options.publish) await publishAll(tx, writer, written);
+  for (const one of written)
+    one.warnings = await warningsOf(tx, writer, { one, batch, publish: options.publish });
   return written.sort((a, b) => a.item.index - b.item.index);
 }
 
@@ -122,23 +121,29 @@ function nextAvailable(error: unknown): string | null {
   return typeof next === "string" ? next : null;
 }
 
-/** Checks a written version, now that the whole batch is there, and collects its warnings. */
-async function finish(
+/** Publishes the drafts in this order, then looks for cycles: each may need any other. */
+async function publishAll(tx: Sql, writer: Writer, written: readonly WrittenItem[]): Promise<void> {
+  const publications = written.map(({ item, row }) => ({ ...item, row }));
+  for (const publication of publications) await storePublished(tx, writer, publication);
+  const cycles = await listCycleErrors(tx, writer, publications);
+  for (const one of written) {
+    const cycle = cycles.get(one.row);
+    if (cycle) one.item.errors.push(toDocumentError(cycle));
+    one.row = { ...one.row, status: "published" };
+  }
+}
+
+async function warningsOf(
   tx: Sql,
   writer: Writer,
-  { one, batch, publish }: { one: WrittenItem; batch: Batch; publish: boolean },
-): Promise<void> {
-  const { item, row } = one;
-  if (publish) await collect([item], () => requireAcyclic(tx, writer, { ...item, row }));
-  const warnings = await listWarningsOf(tx, writer, {
-    ...item,
-    // Until it is published, a version is for members, whatever its visibility.
-    row: publish ? row : { ...row, visibility: "private" },
-  });
-  one.warnings = warnings
+  { one: { item, row }, batch, publish }: { one: WrittenItem; batch: Batch; publish: boolean },
+): Promise<Warning[]> {
+  // Until it is published, a version is for members, whatever its visibility.
+  const shownTo = publish ? row : { ...row, visibility: "private" as const };
+  const warnings = await listWarningsOf(tx, writer, { ...item, row: shownTo });
+  return warnings
     .filter((warning) => publish || !resolvesInBatch(warning, batch))
     .map((warning) => shifted(warning, item.submission));
-  if (publish) one.row = await requireRow(tx, row.id, writer);
 }
 
 /** Drafts of a batch resolve to each other as soon as they are published. */

@@ -1,49 +1,62 @@
-/** Whether a version that is being published would depend on itself. */
-
+/** Whether versions that are being published would depend on themselves. */
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
+import { nextTurn } from "../../http/next_turn.ts";
 import { formatAddress } from "../address.ts";
-import { walkDependencies } from "./walk.ts";
+import { type DependencyWalk, walkDependencies } from "./walk.ts";
 
-/** One step of a way: a definition, and how it was come to. */
+/** A definition on a path, and the one before it. */
 interface Step {
   id: string;
   from: Step | null;
 }
 
 /**
- * Walks from a version, which this transaction has published, through everything that it needs to run. The shortest
- * loop that leads back to it, spelled out from one end to the other; `null` when there is none. Loops that it is no
- * part of are not its fault.
+ * Returns the shortest cycle of each version, which this transaction has published, by the version's id. Versions without a
+ * cycle are left out; cycles that a version only leads to are not its own.
  */
-export async function findDependencyCycle(
+export async function findDependencyCycles(
   tx: Sql,
-  { row, viewer }: { row: DefinitionRow; viewer: DefinitionViewer },
-): Promise<string[] | null> {
-  const { nodes, edges } = await walkDependencies(tx, {
-    root: { ...row, organization: row.orgSlug },
-    viewer,
-    maxDepth: Number.POSITIVE_INFINITY,
-  });
-  const steps: Step[] = [{ id: row.id, from: null }];
+  { rows, viewer }: { rows: readonly DefinitionRow[]; viewer: DefinitionViewer },
+): Promise<Map<string, string[]>> {
+  const roots = rows.map((row) => ({ ...row, organization: row.orgSlug }));
+  const cycles = new Map<string, string[]>();
+  if (roots.length === 0) return cycles;
+  const walk = await walkDependencies(tx, { roots, viewer, maxDepth: Number.POSITIVE_INFINITY });
+  for (const root of roots) {
+    // One walk has room for one large tree. Several of them are walked one by one.
+    const own =
+      walk.truncated && roots.length > 1
+        ? await walkDependencies(tx, { roots: [root], viewer, maxDepth: Number.POSITIVE_INFINITY })
+        : walk;
+    const cycle = findCycle(own, root.id);
+    if (cycle) cycles.set(root.id, cycle);
+    await nextTurn();
+  }
+  return cycles;
+}
+
+/** Returns the shortest path from a definition back to itself, or null. */
+function findCycle({ nodes, edges }: DependencyWalk, id: string): string[] | null {
+  const steps: Step[] = [{ id, from: null }];
   const seen = new Set<string>();
-  // Steps are added while they are gone through, the nearest first.
+  // Steps are added while they are visited, the nearest first.
   for (const step of steps) {
     for (const { to } of edges.get(step.id) ?? []) {
-      if (to === row.id) return spellWay({ id: to, from: step });
+      if (to === id) return formatPath(nodes, { id: to, from: step });
       if (!seen.has(to)) steps.push({ id: to, from: step });
       seen.add(to);
     }
   }
   return null;
+}
 
-  function spellWay(last: Step): string[] {
-    const way: string[] = [];
-    for (let step: Step | null = last; step; step = step.from) {
-      const node = nodes.get(step.id);
-      if (node) way.unshift(`${node.type} ${formatAddress(node)}`);
-    }
-    return way;
+function formatPath(nodes: DependencyWalk["nodes"], last: Step): string[] {
+  const path: string[] = [];
+  for (let step: Step | null = last; step; step = step.from) {
+    const node = nodes.get(step.id);
+    if (node) path.unshift(`${node.type} ${formatAddress(node)}`);
   }
+  return path;
 }

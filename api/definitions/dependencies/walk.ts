@@ -23,7 +23,7 @@ export type UnresolvedReference = Pick<DefinitionReferenceRow, "type" | "name" |
 
 /** What a walk has found. */
 export interface DependencyWalk {
-  /** Definitions by id, the root among them. */
+  /** Definitions by id, the roots among them. */
   nodes: ReadonlyMap<string, DependencyNode>;
   /** What each of them needs, in document order. */
   edges: ReadonlyMap<string, readonly DependencyEdge[]>;
@@ -34,18 +34,18 @@ export interface DependencyWalk {
 }
 
 /**
- * Walks from a version to what it needs, as far as the viewer may see, `maxDepth` levels down. Opens each definition
- * once, so loops end. Stops early at more definitions than a tree may show.
+ * Walks from versions to what they need, as far as the viewer may see, `maxDepth` levels down. Opens each definition once, so
+ * loops end. Stops early at more definitions than a tree may show.
  */
 export async function walkDependencies(
   sql: Sql,
-  given: { root: DependencyNode; viewer: DefinitionViewer; maxDepth: number },
+  given: { roots: readonly DependencyNode[]; viewer: DefinitionViewer; maxDepth: number },
 ): Promise<DependencyWalk> {
-  const { root, viewer, maxDepth } = given;
-  const nodes = new Map([[root.id, nodeOf(root)]]);
+  const { roots, viewer, maxDepth } = given;
+  const nodes = new Map(roots.map((root) => [root.id, nodeOf(root)]));
   const edges = new Map<string, DependencyEdge[]>();
   const unresolved = new Map<string, UnresolvedReference>();
-  let level = [root.id];
+  let level = roots.map(({ id }) => id);
   let limit = MAX_REFERENCES;
   const hasRoom = () => limit > 0 && nodes.size <= MAX_DEPENDENCY_NODES;
   for (let depth = 1; depth <= maxDepth && level.length > 0 && hasRoom(); depth += 1) {

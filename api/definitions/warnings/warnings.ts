@@ -54,8 +54,9 @@ function translationWarnings({ failure, positions }: WrittenDocument): Warning[]
 /** References that the author cannot resolve, and those that readers of a public version cannot. */
 async function referenceWarnings(
   tx: Sql,
-  { definitionId, viewer, isPublic }: WarningsQuery,
+  { definitionId, document, viewer, isPublic }: WarningsQuery,
 ): Promise<Warning[]> {
+  if (document.references.length === 0) return [];
   const references = await listDefinitionReferences(tx, definitionId);
   const resolved = await resolveReferences(tx, { references, viewer });
   const found = resolved.flatMap(({ reference, target }) => (target ? [reference] : []));

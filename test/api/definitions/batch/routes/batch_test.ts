@@ -194,3 +194,18 @@ test("batches and single creates that race for the same names store each version
       (select count(*) from audit_log where action = 'definition.create') as entries`;
   expect(row).toEqual({ rows: 12, entries: 12 });
 }, 60_000);
+
+test("a chain of 200 documents is published in one request, and its readers see all of it", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const names = Array.from({ length: 200 }, (_, n) => `link-${n}`);
+  const stream = names.map((name, n) => agentNeeding(name, n === 0 ? [] : [`link-${n - 1}@^1.0.0`]));
+  const body = stream.toReversed().join("---\n");
+  const stored = await submit(api, person, { ...YAML, body }, "?publish=true");
+  expect(stored.filter(({ status, warnings }) => status !== "published" || warnings.length > 0)).toEqual([]);
+  const response = await ask(api, "/agent/link-40/dependencies", person);
+  expect(await response.json()).toMatchObject({ data: { totalCount: 40, unresolved: [] } });
+  const back = agentNeeding("link-0", ["link-199@^1.0.0"], "1.0.1");
+  const closed = await write(api, "/batch?publish=true", person, { ...YAML, body: back });
+  expect((await refusalOf(closed)).slice(0, 2)).toEqual([422, "DEPENDENCY_CYCLE"]);
+}, 120_000);
