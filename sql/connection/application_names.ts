@@ -2,8 +2,8 @@
 
 export const API_APPLICATION = "ulr-api";
 /**
- * The API's requests behind a connection pooler. None of those below: a client that says no name of its own, as many
- * drivers do, inherits the name that the pooler's session had before.
+ * The API's requests through a connection pooler. It is not in the list below: a client that sends no name, as many drivers
+ * do, inherits the name that the pooler's session had before.
  */
 export const POOLED_API_APPLICATION = "ulr-api-pooled";
 export const EXPORT_APPLICATION = "ulr-export";
@@ -13,8 +13,8 @@ export const CATALOG_APPLICATION = "ulr-catalog-sync";
 export const ADMIN_APPLICATION = "ulr-admin";
 
 /**
- * Those that never write a tracker row: their transactions cannot add to an export (docs/watermark.md). Only
- * connections that reach PostgreSQL itself may have one of these names.
+ * Applications that never write a tracker row, so their transactions cannot add to an export (docs/watermark.md). Only
+ * connections that reach PostgreSQL itself may use these names.
  */
 export const OWN_APPLICATION_NAMES = [
   API_APPLICATION,

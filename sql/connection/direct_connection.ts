@@ -1,12 +1,12 @@
-/** Whether connections lead where they have to: past every connection pooler, and to one database. */
+/** Checks where connections lead: to PostgreSQL itself and not a pooler, and to one database. */
 import type { Sql } from "./pool.ts";
 
 /**
- * Throws when a connection pooler stands between. Through one, a session's lock stays with a session that others use, and a
- * session's name does not say who uses it.
+ * Throws if the connection leads to a pooler. A pooler gives sessions to other clients, with the locks that they hold, and
+ * a session's name does not say who uses it.
  *
- * A pooler cannot pass on the number of the server process, by which clients cancel: it does not know yet which one
- * will serve them. It makes one up.
+ * A pooler is recognized by the process id that clients get for cancel requests. It is made up, because the pooler does not
+ * know yet which process will serve the client.
  */
 export async function requireDirectConnection(sql: Sql): Promise<void> {
   const rows = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
@@ -16,7 +16,7 @@ export async function requireDirectConnection(sql: Sql): Promise<void> {
   );
 }
 
-/** Throws when the two lead to different databases: requests would speak of other rows than exports. */
+/** Throws if the two lead to different databases: requests and exports would show different rows. */
 export async function requireSameDatabase(pooled: Sql, direct: Sql): Promise<void> {
   const [one, other] = await Promise.all([findIdentity(pooled), findIdentity(direct)]);
   if (one === other) return;

@@ -1,7 +1,7 @@
-/** How many connections the exports of one API use: on the primary, and again on the replica. */
+/** Counts the connections that the exports of one API process need on the primary, and as many on the replica. */
 import { EXPORT_LANES_MAX } from "./lanes.ts";
 
-/** Estimates, and HEAD requests of exports, at once. They take no stream slot, so their connections come on top. */
+/** Concurrent estimates and HEAD requests of exports. They take no stream slot, so they need connections of their own. */
 export const EXPORT_COUNTS_MAX = 4;
 
 export function countExportConnections(exportStreamsMax: number): number {

@@ -1,21 +1,21 @@
-/** Second connections for exports that are worth it: a few for all streams, and never waited for. */
+/** Second connections for large exports: a few for all streams. An export never waits for one. */
 import type { Log } from "../../shared/process/log.ts";
 import type { Pool, Sql } from "./pool.ts";
 import { type ExportSnapshot, openExportSnapshot, shareSnapshot } from "./snapshot.ts";
 
-/** Of one process: as many as keep the processors of a small server busy. They come on top of EXPORT_STREAMS_MAX. */
+/** Per process, in addition to EXPORT_STREAMS_MAX: enough to keep the processors of a small server busy. */
 export const EXPORT_LANES_MAX = 2;
 
-/** A second snapshot that shows what the first does. */
+/** A second snapshot that shows the same rows as the first. */
 export interface Twin {
-  /** While it is being opened, the first may be read; `null` when it could not be opened. */
+  /** Resolves to null if it cannot be opened. The first snapshot may be read meanwhile. */
   opened: Promise<ExportSnapshot | null>;
-  /** Gives the connection back, at the latest when it is opened. Never throws. Close it before the first. */
+  /** Releases the connection as soon as it is open. Never throws. Close it before the first snapshot. */
   close(): Promise<void>;
 }
 
 export interface ExportLanesOptions {
-  /** Where the first snapshots are opened too; it has `max` connections more than there are of those. */
+  /** First snapshots are opened here too; the pool has `max` connections more than they need. */
   pool: Pool;
   control: Sql;
   max: number;
@@ -30,7 +30,7 @@ export class ExportLanes {
     this.#options = options;
   }
 
-  /** Begins to open a twin; `null` when no connection is to spare. Throws when the first snapshot is lost. */
+  /** Begins to open a twin; null if no connection is free. Throws if the first snapshot is lost. */
   async openTwin(first: ExportSnapshot): Promise<Twin | null> {
     if (this.#used >= this.#options.max) return null;
     this.#used += 1;
@@ -57,7 +57,7 @@ export class ExportLanes {
     const close = async (): Promise<void> => {
       isWanted = false;
       const closed = opened.then((twin) => twin?.close()).then(release);
-      // A server that does not answer keeps nobody who has done without it.
+      // A twin that is still opening is not needed: a server that does not respond must delay no export.
       if (!isOpening) await closed;
     };
     return { opened, close };

@@ -1,8 +1,8 @@
-/** The one place that knows the driver: connection options, type parsers and the name mapping. */
+/** Connection pools and errors of the driver, which only this file knows: options, type parsers and column names. */
 import postgres from "postgres";
 import { type DatabaseTarget, parseDatabaseUrl } from "../../shared/database/url.ts";
 
-/** What every query function takes first: the pool, a reserved connection or an open transaction. */
+/** The first parameter of every query function: the pool, a reserved connection or an open transaction. */
 export type Sql = postgres.ISql;
 /** Only process entry points and tests hold a pool; only a pool can open a transaction. */
 export type Pool = postgres.Sql;
@@ -10,24 +10,23 @@ export type Pool = postgres.Sql;
 export interface PoolOptions {
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** Most connections the pool opens. */
+  /** Maximum number of connections. */
   max: number;
-  /** Every transaction of the pool is `read only` unless it says otherwise. */
+  /** Makes every transaction of the pool `read only` unless it says otherwise. */
   readOnly?: boolean;
-  /** What is set in every session besides what all pools set. */
+  /** Settings of every session, added to those of all pools. */
   settings?: Readonly<Record<string, string>>;
   /**
-   * The URL may be a pooler's that lends a session for one transaction, such as PgBouncer: then no session outlives
-   * one, and nothing may be left in it for the next. No statement is prepared under a name; LISTEN, session locks and
-   * `readOnly` are not for such a pool.
+   * The URL may lead to a pooler that assigns a session for one transaction, such as PgBouncer. Nothing may then stay in
+   * the session: no statement is prepared under a name. Do not use LISTEN, session locks or `readOnly` in such a pool.
    */
   isPooled?: boolean;
 }
 
-/** Seconds of silence after which the other end of an idle connection is asked whether it is still there. */
+/** Seconds of silence before TCP probes an idle connection. */
 const KEEP_ALIVE_SECONDS = 15;
 
-/** PostgreSQL prints `2026-01-01 00:00:00.12+00` in UTC sessions; the API speaks ISO 8601 with milliseconds. */
+/** Converts `2026-01-01 00:00:00.12+00`, which PostgreSQL prints in UTC sessions, to ISO 8601 with milliseconds. */
 function toIso(value: string): string {
   const [seconds = "", fraction = ""] = value.replace(" ", "T").slice(0, -3).split(".");
   return `${seconds}.${fraction.slice(0, 3).padEnd(3, "0")}Z`;
@@ -40,13 +39,16 @@ function toSafeInteger(value: string): number {
 }
 
 /**
- * What a session that is lent for one transaction cannot do: keep a statement; and have the next statement sent before
- * the answer to the last. PgBouncer takes the session back with that answer, and of the statement that was begun
- * nothing is heard any more. (0 works by our patch of the driver, which would not begin a transaction then.)
+ * Options for a session that is assigned for one transaction. It keeps no statement. No statement is sent before the
+ * response to the last one: PgBouncer takes the session back with that response, and the statement would get none.
+ * `max_pipeline: 0` needs our patch: without it, the driver would not begin a transaction.
  */
 const POOLED = { prepare: false, max_pipeline: 0 } as const;
 
-/** Opens a pool; connections are made when first needed. Sessions speak UTC and standard strings. */
+/**
+ * Opens a pool, which connects on first use. Its sessions use UTC and standard strings. Throws for a URL that
+ * `readConfig` would reject.
+ */
 export function openPool(url: string, options: PoolOptions): Pool {
   const target = parseDatabaseUrl(url);
   return postgres({
@@ -55,14 +57,14 @@ export function openPool(url: string, options: PoolOptions): Pool {
     connect_timeout: 10,
     keep_alive: KEEP_ALIVE_SECONDS,
     ...(options.isPooled ? POOLED : {}),
-    // Seconds before the next try to connect: a database that is back is used again at once.
+    // Seconds before the next attempt, short enough that a database is used again as soon as it is back.
     backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 1),
     connection: {
-      // Spelled as PostgreSQL reports them: where the two differ, PgBouncer sets them anew for every transaction.
+      // In the form that PostgreSQL reports. Otherwise, PgBouncer would set them again for every transaction.
       TimeZone: "UTC",
       DateStyle: "ISO, MDY",
       application_name: options.applicationName,
-      // sql/exports/query.ts writes literals, which are safe under this setting only.
+      // The literals in sql/exports/query.ts are safe only with this setting.
       standard_conforming_strings: "on",
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
       ...target.settings,
@@ -99,51 +101,51 @@ function toAddress(target: DatabaseTarget) {
 }
 
 /**
- * Opens a pool of one connection to the database of another pool, for what belongs to a session, such as its locks. It is
- * not taken from the pool, as a reserved connection would be. The caller ends it.
+ * Opens a pool of one connection to the database of another pool, for session state such as locks. Unlike a reserved
+ * connection, it is not taken from that pool. The caller ends it.
  */
 export function openSession(pool: Pool): Pool {
   const options = { ...pool.options, max: 1, max_lifetime: null };
-  // The driver takes options that it has parsed before; its types do not say so.
+  // The driver accepts options that it has parsed already; its types do not say so.
   return postgres(options as unknown as postgres.Options<Record<string, never>>) as unknown as Pool;
 }
 
 export interface PoolUsage {
-  /** Connections that run a query or a transaction, or are being opened for one. */
+  /** Connections that run a query or transaction, or that are being opened for one. */
   inUse: number;
   /** Queries and transactions that wait for a connection. */
   waiting: number;
 }
 
-/** Returns how busy a pool is. The driver tells it by our patch. */
+/** Returns how busy a pool is, which the driver knows by our patch. */
 export function readPoolUsage(pool: Pool): PoolUsage {
   return (pool as unknown as { usage(): PoolUsage }).usage();
 }
 
-/** True when `error` is the named constraint saying no. */
+/** Returns true if `error` is a violation of the named constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof postgres.PostgresError && error.constraint_name === constraint;
 }
 
-/** True when `error` comes from PostgreSQL with one of these SQLSTATEs. */
+/** Returns true if `error` comes from PostgreSQL and has one of these SQLSTATEs. */
 export function hasSqlState(error: unknown, ...states: readonly string[]): boolean {
   return error instanceof postgres.PostgresError && states.includes(error.code);
 }
 
-/** What PostgreSQL says of a statement that it refused. Row values are in `detail`: for operators, not for clients. */
+/** The error of a statement that PostgreSQL rejected. `detail` may hold row values: show it to operators, not to clients. */
 export interface Refusal {
   sqlState: string;
   message: string;
   detail: string;
-  /** Where it happened, such as the line of a COPY. */
+  /** The place, such as the line of a COPY. */
   where: string;
-  /** Names of what was broken, empty where it is nothing of the kind. */
+  /** What was violated; empty for other errors. */
   table: string;
   column: string;
   constraint: string;
 }
 
-/** The refusal that `error` is; `null` when PostgreSQL did not refuse anything. */
+/** Returns the details of an error from PostgreSQL, or null for any other error. */
 export function refusalOf(error: unknown): Refusal | null {
   if (!(error instanceof postgres.PostgresError)) return null;
   return {
@@ -184,7 +186,7 @@ const CONNECTION_ERRORS = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-/** True when the database cannot be reached: no connection, shutting down, starting up, or out of connections. */
+/** Returns true if the database cannot be reached: no connection, shutting down, starting up, or out of connections. */
 export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   const code = String(error.code);

@@ -3,44 +3,43 @@ import type postgres from "postgres";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Pool, Sql } from "./pool.ts";
 
-/** How long a server may take to end what runs and the transaction; then the connection is destroyed. */
+/** How long the server may take to end the statement and the transaction before the connection is destroyed. */
 const CLOSE_TIMEOUT_MS = 10_000;
 /** How long to wait until the session of a destroyed connection is gone from the server. */
 const TERMINATE_TIMEOUT_MS = 5_000;
 
 export interface SnapshotOptions {
-  /** Where queries are cancelled from: not the connection that runs them. */
+  /** Cancels queries; not the connection that runs them. */
   control: Sql;
   signal: AbortSignal;
-  /** Another snapshot that is open, to show the very same rows. */
+  /** An open snapshot whose rows this one shows too. */
   shared?: SharedSnapshot;
   /** Runs on the connection before the snapshot is taken; throws if it must not be taken. */
   before?: (tx: Sql) => Promise<void>;
-  /** Milliseconds, `CLOSE_TIMEOUT_MS` unless given. */
+  /** `CLOSE_TIMEOUT_MS` if omitted. */
   closeTimeoutMs?: number;
 }
 
-/** By what another connection finds a snapshot, while its transaction is open. */
+/** Identifies a snapshot for another connection, while its transaction is open. */
 export interface SharedSnapshot {
   id: string;
-  /** When the server started: another one might know another snapshot by the same id. */
+  /** When the server started: on another server, the same id could be another snapshot. */
   serverStart: string;
 }
 
-/** A statement that keeps the connection busy after `run` has returned: a COPY whose rows are still coming. */
+/** A statement that keeps the connection busy after `run` has returned: a COPY whose rows still arrive. */
 export interface RunningStatement {
   /** Settles when the connection can take the next statement, or is lost. */
   over: Promise<unknown>;
-  /** Throws away what still comes, so that the statement can end. */
+  /** Discards rows that still arrive, so that the statement can end. */
   discard?(): void;
 }
 
 /**
  * Opens a snapshot: everything read through it shows the database as of the first query. Take the watermark before.
  *
- * The transaction is held by `begin()` and not by `reserve()`: only `begin()` notices a connection that dies. After
- * that nothing may be sent through it any more: the driver would send it on a later connection, outside of the
- * transaction.
+ * The transaction is held by `begin()` and not by `reserve()`: only `begin()` notices a lost connection. Nothing may be
+ * sent through it afterwards: the driver would send it on a later connection, outside the transaction.
  */
 export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): Promise<ExportSnapshot> {
   options.signal.throwIfAborted();
@@ -57,7 +56,7 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
     if (options.shared) await snapshot.run(importSnapshot(options.shared));
     if (options.before) {
       await snapshot.run(options.before);
-      // What it has read took a snapshot. The next transaction takes a new one, in the same session.
+      // Its queries took a snapshot. The next transaction takes a new one, in the same session.
       await snapshot.run((tx) => tx.unsafe("rollback and chain"));
     }
     await snapshot.prepare();
@@ -69,7 +68,7 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
   }
 }
 
-/** Shares a snapshot. Between two copies, not beside one. */
+/** Shares a snapshot. Call it between two copies, not during one. */
 export async function shareSnapshot(snapshot: ExportSnapshot): Promise<SharedSnapshot> {
   const [shared] = await snapshot.run(
     (tx) => tx<[SharedSnapshot]>`
@@ -80,7 +79,7 @@ export async function shareSnapshot(snapshot: ExportSnapshot): Promise<SharedSna
 
 interface Transaction {
   tx: postgres.TransactionSql;
-  /** Settles when the transaction has ended, or its connection. */
+  /** Settles when the transaction or its connection has ended. */
   ended: Promise<unknown>;
   commit: () => void;
 }
@@ -88,14 +87,14 @@ interface Transaction {
 /** The server's side of a snapshot. */
 interface Backend {
   pid: number;
-  /** When its transaction began: the process may be running another one by now. */
+  /** When its transaction began: by now, the process may run another one. */
   startedAt: string;
 }
 
 export class ExportSnapshot {
-  /** Aborted when the reader has left: what runs is cancelled then. */
+  /** Aborted when the reader has left, which cancels the running statement. */
   readonly signal: AbortSignal;
-  /** Rejects when the connection is lost; never resolves. Keeps all that ever waited for it: for few. */
+  /** Rejects when the connection is lost; never resolves. Keeps every listener in memory, so use it rarely. */
   readonly lost: Promise<never>;
   readonly #transaction: Transaction;
   readonly #control: Sql;
@@ -130,43 +129,43 @@ export class ExportSnapshot {
   }
 
   /**
-   * Runs a query in it and waits for the answer. Rejects when the connection is lost, and with SQLSTATE 57014 when
-   * the reader has left or the snapshot is being closed. One query at a time.
+   * Runs a query in the snapshot and returns its result. Rejects if the connection is lost, and with SQLSTATE 57014 if the
+   * reader has left or the snapshot is being closed. One query at a time.
    */
   async run<Result>(query: (tx: postgres.TransactionSql) => PromiseLike<Result>): Promise<Result> {
     if (this.#loss) throw this.#loss.error;
-    // The connection may be somebody else's already.
+    // Another caller may use the connection already.
     if (this.#closed) throw new Error("Cannot read from a snapshot that is closed");
-    const answer = Promise.withResolvers<Result>();
-    const forget = this.onLost(answer.reject);
-    query(this.#transaction.tx).then(answer.resolve, answer.reject);
-    const over = answer.promise.then(forget, forget);
+    const result = Promise.withResolvers<Result>();
+    const unsubscribe = this.onLost(result.reject);
+    query(this.#transaction.tx).then(result.resolve, result.reject);
+    const over = result.promise.then(unsubscribe, unsubscribe);
     this.follow({ over });
-    return answer.promise;
+    return result.promise;
   }
 
-  /** Tells the snapshot of a statement that `close()` has to end, should it still run then. */
+  /** Registers a statement, which `close()` ends if it still runs then. */
   follow(statement: RunningStatement): void {
     this.#running.add(statement);
     void statement.over.then(() => this.#running.delete(statement));
   }
 
-  /** Calls when the connection is lost, or has been, until the function that it returns is called. */
+  /** Calls `listener` when the connection is lost, at once if it is already. Returns a function that unsubscribes. */
   onLost(listener: (error: unknown) => void): () => void {
     if (this.#loss) listener(this.#loss.error);
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Ends a statement that runs, wherever it is; should it not end in time, with the connection. Never throws. */
+  /** Ends a running statement, and the connection if the statement does not end in time. Never throws. */
   async end(statement: RunningStatement): Promise<void> {
-    // PostgreSQL does not heed a cancel while it waits for us to read, so reading goes on beside it.
+    // PostgreSQL ignores a cancel while it waits for us to read, so reading continues.
     statement.discard?.();
     const ended = Promise.all([this.cancel(), statement.over]);
     await withTimeout(ended, this.#closeTimeoutMs).catch(() => this.#destroy());
   }
 
-  /** Cancels what runs now. Never throws. */
+  /** Cancels the running statement. Never throws. */
   async cancel(): Promise<void> {
     if (!this.#backend || this.#loss || this.#isCommitting) return;
     const sent = this.#control`select pg_cancel_backend(${this.#backend.pid})`.catch(() => {});
@@ -175,15 +174,15 @@ export class ExportSnapshot {
   }
 
   /**
-   * Ends what runs and the transaction, and gives the connection back; one that does not end in time, or not as it
-   * should, is destroyed, and its session with it. Never throws; a second call waits for the first.
+   * Ends the running statement and the transaction, and releases the connection. If that fails or takes too long, the
+   * connection is destroyed, and its session with it. Never throws; a second call waits for the first.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  /** Sets what reading large files wants, for this transaction only. For `openExportSnapshot()`. */
+  /** Sets what long reads need, for this transaction only. For `openExportSnapshot()`. */
   async prepare(): Promise<void> {
     const [backend] = await this.run(
       (tx) => tx<[Backend]>`
@@ -192,11 +191,11 @@ export class ExportSnapshot {
           now()::text as started_at,
           -- Compiling the expressions of two dozen columns takes longer than it saves.
           set_config('jit', 'off', true),
-          -- Rows come in the order of an index; the planner would sort whole files to save a little reading.
+          -- Rows are read in the order of an index; the planner would sort all of them to save a little reading.
           set_config('enable_sort', 'off', true),
-          -- For the hash of hidden parents alone, some 40 bytes each: millions of them.
+          -- For the hash of hidden parents: millions, of about 40 bytes each.
           set_config('work_mem', '256MB', true),
-          -- A reader may be slow, and a bundle pauses between its datasets: a server's defaults must not end them.
+          -- Readers may be slow, and a bundle pauses between datasets: the server's defaults must not end them.
           set_config('statement_timeout', '0', true),
           set_config('idle_in_transaction_session_timeout', '0', true)`,
     );
@@ -213,7 +212,7 @@ export class ExportSnapshot {
   }
 
   async #commit(): Promise<void> {
-    // A cancel that is still on its way must not reach the connection's next user.
+    // A late cancel must not reach the connection's next user.
     await Promise.all(this.#cancels);
     // Lets the driver report a lost connection first, see above.
     await new Promise((resolve) => setImmediate(resolve));
@@ -222,7 +221,7 @@ export class ExportSnapshot {
     await this.#ended;
   }
 
-  /** Destroys a connection that was not given back, and waits for the end of its session. */
+  /** Destroys a connection that was not released, and waits until its session has ended. */
   async #destroy(): Promise<void> {
     if (!destroyConnection(this.#transaction.tx)) return;
     await this.#ended;
@@ -237,17 +236,17 @@ export class ExportSnapshot {
 }
 
 /**
- * Closes the connection of a transaction on our side; false when the transaction does not have it any more. By our patch
- * of the driver, whose types do not know of it.
+ * Closes the connection of a transaction on our side. Returns false if the transaction has released it. Our patch of the
+ * driver does this; its types do not declare it.
  */
 function destroyConnection(tx: postgres.TransactionSql): boolean {
   return (tx as unknown as { destroy: () => boolean }).destroy();
 }
 
-/** Makes the transaction show what another one does, before it has shown anything. Throws when it cannot. */
+/** Makes a transaction without queries show the same rows as the shared snapshot. Throws if it cannot. */
 function importSnapshot({ id, serverStart }: SharedSnapshot) {
   return async (tx: postgres.TransactionSql): Promise<void> => {
-    // The statement takes no parameter; the id is digits of PostgreSQL's own.
+    // The statement takes no parameter; the id consists of digits from PostgreSQL.
     await tx.unsafe(`set transaction snapshot '${id}'`);
     const [server] = await tx<[{ isSame: boolean }]>`
       select pg_postmaster_start_time()::text = ${serverStart} as is_same`;

@@ -20,11 +20,11 @@ export interface PgBouncerOptions {
   settings?: Readonly<Record<string, string | number>>;
 }
 
-/** The configuration with other values. Throws when it has no such line. */
+/** Returns the configuration with other values, also for lines that are comments. Throws if there is no such line. */
 function withSettings(text: string, settings: Readonly<Record<string, string | number>>): string {
   let result = text;
   for (const [name, value] of Object.entries(settings)) {
-    const line = new RegExp(`^${name} = .*$`, "m");
+    const line = new RegExp(`^;?${name} = .*$`, "m");
     if (!line.test(result)) throw new Error(`Cannot set ${name}: deploy/pgbouncer.ini does not`);
     result = result.replace(line, `${name} = ${value}`);
   }

@@ -1,7 +1,7 @@
 /** The service behind a real PgBouncer in transaction mode, with fewer sessions than clients. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
@@ -18,9 +18,11 @@ import {
 } from "../helpers/exports/export_project.ts";
 import { addNoise, makeHeavyOrg } from "../helpers/exports/heavy_org.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
+import { makeAuthority, makeServerCertificate } from "../helpers/network/certificates.ts";
 import { openMailServer } from "../helpers/network/mail_server.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
+import { openTlsServer } from "../helpers/postgres/tls_server.ts";
 import { type ApiProcess, spawnApi, startApi } from "../helpers/process/api_process.ts";
 import { runCommand } from "../helpers/process/command.ts";
 import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
@@ -190,9 +192,7 @@ test("a pooler where PostgreSQL itself has to be is refused by every process in 
     expect([await service.exited, service.output.stderr]).toEqual([1, `Cannot start: ${reason}\n`]);
   }
   const sync = new URL("../../catalog-sync/main.ts", import.meta.url).pathname;
-  const { stderr } = await runCommand([
-    ...["env", `DATABASE_URL=${pooler.url}`, process.execPath, sync, "--once"],
-  ]);
+  const { stderr } = await runCommand([process.execPath, sync, "--once"], { env });
   expect(stderr).toBe(`Cannot start: ${reason}\n`);
   const { exitCode, err } = await runAdminCommand(pooler.url, ["migrate"]);
   expect([exitCode, err]).toEqual([1, `Cannot complete the command: ${reason}\n`]);
@@ -217,4 +217,43 @@ test("two URLs that lead to different databases are refused", async () => {
     1,
     "Cannot start: DATABASE_URL and DATABASE_DIRECT_URL lead to different databases\n",
   ]);
+}, 60_000);
+
+test("the TLS lines of deploy/pgbouncer.ini verify PostgreSQL, and API processes verify the pooler", async () => {
+  await using server = await openTlsServer();
+  await server.install("IP:127.0.0.1");
+  await server.requireTls();
+  await using db = await openTestDatabase(server.url);
+  const directory = await mkdtemp(join(tmpdir(), "ulr-pooler-tls-"));
+  try {
+    await chmod(directory, 0o755);
+    const authority = await makeAuthority(directory, "pooler");
+    const { certPath, keyPath } = await makeServerCertificate(authority, "IP:127.0.0.1");
+    const serverAuthority = join(directory, "server.crt");
+    await copyFile(server.authority, serverAuthority);
+    // PgBouncer runs as another user.
+    for (const path of [certPath, keyPath, serverAuthority]) await chmod(path, 0o644);
+    const settings = {
+      server_tls_sslmode: "verify-full",
+      server_tls_ca_file: serverAuthority,
+      client_tls_sslmode: "require",
+      client_tls_cert_file: certPath,
+      client_tls_key_file: keyPath,
+    };
+    await using pooler = await startPgBouncer(db.url, { settings });
+    const verified = (path: string) => `?sslmode=verify-full&sslrootcert=${path}`;
+    const env = { DATABASE_DIRECT_URL: db.url + verified(server.authority) };
+    await using api = await startApi({ ...env, DATABASE_URL: pooler.url + verified(authority) });
+    expect((await api.request("/health/ready")).status).toBe(200);
+    const [row] = await db.admin`
+      select bool_and(ssl) as ssl from pg_stat_activity join pg_stat_ssl using (pid)
+      where application_name = 'ulr-api-pooled'`;
+    expect(row).toEqual({ ssl: true });
+
+    await using mistaken = spawnApi({ ...env, DATABASE_URL: pooler.url + verified(server.authority) });
+    const line = "Cannot start: unable to verify the first certificate\n";
+    expect([await mistaken.exited, mistaken.output.stderr]).toEqual([1, line]);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 }, 60_000);

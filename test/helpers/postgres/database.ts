@@ -95,7 +95,7 @@ const servers = new Map<string, Server>();
 function reach(url: string): Server {
   const known = servers.get(url);
   if (known) return known;
-  const admin = postgres(url, { max: 1, onnotice: () => {} });
+  const admin = openPool(url, { applicationName: "test-admin", max: 1 });
   let template: Promise<string> | undefined;
   const server: Server = {
     admin,

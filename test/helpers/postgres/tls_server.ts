@@ -1,6 +1,14 @@
 /** A PostgreSQL of a test's own that offers TLS, with certificates of the test's own authorities. */
-import { chmodSync, chownSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import { makeAuthority, makeServerCertificate } from "../network/certificates.ts";
 import { waitFor } from "../wait_for.ts";
@@ -40,28 +48,42 @@ async function reload(url: string, configure: (sql: Pool) => Promise<void> | voi
   await waitFor(async () => (await withConnection(url, isLoaded)).length > 0, RELOAD_TIMEOUT_MS);
 }
 
+/** Gives a server a new certificate for these names, signed by `authority`. `url` is a superuser's. */
+export async function installCertificate(
+  url: string,
+  authority: string,
+  names: string,
+  options?: { days?: number },
+): Promise<void> {
+  const made = await makeServerCertificate(authority, names, options);
+  await reload(url, async (sql) => {
+    const [{ directory }] = await sql<[{ directory: string }]>`
+      select current_setting('data_directory') as directory`;
+    const { uid, gid } = statSync(join(directory, "PG_VERSION"));
+    const certPath = join(directory, basename(made.certPath));
+    const keyPath = join(directory, basename(made.keyPath));
+    copyFileSync(made.certPath, certPath);
+    copyFileSync(made.keyPath, keyPath);
+    chmodSync(keyPath, 0o600);
+    chownSync(keyPath, uid, gid);
+    await sql.unsafe(`alter system set ssl_cert_file = '${certPath}'`);
+    await sql.unsafe(`alter system set ssl_key_file = '${keyPath}'`);
+    await sql.unsafe("alter system set ssl = on");
+  });
+}
+
 /** Starts a server that does not offer TLS until `install` is called; `await using` stops it. */
 export async function openTlsServer(): Promise<TlsServer> {
   const server = new OwnServer();
   const url = await server.start();
   const { directory } = server;
   const cluster = realpathSync(join(directory, "postgres"));
-  const { uid, gid } = statSync(join(cluster, "PG_VERSION"));
   const authority = await makeAuthority(directory, "authority");
   return {
     url,
     authority,
     otherAuthority: await makeAuthority(directory, "other"),
-    async install(names, options) {
-      const { certPath, keyPath } = await makeServerCertificate(authority, names, options);
-      chownSync(keyPath, uid, gid);
-      chmodSync(keyPath, 0o600);
-      await reload(url, async (sql) => {
-        await sql.unsafe(`alter system set ssl_cert_file = '${certPath}'`);
-        await sql.unsafe(`alter system set ssl_key_file = '${keyPath}'`);
-        await sql.unsafe("alter system set ssl = on");
-      });
-    },
+    install: (names, options) => installCertificate(url, authority, names, options),
     async requireTls() {
       const path = join(cluster, "pg_hba.conf");
       const text = readFileSync(path, "utf8");

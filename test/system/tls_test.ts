@@ -1,0 +1,142 @@
+/** The service on a PostgreSQL that accepts encrypted connections only and whose certificate a private authority signed. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCommand as runAdminCommand } from "../helpers/accounts/admin.ts";
+import { downloadJob, getJob, jobOf, postJob } from "../helpers/exports/export_job.ts";
+import { exportDataset, makeExportProject } from "../helpers/exports/export_project.ts";
+import { addNoise } from "../helpers/exports/heavy_org.ts";
+import { beginDownload } from "../helpers/exports/slow_download.ts";
+import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
+import { createFactory } from "../helpers/postgres/factory.ts";
+import { openTlsServer, type TlsServer } from "../helpers/postgres/tls_server.ts";
+import { type ApiProcess, spawnApi, startApi } from "../helpers/process/api_process.ts";
+import { runCommand } from "../helpers/process/command.ts";
+import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
+import type { ServiceProcess } from "../helpers/process/service_process.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+const TIMEOUT_MS = 90_000;
+/** More than the sockets between hold by themselves. */
+const NOISE_MIB = 24;
+const CATALOG_SYNC = new URL("../../catalog-sync/main.ts", import.meta.url).pathname;
+
+let server: TlsServer;
+let db: TestDatabase;
+let dataDir: string;
+let query: string;
+let env: Record<string, string>;
+let api: ApiProcess;
+let runner: ServiceProcess;
+
+beforeAll(async () => {
+  server = await openTlsServer();
+  await server.install("IP:127.0.0.1");
+  await server.requireTls();
+  db = await openTestDatabase(server.url);
+  dataDir = await mkdtemp(join(tmpdir(), "ulr-tls-"));
+  query = `?sslmode=verify-full&sslrootcert=${server.authority}`;
+  env = {
+    DATABASE_URL: db.url + query,
+    DATABASE_REPLICA_URL: db.url + query,
+    DATA_DIR: dataDir,
+    CATALOG_SOURCE: "bundled",
+  };
+  [api, runner] = await Promise.all([startApi(env), startRunner(env)]);
+}, TIMEOUT_MS);
+
+afterAll(async () => {
+  await Promise.all([api, runner].map((service) => service[Symbol.asyncDispose]()));
+  await db[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Starts a sync that ends by itself. */
+function syncOnce(given: Readonly<Record<string, string>>) {
+  return runCommand([process.execPath, CATALOG_SYNC, "--once"], { env: given });
+}
+
+test(
+  "every process works over connections that are all encrypted",
+  async () => {
+    const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
+    const dataset = await exportDataset(api, { person, project }, "issues");
+    expect([dataset.status, await dataset.text()]).toEqual([200, expect.stringContaining("\n")]);
+    const { id } = await jobOf(await postJob(api, person));
+    await waitFor(async () => (await getJob(api, person.key, id)).status === "ready", 30_000);
+    expect((await downloadJob(api, person.key, id)).status).toBe(200);
+    expect(await syncOnce(env)).toMatchObject({ exitCode: 0, stderr: "" });
+    const migrated = await runAdminCommand(db.ownerUrl + query, ["migrate"]);
+    expect(migrated).toMatchObject({ exitCode: 0, err: "" });
+
+    const sessions = await db.admin<{ applicationName: string; ssl: boolean }[]>`
+      select distinct application_name, ssl
+      from pg_stat_activity join pg_stat_ssl using (pid)
+      where application_name like 'ulr-%'
+      order by application_name`;
+    expect([...sessions]).toEqual([
+      { applicationName: "ulr-api", ssl: true },
+      { applicationName: "ulr-export", ssl: true },
+      { applicationName: "ulr-jobs", ssl: true },
+    ]);
+    // The replica's connections use the same options: they got far enough to see that this server is not one.
+    const notReplica = ({ err }: Record<string, unknown>) =>
+      JSON.stringify(err)?.includes("leads to a server that is not a replica");
+    expect(api.logLines().some(notReplica)).toBe(true);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "an export whose client leaves ends its query",
+  async () => {
+    const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
+    await addNoise(db, project, NOISE_MIB);
+    const countCopies = async () => {
+      const rows = await db.admin`
+        select from pg_stat_activity where state = 'active' and query ilike 'copy %'`;
+      return rows.length;
+    };
+    const url = `${api.url}/api/v1/export/projects/${project.id}/runs`;
+    const download = await beginDownload(url, { authorization: `Bearer ${person.key}` });
+    expect(await countCopies()).toBeGreaterThan(0);
+    download[Symbol.dispose]();
+    await waitFor(async () => (await countCopies()) === 0, 10_000);
+    expect((await exportDataset(api, { person, project }, "issues")).status).toBe(200);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a certificate of another authority stops every process with one line",
+  async () => {
+    const url = `${db.url}?sslmode=verify-full&sslrootcert=${server.otherAuthority}`;
+    const given = { DATABASE_URL: url, DATA_DIR: dataDir };
+    const reason = "unable to verify the first certificate";
+    for (const spawn of [spawnApi, spawnRunner]) {
+      await using service = spawn(given);
+      expect([await service.exited, service.output.stderr]).toEqual([1, `Cannot start: ${reason}\n`]);
+    }
+    expect(await syncOnce(given)).toMatchObject({ exitCode: 1, stderr: `Cannot start: ${reason}\n` });
+    const { exitCode, err } = await runAdminCommand(url, ["migrate"]);
+    expect([exitCode, err]).toEqual([1, `Cannot reach the database: ${reason}\n`]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a certificate that expires while the service runs makes requests 503 until it is renewed",
+  async () => {
+    const check = () => api.request("/health/ready").then(({ status }) => status);
+    const endSessions = () => db.admin`
+      select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'ulr-%'`;
+    await server.install("IP:127.0.0.1", { days: -1 });
+    await endSessions();
+    await waitFor(async () => (await check()) === 503, 10_000);
+    await server.install("IP:127.0.0.1");
+    await waitFor(async () => (await check()) === 200, 10_000);
+  },
+  TIMEOUT_MS,
+);
