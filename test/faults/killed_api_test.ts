@@ -1,6 +1,7 @@
-/** An API process that is killed while it sends a file: the download goes on at another one. */
+/** An API process that is killed: a download goes on at another one, and a write is whole or not there. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { agentYaml, ask, createAgent } from "../helpers/definitions/definitions.ts";
 import { listTroubles } from "../helpers/exports/aftermath.ts";
 import { getJob, JOBS_PATH, jobOf, postJob } from "../helpers/exports/export_job.ts";
 import { addNoise, makeHeavyOrg } from "../helpers/exports/heavy_org.ts";
@@ -9,6 +10,7 @@ import { openTestApp } from "../helpers/http/app.ts";
 import { openMailServer } from "../helpers/network/mail_server.ts";
 import { startApi } from "../helpers/process/api_process.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
+import { waitFor } from "../helpers/wait_for.ts";
 
 const NOISE_MIB = 24;
 
@@ -49,4 +51,34 @@ test("a download that broke off with its API process goes on at another, and bot
   expect(createHash("sha256").update(whole).digest("hex")).toBe(artifact?.sha256 ?? "");
   await runner.mail(id);
   expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
+}, 60_000);
+
+test("a batch that was cut off with its API process has stored nothing, and can be sent again", async () => {
+  await using app = await openTestApp();
+  const person = await app.make.person();
+  await createAgent(app, person, { name: "z" });
+  const { databaseUrl, dataDir } = app.deps.config;
+  await using process = await startApi({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
+  const names = Array.from({ length: 20 }, (_, n) => `agent-${n}`);
+  const body = [...names.map((name) => agentYaml(name)), agentYaml("z", "1.0.1")].join("---\n");
+  const request = { method: "POST", headers: { "content-type": "application/yaml" }, body };
+  await app.db.owner.begin(async (tx) => {
+    await tx`select from definition_lines where name = 'z' for update`;
+    const lost = ask(process, "/batch", person, request).catch(() => null);
+    await waitFor(async () => {
+      const waiting = await app.db.admin`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query ilike '%definition_lines%'`;
+      return waiting.length > 0;
+    });
+    process.kill("SIGKILL");
+    await process.exited;
+    expect(await lost).toBeNull();
+  });
+  const [row] = await app.db.sql`
+    select
+      (select count(*) from definitions) as definitions, (select count(*) from definition_lines) as lines,
+      (select count(*) from audit_log) as entries`;
+  expect(row).toEqual({ definitions: 1, lines: 1, entries: 1 });
+  expect((await ask(app, "/batch", person, request)).status).toBe(201);
 }, 60_000);
