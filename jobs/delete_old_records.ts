@@ -1,6 +1,7 @@
 /**
  * Job `delete_old_records`: deletes what is past its retention: ended sessions, sign-in attempts that no longer limit
- * anyone, audit entries, recorded executions, events and finished export jobs. It may stop anywhere, and two may run at once.
+ * anyone, audit entries, recorded executions, events, finished export jobs and the log of tracker rows. It may stop anywhere,
+ * and two may run at once.
  */
 import type { Log } from "../shared/process/log.ts";
 import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
@@ -12,6 +13,7 @@ import type { Sql } from "../sql/connection/pool.ts";
 import { deleteOldExecutions } from "../sql/definitions/executions.ts";
 import { deleteOldEvents } from "../sql/events/event_feed.ts";
 import { deleteOldExportJobs } from "../sql/exports/expiry.ts";
+import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
 
 /** Rows of one statement: some milliseconds of locks. */
 const BATCH = 1000;
@@ -57,6 +59,7 @@ export async function deleteOldRecords(
       () => deleteOldExportJobs(sql, { days: config.exportJobRetentionDays, limit: BATCH }),
       signal,
     ),
+    trackerChanges: await deleteAll(() => deleteOldTrackerChanges(sql, BATCH), signal),
   };
   const isNews = Object.values(deleted).some((count) => count > 0);
   log[isNews ? "info" : "debug"]({ event: "retention.swept", ...deleted }, "deleted old records");

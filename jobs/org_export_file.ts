@@ -13,7 +13,7 @@ import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import type { RowMeter } from "../sql/exports/copy_rows.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/exports/jobs.ts";
-import { type ProjectFiles, projectEntries } from "../sql/exports/project_entries.ts";
+import { type ProjectContents, projectEntries } from "../sql/exports/project_entries.ts";
 import { preferParallelCopies } from "../sql/exports/rows.ts";
 import { startProgressReports } from "./build_progress.ts";
 import { createOpenSnapshot, type OpenSnapshot } from "./build_snapshots.ts";
@@ -107,16 +107,17 @@ async function* orgEntries(
   const openSnapshot = createOpenSnapshot(deps, given);
   const written: ManifestProject[] = [];
   for (const { id, name } of given.projects) {
-    const files: ProjectFiles = {};
+    const contents: ProjectContents = { files: {}, deleted: null };
     const directory = directories.get(id) ?? id;
-    yield* projectPart(deps, { ...given, openSnapshot, projectId: id, directory, files });
+    yield* projectPart(deps, { ...given, openSnapshot, projectId: id, directory, contents });
     // A project that was deleted meanwhile has no files.
-    const isWritten = Object.keys(files).length > 0;
-    if (isWritten) written.push({ directory, project: { id, name }, files });
+    const isWritten = Object.keys(contents.files).length > 0;
+    if (isWritten) written.push({ directory, project: { id, name }, ...contents });
     given.onProject({ isWritten });
   }
   const contents = {
     asOf: job.asOf,
+    since: job.since,
     format: job.format,
     organization: { id: org.id, slug: org.slug, name: org.name },
     visibility: visibilityOf(job),
@@ -133,22 +134,23 @@ async function* projectPart(
     openSnapshot: OpenSnapshot;
     projectId: string;
     directory: string;
-    files: ProjectFiles;
+    contents: ProjectContents;
     meter: RowMeter;
   },
 ): AsyncGenerator<ZipEntry, void, void> {
-  const { job, signal, projectId, directory, files, meter } = given;
+  const { job, signal, projectId, directory, contents, meter } = given;
   signal.throwIfAborted();
   const snapshot = await given.openSnapshot();
   try {
     // Asked of the primary: a replica may not have heard of a deletion yet.
     if (!(await existsLiveProject(deps.sql, projectId))) return;
     await snapshot.run(preferParallelCopies);
-    yield* projectEntries(snapshot, files, {
+    yield* projectEntries(snapshot, contents, {
       selection: {
         trackerSchema: deps.config.trackerSchema,
         projectId,
         asOf: job.asOf,
+        since: job.since,
         visibility: visibilityOf(job),
         filters: NO_FILTERS,
       },

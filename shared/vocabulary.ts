@@ -128,6 +128,7 @@ export const RESOLVED_ISSUE_STATUSES = ["completed", "wontfix", "false-positive"
 
 /** What the log of tracker rows says of one (docs/increments.md). */
 export const TRACKER_CHANGE_KINDS = ["row", "visibility", "deletion"] as const;
+export type TrackerChangeKind = (typeof TRACKER_CHANGE_KINDS)[number];
 
 export const ISSUE_PRIORITIES = ["critical", "high", "suggested", "backlog"] as const;
 

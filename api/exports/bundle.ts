@@ -3,7 +3,7 @@ import { Elysia, t } from "elysia";
 import { bundleManifest } from "../../shared/exports/manifest.ts";
 import { projectReadme, schemaFile } from "../../shared/exports/readme.ts";
 import { streamZip, textEntry, type ZipEntry } from "../../shared/exports/zip_stream.ts";
-import { type ProjectFiles, projectEntries } from "../../sql/exports/project_entries.ts";
+import { type ProjectContents, projectEntries } from "../../sql/exports/project_entries.ts";
 import { access } from "../http/access.ts";
 import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
 import { fileResponse } from "./file_response.ts";
@@ -30,13 +30,18 @@ export function bundleRoutes(deps: ExportDeps) {
         },
         async (bundle) => {
           if (bundle.totalRows > cap) throw tooLarge(bundle.totalRows, cap);
-          const { opened, project, format, totalRows } = bundle;
+          const { opened, project, format, selection, totalRows } = bundle;
           await noteExport(deps.sql, {
             caller,
             request,
             action: "export.bundle",
             project,
-            details: { format, asOf: opened.asOf, rows: totalRows },
+            details: {
+              format,
+              asOf: opened.asOf,
+              ...(selection.since ? { since: selection.since } : {}),
+              rows: totalRows,
+            },
           });
           return fileResponse(request, {
             opened,
@@ -62,15 +67,16 @@ export function bundleRoutes(deps: ExportDeps) {
 /** The datasets, then what explains them. The manifest is last: it has the checksums of the datasets. */
 async function* bundleEntries(bundle: BundleRequest): AsyncGenerator<ZipEntry, void, void> {
   const { project, format, selection, opened } = bundle;
-  const files: ProjectFiles = {};
-  yield* projectEntries(opened.snapshot, files, { selection, format, meter: { rows: 0 } });
+  const written: ProjectContents = { files: {}, deleted: null };
+  yield* projectEntries(opened.snapshot, written, { selection, format, meter: { rows: 0 } });
   const contents = {
     asOf: opened.asOf,
+    since: selection.since ?? null,
     format,
     project: { id: project.id, name: project.name },
     organization: { id: project.orgId, slug: project.orgSlug, name: project.orgName },
     visibility: selection.visibility,
-    files,
+    ...written,
   };
   yield textEntry("README.md", projectReadme(contents));
   yield textEntry("schema.json", schemaFile());

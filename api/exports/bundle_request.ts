@@ -6,7 +6,7 @@ import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
 import { countBundleRows, limitStatements, type RowCounts } from "../../sql/exports/rows.ts";
 import type { Caller } from "../http/caller.ts";
 import { queryOf } from "../http/query.ts";
-import { parseExportParameters } from "./export_parameters.ts";
+import { parseBundleParameters } from "./export_parameters.ts";
 import { requireExportProject } from "./export_project.ts";
 import { type ExportDeps, type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
 
@@ -35,15 +35,15 @@ export async function withBundleRequest<Answer>(
     project: given.project,
     policy: mayExportBundle,
   });
-  const parameters = parseExportParameters(queryOf(request));
-  const { format, visibility } = parameters;
-  const opening = { request, caller, project, policy: mayExportBundle, asOf: parameters.asOf, kind };
+  const { format, visibility, asOf, since } = parseBundleParameters(queryOf(request));
+  const opening = { request, caller, project, policy: mayExportBundle, asOf, since, kind };
   return withOpenExport(deps, opening, async (opened) => {
     const { trackerSchema } = deps.config;
     const selection = {
       trackerSchema,
       projectId: project.id,
       asOf: opened.asOf,
+      since,
       visibility,
       filters: NO_FILTERS,
     };

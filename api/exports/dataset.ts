@@ -11,7 +11,7 @@ import { access } from "../http/access.ts";
 import { queryOf } from "../http/query.ts";
 import { compress } from "../http/response/compress_stream.ts";
 import { chooseEncoding } from "../http/response/content_encoding.ts";
-import { type ExportParameters, parseExportParameters } from "./export_parameters.ts";
+import { type ExportParameters, parseDatasetParameters } from "./export_parameters.ts";
 import { requireExportProject } from "./export_project.ts";
 import { type ExportFile, fileResponse } from "./file_response.ts";
 import { noteExport } from "./note_export.ts";
@@ -19,7 +19,7 @@ import { type ExportDeps, fileKind, type OpenExport, withOpenExport } from "./op
 import { DATASET_DETAIL } from "./openapi.ts";
 import { tooLarge } from "./too_large.ts";
 
-const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
+export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
   ndjson: "application/x-ndjson; charset=utf-8",
   csv: "text/csv; charset=utf-8; header=present",
 };
@@ -45,9 +45,10 @@ export function datasetRoutes(deps: ExportDeps) {
         project: params.project,
         policy: mayExportDataset,
       });
-      const parameters = parseExportParameters(queryOf(request), dataset);
+      const parameters = parseDatasetParameters(queryOf(request), dataset);
       const kind = fileKind(request);
-      const opening = { request, caller, project, policy: mayExportDataset, asOf: parameters.asOf, kind };
+      const { asOf, since } = parameters;
+      const opening = { request, caller, project, policy: mayExportDataset, asOf, since, kind };
       return withOpenExport(deps, opening, async (opened) => {
         const file = await prepareFile(deps, { dataset, project, parameters, opened, request });
         const { format, totalRows } = file;
@@ -56,7 +57,13 @@ export function datasetRoutes(deps: ExportDeps) {
           request,
           action: "export.dataset",
           project,
-          details: { dataset: dataset.name, format, asOf: opened.asOf, rows: totalRows },
+          details: {
+            dataset: dataset.name,
+            format,
+            asOf: opened.asOf,
+            ...(since === null ? {} : { since }),
+            rows: totalRows,
+          },
         });
         return fileResponse(request, { opened, file, metrics: deps.metrics });
       });
@@ -76,14 +83,13 @@ interface Preparation {
 /** Counts, and describes the file; throws EXPORT_TOO_LARGE. */
 async function prepareFile(deps: ExportDeps, given: Preparation): Promise<ExportFile> {
   const { dataset, project, opened, request } = given;
-  const { format, visibility, filters } = given.parameters;
+  const { format, ...parameters } = given.parameters;
   const { trackerSchema } = deps.config;
   const selection: ExportSelection = {
+    ...parameters,
     trackerSchema,
     projectId: project.id,
     asOf: opened.asOf,
-    visibility,
-    filters,
   };
   const limit = deps.config.exportSyncMaxRows;
   const totalRows = await opened.snapshot.run((tx) =>

@@ -54,6 +54,7 @@ export interface ExportJob {
   };
   attempt: number;
   progress: { projectsDone: number; projectsTotal: number; rowsWritten: number; bytesWritten: number };
+  since?: string;
   startedAt?: string;
   readyAt?: string;
   expiresAt?: string;
@@ -93,6 +94,7 @@ export function presentExportJob(row: ExportJobRow): ExportJob {
 function whatApplies(row: ExportJobRow) {
   const { artifactFileName: fileName, artifactBytes: bytes, artifactSha256: sha256 } = row;
   return {
+    ...(row.since === null ? {} : { since: row.since }),
     ...(row.startedAt === null ? {} : { startedAt: row.startedAt }),
     ...(row.readyAt === null ? {} : { readyAt: row.readyAt }),
     ...(row.expiresAt === null ? {} : { expiresAt: row.expiresAt }),

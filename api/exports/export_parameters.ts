@@ -1,11 +1,6 @@
 /** Query parameters of exports. Filters and flags follow from the list of datasets. */
 import { parseAsOf } from "../../shared/as_of.ts";
-import {
-  type ExportDataset,
-  type ExportFilter,
-  VISIBILITY_FLAGS,
-  type VisibilityFlag,
-} from "../../shared/exports/datasets.ts";
+import type { ExportDataset, ExportFilter, VisibilityFlag } from "../../shared/exports/datasets.ts";
 import {
   type ExportSelection,
   type ExportVisibility,
@@ -24,6 +19,7 @@ import {
   type Refuse,
   word,
 } from "../http/query.ts";
+import { refuseInput } from "../http/validation_problems.ts";
 
 export const EXAMPLE_AS_OF = "2026-11-20T10:00:00.000Z";
 
@@ -35,6 +31,10 @@ export interface ExportParameters {
   format: ExportFormat;
   /** Truncated to milliseconds; null if the service chooses the cutoff. */
   asOf: string | null;
+  /** Truncated to milliseconds; null for a full export. */
+  since: string | null;
+  createdFrom: string | null;
+  createdTo: string | null;
   visibility: ExportVisibility;
   filters: ExportSelection["filters"];
 }
@@ -60,13 +60,36 @@ const COMMON = {
       "is returned in X-Export-As-Of",
     example: EXAMPLE_AS_OF,
     schema: INSTANT,
-    read: once((text, refuse): string | null => {
-      const asOf = text === null ? null : parseAsOf(text);
-      if (text !== null && asOf === null) {
-        refuse("must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z");
-      }
-      return asOf;
-    }),
+    read: once(readInstant),
+  },
+};
+
+function readInstant(text: string | null, refuse: Refuse): string | null {
+  const instant = text === null ? null : parseAsOf(text);
+  if (text !== null && instant === null) {
+    refuse(`must be ISO 8601 with an offset, such as ${EXAMPLE_AS_OF}`);
+  }
+  return instant;
+}
+
+const SINCE = {
+  description:
+    "Only rows that changed after this time, up to the cutoff: X-Export-Next-Since of an earlier export. Rows that left " +
+    "the export are in deleted.ndjson of a bundle, and at /export/projects/{project}/deleted. At most 90 days ago",
+  schema: INSTANT,
+  read: once(readInstant),
+};
+
+const SLICE = {
+  created_from: {
+    description: "Only rows whose time column is at or after this time",
+    schema: INSTANT,
+    read: once(readInstant),
+  },
+  created_to: {
+    description: "Only rows whose time column is before this time",
+    schema: INSTANT,
+    read: once(readInstant),
   },
 };
 
@@ -107,31 +130,66 @@ function filterParameters(filters: readonly ExportFilter[]) {
 }
 
 /** Parameters of a bundle. */
-export const BUNDLE_QUERY = { ...COMMON, ...FLAGS };
+export const BUNDLE_QUERY = { ...COMMON, since: SINCE, ...FLAGS };
+
+/** Parameters of the rows that left an export. */
+export const DELETED_QUERY = {
+  ...COMMON,
+  since: {
+    ...SINCE,
+    description: "X-Export-Next-Since of an earlier export. At most 90 days ago",
+    required: true as const,
+    example: "2026-11-19T10:00:00.000Z",
+    read: once((text, refuse): string => {
+      if (text === null) refuse("is required: X-Export-Next-Since of an earlier export");
+      return readInstant(text, refuse) ?? "";
+    }),
+  },
+  ...FLAGS,
+};
 
 /** Returns the parameters of a dataset. */
 export function datasetQuery({ flags, filters }: Pick<ExportDataset, "flags" | "filters">) {
-  return { ...COMMON, ...flagParameters(flags), ...filterParameters(filters) };
+  return { ...COMMON, since: SINCE, ...SLICE, ...flagParameters(flags), ...filterParameters(filters) };
 }
 
-/** Parses the parameters of a dataset or a bundle. Throws VALIDATION_ERROR with every problem. */
-export function parseExportParameters(
+/** Parses the parameters of a dataset. Throws VALIDATION_ERROR with every problem. */
+export function parseDatasetParameters(
   query: URLSearchParams,
-  taken: Pick<ExportDataset, "flags" | "filters"> = { flags: VISIBILITY_FLAGS, filters: [] },
+  taken: Pick<ExportDataset, "flags" | "filters">,
 ): ExportParameters {
   const flags = flagParameters(taken.flags);
   const filters = filterParameters(taken.filters);
-  const declared = { ...COMMON, ...flags, ...filters };
-  const values: QueryValues<typeof COMMON> & Readonly<Record<string, unknown>> = parseQuery(declared, query);
+  const common = { ...COMMON, since: SINCE, ...SLICE };
+  const declared = { ...common, ...flags, ...filters };
+  const values: QueryValues<typeof common> & Readonly<Record<string, unknown>> = parseQuery(declared, query);
+  const { format, as_of: asOf, since, created_from: createdFrom, created_to: createdTo } = values;
+  if (createdFrom !== null && createdTo !== null && createdFrom >= createdTo) {
+    throw refuseInput([{ path: "created_to", message: "must be later than created_from" }]);
+  }
   // A group's parameters all read the same type.
   const valuesOf = <Value>(group: Readonly<Record<string, QueryParameter<Value>>>) =>
     Object.entries(values).filter(([name]) => name in group) as [string, Value][];
   return {
-    format: values.format,
-    asOf: values.as_of,
+    ...{ format, asOf, since, createdFrom, createdTo },
     visibility: toVisibility(Object.fromEntries(valuesOf(flags))),
     filters: Object.fromEntries(valuesOf(filters).filter(([, wanted]) => wanted.length > 0)),
   };
+}
+
+/** Parameters of what has no filters and no slices. */
+export type BundleParameters = Pick<ExportParameters, "format" | "asOf" | "since" | "visibility">;
+
+/** Parses the parameters of a bundle. Throws VALIDATION_ERROR with every problem. */
+export function parseBundleParameters(query: URLSearchParams): BundleParameters {
+  const { format, as_of: asOf, since, ...flags } = parseQuery(BUNDLE_QUERY, query);
+  return { format, asOf, since, visibility: toVisibility(flags) };
+}
+
+/** Parses the parameters of the rows that left an export. Throws VALIDATION_ERROR with every problem. */
+export function parseDeletedParameters(query: URLSearchParams): BundleParameters & { since: string } {
+  const { format, as_of: asOf, since, ...flags } = parseQuery(DELETED_QUERY, query);
+  return { format, asOf, since, visibility: toVisibility(flags) };
 }
 
 function findFilterProblem(filter: ExportFilter, value: string): string | null {

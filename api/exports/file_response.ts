@@ -78,6 +78,7 @@ function fileHeaders(file: ExportFile, asOf: string): Record<string, string> {
     }),
     "Cache-Control": "no-store",
     "X-Export-As-Of": asOf,
+    "X-Export-Next-Since": asOf,
     "X-Export-Total-Rows": String(file.totalRows),
     ...file.headers,
   };

@@ -2,9 +2,9 @@
 import { toVisibility } from "../../shared/exports/selection.ts";
 import { type Query, readValues } from "../http/query.ts";
 import { type Problem, refuseInput } from "../http/validation_problems.ts";
-import { BUNDLE_QUERY, type ExportParameters } from "./export_parameters.ts";
+import { BUNDLE_QUERY, type BundleParameters } from "./export_parameters.ts";
 
-export type JobRequest = Omit<ExportParameters, "filters">;
+export type JobRequest = BundleParameters;
 
 /**
  * Reads the options. Throws VALIDATION_ERROR with every problem. The query must be empty: an option there would otherwise be
@@ -15,7 +15,8 @@ export function parseJobRequest(body: unknown, query: URLSearchParams): JobReque
   const { values, problems } = readValues(BUNDLE_QUERY, (name) => textsOf(name, given[name]));
   const refused = [...findMisplaced(query), ...findUnknown(given), ...problems];
   if (refused.length > 0) throw refuseInput(refused);
-  return { format: values.format, asOf: values.as_of, visibility: toVisibility(values) };
+  const { format, as_of: asOf, since, ...flags } = values;
+  return { format, asOf, since, visibility: toVisibility(flags) };
 }
 
 /** Returns an option as the text that a query would have; a value of the wrong type becomes "", which no option accepts. */

@@ -204,6 +204,7 @@ function fileHeaders(job: ReadableExportJobRow, artifact: Artifact): Record<stri
     "Content-Disposition": contentDisposition({ ascii: fileName, full: fileName }),
     "Cache-Control": "no-store",
     "X-Export-As-Of": job.asOf,
+    "X-Export-Next-Since": job.asOf,
     "X-Export-Total-Rows": String(job.rowsWritten),
     "Accept-Ranges": "bytes",
     ETag: `"${sha256}"`,

@@ -32,6 +32,7 @@ const ALWAYS = {
 };
 
 const LATER = {
+  since: { ...INSTANT, description: "Set for an increment: only rows that changed after this time" },
   startedAt: INSTANT,
   readyAt: INSTANT,
   expiresAt: { ...INSTANT, description: "When the file is deleted" },

@@ -22,12 +22,23 @@ function byDataset(schema: object) {
   return record(Object.fromEntries(EXPORT_DATASET_NAMES.map((name) => [name, schema])));
 }
 
-const PROJECT_FILES = { rowCounts: byDataset(COUNT), files: byDataset(FILE) };
+const PROJECT_FILES = {
+  rowCounts: byDataset(COUNT),
+  files: byDataset(FILE),
+  /** `deleted.ndjson` of an increment. */
+  deleted: FILE,
+};
 const PROJECT = record({ id: ID, name: TEXT });
 const ORGANIZATION = record({ id: ID, slug: TEXT, name: TEXT });
 const HEAD = {
   schemaVersion: { type: "integer", const: 1 },
   asOf: { ...INSTANT, description: "The cutoff: rows created later are excluded" },
+  since: {
+    ...INSTANT,
+    type: ["string", "null"],
+    description: "Set for an increment: only rows that changed after this time",
+  },
+  nextSince: { ...INSTANT, description: "Pass it as `since` for the next increment" },
   coherence: { type: "string", const: "insert-level" },
   format: oneOf(EXPORT_FORMATS),
   visibility: VISIBILITY,
@@ -35,13 +46,16 @@ const HEAD = {
 
 const MANIFEST = named(
   "Manifest",
-  record({
-    ...HEAD,
-    kind: { type: "string", const: "project" },
-    project: PROJECT,
-    organization: ORGANIZATION,
-    ...PROJECT_FILES,
-  }),
+  record(
+    {
+      ...HEAD,
+      kind: { type: "string", const: "project" },
+      project: PROJECT,
+      organization: ORGANIZATION,
+      ...PROJECT_FILES,
+    },
+    ["deleted"],
+  ),
 );
 
 const ORGANIZATION_MANIFEST = named(
@@ -50,7 +64,7 @@ const ORGANIZATION_MANIFEST = named(
     ...HEAD,
     kind: { type: "string", const: "organization" },
     organization: ORGANIZATION,
-    projects: listOf(record({ directory: TEXT, project: PROJECT, ...PROJECT_FILES })),
+    projects: listOf(record({ directory: TEXT, project: PROJECT, ...PROJECT_FILES }, ["deleted"])),
     totals: record({ projects: COUNT, rows: COUNT, bytes: COUNT }),
   }),
 );

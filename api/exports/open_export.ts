@@ -14,6 +14,7 @@ import type { ExportMetrics } from "./export_metrics.ts";
 import { type ExportPolicy, requireExportProject } from "./export_project.ts";
 import { type ExportSlots, requireExportSlot, takeExportSlot } from "./export_slots.ts";
 import { mayContinue } from "./may_continue.ts";
+import { requireSince } from "./require_since.ts";
 import { requireWatermark } from "./require_watermark.ts";
 import { prepareTimeout } from "./too_large.ts";
 
@@ -59,6 +60,8 @@ export interface ExportRequest {
   policy: ExportPolicy;
   /** `null`: the newest settled instant. */
   asOf: string | null;
+  /** Of an increment. */
+  since: string | null;
   /** Only `file` streams. The others count rows and take no slot of a stream; `head` says whether there is one. */
   kind: "file" | "head" | "estimate";
 }
@@ -123,6 +126,7 @@ async function openExport(deps: ExportDeps, given: Opening): Promise<OpenExport>
   const forget = abortWhenLeft(given);
   try {
     const asOf = await requireWatermark(deps, given.asOf, abort.signal);
+    if (given.since !== null) await requireSince(deps, { since: given.since, asOf });
     const fromReplica = await openReplicaSnapshot(deps.replica, abort.signal);
     const snapshot =
       fromReplica ?? (await openExportSnapshot(deps.exportSql, { control: deps.sql, signal: abort.signal }));

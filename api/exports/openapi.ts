@@ -6,12 +6,12 @@ import {
   type ExportDatasetName,
 } from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
-import { COUNT, FLAG, INSTANT, listOf, named, oneOf, record, TEXT } from "../../shared/json_schema.ts";
+import { COUNT, FLAG, ID, INSTANT, listOf, named, oneOf, record, TEXT } from "../../shared/json_schema.ts";
 import { describeQuery } from "../http/query.ts";
 import { dataAnswer, pathParameter } from "../openapi/answers.ts";
 import { ORG_SLUG } from "../openapi/parameters.ts";
 import { describe, describedAt, failsWith, type OtherPath } from "../openapi/types.ts";
-import { BUNDLE_QUERY, datasetQuery, EXAMPLE_AS_OF } from "./export_parameters.ts";
+import { BUNDLE_QUERY, DELETED_QUERY, datasetQuery, EXAMPLE_AS_OF } from "./export_parameters.ts";
 import { BUNDLE_ARCHIVE } from "./manifest_schema.ts";
 
 const TAG = "Export";
@@ -32,6 +32,7 @@ export const SHARE_USED_UP = ["RATE_LIMITED", { share: "user", limit: 2 }] as co
 
 export const FILE_HEADERS = {
   "X-Export-As-Of": { description: "The cutoff: rows created later are excluded", schema: INSTANT },
+  "X-Export-Next-Since": { description: "Pass it as `since` for the next increment", schema: INSTANT },
   "X-Export-Total-Rows": { description: "Exact number of rows in the file", schema: { type: "integer" } },
   "Content-Disposition": { description: "`attachment` with a file name", schema: TEXT },
 };
@@ -84,6 +85,34 @@ export const DATASET_DETAIL = describe({
     "Streams rows ordered by time, then id. Errors are returned as JSON before the first byte; a later failure closes " +
     `the connection. \`Accept-Encoding: gzip\` or \`zstd\` compresses the response. ${STREAM_RULES}`,
   ...describedAt(EXPORT_DATASET_NAMES.map(describeDataset)),
+  ...failsWith(...EXPORT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP),
+});
+
+const DELETED_ROW = record({
+  dataset: oneOf(EXPORT_DATASET_NAMES),
+  id: ID,
+  at: { ...INSTANT, description: "When it was deleted or hidden" },
+});
+
+export const DELETED_DETAIL = describe({
+  tags: [TAG],
+  operationId: "exportDeleted",
+  summary: "Export the ids of rows that left a project's export",
+  description:
+    "Rows that were deleted after `since`, or that the flags exclude since then. To keep a copy current, delete these rows, " +
+    "then insert or replace the rows of each dataset with the same `since` and `as_of`. Pass the flags of the copy. " +
+    `Ordered by dataset, time and id. ${STREAM_RULES}`,
+  parameters: [PROJECT, ORG_SLUG, ...describeQuery(DELETED_QUERY)],
+  responses: {
+    200: {
+      description: "The rows: one JSON object per line, or CSV with a header row",
+      headers: FILE_HEADERS,
+      content: {
+        "application/x-ndjson": { schema: named("DeletedRow", DELETED_ROW) },
+        "text/csv": { schema: TEXT },
+      },
+    },
+  },
   ...failsWith(...EXPORT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP),
 });
 

@@ -15,6 +15,7 @@ import {
 import { type Boss, enqueueJob } from "../../sql/queue.ts";
 import type { Caller } from "../http/caller.ts";
 import type { JobRequest } from "./job_body.ts";
+import { requireSince } from "./require_since.ts";
 import { requireWatermark } from "./require_watermark.ts";
 
 /** Time for the builder, which enforces the timeout itself, to report it. */
@@ -51,6 +52,7 @@ export async function queueExportJob(deps: JobDeps, given: NewJob): Promise<Queu
   if (active) return { job: active, isNew: false };
   // Not in the transaction: while that is open, nothing settles after its begin.
   const asOf = await requireWatermark(deps, given.job.asOf);
+  if (given.job.since !== null) await requireSince(deps, { since: given.job.since, asOf });
   return deps.sql.begin(async (tx) => {
     await lockOrg(tx, given.orgId);
     const first = await findActiveExportJob(tx, given.orgId);
@@ -73,8 +75,9 @@ async function requireBelowLimit(sql: Sql, orgId: string, limit: number): Promis
 /** Inserts job, queue entry and audit entry, all or none. */
 async function insertQueued(tx: Sql, deps: JobDeps, given: NewJob & { asOf: string }): Promise<ExportJobRow> {
   const { orgId, caller, asOf } = given;
-  const { format, visibility } = given.job;
-  const job = await insertExportJob(tx, { orgId, requestedBy: caller.userId, format, asOf, ...visibility });
+  const { format, since, visibility } = given.job;
+  const made = { orgId, requestedBy: caller.userId, format, asOf, since, ...visibility };
+  const job = await insertExportJob(tx, made);
   if (!job) throw new Error(`Cannot queue an export of "${orgId}": one is active although the lock is held`);
   await enqueueJob(tx, deps.boss, {
     id: job.id,
@@ -88,7 +91,7 @@ async function insertQueued(tx: Sql, deps: JobDeps, given: NewJob & { asOf: stri
     subjectType: "export_job",
     subjectId: job.id,
     orgId,
-    details: { format, asOf, ...visibility },
+    details: { format, asOf, ...(since === null ? {} : { since }), ...visibility },
   });
   return job;
 }

@@ -12,6 +12,7 @@ import type { Metrics } from "../monitoring/metrics.ts";
 import { bundleRoutes } from "./bundle.ts";
 import { datasetRoutes } from "./dataset.ts";
 import { datasetListRoutes } from "./dataset_list.ts";
+import { deletedRoutes } from "./deleted.ts";
 import { estimateRoutes } from "./estimate.ts";
 import { createExportMetrics } from "./export_metrics.ts";
 import { createExportSlots } from "./export_slots.ts";
@@ -46,6 +47,7 @@ export function exportRoutes(deps: {
     .use(datasetListRoutes())
     .use(bundleRoutes(exportDeps))
     .use(estimateRoutes(exportDeps))
+    .use(deletedRoutes(exportDeps))
     .use(datasetRoutes(exportDeps))
     .use(jobDownloadRoutes({ sql, log, metrics, slots, streamRules, store }))
     .use(jobRoutes({ config, sql, boss, log }));

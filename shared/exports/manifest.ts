@@ -17,14 +17,28 @@ export interface ManifestFile extends ContentDigest {
 
 const encoder = new TextEncoder();
 
-export interface BundleContents {
+/** What full exports and increments have in common. */
+interface Head {
   asOf: string;
+  /** Of an increment; null for a full export. */
+  since: string | null;
   format: ExportFormat;
-  project: { id: string; name: string };
   organization: { id: string; slug: string; name: string };
   visibility: ExportVisibility;
-  files: Partial<Record<ExportDatasetName, ManifestFile>>;
 }
+
+/** The files of a project. */
+interface ProjectContents {
+  project: { id: string; name: string };
+  files: Partial<Record<ExportDatasetName, ManifestFile>>;
+  /** Rows that left the export, of an increment. */
+  deleted: ManifestFile | null;
+}
+
+export interface BundleContents extends Head, ProjectContents {}
+
+/** Name of the entry with the rows that left the export, whatever the format of the others. */
+export const DELETED_ENTRY = "deleted.ndjson";
 
 /** Name of a dataset's entry in an archive. */
 export function entryName(dataset: ExportDatasetName, format: ExportFormat): string {
@@ -33,11 +47,13 @@ export function entryName(dataset: ExportDatasetName, format: ExportFormat): str
 
 /** The text of a bundle's manifest. Key order is fixed, so that the same bundle gives the same bytes. */
 export function bundleManifest(contents: BundleContents): string {
-  const { asOf, format, project, organization, visibility, files } = contents;
+  const { asOf, since, format, project, organization, visibility, files, deleted } = contents;
   const manifest = {
     schemaVersion: MANIFEST_SCHEMA_VERSION,
     kind: "project",
     asOf,
+    since,
+    nextSince: asOf,
     coherence: COHERENCE,
     format,
     project,
@@ -45,22 +61,17 @@ export function bundleManifest(contents: BundleContents): string {
     visibility,
     rowCounts: countRows(files),
     files,
+    ...(deleted && { deleted }),
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
 /** A project's part of an organization export. */
-export interface ManifestProject {
+export interface ManifestProject extends ProjectContents {
   directory: string;
-  project: { id: string; name: string };
-  files: BundleContents["files"];
 }
 
-export interface OrganizationContents {
-  asOf: string;
-  format: ExportFormat;
-  organization: { id: string; slug: string; name: string };
-  visibility: ExportVisibility;
+export interface OrganizationContents extends Head {
   projects: readonly ManifestProject[];
 }
 
@@ -68,11 +79,13 @@ export interface OrganizationContents {
 export async function* organizationManifest(
   contents: OrganizationContents,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const { asOf, format, organization, visibility, projects } = contents;
+  const { asOf, since, format, organization, visibility, projects } = contents;
   const head = {
     schemaVersion: MANIFEST_SCHEMA_VERSION,
     kind: "organization",
     asOf,
+    since,
+    nextSince: asOf,
     coherence: COHERENCE,
     format,
     organization,
@@ -80,12 +93,18 @@ export async function* organizationManifest(
   };
   yield encoder.encode(`${JSON.stringify(head).slice(0, -1)},\n"projects":[`);
   const totals = { projects: projects.length, rows: 0, bytes: 0 };
-  for (const [index, { directory, project, files }] of projects.entries()) {
+  for (const [index, { directory, project, files, deleted }] of projects.entries()) {
     for (const { rows, bytes } of Object.values(files)) {
       totals.rows += rows;
       totals.bytes += bytes;
     }
-    const part = JSON.stringify({ directory, project, rowCounts: countRows(files), files });
+    const part = JSON.stringify({
+      directory,
+      project,
+      rowCounts: countRows(files),
+      files,
+      ...(deleted && { deleted }),
+    });
     yield encoder.encode(`${index === 0 ? "" : ","}\n${part}`);
   }
   yield encoder.encode(`\n],\n"totals":${JSON.stringify(totals)}}\n`);

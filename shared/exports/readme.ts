@@ -51,6 +51,7 @@ CSV does not keep every value. To load the data into programs, export as NDJSON.
 
 interface Head {
   asOf: string;
+  since: string | null;
   format: ExportFormat;
   organization: { slug: string; name: string };
   visibility: ExportVisibility;
@@ -72,6 +73,7 @@ export function projectReadme(
     `Issue-tracker data of the project ${escapeMarkdown(bundle.project.name)}, ${describeHead(bundle)}`,
     `## Files\n\n| File | Rows | Contents |\n|---|---|---|\n${rows.join("\n")}`,
     OTHER_FILES,
+    ...describeIncrement(bundle),
     JOINS,
     OPEN[bundle.format],
   ].join("\n\n");
@@ -89,12 +91,29 @@ export function organizationReadme(contents: Head & { projects: number }): strin
     `Each project has a directory, named after the project and its id. \`manifest.json\` lists them. Deleted projects are excluded.`,
     `## Files of a project\n\n| File | Contents |\n|---|---|\n${rows.join("\n")}`,
     OTHER_FILES,
+    ...describeIncrement(contents),
     JOINS,
     OPEN[contents.format],
   ].join("\n\n");
 }
 
 const OTHER_FILES = `\`schema.json\` has the JSON Schema of a row of each dataset. \`manifest.json\` has the rows, bytes and SHA-256 of every file.`;
+
+/** How to apply an increment; nothing for a full export. */
+function describeIncrement({ since, asOf }: Head): string[] {
+  if (since === null) return [];
+  return [
+    `## How to apply this increment
+
+It has only rows that changed after ${since}. Apply it to a copy that is as of ${since}, increments in their order:
+
+1. Delete the rows that \`deleted.ndjson\` lists, by dataset and id. They were deleted, or are excluded now.
+2. Insert the rows of each file, or replace those with the same id.
+
+The copy is then as of ${asOf}, which is \`since\` of the next increment. If the export has projects, delete those that
+\`manifest.json\` no longer lists.`,
+  ];
+}
 
 function describeHead({ asOf, organization, visibility }: Head): string {
   const excluded = [

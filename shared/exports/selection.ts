@@ -18,6 +18,11 @@ export interface ExportSelection {
   visibility: ExportVisibility;
   /** Values by filter name; a row has to match one of the values of every filter that is given. */
   filters: Readonly<Record<string, readonly string[]>>;
+  /** Only rows that changed after it, docs/increments.md; all rows if it is null or missing. */
+  since?: string | null;
+  /** Only rows of a part of time, by the dataset's time column: from, inclusive, and to, exclusive. */
+  createdFrom?: string | null;
+  createdTo?: string | null;
 }
 
 /** What a flag that is left out stands for. */

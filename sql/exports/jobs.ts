@@ -12,6 +12,7 @@ export const EXPORT_JOB_COLUMNS = [
   "status",
   "format",
   "as_of",
+  "since",
   "include_deleted",
   "include_archived",
   "include_superseded",
@@ -52,6 +53,8 @@ export interface ExportJobRow extends ExportVisibility, ExportJobProgress {
   status: ExportJobStatus;
   format: ExportFormat;
   asOf: string;
+  /** Of an increment; null for a full export. */
+  since: string | null;
   /** 0 before the first build. */
   attempt: number;
   /** Key of the file in the artifact store. This and the other artifact fields are set when the job is ready. */
@@ -140,6 +143,7 @@ export interface NewExportJob extends ExportVisibility {
   requestedBy: string;
   format: ExportFormat;
   asOf: string;
+  since: string | null;
 }
 
 /**
@@ -149,12 +153,12 @@ export interface NewExportJob extends ExportVisibility {
 export async function insertExportJob(sql: Sql, job: NewExportJob): Promise<ExportJobRow | null> {
   const [row] = await sql<ExportJobRow[]>`
     insert into export_jobs (
-      number, org_id, requested_by, format, as_of,
+      number, org_id, requested_by, format, as_of, since,
       include_deleted, include_archived, include_superseded, include_resolved
     )
     values (
       (select coalesce(max(number), 0) + 1 from export_jobs where org_id = ${job.orgId}),
-      ${job.orgId}, ${job.requestedBy}, ${job.format}, ${job.asOf},
+      ${job.orgId}, ${job.requestedBy}, ${job.format}, ${job.asOf}, ${job.since},
       ${job.includeDeleted}, ${job.includeArchived}, ${job.includeSuperseded}, ${job.includeResolved}
     )
     on conflict (org_id) where status in ('queued', 'running') do nothing

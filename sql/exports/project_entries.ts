@@ -5,11 +5,12 @@ import {
   EXPORT_DATASETS,
   type ExportDatasetName,
 } from "../../shared/exports/datasets.ts";
-import { entryName, type ManifestFile } from "../../shared/exports/manifest.ts";
+import { DELETED_ENTRY, entryName, type ManifestFile } from "../../shared/exports/manifest.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { ZipEntry } from "../../shared/exports/zip_stream.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import type { CopyOptions, RowMeter } from "./copy_rows.ts";
+import { streamDeletedFile } from "./deleted_rows.ts";
 import { streamDatasetFile } from "./rows.ts";
 
 export interface ProjectEntriesOptions extends CopyOptions {
@@ -22,22 +23,40 @@ export interface ProjectEntriesOptions extends CopyOptions {
 
 export type ProjectFiles = Partial<Record<ExportDatasetName, ManifestFile>>;
 
-/** Yields the entries one after the other, and enters in `files` what the manifest tells of each that is done. */
+/** What the manifest says of the entries that have been read. */
+export interface ProjectContents {
+  files: ProjectFiles;
+  /** Of an increment. */
+  deleted: ManifestFile | null;
+}
+
+/** Yields the entries one after the other, and adds each that is done to `contents`. */
 export async function* projectEntries(
   snapshot: ExportSnapshot,
-  files: ProjectFiles,
+  contents: ProjectContents,
   options: ProjectEntriesOptions,
 ): AsyncGenerator<ZipEntry, void, void> {
-  const { format, meter, directory } = options;
+  const { format, meter, directory, selection } = options;
+  const pathOf = (name: string): string => (directory === undefined ? name : `${directory}/${name}`);
   for (const dataset of EXPORT_DATASET_NAMES) {
     const rowsBefore = meter.rows;
     const content = streamDatasetFile(snapshot, EXPORT_DATASETS[dataset], options);
     const name = entryName(dataset, format);
     yield {
-      name: directory === undefined ? name : `${directory}/${name}`,
+      name: pathOf(name),
       content: digestContent(content, (digest) => {
-        files[dataset] = { name, rows: meter.rows - rowsBefore, ...digest };
+        contents.files[dataset] = { name, rows: meter.rows - rowsBefore, ...digest };
       }),
     };
   }
+  if (!selection.since) return;
+  const deleted: RowMeter = { rows: 0 };
+  const increment = { ...selection, since: selection.since };
+  const content = streamDeletedFile(snapshot, { increment, format: "ndjson", meter: deleted });
+  yield {
+    name: pathOf(DELETED_ENTRY),
+    content: digestContent(content, (digest) => {
+      contents.deleted = { name: DELETED_ENTRY, rows: deleted.rows, ...digest };
+    }),
+  };
 }

@@ -91,8 +91,9 @@ export async function* streamDatasetFile(
 ): AsyncGenerator<Uint8Array, void, void> {
   const { selection, format, lanes } = options;
   if (format === "csv") yield csvHeader(dataset);
-  // With parents, every range would look all the hidden ones up anew.
-  const twin = dataset.parents.length === 0 ? ((await lanes?.openTwin(snapshot)) ?? null) : null;
+  // With parents, every range would look all the hidden ones up anew. Increments have no ranges.
+  const isRanged = dataset.parents.length === 0 && !selection.since;
+  const twin = isRanged ? ((await lanes?.openTwin(snapshot)) ?? null) : null;
   if (twin === null) {
     yield* copyRows(snapshot, rowsQuery(dataset, selection, format), options);
     return;

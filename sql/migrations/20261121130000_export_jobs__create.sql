@@ -9,6 +9,8 @@ create table export_jobs (
   status text not null default 'queued',
   format text not null,
   as_of timestamptz(3) not null,
+  -- of an increment (docs/increments.md); null for a full export
+  since timestamptz(3),
   include_deleted boolean not null,
   include_archived boolean not null,
   include_superseded boolean not null,

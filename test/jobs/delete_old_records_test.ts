@@ -151,6 +151,18 @@ test("old export jobs are deleted if they have no file, but never the latest of 
   expect(rows.map(({ number }) => number)).toEqual([3, 4, 5]);
 });
 
+test("the log of tracker rows is kept for as long as increments may read it", async () => {
+  await using app = await openTestApp();
+  await app.db.owner`
+    insert into tracker_changes (project_id, dataset, at, kind, id)
+    select gen_random_uuid(), 'issues', now() - make_interval(days => age), 'deletion', gen_random_uuid()
+    from unnest(array[89, 90, 92, 200]) as age, generate_series(1, 700)`;
+  await deleteOldRecords(app.deps, NEVER);
+  const ages = await app.db.sql<{ days: number }[]>`
+    select distinct extract(day from now() - at)::int as days from tracker_changes order by 1`;
+  expect(ages.map(({ days }) => days)).toEqual([89, 90]);
+});
+
 test("many sessions are deleted in batches through an index, by several sweeps at once", async () => {
   await using app = await openTestApp();
   const { id: userId } = await app.make.user();

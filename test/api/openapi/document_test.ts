@@ -197,8 +197,9 @@ test("every dataset is an operation with its own flags, filters and rows", async
     const { flags, filters } = EXPORT_DATASETS[dataset];
     const found = operations.find(({ path }) => path === `/api/v1/export/projects/{project}/${dataset}`);
     const parameters = found?.operation.parameters?.map(({ name }) => name);
+    const common = ["project", "X-Org-Slug", "format", "as_of", "since", "created_from", "created_to"];
     const own = [...flags, ...filters.map(({ name }) => name)];
-    expect([dataset, parameters]).toEqual([dataset, ["project", "X-Org-Slug", "format", "as_of", ...own]]);
+    expect([dataset, parameters]).toEqual([dataset, [...common, ...own]]);
     const rows = found?.operation.responses?.["200"]?.content?.["application/x-ndjson"]?.schema;
     expect(rows).toEqual({ $ref: `#/components/schemas/${dataset}` });
   }

@@ -54,6 +54,8 @@ export async function writeProjectBundle(
     const organization = { id: crypto.randomUUID(), slug: "elsewhere", name: "Elsewhere" };
     const contents = {
       asOf,
+      since: null,
+      deleted: null,
       format: "ndjson" as const,
       project,
       organization,

@@ -53,6 +53,7 @@ const AUTH = [
 
 const PROJECT = "/export/projects/:project";
 const JOBS = "/export/jobs";
+const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString();
 
 const EXPORTS = [
   row("GET /export/datasets", "everyone", 200),
@@ -65,6 +66,11 @@ const EXPORTS = [
   }),
   row(`GET ${PROJECT}/bundle`, "bundleExporters", 200, { of: projectId, audit: "export.bundle" }),
   row(`GET ${PROJECT}/estimate`, "bundleExporters", 200, { of: projectId }),
+  row(`GET ${PROJECT}/deleted`, "datasetExporters", 200, {
+    of: projectId,
+    query: `?since=${YESTERDAY}`,
+    audit: "export.dataset",
+  }),
   row(`POST ${JOBS}`, "jobQueuers", 201, { of: noActiveJob, inOrg: true, audit: "export_job.queue" }),
   row(`GET ${JOBS}`, "jobListers", 200, { inOrg: true }),
   row(`GET ${JOBS}/:job_id`, "jobReaders", 200, { of: readyJobId }),

@@ -1,6 +1,7 @@
 /** The triggers that log changes of tracker rows, for increments (docs/increments.md). */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
+import { ISSUE_STATUSES, RESOLVED_ISSUE_STATUSES } from "../../../../shared/vocabulary.ts";
 import type { Sql } from "../../../../sql/connection/pool.ts";
 import { makeExportProject } from "../../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
@@ -97,7 +98,15 @@ test("what decides whether children are exported is logged, and other changes ar
     ["runs", run, { archivedAt: "2026-01-11T00:00:00Z" }, true],
     ["runs", run, { archiveReason: "old" }, false],
   ] as const;
-  for (const [table, id, columns, isLogged] of changes) {
+  const statuses = ISSUE_STATUSES.filter((status) => status !== "open").flatMap((status) => {
+    const isResolved = (RESOLVED_ISSUE_STATUSES as readonly string[]).includes(status);
+    return [
+      ["issues", issue, { status }, isResolved] as const,
+      ["issues", issue, { status: "open" }, isResolved] as const,
+    ];
+  });
+  const reopened = ["issues", issue, { status: "open" }, true] as const;
+  for (const [table, id, columns, isLogged] of [...changes, reopened, ...statuses]) {
     await app.db.sql.begin(async (tx) => {
       await tx`update ${tx(table)} set ${tx(columns)} where id = ${id}`;
       const kinds = (await listEntries(tx)).map(({ kind }) => kind);

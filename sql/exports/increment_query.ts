@@ -1,0 +1,199 @@
+/**
+ * The SQL text of an increment: the rows whose last change lies after `since` and not after `asOf`, and those that left the
+ * export meanwhile (docs/increments.md).
+ */
+import {
+  EXPORT_DATASET_NAMES,
+  EXPORT_DATASETS,
+  type ExportDataset,
+  type ExportDatasetName,
+} from "../../shared/exports/datasets.ts";
+import type { ExportSelection } from "../../shared/exports/selection.ts";
+import type { ExportFormat, TrackerChangeKind } from "../../shared/vocabulary.ts";
+import { isoText } from "../iso_text.ts";
+import {
+  all,
+  filterConditions,
+  hiddenParent,
+  literal,
+  ownVisibility,
+  parentKey,
+  sliceConditions,
+  tableOf,
+} from "./row_conditions.ts";
+import { rowLine } from "./row_line.ts";
+
+/** A selection of what changed. */
+export type Increment = ExportSelection & { since: string };
+
+/** Counts the rows, but never more than `limit` of them. */
+export function changedCountQuery(dataset: ExportDataset, increment: Increment, limit: number): string {
+  return `select count(*) from (${changedKeys(dataset, increment)}
+    limit ${limit}) as counted`;
+}
+
+/**
+ * One row a line, as text that is ready to be sent. Keys are sorted, not lines: they fit in memory. `offset 0` keeps the
+ * planner from joining before.
+ */
+export function changedRowsQuery(dataset: ExportDataset, increment: Increment, format: ExportFormat): string {
+  const { line, source } = rowLine(dataset, format);
+  return `select ${line}
+  from (${changedKeys(dataset, increment)}
+    order by time, id
+    offset 0) as k
+  join ${tableOf(dataset, increment)} as r on r.project_id = ${literal(increment.projectId)} and r.id = k.id ${source}
+  order by k.time, k.id`;
+}
+
+/** Counts the rows of `deletedQuery`, but never more than `limit` of them. */
+export function deletedCountQuery(increment: Increment, limit: number): string {
+  return `select count(*) from (${deletedRows(increment)}
+    limit ${limit}) as counted`;
+}
+
+/** One row a line: dataset, id and time of each row that left the export. By dataset, time and id. */
+export function deletedQuery(increment: Increment, format: ExportFormat): string {
+  const columns = `d.dataset, d.id, ${isoText("d.at")} as at`;
+  const [line, source] =
+    format === "csv"
+      ? [columns, ""]
+      : ["row_to_json(line)", `cross join lateral (select ${columns}) as line`];
+  return `select ${line}
+  from (${deletedRows(increment)}) as d ${source}
+  order by d.position, d.at, d.id`;
+}
+
+/** Time and id of the rows of an increment. */
+function changedKeys(dataset: ExportDataset, increment: Increment): string {
+  const visible = [
+    ...ownVisibility(dataset, increment),
+    ...dataset.parents.map((parent) => `not (${hiddenParent(parent, increment, parent)})`),
+  ];
+  const inserted = `select r.id, r.${dataset.timeColumn} as at
+      from ${tableOf(dataset, increment)} as r
+      where ${all([`r.project_id = ${literal(increment.projectId)}`, isBetween(`r.${dataset.timeColumn}`, increment)])}`;
+  return `select r.${dataset.timeColumn} as time, r.id
+    ${fromChanged(dataset, increment, [inserted, ...changesOfOlderRows(dataset, increment)])}
+    where ${all([
+      ...isLastChange(dataset, increment),
+      ...visible,
+      ...filterConditions(dataset, increment),
+      ...sliceConditions(dataset, increment),
+    ])}`;
+}
+
+function isBetween(time: string, { since, asOf }: Increment): string {
+  return `${time} > ${literal(since)} and ${time} <= ${literal(asOf)}`;
+}
+
+/** Entries of the log, as `c`. */
+function logged({ projectId }: Increment, dataset: ExportDatasetName, kind: TrackerChangeKind): string {
+  return `c.project_id = ${literal(projectId)} and c.dataset = ${literal(dataset)} and c.kind = ${literal(kind)}`;
+}
+
+/** Ids and times of changes of rows that were there before, and of what decides whether they are shown. */
+function changesOfOlderRows(dataset: ExportDataset, increment: Increment): string[] {
+  const project = literal(increment.projectId);
+  const own = `select c.id, c.at
+      from tracker_changes as c
+      where ${logged(increment, dataset.name, "row")} and ${isBetween("c.at", increment)}`;
+  const parents = dataset.parents.map(
+    (parent) => `select r.id, p.at
+      from (
+        select c.id, c.at
+        from tracker_changes as c
+        where ${logged(increment, parent, "visibility")} and ${isBetween("c.at", increment)}
+        union
+        -- a child may be older than its parent, by the start of its transaction
+        select p.id, p.created_at
+        from ${tableOf(EXPORT_DATASETS[parent], increment)} as p
+        where p.project_id = ${project} and ${isBetween("p.created_at", increment)}
+      ) as p
+      join ${tableOf(dataset, increment)} as r on r.project_id = ${project} and r.${parentKey(parent)} = p.id
+      where r.${dataset.timeColumn} <= ${literal(increment.since)}`,
+  );
+  return [own, ...parents];
+}
+
+/** The changed rows `r`, each once with the last of its changes `k.at`, and their parents. */
+function fromChanged(dataset: ExportDataset, increment: Increment, changes: readonly string[]): string {
+  const project = literal(increment.projectId);
+  const parents = dataset.parents.map(
+    (parent) => `join ${tableOf(EXPORT_DATASETS[parent], increment)} as ${parent}
+      on ${parent}.project_id = ${project} and ${parent}.id = r.${parentKey(parent)}`,
+  );
+  return `from (
+      select id, max(at) as at
+      from (${changes.join("\n      union all\n      ")}) as changes
+      group by id
+    ) as k
+    join ${tableOf(dataset, increment)} as r on r.project_id = ${project} and r.id = k.id
+    ${parents.join("\n    ")}`;
+}
+
+/** Rows that changed again after the cutoff come with the next increment. */
+function isLastChange(dataset: ExportDataset, increment: Increment): string[] {
+  const later = (name: ExportDatasetName, kind: TrackerChangeKind): string => `(
+      select c.id
+      from tracker_changes as c
+      where ${logged(increment, name, kind)} and c.at > ${literal(increment.asOf)}
+    )`;
+  return [
+    `r.${dataset.timeColumn} <= ${literal(increment.asOf)}`,
+    `r.id not in ${later(dataset.name, "row")}`,
+    ...dataset.parents.map((parent) => `r.${parentKey(parent)} not in ${later(parent, "visibility")}`),
+  ];
+}
+
+function deletedRows(increment: Increment): string {
+  const parts = EXPORT_DATASET_NAMES.map((name, position) => {
+    const dataset = EXPORT_DATASETS[name];
+    const gone = [deletions(dataset, increment), ...hiddenRows(dataset, increment)];
+    return `select ${position} as position, ${literal(name)} as dataset, id, max(at) as at
+    from (${gone.join("\n    union all\n    ")}) as gone
+    group by id`;
+  });
+  return parts.join("\n  union all\n  ");
+}
+
+/**
+ * Rows that were deleted. One that was inserted again is skipped if its insertion came with an earlier increment: the
+ * transaction that deleted it may have begun after the one that inserted it again.
+ */
+function deletions(dataset: ExportDataset, increment: Increment): string {
+  const since = literal(increment.since);
+  return `select d.id, d.at
+    from (
+      select c.id, c.at
+      from tracker_changes as c
+      where ${logged(increment, dataset.name, "deletion")} and ${isBetween("c.at", increment)}
+    ) as d
+    left join ${tableOf(dataset, increment)} as r
+      on r.project_id = ${literal(increment.projectId)} and r.id = d.id and r.${dataset.timeColumn} <= ${since}
+    where r.id is null
+      or r.id in (
+        select c.id
+        from tracker_changes as c
+        where ${logged(increment, dataset.name, "row")} and c.at > ${since}
+      )`;
+}
+
+/** Rows that earlier exports may have, and that are hidden by a change of theirs or of a parent. */
+function hiddenRows(dataset: ExportDataset, increment: Increment): string[] {
+  const visible = ownVisibility(dataset, increment);
+  const hidden = [
+    ...(visible.length > 0 ? [`not (${all(visible)})`] : []),
+    ...dataset.parents.map((parent) => hiddenParent(parent, increment, parent)),
+  ];
+  if (hidden.length === 0) return [];
+  return [
+    `select r.id, k.at
+    ${fromChanged(dataset, increment, changesOfOlderRows(dataset, increment))}
+    where ${all([
+      `r.${dataset.timeColumn} <= ${literal(increment.since)}`,
+      ...isLastChange(dataset, increment),
+      `(${hidden.join(" or ")})`,
+    ])}`,
+  ];
+}

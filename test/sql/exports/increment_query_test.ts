@@ -1,0 +1,275 @@
+/** Increments: a copy that is kept up by them has what a full export has. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ReservedSql } from "postgres";
+import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
+import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../shared/exports/selection.ts";
+import type { ExportFormat } from "../../../shared/vocabulary.ts";
+import { openPool } from "../../../sql/connection/pool.ts";
+import { type ExportSnapshot, openExportSnapshot } from "../../../sql/connection/snapshot.ts";
+import { countDeletedRows, streamDeletedFile } from "../../../sql/exports/deleted_rows.ts";
+import { countDatasetRows, streamDatasetFile } from "../../../sql/exports/rows.ts";
+import { settleWatermark } from "../../../sql/exports/settled_watermark.ts";
+import { OWN_TRACKER_SCHEMA } from "../../../sql/tracker/tracker_tables.ts";
+import { HistoryWriters, history } from "../../helpers/exports/tracker_history.ts";
+import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
+import { createFactory } from "../../helpers/postgres/factory.ts";
+
+/** One copy for each of them; formats in turn. */
+const FLAG_SETS = [
+  {},
+  { include_resolved: false },
+  { include_deleted: true, include_archived: true, include_superseded: true },
+  { include_archived: true, include_resolved: false },
+] as const;
+const COPIES = FLAG_SETS.map((flags, index) => ({
+  visibility: toVisibility(flags),
+  format: (index < 2 ? "ndjson" : "csv") as ExportFormat,
+}));
+
+const HERE = { trackerSchema: OWN_TRACKER_SCHEMA };
+
+/** Lines by dataset and id. */
+type Lines = Map<string, string>;
+
+interface Copy {
+  visibility: ExportSelection["visibility"];
+  format: ExportFormat;
+  asOf: string | null;
+  lines: Lines;
+}
+
+async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of chunks) text += decoder.decode(chunk, { stream: true });
+  return text;
+}
+
+/** The rows' lines, without a header. */
+async function linesOf(chunks: AsyncIterable<Uint8Array>, format: ExportFormat): Promise<string[]> {
+  const lines = (await textOf(chunks)).split(format === "csv" ? "\r\n" : "\n").slice(0, -1);
+  return format === "csv" ? lines.slice(1) : lines;
+}
+
+function idOf(line: string, format: ExportFormat): string {
+  return format === "csv" ? (line.split(",")[0] ?? "") : JSON.parse(line).id;
+}
+
+async function readRows(
+  snapshot: ExportSnapshot,
+  selection: ExportSelection,
+  format: ExportFormat,
+): Promise<Lines> {
+  const found: Lines = new Map();
+  for (const name of EXPORT_DATASET_NAMES) {
+    const dataset = EXPORT_DATASETS[name];
+    const counted = await snapshot.run((tx) => countDatasetRows(tx, dataset, { selection, limit: 10_000 }));
+    const lines = await linesOf(streamDatasetFile(snapshot, dataset, { selection, format }), format);
+    expect(counted).toBe(lines.length);
+    for (const line of lines) found.set(`${name} ${idOf(line, format)}`, line);
+  }
+  return found;
+}
+
+/** Keeps the copy up, and returns what a full export has and the copy has not, or the other way round. */
+async function follow(
+  snapshot: ExportSnapshot,
+  copy: Copy,
+  to: { projectId: string; asOf: string },
+): Promise<string[]> {
+  const { format, visibility } = copy;
+  const selection: ExportSelection = { ...HERE, ...to, visibility, filters: NO_FILTERS };
+  const full = await readRows(snapshot, selection, format);
+  if (copy.asOf === null) {
+    copy.lines = new Map(full);
+  } else {
+    const increment = { ...selection, since: copy.asOf };
+    const deleted = await linesOf(streamDeletedFile(snapshot, { increment, format: "ndjson" }), "ndjson");
+    expect(await snapshot.run((tx) => countDeletedRows(tx, { increment, limit: 10_000 }))).toBe(
+      deleted.length,
+    );
+    for (const line of deleted) {
+      const { dataset, id, at } = JSON.parse(line);
+      expect(at > increment.since && at <= to.asOf).toBe(true);
+      copy.lines.delete(`${dataset} ${id}`);
+    }
+    for (const [key, line] of await readRows(snapshot, increment, format)) copy.lines.set(key, line);
+  }
+  copy.asOf = to.asOf;
+  const keys = new Set([...full.keys(), ...copy.lines.keys()]);
+  return [...keys].filter((key) => full.get(key) !== copy.lines.get(key));
+}
+
+async function takeStep(
+  db: TestDatabase,
+  copies: Copy[],
+  projectId: string,
+): Promise<{ asOf: string; different: string[] }> {
+  const settled = await settleWatermark(db.sql);
+  if (!settled.ok) throw new Error("Cannot settle a watermark");
+  const { asOf } = settled;
+  const snapshot = await openExportSnapshot(db.sql, {
+    control: db.sql,
+    signal: new AbortController().signal,
+  });
+  try {
+    const different: string[] = [];
+    for (const copy of copies) different.push(...(await follow(snapshot, copy, { projectId, asOf })));
+    return { asOf, different };
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** Ids of rows of which an export as of then need not have the latest state: with the children of what changed. */
+async function listChangedSince(
+  db: TestDatabase,
+  writers: HistoryWriters,
+  asOf: string,
+): Promise<Set<string>> {
+  const ids = writers.touched.filter(({ startedAt }) => startedAt > asOf).map(({ id }) => id);
+  const children = await db.sql<{ id: string }[]>`
+    select id from issue_notes where issue_id = any (${ids}::uuid[])
+    union all select id from status_history where issue_id = any (${ids}::uuid[])
+    union all select id from occurrences where issue_id = any (${ids}::uuid[]) or run_id = any (${ids}::uuid[])
+    union all select id from agent_snapshots where run_id = any (${ids}::uuid[])
+    union all select id from analysis_summaries where run_id = any (${ids}::uuid[])
+    union all select id from analysis_records where run_id = any (${ids}::uuid[])`;
+  return new Set([...ids, ...children.map(({ id }) => id)]);
+}
+
+test("a copy kept up by increments has what a full export has, whatever overlapping transactions write", async () => {
+  await using db = await openTestDatabase();
+  const make = createFactory(db.sql);
+  const person = await make.person();
+  let exports = 0;
+  const property = fc.asyncProperty(history(50), fc.boolean(), async (acts, isOdd) => {
+    const project = await make.project({ orgId: person.org.id, ownerId: person.user.id });
+    const writers = new HistoryWriters(db.url, project.id);
+    await writers.seed();
+    const kept = COPIES.filter((_, index) => index % 2 === Number(isOdd));
+    const copies: Copy[] = kept.map((copy) => ({ ...copy, asOf: null, lines: new Map() }));
+    const compare = async (): Promise<void> => {
+      exports += 1;
+      const { asOf, different } = await takeStep(db, copies, project.id);
+      const allowed = writers.isIdle ? new Set() : await listChangedSince(db, writers, asOf);
+      expect(different.filter((key) => !allowed.has(key.split(" ")[1] ?? ""))).toEqual([]);
+    };
+    try {
+      for (const act of acts) {
+        if (act.kind === "export") await compare();
+        else await writers.act(act);
+      }
+      await writers.commitAll();
+      await compare();
+    } finally {
+      await writers.close();
+    }
+  });
+  await fc.assert(property, { numRuns: 40, interruptAfterTimeLimit: 20_000, endOnFailure: true });
+  expect(exports).toBeGreaterThan(10);
+}, 60_000);
+
+/** Transactions that have begun one after the other, and their project. */
+async function beginInOrder(db: TestDatabase, count: number) {
+  const make = createFactory(db.sql);
+  const person = await make.person();
+  const project = await make.project({ orgId: person.org.id, ownerId: person.user.id });
+  const pool = openPool(db.url, { applicationName: "tracker", max: count });
+  const made = await make.issue({ projectId: project.id });
+  const note = await make.note({ projectId: project.id, issueId: made.id });
+  const copy: Copy = { visibility: toVisibility({}), format: "ndjson", asOf: null, lines: new Map() };
+  const follow = () => takeStep(db, [copy], project.id);
+  await follow();
+  const transactions: ReservedSql[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const transaction = await pool.reserve();
+    await transaction`begin`;
+    await transaction`select now()`;
+    // The next one begins in another millisecond.
+    await db.sql`select pg_sleep(0.005)`;
+    transactions.push(transaction);
+  }
+  const close = async (): Promise<void> => {
+    for (const transaction of transactions) transaction.release();
+    await pool.end();
+  };
+  return { make, project, issueId: made.id, noteId: note.id, copy, follow, transactions, close };
+}
+
+test("a row is kept that a later transaction deleted before an earlier one inserted it again", async () => {
+  await using db = await openTestDatabase();
+  const { project, issueId, noteId, copy, follow, transactions, close } = await beginInOrder(db, 3);
+  const [first, open, last] = transactions as [ReservedSql, ReservedSql, ReservedSql];
+  await last`delete from issue_notes where id = ${noteId}`;
+  await last`commit`;
+  const again = { projectId: project.id, id: noteId, issueId, content: "again", noteType: "context" };
+  await first`insert into issue_notes ${first(again)}`;
+  await first`commit`;
+  // Between the starts of the two.
+  const between = await follow();
+  expect(between.different).toEqual([]);
+  await open`commit`;
+  expect((await follow()).different).toEqual([]);
+  expect(copy.lines.get(`issue-notes ${noteId}`)).toContain('"again"');
+  await close();
+});
+
+test("a row comes with its parent if its transaction began before that of the parent", async () => {
+  await using db = await openTestDatabase();
+  const { project, copy, follow, transactions, close } = await beginInOrder(db, 3);
+  const [first, open, last] = transactions as [ReservedSql, ReservedSql, ReservedSql];
+  const run = crypto.randomUUID();
+  await last`insert into runs ${last({ projectId: project.id, id: run, runNumber: 1, workflowType: "review", timestamp: "2026-01-01T00:00:00Z" })}`;
+  await last`commit`;
+  const [snapshot] = await first<{ id: string }[]>`
+    insert into agent_snapshots ${first({ projectId: project.id, runId: run, name: "reviewer", decision: "PASS" })} returning id`;
+  await first`commit`;
+  await follow();
+  expect(copy.lines.has(`agent-snapshots ${snapshot?.id}`)).toBe(false);
+  await open`commit`;
+  expect((await follow()).different).toEqual([]);
+  expect(copy.lines.has(`agent-snapshots ${snapshot?.id}`)).toBe(true);
+  await close();
+});
+
+test("a row that changed again after the cutoff comes with the next increment, alone", async () => {
+  await using db = await openTestDatabase();
+  const { project, issueId, noteId, transactions, close } = await beginInOrder(db, 2);
+  const [first, open] = transactions as [ReservedSql, ReservedSql];
+  const { asOf: since } = await followTo(db, project.id, null);
+  await first`update issues set title = 'first' where id = ${issueId}`;
+  await first`commit`;
+  const { asOf, titles } = await followTo(db, project.id, since);
+  expect(titles).toEqual(["first"]);
+  const changed = db.sql`update issues set title = 'second' where id = ${issueId}`;
+  await changed;
+  expect((await followTo(db, project.id, since, asOf)).titles).toEqual([]);
+  await open`commit`;
+  expect((await followTo(db, project.id, asOf)).titles).toEqual(["second"]);
+  // Neither did the note change, nor whether it is exported.
+  expect((await followTo(db, project.id, asOf)).notes).toEqual([]);
+  expect(noteId).toBeString();
+  await close();
+});
+
+/** What an increment has of issues and notes. */
+async function followTo(db: TestDatabase, projectId: string, since: string | null, to?: string) {
+  const settled = await settleWatermark(db.sql, to === undefined ? {} : { asOf: to });
+  if (!settled.ok) throw new Error("Cannot settle a watermark");
+  const { asOf } = settled;
+  const snapshot = await openExportSnapshot(db.sql, {
+    control: db.sql,
+    signal: new AbortController().signal,
+  });
+  const selection = { ...HERE, projectId, asOf, since, visibility: toVisibility({}), filters: NO_FILTERS };
+  const read = async (name: "issues" | "issue-notes") => {
+    const lines = streamDatasetFile(snapshot, EXPORT_DATASETS[name], { selection, format: "ndjson" });
+    return (await linesOf(lines, "ndjson")).map((line) => JSON.parse(line));
+  };
+  const issues = await read("issues");
+  const notes = await read("issue-notes");
+  await snapshot.close();
+  return { asOf, titles: issues.map(({ title }) => title), notes };
+}
