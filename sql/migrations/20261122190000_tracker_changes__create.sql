@@ -44,22 +44,43 @@ begin
 end
 $$;
 
--- Row triggers for what is rare: tg_argv has the dataset and the kinds of entries.
-create function log_tracker_row() returns trigger
+-- Row triggers, for what is rare. tg_argv has the dataset, and whether an entry for children is needed too.
+create function log_tracker_import() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp
 as $$
-declare
-  kind text;
 begin
-  foreach kind in array tg_argv[1:] loop
+  if tg_argv[1] = 'parent' then
     insert into tracker_changes (project_id, dataset, at, kind, id)
-    values (
-      case kind when 'deletion' then old.project_id else new.project_id end,
-      tg_argv[0], now(), kind,
-      case kind when 'deletion' then old.id else new.id end
-    );
-  end loop;
+    values
+      (new.project_id, tg_argv[0], now(), 'row', new.id),
+      (new.project_id, tg_argv[0], now(), 'visibility', new.id);
+  else
+    insert into tracker_changes (project_id, dataset, at, kind, id)
+    values (new.project_id, tg_argv[0], now(), 'row', new.id);
+  end if;
+  return null;
+end
+$$;
+
+create function log_tracker_visibility() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  insert into tracker_changes (project_id, dataset, at, kind, id)
+  values (new.project_id, tg_argv[0], now(), 'visibility', new.id);
+  return null;
+end
+$$;
+
+create function log_tracker_key() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  insert into tracker_changes (project_id, dataset, at, kind, id)
+  values (old.project_id, tg_argv[0], now(), 'deletion', old.id);
   return null;
 end
 $$;
@@ -76,11 +97,12 @@ end
 $$;
 
 -- A trigger on another table would forge entries.
-revoke execute on function log_tracker_updates(), log_tracker_deletions(), log_tracker_row() from public;
+revoke execute on function log_tracker_updates(), log_tracker_deletions(), log_tracker_import(),
+  log_tracker_visibility(), log_tracker_key() from public;
 
 create trigger runs_log_insert_trigger after insert on runs for each row
 when (new.created_at <> now()::timestamptz(3))
-execute function log_tracker_row('runs', 'row', 'visibility');
+execute function log_tracker_import('runs', 'parent');
 create trigger runs_log_update_trigger after update on runs referencing new table as changed_rows for each statement
 execute function log_tracker_updates('runs');
 create trigger runs_log_delete_trigger after delete on runs referencing old table as deleted_rows for each statement
@@ -88,7 +110,7 @@ execute function log_tracker_deletions('runs');
 -- Copies have the row under its old key, or at its old place.
 create trigger runs_log_key_trigger after update on runs for each row
 when (new.id <> old.id or new.project_id <> old.project_id or new.created_at <> old.created_at)
-execute function log_tracker_row('runs', 'deletion');
+execute function log_tracker_key('runs');
 create trigger runs_log_truncate_trigger before truncate on runs for each statement
 when (current_setting('ulr.backfill', true) is distinct from 'on')
 execute function reject_truncate();
@@ -97,11 +119,11 @@ when (
   (new.archived_at is null) <> (old.archived_at is null)
   or new.created_at <> old.created_at
 )
-execute function log_tracker_row('runs', 'visibility');
+execute function log_tracker_visibility('runs');
 
 create trigger agent_snapshots_log_insert_trigger after insert on agent_snapshots for each row
 when (new.created_at <> now()::timestamptz(3))
-execute function log_tracker_row('agent-snapshots', 'row');
+execute function log_tracker_import('agent-snapshots', 'child');
 create trigger agent_snapshots_log_update_trigger after update on agent_snapshots referencing new table as changed_rows for each statement
 execute function log_tracker_updates('agent-snapshots');
 create trigger agent_snapshots_log_delete_trigger after delete on agent_snapshots referencing old table as deleted_rows for each statement
@@ -109,14 +131,14 @@ execute function log_tracker_deletions('agent-snapshots');
 -- Copies have the row under its old key, or at its old place.
 create trigger agent_snapshots_log_key_trigger after update on agent_snapshots for each row
 when (new.id <> old.id or new.project_id <> old.project_id or new.created_at <> old.created_at)
-execute function log_tracker_row('agent-snapshots', 'deletion');
+execute function log_tracker_key('agent-snapshots');
 create trigger agent_snapshots_log_truncate_trigger before truncate on agent_snapshots for each statement
 when (current_setting('ulr.backfill', true) is distinct from 'on')
 execute function reject_truncate();
 
 create trigger issues_log_insert_trigger after insert on issues for each row
 when (new.created_at <> now()::timestamptz(3))
-execute function log_tracker_row('issues', 'row', 'visibility');
+execute function log_tracker_import('issues', 'parent');
 create trigger issues_log_update_trigger after update on issues referencing new table as changed_rows for each statement
 execute function log_tracker_updates('issues');
 create trigger issues_log_delete_trigger after delete on issues referencing old table as deleted_rows for each statement
@@ -124,7 +146,7 @@ execute function log_tracker_deletions('issues');
 -- Copies have the row under its old key, or at its old place.
 create trigger issues_log_key_trigger after update on issues for each row
 when (new.id <> old.id or new.project_id <> old.project_id or new.created_at <> old.created_at)
-execute function log_tracker_row('issues', 'deletion');
+execute function log_tracker_key('issues');
 create trigger issues_log_truncate_trigger before truncate on issues for each statement
 when (current_setting('ulr.backfill', true) is distinct from 'on')
 execute function reject_truncate();
@@ -134,11 +156,11 @@ when (
   or (new.status in ('completed', 'wontfix', 'false-positive')) <> (old.status in ('completed', 'wontfix', 'false-positive'))
   or new.created_at <> old.created_at
 )
-execute function log_tracker_row('issues', 'visibility');
+execute function log_tracker_visibility('issues');
 
 create trigger occurrences_log_insert_trigger after insert on occurrences for each row
 when (new.created_at <> now()::timestamptz(3))
-execute function log_tracker_row('occurrences', 'row');
+execute function log_tracker_import('occurrences', 'child');
 create trigger occurrences_log_update_trigger after update on occurrences referencing new table as changed_rows for each statement
 execute function log_tracker_updates('occurrences');
 create trigger occurrences_log_delete_trigger after delete on occurrences referencing old table as deleted_rows for each statement
@@ -146,14 +168,14 @@ execute function log_tracker_deletions('occurrences');
 -- Copies have the row under its old key, or at its old place.
 create trigger occurrences_log_key_trigger after update on occurrences for each row
 when (new.id <> old.id or new.project_id <> old.project_id or new.created_at <> old.created_at)
-execute function log_tracker_row('occurrences', 'deletion');
+execute function log_tracker_key('occurrences');
 create trigger occurrences_log_truncate_trigger before truncate on occurrences for each statement
 when (current_setting('ulr.backfill', true) is distinct from 'on')
 execute function reject_truncate();
 
 create trigger issue_notes_log_insert_trigger after insert on issue_notes for each row
 when (new.created_at <> now()::timestamptz(3))
-execute function log_tracker_row('issue-notes', 'row');
+execute function log_tracker_import('issue-notes', 'child');
 create trigger issue_notes_log_update_trigger after update on issue_notes referencing new table as changed_rows for each statement
 execute function log_tracker_updates('issue-notes');
 create trigger issue_notes_log_delete_trigger after delete on issue_notes referencing old table as deleted_rows for each statement
@@ -161,14 +183,14 @@ execute function log_tracker_deletions('issue-notes');
 -- Copies have the row under its old key, or at its old place.
 create trigger issue_notes_log_key_trigger after update on issue_notes for each row
 when (new.id <> old.id or new.project_id <> old.project_id or new.created_at <> old.created_at)
-execute function log_tracker_row('issue-notes', 'deletion');
+execute function log_tracker_key('issue-notes');
 create trigger issue_notes_log_truncate_trigger before truncate on issue_notes for each statement
 when (current_setting('ulr.backfill', true) is distinct from 'on')
 execute function reject_truncate();
 
 create trigger status_history_log_insert_trigger after insert on status_history for each row
 when (new.changed_at <> now()::timestamptz(3))
-execute function log_tracker_row('status-history', 'row');
+execute function log_tracker_import('status-history', 'child');
 create trigger status_history_log_update_trigger after update on status_history referencing new table as changed_rows for each statement
 execute function log_tracker_updates('status-history');
 create trigger status_history_log_delete_trigger after delete on status_history referencing old table as deleted_rows for each statement
@@ -176,14 +198,14 @@ execute function log_tracker_deletions('status-history');
 -- Copies have the row under its old key, or at its old place.
 create trigger status_history_log_key_trigger after update on status_history for each row
 when (new.id <> old.id or new.project_id <> old.project_id or new.changed_at <> old.changed_at)
-execute function log_tracker_row('status-history', 'deletion');
+execute function log_tracker_key('status-history');
 create trigger status_history_log_truncate_trigger before truncate on status_history for each statement
 when (current_setting('ulr.backfill', true) is distinct from 'on')
 execute function reject_truncate();
 
 create trigger analysis_summaries_log_insert_trigger after insert on analysis_summaries for each row
 when (new.created_at <> now()::timestamptz(3))
-execute function log_tracker_row('analysis-summaries', 'row');
+execute function log_tracker_import('analysis-summaries', 'child');
 create trigger analysis_summaries_log_update_trigger after update on analysis_summaries referencing new table as changed_rows for each statement
 execute function log_tracker_updates('analysis-summaries');
 create trigger analysis_summaries_log_delete_trigger after delete on analysis_summaries referencing old table as deleted_rows for each statement
@@ -191,14 +213,14 @@ execute function log_tracker_deletions('analysis-summaries');
 -- Copies have the row under its old key, or at its old place.
 create trigger analysis_summaries_log_key_trigger after update on analysis_summaries for each row
 when (new.id <> old.id or new.project_id <> old.project_id or new.created_at <> old.created_at)
-execute function log_tracker_row('analysis-summaries', 'deletion');
+execute function log_tracker_key('analysis-summaries');
 create trigger analysis_summaries_log_truncate_trigger before truncate on analysis_summaries for each statement
 when (current_setting('ulr.backfill', true) is distinct from 'on')
 execute function reject_truncate();
 
 create trigger analysis_records_log_insert_trigger after insert on analysis_records for each row
 when (new.created_at <> now()::timestamptz(3))
-execute function log_tracker_row('analysis-records', 'row');
+execute function log_tracker_import('analysis-records', 'child');
 create trigger analysis_records_log_update_trigger after update on analysis_records referencing new table as changed_rows for each statement
 execute function log_tracker_updates('analysis-records');
 create trigger analysis_records_log_delete_trigger after delete on analysis_records referencing old table as deleted_rows for each statement
@@ -206,7 +228,7 @@ execute function log_tracker_deletions('analysis-records');
 -- Copies have the row under its old key, or at its old place.
 create trigger analysis_records_log_key_trigger after update on analysis_records for each row
 when (new.id <> old.id or new.project_id <> old.project_id or new.created_at <> old.created_at)
-execute function log_tracker_row('analysis-records', 'deletion');
+execute function log_tracker_key('analysis-records');
 create trigger analysis_records_log_truncate_trigger before truncate on analysis_records for each statement
 when (current_setting('ulr.backfill', true) is distinct from 'on')
 execute function reject_truncate();
