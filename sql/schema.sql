@@ -377,6 +377,7 @@ create table export_jobs (
   status text not null default 'queued'::text,
   format text not null,
   as_of timestamp(3) with time zone not null,
+  since timestamp(3) with time zone,
   include_deleted boolean not null,
   include_archived boolean not null,
   include_superseded boolean not null,
@@ -1270,23 +1271,48 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.log_tracker_row()
+CREATE OR REPLACE FUNCTION public.log_tracker_import()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-declare
-  kind text;
 begin
-  foreach kind in array tg_argv[1:] loop
+  if tg_argv[1] = 'parent' then
     insert into tracker_changes (project_id, dataset, at, kind, id)
-    values (
-      case kind when 'deletion' then old.project_id else new.project_id end,
-      tg_argv[0], now(), kind,
-      case kind when 'deletion' then old.id else new.id end
-    );
-  end loop;
+    values
+      (new.project_id, tg_argv[0], now(), 'row', new.id),
+      (new.project_id, tg_argv[0], now(), 'visibility', new.id);
+  else
+    insert into tracker_changes (project_id, dataset, at, kind, id)
+    values (new.project_id, tg_argv[0], now(), 'row', new.id);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.log_tracker_visibility()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into tracker_changes (project_id, dataset, at, kind, id)
+  values (new.project_id, tg_argv[0], now(), 'visibility', new.id);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.log_tracker_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into tracker_changes (project_id, dataset, at, kind, id)
+  values (old.project_id, tg_argv[0], now(), 'deletion', old.id);
   return null;
 end
 $function$;
@@ -1330,22 +1356,22 @@ end
 $function$;
 
 CREATE TRIGGER agent_snapshots_log_delete_trigger AFTER DELETE ON public.agent_snapshots REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('agent-snapshots');
-CREATE TRIGGER agent_snapshots_log_insert_trigger AFTER INSERT ON public.agent_snapshots FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_row('agent-snapshots', 'row');
-CREATE TRIGGER agent_snapshots_log_key_trigger AFTER UPDATE ON public.agent_snapshots FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_row('agent-snapshots', 'deletion');
+CREATE TRIGGER agent_snapshots_log_insert_trigger AFTER INSERT ON public.agent_snapshots FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('agent-snapshots', 'child');
+CREATE TRIGGER agent_snapshots_log_key_trigger AFTER UPDATE ON public.agent_snapshots FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_key('agent-snapshots');
 CREATE TRIGGER agent_snapshots_log_truncate_trigger BEFORE TRUNCATE ON public.agent_snapshots FOR EACH STATEMENT WHEN ((current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION reject_truncate();
 CREATE TRIGGER agent_snapshots_log_update_trigger AFTER UPDATE ON public.agent_snapshots REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_updates('agent-snapshots');
 CREATE TRIGGER agent_snapshots_time_insert_trigger AFTER INSERT ON public.agent_snapshots FOR EACH ROW WHEN (((new.created_at <> (now())::timestamp(3) with time zone) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER agent_snapshots_time_update_trigger AFTER UPDATE ON public.agent_snapshots FOR EACH ROW WHEN (((new.created_at <> old.created_at) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER analysis_records_log_delete_trigger AFTER DELETE ON public.analysis_records REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('analysis-records');
-CREATE TRIGGER analysis_records_log_insert_trigger AFTER INSERT ON public.analysis_records FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_row('analysis-records', 'row');
-CREATE TRIGGER analysis_records_log_key_trigger AFTER UPDATE ON public.analysis_records FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_row('analysis-records', 'deletion');
+CREATE TRIGGER analysis_records_log_insert_trigger AFTER INSERT ON public.analysis_records FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('analysis-records', 'child');
+CREATE TRIGGER analysis_records_log_key_trigger AFTER UPDATE ON public.analysis_records FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_key('analysis-records');
 CREATE TRIGGER analysis_records_log_truncate_trigger BEFORE TRUNCATE ON public.analysis_records FOR EACH STATEMENT WHEN ((current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION reject_truncate();
 CREATE TRIGGER analysis_records_log_update_trigger AFTER UPDATE ON public.analysis_records REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_updates('analysis-records');
 CREATE TRIGGER analysis_records_time_insert_trigger AFTER INSERT ON public.analysis_records FOR EACH ROW WHEN (((new.created_at <> (now())::timestamp(3) with time zone) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER analysis_records_time_update_trigger AFTER UPDATE ON public.analysis_records FOR EACH ROW WHEN (((new.created_at <> old.created_at) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER analysis_summaries_log_delete_trigger AFTER DELETE ON public.analysis_summaries REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('analysis-summaries');
-CREATE TRIGGER analysis_summaries_log_insert_trigger AFTER INSERT ON public.analysis_summaries FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_row('analysis-summaries', 'row');
-CREATE TRIGGER analysis_summaries_log_key_trigger AFTER UPDATE ON public.analysis_summaries FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_row('analysis-summaries', 'deletion');
+CREATE TRIGGER analysis_summaries_log_insert_trigger AFTER INSERT ON public.analysis_summaries FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('analysis-summaries', 'child');
+CREATE TRIGGER analysis_summaries_log_key_trigger AFTER UPDATE ON public.analysis_summaries FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_key('analysis-summaries');
 CREATE TRIGGER analysis_summaries_log_truncate_trigger BEFORE TRUNCATE ON public.analysis_summaries FOR EACH STATEMENT WHEN ((current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION reject_truncate();
 CREATE TRIGGER analysis_summaries_log_update_trigger AFTER UPDATE ON public.analysis_summaries REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_updates('analysis-summaries');
 CREATE TRIGGER analysis_summaries_time_insert_trigger AFTER INSERT ON public.analysis_summaries FOR EACH ROW WHEN (((new.created_at <> (now())::timestamp(3) with time zone) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
@@ -1366,41 +1392,41 @@ CREATE TRIGGER definitions_published_guard BEFORE DELETE OR UPDATE ON public.def
 CREATE TRIGGER definitions_update_listings AFTER UPDATE ON public.definitions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION list_changed_definitions();
 CREATE TRIGGER definitions_update_yaml_bytes AFTER UPDATE OF yaml ON public.definitions FOR EACH ROW WHEN ((octet_length(old.yaml) <> octet_length(new.yaml))) EXECUTE FUNCTION count_yaml_bytes();
 CREATE TRIGGER issue_notes_log_delete_trigger AFTER DELETE ON public.issue_notes REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('issue-notes');
-CREATE TRIGGER issue_notes_log_insert_trigger AFTER INSERT ON public.issue_notes FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_row('issue-notes', 'row');
-CREATE TRIGGER issue_notes_log_key_trigger AFTER UPDATE ON public.issue_notes FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_row('issue-notes', 'deletion');
+CREATE TRIGGER issue_notes_log_insert_trigger AFTER INSERT ON public.issue_notes FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('issue-notes', 'child');
+CREATE TRIGGER issue_notes_log_key_trigger AFTER UPDATE ON public.issue_notes FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_key('issue-notes');
 CREATE TRIGGER issue_notes_log_truncate_trigger BEFORE TRUNCATE ON public.issue_notes FOR EACH STATEMENT WHEN ((current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION reject_truncate();
 CREATE TRIGGER issue_notes_log_update_trigger AFTER UPDATE ON public.issue_notes REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_updates('issue-notes');
 CREATE TRIGGER issue_notes_time_insert_trigger AFTER INSERT ON public.issue_notes FOR EACH ROW WHEN (((new.created_at <> (now())::timestamp(3) with time zone) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER issue_notes_time_update_trigger AFTER UPDATE ON public.issue_notes FOR EACH ROW WHEN (((new.created_at <> old.created_at) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER issues_log_delete_trigger AFTER DELETE ON public.issues REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('issues');
-CREATE TRIGGER issues_log_insert_trigger AFTER INSERT ON public.issues FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_row('issues', 'row', 'visibility');
-CREATE TRIGGER issues_log_key_trigger AFTER UPDATE ON public.issues FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_row('issues', 'deletion');
+CREATE TRIGGER issues_log_insert_trigger AFTER INSERT ON public.issues FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('issues', 'parent');
+CREATE TRIGGER issues_log_key_trigger AFTER UPDATE ON public.issues FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_key('issues');
 CREATE TRIGGER issues_log_truncate_trigger BEFORE TRUNCATE ON public.issues FOR EACH STATEMENT WHEN ((current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION reject_truncate();
 CREATE TRIGGER issues_log_update_trigger AFTER UPDATE ON public.issues REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_updates('issues');
-CREATE TRIGGER issues_log_visibility_trigger AFTER UPDATE ON public.issues FOR EACH ROW WHEN ((((new.deleted_at IS NULL) <> (old.deleted_at IS NULL)) OR ((new.status = ANY (ARRAY['completed'::text, 'wontfix'::text, 'false-positive'::text])) <> (old.status = ANY (ARRAY['completed'::text, 'wontfix'::text, 'false-positive'::text]))) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_row('issues', 'visibility');
+CREATE TRIGGER issues_log_visibility_trigger AFTER UPDATE ON public.issues FOR EACH ROW WHEN ((((new.deleted_at IS NULL) <> (old.deleted_at IS NULL)) OR ((new.status = ANY (ARRAY['completed'::text, 'wontfix'::text, 'false-positive'::text])) <> (old.status = ANY (ARRAY['completed'::text, 'wontfix'::text, 'false-positive'::text]))) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_visibility('issues');
 CREATE TRIGGER issues_time_insert_trigger AFTER INSERT ON public.issues FOR EACH ROW WHEN (((new.created_at <> (now())::timestamp(3) with time zone) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER issues_time_update_trigger AFTER UPDATE ON public.issues FOR EACH ROW WHEN (((new.created_at <> old.created_at) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER model_aliases_raise_catalog_version AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.model_aliases FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
 CREATE TRIGGER model_providers_raise_catalog_version AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.model_providers FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
 CREATE TRIGGER models_raise_catalog_version AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.models FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
 CREATE TRIGGER occurrences_log_delete_trigger AFTER DELETE ON public.occurrences REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('occurrences');
-CREATE TRIGGER occurrences_log_insert_trigger AFTER INSERT ON public.occurrences FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_row('occurrences', 'row');
-CREATE TRIGGER occurrences_log_key_trigger AFTER UPDATE ON public.occurrences FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_row('occurrences', 'deletion');
+CREATE TRIGGER occurrences_log_insert_trigger AFTER INSERT ON public.occurrences FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('occurrences', 'child');
+CREATE TRIGGER occurrences_log_key_trigger AFTER UPDATE ON public.occurrences FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_key('occurrences');
 CREATE TRIGGER occurrences_log_truncate_trigger BEFORE TRUNCATE ON public.occurrences FOR EACH STATEMENT WHEN ((current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION reject_truncate();
 CREATE TRIGGER occurrences_log_update_trigger AFTER UPDATE ON public.occurrences REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_updates('occurrences');
 CREATE TRIGGER occurrences_time_insert_trigger AFTER INSERT ON public.occurrences FOR EACH ROW WHEN (((new.created_at <> (now())::timestamp(3) with time zone) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER occurrences_time_update_trigger AFTER UPDATE ON public.occurrences FOR EACH ROW WHEN (((new.created_at <> old.created_at) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER runs_log_delete_trigger AFTER DELETE ON public.runs REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('runs');
-CREATE TRIGGER runs_log_insert_trigger AFTER INSERT ON public.runs FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_row('runs', 'row', 'visibility');
-CREATE TRIGGER runs_log_key_trigger AFTER UPDATE ON public.runs FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_row('runs', 'deletion');
+CREATE TRIGGER runs_log_insert_trigger AFTER INSERT ON public.runs FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('runs', 'parent');
+CREATE TRIGGER runs_log_key_trigger AFTER UPDATE ON public.runs FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_key('runs');
 CREATE TRIGGER runs_log_truncate_trigger BEFORE TRUNCATE ON public.runs FOR EACH STATEMENT WHEN ((current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION reject_truncate();
 CREATE TRIGGER runs_log_update_trigger AFTER UPDATE ON public.runs REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_updates('runs');
-CREATE TRIGGER runs_log_visibility_trigger AFTER UPDATE ON public.runs FOR EACH ROW WHEN ((((new.archived_at IS NULL) <> (old.archived_at IS NULL)) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_row('runs', 'visibility');
+CREATE TRIGGER runs_log_visibility_trigger AFTER UPDATE ON public.runs FOR EACH ROW WHEN ((((new.archived_at IS NULL) <> (old.archived_at IS NULL)) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_visibility('runs');
 CREATE TRIGGER runs_time_insert_trigger AFTER INSERT ON public.runs FOR EACH ROW WHEN (((new.created_at <> (now())::timestamp(3) with time zone) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER runs_time_update_trigger AFTER UPDATE ON public.runs FOR EACH ROW WHEN (((new.created_at <> old.created_at) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER status_history_log_delete_trigger AFTER DELETE ON public.status_history REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('status-history');
-CREATE TRIGGER status_history_log_insert_trigger AFTER INSERT ON public.status_history FOR EACH ROW WHEN ((new.changed_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_row('status-history', 'row');
-CREATE TRIGGER status_history_log_key_trigger AFTER UPDATE ON public.status_history FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.changed_at <> old.changed_at))) EXECUTE FUNCTION log_tracker_row('status-history', 'deletion');
+CREATE TRIGGER status_history_log_insert_trigger AFTER INSERT ON public.status_history FOR EACH ROW WHEN ((new.changed_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('status-history', 'child');
+CREATE TRIGGER status_history_log_key_trigger AFTER UPDATE ON public.status_history FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.changed_at <> old.changed_at))) EXECUTE FUNCTION log_tracker_key('status-history');
 CREATE TRIGGER status_history_log_truncate_trigger BEFORE TRUNCATE ON public.status_history FOR EACH STATEMENT WHEN ((current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION reject_truncate();
 CREATE TRIGGER status_history_log_update_trigger AFTER UPDATE ON public.status_history REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_updates('status-history');
 CREATE TRIGGER status_history_time_insert_trigger AFTER INSERT ON public.status_history FOR EACH ROW WHEN (((new.changed_at <> (now())::timestamp(3) with time zone) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('changed_at');
