@@ -5,8 +5,8 @@ import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
 import { deletedCountQuery, deletedQuery, type Increment } from "./increment_query.ts";
 
-/** The columns of a row that left the export. */
-export const DELETED_COLUMNS = ["dataset", "id", "at"] as const;
+/** Of the CSV header. */
+const DELETED_COLUMNS = ["dataset", "id", "at"] as const;
 
 /** Counts the rows, but stops at `limit`: that many means "at least". */
 export async function countDeletedRows(
