@@ -19,10 +19,8 @@ export function describeUnknownVariables(env: VariableValues): string[] {
   const prefixes = new Set(own.filter((name) => name.includes("_")).map(firstWord));
   const lines: string[] = [];
   for (const name of Object.keys(env).toSorted()) {
-    if (known.has(name) || !env[name]?.trim() || SET_BY_OTHERS.test(name)) continue;
-    const word = firstWord(name);
-    if (SHARED_WORDS.has(word)) continue;
-    const hasPrefix = name.includes("_") && prefixes.has(word);
+    if (known.has(name) || !env[name]?.trim() || isOfOthers(name, own)) continue;
+    const hasPrefix = name.includes("_") && prefixes.has(firstWord(name));
     const minSimilarity = hasPrefix ? SUGGESTION_SIMILARITY : TYPO_SIMILARITY;
     const [suggestion] = suggestNames(name, own, { minSimilarity });
     if (!hasPrefix && suggestion === undefined) continue;
@@ -30,6 +28,12 @@ export function describeUnknownVariables(env: VariableValues): string[] {
     lines.push(`${name}: unknown variable, ignored.${hint}`);
   }
   return lines;
+}
+
+function isOfOthers(name: string, own: readonly string[]): boolean {
+  if (SHARED_WORDS.has(firstWord(name)) || SET_BY_OTHERS.test(name)) return true;
+  // A word in front, as in TEST_DATABASE_URL, is not a typing error.
+  return own.some((ours) => ours.includes("_") && name.endsWith(`_${ours}`));
 }
 
 function firstWord(name: string): string {

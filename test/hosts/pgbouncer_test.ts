@@ -251,7 +251,7 @@ test("the TLS lines of deploy/pgbouncer.ini verify PostgreSQL, and API processes
     expect(row).toEqual({ ssl: true });
 
     await using mistaken = spawnApi({ ...env, DATABASE_URL: pooler.url + verified(server.authority) });
-    const line = "Cannot start: unable to verify the first certificate\n";
+    const line = "Cannot reach the database: unable to verify the first certificate\n";
     expect([await mistaken.exited, mistaken.output.stderr]).toEqual([1, line]);
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -38,6 +38,7 @@ test("known, empty and other programs' variables are not mentioned", () => {
     ],
     ...["DATABASE_SERVICE_HOST", "DATABASE_SERVICE_PORT", "DATABASE_SERVICE_PORT_SQL", "DATABASE_PORT"],
     ...["DATABASE_PORT_5432_TCP", "DATABASE_PORT_5432_TCP_ADDR", "ULR_SERVICE_HOST", "LANG", "PWD", "TERM"],
+    ...["TEST_DATABASE_URL", "MY_SMTP_URL"],
   ];
   expect(describeUnknownVariables(Object.fromEntries(names.map((name) => [name, "x"])))).toEqual([]);
   expect(describeUnknownVariables({ DATABASE_ULR: " " })).toEqual([]);
