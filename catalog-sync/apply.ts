@@ -6,7 +6,7 @@ import { markModelProvidersGone, upsertModelProviders } from "../sql/models/mode
 import { markModelsGone, upsertModels } from "../sql/models/models.ts";
 import type { SyncPlan } from "./plan.ts";
 
-/** Writes everything except price changes, which refer to a recorded run. One statement per table. */
+/** Writes the plan, one statement per table. */
 export async function applyPlan(tx: Sql, plan: SyncPlan): Promise<void> {
   await upsertModelProviders(tx, plan.providers);
   await upsertModels(tx, [...plan.inserted, ...plan.updated]);

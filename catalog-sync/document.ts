@@ -7,7 +7,7 @@ const MAX_USD_PER_MTOK = 1e9;
 const MAX_ID_LENGTH = 500;
 const CONTROL_CHARACTER = /\p{Cc}/u;
 /** Fields whose own fields may be null too. */
-const NESTED_FIELDS: ReadonlySet<string> = new Set(["cost", "limit"]);
+const NESTED_FIELDS: ReadonlySet<string> = new Set(["cost", "limit", "context_over_200k", "tiers"]);
 
 const Price = Type.Number({ minimum: 0, maximum: MAX_USD_PER_MTOK });
 const Tokens = Type.Integer({ minimum: 0 });
@@ -16,6 +16,16 @@ const Name = Type.String({
   maxLength: 1000,
   description: "must be a text of at most 1000 characters, and not blank",
 });
+
+const OPTIONAL_PRICES = {
+  cache_read: Type.Optional(Price),
+  cache_write: Type.Optional(Price),
+  reasoning: Type.Optional(Price),
+  input_audio: Type.Optional(Price),
+  output_audio: Type.Optional(Price),
+};
+/** Prices of requests above a size; the others stay the same. */
+const TierPrices = { input: Type.Optional(Price), output: Type.Optional(Price), ...OPTIONAL_PRICES };
 
 /** Unknown keys are allowed: the document grows. */
 const SourceModelShape = Type.Object({
@@ -35,8 +45,13 @@ const SourceModelShape = Type.Object({
     Type.Object({
       input: Price,
       output: Price,
-      cache_read: Type.Optional(Price),
-      cache_write: Type.Optional(Price),
+      ...OPTIONAL_PRICES,
+      context_over_200k: Type.Optional(Type.Object(TierPrices)),
+      tiers: Type.Optional(
+        Type.Array(
+          Type.Object({ ...TierPrices, tier: Type.Object({ type: Type.String(), size: Type.Number() }) }),
+        ),
+      ),
     }),
   ),
   limit: Type.Optional(Type.Object({ context: Type.Optional(Tokens), output: Type.Optional(Tokens) })),
@@ -129,6 +144,7 @@ function findTextProblem(key: string, row: object): string | null {
 
 /** Removes null fields: null means the same as a missing field. */
 function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;
   const entries = Object.entries(value).filter(([, field]) => field !== null);
   return Object.fromEntries(

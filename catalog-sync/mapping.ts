@@ -5,17 +5,14 @@ import type { Model } from "../sql/models/models.ts";
 import { describeModel } from "./description.ts";
 import type { SourceDocument, SourceModel, SourceProvider } from "./document.ts";
 import { idWords, isNeverStreamed, normalizeModelId } from "./model_id.ts";
+import { mapPrices } from "./prices.ts";
 import { isLoopbackHost } from "./public_address.ts";
 import { createTiering } from "./tiers.ts";
 
-/** Beyond these digits, prices have the noise of binary fractions, such as 0.04999999999999996. */
-const PRICE_DIGITS = 12;
 /** Limits from here on mean "unknown", as 0 does. */
 const UNKNOWN_TOKENS_FROM = 50_000_000;
 /** No model of the catalog is older: earlier dates mean "unknown". */
 const EARLIEST_YEAR = 2018;
-/** Prices that have their own column. */
-const PRICE_KEYS = new Set(["input", "output", "cache_read", "cache_write"]);
 
 export interface MappedCatalog {
   providers: ModelProvider[];
@@ -70,11 +67,7 @@ function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" | "fami
     hasAttachment: model.attachment === true,
     inputModalities: input,
     outputModalities: output,
-    inputUsdPerMtok: roundPrice(cost?.input),
-    outputUsdPerMtok: roundPrice(cost?.output),
-    cacheReadUsdPerMtok: roundPrice(cost?.cache_read),
-    cacheWriteUsdPerMtok: roundPrice(cost?.cache_write),
-    pricing: otherPrices(cost),
+    ...mapPrices(cost),
     contextTokens: knownTokens(limit.context),
     outputTokens: knownTokens(limit.output),
     status: statusOf(model),
@@ -104,20 +97,6 @@ function statusOf({ id, name, status }: SourceModel): ModelStatus {
   const words = idWords(`${id} ${name}`);
   const isPreview = /-(?:preview|beta|alpha|exp|experimental)-/.test(words);
   return status === "alpha" || status === "beta" || isPreview ? "preview" : "available";
-}
-
-/** Rounds a price to its significant digits; `null` without a price. */
-function roundPrice(price: number | undefined): number | null {
-  return price === undefined ? null : Number(price.toPrecision(PRICE_DIGITS));
-}
-
-/** Returns the prices without a column, rounded; `null` if there are none. */
-function otherPrices(cost: SourceModel["cost"]): Model["pricing"] {
-  const others = Object.entries(cost ?? {}).filter(([name]) => !PRICE_KEYS.has(name));
-  if (others.length === 0) return null;
-  return JSON.parse(JSON.stringify(Object.fromEntries(others)), (_, value: unknown) =>
-    typeof value === "number" ? roundPrice(value) : value,
-  );
 }
 
 function knownTokens(tokens: number | undefined): number | null {

@@ -2,6 +2,7 @@
 import type { SyncCounts } from "../sql/models/catalog_syncs.ts";
 import type { ModelAlias, ModelAliasRow } from "../sql/models/model_aliases.ts";
 import type { PriceChange } from "../sql/models/model_price_changes.ts";
+import { modelPrices } from "../sql/models/model_prices.ts";
 import type { ModelProvider, ModelProviderRow } from "../sql/models/model_providers.ts";
 import { type Model, type ModelKey, type ModelRow, modelKeyText } from "../sql/models/models.ts";
 import { generateAliases } from "./aliases.ts";
@@ -23,17 +24,11 @@ export interface SyncPlan {
   gone: ModelKey[];
   /** Inserted, or listed again. */
   added: ModelKey[];
+  /** For events and `--dry-run`. A trigger records the changes when the models are written. */
   priceChanges: PriceChange[];
   aliases: ModelAlias[];
   counts: SyncCounts;
 }
-
-const PRICE_COLUMNS = [
-  ["input", "inputUsdPerMtok"],
-  ["output", "outputUsdPerMtok"],
-  ["cacheRead", "cacheReadUsdPerMtok"],
-  ["cacheWrite", "cacheWriteUsdPerMtok"],
-] as const;
 
 /** With a smaller share of the live models, something is wrong with the source. */
 const MIN_SHARE = 0.5;
@@ -134,13 +129,13 @@ function isEqual(a: unknown, b: unknown): boolean {
 function listPriceChanges(before: Model | undefined, after: Model): PriceChange[] {
   if (!before) return [];
   const { provider, modelId } = after;
-  return PRICE_COLUMNS.filter(([, column]) => before[column] !== after[column]).map(([field, column]) => ({
-    provider,
-    modelId,
-    field,
-    oldValue: before[column],
-    newValue: after[column],
-  }));
+  const [old, current] = [modelPrices(before), modelPrices(after)];
+  return Object.keys({ ...old, ...current })
+    .filter((field) => old[field] !== current[field])
+    .map((field) => {
+      const [oldValue = null, newValue = null] = [old[field], current[field]];
+      return { provider, modelId, field, oldValue, newValue };
+    });
 }
 
 /** Plans the aliases. An alias that is no longer generated stays, deprecated, because clients may use it. */

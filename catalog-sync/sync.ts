@@ -7,12 +7,12 @@ import { insertModelEvents } from "../sql/events/events.ts";
 import { tryLockTransaction } from "../sql/locks.ts";
 import {
   findLastGoodSync,
+  finishCatalogSync,
   type GoodSync,
   insertCatalogSync,
   type SyncCounts,
 } from "../sql/models/catalog_syncs.ts";
 import { listModelAliases } from "../sql/models/model_aliases.ts";
-import { insertPriceChanges } from "../sql/models/model_price_changes.ts";
 import { listModelProviders } from "../sql/models/model_providers.ts";
 import { listModels } from "../sql/models/models.ts";
 import { applyPlan } from "./apply.ts";
@@ -159,11 +159,11 @@ async function storeLoaded(
   const { counts } = plan;
   const notes = toNotes(skipped);
   const outcome = isEmptyPlan(plan) ? "unchanged" : "changed";
-  await applyPlan(tx, plan);
   const { etag } = loaded;
   const syncId = await insertCatalogSync(tx, { ...run, ...counts, etag, dataDate, outcome, notes });
-  await insertPriceChanges(tx, { syncId, changes: plan.priceChanges });
+  await applyPlan(tx, plan);
   await insertModelEvents(tx, plan);
+  await finishCatalogSync(tx, syncId);
   return { outcome, dataDate, counts, notes };
 }
 

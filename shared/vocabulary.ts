@@ -175,8 +175,16 @@ export type ModelAliasOrigin = (typeof MODEL_ALIAS_ORIGINS)[number];
 export const MODEL_ALIAS_SCOPES = ["global"] as const;
 export type ModelAliasScope = (typeof MODEL_ALIAS_SCOPES)[number];
 
-export const PRICE_FIELDS = ["input", "output", "cacheRead", "cacheWrite"] as const;
-/** A price of a model whose changes are kept. */
+export const PRICE_FIELDS = [
+  "input",
+  "output",
+  "cacheRead",
+  "cacheWrite",
+  "reasoning",
+  "inputAudio",
+  "outputAudio",
+] as const;
+/** A kind of token that a model has a price for. */
 export type PriceField = (typeof PRICE_FIELDS)[number];
 
 export const CATALOG_SYNC_OUTCOMES = ["changed", "unchanged", "refused", "failed"] as const;

@@ -13,6 +13,11 @@ export async function respondTagged(
   return new Response(await body(), { headers: { "Content-Type": "application/json", ...validators } });
 }
 
+/** Returns a strong ETag of a text. */
+export function textTag(text: string): string {
+  return `"${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 32)}"`;
+}
+
 /** A response to a credential must not be stored in a shared cache. */
 export function cacheControl(request: Request): string {
   return requestContext(request).caller ? "private, no-cache" : "public, no-cache";

@@ -1,10 +1,14 @@
 /** One model: by provider and id, or by an alias; the lists of providers and aliases. */
 import { Elysia } from "elysia";
+import { findPrices, type PriceLookup } from "../../sql/models/model_prices.ts";
 import { access } from "../http/access.ts";
-import type { CatalogEntry } from "./catalog.ts";
+import { parseQuery, queryOf } from "../http/query.ts";
 import type { CatalogCache, CurrentCatalog } from "./catalog_cache.ts";
-import { respondTagged } from "./conditional_response.ts";
+import { respondTagged, textTag } from "./conditional_response.ts";
+import { presentModel } from "./model_json.ts";
 import { ALIASES_DETAIL, MODEL_DETAIL, PROVIDERS_DETAIL, RESOLVE_DETAIL } from "./openapi.ts";
+import { presentCost } from "./price_json.ts";
+import { AS_OF_QUERY, requirePrices } from "./prices_as_of.ts";
 import { modelKey, requireAlias, requireModel } from "./require_model.ts";
 
 /** Ids and aliases may contain slashes: they are the rest of the path. */
@@ -30,14 +34,19 @@ export function lookupRoutes({ catalog: cache }: { catalog: CatalogCache }) {
     .get(
       "/resolve/*",
       async ({ request, params }) => {
-        const current = await cache.current();
+        const { asOf } = parseQuery(AS_OF_QUERY, queryOf(request));
         const alias = decodeURIComponent(params["*"]);
+        const current = await cache.current();
+        const wrap = (target: string, model: string) =>
+          `{"data":{"alias":${JSON.stringify(alias)},"target":${JSON.stringify(target)},"model":${model}}}`;
+        if (asOf !== null) {
+          const { target, modelJson } = await readPastModel(cache, { alias, asOf });
+          const etag = textTag(wrap(target, modelJson));
+          return respondTagged(request, etag, () => wrap(target, withSyncTime(modelJson, current)));
+        }
         const { target, entry } = requireAlias(current.catalog, alias);
-        const names = `"alias":${JSON.stringify(alias)},"target":${JSON.stringify(target)}`;
-        return respondTagged(
-          request,
-          current.catalog.etag,
-          () => `{"data":{${names},"model":${modelBody(entry, current)}}}`,
+        return respondTagged(request, current.catalog.etag, () =>
+          wrap(target, withSyncTime(entry.modelJson, current)),
         );
       },
       { publicAccess: true, detail: RESOLVE_DETAIL },
@@ -45,15 +54,36 @@ export function lookupRoutes({ catalog: cache }: { catalog: CatalogCache }) {
     .get(
       "/:provider/*",
       async ({ request, params }) => {
+        const { asOf } = parseQuery(AS_OF_QUERY, queryOf(request));
+        const key = modelKey(params);
         const current = await cache.current();
-        const entry = requireModel(current.catalog, modelKey(params));
-        return respondTagged(request, current.catalog.etag, () => modelBody(entry, current));
+        const { modelJson: currentJson } = requireModel(current.catalog, key);
+        if (asOf !== null) {
+          const { modelJson } = await readPastModel(cache, { ...key, asOf });
+          return respondTagged(request, textTag(modelJson), () => withSyncTime(modelJson, current));
+        }
+        return respondTagged(request, current.catalog.etag, () => withSyncTime(currentJson, current));
       },
       { publicAccess: true, detail: MODEL_DETAIL },
     );
 }
 
-/** The model's JSON with the time of the last sync, which is the same for all models. */
-function modelBody({ modelJson }: CatalogEntry, { version }: CurrentCatalog): string {
+/** Returns a model's JSON with the prices of an instant; everything else is current. Throws NOT_FOUND. */
+async function readPastModel(
+  cache: CatalogCache,
+  lookup: PriceLookup,
+): Promise<{ target: string; modelJson: string }> {
+  const [found] = await cache.read((sql) => findPrices(sql, [lookup]));
+  const { catalog } = await cache.current();
+  // Suggests similar aliases.
+  if ("alias" in lookup && found?.aliasKnownSince === null) requireAlias(catalog, lookup.alias);
+  const { prices, pricesFrom, ...key } = requirePrices(found, lookup);
+  const { row } = requireModel(catalog, key);
+  const model = { ...presentModel(row), cost: presentCost(prices), pricesFrom };
+  return { target: `${key.provider}/${key.modelId}`, modelJson: JSON.stringify(model) };
+}
+
+/** Adds the time of the last sync, which is the same for all models. */
+function withSyncTime(modelJson: string, { version }: CurrentCatalog): string {
   return `${modelJson.slice(0, -1)},"syncedAt":${JSON.stringify(version.syncedAt)}}`;
 }

@@ -1,8 +1,10 @@
 /** Models, providers and aliases as clients see them. */
 import type { CatalogVersion } from "../../sql/models/catalog_syncs.ts";
 import type { ModelAliasRow } from "../../sql/models/model_aliases.ts";
+import { modelPrices } from "../../sql/models/model_prices.ts";
 import type { ModelProvider } from "../../sql/models/model_providers.ts";
 import type { ModelRow } from "../../sql/models/models.ts";
+import { presentCost } from "./price_json.ts";
 
 /** Columns of the capabilities by their name in the API. */
 export const CAPABILITY_COLUMNS = {
@@ -19,18 +21,6 @@ export const CAPABILITIES = Object.keys(CAPABILITY_COLUMNS) as Capability[];
 
 function presentCapabilities(row: ModelRow) {
   return Object.fromEntries(CAPABILITIES.map((name) => [name, row[CAPABILITY_COLUMNS[name]]]));
-}
-
-/** USD per million tokens; `null` if the model has no price. */
-function presentCost(row: ModelRow) {
-  const { inputUsdPerMtok: input, outputUsdPerMtok: output } = row;
-  if (input === null || output === null) return null;
-  return {
-    input,
-    output,
-    ...(row.cacheReadUsdPerMtok === null ? {} : { cacheRead: row.cacheReadUsdPerMtok }),
-    ...(row.cacheWriteUsdPerMtok === null ? {} : { cacheWrite: row.cacheWriteUsdPerMtok }),
-  };
 }
 
 /** Tokens; `null` if neither limit is known. */
@@ -50,7 +40,7 @@ export function presentListItem(row: ModelRow) {
     status: row.status,
     capabilities: presentCapabilities(row),
     limits: presentLimits(row),
-    cost: presentCost(row),
+    cost: presentCost(modelPrices(row)),
     releaseDate: row.releaseDate,
     // Only on models that the source no longer lists.
     ...(row.removedAt === null ? {} : { goneAt: row.removedAt }),
@@ -67,6 +57,7 @@ export function presentModel(row: ModelRow) {
     knowledgeCutoff: row.knowledgeCutoff,
     openWeights: row.isOpenWeights,
     logoUrl: logoUrl(row.provider),
+    pricesKnownSince: row.createdAt,
   };
 }
 

@@ -16,6 +16,7 @@ import {
   PROVIDER,
   SUMMARY,
 } from "./openapi_schemas.ts";
+import { AS_OF_QUERY } from "./prices_as_of.ts";
 
 const TAG = "Model catalog";
 
@@ -111,14 +112,20 @@ export const ALIASES_DETAIL = describe({
   }),
 });
 
+const AS_OF_NOTE =
+  "With `asOf`, `cost` has the prices of that instant and `pricesFrom` says when they came into effect; all other fields " +
+  "are current. Before `pricesKnownSince` that is 404 with `details.reason` `unknown_at` and the instant in " +
+  "`details.pricesKnownSince`.";
+
 export const RESOLVE_DETAIL = describe({
   tags: [TAG],
   operationId: "resolveModelAlias",
   summary: "Resolve an alias",
   description:
     "Returns the model an alias stands for. If the source no longer lists the model, it is deprecated and has `goneAt`. " +
-    "A 404 names up to three similar aliases in `details.suggestions`.",
-  parameters: [restParameter("alias", "gpt"), IF_NONE_MATCH],
+    "A 404 names up to three similar aliases in `details.suggestions`. " +
+    AS_OF_NOTE,
+  parameters: [restParameter("alias", "gpt"), ...describeQuery(AS_OF_QUERY), IF_NONE_MATCH],
   responses: taggedResponses(
     "The model",
     data({ alias: TEXT, target: { ...TEXT, description: "provider/modelId" }, model: MODEL }),
@@ -136,8 +143,9 @@ export const MODEL_DETAIL = describe({
   summary: "Get a model",
   description:
     "A model that the source no longer lists is deprecated and has `goneAt`. A 404 names up to three similar models in " +
-    "`details.suggestions`, as `provider/modelId`.",
-  parameters: MODEL_PARAMETERS,
+    "`details.suggestions`, as `provider/modelId`. " +
+    AS_OF_NOTE,
+  parameters: [...MODEL_PARAMETERS, ...describeQuery(AS_OF_QUERY)],
   responses: taggedResponses("The model, not wrapped in `data`", MODEL, EXAMPLE_MODEL),
   ...failsWith(MODEL_NOT_FOUND),
 });
@@ -146,7 +154,7 @@ export const HISTORY_DETAIL = describe({
   tags: [TAG],
   operationId: "listModelPriceChanges",
   summary: "List price changes of a model",
-  description: "Every price change that a sync found, newest first, in USD per million tokens.",
+  description: "Every price change, newest first, in USD per million tokens.",
   parameters: MODEL_PARAMETERS,
   responses: taggedResponses(
     "All price changes",

@@ -9,6 +9,14 @@ const PRICE = { type: "number", minimum: 0 };
 const DATE = nullable({ type: "string", format: "date" });
 const TEXTS = listOf(TEXT);
 
+/** Prices of kinds of tokens. */
+export const PRICE_PARTS = Object.fromEntries(PRICE_FIELDS.map((field) => [field, PRICE]));
+
+const PRICE_TIER = named(
+  "PriceTier",
+  record({ contextOver: TOKENS, ...PRICE_PARTS }, Object.keys(PRICE_PARTS)),
+);
+
 const SHARED_FIELDS = {
   provider: TEXT,
   modelId: TEXT,
@@ -23,12 +31,14 @@ const SHARED_FIELDS = {
     description: "Tokens; an unknown limit is omitted",
   },
   cost: {
-    ...record({ input: PRICE, output: PRICE, cacheRead: PRICE, cacheWrite: PRICE }, [
-      "cacheRead",
-      "cacheWrite",
+    ...record({ ...PRICE_PARTS, tiers: listOf(PRICE_TIER) }, [
+      ...Object.keys(PRICE_PARTS).filter((part) => part !== "input" && part !== "output"),
+      "tiers",
     ]),
     type: ["object", "null"],
-    description: "USD per million tokens; an unknown cache price is omitted",
+    description:
+      "USD per million tokens; an unknown price is omitted. A tier applies to requests with more than `contextOver` " +
+      "tokens of context; prices it omits stay the same",
   },
   releaseDate: DATE,
   goneAt: { ...INSTANT, description: "When the source stopped listing the model; only on such models" },
@@ -47,9 +57,17 @@ export const MODEL = named(
       knowledgeCutoff: DATE,
       openWeights: FLAG,
       logoUrl: nullable(URI),
+      pricesKnownSince: {
+        ...INSTANT,
+        description: "When the service first stored the model; `asOf` reaches back to it",
+      },
+      pricesFrom: {
+        ...INSTANT,
+        description: "When the prices came into effect, as far as they are known; only with `asOf`",
+      },
       syncedAt: { ...INSTANT, description: "When the catalog was last compared with its source" },
     },
-    ["goneAt"],
+    ["goneAt", "pricesFrom"],
   ),
 );
 
@@ -98,7 +116,11 @@ export const ALIAS = named(
 export const PRICE_CHANGE = named(
   "PriceChange",
   record({
-    field: oneOf(PRICE_FIELDS),
+    field: {
+      ...TEXT,
+      description:
+        "The part of `cost`, such as `input`, or `tiers.200000.input` for a tier above 200,000 tokens",
+    },
     oldValue: { type: ["number", "null"] },
     newValue: { type: ["number", "null"] },
     changedAt: INSTANT,
@@ -132,6 +154,7 @@ export const EXAMPLE_MODEL = {
   knowledgeCutoff: "2024-09-30",
   openWeights: false,
   logoUrl: "https://models.dev/logos/openai.svg",
+  pricesKnownSince: "2026-11-01T10:00:00.000Z",
   syncedAt: "2026-11-20T10:00:00.000Z",
 };
 export const EXAMPLE_ALIAS = { alias: "gpt", ...EXAMPLE_KEY, scope: "global", deprecated: false };

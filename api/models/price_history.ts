@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { listPriceChanges } from "../../sql/models/model_price_changes.ts";
 import { access } from "../http/access.ts";
 import type { CatalogCache } from "./catalog_cache.ts";
-import { respondTagged } from "./conditional_response.ts";
+import { respondTagged, textTag } from "./conditional_response.ts";
 import { HISTORY_DETAIL } from "./openapi.ts";
 import { modelKey, requireModel } from "./require_model.ts";
 
@@ -14,8 +14,7 @@ export function priceHistoryRoutes({ catalog: cache }: { catalog: CatalogCache }
       const { row } = requireModel((await cache.current()).catalog, modelKey(params));
       const changes = [...(await cache.read((sql) => listPriceChanges(sql, row)))];
       const body = JSON.stringify({ data: { changes, total: changes.length } });
-      const etag = `"${new Bun.CryptoHasher("sha256").update(body).digest("hex").slice(0, 32)}"`;
-      return respondTagged(request, etag, () => body);
+      return respondTagged(request, textTag(body), () => body);
     },
     { publicAccess: true, detail: HISTORY_DETAIL },
   );

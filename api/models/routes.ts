@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import type { Metrics } from "../monitoring/metrics.ts";
 import type { CatalogCache } from "./catalog_cache.ts";
 import { registerCatalogMetrics } from "./catalog_metrics.ts";
+import { costRoutes } from "./cost.ts";
 import { listRoutes } from "./list.ts";
 import { lookupRoutes } from "./lookup.ts";
 import { priceHistoryRoutes } from "./price_history.ts";
@@ -14,5 +15,9 @@ export interface ModelDeps {
 
 export function modelRoutes(deps: ModelDeps) {
   registerCatalogMetrics(deps.metrics.registry, deps.catalog);
-  return new Elysia().use(listRoutes(deps)).use(priceHistoryRoutes(deps)).use(lookupRoutes(deps));
+  return new Elysia()
+    .use(listRoutes(deps))
+    .use(costRoutes(deps))
+    .use(priceHistoryRoutes(deps))
+    .use(lookupRoutes(deps));
 }

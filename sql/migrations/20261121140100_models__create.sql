@@ -1,6 +1,6 @@
 create table models (
   provider text not null,
-  -- as the provider spells it: slashes, colons and upper case are part of it
+  -- the provider's own id, with slashes, colons and upper case
   model_id text not null,
   name text not null,
   description text not null,
@@ -17,7 +17,7 @@ create table models (
   output_usd_per_mtok numeric,
   cache_read_usd_per_mtok numeric,
   cache_write_usd_per_mtok numeric,
-  -- prices that the columns above have no place for, by their names at the source: tiers, audio, reasoning
+  -- other prices by their name in the API: {"reasoning": 7, "tiers.200000.input": 2.5}
   pricing jsonb,
   context_tokens int,
   output_tokens int,
@@ -30,7 +30,7 @@ create table models (
   is_open_weights boolean not null,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
-  -- since when the source does not name it any more
+  -- when the source stopped listing it
   removed_at timestamptz(3),
   constraint models_pkey primary key (provider, model_id),
   constraint models_provider_fkey foreign key (provider) references model_providers (id),
@@ -41,9 +41,22 @@ create table models (
     and (input_usd_per_mtok is not null or num_nonnulls(cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing) = 0)
     and least(input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok) >= 0
   ),
+  constraint models_pricing_check check (
+    jsonb_typeof(pricing) = 'object' and not pricing @? '$.* ? (@.type() != "number" || @ < 0)'
+  ),
   constraint models_limits_check check (least(context_tokens, output_tokens) > 0),
   constraint models_tier_check check (tier in ('budget', 'standard', 'premium', 'reasoning')),
   constraint models_tier_source_check check (tier_source in ('reasoner', 'price', 'peers', 'free', 'unpriced')),
   constraint models_status_check check (status in ('available', 'preview', 'deprecated')),
   constraint models_removed_at_check check (not (removed_at is not null and status <> 'deprecated'))
 );
+
+-- All prices of a model by their name in the API, in USD per million tokens; {} without prices.
+create function model_prices(model models) returns jsonb language sql stable as $$
+  select jsonb_strip_nulls(jsonb_build_object(
+    'input', model.input_usd_per_mtok,
+    'output', model.output_usd_per_mtok,
+    'cacheRead', model.cache_read_usd_per_mtok,
+    'cacheWrite', model.cache_write_usd_per_mtok
+  )) || coalesce(model.pricing, '{}')
+$$;

@@ -1,5 +1,5 @@
--- No foreign key: an operator may name a model before it is in the catalogue. One row an alias and origin: a manual row
--- hides the generated one, and when it is deleted the generated one is back.
+-- No foreign key: an operator may name a model before it is in the catalog. A manual row overrides the generated row of the
+-- same name until it is deleted.
 create table model_aliases (
   alias text not null,
   origin text not null default 'manual',

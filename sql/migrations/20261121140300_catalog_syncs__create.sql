@@ -4,9 +4,9 @@ create table catalog_syncs (
   finished_at timestamptz(3) not null,
   -- a URL without credentials and query, a file's path, or "bundled"
   source text not null,
-  -- what the source answered, for the next conditional request
+  -- of the source's response, for the next conditional request
   etag text,
-  -- the newest date in the source's data, which says how old it is; null where it holds no date
+  -- the newest date in the source's data, which says how old it is; null without dates
   data_date date,
   outcome text not null,
   inserted int not null default 0,
@@ -23,5 +23,5 @@ create table catalog_syncs (
   constraint catalog_syncs_finished_at_check check (finished_at >= started_at)
 );
 
--- The last good run, and the last one that changed something.
+-- For the last good run.
 create index catalog_syncs_outcome_id_idx on catalog_syncs (outcome, id);

@@ -88,18 +88,26 @@ export async function findLastGoodSync(sql: Sql): Promise<GoodSync | null> {
   return row ?? null;
 }
 
-/** Records a sync that ends now, and returns its id. */
+/** Records a sync that ends now, and returns its id. Price changes of the same transaction refer to it. */
 export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
-    insert into catalog_syncs (
-      started_at, finished_at, source, etag, data_date, outcome, inserted, updated, gone, unchanged, skipped, notes,
-      error
+    with inserted as (
+      insert into catalog_syncs (
+        started_at, finished_at, source, etag, data_date, outcome, inserted, updated, gone, unchanged, skipped, notes,
+        error
+      )
+      values (
+        ${sync.startedAt}, greatest(clock_timestamp(), ${sync.startedAt}), ${sync.source}, ${sync.etag},
+        ${sync.dataDate}, ${sync.outcome}, ${sync.inserted}, ${sync.updated}, ${sync.gone}, ${sync.unchanged},
+        ${sync.skipped}, ${[...sync.notes]}, ${sync.error}
+      )
+      returning id
     )
-    values (
-      ${sync.startedAt}, greatest(clock_timestamp(), ${sync.startedAt}), ${sync.source}, ${sync.etag},
-      ${sync.dataDate}, ${sync.outcome}, ${sync.inserted}, ${sync.updated}, ${sync.gone}, ${sync.unchanged},
-      ${sync.skipped}, ${[...sync.notes]}, ${sync.error}
-    )
-    returning id`;
+    select id, set_config('ulr.catalog_sync', id::text, true) from inserted`;
   return row.id;
+}
+
+/** Sets the end of a sync to now. */
+export async function finishCatalogSync(sql: Sql, id: number): Promise<void> {
+  await sql`update catalog_syncs set finished_at = greatest(clock_timestamp(), started_at) where id = ${id}`;
 }

@@ -12,6 +12,12 @@ export function modelKeyText({ provider, modelId }: ModelKey): string {
   return `${provider}\n${modelId}`;
 }
 
+/**
+ * Prices in USD per million tokens by their name in the API: `input`, or `tiers.200000.input` for requests with more than
+ * 200,000 tokens of context. Empty without prices.
+ */
+export type Prices = Readonly<Record<string, number>>;
+
 /** A model as the sync writes it. Prices are USD per million tokens. */
 export interface Model extends ModelKey {
   name: string;
@@ -30,8 +36,8 @@ export interface Model extends ModelKey {
   outputUsdPerMtok: number | null;
   cacheReadUsdPerMtok: number | null;
   cacheWriteUsdPerMtok: number | null;
-  /** The source's other prices (tiers, audio, reasoning) under its own names. */
-  pricing: Readonly<Record<string, unknown>> | null;
+  /** Prices without a column of their own; `null` without any. */
+  pricing: Prices | null;
   contextTokens: number | null;
   outputTokens: number | null;
   tier: ModelTier;
@@ -44,6 +50,8 @@ export interface Model extends ModelKey {
 }
 
 export interface ModelRow extends Model {
+  /** When the first sync that saw the model stored it: prices are known since then. */
+  createdAt: string;
   /** When the source stopped listing it; `null` while it is listed. */
   removedAt: string | null;
 }
@@ -79,7 +87,7 @@ const COLUMNS = [
 
 /** Lists all models in no order, including those that are gone. */
 export async function listModels(sql: Sql): Promise<ModelRow[]> {
-  return sql<ModelRow[]>`select ${sql(COLUMNS)}, removed_at from models`;
+  return sql<ModelRow[]>`select ${sql(COLUMNS)}, created_at, removed_at from models`;
 }
 
 /** Inserts or updates models in one statement; those that were gone are live again. */

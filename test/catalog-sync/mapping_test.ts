@@ -118,19 +118,6 @@ describe("prices", () => {
     });
   });
 
-  test("of tiers and of other kinds are kept by the source's names", () => {
-    const cost = {
-      input: 1,
-      output: 2,
-      reasoning: 3,
-      tiers: [{ input: 0.30000000000000004, output: 4, tier: { type: "context", size: 200_000 } }],
-    };
-    expect(mapOne({ cost }).pricing).toEqual({
-      reasoning: 3,
-      tiers: [{ input: 0.3, output: 4, tier: { type: "context", size: 200_000 } }],
-    });
-  });
-
   for (const cost of [undefined, null]) {
     test(`are unknown when cost is ${cost}`, () =>
       expect(mapOne({ cost })).toMatchObject({

@@ -122,7 +122,7 @@ test("a sync writes what is new, changed, gone and back, and leaves the rest alo
   expect([...(await sql`select id from model_providers where removed_at is not null`)]).toEqual([]);
 });
 
-test("changes of the four prices are kept with their run, and noise is no change", async () => {
+test("price changes are kept with their sync, and noise is no change", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const withCost = (cost: unknown) => documentSource(makeDocument({ acme: { "x/Y:z@1": { cost } } }));
@@ -137,15 +137,36 @@ test("changes of the four prices are kept with their run, and noise is no change
     order by id`;
   const key = { provider: "acme", modelId: "x/Y:z@1" };
   expect([...changes]).toEqual([
+    { syncId: 2, ...key, field: "reasoning", oldValue: 3, newValue: 4 },
     { syncId: 3, ...key, field: "output", oldValue: 2, newValue: 1.5 },
     { syncId: 3, ...key, field: "cacheRead", oldValue: 0.1, newValue: null },
     { syncId: 3, ...key, field: "cacheWrite", oldValue: null, newValue: 0.2 },
     { syncId: 4, ...key, field: "input", oldValue: 0.05, newValue: null },
     { syncId: 4, ...key, field: "output", oldValue: 1.5, newValue: null },
+    { syncId: 4, ...key, field: "reasoning", oldValue: 4, newValue: null },
     { syncId: 4, ...key, field: "cacheWrite", oldValue: 0.2, newValue: null },
     { syncId: 5, ...key, field: "input", oldValue: null, newValue: 1 },
     { syncId: 5, ...key, field: "output", oldValue: null, newValue: 1 },
   ]);
+});
+
+test("an operator's SQL leaves price changes without a sync", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, documentSource(makeDocument({ acme: { a: {}, b: {} } })));
+  await sql`update models set output_usd_per_mtok = 9, name = 'A' where model_id = 'a'`;
+  await sql`update models set name = 'B', input_usd_per_mtok = 1.00 where model_id = 'b'`;
+  await sql`update models set pricing = '{"tiers.200000.input": 4}' where model_id = 'b'`;
+  const changes = await sql`
+    select sync_id, model_id, field, old_value, new_value from model_price_changes order by id`;
+  expect([...changes]).toEqual([
+    { syncId: null, modelId: "a", field: "output", oldValue: 2, newValue: 9 },
+    { syncId: null, modelId: "b", field: "tiers.200000.input", oldValue: null, newValue: 4 },
+  ]);
+  for (const pricing of ['{"input_audio": 1}', '{"reasoning": "1"}', '{"reasoning": -1}', "[]"]) {
+    const update = sql`update models set pricing = ${pricing}::text::jsonb where model_id = 'b'`;
+    await expect(Promise.resolve(update)).rejects.toThrow(/violates check constraint/);
+  }
 });
 
 test("a bad row is skipped with its reason, and what is stored of it stays as it is", async () => {

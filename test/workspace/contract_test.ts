@@ -80,7 +80,8 @@ function parameterBound(document: OpenApiDocument, place: [string, string], boun
 test("fixed limits are those of the code", async () => {
   await using api = await openTestApp();
   const document = await readDocument(api);
-  const batch = document.components.schemas["UserIds"];
+  const maxItemsOf = (schema: string) =>
+    count(Number(/"maxItems":(\d+)/.exec(JSON.stringify(document.components.schemas[schema]))?.[1]));
   expect(Object.fromEntries(readTable("| Fixed limit | Value |"))).toEqual({
     "JSON body": `${count(maxBodyBytes("/api/v1/definitions"))} bytes`,
     "JSON body under `/auth`": `${count(maxBodyBytes("/api/v1/auth/login"))} bytes`,
@@ -105,7 +106,8 @@ test("fixed limits are those of the code", async () => {
     ),
     "Dependencies in one response": count(MAX_DEPENDENCY_NODES),
     "Definitions in one batch": String(MAX_BATCH_DOCUMENTS),
-    "Users in one batch": /"maxItems":(\d+)/.exec(JSON.stringify(batch))?.[1] ?? "unknown",
+    "Users in one batch": maxItemsOf("UserIds"),
+    "Items in one cost request": maxItemsOf("UsageItems"),
     "API keys of a user": count(LIVE_KEYS_MAX),
     "Sessions of a user": count(LIVE_SESSIONS_MAX),
     Password: `${PASSWORD_MIN_LENGTH} to ${count(PASSWORD_MAX_LENGTH)} characters`,

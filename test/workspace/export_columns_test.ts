@@ -40,6 +40,7 @@ const SERVICE_TABLES: readonly string[] = [
   "job_runners",
   "login_attempts",
   "login_waits",
+  "model_alias_targets",
   "model_aliases",
   "model_price_changes",
   "model_providers",

@@ -43,6 +43,7 @@ const PUBLIC_ROUTES = [
   "GET /swagger/assets/:file",
   "GET /swagger/json",
   "POST /api/v1/auth/login",
+  "POST /api/v1/models/cost",
   "POST /api/v1/users/batch",
 ];
 

@@ -11,6 +11,7 @@ import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 const WRITES: readonly (readonly [operationId: string, status: number])[] = [
   ["updateOwnProfile", 200],
   ["getUsers", 200],
+  ["computeCost", 200],
   ["createKey", 201],
   ["validateDefinition", 200],
   ["createDefinitions", 200],

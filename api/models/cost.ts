@@ -1,0 +1,62 @@
+/** POST /models/cost: what usage costs, at the prices of the time. */
+
+import Big from "big.js";
+import { Elysia } from "elysia";
+import { ApiError } from "../../shared/errors.ts";
+import { type FoundPrices, findPrices, type PriceLookup } from "../../sql/models/model_prices.ts";
+import { access } from "../http/access.ts";
+import { type Problem, refuseInput } from "../http/validation_problems.ts";
+import type { CatalogCache } from "./catalog_cache.ts";
+import { computeCost, formatAmount, type Usage } from "./cost_arithmetic.ts";
+import { COST_DETAIL, CostBody, type CostItem } from "./cost_openapi.ts";
+import { readAsOf, requireCost, requirePrices } from "./prices_as_of.ts";
+
+type ItemLookup = PriceLookup & { usage: Usage };
+
+export function costRoutes({ catalog: cache }: { catalog: CatalogCache }) {
+  return new Elysia({ prefix: "/models" }).use(access).post(
+    "/cost",
+    async ({ body }) => {
+      const lookups = readLookups(body.items);
+      const found = await cache.read((sql) => findPrices(sql, lookups));
+      let total = new Big(0);
+      const items = lookups.map((lookup, index) => {
+        const result = priceItem(lookup, found[index]);
+        if ("error" in result) return result;
+        total = total.plus(result.cost);
+        return { ...result, cost: formatAmount(result.cost) };
+      });
+      return { data: { items, total: formatAmount(total) } };
+    },
+    { publicAccess: true, body: CostBody, detail: COST_DETAIL },
+  );
+}
+
+/** Throws VALIDATION_ERROR with every item that names no model, or an instant that cannot be read. */
+function readLookups(items: readonly CostItem[]): ItemLookup[] {
+  const problems: Problem[] = [];
+  const lookups = items.map(({ alias, provider, modelId, asOf: given, ...usage }, index): ItemLookup => {
+    const path = `items.${index}`;
+    const { asOf, problem } = readAsOf(given ?? null);
+    if (problem !== null) problems.push({ path: `${path}.asOf`, message: problem });
+    if (alias !== undefined && provider === undefined && modelId === undefined) return { alias, asOf, usage };
+    if (alias !== undefined || provider === undefined || modelId === undefined) {
+      problems.push({ path, message: "must have either provider and modelId, or alias" });
+    }
+    return { provider: provider ?? "", modelId: modelId ?? "", asOf, usage };
+  });
+  if (problems.length > 0) throw refuseInput(problems);
+  return lookups;
+}
+
+function priceItem(lookup: ItemLookup, found: FoundPrices | undefined) {
+  try {
+    const model = requirePrices(found, lookup);
+    const { cost, prices } = computeCost(requireCost(model), lookup.usage);
+    return { cost, currency: "USD", prices, pricesFrom: model.pricesFrom };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { code, message, details } = error;
+    return { error: { code, message, details } };
+  }
+}

@@ -1,0 +1,110 @@
+/** Body and OpenAPI description of POST /models/cost. */
+import { t } from "elysia";
+import { INSTANT, listOf, named, record, TEXT } from "../../shared/json_schema.ts";
+import { onlyReads } from "../http/access.ts";
+import { answer } from "../openapi/answers.ts";
+import { describe } from "../openapi/types.ts";
+import { PRICE_PARTS } from "./openapi_schemas.ts";
+
+const MAX_ITEMS = 1000;
+const MAX_TOKENS = 1e12;
+
+const name = () => t.Optional(t.String({ minLength: 1, maxLength: 500 }));
+const tokens = (description: string) => t.Integer({ minimum: 0, maximum: MAX_TOKENS, description });
+const moreTokens = (description: string) => t.Optional(tokens(description));
+
+const Item = t.Object(
+  {
+    provider: name(),
+    modelId: name(),
+    alias: t.Optional(
+      t.String({ minLength: 1, maxLength: 500, description: "Instead of provider and modelId" }),
+    ),
+    asOf: t.Optional(t.String({ maxLength: 50, description: "When the tokens were used; now when omitted" })),
+    inputTokens: tokens("Text tokens of the prompt that no cache served"),
+    outputTokens: tokens("Text tokens of the response, without reasoning"),
+    cacheReadTokens: moreTokens("Prompt tokens read from a cache"),
+    cacheWriteTokens: moreTokens("Prompt tokens written to a cache"),
+    reasoningTokens: moreTokens("Priced as output unless the model has a price for reasoning"),
+    inputAudioTokens: moreTokens("Priced as input unless the model has a price for audio"),
+    outputAudioTokens: moreTokens("Priced as output unless the model has a price for audio"),
+    contextTokens: moreTokens(
+      "Size of the prompt, which selects the price tier; the sum of the item's prompt tokens when omitted. Set it " +
+        "when an item adds up several requests",
+    ),
+  },
+  { additionalProperties: false, title: "Usage" },
+);
+
+export const CostBody = t.Object(
+  { items: t.Array(Item, { minItems: 1, maxItems: MAX_ITEMS }) },
+  { additionalProperties: false, title: "UsageItems" },
+);
+
+export type CostItem = typeof Item.static;
+
+const AMOUNT = { type: "string", pattern: "^\\d+(\\.\\d+)?$" };
+
+const PRICED = named(
+  "UsageCost",
+  record({
+    cost: { ...AMOUNT, description: "Exact, in `currency`" },
+    currency: { type: "string", enum: ["USD"] },
+    prices: {
+      ...record({ ...PRICE_PARTS, contextOver: { type: "integer", minimum: 1 } }, [
+        ...Object.keys(PRICE_PARTS).filter((part) => part !== "input" && part !== "output"),
+        "contextOver",
+      ]),
+      description:
+        "The prices that were charged, in USD per million tokens. `contextOver` is the price tier, if one applied",
+    },
+    pricesFrom: { ...INSTANT, description: "When these prices came into effect, as far as they are known" },
+  }),
+);
+
+const FAILED = named(
+  "UsageError",
+  record({ error: record({ code: TEXT, message: TEXT, details: { type: "object" } }) }),
+);
+
+const EXAMPLE_COST = {
+  cost: "0.0125",
+  currency: "USD",
+  prices: { input: 1.25, output: 10, cacheRead: 0.125 },
+  pricesFrom: "2026-11-20T10:00:00.000Z",
+};
+
+/** Returns `object` because Elysia has its own types for schemas in a `detail`. */
+function costBody(): object {
+  const example = {
+    items: [{ provider: "openai", modelId: "gpt-5", inputTokens: 2000, outputTokens: 1000 }],
+  };
+  return { requestBody: { required: true, content: { "application/json": { schema: CostBody, example } } } };
+}
+
+export const COST_DETAIL = describe({
+  tags: ["Model catalog"],
+  operationId: "computeCost",
+  summary: "Compute what usage costs",
+  description:
+    "Prices up to 1,000 items of usage, each at the prices of its `asOf`. An alias stands for the model it meant at that " +
+    "instant. Count each token in one field only: `inputTokens` does not include tokens read from a cache. A kind of " +
+    "token without a price of its own costs as much as input or output. If the context is larger than a price tier's " +
+    "size, the tier's prices apply to the whole item. Amounts are decimal strings, because they are exact and JSON " +
+    "parsers round long numbers. An item that cannot be priced has `error` with the same codes as responses; its " +
+    "`details.reason` is `model`, `alias`, `unknown_at` or `price` (no price at that time). `total` adds up the others.",
+  ...costBody(),
+  responses: {
+    200: answer(
+      "A result for each item, in the same order",
+      record({
+        data: record({
+          items: listOf({ anyOf: [PRICED, FAILED] }),
+          total: { ...AMOUNT, description: "Exact" },
+        }),
+      }),
+      { data: { items: [EXAMPLE_COST], total: "0.0125" } },
+    ),
+  },
+  ...onlyReads(),
+});

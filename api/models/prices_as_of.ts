@@ -1,0 +1,71 @@
+/** Prices as of an instant: the parameter, and the errors of instants for which no prices are known. */
+import { parseAsOf } from "../../shared/as_of.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { INSTANT } from "../../shared/json_schema.ts";
+import type { FoundPrices, PriceLookup } from "../../sql/models/model_prices.ts";
+import { once } from "../http/query.ts";
+import { presentCost } from "./price_json.ts";
+
+export const AS_OF_QUERY = {
+  asOf: {
+    description:
+      "Return the prices of this instant, an ISO 8601 time with an offset. An alias then stands for the model it meant at " +
+      "that instant. Default: now",
+    schema: INSTANT,
+    read: once((text, refuse): string | null => {
+      const { asOf, problem } = readAsOf(text);
+      if (problem !== null) refuse(problem);
+      return asOf;
+    }),
+  },
+};
+
+/** Parses an instant that must not be in the future; `problem` says what is wrong with it. */
+export function readAsOf(text: string | null): { asOf: string | null; problem: string | null } {
+  if (text === null) return { asOf: null, problem: null };
+  const asOf = parseAsOf(text);
+  if (asOf === null) {
+    return { asOf, problem: "must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z" };
+  }
+  const now = new Date().toISOString();
+  return { asOf, problem: asOf > now ? `must not be in the future; it is ${now}` : null };
+}
+
+type KnownPrices = NonNullable<FoundPrices["model"]>;
+
+/** Returns the model and its prices. Throws NOT_FOUND, with the reason `alias`, `model` or `unknown_at`. */
+export function requirePrices(found: FoundPrices | undefined, lookup: PriceLookup): KnownPrices {
+  if (!found) throw new Error("Cannot read prices: they were not looked up");
+  const { model, aliasKnownSince } = found;
+  const { asOf } = lookup;
+  if ("alias" in lookup) {
+    const name = `Alias "${lookup.alias}"`;
+    if (aliasKnownSince === null) throw notFound("alias", `${name} not found`);
+    if (asOf !== null && asOf < aliasKnownSince) throw unknownAt(name, aliasKnownSince);
+    if (model === null) throw notFound("alias", `${name} stood for no model of the catalog at that time`);
+  }
+  if (model === null) throw notFound("model", `Model "${nameOf(lookup)}" not found`);
+  if (asOf !== null && asOf < model.knownSince) throw unknownAt(`Model "${nameOf(model)}"`, model.knownSince);
+  return model;
+}
+
+/** Returns the prices as the API presents them. Throws NOT_FOUND with the reason `price`. */
+export function requireCost({ prices, ...model }: KnownPrices) {
+  const cost = presentCost(prices);
+  if (cost === null)
+    throw notFound("price", `Model "${nameOf(model)}" had no price from ${model.pricesFrom} on`);
+  return cost;
+}
+
+function unknownAt(name: string, pricesKnownSince: string): ApiError {
+  const message = `${name}: prices are known since ${pricesKnownSince}. Choose a later asOf.`;
+  return new ApiError("NOT_FOUND", { message, details: { reason: "unknown_at", pricesKnownSince } });
+}
+
+function notFound(reason: "alias" | "model" | "price", message: string): ApiError {
+  return new ApiError("NOT_FOUND", { message, details: { reason } });
+}
+
+function nameOf(key: object): string {
+  return "provider" in key && "modelId" in key ? `${key.provider}/${key.modelId}` : "";
+}

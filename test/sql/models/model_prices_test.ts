@@ -1,0 +1,182 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { presentCost } from "../../../api/models/price_json.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
+import { findPrices, modelPrices } from "../../../sql/models/model_prices.ts";
+import { listModels } from "../../../sql/models/models.ts";
+import { documentSource, loadBundledCatalog, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
+import { openTestDatabase } from "../../helpers/postgres/database.ts";
+
+const START = Date.parse("2026-01-01T00:00:00.000Z");
+const toText = (time: number) => new Date(time).toISOString();
+const MODEL_IDS = ["a", "b", "c"];
+/** Listed at all times, because the sync refuses an empty document. */
+const STEADY = { "always-there": {} };
+
+interface SourceCost {
+  input: number;
+  output: number;
+  cache_read?: number | undefined;
+  cache_write?: number | undefined;
+  reasoning?: number | undefined;
+  input_audio?: number | undefined;
+  context_over_200k?: { input: number } | undefined;
+}
+
+/** A model that the document does not list is absent; one without a price has `cost: null`. */
+type Listed = Partial<Record<string, { cost: SourceCost | null }>>;
+
+type Step =
+  | { kind: "sync"; elapsedMs: number; models: Listed }
+  | { kind: "operator"; elapsedMs: number; id: string; input: number | null };
+
+const price = fc.constantFrom(0, 0.1, 0.3, 1, 2.5);
+const maybePrice = fc.option(price, { nil: undefined });
+const cost: fc.Arbitrary<SourceCost> = fc.record({
+  input: price,
+  output: price,
+  cache_read: maybePrice,
+  cache_write: maybePrice,
+  reasoning: maybePrice,
+  input_audio: maybePrice,
+  context_over_200k: fc.option(fc.record({ input: price }), { nil: undefined }),
+});
+const listed = fc.option(fc.record({ cost: fc.option(cost) }), { nil: undefined });
+/** Two steps may share a millisecond. */
+const elapsedMs = fc.constantFrom(0, 0, 1, 1000);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("sync" as const),
+      elapsedMs,
+      models: fc.record(Object.fromEntries(MODEL_IDS.map((id) => [id, listed]))),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("operator" as const),
+      elapsedMs,
+      id: fc.constantFrom(...MODEL_IDS),
+      input: fc.option(price),
+    }),
+  },
+);
+
+/** The cost of a document as the API presents it. */
+function expectedCost(given: SourceCost | null): Record<string, unknown> | null {
+  if (!given) return null;
+  const named = {
+    input: given.input,
+    output: given.output,
+    cacheRead: given.cache_read,
+    cacheWrite: given.cache_write,
+    reasoning: given.reasoning,
+    inputAudio: given.input_audio,
+    tiers: given.context_over_200k && [{ contextOver: 200_000, ...given.context_over_200k }],
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}
+
+type Costs = Readonly<Record<string, Record<string, unknown> | null>>;
+
+/** Applies a step to the database and to what is expected. */
+async function apply(sql: Pool, before: Costs, given: Step): Promise<Costs> {
+  if (given.kind === "sync") {
+    const models = Object.entries(given.models).filter(([, model]) => model !== undefined);
+    const rows = models.map(([id, model]) => [id, { cost: model?.cost ?? undefined }]);
+    const document = makeDocument({ acme: { ...STEADY, ...Object.fromEntries(rows) } });
+    await syncFrom(sql, documentSource(document), { force: true });
+    const costs = models.map(([id, model]) => [id, expectedCost(model?.cost ?? null)]);
+    return { ...before, ...Object.fromEntries(costs) };
+  }
+  const { id, input } = given;
+  if (!(id in before)) return before;
+  if (input === null) {
+    await sql`
+      update models
+      set input_usd_per_mtok = null, output_usd_per_mtok = null, cache_read_usd_per_mtok = null,
+        cache_write_usd_per_mtok = null, pricing = null
+      where model_id = ${id}`;
+    return { ...before, [id]: null };
+  }
+  await sql`
+    update models
+    set input_usd_per_mtok = ${input}, output_usd_per_mtok = coalesce(output_usd_per_mtok, 0)
+    where model_id = ${id}`;
+  return { ...before, [id]: { ...(before[id] ?? { output: 0 }), input } };
+}
+
+/** Dates everything that was recorded since the last call. */
+async function dateNewRows(sql: Pool, at: string): Promise<void> {
+  await sql`update models set created_at = ${at} where created_at > now() - interval '1 hour'`;
+  await sql`update model_price_changes set changed_at = ${at} where changed_at > now() - interval '1 hour'`;
+}
+
+async function readCosts(sql: Pool, asOf: string): Promise<Costs> {
+  const lookups = MODEL_IDS.map((modelId) => ({ provider: "acme", modelId, asOf }));
+  const found = await findPrices(sql, lookups);
+  const known = found.flatMap(({ model }) => (model && model.knownSince <= asOf ? [model] : []));
+  return Object.fromEntries(known.map(({ modelId, prices }) => [modelId, presentCost(prices)]));
+}
+
+test("prices as of any instant are those of the document of that time", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+      await sql`delete from model_price_changes`;
+      await sql`delete from models`;
+      const timeline: { time: number; costs: Costs }[] = [];
+      let time = START;
+      let costs: Costs = {};
+      for (const given of steps) {
+        time += given.elapsedMs;
+        costs = await apply(sql, costs, given);
+        await dateNewRows(sql, toText(time));
+        timeline.push({ time, costs });
+      }
+      for (const instant of timeline.flatMap((at) => [at.time - 1, at.time, at.time + 1])) {
+        const expected = timeline.findLast((at) => at.time <= instant)?.costs ?? {};
+        expect([instant, await readCosts(sql, toText(instant))]).toEqual([instant, expected]);
+      }
+    }),
+    { numRuns: 25 },
+  );
+}, 120_000);
+
+test("after the clock was set back, the last recorded price counts", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  for (const input of [1, 2, 3]) {
+    const document = makeDocument({ acme: { a: { cost: { input, output: 1 } } } });
+    await syncFrom(sql, documentSource(document));
+  }
+  await sql`update models set created_at = '2026-01-01'`;
+  await sql`update model_price_changes set changed_at = '2026-03-01' where new_value = 2`;
+  await sql`update model_price_changes set changed_at = '2026-02-01' where new_value = 3`;
+  const days = ["2026-01-15", "2026-02-15", "2026-03-15"].map((day) => `${day}T00:00:00.000Z`);
+  const found = await findPrices(
+    sql,
+    days.map((asOf) => ({ provider: "acme", modelId: "a", asOf })),
+  );
+  expect(found.map(({ model }) => model?.prices["input"])).toEqual([1, 3, 3]);
+});
+
+test("the SQL function model_prices returns what modelPrices does", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await loadBundledCatalog(sql);
+  const audio = { cost: { input: 1, output: 2, input_audio: 3, context_over_200k: { output: 4 } } };
+  await syncFrom(sql, documentSource(makeDocument({ acme: { audio, unpriced: { cost: undefined } } })), {
+    force: true,
+  });
+  const rows = await listModels(sql);
+  const found = await findPrices(
+    sql,
+    rows.map(({ provider, modelId }) => ({ provider, modelId, asOf: null })),
+  );
+  expect(found.map(({ model }) => model?.prices)).toEqual(rows.map(modelPrices));
+  expect(rows.length).toBe(689);
+});
