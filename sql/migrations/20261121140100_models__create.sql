@@ -42,7 +42,7 @@ create table models (
     and least(input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok) >= 0
   ),
   constraint models_pricing_check check (
-    jsonb_typeof(pricing) = 'object' and not pricing @? '$.* ? (@.type() != "number" || @ < 0)'
+    pricing @? '$ ? (@.type() == "object")' and not pricing @? '$.* ? (@.type() != "number" || @ < 0)'
   ),
   constraint models_limits_check check (least(context_tokens, output_tokens) > 0),
   constraint models_tier_check check (tier in ('budget', 'standard', 'premium', 'reasoning')),

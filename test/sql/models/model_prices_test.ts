@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { presentCost } from "../../../api/models/price_json.ts";
+import { type Cost, presentCost } from "../../../api/models/price_json.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { findPrices, modelPrices } from "../../../sql/models/model_prices.ts";
 import { listModels } from "../../../sql/models/models.ts";
@@ -65,7 +65,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** The cost of a document as the API presents it. */
-function expectedCost(given: SourceCost | null): Record<string, unknown> | null {
+function expectedCost(given: SourceCost | null): Cost | null {
   if (!given) return null;
   const named = {
     input: given.input,
@@ -79,7 +79,7 @@ function expectedCost(given: SourceCost | null): Record<string, unknown> | null 
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
 
-type Costs = Readonly<Record<string, Record<string, unknown> | null>>;
+type Costs = Readonly<Record<string, Cost | null>>;
 
 /** Applies a step to the database and to what is expected. */
 async function apply(sql: Pool, before: Costs, given: Step): Promise<Costs> {
