@@ -38,7 +38,11 @@ const Item = t.Object(
 
 export const CostBody = t.Object(
   { items: t.Array(Item, { minItems: 1, maxItems: MAX_ITEMS }) },
-  { additionalProperties: false, title: "UsageItems" },
+  {
+    additionalProperties: false,
+    title: "UsageItems",
+    examples: [{ items: [{ provider: "openai", modelId: "gpt-5", inputTokens: 2000, outputTokens: 1000 }] }],
+  },
 );
 
 export type CostItem = typeof Item.static;
@@ -74,14 +78,6 @@ const EXAMPLE_COST = {
   pricesFrom: "2026-11-20T10:00:00.000Z",
 };
 
-/** Returns `object` because Elysia has its own types for schemas in a `detail`. */
-function costBody(): object {
-  const example = {
-    items: [{ provider: "openai", modelId: "gpt-5", inputTokens: 2000, outputTokens: 1000 }],
-  };
-  return { requestBody: { required: true, content: { "application/json": { schema: CostBody, example } } } };
-}
-
 export const COST_DETAIL = describe({
   tags: ["Model catalog"],
   operationId: "computeCost",
@@ -93,7 +89,6 @@ export const COST_DETAIL = describe({
     "size, the tier's prices apply to the whole item. Amounts are decimal strings, because they are exact and JSON " +
     "parsers round long numbers. An item that cannot be priced has `error` with the same codes as responses; its " +
     "`details.reason` is `model`, `alias`, `unknown_at` or `price` (no price at that time). `total` adds up the others.",
-  ...costBody(),
   responses: {
     200: answer(
       "A result for each item, in the same order",

@@ -50,10 +50,10 @@ create trigger models_record_price_changes
   after update on models
   for each row
   when (
-    (
-      old.input_usd_per_mtok, old.output_usd_per_mtok, old.cache_read_usd_per_mtok, old.cache_write_usd_per_mtok, old.pricing
-    ) is distinct from (
-      new.input_usd_per_mtok, new.output_usd_per_mtok, new.cache_read_usd_per_mtok, new.cache_write_usd_per_mtok, new.pricing
-    )
+    old.input_usd_per_mtok is distinct from new.input_usd_per_mtok
+    or old.output_usd_per_mtok is distinct from new.output_usd_per_mtok
+    or old.cache_read_usd_per_mtok is distinct from new.cache_read_usd_per_mtok
+    or old.cache_write_usd_per_mtok is distinct from new.cache_write_usd_per_mtok
+    or old.pricing is distinct from new.pricing
   )
   execute function record_model_price_changes();

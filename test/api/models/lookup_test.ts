@@ -45,7 +45,7 @@ describe("GET /models/{provider}/{modelId}", () => {
         },
       },
     });
-    const [run] = await app.db.sql`select finished_at from catalog_syncs`;
+    const [run] = await app.db.sql`select finished_at, created_at from catalog_syncs, models`;
     expect(await get(app, "/openai/gpt-5")).toEqual({
       provider: "openai",
       modelId: "gpt-5",
@@ -64,7 +64,7 @@ describe("GET /models/{provider}/{modelId}", () => {
         attachment: false,
       },
       modalities: { input: ["text", "image"], output: ["text"] },
-      cost: { input: 1.25, output: 10, cacheRead: 0.125 },
+      cost: { input: 1.25, output: 10, cacheRead: 0.125, reasoning: 7 },
       limits: { context: 128_000, output: 8192 },
       tier: "standard",
       status: "available",
@@ -72,6 +72,7 @@ describe("GET /models/{provider}/{modelId}", () => {
       knowledgeCutoff: "2024-09-01",
       openWeights: false,
       logoUrl: "https://models.dev/logos/openai.svg",
+      pricesKnownSince: run?.["createdAt"],
       syncedAt: run?.["finishedAt"],
     });
   });
