@@ -1,6 +1,6 @@
 /** OpenAPI descriptions of events. */
 import { ID, INSTANT, listOf, named, nullable, oneOf, record, TEXT } from "../../shared/json_schema.ts";
-import { DEFINITION_TYPES, EVENT_TYPES, PRICE_FIELDS } from "../../shared/vocabulary.ts";
+import { DEFINITION_TYPES, EVENT_TYPES } from "../../shared/vocabulary.ts";
 import { describeQuery, limit, once, words } from "../http/query.ts";
 import { dataAnswer } from "../openapi/answers.ts";
 import { ORG_SLUG } from "../openapi/parameters.ts";
@@ -19,7 +19,7 @@ const MODEL_DATA = record(
   {
     provider: TEXT,
     modelId: TEXT,
-    field: oneOf(PRICE_FIELDS),
+    field: { ...TEXT, description: "The part of `cost`, such as `input` or `tiers.200000.input`" },
     oldValue: { type: ["number", "null"] },
     newValue: { type: ["number", "null"] },
   },
