@@ -507,6 +507,16 @@ create table login_waits (
   constraint login_waits_subject_hash_check CHECK ((octet_length(subject_hash) = 32))
 );
 
+create table model_alias_targets (
+  id bigint not null generated always as identity,
+  alias text not null,
+  provider text,
+  model_id text,
+  valid_from timestamp(3) with time zone not null,
+  constraint model_alias_targets_pkey PRIMARY KEY (id),
+  constraint model_alias_targets_target_check CHECK (((provider IS NULL) = (model_id IS NULL)))
+);
+
 create table model_aliases (
   alias text not null,
   origin text not null default 'manual'::text,
@@ -529,10 +539,10 @@ create table model_price_changes (
   field text not null,
   old_value numeric,
   new_value numeric,
-  changed_at timestamp(3) with time zone not null default now(),
-  sync_id bigint not null,
+  changed_at timestamp(3) with time zone not null,
+  sync_id bigint,
   constraint model_price_changes_pkey PRIMARY KEY (id),
-  constraint model_price_changes_field_check CHECK ((field = ANY (ARRAY['input'::text, 'output'::text, 'cacheRead'::text, 'cacheWrite'::text]))),
+  constraint model_price_changes_field_check CHECK ((field ~ '^(tiers\.[1-9][0-9]*\.)?(input|output|cacheRead|cacheWrite|reasoning|inputAudio|outputAudio)$'::text)),
   constraint model_price_changes_value_check CHECK ((old_value IS DISTINCT FROM new_value))
 );
 
@@ -584,6 +594,7 @@ create table models (
   constraint models_limits_check CHECK ((LEAST(context_tokens, output_tokens) > 0)),
   constraint models_model_id_check CHECK ((model_id <> ''::text)),
   constraint models_name_check CHECK ((name <> ''::text)),
+  constraint models_pricing_check CHECK (((pricing @? '$?(@.type() == "object")'::jsonpath) AND (NOT (pricing @? '$.*?(@.type() != "number" || @ < 0)'::jsonpath)))),
   constraint models_removed_at_check CHECK ((NOT ((removed_at IS NOT NULL) AND (status <> 'deprecated'::text)))),
   constraint models_status_check CHECK ((status = ANY (ARRAY['available'::text, 'preview'::text, 'deprecated'::text]))),
   constraint models_tier_check CHECK ((tier = ANY (ARRAY['budget'::text, 'standard'::text, 'premium'::text, 'reasoning'::text]))),
@@ -825,7 +836,8 @@ CREATE INDEX issues_project_id_created_at_id_idx ON public.issues USING btree (p
 CREATE INDEX login_account_attempts_last_attempt_at_idx ON public.login_account_attempts USING btree (last_attempt_at);
 CREATE INDEX login_attempts_last_attempt_at_idx ON public.login_attempts USING btree (last_attempt_at);
 CREATE INDEX login_waits_waiting_since_idx ON public.login_waits USING btree (waiting_since);
-CREATE INDEX model_price_changes_provider_model_id_changed_at_idx ON public.model_price_changes USING btree (provider, model_id, changed_at);
+CREATE INDEX model_alias_targets_alias_id_idx ON public.model_alias_targets USING btree (alias, id);
+CREATE INDEX model_price_changes_provider_model_id_id_idx ON public.model_price_changes USING btree (provider, model_id, id);
 CREATE INDEX model_price_changes_sync_id_idx ON public.model_price_changes USING btree (sync_id);
 CREATE INDEX occurrences_project_id_created_at_id_idx ON public.occurrences USING btree (project_id, created_at, id);
 CREATE INDEX occurrences_project_id_issue_id_idx ON public.occurrences USING btree (project_id, issue_id, created_at, id);
@@ -879,6 +891,42 @@ alter table runs add constraint runs_project_id_fkey FOREIGN KEY (project_id) RE
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table sign_in_networks add constraint sign_in_networks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table status_history add constraint status_history_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
+
+CREATE OR REPLACE FUNCTION public.model_prices(model models)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select jsonb_strip_nulls(jsonb_build_object(
+    'input', model.input_usd_per_mtok,
+    'output', model.output_usd_per_mtok,
+    'cacheRead', model.cache_read_usd_per_mtok,
+    'cacheWrite', model.cache_write_usd_per_mtok
+  )) || coalesce(model.pricing, '{}')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_model_price_changes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into model_price_changes (provider, model_id, field, old_value, new_value, changed_at, sync_id)
+  select
+    new.provider,
+    new.model_id,
+    field,
+    before.value::numeric,
+    after.value::numeric,
+    -- Truncated: rounding could record an instant in the future.
+    greatest(date_trunc('milliseconds', clock_timestamp()), new.created_at),
+    nullif(current_setting('ulr.catalog_sync', true), '')::bigint
+  from jsonb_each_text(model_prices(old)) as before (field, value)
+  full join jsonb_each_text(model_prices(new)) as after (field, value) using (field)
+  where before.value::numeric is distinct from after.value::numeric
+  order by length(field), field collate "C";
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_change_of_published_definition()
  RETURNS trigger
@@ -1329,6 +1377,28 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.record_model_alias_targets()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into model_alias_targets (alias, provider, model_id, valid_from)
+  select alias, effective.provider, effective.model_id, date_trunc('milliseconds', clock_timestamp())
+  from (
+    select distinct on (alias) alias, provider, model_id
+    from model_aliases
+    order by alias, origin = 'manual' desc
+  ) as effective
+  full join (
+    select distinct on (alias) alias, provider, model_id
+    from model_alias_targets
+    order by alias, id desc
+  ) as recorded using (alias)
+  where (effective.provider, effective.model_id) is distinct from (recorded.provider, recorded.model_id);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.settle_events(max_events integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -1407,8 +1477,10 @@ CREATE TRIGGER issues_log_visibility_trigger AFTER UPDATE ON public.issues FOR E
 CREATE TRIGGER issues_time_insert_trigger AFTER INSERT ON public.issues FOR EACH ROW WHEN (((new.created_at <> (now())::timestamp(3) with time zone) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER issues_time_update_trigger AFTER UPDATE ON public.issues FOR EACH ROW WHEN (((new.created_at <> old.created_at) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER model_aliases_raise_catalog_version AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.model_aliases FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
+CREATE TRIGGER model_aliases_record_targets AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.model_aliases FOR EACH STATEMENT EXECUTE FUNCTION record_model_alias_targets();
 CREATE TRIGGER model_providers_raise_catalog_version AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.model_providers FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
 CREATE TRIGGER models_raise_catalog_version AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.models FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
+CREATE TRIGGER models_record_price_changes AFTER UPDATE ON public.models FOR EACH ROW WHEN (((old.input_usd_per_mtok IS DISTINCT FROM new.input_usd_per_mtok) OR (old.output_usd_per_mtok IS DISTINCT FROM new.output_usd_per_mtok) OR (old.cache_read_usd_per_mtok IS DISTINCT FROM new.cache_read_usd_per_mtok) OR (old.cache_write_usd_per_mtok IS DISTINCT FROM new.cache_write_usd_per_mtok) OR (old.pricing IS DISTINCT FROM new.pricing))) EXECUTE FUNCTION record_model_price_changes();
 CREATE TRIGGER occurrences_log_delete_trigger AFTER DELETE ON public.occurrences REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('occurrences');
 CREATE TRIGGER occurrences_log_insert_trigger AFTER INSERT ON public.occurrences FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('occurrences', 'child');
 CREATE TRIGGER occurrences_log_key_trigger AFTER UPDATE ON public.occurrences FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_key('occurrences');
