@@ -2,17 +2,61 @@
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
 import type { BenchRun } from "./bench_run.ts";
+import { download } from "./download.ts";
 import { makeBenchProject } from "./export_data.ts";
 import { type FigureTable, figure } from "./figures.ts";
-import { measureInTurn } from "./measure.ts";
+import { measureInTurn, metered } from "./measure.ts";
+import { startOurs } from "./servers.ts";
 import { writeRun } from "./tracker_writer.ts";
 
 /** Issue 16. */
 const WRITER_GOAL = { atMost: 1.15 };
 const RUNS = 40;
+/** Issue 16: of the time of the full export. */
+const INCREMENT_GOAL = { atMost: 0.05 };
+/** One issue in a hundred. */
+const CHANGED_SHARE = 100;
 
 export async function benchIncrements(run: BenchRun): Promise<FigureTable[]> {
-  return [await benchWriter(run)];
+  return [await benchWriter(run), await benchIncrement(run)];
+}
+
+/** A full export beside what changed in the last hour. */
+async function benchIncrement(run: BenchRun): Promise<FigureTable> {
+  await using db = await openTestDatabase(run.serverUrl);
+  const make = createFactory(db.sql);
+  const person = await make.person();
+  const issues = run.sizes.issues[1];
+  const project = await makeBenchProject({ db, make, person }, issues, false);
+  // The benchmark's rows were imported just now; in production they were written long ago.
+  await db.owner`update tracker_changes set at = at - interval '1 day'`;
+  await db.sql`
+    update issues set title = title || '.'
+    where id in (select id from issues where project_id = ${project.id} order by id limit ${issues / CHANGED_SHARE})`;
+  await db.owner`vacuum analyze`;
+  await using ours = await startOurs(db.url);
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const url = `${ours.url}/api/v1/export/projects/${project.id}/issues`;
+  const read = await measureInTurn(run, "an increment of a hundredth", {
+    rounds: run.sizes.loadRounds,
+    tasks: {
+      full: () => metered({}, () => download(url, { key: person.key })),
+      increment: () => metered({}, () => download(`${url}?since=${since}`, { key: person.key })),
+    },
+  });
+  const ratio = read.increment.seconds / read.full.seconds;
+  return {
+    title: `${issues.toLocaleString("en")} issues of which one in a hundred has changed`,
+    header: ["", "full, s", "increment, s", "increment ÷ full"],
+    rows: [
+      [
+        "issues",
+        figure(read.full.seconds, 3),
+        figure(read.increment.seconds, 3),
+        figure(ratio, 3, INCREMENT_GOAL),
+      ],
+    ],
+  };
 }
 
 /** Two databases that differ in the triggers and indexes of increments alone. */

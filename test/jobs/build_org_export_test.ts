@@ -98,6 +98,8 @@ for (const format of EXPORT_FORMATS) {
       schemaVersion: 1,
       kind: "organization",
       asOf: AFTER_ALL,
+      since: null,
+      nextSince: AFTER_ALL,
       coherence: "insert-level",
       format,
       organization: { id: orgId, slug, name },
@@ -175,4 +177,34 @@ test("the same job makes the same bytes, and rows that come after the watermark 
     hashes.add((await getJob(app, person.key, id)).artifact?.sha256);
   }
   expect(hashes.size).toBe(1);
+});
+
+test("a job with since has what changed in each project, and what left", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const { person, ids } = made;
+  await using _runner = await openTestRunner(app, { isWorking: true });
+  const build = async (body: object) => {
+    const { id } = await jobOf(await postJob(app, person, body));
+    await waitFor(async () => (await getJob(app, person.key, id)).status === "ready", 20_000);
+    const job = await getJob(app, person.key, id);
+    return { job, files: await unzip(await (await downloadJob(app, person.key, id)).arrayBuffer()) };
+  };
+  const { job: full } = await build({});
+  await app.db.sql`update issues set title = 'renamed' where id = ${ids["open issue"] ?? ""}`;
+  await app.db.sql`delete from issue_notes where id = ${ids["open note"] ?? ""}`;
+  const { job, files } = await build({ since: full.asOf });
+  expect(job).toMatchObject({ since: full.asOf });
+  const manifest = JSON.parse(files.get("manifest.json") ?? "");
+  const contract = await openContract(app.app);
+  expect(contract.validate(["components", "schemas", "OrganizationManifest"], manifest)).toBeNull();
+  expect(manifest).toMatchObject({ since: full.asOf, nextSince: job.asOf });
+  const [{ directory, rowCounts, deleted }] = manifest.projects;
+  expect(rowCounts).toMatchObject({ issues: 1, runs: 0, occurrences: 0 });
+  expect(deleted).toMatchObject({ name: "deleted.ndjson", rows: 1 });
+  const gone = JSON.parse(files.get(`${directory}/deleted.ndjson`) ?? "");
+  expect(gone).toMatchObject({ dataset: "issue-notes", id: ids["open note"] });
+  expect(files.get("README.md")).toContain("How to apply this increment");
+  const tooOld = await postJob(app, person, { since: "2020-01-01T00:00:00Z" });
+  expect(await tooOld.json()).toMatchObject({ error: { details: { reason: "since_too_old" } } });
 });
