@@ -25,6 +25,7 @@ import { createAuditRefusal } from "./http/audit_refusal.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import type { CredentialCache } from "./http/credential_cache.ts";
 import { answerError } from "./http/error_handler.ts";
+import { createRespondOnce } from "./http/idempotency.ts";
 import { createAdmission } from "./http/request_admission.ts";
 import { requestContext } from "./http/request_context.ts";
 import { createHandle, type Handle } from "./http/request_frame.ts";
@@ -149,6 +150,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
     encodeResponse: createEncodeResponse(),
     claimResponse: createClaimResponse(metrics),
     auditRefusal: createAuditRefusal({ ...deps, now }),
+    respondOnce: createRespondOnce({ ...deps, onError: answerError }),
     toErrorPage: createToErrorPage(),
     finishRequest: createFinishRequest({ config: deps.config, log, metrics }),
     tracing: deps.tracing,

@@ -68,6 +68,15 @@ export const ERRORS = {
     message: "The export is not built yet. Poll the job until its status is ready.",
   },
   EXPORT_JOB_FAILED: { status: 409, message: "The build of this export failed. Start a new export." },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    message: "A request with this Idempotency-Key is still running. Retry after the time in Retry-After.",
+  },
+  IDEMPOTENCY_KEY_USED: {
+    status: 409,
+    message:
+      "A request with this Idempotency-Key was carried out, but its response is not kept. Details has the id of what it wrote.",
+  },
   EXPORT_EXPIRED: { status: 410, message: "The export has expired. Start a new one." },
   EXPORT_TOO_LARGE: {
     status: 413,
@@ -82,6 +91,10 @@ export const ERRORS = {
   VERSION_MISMATCH: {
     status: 422,
     message: "The version in the document differs from the version in the path.",
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    message: "This Idempotency-Key was used for a different request. Use a new key for each request.",
   },
   TRANSLATION_FAILED: { status: 422, message: "The document cannot be rendered as Markdown." },
   RATE_LIMITED: { status: 429, message: "Rate limit exceeded. Retry after the time in Retry-After." },

@@ -412,6 +412,26 @@ create table export_jobs (
   constraint export_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'ready'::text, 'expired'::text, 'failed'::text])))
 );
 
+create table idempotency_keys (
+  caller text not null,
+  key text not null,
+  fingerprint bytea not null,
+  request_id uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  locked_until timestamp(3) with time zone not null,
+  applied_at timestamp(3) with time zone,
+  subject_type text,
+  subject_id text,
+  status integer,
+  headers jsonb,
+  body text,
+  constraint idempotency_keys_pkey PRIMARY KEY (caller, key),
+  constraint idempotency_keys_applied_check CHECK (((num_nulls(applied_at, subject_type, subject_id) % 3) = 0)),
+  constraint idempotency_keys_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
+  constraint idempotency_keys_key_check CHECK ((key ~ '^[ -~]{1,128}$'::text)),
+  constraint idempotency_keys_response_check CHECK (((num_nulls(status, headers, body) % 3) = 0))
+);
+
 create table installation (
   is_only boolean not null default true,
   id uuid not null default gen_random_uuid(),
@@ -829,6 +849,8 @@ CREATE INDEX export_jobs_expires_at_id_idx ON public.export_jobs USING btree (ex
 CREATE INDEX export_jobs_finished_at_idx ON public.export_jobs USING btree (finished_at);
 CREATE UNIQUE INDEX export_jobs_org_id_active_key ON public.export_jobs USING btree (org_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX export_jobs_org_id_created_at_id_idx ON public.export_jobs USING btree (org_id, created_at, id);
+CREATE INDEX idempotency_keys_created_at_idx ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX idempotency_keys_large_idx ON public.idempotency_keys USING btree (caller) WHERE (octet_length(body) > 16384);
 CREATE INDEX issue_notes_project_id_created_at_id_idx ON public.issue_notes USING btree (project_id, created_at, id);
 CREATE INDEX issue_notes_project_id_issue_id_idx ON public.issue_notes USING btree (project_id, issue_id, created_at, id);
 CREATE INDEX issues_deleted_idx ON public.issues USING btree (project_id, id) WHERE (deleted_at IS NOT NULL);

@@ -27,6 +27,7 @@ export function createAuditFailure({ sql, log }: { sql: Sql; log: Log }): AuditF
     insertAuditEntry(sql, {
       actorType: "anonymous",
       ...auditOrigin(context),
+      idempotencyKey: null,
       action: "session.refuse",
       subjectType: "user",
       subjectId: userId ?? "unknown",

@@ -14,7 +14,7 @@ import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { findMembershipBySlug } from "../../sql/accounts/organization_members.ts";
 import { lockActiveUser } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { access } from "../http/access.ts";
+import { access, holdsSecret } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
@@ -157,6 +157,7 @@ export function keyRoutes(deps: Pick<AuthDeps, "sql" | "callers">) {
           description:
             "The response contains the key; it is not shown again. The key is of kind `user` and works for all your " +
             "organizations, or only for the one in `organization`. You can have at most 100 active keys.",
+          ...holdsSecret(),
           ...failsWith(["QUOTA_EXCEEDED", { quota: "keys", limit: LIVE_KEYS_MAX }], "ORG_ACCESS_DENIED"),
         },
       },

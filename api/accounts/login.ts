@@ -3,7 +3,7 @@ import { Elysia, t } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { upsertSignInNetwork } from "../../sql/accounts/sign_in_networks.ts";
 import { findUserForLogin, type UserWithPassword } from "../../sql/accounts/users.ts";
-import { access, looksPastCookie } from "../http/access.ts";
+import { access, holdsSecret, looksPastCookie } from "../http/access.ts";
 import { auditOrigin } from "../http/audit_actor.ts";
 import { coarseNetworkOf } from "../http/request_address.ts";
 import { type RequestContext, requestContext } from "../http/request_context.ts";
@@ -131,6 +131,7 @@ export function loginRoutes(deps: AuthDeps) {
           "which it has not signed in for 30 days must wait up to 15 minutes before each attempt. A user can have 50 " +
           "sessions; the next sign-in ends the least recently used one.",
         ...looksPastCookie(),
+        ...holdsSecret(),
         ...failsWith("FORBIDDEN_ORIGIN", "RATE_LIMITED", "SERVICE_UNAVAILABLE"),
       },
     },

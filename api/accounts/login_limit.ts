@@ -55,7 +55,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   function refuse(context: RequestContext, resetAt: number): never {
     const state = { limit, remaining: 0, resetAt, allowed: false };
     // This limit's numbers, and not those of requests in general, say why the answer is 429.
-    Object.assign(context.answerHeaders, rateLimitHeaders(state));
+    Object.assign(context.answerHeaders, rateLimitHeaders(state, { policy: "sign_in", now: now() }));
     metrics.rateLimited.inc({ kind: "sign_in" });
     throw rateLimited(state, now());
   }

@@ -2,7 +2,7 @@
 import { Elysia, t } from "elysia";
 import { mayRecordExecutions } from "../../shared/policy.ts";
 import type { Config } from "../../shared/process/config.ts";
-import type { AuditEntry } from "../../sql/accounts/audit_log.ts";
+import { type AuditEntry, claimKeyOf } from "../../sql/accounts/audit_log.ts";
 import { type Pool, type Sql, violates } from "../../sql/connection/pool.ts";
 import {
   countExecutions,
@@ -181,8 +181,13 @@ async function recordExecution(
     orgId,
     details: { type, name, version, source, runId },
   };
+  const added = { lineId, executions: [execution], auditEntries: [auditEntry] };
   try {
-    return await insertExecutions(sql, { lineId, executions: [execution], auditEntries: [auditEntry] });
+    if (!auditEntry.idempotencyKey) return await insertExecutions(sql, added);
+    return await sql.begin(async (tx) => {
+      await claimKeyOf(tx, auditEntry);
+      return insertExecutions(tx, added);
+    });
   } catch (error) {
     const isDeleted = GONE_CONSTRAINTS.some((constraint) => violates(error, constraint));
     throw isDeleted ? definitionNotFound(address, "version") : error;

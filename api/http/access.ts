@@ -32,6 +32,14 @@ export function onlyReads(): object {
   return { [READS_FIELD]: true };
 }
 
+/** Where a route says that its response holds a secret. */
+export const SECRET_FIELD = "x-secret";
+
+/** Goes into a route's `detail`: the response holds a secret that is shown once, so it is never kept. */
+export function holdsSecret(): object {
+  return { [SECRET_FIELD]: true };
+}
+
 /** Where a route outside of /api/v1 says that its requests are not limited. */
 export const NOT_COUNTED_FIELD = "x-not-counted";
 

@@ -16,12 +16,13 @@ export function auditActor(request: Request, caller: Caller): AuditActor {
 /** By which request, and from where. */
 export function auditOrigin(
   context: RequestContext,
-): Pick<AuditActor, "requestId" | "clientRequestId" | "address" | "userAgent"> {
-  const { ownRequestId, requestId, address, userAgent } = context;
+): Pick<AuditActor, "requestId" | "clientRequestId" | "address" | "userAgent" | "idempotencyKey"> {
+  const { ownRequestId, requestId, address, userAgent, idempotencyKey } = context;
   return {
     requestId: ownRequestId,
     clientRequestId: requestId === ownRequestId ? null : requestId,
     address,
     userAgent,
+    idempotencyKey,
   };
 }

@@ -46,6 +46,7 @@ export function createAuditRefusal(deps: { sql: Sql; log: Log; now: () => number
         actorUserId: userId,
         credentialId: credential.id,
         ...auditOrigin(context),
+        idempotencyKey: null,
         action: "request.refuse",
         subjectType: "route",
         subjectId: route,

@@ -84,9 +84,18 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   return { take, peek, giveBack };
 }
 
-/** The three `X-RateLimit` headers of every response under /api/v1. */
-export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
+/**
+ * Returns the headers of every response under /api/v1: the three `X-RateLimit` headers, and the two of the IETF draft
+ * "RateLimit header fields for HTTP". `policy` says what is counted: `user`, `address`, `page` or `sign_in`.
+ */
+export function rateLimitHeaders(
+  state: RateLimitState,
+  { policy, now }: { policy: string; now: number },
+): Record<string, string> {
+  const seconds = Math.max(0, Math.ceil((state.resetAt - now) / 1000));
   return {
+    "RateLimit-Policy": `"${policy}";q=${state.limit};w=${WINDOW_MS / 1000}`,
+    RateLimit: `"${policy}";r=${state.remaining};t=${seconds}`,
     "X-RateLimit-Limit": String(state.limit),
     "X-RateLimit-Remaining": String(state.remaining),
     "X-RateLimit-Reset": String(Math.ceil(state.resetAt / 1000)),

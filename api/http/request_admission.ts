@@ -59,7 +59,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   const proven = new LRUCache<string, true>({ max: MAX_PROVEN });
 
   function apply(context: RequestContext, kind: RateLimitKind, state: RateLimitState): void {
-    Object.assign(context.answerHeaders, rateLimitHeaders(state));
+    Object.assign(context.answerHeaders, rateLimitHeaders(state, { policy: kind, now: now() }));
     if (state.allowed) return;
     metrics.rateLimited.inc({ kind });
     throw rateLimited(state, now());
@@ -101,7 +101,10 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   return {
     async admitCaller(headers, context, { looksPastCookie }) {
       // Until the caller is known: a database that is away uses up nobody's requests.
-      Object.assign(context.answerHeaders, rateLimitHeaders(addresses.peek(context.network)));
+      Object.assign(
+        context.answerHeaders,
+        rateLimitHeaders(addresses.peek(context.network), { policy: "address", now: now() }),
+      );
       await identify(headers, context, !looksPastCookie);
       const { caller } = context;
       if (caller) apply(context, "user", users.take(caller.userId));

@@ -1,6 +1,7 @@
 /** What is known of a request while it is served: who, which route, and what its log line will say. */
 import type { ApiError } from "../../shared/errors.ts";
 import type { TraceSpan } from "../../shared/tracing/tracing.ts";
+import type { IdempotencyKey } from "../../sql/accounts/idempotency_keys.ts";
 import type { Caller } from "./caller.ts";
 import type { JsonObject } from "./request_body.ts";
 import type { CutReason } from "./response/stream_watch.ts";
@@ -52,6 +53,8 @@ export interface RequestContext {
   orgId: string | null;
   /** Whether the caller is known by the session cookie, which a browser also adds to what other sites' pages send. */
   usesCookie: boolean;
+  /** The key of a request that may be repeated; writes claim it. */
+  idempotencyKey: IdempotencyKey | null;
   /** The body, which fits the route's schema; `{}` without one, and of GET. */
   body: JsonObject;
   /** What the client was told went wrong. */

@@ -11,6 +11,7 @@ import type { AuditRefusal } from "./audit_refusal.ts";
 import { unauthorized } from "./authenticate.ts";
 import { answerError, unavailable } from "./error_handler.ts";
 import { isFilePath } from "./file_paths.ts";
+import type { RespondOnce } from "./idempotency.ts";
 import { networkOf } from "./request_address.ts";
 import type { Admission } from "./request_admission.ts";
 import { maxBodyBytes } from "./request_body.ts";
@@ -44,6 +45,7 @@ export interface FrameDeps extends Admission {
   encodeResponse: EncodeResponse;
   claimResponse: ClaimResponse;
   auditRefusal: AuditRefusal;
+  respondOnce: RespondOnce;
   /** Turns errors into pages for browsers. */
   toErrorPage: (request: Request, response: Response) => Response;
   finishRequest: FinishRequest;
@@ -108,6 +110,7 @@ function newContext(request: Request, address: string, connection: ClientConnect
     caller: null,
     orgId: null,
     usesCookie: false,
+    idempotencyKey: null,
     body: {},
     error: null,
     answerHeaders: {},
@@ -142,12 +145,15 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
       yamlQuery: route.yamlQuery,
       given: url.searchParams,
     });
-    route.checkBody?.(context.body);
   }
-  const inner = toInner(request, url.href);
-  bindContext(inner, context);
-  const answer = deps.dispatch(inner);
-  return isFilePath(url.pathname) ? answer : inTime(answer, route, remainingMs);
+  const respond = async (): Promise<Response> => {
+    route.checkBody?.(context.body);
+    const inner = toInner(request, url.href);
+    bindContext(inner, context);
+    const response = deps.dispatch(inner);
+    return isFilePath(url.pathname) ? response : inTime(response, route, remainingMs);
+  };
+  return deps.respondOnce({ request, url, route, context }, respond);
 }
 
 /** What was begun is not taken back: of a write that is late, nobody can say yet what will become of it. */

@@ -1,7 +1,14 @@
 /** Which route a request is for, known before Elysia sees it: access is checked before a body is read. */
 import type { TSchema } from "@sinclair/typebox";
 import { Memoirist } from "memoirist";
-import { ACCESS_FIELD, type Access, NOT_COUNTED_FIELD, PAST_COOKIE_FIELD, READS_FIELD } from "./access.ts";
+import {
+  ACCESS_FIELD,
+  type Access,
+  NOT_COUNTED_FIELD,
+  PAST_COOKIE_FIELD,
+  READS_FIELD,
+  SECRET_FIELD,
+} from "./access.ts";
 import { type CheckBody, createBodyCheck } from "./body_schema.ts";
 import type { Query } from "./query.ts";
 import { YAML_FIELD } from "./yaml_body.ts";
@@ -27,6 +34,8 @@ export interface Route {
   writes: boolean;
   /** The query parameters that take the place of JSON fields where the body is YAML; null where only JSON is read. */
   yamlQuery: Query | null;
+  /** Whether the response holds a secret, so that it is not kept. */
+  holdsSecret: boolean;
   /** Refuses a body that does not fit the route's schema; null where any object does. */
   checkBody: CheckBody | null;
 }
@@ -45,6 +54,7 @@ interface Declared {
   [READS_FIELD]?: true;
   [NOT_COUNTED_FIELD]?: true;
   [YAML_FIELD]?: Query;
+  [SECRET_FIELD]?: true;
 }
 
 /** The parts of Elysia's hooks that the table reads; Elysia types them as `any`. */
@@ -83,6 +93,7 @@ export function buildRouteTable(routes: readonly RegisteredRoute[]): RouteTable 
       isNotCounted: declared[NOT_COUNTED_FIELD] ?? false,
       writes: route.method !== "GET" && !declared[READS_FIELD],
       yamlQuery: declared[YAML_FIELD] ?? null,
+      holdsSecret: declared[SECRET_FIELD] ?? false,
       checkBody: body ? createBodyCheck(body) : null,
     });
   }

@@ -2,7 +2,13 @@
 import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import type { JsonSchema } from "../../shared/json_schema.ts";
-import { ACCESS_FIELD, NOT_COUNTED_FIELD, PAST_COOKIE_FIELD, READS_FIELD } from "../http/access.ts";
+import {
+  ACCESS_FIELD,
+  NOT_COUNTED_FIELD,
+  PAST_COOKIE_FIELD,
+  READS_FIELD,
+  SECRET_FIELD,
+} from "../http/access.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../http/json_limits.ts";
 import { describeQuery, type Query } from "../http/query.ts";
 import { maxBodyBytes } from "../http/request_body.ts";
@@ -10,7 +16,7 @@ import type { RegisteredRoute } from "../http/route_table.ts";
 import { YAML_FIELD } from "../http/yaml_body.ts";
 import { failureResponses, type OperationTraits } from "./failures.ts";
 import { commonHeaders, OPENAPI_HEADERS } from "./headers.ts";
-import { OPENAPI_PARAMETERS } from "./parameters.ts";
+import { IDEMPOTENCY_KEY, OPENAPI_PARAMETERS } from "./parameters.ts";
 import { createSchemaCollector, type SchemaCollector } from "./schemas.ts";
 import { listTags } from "./tags.ts";
 import {
@@ -171,12 +177,14 @@ function completeOperation(
     [NOT_COUNTED_FIELD]: isNotCounted = false,
     [READS_FIELD]: reads = false,
     [YAML_FIELD]: yamlQuery = null,
+    [SECRET_FIELD]: _holdsSecret,
     [FAILURES_FIELD]: failures = [],
     [OTHER_PATHS_FIELD]: _,
     ...operation
   } = declared;
   const isApi = path.startsWith(API_PREFIX);
   const isGet = method === "get";
+  const isRepeatable = isApi && method === "post";
   const traits: OperationTraits = {
     isApi,
     access,
@@ -184,13 +192,17 @@ function completeOperation(
     isCounted: !isNotCounted,
     maxBodyBytes: isGet ? null : maxBodyBytes(path),
     writes: !isGet && !reads,
+    isRepeatable,
   };
   const { requestBody, responses = {} } = operation;
-  const parameters = withYamlParameters(operation.parameters, yamlQuery);
+  const parameters = [
+    ...(withYamlParameters(operation.parameters, yamlQuery) ?? []),
+    ...(isRepeatable ? [IDEMPOTENCY_KEY] : []),
+  ];
   const all = { ...failureResponses(traits, failures), ...described(responses) };
   return {
     ...operation,
-    ...(parameters
+    ...(parameters.length > 0
       ? { parameters: parameters.map((parameter) => completeParameter(parameter, schemas)) }
       : {}),
     ...(requestBody

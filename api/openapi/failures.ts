@@ -15,6 +15,8 @@ export interface OperationTraits {
   maxBodyBytes: number | null;
   writes: boolean;
   looksPastCookie: boolean;
+  /** Takes an idempotency key. */
+  isRepeatable: boolean;
 }
 
 const EXAMPLE_REQUEST_ID = "3f0c1f5e-5f0e-4f43-9f0b-6a3a8f8f2d10";
@@ -29,6 +31,7 @@ const DETAILS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
   EXPORT_JOB_FINISHED: { status: "ready" },
   EXPORT_NOT_READY: { status: "running" },
   EXPORT_JOB_FAILED: { errorCode: "BUILD_TIMEOUT" },
+  IDEMPOTENCY_KEY_USED: { type: "api_key", id: "0b4f8f3e-7d2a-4c55-8f0e-2a1f6f1c9d10" },
   EXPORT_EXPIRED: { expiresAt: "2026-11-23T10:05:00.000Z" },
   EXPORT_TOO_LARGE: { rows: 250_001, limit: 250_000, asyncEndpoint: ASYNC_ENDPOINT },
   RANGE_NOT_SATISFIABLE: { bytes: 1_048_576 },
@@ -44,9 +47,12 @@ const HEADERS: Readonly<Record<number, readonly string[]>> = {
   503: ["Retry-After"],
 };
 
+/** Errors of a repeated idempotency key. */
+const REPEATED = ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_USED", "IDEMPOTENCY_KEY_REUSED"] as const;
+
 /** Returns the errors that any operation with these traits can have. */
 function commonFailures(traits: OperationTraits): ErrorCode[] {
-  const { isApi, access, isCounted, maxBodyBytes, writes, looksPastCookie } = traits;
+  const { isApi, access, isCounted, maxBodyBytes, writes, looksPastCookie, isRepeatable } = traits;
   return [
     "VALIDATION_ERROR",
     ...(isApi ? (["UNAUTHORIZED"] as const) : []),
@@ -56,6 +62,7 @@ function commonFailures(traits: OperationTraits): ErrorCode[] {
     ...(writes && access !== "session" ? (["INSUFFICIENT_SCOPE"] as const) : []),
     ...(writes && !looksPastCookie ? (["FORBIDDEN_ORIGIN"] as const) : []),
     ...(maxBodyBytes ? (["PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
+    ...(isRepeatable ? REPEATED : []),
     "INTERNAL_SERVER_ERROR",
     "SERVICE_UNAVAILABLE",
   ];

@@ -12,6 +12,14 @@ export const OPENAPI_HEADERS = {
   "X-RateLimit-Limit": { description: "Requests per minute", schema: COUNT },
   "X-RateLimit-Remaining": { description: "Requests left in this minute", schema: COUNT },
   "X-RateLimit-Reset": { description: "End of this minute, in Unix seconds", schema: COUNT },
+  "RateLimit-Policy": {
+    description: "The limit by the IETF draft: name, requests (`q`) and seconds (`w`)",
+    schema: { ...TEXT, examples: ['"user";q=1200;w=60'] },
+  },
+  RateLimit: {
+    description: "What is left of it: requests (`r`) and seconds until more (`t`)",
+    schema: { ...TEXT, examples: ['"user";r=1199;t=60'] },
+  },
   "Retry-After": { description: "Seconds to wait before retrying", schema: { ...COUNT, minimum: 1 } },
   "WWW-Authenticate": { description: "Always `Bearer`", schema: TEXT },
 } as const;
@@ -19,7 +27,7 @@ export const OPENAPI_HEADERS = {
 /** Returns references to the headers of every response. */
 export function commonHeaders(isApi: boolean): Record<string, object> {
   const names = Object.keys(OPENAPI_HEADERS).filter(
-    (name) => name === "X-Request-Id" || (isApi && name.startsWith("X-RateLimit-")),
+    (name) => name === "X-Request-Id" || (isApi && /^(X-)?RateLimit/.test(name)),
   );
   return Object.fromEntries(names.map((name) => [name, headerRef(name)]));
 }

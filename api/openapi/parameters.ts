@@ -14,7 +14,19 @@ export const OPENAPI_PARAMETERS: Readonly<Record<string, OpenApiParameter>> = {
     example: "demo",
     schema: TEXT,
   },
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description:
+      "1 to 128 printable ASCII characters that you choose for this request. If you lose the response, repeat the request " +
+      "with the same key within 24 hours: you get the same response with `Idempotency-Replayed: true`, and nothing is " +
+      "written twice",
+    schema: TEXT,
+  },
 };
+
+/** `Idempotency-Key`. */
+export const IDEMPOTENCY_KEY: OpenApiReference = { $ref: "#/components/parameters/IdempotencyKey" };
 
 /** `X-Org-Slug`. */
 export const ORG_SLUG: OpenApiReference = { $ref: "#/components/parameters/OrgSlug" };

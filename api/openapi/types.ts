@@ -8,6 +8,7 @@ import type {
   NOT_COUNTED_FIELD,
   PAST_COOKIE_FIELD,
   READS_FIELD,
+  SECRET_FIELD,
 } from "../http/access.ts";
 import type { Query } from "../http/query.ts";
 import type { YAML_FIELD } from "../http/yaml_body.ts";
@@ -98,6 +99,7 @@ export interface DeclaredOperation extends OpenApiOperation {
   [NOT_COUNTED_FIELD]?: true;
   [READS_FIELD]?: true;
   [YAML_FIELD]?: Query;
+  [SECRET_FIELD]?: true;
   [FAILURES_FIELD]?: readonly Failure[];
   [OTHER_PATHS_FIELD]?: readonly OtherPath[];
   /** Whether the document leaves out the route's own path. */

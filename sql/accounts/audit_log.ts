@@ -1,6 +1,8 @@
 /** Table `audit_log`: who did what, when, from where, by which request. Rows are only ever added. */
+import { ApiError } from "../../shared/errors.ts";
 import type { AuditActorType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
+import { type IdempotencyKey, markIdempotencyKeyApplied } from "./idempotency_keys.ts";
 
 export interface AuditEntry {
   /** `operator` is the admin command line, `service` a job or a schedule, `anonymous` a sign-in that failed. */
@@ -20,6 +22,8 @@ export interface AuditEntry {
   /** The client's address. */
   address?: string | null;
   userAgent?: string | null;
+  /** The key of a request that may be repeated. The entry claims the key for its transaction. */
+  idempotencyKey?: IdempotencyKey | null;
   /** What changed, for a person to read. Never a secret. */
   details?: Readonly<Record<string, string | number | boolean | null>>;
 }
@@ -27,10 +31,20 @@ export interface AuditEntry {
 /** Who did it, by which request: the part of an entry that is the same for all that one request changes. */
 export type AuditActor = Pick<
   AuditEntry,
-  "actorType" | "actorUserId" | "credentialId" | "requestId" | "clientRequestId" | "address" | "userAgent"
+  | "actorType"
+  | "actorUserId"
+  | "credentialId"
+  | "requestId"
+  | "clientRequestId"
+  | "address"
+  | "userAgent"
+  | "idempotencyKey"
 >;
 
-/** Adds one entry. Call inside the transaction of the change it tells of, so that neither stands alone. */
+/**
+ * Adds one entry. Call inside the transaction of the change it tells of, so that neither stands alone. Throws
+ * IDEMPOTENCY_IN_PROGRESS, to roll the change back, if a retry has taken over the request's idempotency key.
+ */
 export async function insertAuditEntry(sql: Sql, entry: AuditEntry): Promise<void> {
   await insertAuditEntries(sql, [entry]);
 }
@@ -38,6 +52,16 @@ export async function insertAuditEntry(sql: Sql, entry: AuditEntry): Promise<voi
 /** Adds several entries by one statement, in their order; else as `insertAuditEntry`. */
 export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[]): Promise<void> {
   await auditInsert(sql, entries);
+  const [entry] = entries;
+  if (entry) await claimKeyOf(sql, entry);
+}
+
+/** As `insertAuditEntry` does, for a change whose statement adds the entry itself. Call before it, in its transaction. */
+export async function claimKeyOf(tx: Sql, entry: AuditEntry): Promise<void> {
+  const { idempotencyKey, requestId, subjectType: type, subjectId: id } = entry;
+  if (!idempotencyKey || !requestId) return;
+  const isOurs = await markIdempotencyKeyApplied(tx, { ...idempotencyKey, requestId, subject: { type, id } });
+  if (!isOurs) throw new ApiError("IDEMPOTENCY_IN_PROGRESS", { headers: { "Retry-After": "1" } });
 }
 
 /** The statement of `insertAuditEntries`, for the `with` clause of a change that is a single statement too. */
@@ -50,7 +74,7 @@ export function auditInsert(sql: Sql, entries: readonly AuditEntry[]) {
     select
       e."actorType", e."actorUserId", e."credentialId", e.action, e."subjectType", e."subjectId", e."orgId",
       e."requestId", e."clientRequestId", e.address, e."userAgent", coalesce(e.details, '{}')
-    from jsonb_to_recordset(${sql.json(entries.map((entry) => ({ ...entry })))}) as e (
+    from jsonb_to_recordset(${sql.json(entries.map(({ idempotencyKey: _, ...entry }) => entry))}) as e (
       "actorType" text, "actorUserId" uuid, "credentialId" uuid, action text,
       "subjectType" text, "subjectId" text, "orgId" uuid,
       "requestId" text, "clientRequestId" text, address text, "userAgent" text, details jsonb

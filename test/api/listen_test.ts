@@ -50,7 +50,7 @@ const CHANGING = ["date", "content-length", "transfer-encoding", "connection", "
 
 function lasting(headers: Headers): Record<string, string> {
   return Object.fromEntries(
-    [...headers].filter(([name]) => !CHANGING.includes(name) && !name.startsWith("x-ratelimit-")),
+    [...headers].filter(([name]) => !CHANGING.includes(name) && !/^(x-)?ratelimit/.test(name)),
   );
 }
 

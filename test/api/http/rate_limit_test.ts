@@ -105,6 +105,8 @@ describe("the limits of requests", () => {
       expect(headers.get("x-ratelimit-limit")).toBe("2");
       expect(headers.get("x-ratelimit-remaining")).toBe(remaining);
       expect(headers.get("x-ratelimit-reset")).toBe(reset);
+      expect(headers.get("ratelimit-policy")).toBe('"address";q=2;w=60');
+      expect(headers.get("ratelimit")).toBe(`"address";r=${remaining};t=60`);
     }
     turn(18_200);
     const refused = await ask();
@@ -113,6 +115,7 @@ describe("the limits of requests", () => {
       "0",
       reset,
     ]);
+    expect(refused.headers.get("ratelimit")).toBe('"address";r=0;t=42');
     expect(await refused.json()).toMatchObject({ error: { code: "RATE_LIMITED" } });
     turn(42_000);
     expect((await ask()).status).toBe(200);

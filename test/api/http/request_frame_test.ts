@@ -2,7 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { openTestApp, type TestRequest } from "../../helpers/http/app.ts";
 import { probeRoutes } from "../../helpers/http/probe_routes.ts";
 
-const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+const RATE_HEADERS = [
+  "ratelimit-policy",
+  "ratelimit",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
+];
 
 async function codeOf(response: Response): Promise<[number, string, unknown]> {
   const { error } = (await response.json()) as { error: { code: string; details?: unknown } };
@@ -128,8 +134,10 @@ describe("headers", () => {
     ];
     for (const [path, options] of cases) {
       const { headers } = await api.request(path, options);
-      for (const name of RATE_HEADERS)
-        expect([path, headers.get(name)]).toEqual([path, expect.stringMatching(/^\d+$/)]);
+      for (const name of RATE_HEADERS) {
+        const form = name.startsWith("x-") ? /^\d+$/ : /^"address";(q=\d+;w=60|r=\d+;t=\d+)$/;
+        expect([path, headers.get(name)]).toEqual([path, expect.stringMatching(form)]);
+      }
       expect(headers.get("x-content-type-options")).toBe("nosniff");
       expect(headers.get("server")).toBeNull();
     }

@@ -21,6 +21,7 @@ function requestOf(network: string, signal?: AbortSignal): { request: Request; c
     caller: null,
     orgId: null,
     usesCookie: false,
+    idempotencyKey: null,
     body: {},
     error: null,
     answerHeaders: {},

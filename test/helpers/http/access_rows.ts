@@ -165,7 +165,7 @@ function whatIsSeen(
   text: string,
   { subject, slug }: { subject: string; slug: string },
 ): string {
-  const shown = [...headers].filter(([name]) => !/^x-ratelimit-(remaining|reset)$/.test(name));
+  const shown = [...headers].filter(([name]) => !/^(x-ratelimit-(remaining|reset)|ratelimit)$/.test(name));
   const all = JSON.stringify([status, shown, text]).replaceAll(slug, "<organization>");
   return subject === "" ? all : all.replaceAll(subject, "<subject>");
 }

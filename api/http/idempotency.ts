@@ -1,0 +1,136 @@
+/**
+ * The `Idempotency-Key` header: a client that lost the response of a POST repeats the request and gets the same response,
+ * and nothing is written twice. Keys are rows, so any process may get the repeated request. The transaction of the write
+ * claims the key (`insertAuditEntry`); so a process can die at any point, and a retry knows whether there was a write.
+ */
+import { createHash } from "node:crypto";
+import { ApiError } from "../../shared/errors.ts";
+import type { Log } from "../../shared/process/log.ts";
+import {
+  claimIdempotencyKey,
+  findIdempotencyKey,
+  type IdempotencyKey,
+  type IdempotencyRecord,
+  type IdempotentRequest,
+  releaseIdempotencyKey,
+  type StoredResponse,
+  storeIdempotentResponse,
+} from "../../sql/accounts/idempotency_keys.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import type { RequestContext } from "./request_context.ts";
+import type { Route } from "./route_table.ts";
+import { refuseInput } from "./validation_problems.ts";
+
+const IDEMPOTENCY_HEADER = "Idempotency-Key";
+const REPLAYED_HEADER = "Idempotency-Replayed";
+
+const KEY = /^[ -~]{1,128}$/;
+/** A request responds within 30 s, so it is dead or too late after that. */
+const LOCK_SECONDS = 30;
+/** Of one caller's responses of more than 16 KiB, in 24 hours. */
+const MAX_LARGE_BYTES = 100_000_000;
+/** Statuses that a retry should see change. */
+const PASSING_STATUSES: readonly number[] = [401, 429];
+
+export interface Repeatable {
+  request: Request;
+  /** Canonical. */
+  url: URL;
+  route: Route;
+  /** Its body is read. */
+  context: RequestContext;
+}
+
+/** Responds by `respond`, or as the first request with the same key did. */
+export type RespondOnce = (given: Repeatable, respond: () => Promise<Response>) => Promise<Response>;
+
+export interface RespondOnceDeps {
+  sql: Sql;
+  log: Log;
+  /** Turns what `respond` throws into a response. */
+  onError: (context: RequestContext, error: unknown) => Response;
+}
+
+export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): RespondOnce {
+  return async (given, respond) => {
+    const key = readKey(given);
+    if (!key) return respond();
+    const { context, route } = given;
+    const request: IdempotentRequest = { ...key, requestId: context.ownRequestId };
+    const fingerprint = fingerprintOf(given);
+    if (!(await claimIdempotencyKey(sql, { ...request, fingerprint, lockSeconds: LOCK_SECONDS }))) {
+      return replay(await findIdempotencyKey(sql, key), fingerprint);
+    }
+    context.idempotencyKey = key;
+    const response = await respond().catch((error: unknown) => onError(context, error));
+    // The write stands. A retry learns what it wrote.
+    const onFailure = (problem: unknown) =>
+      log.warn(
+        { requestId: context.requestId, err: problem },
+        "cannot keep a response for its idempotency key",
+      );
+    if (isKept(route, response)) {
+      const stored = await readResponse(response);
+      await storeIdempotentResponse(sql, {
+        ...request,
+        response: stored,
+        maxLargeBytes: MAX_LARGE_BYTES,
+      }).catch(onFailure);
+      return toResponse(stored);
+    }
+    const released = releaseIdempotencyKey(sql, request).catch(onFailure);
+    // After a failure, the write may still be running and hold the row.
+    if (response.status < 500) await released;
+    return response;
+  };
+}
+
+/** Returns the key of a POST; null without one, and of an anonymous caller who only reads. */
+function readKey({ request, route, context }: Repeatable): IdempotencyKey | null {
+  const key = request.headers.get(IDEMPOTENCY_HEADER);
+  if (key === null || request.method !== "POST") return null;
+  if (!KEY.test(key)) {
+    throw refuseInput([{ path: IDEMPOTENCY_HEADER, message: "must be 1 to 128 printable ASCII characters" }]);
+  }
+  if (context.caller) return { caller: context.caller.userId, key };
+  return route.writes ? { caller: context.network, key } : null;
+}
+
+/** Everything that makes it another request: what it asks for, of which organization, with which body. */
+function fingerprintOf({ request, url, context }: Repeatable): Uint8Array {
+  const org = request.headers.get("x-org-slug");
+  const parts = [request.method, url.pathname + url.search, org, context.body];
+  return createHash("sha256").update(JSON.stringify(parts)).digest();
+}
+
+/** Failures of ours, and refusals that time lifts, are not kept; neither are secrets, or what an anonymous caller did wrong. */
+function isKept(route: Route, { status }: Response): boolean {
+  if (status >= 500 || PASSING_STATUSES.includes(status)) return false;
+  return !route.holdsSecret || (status >= 400 && route.access !== "public");
+}
+
+async function readResponse(response: Response): Promise<StoredResponse> {
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== "set-cookie"));
+  return { status: response.status, headers, body: await response.text() };
+}
+
+/** A status that allows no body must have none. */
+function toResponse({ status, headers, body }: StoredResponse): Response {
+  return new Response(status === 204 ? null : body, { status, headers });
+}
+
+/** Responds to a request whose key another one has. */
+function replay(record: IdempotencyRecord | null, fingerprint: Uint8Array): Response {
+  if (record && !Buffer.from(fingerprint).equals(record.fingerprint)) {
+    throw new ApiError("IDEMPOTENCY_KEY_REUSED");
+  }
+  if (record?.response) {
+    const response = toResponse(record.response);
+    response.headers.set(REPLAYED_HEADER, "true");
+    return response;
+  }
+  if (record?.subject && !record.isLocked) {
+    throw new ApiError("IDEMPOTENCY_KEY_USED", { details: { ...record.subject } });
+  }
+  throw new ApiError("IDEMPOTENCY_IN_PROGRESS", { headers: { "Retry-After": "1" } });
+}

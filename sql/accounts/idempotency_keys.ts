@@ -1,0 +1,153 @@
+/** Table `idempotency_keys`: requests that a client may repeat without repeating their effect. */
+import type { Sql } from "../connection/pool.ts";
+
+/** A key is of one caller. */
+export interface IdempotencyKey {
+  /** The user's id, or the network address of an anonymous caller. */
+  caller: string;
+  key: string;
+}
+
+/** The request that carries out a key. */
+export interface IdempotentRequest extends IdempotencyKey {
+  requestId: string;
+}
+
+export interface StoredResponse {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** What became of the request that used a key first. */
+export interface IdempotencyRecord {
+  fingerprint: Uint8Array;
+  /** Null until there is a response, or if it is not kept. */
+  response: StoredResponse | null;
+  /** What it wrote; null if it wrote nothing or is running. */
+  subject: { type: string; id: string } | null;
+  isLocked: boolean;
+}
+
+/**
+ * Claims a key for a request. False if another request has it: one that is running, or one that responded or wrote
+ * something in the last 24 hours. A request that died before it wrote anything loses the key when its lock ends.
+ */
+export async function claimIdempotencyKey(
+  sql: Sql,
+  request: IdempotentRequest & { fingerprint: Uint8Array; lockSeconds: number },
+): Promise<boolean> {
+  const { caller, key, requestId, fingerprint, lockSeconds } = request;
+  const { count } = await sql`
+    insert into idempotency_keys as k (caller, key, fingerprint, request_id, locked_until)
+    values (${caller}, ${key}, ${fingerprint}, ${requestId}, now() + make_interval(secs => ${lockSeconds}))
+    on conflict on constraint idempotency_keys_pkey do update
+    set fingerprint = excluded.fingerprint, request_id = excluded.request_id, created_at = excluded.created_at,
+      locked_until = excluded.locked_until, applied_at = null, subject_type = null, subject_id = null,
+      status = null, headers = null, body = null
+    where k.created_at < now() - interval '24 hours'
+      or (
+        k.fingerprint = excluded.fingerprint
+        and k.applied_at is null
+        and k.status is null
+        and k.locked_until <= now()
+      )`;
+  return count > 0;
+}
+
+/** Finds a key that another request has; null if it was released meanwhile. */
+export async function findIdempotencyKey(
+  sql: Sql,
+  { caller, key }: IdempotencyKey,
+): Promise<IdempotencyRecord | null> {
+  const [row] = await sql<
+    {
+      fingerprint: Uint8Array;
+      isLocked: boolean;
+      subjectType: string | null;
+      subjectId: string | null;
+      status: number | null;
+      headers: StoredResponse["headers"] | null;
+      body: string | null;
+    }[]
+  >`
+    select fingerprint, locked_until > now() as is_locked, subject_type, subject_id, status, headers, body
+    from idempotency_keys
+    where caller = ${caller} and key = ${key}`;
+  if (!row) return null;
+  const { fingerprint, isLocked, subjectType, subjectId, status, headers, body } = row;
+  const response = status === null || headers === null || body === null ? null : { status, headers, body };
+  const subject = subjectType === null || subjectId === null ? null : { type: subjectType, id: subjectId };
+  return { fingerprint, isLocked, response, subject };
+}
+
+/**
+ * Notes that the request writes, in the transaction of the write. False if a retry has taken the key over: the transaction
+ * must then be rolled back, because the retry writes.
+ */
+export async function markIdempotencyKeyApplied(
+  tx: Sql,
+  { caller, key, requestId, subject }: IdempotentRequest & { subject: { type: string; id: string } },
+): Promise<boolean> {
+  const { count } = await tx`
+    update idempotency_keys
+    set applied_at = coalesce(applied_at, now()),
+      subject_type = coalesce(subject_type, ${subject.type}),
+      subject_id = coalesce(subject_id, ${subject.id})
+    where caller = ${caller} and key = ${key} and request_id = ${requestId}`;
+  return count > 0;
+}
+
+/**
+ * Keeps the response. A large one is kept only while the caller's large responses take less than `maxLargeBytes` together:
+ * without it, a repeated request learns only what was written.
+ */
+export async function storeIdempotentResponse(
+  sql: Sql,
+  request: IdempotentRequest & { response: StoredResponse; maxLargeBytes: number },
+): Promise<void> {
+  const { caller, key, requestId, response, maxLargeBytes } = request;
+  const { status, headers, body } = response;
+  const { count } = await sql`
+    update idempotency_keys
+    set status = ${status}, headers = ${sql.json({ ...headers })}, body = ${body}
+    where caller = ${caller} and key = ${key} and request_id = ${requestId}
+      and (
+        octet_length(${body}) <= 16384
+        or (
+          select coalesce(sum(octet_length(large.body)), 0)
+          from idempotency_keys as large
+          where large.caller = ${caller} and octet_length(large.body) > 16384
+        ) < ${maxLargeBytes}
+      )`;
+  if (count === 0) await releaseIdempotencyKey(sql, request);
+}
+
+/** Ends a request whose response is not kept: a retry runs if nothing was written, and else learns what was. */
+export async function releaseIdempotencyKey(
+  sql: Sql,
+  { caller, key, requestId }: IdempotentRequest,
+): Promise<void> {
+  await sql`
+    with released as (
+      delete from idempotency_keys
+      where caller = ${caller} and key = ${key} and request_id = ${requestId} and applied_at is null
+    )
+    update idempotency_keys
+    set locked_until = now()
+    where caller = ${caller} and key = ${key} and request_id = ${requestId} and applied_at is not null`;
+}
+
+/** Deletes up to `limit` keys of more than 24 hours, and says how many. */
+export async function deleteOldIdempotencyKeys(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from idempotency_keys
+    where (caller, key) in (
+      select caller, key
+      from idempotency_keys
+      where created_at < now() - interval '24 hours'
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}

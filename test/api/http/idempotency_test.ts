@@ -1,0 +1,305 @@
+import { expect, test } from "bun:test";
+import { deleteOldRecords } from "../../../jobs/delete_old_records.ts";
+import { makeAccount, signIn } from "../../helpers/accounts/accounts.ts";
+import { agentYaml, publishAgent } from "../../helpers/definitions/definitions.ts";
+import { makePlatformAdmin } from "../../helpers/definitions/executions.ts";
+import { openTestApp, type TestApp, type TestRequest } from "../../helpers/http/app.ts";
+import { type ApiProcess, startApi } from "../../helpers/process/api_process.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
+
+const DEFINITION = "/api/v1/definitions/agent/reviewer";
+const BODY = { yaml: agentYaml("reviewer") };
+
+interface Outcome {
+  status: number;
+  isReplayed: boolean;
+  code: string | undefined;
+  body: { error?: { code: string; details?: unknown } };
+}
+
+/** Sends a POST with an idempotency key. */
+async function post(
+  api: Pick<TestApp, "request">,
+  path: string,
+  options: TestRequest & { idempotencyKey?: string } = {},
+): Promise<Outcome> {
+  const { idempotencyKey = "retry-1", headers, ...rest } = options;
+  const response = await api.request(path, {
+    method: "POST",
+    ...rest,
+    headers: { ...headers, "idempotency-key": idempotencyKey },
+  });
+  const body = (await response.json()) as Outcome["body"];
+  const isReplayed = response.headers.get("idempotency-replayed") === "true";
+  return { status: response.status, isReplayed, code: body.error?.code, body };
+}
+
+async function countDefinitions(app: TestApp): Promise<number> {
+  const [row] = await app.db.sql<[{ count: number }]>`select count(*)::int as count from definitions`;
+  return row.count;
+}
+
+test("a repeated request gets the same response, and nothing is written twice", async () => {
+  await using app = await openTestApp();
+  const { key } = await app.make.person();
+  const first = await post(app, DEFINITION, { key, body: BODY });
+  expect(first).toMatchObject({ status: 201, isReplayed: false });
+  const again = await post(app, DEFINITION, { key, body: BODY });
+  expect(again).toEqual({ ...first, isReplayed: true });
+  expect(await countDefinitions(app)).toBe(1);
+  const audited = await app.db.sql`select from audit_log where action = 'definition.create'`;
+  expect(audited).toHaveLength(1);
+});
+
+test("a refusal is repeated too", async () => {
+  await using app = await openTestApp();
+  const { key } = await app.make.person();
+  const first = await post(app, DEFINITION, { key, body: { yaml: "agent: 1" } });
+  expect(first).toMatchObject({ status: 422, isReplayed: false });
+  expect(await post(app, DEFINITION, { key, body: { yaml: "agent: 1" } })).toEqual({
+    ...first,
+    isReplayed: true,
+  });
+  const invalid = await post(app, DEFINITION, { key, body: { yaml: 1 }, idempotencyKey: "retry-2" });
+  expect(invalid).toMatchObject({ status: 400, isReplayed: false });
+  expect(await post(app, DEFINITION, { key, body: { yaml: 1 }, idempotencyKey: "retry-2" })).toMatchObject({
+    status: 400,
+    isReplayed: true,
+  });
+});
+
+test("the same key with another path, query, organization or body is rejected", async () => {
+  await using app = await openTestApp();
+  const { key, org } = await app.make.person();
+  await post(app, DEFINITION, { key, body: BODY });
+  const reused = { status: 422, code: "IDEMPOTENCY_KEY_REUSED" };
+  const other = { yaml: agentYaml("reviewer", "2.0.0") };
+  expect(await post(app, DEFINITION, { key, body: other })).toMatchObject(reused);
+  expect(await post(app, `${DEFINITION}2`, { key, body: BODY })).toMatchObject(reused);
+  expect(await post(app, `${DEFINITION}?x=1`, { key, body: BODY })).toMatchObject(reused);
+  const headers = { "x-org-slug": org.slug };
+  expect(await post(app, DEFINITION, { key, headers, body: BODY })).toMatchObject(reused);
+  expect(await countDefinitions(app)).toBe(1);
+});
+
+test("keys of two users are independent, keys of one user's credentials are not", async () => {
+  await using app = await openTestApp();
+  const first = await app.make.person();
+  const second = await app.make.person();
+  const secondKey = await app.make.key({ userId: first.user.id });
+  expect(await post(app, DEFINITION, { key: first.key, body: BODY })).toMatchObject({ status: 201 });
+  expect(await post(app, DEFINITION, { key: second.key, body: BODY })).toMatchObject({
+    status: 201,
+    isReplayed: false,
+  });
+  expect(await post(app, DEFINITION, { key: secondKey.key, body: BODY })).toMatchObject({ isReplayed: true });
+});
+
+test("of many requests at once, one is carried out", async () => {
+  await using app = await openTestApp();
+  const admin = await makePlatformAdmin(app);
+  const person = await app.make.person();
+  await publishAgent(app, person, { name: "reviewer", visibility: "public" });
+  const path = `${DEFINITION}/executions`;
+  const send = () => post(app, path, { key: admin.key, body: { source: "cli" } });
+  const outcomes = await Promise.all(Array.from({ length: 20 }, send));
+  const carriedOut = outcomes.filter(({ status, isReplayed }) => status < 300 && !isReplayed);
+  expect(carriedOut).toHaveLength(1);
+  for (const { status, isReplayed, code } of outcomes) {
+    if (status < 300) continue;
+    expect({ isReplayed, code }).toEqual({ isReplayed: false, code: "IDEMPOTENCY_IN_PROGRESS" });
+  }
+  expect(await send()).toMatchObject({ isReplayed: true });
+  expect(await app.db.sql`select from definition_executions`).toHaveLength(1);
+});
+
+test("a response with a secret is not kept; a repeated request learns what was made", async () => {
+  await using app = await openTestApp();
+  const account = await makeAccount(app);
+  const { sessionToken } = await signIn(app, account);
+  const created = await post(app, "/api/v1/auth/keys", { key: sessionToken, body: { name: "ci" } });
+  expect(created).toMatchObject({ status: 201, isReplayed: false });
+  const [apiKey] = await app.db.sql<{ id: string }[]>`select id from api_keys where name = 'ci'`;
+  expect(await post(app, "/api/v1/auth/keys", { key: sessionToken, body: { name: "ci" } })).toMatchObject({
+    status: 409,
+    code: "IDEMPOTENCY_KEY_USED",
+    body: { error: { details: { type: "api_key", id: apiKey?.id } } },
+  });
+
+  const { email, password } = account;
+  const wrong = { body: { email, password: "not the password" }, idempotencyKey: "sign-in" };
+  expect(await post(app, "/api/v1/auth/login", wrong)).toMatchObject({ status: 401 });
+  const right = { body: { email, password }, idempotencyKey: "sign-in" };
+  expect(await post(app, "/api/v1/auth/login", right)).toMatchObject({ status: 200 });
+  expect(await post(app, "/api/v1/auth/login", right)).toMatchObject({
+    status: 409,
+    code: "IDEMPOTENCY_KEY_USED",
+  });
+  const kept = await app.db.sql<{ text: string }[]>`select k::text as text from idempotency_keys as k`;
+  expect(kept.map(({ text }) => text).join("\n")).not.toMatch(/ul[rs]_/);
+});
+
+test("a rate limit and a failure are not kept", async () => {
+  await using app = await openTestApp({ config: { exportJobsPerHour: 1 } });
+  const { key, org } = await app.make.person();
+  const path = "/api/v1/export/jobs";
+  const headers = { "x-org-slug": org.slug };
+  const job = await post(app, path, { key, headers, idempotencyKey: "first" });
+  expect(job.status).toBe(201);
+  await app.db
+    .sql`update export_jobs set status = 'failed', error_code = 'BUILD_FAILED', error_message = 'x', finished_at = now()`;
+  expect(await post(app, path, { key, headers })).toMatchObject({ status: 429, isReplayed: false });
+  await app.db.sql`update export_jobs set created_at = now() - interval '2 hours'`;
+  expect(await post(app, path, { key, headers })).toMatchObject({ status: 201, isReplayed: false });
+
+  await app.db.owner`alter table definitions rename to gone`;
+  expect(await post(app, DEFINITION, { key, body: BODY, idempotencyKey: "second" })).toMatchObject({
+    status: 500,
+  });
+  await app.db.owner`alter table gone rename to definitions`;
+  await waitFor(async () => {
+    const { status } = await post(app, DEFINITION, { key, body: BODY, idempotencyKey: "second" });
+    return status === 201;
+  });
+});
+
+test("a key is valid for 24 hours, and deleted after that", async () => {
+  await using app = await openTestApp();
+  const { key } = await app.make.person();
+  const count = async () => (await app.db.sql`select from idempotency_keys`).length;
+  await post(app, DEFINITION, { key, body: BODY });
+  await app.db.sql`update idempotency_keys set created_at = now() - interval '23 hours'`;
+  await deleteOldRecords(app.deps, new AbortController().signal);
+  expect(await post(app, DEFINITION, { key, body: BODY })).toMatchObject({ isReplayed: true });
+  await app.db.sql`update idempotency_keys set created_at = now() - interval '25 hours'`;
+  expect(await post(app, DEFINITION, { key, body: BODY })).toMatchObject({ code: "VERSION_EXISTS" });
+  await app.db.sql`update idempotency_keys set created_at = now() - interval '25 hours'`;
+  await deleteOldRecords(app.deps, new AbortController().signal);
+  expect(await count()).toBe(0);
+});
+
+test("an invalid key is rejected before anything is written", async () => {
+  await using app = await openTestApp();
+  const { key } = await app.make.person();
+  for (const idempotencyKey of ["", "x".repeat(129), "schlüssel"]) {
+    expect(await post(app, DEFINITION, { key, body: BODY, idempotencyKey })).toMatchObject({ status: 400 });
+  }
+  expect(await countDefinitions(app)).toBe(0);
+  expect(
+    await post(app, DEFINITION, { key, body: BODY, idempotencyKey: `${"~ ".repeat(63)}!!` }),
+  ).toMatchObject({ status: 201 });
+});
+
+test("large responses are kept up to 100 MB of a caller; beyond, a repeated request learns what was written", async () => {
+  await using app = await openTestApp();
+  const { key, user } = await app.make.person();
+  await app.db.sql`
+    insert into idempotency_keys
+      (caller, key, fingerprint, request_id, locked_until, status, headers, body)
+    select ${user.id}, 'old-' || n, sha256('x'), gen_random_uuid(), now(), 200, '{}', repeat('x', 50_000_000)
+    from generate_series(1, 2) as n`;
+  const padding = { description: "word ".repeat(700) };
+  const large = {
+    yaml: `${agentYaml("reviewer", "1.0.0", padding)}  notes: ${"text ".repeat(6000)}\n`,
+  };
+  expect(await post(app, DEFINITION, { key, body: large })).toMatchObject({ status: 201 });
+  expect(await post(app, DEFINITION, { key, body: large })).toMatchObject({
+    status: 409,
+    code: "IDEMPOTENCY_KEY_USED",
+  });
+});
+
+test("a request that was taken for dead writes nothing once a retry has taken over", async () => {
+  await using app = await openTestApp();
+  const { key } = await app.make.person();
+  const held = Promise.withResolvers<void>();
+  const isHeld = Promise.withResolvers<void>();
+  const holding = app.db.owner.begin(async (tx) => {
+    await tx`lock table definition_lines in share mode`;
+    isHeld.resolve();
+    await held.promise;
+  });
+  await isHeld.promise;
+  const first = post(app, DEFINITION, { key, body: BODY });
+  await waitFor(async () => (await app.db.sql`select from idempotency_keys`).length === 1);
+  await app.db.sql`update idempotency_keys set locked_until = now()`;
+  const second = post(app, DEFINITION, { key, body: BODY });
+  await waitFor(async () => (await app.db.sql`select from pg_locks where not granted`).length >= 2);
+  held.resolve();
+  await holding;
+  expect(await first).toMatchObject({ status: 409, isReplayed: false });
+  expect(await second).toMatchObject({ status: 201, isReplayed: false });
+  expect(await post(app, DEFINITION, { key, body: BODY })).toMatchObject({ status: 201, isReplayed: true });
+  expect(await countDefinitions(app)).toBe(1);
+});
+
+async function startApis(app: TestApp): Promise<{ first: ApiProcess; second: ApiProcess } & AsyncDisposable> {
+  const { databaseUrl, dataDir } = app.deps.config;
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
+  const [first, second] = await Promise.all([startApi(env), startApi(env)]);
+  return {
+    first,
+    second,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([first[Symbol.asyncDispose](), second[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+test("an API killed before its write commits: a retry at another one writes", async () => {
+  await using app = await openTestApp();
+  const { key } = await app.make.person();
+  await using apis = await startApis(app);
+  const held = Promise.withResolvers<void>();
+  const isHeld = Promise.withResolvers<void>();
+  const holding = app.db.owner.begin(async (tx) => {
+    await tx`lock table definition_lines in share mode`;
+    isHeld.resolve();
+    await held.promise;
+  });
+  await isHeld.promise;
+  const lost = post(apis.first, DEFINITION, { key, body: BODY }).catch(() => "lost");
+  await waitFor(async () => (await app.db.sql`select from pg_locks where not granted`).length > 0);
+  apis.first.kill("SIGKILL");
+  expect(await lost).toBe("lost");
+  expect(await post(apis.second, DEFINITION, { key, body: BODY })).toMatchObject({
+    code: "IDEMPOTENCY_IN_PROGRESS",
+  });
+  held.resolve();
+  await holding;
+  await app.db.sql`update idempotency_keys set locked_until = now()`;
+  expect(await post(apis.second, DEFINITION, { key, body: BODY })).toMatchObject({
+    status: 201,
+    isReplayed: false,
+  });
+  expect(await countDefinitions(app)).toBe(1);
+}, 60_000);
+
+test("an API killed between its write and the response: a retry learns what was written", async () => {
+  await using app = await openTestApp();
+  const { key } = await app.make.person();
+  await using apis = await startApis(app);
+  // The response is stored after the write, by the first statement that sets a status.
+  await app.db.owner`
+    create function hang() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$`;
+  await app.db.owner`
+    create trigger hang before update of status on idempotency_keys
+    for each row when (new.status is not null) execute function hang()`;
+  const lost = post(apis.first, DEFINITION, { key, body: BODY }).catch(() => "lost");
+  await waitFor(async () => (await countDefinitions(app)) === 1);
+  await waitFor(
+    async () => (await app.db.sql`select from pg_stat_activity where wait_event = 'PgSleep'`).length > 0,
+  );
+  apis.first.kill("SIGKILL");
+  expect(await lost).toBe("lost");
+  await app.db.admin`select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'`;
+  await app.db.owner`drop trigger hang on idempotency_keys`;
+  await app.db.sql`update idempotency_keys set locked_until = now()`;
+  const [definition] = await app.db.sql<{ id: string }[]>`select id from definitions`;
+  expect(await post(apis.second, DEFINITION, { key, body: BODY })).toMatchObject({
+    status: 409,
+    code: "IDEMPOTENCY_KEY_USED",
+    body: { error: { details: { type: "definition", id: definition?.id } } },
+  });
+  expect(await countDefinitions(app)).toBe(1);
+}, 60_000);
