@@ -33,6 +33,8 @@ const SERVICE_TABLES: readonly string[] = [
   "definition_listings_other",
   "definition_references",
   "definitions",
+  "event_log",
+  "events",
   "export_jobs",
   "idempotency_keys",
   "installation",
