@@ -220,7 +220,11 @@ async function recordFailure(
   const message = toStorable(text, MAX_ERROR_LENGTH);
   if (shutdownSignal.aborted) return { outcome: "failed", error: "the process had to stop", kept };
   log.error(
-    { event: `catalog_sync.${outcome}`, source: source.label, err: error },
+    {
+      event: outcome === "refused" ? "catalog_sync.refused" : "catalog_sync.failed",
+      source: source.label,
+      err: error,
+    },
     `cannot sync the model catalog: ${message}; ${describeKept(kept)}`,
   );
   try {

@@ -25,7 +25,7 @@ export async function hashPassword(password: string): Promise<string> {
   return Bun.password.hash(password, { algorithm: "argon2id" });
 }
 
-/** Whether a password is the one that was hashed. */
+/** Whether a password is the one that was hashed. Operators may store `!`, which no password matches (docs/operating.md). */
 export async function verifyPassword(password: string, passwordHash: string): Promise<boolean> {
-  return Bun.password.verify(password, passwordHash, "argon2id");
+  return Bun.password.verify(password, passwordHash === "!" ? DUMMY_PASSWORD_HASH : passwordHash, "argon2id");
 }

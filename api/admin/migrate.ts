@@ -33,7 +33,7 @@ async function apply({ sql, progress, warn }: CommandContext): Promise<CommandRe
   const text =
     applied.length === 0
       ? "Already up to date."
-      : `Applied ${applied.length} migrations. The database is up to date.`;
+      : `Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}. The database is up to date.`;
   return { json: { applied }, text };
 }
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes the roles and the database of docs/configuration.md, when PostgreSQL initializes its volume.
+# Makes the roles and the database of docs/operating.md, when PostgreSQL initializes its volume.
 set -euo pipefail
 psql --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" \
   --set owner_password="$(cat "${SECRETS:-/run/secrets}/owner_password")" \

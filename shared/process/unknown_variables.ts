@@ -5,8 +5,9 @@ import { FILE_VARIABLES, type VariableValues } from "./variable_files.ts";
 
 /** Other programs have variables with these first words. */
 const SHARED_WORDS = new Set(["AWS", "OTEL"]);
-/** What desktops and Kubernetes (for each service of a namespace) set. */
-const SET_BY_OTHERS = /^SESSION_MANAGER$|_SERVICE_HOST$|_SERVICE_PORT(_|$)|_PORT(_\d+_(TCP|UDP)(_|$)|$)/;
+/** What desktops, users of `psql` and Kubernetes (for each service of a namespace) set. */
+const SET_BY_OTHERS =
+  /^SESSION_MANAGER$|^PG[A-Z]+$|_SERVICE_HOST$|_SERVICE_PORT(_|$)|_PORT(_\d+_(TCP|UDP)(_|$)|$)/;
 /** Above it, a name without one of our prefixes is a typing error, such as `DATABSE_URL`. */
 const TYPO_SIMILARITY = 0.75;
 /** No suggestion below it: names of one prefix have that much in common. */

@@ -273,3 +273,16 @@ test("docs/monitoring.md has every metric with its labels, processes and help te
   );
   expect(documented.sort()).toEqual(served.sort());
 }, 20_000);
+
+test("docs/monitoring.md has every field of the log lines of a start, a request and a sync", async () => {
+  await fetch(`${apiUrl}/api/v1/models`);
+  await fetch(`${apiUrl}/api/v1/missing`, { headers: { "X-Request-Id": "mine" } });
+  const listLines = () => [...running.values()].flatMap(({ service }) => service.logLines());
+  const listFields = () => new Set(listLines().flatMap((line) => Object.keys(line)));
+  await waitFor(() => ["ownRequestId", "counts", "nextRun"].every((name) => listFields().has(name)));
+  const document = await Bun.file(join(ROOT, "docs/monitoring.md")).text();
+  const [, section = ""] = document.split("\n## Log lines\n");
+  const rows = [...section.matchAll(/^\| (`[^|]+`) \|/gm)].map(([, names = ""]) => names).join();
+  const documented = new Set([...rows.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name));
+  expect([...listFields()].filter((name) => !documented.has(name))).toEqual([]);
+}, 30_000);

@@ -20,6 +20,10 @@ test("DUMMY_PASSWORD_HASH costs what every new password costs, and is of none", 
   }
 });
 
+test("no password matches an account whose password an operator has removed", async () => {
+  for (const password of ["", "!", "a password"]) expect(await verifyPassword(password, "!")).toBe(false);
+});
+
 test("hashPassword() salts each password anew, and verifyPassword() knows it again", async () => {
   const [first, second] = [await hashPassword("a password"), await hashPassword("a password")];
   expect(first).toStartWith("$argon2id$");

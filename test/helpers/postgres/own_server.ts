@@ -15,10 +15,13 @@ const END_TIMEOUT_MS = 30_000;
 export class OwnServer implements AsyncDisposable {
   readonly directory: string;
   readonly #settings: Readonly<Record<string, string>>;
+  readonly #binDirectory: string | undefined;
   readonly #supervisor: Supervisor;
   #server: EmbeddedPostgres | null = null;
 
-  constructor({ isDurable = false } = {}) {
+  /** `binDirectory` has the server's programs; by default those that the tests run with. */
+  constructor({ isDurable = false, binDirectory = process.env["TEST_POSTGRES_BIN"] } = {}) {
+    this.#binDirectory = binDirectory || undefined;
     // What is to be kept is kept as it would be in production.
     this.directory = makeClusterFolder("own", { onDisk: isDurable });
     this.#settings = isDurable ? {} : TEST_SETTINGS;
@@ -44,7 +47,7 @@ export class OwnServer implements AsyncDisposable {
       dataDirectory: this.directory,
       settings: this.#settings,
       hasSuperuser: true,
-      binDirectory: process.env["TEST_POSTGRES_BIN"] || undefined,
+      binDirectory: this.#binDirectory,
     });
     const url = this.#server.urls[SUPERUSER];
     if (before !== undefined && before !== url) {

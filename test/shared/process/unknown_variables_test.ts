@@ -32,6 +32,8 @@ test("known, empty and other programs' variables are not mentioned", () => {
       "PATH",
       "LOGNAME",
       "SESSION_MANAGER",
+      "PGHOST",
+      "PGPORT",
       "MAIL",
       "NODE_ENV",
       "USER",

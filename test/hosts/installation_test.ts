@@ -1,0 +1,237 @@
+/** The life of an installation, by the commands of docs/operating.md: PostgreSQL 15 where Debian has it, ordinary roles. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import postgres from "postgres";
+import { openPool, type Pool } from "../../sql/connection/pool.ts";
+import { type Client, downloadJob, getJob, jobOf, postJob } from "../helpers/exports/export_job.ts";
+import {
+  AFTER_ALL,
+  type ExportProject,
+  exportDataset,
+  makeExportProject,
+} from "../helpers/exports/export_project.ts";
+import { createFactory } from "../helpers/postgres/factory.ts";
+import { OwnServer } from "../helpers/postgres/own_server.ts";
+import { startApi } from "../helpers/process/api_process.ts";
+import { runCommand } from "../helpers/process/command.ts";
+import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
+import type { ServiceProcess } from "../helpers/process/service_process.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+import { LATER, makeNewerRelease } from "./newer_release.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
+/** pg_dump must not be older than the server, so both are Debian's. */
+const [POSTGRES_BIN = ""] = [
+  ...new Bun.Glob("/usr/lib/postgresql/*/bin").scanSync({ onlyFiles: false }),
+].sort();
+
+const page = await Bun.file(join(REPOSITORY, "docs/operating.md")).text();
+const server = new OwnServer({ binDirectory: POSTGRES_BIN });
+let directory: string;
+/** Variables that the commands of the page have. */
+let env: Record<string, string>;
+/** Connections of the service's role. */
+let sql: Pool;
+let exported: ExportProject;
+
+/** The blocks of a section, of one language. */
+function readBlocks(heading: string, language: "sh" | ""): string[] {
+  const [, section = ""] = page.split(new RegExp(`^#+ ${heading}\n`, "m"));
+  const [text = ""] = section.split(/^#/m);
+  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+    .filter(([, found]) => found === language)
+    .map(([, , block = ""]) => block);
+}
+
+/** Runs the commands of a section, in the repository. */
+async function run(heading: string, { stdin = "", more = {}, root = REPOSITORY } = {}) {
+  const blocks = readBlocks(heading, "sh");
+  if (blocks.length === 0) throw new Error(`Cannot find commands below "${heading}" in docs/operating.md`);
+  const script = `cd ${root}\n${blocks.join("")}`;
+  return runCommand(["bash", "-euo", "pipefail", "-c", script], {
+    env: { ...env, ...more },
+    stdin: Buffer.from(stdin),
+  });
+}
+
+/** Runs them, and throws if they fail. */
+async function succeed(heading: string, options: Parameters<typeof run>[1] = {}): Promise<string> {
+  const { exitCode, stdout, stderr } = await run(heading, options);
+  if (exitCode !== 0) throw new Error(`Cannot run "${heading}": ${stderr}${stdout}`);
+  return stdout;
+}
+
+/** The variables at the top of the page, for the test's server. */
+function readVariables(host: string): Record<string, string> {
+  const text = page.slice(0, page.indexOf("\n## "));
+  const found = [...text.matchAll(/^export (\w+)=(.*)$/gm)];
+  return Object.fromEntries(
+    found.map(([, name = "", value = ""]) => [name, value.replace("@db.internal/", `@${host}/`)]),
+  );
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "ulr-operating-"));
+  const url = new URL(await server.start());
+  const admin = postgres(new URL("/postgres", url).href, { max: 1, onnotice: () => {} });
+  // A new server has neither.
+  await admin.unsafe("drop database ulr");
+  for (const role of ["ulr_owner", "ulr_app"]) await admin.unsafe(`drop owned by ${role}; drop role ${role}`);
+  await admin.end();
+  env = {
+    PATH: [dirname(process.execPath), POSTGRES_BIN, process.env["PATH"]].join(":"),
+    ...readVariables(url.host),
+    DUMP: join(directory, "ulr.dump"),
+    PGHOST: url.hostname,
+    PGPORT: url.port,
+    PGUSER: url.username,
+    PGPASSWORD: url.password,
+  };
+}, 60_000);
+
+afterAll(async () => {
+  await sql?.end({ timeout: 1 });
+  await server[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Variables of a process; each database has a folder of its own unless `artifacts` says otherwise. */
+function processEnv(database: "APP_URL" | "COPY_URL", artifacts = database): Record<string, string> {
+  return {
+    DATABASE_URL: env[database] ?? "",
+    DATA_DIR: join(directory, database),
+    ARTIFACT_URL: pathToFileURL(join(directory, "artifacts", artifacts)).href,
+    CATALOG_SOURCE: "bundled",
+  };
+}
+
+async function listFiles(artifacts = "APP_URL"): Promise<string[]> {
+  const names = await readdir(join(directory, "artifacts", artifacts)).catch(() => []);
+  return names.filter((name) => name.endsWith(".zip"));
+}
+
+/** Exports the organization and returns the job's id. */
+async function exportOrg(client: Client): Promise<string> {
+  const { person } = exported;
+  const { id } = await jobOf(await postJob(client, person));
+  await waitFor(async () => (await getJob(client, person.key, id)).status === "ready", 30_000);
+  return id;
+}
+
+/** An ordinary role installs, and the service works. */
+async function install(): Promise<void> {
+  await succeed("Roles and database");
+  const checked = await run("Check");
+  expect(checked.exitCode).toBe(1);
+  expect(checked.stderr).toContain(readBlocks("Check", "")[0] ?? "nothing");
+  await succeed("Grants");
+  expect(await succeed("Check")).toBe("No problems found.\n");
+  const migrated = await succeed("Tables");
+  expect(migrated).toMatch(/^Applied \d+ migrations\. The database is up to date\.\napplied {2}/);
+  expect(migrated).not.toContain("pending");
+  expect(await succeed("First account", { stdin: "a password of ann" })).toContain("ann@example.com");
+
+  const settings = { "ulr.backfill": "on" };
+  sql = openPool(env["APP_URL"] ?? "", { applicationName: "test", max: 2, settings });
+  await expect(Promise.resolve(sql`create table extra ()`)).rejects.toThrow("permission denied");
+  exported = await makeExportProject({ make: createFactory(sql) });
+  await using api = await startApi(processEnv("APP_URL"));
+  await using _runner = await startRunner(processEnv("APP_URL"));
+  expect((await exportDataset(api, exported, "issues")).status).toBe(200);
+  await exportOrg(api);
+  expect(await listFiles()).toHaveLength(1);
+}
+
+function listEvents(service: ServiceProcess, event: string) {
+  return service.logLines().filter((line) => line["event"] === event);
+}
+
+/** A backup is restored beside the original and takes the artifact store only when asked. */
+async function restoreBeside(): Promise<void> {
+  await using api = await startApi(processEnv("APP_URL"));
+  await using runner = await startRunner(processEnv("APP_URL"));
+  const id = await exportOrg(api);
+  await succeed("Back up");
+  expect(await succeed("Restore")).toContain("No problems found.");
+
+  const shared = processEnv("COPY_URL", "APP_URL");
+  await using copy = await startApi(shared);
+  await using copyRunner = spawnRunner(shared);
+  await waitFor(() => listEvents(copyRunner, "artifact_store.foreign").length > 0, 30_000);
+  expect(await (await copy.request("/health/ready")).text()).toContain('"artifacts":"owned-by-another"');
+  expect(await listFiles()).toHaveLength(2);
+  const { key } = exported.person;
+  expect((await downloadJob(api, key, id)).status).toBe(200);
+  const exportRows = async (client: Client) =>
+    (await exportDataset(client, exported, "issues", `?as_of=${AFTER_ALL}`)).text();
+  const rows = await exportRows(api);
+  expect(rows).not.toBe("");
+  expect(await exportRows(copy)).toBe(rows);
+
+  expect(await succeed("Take over the artifact store", { more: shared })).toContain('database "ulr_copy"');
+  await waitFor(() => listEvents(copyRunner, "artifact_store.owned").length > 0, 30_000);
+  await waitFor(() => listEvents(runner, "artifact_store.foreign").length > 0, 30_000);
+  expect((await downloadJob(copy, key, id)).status).toBe(200);
+  await exportOrg(copy);
+  expect(await listFiles()).toHaveLength(3);
+}
+
+/** Credentials and personal data of the original are gone from a staging copy. */
+async function clearStagingCopy(): Promise<void> {
+  await succeed("Staging copies");
+  await using copy = await startApi(processEnv("COPY_URL"));
+  const { key } = exported.person;
+  expect((await copy.request("/api/v1/auth/me", { key })).status).toBe(401);
+  const command = [process.execPath, join(REPOSITORY, "api/admin/main.ts"), "user", "list"];
+  const { stdout } = await runCommand(command, { env: { DATABASE_URL: env["COPY_URL"] ?? "" } });
+  expect(stdout).toContain("@staging.invalid");
+  expect(stdout).not.toContain("@example.com");
+}
+
+/** After an upgrade, the older release runs on the newer schema and sweeps expired exports. */
+async function upgradeAndGoBack(): Promise<void> {
+  await using newer = await makeNewerRelease("alter table issues add column release_note text;");
+  const applied = await succeed("Tables", { root: newer.root });
+  expect(applied).toMatch(/^Applied 1 migration\./);
+  expect(applied).toMatch(new RegExp(`^applied .*${LATER}$`, "m"));
+
+  await using api = await startApi(processEnv("APP_URL"));
+  expect(listEvents(api, "schema.newer")).toHaveLength(1);
+  expect((await exportDataset(api, exported, "issues")).status).toBe(200);
+  expect(await succeed("Tables")).toContain("Nothing to apply: a newer release has migrated this database");
+
+  await runCommand(["bash", "-c", `bun run admin artifacts adopt`], {
+    env: { ...env, ...processEnv("APP_URL") },
+  });
+  const [old] = await sql`
+    update export_jobs set
+      ready_at = ready_at - interval '90 days', finished_at = finished_at - interval '90 days',
+      expires_at = expires_at - interval '90 days'
+    where id = (select id from export_jobs order by ready_at limit 1)
+    returning artifact_key`;
+  await using runner = await startRunner(processEnv("APP_URL"));
+  await waitFor(() => listEvents(runner, "export_sweep.done").some(({ expired }) => expired === 1), 30_000);
+  expect(await listFiles()).not.toContain(old?.["artifactKey"]);
+  expect(await listFiles()).toHaveLength(2);
+}
+
+/** An erased account leaves neither its name nor its email. */
+async function eraseAccount(): Promise<void> {
+  await succeed("Erasure");
+  expect(await sql`select username, email from users where username = 'ann' or email like 'ann@%'`).toEqual(
+    [],
+  );
+  const [ann] = await sql`select name, disabled_at from users where username like 'erased-%'`;
+  expect(ann).toEqual({ name: null, disabledAt: expect.any(String) });
+}
+
+test("the commands of docs/operating.md install, back up, restore, clear a copy, upgrade, go back and erase", async () => {
+  await install();
+  await restoreBeside();
+  await clearStagingCopy();
+  await upgradeAndGoBack();
+  await eraseAccount();
+}, 120_000);

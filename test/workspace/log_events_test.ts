@@ -1,0 +1,28 @@
+/** docs/monitoring.md lists the events that the processes log. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { listFiles, ROOT } from "./source_files.ts";
+
+const NAME = /"([a-z_]+\.[a-z_]+)"/g;
+
+async function listLogged(): Promise<string[]> {
+  const events = new Set<string>();
+  for (const path of await listFiles("{api,catalog-sync,jobs,shared,sql}/**/*.ts")) {
+    const text = await Bun.file(join(ROOT, path)).text();
+    for (const line of text.split("\n").filter((line) => /\b(?:event\b|warn\("|rest\()/.test(line))) {
+      for (const [, name = ""] of line.matchAll(NAME)) events.add(name);
+    }
+  }
+  return [...events].sort();
+}
+
+test("docs/monitoring.md has every event that the processes log, and no other", async () => {
+  const page = await Bun.file(join(ROOT, "docs/monitoring.md")).text();
+  const [, section = ""] = page.split("\n## Log events\n");
+  const rows = [...section.matchAll(/^\| (`[^|]+`) \| (?:api|jobs|catalog-sync|all|, )+ \|/gm)];
+  const documented = rows.flatMap(([, names = ""]) =>
+    [...names.matchAll(/`([^`]+)`/g)].map(([, n = ""]) => n),
+  );
+  expect(documented.length).toBeGreaterThan(30);
+  expect(documented.sort()).toEqual(await listLogged());
+});
