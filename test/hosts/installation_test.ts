@@ -221,9 +221,7 @@ async function upgradeAndGoBack(): Promise<void> {
 /** An erased account leaves neither its name nor its email. */
 async function eraseAccount(): Promise<void> {
   await succeed("Erasure");
-  expect(await sql`select username, email from users where username = 'ann' or email like 'ann@%'`).toEqual(
-    [],
-  );
+  expect(await sql`select from users where username = 'ann' or email like 'ann@%'`).toHaveLength(0);
   const [ann] = await sql`select name, disabled_at from users where username like 'erased-%'`;
   expect(ann).toEqual({ name: null, disabledAt: expect.any(String) });
 }

@@ -1,12 +1,21 @@
 /** A release that is newer than this checkout: its files and one more migration. */
-import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Installation } from "../helpers/process/service_process.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-const FILES = ["api", "catalog-sync", "jobs", "shared", "sql", "package.json", "tsconfig.json"];
+const FILES = [
+  "api",
+  "catalog-sync",
+  "jobs",
+  "shared",
+  "sql",
+  "package.json",
+  "tsconfig.json",
+  "SECURITY.md",
+];
 
 /** Its last migration. */
 export const LATER = "99990101000000_later";
@@ -16,7 +25,6 @@ export interface NewerRelease extends Installation, AsyncDisposable {}
 /** Makes it in a new folder, with `sql` as its migration; `await using` removes it. */
 export async function makeNewerRelease(sql: string): Promise<NewerRelease> {
   const root = await mkdtemp(join(tmpdir(), "ulr-newer-"));
-  await mkdir(root, { recursive: true });
   for (const name of FILES) await cp(join(REPOSITORY, name), join(root, name), { recursive: true });
   await symlink(join(REPOSITORY, "node_modules"), join(root, "node_modules"));
   await Bun.write(join(root, `sql/migrations/${LATER}.sql`), sql);

@@ -1,5 +1,6 @@
-/** Two APIs behind the shipped nginx.conf restart in turn under load. Clients notice nothing. */
+/** Two APIs behind the shipped nginx.conf and pgbouncer.ini are upgraded and taken back under load. Clients notice nothing. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { chooseFreePort } from "../../deploy/local/ports.ts";
 import { agentYaml, ask, createAgent, publishAgent, write } from "../helpers/definitions/definitions.ts";
 import type { Client } from "../helpers/exports/export_job.ts";
@@ -7,12 +8,21 @@ import { exportDataset, makeExportProject } from "../helpers/exports/export_proj
 import { testRequest } from "../helpers/http/app.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
-import { type ApiProcess, startApi } from "../helpers/process/api_process.ts";
+import { runCommand } from "../helpers/process/command.ts";
+import {
+  type Installation,
+  type ServiceProcess,
+  spawnService,
+  untilLogged,
+} from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
+import { makeNewerRelease } from "./newer_release.ts";
 import { startNginx } from "./nginx.ts";
+import { type PgBouncer, startPgBouncer } from "./pgbouncer.ts";
 
-const ROUNDS = 2;
 const TIMEOUT_MS = 60_000;
+/** What the older release logs on the newer schema. */
+const NEWER = { level: "warn", event: "schema.newer" };
 
 /** A kind of request that a client repeats: its name and how it is sent the nth time. */
 type Load = readonly [name: string, send: (n: number) => Promise<Response>];
@@ -81,23 +91,51 @@ async function countWrites({ sql }: TestDatabase) {
   return row;
 }
 
+function environment(db: TestDatabase, pooler: PgBouncer): Record<string, string> {
+  return {
+    DATABASE_URL: pooler.url,
+    DATABASE_DIRECT_URL: db.url,
+    TRUST_PROXY: "true",
+    SHUTDOWN_DELAY_SECONDS: "1",
+    RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000000",
+    RATE_LIMIT_USER_PER_MINUTE: "1000000",
+  };
+}
+
+/** Tables that every kind of request reads get a column, as an upgrade does. */
+const MIGRATION = `
+  alter table api_keys add column release_note text;
+  alter table definitions add column release_note text;
+  alter table issues add column release_note text;`;
+
+/** Starts an API of a release, this one by default, and waits until it is ready. */
+async function startReadyApi(
+  env: Readonly<Record<string, string>>,
+  release?: Installation,
+): Promise<ServiceProcess> {
+  const api = spawnService("api", env, [], release);
+  await untilLogged(api, "listening");
+  await waitFor(async () => (await fetch(`http://127.0.0.1:${env["PORT"]}/health/ready`)).ok);
+  return api;
+}
+
+async function migrate(db: TestDatabase, { bun, root }: Installation): Promise<void> {
+  const command = [bun, join(root, "api/admin/main.ts"), "migrate"];
+  const { exitCode, stderr } = await runCommand(command, { env: { DATABASE_URL: db.ownerUrl } });
+  if (exitCode !== 0) throw new Error(`Cannot migrate: ${stderr}`);
+}
+
 test(
-  "no request fails and no write is repeated while two APIs restart in turn",
+  "no request fails and no write is repeated while two APIs behind PgBouncer are upgraded and then taken back",
   async () => {
     await using db = await openTestDatabase();
-    const start = (port: number): Promise<ApiProcess> =>
-      startApi({
-        DATABASE_URL: db.url,
-        PORT: String(port),
-        TRUST_PROXY: "true",
-        SHUTDOWN_DELAY_SECONDS: "1",
-        RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000000",
-        RATE_LIMIT_USER_PER_MINUTE: "1000000",
-      });
-    const ports = [await chooseFreePort("127.0.0.1"), await chooseFreePort("127.0.0.1")] as const;
+    await using pooler = await startPgBouncer(db.url);
+    await using newer = await makeNewerRelease(MIGRATION);
     await using running = new AsyncDisposableStack();
-    const apis = await Promise.all(ports.map(start));
-    for (const api of apis) running.use(api);
+    const ports = [await chooseFreePort("127.0.0.1"), await chooseFreePort("127.0.0.1")] as const;
+    const start = async (port: number, release?: Installation) =>
+      running.use(await startReadyApi({ ...environment(db, pooler), PORT: String(port) }, release));
+    const apis = await Promise.all(ports.map((port) => start(port)));
     await using nginx = await startNginx({ address: "127.0.0.1", prefix: [] }, [
       `127.0.0.1:${ports[0]}`,
       `127.0.0.1:${ports[1]}`,
@@ -108,15 +146,13 @@ test(
     const loads = await prepareLoads(db, client);
     const stop = new AbortController();
     const load = runLoads(loads, stop.signal);
-    for (let turn = 0; turn < ROUNDS * apis.length; turn += 1) {
-      const index = turn % apis.length;
-      const [old, port] = [apis[index], ports[index]];
-      if (!old || !port) throw new Error(`Cannot restart API ${index}: there are two`);
-      old.kill("SIGTERM");
-      expect(await old.exited).toBe(0);
-      const api = running.use(await start(port));
-      await waitFor(async () => (await api.request("/health/ready")).status === 200);
-      apis[index] = api;
+    await migrate(db, newer);
+    for (const release of [newer, undefined]) {
+      for (const [index, port] of ports.entries()) {
+        apis[index]?.kill("SIGTERM");
+        expect(await apis[index]?.exited).toBe(0);
+        apis[index] = await start(port, release);
+      }
     }
     stop.abort();
     const { successes, failures } = await load;
@@ -126,6 +162,7 @@ test(
       created: successes.get("create") ?? 0,
       recorded: successes.get("record") ?? 0,
     });
+    for (const api of apis) expect(api.logLines()).toContainEqual(expect.objectContaining(NEWER));
   },
   TIMEOUT_MS,
 );
