@@ -112,7 +112,7 @@ function registerServiceMetrics(deps: AppDeps, checkDatabase: () => Promise<Data
 function serviceRoutes(deps: AppDeps) {
   const artifactStatus = createArtifactStatus({ ...deps, store: openArtifactStore(deps.config) });
   registerArtifactMetrics(deps.metrics.registry, artifactStatus);
-  const checkDatabase = createDatabaseCheck(deps.sql);
+  const checkDatabase = createDatabaseCheck(deps.sql, deps.config);
   registerServiceMetrics(deps, checkDatabase);
   const described = new Elysia()
     .use(apiRoutes(deps))

@@ -48,7 +48,7 @@ const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 3 + QUEUE_CONNECTION
 /** Serves the metrics on METRICS_PORT if that is set. */
 function serveRunnerMetrics(deps: JobsDeps, registry: Registry) {
   const { config, sql, exportSql, log, shutdownSignal } = deps;
-  const checkDatabase = createDatabaseCheck(sql);
+  const checkDatabase = createDatabaseCheck(sql, config);
   registerDatabaseUp(registry, checkDatabase);
   registerPoolMetrics(registry, { jobs: sql, builds: exportSql });
   registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });

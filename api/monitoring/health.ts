@@ -34,6 +34,13 @@ const Ready = t.Object(
             "connected, until an operator grants `pg_read_all_stats`",
         }),
       ),
+      tracker: t.Optional(
+        t.Literal("missing", {
+          description:
+            "Present if a tracker table or view in `TRACKER_SCHEMA` is missing or not readable: exports fail, everything " +
+            "else works. `admin tracker check` says which.",
+        }),
+      ),
       artifacts: t.Optional(
         t.Union([t.Literal("owned-by-another"), t.Literal("unreachable")], {
           description:
@@ -84,6 +91,7 @@ function createReadiness(deps: HealthDeps): () => Promise<typeof Ready.static.da
       status: "ready",
       ...replicaStatus(deps),
       ...(database.isBlind ? { watermark: "blind" } : {}),
+      ...(database.hasTracker ? {} : { tracker: "missing" }),
       ...(await findArtifactProblem()),
     };
   };

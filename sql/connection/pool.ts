@@ -4,6 +4,9 @@ import { type DatabaseTarget, parseDatabaseUrl } from "../../shared/database/url
 
 /** The first parameter of every query function: the pool, a reserved connection or an open transaction. */
 export type Sql = postgres.ISql;
+
+/** An open transaction. */
+export type Transaction = postgres.TransactionSql;
 /** Only process entry points and tests hold a pool; only a pool can open a transaction. */
 export type Pool = postgres.Sql;
 

@@ -1,6 +1,6 @@
 /** Which sessions cannot add a tracker row, so that their open transactions do not matter to a watermark. */
 import type { Sql } from "../connection/pool.ts";
-import { callsUnknownFunction, trackerRelations } from "../tracker/tracker_relations.ts";
+import { trackerRelations, unknownFunctionCalls } from "../tracker/tracker_relations.ts";
 
 /** Functions of the audit log: they run as their owner, and write no tracker row. */
 const AUDIT_FUNCTIONS = ["seal_audit_log", "delete_old_audit_entries"];
@@ -70,7 +70,7 @@ async function listReadOnlyRoles(
     select u.oid as role_id
     from pg_roles as u
     where u.oid = any (${sql.array([...roleIds])}::oid[])
-      and not ${callsUnknownFunction(sql)}
+      and not exists (${unknownFunctionCalls(sql)})
       and not exists (
         select from pg_roles as r
         where pg_has_role(u.oid, r.oid, 'member')

@@ -5,6 +5,7 @@ import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Pool } from "../connection/pool.ts";
 import { maySeeSessions } from "../exports/harmless_sessions.ts";
 import { readSchemaState } from "../schema_state.ts";
+import { isTrackerReadable } from "../tracker/tracker_differences.ts";
 
 /** A database that takes longer counts as down. */
 const CHECK_TIMEOUT_MS = 2_000;
@@ -12,20 +13,30 @@ const CHECK_TIMEOUT_MS = 2_000;
 const CHECK_FRESH_MS = 1_000;
 
 export type DatabaseStatus =
-  /** `isBlind`: the database hides other sessions, so exports fail while other roles are connected. */
-  | { isUsable: true; isBlind: boolean }
+  /**
+   * `isBlind`: the database hides other sessions, so exports fail while other roles are connected. `hasTracker`: the tracker
+   * tables or views are there and readable; without them, only exports fail.
+   */
+  | { isUsable: true; isBlind: boolean; hasTracker: boolean }
   | { isUsable: false; checks: Readonly<Record<string, "ok" | "down" | "pending">>; cause?: unknown };
 
 /** Creates the check: the database responds and has every migration that this process knows. It never throws. */
-export function createDatabaseCheck(sql: Pool): () => Promise<DatabaseStatus> {
+export function createDatabaseCheck(
+  sql: Pool,
+  /** Of a process that reads tracker rows. */
+  { trackerSchema = null }: { trackerSchema?: string | null } = {},
+): () => Promise<DatabaseStatus> {
   // Migrations are never reverted, so they need no second check.
   let isCurrent = false;
   return shareFor(CHECK_FRESH_MS, async (): Promise<DatabaseStatus> => {
     try {
       const isBlind = !(await withTimeout(maySeeSessions(sql), CHECK_TIMEOUT_MS));
       isCurrent ||= (await withTimeout(readSchemaState(sql), CHECK_TIMEOUT_MS)).pending.length === 0;
-      if (isCurrent) return { isUsable: true, isBlind };
-      return { isUsable: false, checks: { database: "ok", migrations: "pending" } };
+      if (!isCurrent) return { isUsable: false, checks: { database: "ok", migrations: "pending" } };
+      const hasTracker =
+        trackerSchema === null ||
+        (await withTimeout(isTrackerReadable(sql, trackerSchema), CHECK_TIMEOUT_MS));
+      return { isUsable: true, isBlind, hasTracker };
     } catch (cause) {
       return { isUsable: false, checks: { database: "down" }, cause };
     }
@@ -52,7 +63,10 @@ export function createReadyResponse(deps: {
   return async () => {
     if (deps.shutdownSignal.aborted) return notReady({ process: "leaving" });
     const database = await deps.checkDatabase();
-    return database.isUsable ? Response.json({ data: { status: "ready" } }) : notReady(database.checks);
+    if (!database.isUsable) return notReady(database.checks);
+    return Response.json({
+      data: { status: "ready", ...(database.hasTracker ? {} : { tracker: "missing" }) },
+    });
   };
 }
 

@@ -1,8 +1,8 @@
 /** Compares the tracker tables, or views, of a database with what exports need. */
 import type { ExportColumn } from "../../shared/exports/column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
-import type { Sql } from "../connection/pool.ts";
-import { trackerRelations } from "./tracker_relations.ts";
+import type { Sql, Transaction } from "../connection/pool.ts";
+import { listNulls, listUnguardedSources, listUnsafeSources } from "./tracker_sources.ts";
 import { TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
 
 interface Relation {
@@ -20,7 +20,7 @@ interface Column {
 }
 
 /** Returns one line per difference, each with what it breaks; none if exports have all they need. */
-export async function listTrackerDifferences(sql: Sql, schema: string): Promise<string[]> {
+export async function listTrackerDifferences(sql: Transaction, schema: string): Promise<string[]> {
   const missing = await listMissingRelations(sql, schema);
   if (missing.length > 0) return missing;
   const relations = await listRelations(sql, schema);
@@ -31,12 +31,16 @@ export async function listTrackerDifferences(sql: Sql, schema: string): Promise<
     return compareColumns(dataset, { columns, isView });
   });
   const tables = relations.filter(({ kind }) => kind !== "v").map(({ name }) => name);
+  const views = relations.filter(({ kind }) => kind === "v").map(({ name }) => name);
   return [
     ...wrongColumns,
     ...(await listMissingKeys(sql, schema, tables)),
     ...(await listMissingTriggers(sql, schema, tables)),
     // Their queries would fail.
-    ...(wrongColumns.length > 0 ? [] : await listMissingIndexes(sql, schema)),
+    ...(wrongColumns.length > 0
+      ? []
+      : [...(await listMissingIndexes(sql, schema)), ...(await listNulls(sql, schema, views))]),
+    ...(await listUnguardedSources(sql, schema)),
     ...(await listUnsafeSources(sql, schema)),
   ];
 }
@@ -47,6 +51,11 @@ export async function requireTracker(sql: Sql, schema: string): Promise<void> {
   if (first === undefined) return;
   const more = others.length > 0 ? ` (and ${others.length} more: bun run admin tracker check)` : "";
   throw new Error(`TRACKER_SCHEMA: ${first}${more}`);
+}
+
+/** Whether exports can read the tables, as far as names and grants tell. */
+export async function isTrackerReadable(sql: Sql, schema: string): Promise<boolean> {
+  return (await listMissingRelations(sql, schema)).length === 0;
 }
 
 /** Returns why no export can read the tables at all, one line each. */
@@ -204,20 +213,4 @@ async function listMissingIndexes(sql: Sql, schema: string): Promise<string[]> {
     );
   }
   return differences;
-}
-
-/** What is beneath the tables that no watermark can see or wait for. */
-async function listUnsafeSources(sql: Sql, schema: string): Promise<string[]> {
-  const rows = await sql<{ name: string; kind: string }[]>`
-    with recursive ${trackerRelations(sql, trackerTables(schema))}
-    select c.oid::regclass::text as name, c.relkind::text as kind
-    from tracker as t
-    join pg_class as c on c.oid = t.oid
-    where c.relkind in ('m', 'f') or c.relrowsecurity
-    order by 1`;
-  return rows.map(({ name, kind }) => {
-    if (kind === "f") return `${name}: a foreign table; its writers are invisible, so no cutoff is settled`;
-    if (kind === "m") return `${name}: a materialized view; rows appear at a refresh, after the cutoff`;
-    return `${name}: row security; a policy may show rows after the cutoff`;
-  });
 }

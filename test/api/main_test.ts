@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { largeAgentYaml } from "../helpers/definitions/large_documents.ts";
+import { FOREIGN_SCHEMA, moveToForeignTracker } from "../helpers/exports/foreign_tracker.ts";
 import { makeHeavyOrg } from "../helpers/exports/heavy_org.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
@@ -79,6 +80,24 @@ describe("the API process refuses to start, in a line a problem,", () => {
         expect.stringMatching(
           /^Cannot start: the database lacks 1 migration, from "\d{14}_\w+" on; run `bun run migrate` first\n$/,
         ),
+      ]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "when TRACKER_SCHEMA names no schema, or one without a tracker table",
+    async () => {
+      await using db = await openTestDatabase();
+      expect(await refusal({ DATABASE_URL: db.url, TRACKER_SCHEMA: "nowhere" })).toEqual([
+        1,
+        'Cannot start: TRACKER_SCHEMA: schema "nowhere": missing; set TRACKER_SCHEMA to the schema of the tables or views\n',
+      ]);
+      await moveToForeignTracker(db.owner);
+      await db.owner.unsafe(`drop view ${FOREIGN_SCHEMA}.runs`);
+      expect(await refusal({ DATABASE_URL: db.url, TRACKER_SCHEMA: FOREIGN_SCHEMA })).toEqual([
+        1,
+        `Cannot start: TRACKER_SCHEMA: ${FOREIGN_SCHEMA}.runs: missing; exports cannot read this dataset\n`,
       ]);
     },
     TIMEOUT_MS,

@@ -1,6 +1,8 @@
 /** The SQL of docs/tracker.md works as printed, and its tables are those of the database. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
+import { runCommand } from "../helpers/accounts/admin.ts";
+import { FOREIGN_SCHEMA, moveToForeignTracker } from "../helpers/exports/foreign_tracker.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
 import { openLoginRole } from "../helpers/postgres/login_role.ts";
@@ -8,6 +10,11 @@ import { renderTable } from "../helpers/postgres/table_document.ts";
 
 function readDocument(): Promise<string> {
   return Bun.file(new URL("../../docs/tracker.md", import.meta.url)).text();
+}
+
+/** The SQL of the document, block by block. */
+async function readSql(): Promise<string[]> {
+  return [...(await readDocument()).matchAll(/```sql\n([^`]*)```/g)].map(([, sql = ""]) => sql);
 }
 
 test.each(Object.values(EXPORT_DATASETS).map(({ table, columns }) => [table, columns] as const))(
@@ -23,8 +30,7 @@ test.each(Object.values(EXPORT_DATASETS).map(({ table, columns }) => [table, col
 
 test("a role with the grants of docs/tracker.md can write its sample rows, and delete none", async () => {
   await using db = await openTestDatabase();
-  const text = await readDocument();
-  const [grants = "", inserts = ""] = [...text.matchAll(/```sql\n([^`]*)```/g)].map(([, sql = ""]) => sql);
+  const [grants = "", inserts = ""] = await readSql();
   await using tracker = await openLoginRole(db, { name: "acme_tracker" });
   await db.owner.unsafe(grants);
   const make = createFactory(db.sql);
@@ -33,4 +39,27 @@ test("a role with the grants of docs/tracker.md can write its sample rows, and d
   await tracker.sql.begin((tx) => tx.unsafe(inserts));
   expect(await db.sql`select agent_name from occurrences`).toMatchObject([{ agentName: "reviewer" }]);
   await expect(Promise.resolve(tracker.sql`delete from runs`)).rejects.toThrow("permission denied");
+});
+
+test("the triggers of docs/tracker.md guard a tracker's own table, and tracker check accepts them", async () => {
+  await using db = await openTestDatabase();
+  await moveToForeignTracker(db.owner);
+  await db.owner.unsafe(`
+    drop trigger t_issue_notes_time_insert_trigger on acme.t_issue_notes;
+    drop trigger t_issue_notes_time_update_trigger on acme.t_issue_notes;
+    alter table acme.t_issue_notes rename to findings;
+    alter table acme.findings rename x_created_at to created;
+    ${(await readSql())[3]}`);
+  const insert = (time: string) =>
+    db.owner.begin(async (tx) => {
+      await tx`set local ulr.backfill = 'off'`;
+      await tx.unsafe(`insert into acme.findings (created) values (${time})`);
+    });
+  await expect(insert("now() at time zone 'UTC' - interval '1 second'")).rejects.toThrow(
+    'created of a new row of "findings" must be the start of its transaction',
+  );
+  await insert("now() at time zone 'UTC'");
+  await db.owner`delete from acme.findings`;
+  const run = await runCommand(db.url, ["tracker", "check"], { TRACKER_SCHEMA: FOREIGN_SCHEMA });
+  expect([run.exitCode, run.err]).toEqual([0, ""]);
 });

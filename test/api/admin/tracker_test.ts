@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
 import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
+import { openLoginRole } from "../../helpers/postgres/login_role.ts";
 
 test("tracker check finds no difference in our own tables, nor in views over another tracker", async () => {
   await using db = await openTestDatabase();
@@ -10,10 +11,29 @@ test("tracker check finds no difference in our own tables, nor in views over ano
     schema: "public",
     kind: "tables",
     differences: [],
+    // Their owner and superusers are left out. The service itself imports rows.
+    writers: ["ulr_app", "ulr_test_app"],
   });
   await moveToForeignTracker(db.owner);
   const env = { TRACKER_SCHEMA: FOREIGN_SCHEMA };
-  expect(await runJson(db.url, ["tracker", "check"], env)).toMatchObject({ kind: "views", differences: [] });
+  await using writer = await openLoginRole(db);
+  await db.owner.unsafe(`grant insert on acme.t_runs to ${writer.name}`);
+  expect(await runJson(db.url, ["tracker", "check"], env)).toEqual({
+    schema: FOREIGN_SCHEMA,
+    kind: "views",
+    differences: [],
+    writers: [writer.name],
+  });
+});
+
+test("tracker check finds no difference in partitioned tables", async () => {
+  await using db = await openTestDatabase();
+  // A run with TEST_PARTITIONS has them already.
+  if (!process.env["TEST_PARTITIONS"]) {
+    const script = new URL("../../../sql/partition_tracker_tables.sql", import.meta.url);
+    await db.owner.begin(async (tx) => tx.unsafe(await Bun.file(script).text()));
+  }
+  expect(await runJson(db.url, ["tracker", "check"])).toMatchObject({ kind: "tables", differences: [] });
 });
 
 test.each([
@@ -33,6 +53,75 @@ test.each([
   const run = await runCommand(db.url, ["tracker", "check"]);
   expect(run.exitCode).toBe(1);
   expect(run.err.split("\n").some((line) => line.startsWith(expected))).toBe(true);
+});
+
+/** A view of the same columns in the place of the one of notes, over `source`. */
+function replaceNotes(source: string, content = "x_content"): string {
+  return `
+    drop view acme_exports.issue_notes;
+    create view acme_exports.issue_notes as
+    select x_project_id::uuid as project_id, x_id::uuid as id, x_issue_id::uuid as issue_id, ${content} as content,
+      x_note_type as note_type, x_created_by as created_by, x_created_at at time zone 'UTC' as created_at
+    from ${source};
+    grant select on acme_exports.issue_notes to ulr_app`;
+}
+
+const NOTE = `'${crypto.randomUUID()}', '${crypto.randomUUID()}', '${crypto.randomUUID()}'`;
+const CALLS = `
+  create function acme.plain(x text) returns text stable language sql as 'select x';
+  ${replaceNotes("acme.t_issue_notes", "acme.plain(x_content)")}`;
+
+test.each([
+  [
+    "drop trigger t_issues_time_insert_trigger on acme.t_issues",
+    ["acme.t_issues: no enabled insert trigger that executes refuse_wrong_time"],
+  ],
+  [
+    "alter table acme.t_runs disable trigger t_runs_time_update_trigger",
+    ["acme.t_runs: no enabled update trigger that executes refuse_wrong_time"],
+  ],
+  [
+    `insert into acme.t_issue_notes (x_project_id, x_id, x_issue_id, x_created_at) values (${NOTE}, now() at time zone 'UTC')`,
+    ["issue_notes.content: has nulls", "issue_notes.note_type: has nulls"],
+  ],
+  [
+    "insert into acme.t_issue_notes (x_issue_id, x_created_at) values ('seven', now() at time zone 'UTC')",
+    ['issue_notes: cannot be read (invalid input syntax for type uuid: "seven")'],
+  ],
+  ["alter table acme.t_runs enable row level security", ["acme.t_runs: row security"]],
+  [CALLS, ["acme_exports.issue_notes: calls acme.plain(text)"]],
+  [
+    `create materialized view acme.notes as select * from acme.t_issue_notes; ${replaceNotes("acme.notes")}`,
+    ["issue_notes: no index on (project_id, created_at, id)", "acme.notes: a materialized view"],
+  ],
+  [
+    // A lookup: the view reads no time of it.
+    `create table acme.words (word text primary key);
+     ${replaceNotes("acme.t_issue_notes left join acme.words on word = x_note_type", "coalesce(word, x_content)")}`,
+    [],
+  ],
+])("tracker check of views after %p", async (change, expected) => {
+  await using db = await openTestDatabase();
+  await moveToForeignTracker(db.owner);
+  await db.owner.unsafe(change);
+  const run = await runCommand(db.url, ["tracker", "check"], { TRACKER_SCHEMA: FOREIGN_SCHEMA });
+  const lines = run.err.split("\n").filter((line) => line !== "");
+  expect(lines).toEqual(expected.map((start) => expect.stringContaining(start)));
+});
+
+test("tracker check says what a foreign table breaks", async () => {
+  await using db = await openTestDatabase();
+  await moveToForeignTracker(db.owner);
+  await db.admin.unsafe(`
+    create extension if not exists file_fdw;
+    create server files foreign data wrapper file_fdw;
+    create foreign table acme.notes (
+      x_project_id text, x_id text, x_issue_id text, x_content text, x_note_type text, x_created_by text,
+      x_created_at timestamp
+    ) server files options (filename '/dev/null');
+    ${replaceNotes("acme.notes")}`);
+  const run = await runCommand(db.url, ["tracker", "check"], { TRACKER_SCHEMA: FOREIGN_SCHEMA });
+  expect([run.exitCode, run.err]).toEqual([1, expect.stringContaining("acme.notes: a foreign table")]);
 });
 
 test("tracker check says that a schema does not exist", async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
+import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
+import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
@@ -52,6 +54,27 @@ describe("GET /health/ready", () => {
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
     const { error } = (await response.json()) as { error: object };
     expect(error).toMatchObject({ details: { checks: { database: "down" } } });
+  });
+
+  test("shows a tracker schema that was dropped, and is 200: only exports fail", async () => {
+    await using api = await openTestApp({ config: { trackerSchema: FOREIGN_SCHEMA } });
+    const made = await makeExportProject(api);
+    await moveToForeignTracker(api.db.owner);
+    const exported = async () => {
+      const response = await exportDataset(api, made, "issues", `?as_of=${AFTER_ALL}`);
+      await response.text();
+      return response.status;
+    };
+    expect(await exported()).toBe(200);
+    await api.db.owner.unsafe(`alter schema ${FOREIGN_SCHEMA} rename to elsewhere`);
+    const shows = async (data: object) =>
+      Bun.deepEquals(await (await api.request("/health/ready")).json(), { data });
+    await waitFor(() => shows({ status: "ready", tracker: "missing" }));
+    expect((await api.request("/health/ready")).status).toBe(200);
+    expect(await exported()).toBeGreaterThanOrEqual(500);
+    await api.db.owner.unsafe(`alter schema elsewhere rename to ${FOREIGN_SCHEMA}`);
+    await waitFor(() => shows({ status: "ready" }));
+    expect(await exported()).toBe(200);
   });
 
   test("is 503 when the process is about to leave", async () => {

@@ -30,7 +30,14 @@ export async function moveToForeignTracker(owner: Pool): Promise<void> {
       create table acme.t_${table} as select ${stored.join(", ")} from public.${table};
       create index on acme.t_${table}
         ((x_project_id::uuid), (x_${timeColumn} at time zone 'UTC'), (x_id::uuid));
-      create view ${FOREIGN_SCHEMA}.${table} as select ${shown.join(", ")} from acme.t_${table}`);
+      create view ${FOREIGN_SCHEMA}.${table} as select ${shown.join(", ")} from acme.t_${table};
+      create trigger t_${table}_time_insert_trigger after insert on acme.t_${table} for each row
+      when (new.x_${timeColumn} <> (now() at time zone 'UTC')::timestamp(3)
+        and current_setting('ulr.backfill', true) is distinct from 'on')
+      execute function refuse_wrong_time('x_${timeColumn}');
+      create trigger t_${table}_time_update_trigger after update on acme.t_${table} for each row
+      when (new.x_${timeColumn} <> old.x_${timeColumn} and current_setting('ulr.backfill', true) is distinct from 'on')
+      execute function refuse_wrong_time('x_${timeColumn}')`);
   }
   for (const table of [
     "occurrences",
