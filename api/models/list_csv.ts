@@ -2,8 +2,10 @@
 import { setImmediate } from "node:timers/promises";
 import { writeToBuffer } from "fast-csv";
 import { BYTE_ORDER_MARK, FORMULA_STARTS } from "../../shared/exports/csv_syntax.ts";
+import { modelPrices } from "../../sql/models/model_prices.ts";
 import type { ModelRow } from "../../sql/models/models.ts";
 import { CAPABILITIES, CAPABILITY_COLUMNS } from "./model_json.ts";
+import { presentCost } from "./price_json.ts";
 
 type Value = string | number | boolean | null;
 
@@ -24,6 +26,10 @@ const COLUMNS: Readonly<Record<string, (row: ModelRow) => Value>> = {
   "cost.output": (row) => row.outputUsdPerMtok,
   "cost.cacheRead": (row) => row.cacheReadUsdPerMtok,
   "cost.cacheWrite": (row) => row.cacheWriteUsdPerMtok,
+  "cost.reasoning": (row) => row.pricing?.["reasoning"] ?? null,
+  "cost.inputAudio": (row) => row.pricing?.["inputAudio"] ?? null,
+  "cost.outputAudio": (row) => row.pricing?.["outputAudio"] ?? null,
+  "cost.tiers": formatTiers,
   "limits.context": (row) => row.contextTokens,
   "limits.output": (row) => row.outputTokens,
   releaseDate: (row) => row.releaseDate,
@@ -53,6 +59,11 @@ export async function* streamModelsCsv(rows: readonly ModelRow[]): AsyncGenerato
     yield await writeToBuffer(lines, { ...OPTIONS, writeHeaders: false });
     await setImmediate();
   }
+}
+
+function formatTiers(row: ModelRow): string | null {
+  const tiers = row.pricing && presentCost(modelPrices(row))?.tiers;
+  return tiers ? JSON.stringify(tiers) : null;
 }
 
 /** Prefixes text that a spreadsheet would read as a formula with an apostrophe: names and ids come from third parties. */

@@ -20,8 +20,9 @@ create table model_price_changes (
   constraint model_price_changes_sync_id_fkey foreign key (sync_id) references catalog_syncs (id)
 );
 
--- Prices as of an instant are today's prices without the changes after it.
-create index model_price_changes_provider_model_id_id_idx on model_price_changes (provider, model_id, id);
+-- Prices as of an instant are today's prices without the changes after it: everything that takes is in the index.
+create index model_price_changes_provider_model_id_id_idx
+  on model_price_changes (provider, model_id, id) include (changed_at, field, old_value);
 create index model_price_changes_sync_id_idx on model_price_changes (sync_id);
 
 -- Records every change, whether a sync's or an operator's. A sync sets ulr.catalog_sync to its id. The lock of the model's

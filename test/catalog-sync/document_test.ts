@@ -81,3 +81,24 @@ test("readDocument() takes the keys of every object's prototype for ids like oth
     ["__proto__", "constructor"],
   ]);
 });
+
+test("readDocument() checks prices of tiers, and a null among them means that there is none", () => {
+  const tier = { type: "context", size: 200_000 };
+  const rows = {
+    nulls: { cost: { input: 1, output: 2, reasoning: null, tiers: [{ input: null, output: 3, tier }] } },
+    none: { cost: { input: 1, output: 2, tiers: null, context_over_200k: { input: 4, output: null } } },
+    negative: { cost: { input: 1, output: 2, tiers: [{ input: -1, tier }] } },
+    worded: { cost: { input: 1, output: 2, context_over_200k: "double" } },
+  };
+  const result = readDocument(makeDocument({ acme: rows }));
+  if (!result.ok) throw new Error(result.reason);
+  const { models, skipped } = result.document;
+  expect(models.map(({ cost }) => cost)).toEqual([
+    { input: 1, output: 2, tiers: [{ output: 3, tier }] },
+    { input: 1, output: 2, context_over_200k: { input: 4 } },
+  ]);
+  expect(skipped.map(({ modelId, reason }) => [modelId, reason])).toEqual([
+    ["negative", "cost.tiers.0.input: expected number to be greater or equal to 0"],
+    ["worded", "cost.context_over_200k: expected object"],
+  ]);
+});

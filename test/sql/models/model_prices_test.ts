@@ -6,6 +6,7 @@ import { findPrices, modelPrices } from "../../../sql/models/model_prices.ts";
 import { listModels } from "../../../sql/models/models.ts";
 import { documentSource, loadBundledCatalog, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
 const toText = (time: number) => new Date(time).toISOString();
@@ -179,4 +180,27 @@ test("the SQL function model_prices returns what modelPrices does", async () => 
   );
   expect(found.map(({ model }) => model?.prices)).toEqual(rows.map(modelPrices));
   expect(rows.length).toBe(689);
+});
+
+test("an operator's alias that is committed during a sync counts in the history of aliases", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  const models = { openai: { "gpt-4": { release_date: "2025-01-01" } } };
+  await syncFrom(sql, documentSource(makeDocument(models)));
+  const newer = { openai: { ...models.openai, "gpt-5": { release_date: "2026-01-01" } } };
+  let sync: Promise<unknown> = Promise.resolve();
+  await db.owner.begin(async (tx) => {
+    await tx`insert into model_aliases (alias, provider, model_id) values ('gpt', 'openai', 'gpt-4')`;
+    sync = syncFrom(sql, documentSource(makeDocument(newer)));
+    await waitFor(async () => {
+      const [blocked] = await db.admin`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return blocked !== undefined;
+    });
+  });
+  expect(await sync).toMatchObject({ outcome: "changed" });
+  const targets = await sql`select model_id from model_alias_targets where alias = 'gpt' order by id`;
+  expect(targets.map(({ modelId }) => modelId)).toEqual(["gpt-4"]);
+  await sql`delete from model_aliases where origin = 'manual'`;
+  const [found] = await findPrices(sql, [{ alias: "gpt", asOf: null }]);
+  expect(found?.model?.modelId).toBe("gpt-5");
 });

@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { openTestApp } from "../../helpers/http/app.ts";
+import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
+
+test("the CSV has a column for every price", async () => {
+  await using app = await openTestApp();
+  const cost = {
+    input: 1,
+    output: 2,
+    cache_write: 0.3,
+    reasoning: 4,
+    input_audio: 5,
+    output_audio: 6,
+    context_over_200k: { input: 7 },
+  };
+  await syncFrom(app.db.sql, documentSource(makeDocument({ acme: { a: { cost }, b: { cost: undefined } } })));
+  const text = await (await app.request("/api/v1/models?format=csv")).text();
+  const [header = "", first = "", second = ""] = text.split("\r\n");
+  const columns = header.split(",");
+  const [start, end] = [columns.indexOf("cost.input"), columns.indexOf("cost.tiers")];
+  expect(columns.slice(start, end + 1)).toEqual([
+    "cost.input",
+    "cost.output",
+    "cost.cacheRead",
+    "cost.cacheWrite",
+    "cost.reasoning",
+    "cost.inputAudio",
+    "cost.outputAudio",
+    "cost.tiers",
+  ]);
+  expect(first).toContain(',1,2,,0.3,4,5,6,"[{""contextOver"":200000,""input"":7}]",128000,8192,');
+  expect(second).toContain(",,,,,,,,,128000,8192,");
+});
