@@ -859,7 +859,7 @@ CREATE INDEX login_account_attempts_last_attempt_at_idx ON public.login_account_
 CREATE INDEX login_attempts_last_attempt_at_idx ON public.login_attempts USING btree (last_attempt_at);
 CREATE INDEX login_waits_waiting_since_idx ON public.login_waits USING btree (waiting_since);
 CREATE INDEX model_alias_targets_alias_id_idx ON public.model_alias_targets USING btree (alias, id);
-CREATE INDEX model_price_changes_provider_model_id_id_idx ON public.model_price_changes USING btree (provider, model_id, id);
+CREATE INDEX model_price_changes_provider_model_id_id_idx ON public.model_price_changes USING btree (provider, model_id, id) INCLUDE (changed_at, field, old_value);
 CREATE INDEX model_price_changes_sync_id_idx ON public.model_price_changes USING btree (sync_id);
 CREATE INDEX occurrences_project_id_created_at_id_idx ON public.occurrences USING btree (project_id, created_at, id);
 CREATE INDEX occurrences_project_id_issue_id_idx ON public.occurrences USING btree (project_id, issue_id, created_at, id);
