@@ -193,7 +193,8 @@ test("an operator's alias that is committed during a sync counts in the history 
     await tx`insert into model_aliases (alias, provider, model_id) values ('gpt', 'openai', 'gpt-4')`;
     sync = syncFrom(sql, documentSource(makeDocument(newer)));
     await waitFor(async () => {
-      const [blocked] = await db.admin`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      const [blocked] =
+        await db.admin`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       return blocked !== undefined;
     });
   });
