@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
+import { hasOrgRole, isPersonalCredential } from "../../shared/policy.ts";
 import type { Log } from "../../shared/process/log.ts";
 import {
   claimIdempotencyKey,
@@ -17,7 +18,9 @@ import {
   storeIdempotentResponse,
 } from "../../sql/accounts/idempotency_keys.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
+import { boundOrgOf } from "./organization.ts";
 import type { RequestContext } from "./request_context.ts";
+import { requireAllowed } from "./require_allowed.ts";
 import type { Route } from "./route_table.ts";
 import { refuseInput } from "./validation_problems.ts";
 
@@ -74,6 +77,7 @@ export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): Respo
       await storeIdempotentResponse(sql, {
         ...request,
         response: stored,
+        orgId: context.orgId,
         maxLargeBytes: MAX_LARGE_BYTES,
       }).catch(onFailure);
       return toResponse(stored);
@@ -96,10 +100,19 @@ function readKey({ request, route, context }: Repeatable): IdempotencyKey | null
   return route.writes ? { caller: context.network, key } : null;
 }
 
-/** Everything that makes it another request: what it asks for, of which organization, with which body. */
+/**
+ * Everything that makes it another request: what it asks for, of which organization, with which body, and what the
+ * credential may do. So a key gets no response that another key of the user was given for its own rights.
+ */
 function fingerprintOf({ request, url, context }: Repeatable): Uint8Array {
   const org = request.headers.get("x-org-slug");
-  const parts = [request.method, url.pathname + url.search, org, context.body];
+  const { caller, body } = context;
+  const rights = caller && [
+    boundOrgOf(caller),
+    isPersonalCredential(caller.credential).ok,
+    caller.platformRole,
+  ];
+  const parts = [request.method, url.pathname + url.search, org, body, rights];
   return createHash("sha256").update(JSON.stringify(parts)).digest();
 }
 
@@ -124,6 +137,7 @@ function replay(record: IdempotencyRecord | null, fingerprint: Uint8Array): Resp
   if (record && !Buffer.from(fingerprint).equals(record.fingerprint)) {
     throw new ApiError("IDEMPOTENCY_KEY_REUSED");
   }
+  if (record?.membership) requireStillMember(record.membership);
   if (record?.response) {
     const response = toResponse(record.response);
     response.headers.set(REPLAYED_HEADER, "true");
@@ -133,4 +147,10 @@ function replay(record: IdempotencyRecord | null, fingerprint: Uint8Array): Resp
     throw new ApiError("IDEMPOTENCY_KEY_USED", { details: { ...record.subject } });
   }
   throw new ApiError("IDEMPOTENCY_IN_PROGRESS", { headers: { "Retry-After": "1" } });
+}
+
+/** Throws ORG_ACCESS_DENIED or INSUFFICIENT_ORG_ROLE if the caller may no longer see what the response is about. */
+function requireStillMember({ roleThen, roleNow }: NonNullable<IdempotencyRecord["membership"]>): void {
+  if (roleNow === null) throw new ApiError("ORG_ACCESS_DENIED");
+  requireAllowed(hasOrgRole(roleNow, roleThen));
 }

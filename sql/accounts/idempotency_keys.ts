@@ -1,4 +1,5 @@
 /** Table `idempotency_keys`: requests that a client may repeat without repeating their effect. */
+import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
 /** A key is of one caller. */
@@ -27,6 +28,8 @@ export interface IdempotencyRecord {
   /** What it wrote; null if it wrote nothing or is running. */
   subject: { type: string; id: string } | null;
   isLocked: boolean;
+  /** The organization that the response is about. Null for other responses, and if the caller was no member. */
+  membership: { roleThen: OrgRole; roleNow: OrgRole | null } | null;
 }
 
 /**
@@ -44,7 +47,7 @@ export async function claimIdempotencyKey(
     on conflict on constraint idempotency_keys_pkey do update
     set fingerprint = excluded.fingerprint, request_id = excluded.request_id, created_at = excluded.created_at,
       locked_until = excluded.locked_until, applied_at = null, subject_type = null, subject_id = null,
-      status = null, headers = null, body = null
+      status = null, headers = null, body = null, org_id = null, org_role = null
     where k.created_at < now() - interval '24 hours'
       or (
         k.fingerprint = excluded.fingerprint
@@ -69,16 +72,21 @@ export async function findIdempotencyKey(
       status: number | null;
       headers: StoredResponse["headers"] | null;
       body: string | null;
+      roleThen: OrgRole | null;
+      roleNow: OrgRole | null;
     }[]
   >`
-    select fingerprint, locked_until > now() as is_locked, subject_type, subject_id, status, headers, body
-    from idempotency_keys
-    where caller = ${caller} and key = ${key}`;
+    select k.fingerprint, k.locked_until > now() as is_locked, k.subject_type, k.subject_id, k.status, k.headers, k.body,
+      k.org_role as role_then, m.role as role_now
+    from idempotency_keys as k
+    left join organization_members as m on m.org_id = k.org_id and m.user_id::text = k.caller
+    where k.caller = ${caller} and k.key = ${key}`;
   if (!row) return null;
-  const { fingerprint, isLocked, subjectType, subjectId, status, headers, body } = row;
+  const { fingerprint, isLocked, subjectType, subjectId, status, headers, body, roleThen, roleNow } = row;
   const response = status === null || headers === null || body === null ? null : { status, headers, body };
   const subject = subjectType === null || subjectId === null ? null : { type: subjectType, id: subjectId };
-  return { fingerprint, isLocked, response, subject };
+  const membership = roleThen === null ? null : { roleThen, roleNow };
+  return { fingerprint, isLocked, response, subject, membership };
 }
 
 /**
@@ -104,13 +112,16 @@ export async function markIdempotencyKeyApplied(
  */
 export async function storeIdempotentResponse(
   sql: Sql,
-  request: IdempotentRequest & { response: StoredResponse; maxLargeBytes: number },
+  request: IdempotentRequest & { response: StoredResponse; orgId: string | null; maxLargeBytes: number },
 ): Promise<void> {
-  const { caller, key, requestId, response, maxLargeBytes } = request;
+  const { caller, key, requestId, response, orgId, maxLargeBytes } = request;
   const { status, headers, body } = response;
   const { count } = await sql`
     update idempotency_keys
-    set status = ${status}, headers = ${sql.json({ ...headers })}, body = ${body}
+    set status = ${status}, headers = ${sql.json({ ...headers })}, body = ${body}, org_id = ${orgId}::uuid,
+      org_role = (
+        select m.role from organization_members as m where m.org_id = ${orgId}::uuid and m.user_id::text = ${caller}
+      )
     where caller = ${caller} and key = ${key} and request_id = ${requestId}
       and (
         octet_length(${body}) <= 16384

@@ -3,7 +3,7 @@ create table idempotency_keys (
   -- the user's id, or the network address of an anonymous caller
   caller text not null,
   key text not null,
-  -- SHA-256 of method, URL, organization and body
+  -- SHA-256 of method, URL, organization, body and what the credential may do
   fingerprint bytea not null,
   -- the request that carries it out: after a crash, the retry that took over
   request_id uuid not null,
@@ -18,6 +18,9 @@ create table idempotency_keys (
   status int,
   headers jsonb,
   body text,
+  -- the organization that the response is about, and the caller's role there at that time
+  org_id uuid,
+  org_role text,
   constraint idempotency_keys_pkey primary key (caller, key),
   constraint idempotency_keys_key_check check (key ~ '^[ -~]{1,128}$'),
   constraint idempotency_keys_fingerprint_check check (octet_length(fingerprint) = 32),

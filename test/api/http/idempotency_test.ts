@@ -95,6 +95,43 @@ test("keys of two users are independent, keys of one user's credentials are not"
   expect(await post(app, DEFINITION, { key: secondKey.key, body: BODY })).toMatchObject({ isReplayed: true });
 });
 
+test("a kept response is for members only, and needs the role of its time", async () => {
+  await using app = await openTestApp();
+  const { key, user } = await app.make.person();
+  const org = await app.make.org();
+  const headers = { "x-org-slug": org.slug };
+  await app.make.member({ orgId: org.id, userId: user.id, role: "publisher" });
+  expect(await post(app, DEFINITION, { key, headers, body: BODY })).toMatchObject({ status: 201 });
+  await app.db.sql`update organization_members set role = 'viewer' where org_id = ${org.id}`;
+  expect(await post(app, DEFINITION, { key, headers, body: BODY })).toMatchObject({
+    status: 403,
+    code: "INSUFFICIENT_ORG_ROLE",
+    body: { error: { details: { currentRole: "viewer", requiredRole: "publisher" } } },
+  });
+  await app.db.sql`update organization_members set role = 'owner' where org_id = ${org.id}`;
+  expect(await post(app, DEFINITION, { key, headers, body: BODY })).toMatchObject({ isReplayed: true });
+  await app.db.sql`delete from organization_members where org_id = ${org.id}`;
+  expect(await post(app, DEFINITION, { key, headers, body: BODY })).toMatchObject({
+    status: 403,
+    code: "ORG_ACCESS_DENIED",
+    isReplayed: false,
+  });
+});
+
+test("a credential with other rights does not get the response", async () => {
+  await using app = await openTestApp();
+  const { key, user, org } = await app.make.person();
+  expect(await post(app, DEFINITION, { key, body: BODY })).toMatchObject({ status: 201 });
+  const bound = await app.make.key({ userId: user.id, orgId: org.id });
+  const automation = await app.make.key({ userId: user.id, kind: "automation" });
+  for (const other of [bound, automation]) {
+    expect(await post(app, DEFINITION, { key: other.key, body: BODY })).toMatchObject({
+      status: 422,
+      code: "IDEMPOTENCY_KEY_REUSED",
+    });
+  }
+});
+
 test("of many requests at once, one is carried out", async () => {
   await using app = await openTestApp();
   const admin = await makePlatformAdmin(app);
