@@ -425,6 +425,8 @@ create table idempotency_keys (
   status integer,
   headers jsonb,
   body text,
+  org_id uuid,
+  org_role text,
   constraint idempotency_keys_pkey PRIMARY KEY (caller, key),
   constraint idempotency_keys_applied_check CHECK (((num_nulls(applied_at, subject_type, subject_id) % 3) = 0)),
   constraint idempotency_keys_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
