@@ -4,6 +4,7 @@ import Big from "big.js";
 import { Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { type FoundPrices, findPrices, type PriceLookup } from "../../sql/models/model_prices.ts";
+import { refuseUnstorable } from "../definitions/storable_text.ts";
 import { access } from "../http/access.ts";
 import { type Problem, refuseInput } from "../http/validation_problems.ts";
 import type { CatalogCache } from "./catalog_cache.ts";
@@ -34,6 +35,7 @@ export function costRoutes({ catalog: cache }: { catalog: CatalogCache }) {
 
 /** Throws VALIDATION_ERROR with every item that names no model, or an instant that cannot be read. */
 function readLookups(items: readonly CostItem[]): ItemLookup[] {
+  refuseUnstorable({ items });
   const problems: Problem[] = [];
   const lookups = items.map(({ alias, provider, modelId, asOf: given, ...usage }, index): ItemLookup => {
     const path = `items.${index}`;

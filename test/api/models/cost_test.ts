@@ -101,6 +101,8 @@ test("an invalid request names every problem", async () => {
     { ...item, cacheTokens: 1 },
     { alias: "gpt", inputTokens: 1 },
     { ...item, alias: "" },
+    { ...item, alias: "gpt\0" },
+    { provider: "openai", modelId: "\ud800", ...USAGE },
   ]) {
     await post(app, [bad], 400);
   }
