@@ -14,7 +14,11 @@ export interface ReadyExport {
   bytes: number;
 }
 
-const FORMAT_NAMES: Readonly<Record<ExportFormat, string>> = { ndjson: "NDJSON", csv: "CSV" };
+const FORMAT_NAMES: Readonly<Record<ExportFormat, string>> = {
+  ndjson: "NDJSON",
+  csv: "CSV",
+  parquet: "Parquet",
+};
 const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
 /** Longer names are shortened in the subject. */
 const MAX_SUBJECT_NAME = 100;

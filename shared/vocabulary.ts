@@ -1,7 +1,10 @@
 /** Closed lists of the API's words. The CHECK constraints of the database are tested against them. */
 
-export const EXPORT_FORMATS = ["ndjson", "csv"] as const;
+export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+/** Those that have a line per row. */
+export const TEXT_EXPORT_FORMATS = ["ndjson", "csv"] as const satisfies readonly ExportFormat[];
+export type TextExportFormat = (typeof TEXT_EXPORT_FORMATS)[number];
 
 export const EXPORT_JOB_STATUSES = ["queued", "running", "ready", "expired", "failed"] as const;
 /** `ready`, `expired` and `failed` are the ends of a build. */

@@ -1,4 +1,4 @@
-/** GET /export/projects/{project}/{dataset}: one dataset of a project, streamed as NDJSON or CSV. */
+/** GET /export/projects/{project}/{dataset}: one dataset of a project, streamed as NDJSON, CSV or Parquet. */
 import { Elysia, t } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { type ExportDataset, findExportDataset } from "../../shared/exports/datasets.ts";
@@ -22,6 +22,7 @@ import { tooLarge } from "./too_large.ts";
 export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
   ndjson: "application/x-ndjson; charset=utf-8",
   csv: "text/csv; charset=utf-8; header=present",
+  parquet: "application/vnd.apache.parquet",
 };
 
 /**
@@ -96,7 +97,8 @@ async function prepareFile(deps: ExportDeps, given: Preparation): Promise<Export
     countDatasetRows(tx, dataset, { selection, limit: limit + 1 }),
   );
   if (totalRows > limit) throw tooLarge(totalRows, limit);
-  const encoding = chooseEncoding(request.headers.get("accept-encoding"));
+  // Pages of Parquet are compressed already.
+  const encoding = format === "parquet" ? null : chooseEncoding(request.headers.get("accept-encoding"));
   return {
     kind: "dataset",
     format,

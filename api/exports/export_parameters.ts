@@ -9,7 +9,12 @@ import {
 } from "../../shared/exports/selection.ts";
 import { ID, INSTANT, listOf, oneOf, TEXT } from "../../shared/json_schema.ts";
 import { isUuid } from "../../shared/uuid.ts";
-import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+  TEXT_EXPORT_FORMATS,
+  type TextExportFormat,
+} from "../../shared/vocabulary.ts";
 import {
   flag,
   once,
@@ -47,11 +52,14 @@ const FLAG_DESCRIPTIONS: Readonly<Record<VisibilityFlag, string>> = {
     "Include issues that are completed, wontfix or false-positive, and the rows that belong to them",
 };
 
+const TEXT_FORMATS =
+  "`ndjson` keeps every value. `csv` is RFC 4180 in UTF-8 with a byte order mark; formulas are neutralized";
+
 const COMMON = {
   format: word(
     EXPORT_FORMATS,
-    "`ndjson` keeps every value. `csv` is RFC 4180 in UTF-8 with a byte order mark; formulas are neutralized",
-    `must be ${EXPORT_FORMATS.join(" or ")}`,
+    `${TEXT_FORMATS}. \`parquet\` has typed columns; JSON columns are text of the logical type JSON`,
+    `must be ${EXPORT_FORMATS.join(", ").replace(/, (\w+)$/, " or $1")}`,
   ),
   as_of: {
     description:
@@ -135,6 +143,7 @@ export const BUNDLE_QUERY = { ...COMMON, since: SINCE, ...FLAGS };
 /** Parameters of the rows that left an export. */
 export const DELETED_QUERY = {
   ...COMMON,
+  format: word(TEXT_EXPORT_FORMATS, TEXT_FORMATS, `must be ${TEXT_EXPORT_FORMATS.join(" or ")}`),
   since: {
     ...SINCE,
     description: "X-Export-Next-Since of an earlier export. At most 90 days ago",
@@ -186,8 +195,14 @@ export function parseBundleParameters(query: URLSearchParams): BundleParameters 
   return { format, asOf, since, visibility: toVisibility(flags) };
 }
 
+/** Parameters of the rows that left an export. */
+export interface DeletedParameters extends BundleParameters {
+  format: TextExportFormat;
+  since: string;
+}
+
 /** Parses the parameters of the rows that left an export. Throws VALIDATION_ERROR with every problem. */
-export function parseDeletedParameters(query: URLSearchParams): BundleParameters & { since: string } {
+export function parseDeletedParameters(query: URLSearchParams): DeletedParameters {
   const { format, as_of: asOf, since, ...flags } = parseQuery(DELETED_QUERY, query);
   return { format, asOf, since, visibility: toVisibility(flags) };
 }

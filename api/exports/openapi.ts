@@ -66,11 +66,12 @@ function describeDataset(name: ExportDatasetName): OtherPath {
       responses: {
         200: {
           description:
-            "The rows: one JSON object per line, or RFC 4180 with a byte order mark and a header row",
+            "The rows: one JSON object per line, RFC 4180 with a byte order mark and a header row, or Apache Parquet",
           headers: FILE_HEADERS,
           content: {
             "application/x-ndjson": { schema: rowJsonSchema(dataset) },
             "text/csv": { schema: TEXT },
+            "application/vnd.apache.parquet": { schema: { type: "string", format: "binary" } },
           },
         },
       },
@@ -83,7 +84,7 @@ export const DATASET_DETAIL = describe({
   tags: [TAG],
   description:
     "Streams rows ordered by time, then id. Errors are returned as JSON before the first byte; a later failure closes " +
-    `the connection. \`Accept-Encoding: gzip\` or \`zstd\` compresses the response. ${STREAM_RULES}`,
+    `the connection. \`Accept-Encoding: gzip\` or \`zstd\` compresses NDJSON and CSV. ${STREAM_RULES}`,
   ...describedAt(EXPORT_DATASET_NAMES.map(describeDataset)),
   ...failsWith(...EXPORT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP),
 });

@@ -47,6 +47,17 @@ duckdb -c "select status, count(*) from 'issues.csv' group by status"
 
 CSV does not keep every value. To load the data into programs, export as NDJSON.
 `,
+  parquet: `## How to open the files
+
+The files are Apache Parquet, compressed with zstd. Nulls are kept, times are in UTC, and JSON columns are JSON text. DuckDB,
+pandas, Polars and Spark read them.
+
+\`\`\`sh
+duckdb -c "select status, count(*) from 'issues.parquet' group by status"
+\`\`\`
+
+For a spreadsheet, export as CSV.
+`,
 };
 
 interface Head {

@@ -13,6 +13,8 @@ import { CopyLines } from "./copy_lines.ts";
 const COPY_OPTIONS: Readonly<Record<ExportFormat, string>> = {
   ndjson: `format csv, quote E'\\x01', delimiter E'\\x02'`,
   csv: "format csv",
+  // One row per chunk of the protocol too; see sql/exports/parquet/.
+  parquet: "format binary",
 };
 
 /** Counts rows while they are streamed. */

@@ -1,5 +1,6 @@
 /** Reads the rows that left an export between two cutoffs (docs/increments.md), inside a snapshot. */
 import { BYTE_ORDER_MARK } from "../../shared/exports/csv_syntax.ts";
+import type { TextExportFormat } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
@@ -20,7 +21,7 @@ export async function countDeletedRows(
 /** Streams the file of deleted rows, by dataset, time and id. One at a time on a snapshot. */
 export async function* streamDeletedFile(
   snapshot: ExportSnapshot,
-  options: CopyOptions & { increment: Increment },
+  options: CopyOptions & { increment: Increment; format: TextExportFormat },
 ): AsyncGenerator<Uint8Array, void, void> {
   const { increment, format } = options;
   if (format === "csv") {

@@ -9,7 +9,7 @@ import {
   type ExportDatasetName,
 } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
-import type { ExportFormat, TrackerChangeKind } from "../../shared/vocabulary.ts";
+import type { ExportFormat, TextExportFormat, TrackerChangeKind } from "../../shared/vocabulary.ts";
 import { isoText } from "../iso_text.ts";
 import {
   all,
@@ -53,7 +53,7 @@ export function deletedCountQuery(increment: Increment, limit: number): string {
 }
 
 /** One row a line: dataset, id and time of each row that left the export. By dataset, time and id. */
-export function deletedQuery(increment: Increment, format: ExportFormat): string {
+export function deletedQuery(increment: Increment, format: TextExportFormat): string {
   const columns = `d.dataset, d.id, ${isoText("d.at")} as at`;
   const [line, source] =
     format === "csv"

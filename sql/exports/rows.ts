@@ -14,6 +14,7 @@ import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { copyLanes } from "./copy_lanes.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
 import { csvHeader } from "./csv_header.ts";
+import { encodeParquet } from "./parquet/encode_parquet.ts";
 import { countQuery, type KeyRange, rangeQuery, rowsQuery, sampleQuery } from "./query.ts";
 import { KeyRanges } from "./ranges.ts";
 
@@ -81,16 +82,30 @@ export interface DatasetFileOptions extends CopyOptions {
 }
 
 /**
- * Streams a dataset's file: for CSV the header, then the rows as text, in order of their time column and id. One at a
- * time on a snapshot: to end one early, `return()` it and await that, before the snapshot is used for the next.
+ * Streams a dataset's file, its rows in order of their time column and id. One at a time on a snapshot: to end one early,
+ * `return()` it and await that, before the snapshot is used for the next.
  */
 export async function* streamDatasetFile(
   snapshot: ExportSnapshot,
   dataset: ExportDataset,
   options: DatasetFileOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
+  const { meter, ...rest } = options;
+  if (options.format === "parquet") {
+    // COPY has a message besides the rows here, so the encoder counts.
+    yield* encodeParquet(copyDataset(snapshot, dataset, rest), dataset, meter ? { meter } : {});
+    return;
+  }
+  if (options.format === "csv") yield csvHeader(dataset);
+  yield* copyDataset(snapshot, dataset, options);
+}
+
+async function* copyDataset(
+  snapshot: ExportSnapshot,
+  dataset: ExportDataset,
+  options: DatasetFileOptions,
+): AsyncGenerator<Uint8Array, void, void> {
   const { selection, format, lanes } = options;
-  if (format === "csv") yield csvHeader(dataset);
   // With parents, every range would look all the hidden ones up anew. Increments have no ranges.
   const isRanged = dataset.parents.length === 0 && !selection.since;
   const twin = isRanged ? ((await lanes?.openTwin(snapshot)) ?? null) : null;

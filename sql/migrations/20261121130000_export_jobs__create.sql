@@ -38,7 +38,7 @@ create table export_jobs (
   mailed_at timestamptz(3),
   constraint export_jobs_status_check check (status in ('queued', 'running', 'ready', 'expired', 'failed')),
   constraint export_jobs_org_id_number_key unique (org_id, number),
-  constraint export_jobs_format_check check (format in ('ndjson', 'csv')),
+  constraint export_jobs_format_check check (format in ('ndjson', 'csv', 'parquet')),
   constraint export_jobs_error_code_check check (
     error_code in ('CANCELED', 'BUILD_TIMEOUT', 'BUILD_FAILED', 'ARTIFACT_STORAGE_FAILED', 'ORGANIZATION_GONE')
   ),

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
-import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
+import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../shared/vocabulary.ts";
 import { rowsQuery } from "../../sql/exports/query.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person, type ProjectRow } from "../helpers/postgres/factory.ts";
@@ -52,7 +52,7 @@ export async function benchBundle(run: BenchRun): Promise<FigureTable[]> {
     await using ours = await startOurs(db.url);
     await using peer = await startPeer(command.root, { script: "fastify_exports", databaseUrl: db.url });
     const rows: Cell[][] = [];
-    for (const format of EXPORT_FORMATS) {
+    for (const format of TEXT_EXPORT_FORMATS) {
       rows.push(await benchFormat({ run, db, ours, peer, person, project, directory }, format));
     }
     return [{ title: `A bundle of ${issues} issues and what hangs on them`, header: HEADER, rows }];
@@ -67,7 +67,7 @@ const HEADER = [
   ...["MB", "zip MB", "archiver MB", "CPU s", "zip CPU s", "archiver CPU s"],
 ];
 
-async function benchFormat(bench: BundleBench, format: ExportFormat): Promise<Cell[]> {
+async function benchFormat(bench: BundleBench, format: TextExportFormat): Promise<Cell[]> {
   const { run, db, ours, peer, person, project, directory } = bench;
   const path = `/api/v1/export/projects/${project.id}/bundle?format=${format}&as_of=${AS_OF}`;
   const files = { http: join(directory, "http.zip"), archiver: join(directory, "archiver.zip") };
@@ -99,7 +99,7 @@ async function benchFormat(bench: BundleBench, format: ExportFormat): Promise<Ce
 /** zip reads standard input as one entry: the same bytes in the same order. */
 async function zipByHand(
   db: TestDatabase,
-  given: { project: ProjectRow; format: ExportFormat; directory: string },
+  given: { project: ProjectRow; format: TextExportFormat; directory: string },
 ): Promise<{ cpu: number; bytes: number }> {
   const { project, format, directory } = given;
   const path = join(directory, "zip.zip");

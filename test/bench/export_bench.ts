@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from "node:os";
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
-import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
+import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../shared/vocabulary.ts";
 import { rowsQuery } from "../../sql/exports/query.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person, type ProjectRow } from "../helpers/postgres/factory.ts";
@@ -69,7 +69,7 @@ function count(rows: number): string {
   return rows.toLocaleString("en");
 }
 
-function pathOf(project: ProjectRow, format: ExportFormat): string {
+function pathOf(project: ProjectRow, format: TextExportFormat): string {
   return `/api/v1/export/projects/${project.id}/issues?format=${format}&as_of=${AS_OF}`;
 }
 
@@ -77,7 +77,7 @@ async function benchMemory({ run, ours, person, projects }: ExportBench): Promis
   const idle = await residentBytes(ours.pid);
   const rows: Cell[][] = [];
   for (const [size, project] of projects) {
-    for (const format of EXPORT_FORMATS) {
+    for (const format of TEXT_EXPORT_FORMATS) {
       run.signal.throwIfAborted();
       await resetPeak(ours.pid);
       await download(`${ours.url}${pathOf(project, format)}`, person);
@@ -113,7 +113,7 @@ interface Ways {
 async function benchDatasets(bench: ExportBench): Promise<FigureTable[]> {
   const limit: Cell[][] = [];
   const usual: Cell[][] = [];
-  for (const format of EXPORT_FORMATS) {
+  for (const format of TEXT_EXPORT_FORMATS) {
     let before = { size: 0, seconds: Number.NaN, slope: Number.NaN };
     for (const [size, project] of bench.projects) {
       const name = `${count(size)} issues, ${format}`;
@@ -175,7 +175,7 @@ function usualRow(name: string, { http, psql, node }: Required<Ways>): Cell[] {
 
 async function measureWays(
   bench: ExportBench,
-  given: { name: string; project: ProjectRow; format: ExportFormat; isMiddle: boolean },
+  given: { name: string; project: ProjectRow; format: TextExportFormat; isMiddle: boolean },
 ): Promise<Ways> {
   const { run, db, ours, peer, postmaster, person } = bench;
   const { name, project, format, isMiddle } = given;

@@ -5,7 +5,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
+import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../shared/vocabulary.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import type { ServiceProcess } from "../helpers/process/service_process.ts";
@@ -44,7 +44,7 @@ interface JobsBench {
 interface Part {
   part: (typeof PARTS)[number];
   org: BenchOrg;
-  format: ExportFormat;
+  format: TextExportFormat;
 }
 
 export async function benchJobs(run: BenchRun): Promise<FigureTable[]> {
@@ -77,7 +77,7 @@ async function benchOrgs(
   const builds: Cell[][] = [];
   const usual: Cell[][] = [];
   const memory: Cell[][] = [];
-  for (const format of EXPORT_FORMATS) {
+  for (const format of TEXT_EXPORT_FORMATS) {
     let before = { rows: 0, seconds: Number.NaN, slope: Number.NaN };
     for (const { part, org } of orgs) {
       await resetPeak(bench.runner.pid);

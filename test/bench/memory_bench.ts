@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
+import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
@@ -25,6 +25,8 @@ const DOWNLOADS_AT_ONCE = 8;
 const SYNC_TIMEOUT_MS = 30_000;
 /** Issues 2, 3 and 5; the first two above what is held at rest. */
 const STREAM_GOAL = { atMost: 48 };
+/** Issue 16: a row group is held. */
+const PARQUET_GOAL = { atMost: 128 };
 const BUILD_GOAL = { atMost: 96 };
 const SYNC_GOAL = { atMost: 200 };
 
@@ -82,6 +84,10 @@ async function watchSync({ command }: BenchRun, db: TestDatabase): Promise<Cell[
   );
 }
 
+function streamGoal(format: ExportFormat): Goal {
+  return format === "parquet" ? PARQUET_GOAL : STREAM_GOAL;
+}
+
 function apiLoads({ run, ours, org }: MemoryBench): Load[] {
   const [project] = org.projects;
   const base = `${ours.url}/api/v1/export/projects/${project?.id}`;
@@ -96,8 +102,8 @@ function apiLoads({ run, ours, org }: MemoryBench): Load[] {
   const authorization = { Authorization: `Bearer ${org.person.key}` };
   return [
     ...EXPORT_FORMATS.flatMap((format) => [
-      { name: `a download, ${format}`, goal: STREAM_GOAL, put: () => get(`issues?format=${format}`) },
-      { name: `a bundle, ${format}`, goal: STREAM_GOAL, put: () => get(`bundle?format=${format}`) },
+      { name: `a download, ${format}`, goal: streamGoal(format), put: () => get(`issues?format=${format}`) },
+      { name: `a bundle, ${format}`, goal: streamGoal(format), put: () => get(`bundle?format=${format}`) },
     ]),
     {
       name: `${DOWNLOADS_AT_ONCE} downloads at once`,
@@ -114,7 +120,7 @@ function apiLoads({ run, ours, org }: MemoryBench): Load[] {
 function buildLoads({ db, ours, org }: MemoryBench): Load[] {
   return EXPORT_FORMATS.map((format) => ({
     name: `a build, ${format}`,
-    goal: BUILD_GOAL,
+    goal: format === "parquet" ? PARQUET_GOAL : BUILD_GOAL,
     put: () => buildByJob({ db, ours }, { org, format }),
   }));
 }

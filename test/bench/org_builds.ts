@@ -1,6 +1,6 @@
 /** Builds of an organization's export: by the job runner, by psql and zip, and by archiver. */
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
-import type { ExportFormat } from "../../shared/vocabulary.ts";
+import type { ExportFormat, TextExportFormat } from "../../shared/vocabulary.ts";
 import { rowsQuery } from "../../sql/exports/query.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person, type ProjectRow } from "../helpers/postgres/factory.ts";
@@ -60,7 +60,7 @@ export async function buildByJob(
 }
 
 /** The copies of all files as a script of psql. */
-export function copyScript({ projects }: BenchOrg, format: ExportFormat): string {
+export function copyScript({ projects }: BenchOrg, format: TextExportFormat): string {
   const copies = projects.flatMap((project) =>
     EXPORT_DATASET_NAMES.map((dataset) =>
       copyStatement(rowsQuery(EXPORT_DATASETS[dataset], everythingOf(project), format), format),

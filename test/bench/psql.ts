@@ -1,6 +1,6 @@
 /** psql as the peer of an export: it runs the same SQL and does nothing else. */
 import { type ExportSelection, NO_FILTERS, toVisibility } from "../../shared/exports/selection.ts";
-import type { ExportFormat } from "../../shared/vocabulary.ts";
+import type { TextExportFormat } from "../../shared/vocabulary.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 
 /** After the times of all rows that a benchmark makes, and in the past. */
@@ -18,13 +18,13 @@ export function everythingOf(project: { id: string }): ExportSelection {
 }
 
 /** The COPY that an export runs, on one line. */
-export function copyStatement(query: string, format: ExportFormat): string {
+export function copyStatement(query: string, format: TextExportFormat): string {
   const options = format === "csv" ? "format csv" : "format csv, quote E'\\x01', delimiter E'\\x02'";
   return `copy (${query.replaceAll(/\s+/g, " ")}) to stdout with (${options})`;
 }
 
 /** psql with the same COPY, as a shell runs it. */
-export function copyCommand(query: string, format: ExportFormat): string {
+export function copyCommand(query: string, format: TextExportFormat): string {
   const copy = quoteShell(copyStatement(query, format));
   return `psql --no-psqlrc --quiet "$DATABASE_URL" --command "set timezone = 'UTC'" --command ${copy}`;
 }

@@ -69,6 +69,9 @@ export function planImport(manifestText: string, entryNames: ReadonlySet<string>
   }
   const isCsv = checked.format === "csv" || [...entryNames].some((name) => /(^|\/)issues\.csv$/.test(name));
   if (isCsv) return invalid("the bundle is CSV, which does not preserve all values: export it as NDJSON");
+  const isParquet =
+    checked.format === "parquet" || [...entryNames].some((name) => /(^|\/)issues\.parquet$/.test(name));
+  if (isParquet) return invalid("the bundle is Parquet, which cannot be imported: export it as NDJSON");
   return planProjects(
     "projects" in checked ? checked.projects : [{ ...checked, directory: null }],
     entryNames,

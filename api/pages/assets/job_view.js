@@ -14,7 +14,7 @@ import { countOf, describeRefusal, formatBytes, formatDistance, setTime } from "
  * @property {string} id
  * @property {number} number
  * @property {"queued" | "running" | "ready" | "expired" | "failed"} status
- * @property {"ndjson" | "csv"} format
+ * @property {"ndjson" | "csv" | "parquet"} format
  * @property {string} asOf
  * @property {string} createdAt
  * @property {string} requestedBy
@@ -28,6 +28,9 @@ import { countOf, describeRefusal, formatBytes, formatDistance, setTime } from "
  * @property {string} [errorCode]
  * @property {string} [errorMessage]
  */
+
+/** @type {Record<Job["format"], string>} */
+const FORMAT_NAMES = { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" };
 
 /**
  * @typedef {object} JobView
@@ -137,7 +140,7 @@ export function createJobView(first, { nameOf, cancel }) {
   setText(part("number", HTMLElement), `#${job.number}`);
   setTime(part("created", HTMLTimeElement), job.createdAt);
   setTime(part("as-of", HTMLTimeElement), job.asOf);
-  setText(part("format", HTMLElement), job.format === "csv" ? "CSV" : "NDJSON");
+  setText(part("format", HTMLElement), FORMAT_NAMES[job.format]);
   setText(part("visibility", HTMLElement), describeVisibility(job.visibility));
   update(job);
   return {

@@ -25,8 +25,8 @@ const DATASETS = {
   "analysis-records": "Analysis records",
 };
 
-/** @type {readonly ("ndjson" | "csv")[]} */
-const FORMATS = ["ndjson", "csv"];
+/** @type {readonly ("ndjson" | "csv" | "parquet")[]} */
+const FORMATS = ["ndjson", "csv", "parquet"];
 
 /**
  * Makes the view of a project: its name, and the downloads when it is opened.

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EXPORT_DATASET_NAMES } from "../../../shared/exports/datasets.ts";
+import { EXPORT_FORMATS } from "../../../shared/vocabulary.ts";
 import { unzip } from "../../helpers/exports/export_job.ts";
 import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
@@ -15,7 +16,7 @@ test("a bundle holds the eight datasets as they are exported singly, and a manif
   const contract = await openContract(app.app);
   const made = await makeExportProject(app);
   const { person, project } = made;
-  for (const format of ["ndjson", "csv"] as const) {
+  for (const format of EXPORT_FORMATS) {
     const query = `?as_of=${AFTER_ALL}&format=${format}&include_deleted=true`;
     const response = await exportDataset(app, made, "bundle", query);
     expect(response.headers.get("content-type")).toBe("application/zip");

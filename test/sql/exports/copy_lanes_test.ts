@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
 import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../shared/exports/selection.ts";
 import { createLog } from "../../../shared/process/log.ts";
-import { EXPORT_FORMATS, type ExportFormat } from "../../../shared/vocabulary.ts";
+import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../../shared/vocabulary.ts";
 import { ExportLanes, type Twin } from "../../../sql/connection/lanes.ts";
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../../sql/connection/snapshot.ts";
@@ -108,7 +108,7 @@ function openSecond(first: ExportSnapshot): Promise<Twin> {
 function copyBoth(
   snapshots: readonly [ExportSnapshot, Promise<ExportSnapshot | null>],
   selection: ExportSelection,
-  { format, meter, ...lengths }: { format: ExportFormat; meter?: RowMeter } & Lengths,
+  { format, meter, ...lengths }: { format: TextExportFormat; meter?: RowMeter } & Lengths,
 ): AsyncGenerator<Uint8Array, void, void> {
   const ranges = new KeyRanges(ISSUES, selection, lengths);
   const queryOf = (range: KeyRange) => rangeQuery(ISSUES, selection, { format, range });
@@ -118,7 +118,7 @@ function copyBoth(
 /** Reads in one way, then in the other, what `selection` takes. */
 async function readWith(
   selection: ExportSelection,
-  options: { format: ExportFormat } & Lengths,
+  options: { format: TextExportFormat } & Lengths,
 ): Promise<{ one: Read; two: Read }> {
   const { format } = options;
   const meters = { one: { rows: 0 }, two: { rows: 0 } };
@@ -202,7 +202,7 @@ test("two lanes make the bytes of one, whatever the rows, the ranges and what is
   });
   await fc.assert(
     fc.asyncProperty(
-      ...[visibility, filters, lastMs, lengths, fc.constantFrom(...EXPORT_FORMATS)],
+      ...[visibility, filters, lastMs, lengths, fc.constantFrom(...TEXT_EXPORT_FORMATS)],
       async (visibility, filters, lastMs, lengths, format) => {
         const asOf = new Date(FIRST_TIME + lastMs).toISOString();
         const { one, two } = await readWith(everything({ visibility, filters, asOf }), {

@@ -94,7 +94,12 @@ async function untilBothCopy(): Promise<number[]> {
 
 test("streams that get no second connection make the same bytes, and nobody waits for one", async () => {
   const place = { server, made };
-  const formats = ["format=ndjson", "format=csv", "format=csv&priority=high&include_deleted=true"];
+  const formats = [
+    "format=ndjson",
+    "format=csv",
+    "format=csv&priority=high&include_deleted=true",
+    "format=parquet",
+  ];
   const withLanes = await Promise.all(formats.slice(0, 1).map((query) => digest(place, query)));
   for (const query of formats.slice(1)) withLanes.push(await digest(place, query));
   const stalled = [await stall(place), await stall(place)];
