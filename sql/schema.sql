@@ -406,7 +406,7 @@ create table export_jobs (
   constraint export_jobs_error_code_check CHECK ((error_code = ANY (ARRAY['CANCELED'::text, 'BUILD_TIMEOUT'::text, 'BUILD_FAILED'::text, 'ARTIFACT_STORAGE_FAILED'::text, 'ORGANIZATION_GONE'::text]))),
   constraint export_jobs_failed_check CHECK ((((status <> 'failed'::text) = (error_code IS NULL)) AND ((error_code IS NULL) = (error_message IS NULL)))),
   constraint export_jobs_finished_at_check CHECK ((((status <> 'queued'::text) AND (status <> 'running'::text)) = (finished_at IS NOT NULL))),
-  constraint export_jobs_format_check CHECK ((format = ANY (ARRAY['ndjson'::text, 'csv'::text]))),
+  constraint export_jobs_format_check CHECK ((format = ANY (ARRAY['ndjson'::text, 'csv'::text, 'parquet'::text]))),
   constraint export_jobs_mailed_at_check CHECK (((mailed_at IS NULL) OR (ready_at IS NOT NULL))),
   constraint export_jobs_progress_check CHECK ((LEAST((attempt)::bigint, (projects_done)::bigint, (projects_total)::bigint, rows_written, bytes_written) >= 0)),
   constraint export_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'ready'::text, 'expired'::text, 'failed'::text])))
