@@ -1,10 +1,9 @@
 /** Creates a draft from a document, and its line if the name is new. */
-import type { DefinitionVisibility } from "../../shared/vocabulary.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { countLines, type DefinitionLineKey, upsertLine } from "../../sql/definitions/lines.ts";
+import { countLines, type DefinitionLineKey, upsertLines } from "../../sql/definitions/lines.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import type { DefinitionAddress } from "./address.ts";
-import { type DefinitionDeps, requireDocument, type WrittenDocument, workOf } from "./document.ts";
+import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
 import type { CreateDefinition } from "./edit_bodies.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
 import { readProvenance } from "./provenance.ts";
@@ -22,7 +21,16 @@ export async function createDefinition(
   const document = await requireDocument(workOf(documents, writer), body.yaml, address);
   return sql.begin(async (tx) => {
     await requireDraftQuota(tx, writer, [added]);
-    return addNewDraft(tx, writer, { document, visibility: body.visibility ?? "private", provenance });
+    const [line] = await upsertLines(tx, writer.org.orgId, [document]);
+    if (!line) throw new Error(`Cannot find the line of ${document.name} after its insert`);
+    const visibility = body.visibility ?? "private";
+    return addDraft(tx, writer, {
+      lineId: line.id,
+      document,
+      visibility,
+      provenance,
+      action: "definition.create",
+    });
   });
 }
 
@@ -50,17 +58,4 @@ export async function requireDraftQuota(
   const lines = keys.size - (await countLines(sql, org.orgId, [...keys.values()]));
   const yamlBytes = added.reduce((sum, draft) => sum + draft.yamlBytes, 0);
   await requireQuota(sql, org, { drafts: added.length, lines, yamlBytes });
-}
-
-/**
- * Adds the draft and, for a new name, its line. Throws VERSION_EXISTS. Call inside a transaction, after
- * `requireDraftQuota`.
- */
-export async function addNewDraft(
-  tx: Sql,
-  writer: Writer,
-  draft: { document: WrittenDocument; visibility: DefinitionVisibility; provenance: object | null },
-): Promise<ShownDefinitionRow> {
-  const lineId = await upsertLine(tx, lineKeyOf(writer, draft.document));
-  return addDraft(tx, writer, { ...draft, lineId, action: "definition.create" });
 }

@@ -3,8 +3,10 @@ import { Elysia, t } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
+import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import { retryOnDeadlock } from "../../sql/connection/retry_on_deadlock.ts";
 import { deleteDraft } from "../../sql/definitions/changes.ts";
+import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { deleteEmptyLine, lockLine } from "../../sql/definitions/lines.ts";
 import { access } from "../http/access.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
@@ -57,7 +59,7 @@ export function editRoutes(deps: DefinitionDeps) {
 
 /** Deletes a draft, and with the last version of a line the line, so that its name is free again. */
 async function deleteDefinition(sql: Pool, given: Parameters<typeof changeVersion>[1]): Promise<void> {
-  await changeVersion(sql, given, async (tx, row) => {
+  const remove = async (tx: Sql, row: DefinitionRow) => {
     // Every writer of a line locks it first: the triggers of its versions need it.
     await lockLine(tx, row.lineId);
     if (!(await deleteDraft(tx, row.id))) {
@@ -68,5 +70,7 @@ async function deleteDefinition(sql: Pool, given: Parameters<typeof changeVersio
     }
     await deleteEmptyLine(tx, row.lineId);
     await insertAuditEntry(tx, auditOf(given.writer, row, "definition.delete"));
-  });
+  };
+  // The last version of a fork also locks the line of its source; batches lock lines in another order.
+  await retryOnDeadlock(() => changeVersion(sql, given, remove));
 }

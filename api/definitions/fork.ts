@@ -3,6 +3,7 @@ import type { QualifiedName } from "../../shared/definitions/qualify.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionVisibility } from "../../shared/vocabulary.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
+import { retryOnDeadlock } from "../../sql/connection/retry_on_deadlock.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { type ForkRow, insertFork } from "../../sql/definitions/forks.ts";
 import { findLineId, incrementForkCount, insertForkLine } from "../../sql/definitions/lines.ts";
@@ -51,7 +52,7 @@ export async function forkDefinition(
   const work = workOf(documents, writer);
   const yaml = await work.fork({ type, yaml: original.yaml, changes, names });
   const document = await requireDocument(work, yaml, { type, name });
-  return sql.begin(async (tx) => {
+  const store = async (tx: Sql) => {
     // It may have been quarantined, archived or deleted while the document was written.
     const held = await holdDefinition(tx, { id: original.id, viewer: writer.viewer });
     if (!held) throw definitionNotFound(original, "version");
@@ -80,7 +81,9 @@ export async function forkDefinition(
     // A draft is for members, whatever its visibility; publishing tells what other readers cannot resolve.
     const warnings = await listWarnings(tx, { definitionId, document, viewer, isPublic: false });
     return { definition, fork, warnings };
-  });
+  };
+  // A batch locks lines in the order of their names. A fork locks its own line first, then that of its source.
+  return retryOnDeadlock(() => sql.begin(store));
 }
 
 /**

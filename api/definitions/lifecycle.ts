@@ -9,7 +9,7 @@ import type { Pool } from "../../sql/connection/pool.ts";
 import { markDefinitionArchived, markDefinitionDeprecated } from "../../sql/definitions/changes.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
-import { insertDefinitionEvent } from "../../sql/events/events.ts";
+import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { access } from "../http/access.ts";
 import { Turns } from "../http/turns.ts";
 import { refuseInput } from "../http/validation_problems.ts";
@@ -116,7 +116,7 @@ export async function deprecateDefinition(
     const moved = await markDefinitionDeprecated(tx, { id: row.id, reason, successor });
     if (!moved) throw new Error(`Cannot deprecate definition ${row.id}, which is locked and published`);
     await insertAuditEntry(tx, auditOf(writer, row, "definition.deprecate"));
-    await insertDefinitionEvent(tx, { type: "definition.deprecated", definitionId: row.id });
+    await insertDefinitionEvents(tx, { type: "definition.deprecated", definitionIds: [row.id] });
     return requireRow(tx, row.id, given.writer);
   });
 }
@@ -131,7 +131,7 @@ export async function archiveDefinition(
     const moved = await markDefinitionArchived(tx, row.id);
     if (!moved) throw new Error(`Cannot archive definition ${row.id}, which is locked and deprecated`);
     await insertAuditEntry(tx, auditOf(given.writer, row, "definition.archive"));
-    await insertDefinitionEvent(tx, { type: "definition.archived", definitionId: row.id });
+    await insertDefinitionEvents(tx, { type: "definition.archived", definitionIds: [row.id] });
     return requireRow(tx, row.id, given.writer);
   });
 }

@@ -2,11 +2,11 @@
 import { changeTypeBetween, nextPatch, versionBefore } from "../../shared/definitions/versions.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionTier, DefinitionType, DefinitionVisibility } from "../../shared/vocabulary.ts";
-import { type AuditActor, type AuditEntry, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { type AuditActor, type AuditEntry, insertAuditEntries } from "../../sql/accounts/audit_log.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { insertDefinition } from "../../sql/definitions/changes.ts";
-import { replaceDefinitionReferences } from "../../sql/definitions/references.ts";
+import { insertDefinitions, type NewDefinition } from "../../sql/definitions/changes.ts";
+import { insertDefinitionReferences } from "../../sql/definitions/references.ts";
 import {
   type DefinitionContent,
   findDefinitionById,
@@ -30,7 +30,7 @@ export interface Writer {
 }
 
 export interface NewDraft {
-  /** Locked by `upsertLine` or `lockLine`. */
+  /** Locked by `upsertLines` or `lockLine`. */
   lineId: string;
   document: WrittenDocument;
   /** Columns that the document has no field for. */
@@ -47,13 +47,52 @@ export interface NewDraft {
  * transaction.
  */
 export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promise<ShownDefinitionRow> {
+  const versions = await listVersionNumbers(tx, draft.lineId);
+  requireFreeVersion(writer, draft.document, versions);
+  const [id = ""] = await insertDrafts(tx, writer, [{ draft, versions }]);
+  return requireRow(tx, id, writer);
+}
+
+/** Throws VERSION_EXISTS if the version of a document is among those of its line. */
+export function requireFreeVersion(
+  { org }: Writer,
+  { type, name, version }: Pick<WrittenDocument, "type" | "name" | "version">,
+  versions: readonly string[],
+): void {
+  if (versions.includes(version)) throw versionExists({ type, name, version, orgSlug: org.slug }, versions);
+}
+
+/** A draft whose version is free, and the versions that its line has. */
+export interface PlacedDraft {
+  draft: NewDraft;
+  versions: readonly string[];
+}
+
+/** Adds drafts to lines that this transaction has locked, and returns their ids. */
+export async function insertDrafts(
+  tx: Sql,
+  writer: Writer,
+  placed: readonly PlacedDraft[],
+): Promise<string[]> {
+  const ids = await insertDefinitions(
+    tx,
+    placed.map((one) => newDefinition(writer, one)),
+  );
+  const versions = placed.map(({ draft: { document, action } }, index) => {
+    return { ...document, id: ids[index] ?? "", action };
+  });
+  await insertDefinitionReferences(tx, versions);
+  await insertAuditEntries(
+    tx,
+    versions.map((version) => auditOf(writer, version, version.action)),
+  );
+  return ids;
+}
+
+function newDefinition(writer: Writer, { draft, versions }: PlacedDraft): NewDefinition {
   const { lineId, document, columns, visibility, provenance, changeSummary = null } = draft;
   const { type, name, version } = document;
-  const versions = await listVersionNumbers(tx, lineId);
-  if (versions.includes(version)) {
-    throw versionExists({ type, name, version, orgSlug: writer.org.slug }, versions);
-  }
-  const id = await insertDefinition(tx, {
+  return {
     ...document.content,
     ...columns,
     lineId,
@@ -67,10 +106,7 @@ export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promis
     provenance,
     changeSummary,
     changeType: changeTypeBetween(versionBefore(version, versions), version),
-  });
-  await replaceDefinitionReferences(tx, id, document.references);
-  await insertAuditEntry(tx, auditOf(writer, { id, type, name, version }, draft.action));
-  return requireRow(tx, id, writer);
+  };
 }
 
 /** Returns the tier of a definition, unless a platform administrator sets another one. */

@@ -1,22 +1,23 @@
 /** Publishes a draft: it becomes immutable, and its name resolves to it. */
 import { ApiError } from "../../shared/errors.ts";
-import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { markDefinitionPublished } from "../../sql/definitions/changes.ts";
+import { markDefinitionsPublished } from "../../sql/definitions/changes.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import { markLinePublished } from "../../sql/definitions/lines.ts";
+import { markLinesPublished } from "../../sql/definitions/lines.ts";
 import { replaceDefinitionReferences, settleDefinitionReferences } from "../../sql/definitions/references.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
-import { insertDefinitionEvent } from "../../sql/events/events.ts";
+import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";
 import type { VersionAddress } from "./address.ts";
-import { findDependencyCycles } from "./dependencies/cycle.ts";
+import { findDependencyCycles, type PublishedRow } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
+import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "./group_by_size.ts";
 import { requireMove } from "./move.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { listUnknownNames } from "./warnings/unknown_names.ts";
-import { listWarnings, type Warning } from "./warnings/warnings.ts";
+import { checkVersions, type VersionCheck, type Warning } from "./warnings/warnings.ts";
 import { lockVersion, requireOwnLine } from "./writing.ts";
 
 /**
@@ -42,81 +43,104 @@ export async function publishDefinition(
     isStale: (seen, locked) => seen.yaml !== locked.yaml,
     apply: async (tx, row, prepared) => {
       const publication = { ...prepared, row };
-      await lockDependencies(tx, [publication.document]);
       await replaceDefinitionReferences(tx, row.id, publication.document.references);
-      await storePublished(tx, writer, publication);
-      const cycle = (await listCycleErrors(tx, writer, [publication])).get(row);
+      await storePublished(tx, writer, [publication]);
+      const [check] = await checkPublications(tx, writer, [publication]);
+      const shown = await requireRow(tx, row.id, writer);
+      // Last, because other publications wait for it.
+      await lockDependencies(tx, [publication.document]);
+      const cycle = (await listCycleErrors(tx, writer, [publication])).get(row.id);
       if (cycle) throw cycle;
-      const warnings = await listWarningsOf(tx, writer, publication);
-      return { row: await requireRow(tx, row.id, writer), warnings };
+      return { row: shown, warnings: check?.warnings ?? [] };
     },
   });
 }
 
 /** A draft that is being published, with its document. */
 export interface Publication {
-  row: DefinitionRow;
+  row: PublishedRow & Pick<DefinitionRow, "lineId" | "visibility">;
   document: WrittenDocument;
   /** Found before the transaction began. */
   unknownNames: readonly Warning[];
 }
 
 /**
- * Makes publications that reference each other take turns, so that each sees what the others have published. Call it before
- * any lock of a line.
+ * Makes publications that reference each other take turns, so that each searches for cycles in what the others have
+ * published. Call it after every other lock of the transaction, and commit soon: all organizations share it.
  */
 export async function lockDependencies(tx: Sql, documents: readonly WrittenDocument[]): Promise<void> {
-  if (documents.some(({ references }) => references.length > 0)) await lockTransaction(tx, "dependencyGraph");
+  const isInTree = documents.some(({ references }) => references.some(({ inTree }) => inTree));
+  if (isInTree) await lockTransaction(tx, "dependencyGraph");
 }
 
-/** Publishes the locked draft, binds its stored references, and adds the audit entry. */
+/** Publishes drafts, which this transaction has locked or added, in this order. Binds their references. */
 export async function storePublished(
   tx: Sql,
   writer: Writer,
-  { row, document }: Omit<Publication, "unknownNames">,
+  publications: readonly Omit<Publication, "unknownNames">[],
 ): Promise<void> {
-  if (document.references.length > 0)
-    await settleDefinitionReferences(tx, { definitionId: row.id, viewer: writer.viewer });
-  const published = await markDefinitionPublished(tx, {
-    id: row.id,
-    riskProfile: riskProfileOf(document),
-    ...runtimeOf(document),
-  });
-  if (!published) throw new Error(`Cannot publish definition ${row.id}, which is locked and a draft`);
-  await markLinePublished(tx, row.lineId);
-  await insertAuditEntry(tx, auditOf(writer, row, "definition.publish"));
-  await insertDefinitionEvent(tx, { type: "definition.published", definitionId: row.id });
+  const definitionIds = publications.map(({ row }) => row.id);
+  const naming = publications.filter(({ document }) => document.references.length > 0);
+  if (naming.length > 0) {
+    const settled = { definitionIds: naming.map(({ row }) => row.id), viewer: writer.viewer };
+    await settleDefinitionReferences(tx, settled);
+  }
+  for (const group of groupBySize(publications, { sizeOf: renderedSize, max: MAX_CHARACTERS_AT_ONCE })) {
+    const rows = group.map(({ row, document }) => {
+      return { id: row.id, riskProfile: riskProfileOf(document), ...runtimeOf(document) };
+    });
+    if ((await markDefinitionsPublished(tx, rows)) !== rows.length)
+      throw new Error(`Cannot publish ${rows.map(({ id }) => id).join(", ")}: not all of them are drafts`);
+  }
+  await markLinesPublished(
+    tx,
+    publications.map(({ row }) => row.lineId),
+  );
+  await insertAuditEntries(
+    tx,
+    publications.map(({ row }) => auditOf(writer, row, "definition.publish")),
+  );
+  await insertDefinitionEvents(tx, { type: "definition.published", definitionIds });
 }
 
-/** Returns a DEPENDENCY_CYCLE for each version, of those that this transaction has published, that depends on itself. */
+/** Without the risk profile, which is small. */
+function renderedSize({ document }: Pick<Publication, "document">): number {
+  return document.content.runtimeMd?.length ?? 0;
+}
+
+/** Returns a DEPENDENCY_CYCLE, by id, for each of these versions, which this transaction has published, that has one. */
 export async function listCycleErrors(
   tx: Sql,
   { viewer }: Writer,
   publications: readonly Pick<Publication, "row" | "document">[],
-): Promise<Map<DefinitionRow, ApiError>> {
+): Promise<Map<string, ApiError>> {
   const rows = publications
     .filter(({ document }) => document.references.some(({ inTree }) => inTree))
     .map(({ row }) => row);
   const cycles = await findDependencyCycles(tx, { rows, viewer });
-  const errors = new Map<DefinitionRow, ApiError>();
+  const errors = new Map<string, ApiError>();
   for (const row of rows) {
     const cycle = cycles.get(row.id);
     if (!cycle) continue;
     const message = `Cannot publish ${row.type} "${row.name}@${row.version}": it depends on itself: ${cycle.join(" → ")}`;
-    errors.set(row, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
+    errors.set(row.id, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
   }
   return errors;
 }
 
-/** Returns everything that the author of a stored version is warned about. */
-export async function listWarningsOf(
+/** Returns everything that the author of stored versions is warned about, and what their references resolve to. */
+export async function checkPublications(
   tx: Sql,
   { viewer }: Writer,
-  { row, document, unknownNames }: Publication,
-): Promise<Warning[]> {
-  const isPublic = row.visibility === "public";
-  const warnings = await listWarnings(tx, { definitionId: row.id, document, viewer, isPublic });
-  return [...warnings, ...unknownNames];
+  publications: readonly Publication[],
+): Promise<VersionCheck[]> {
+  const versions = publications.map(({ row, document }) => {
+    return { definitionId: row.id, document, isPublic: row.visibility === "public" };
+  });
+  const checks = await checkVersions(tx, { versions, viewer });
+  return checks.map(({ warnings, references }, index) => {
+    return { references, warnings: [...warnings, ...(publications[index]?.unknownNames ?? [])] };
+  });
 }
 
 /** Returns the risk profile of a document; null if its scan failed. */

@@ -37,23 +37,35 @@ export interface NewDefinition extends DefinitionContent, DraftSettings {
   authorId: string;
 }
 
-/** Inserts a draft and returns its id. Violates definitions_line_id_version_key if the line has that version. */
-export async function insertDefinition(sql: Sql, row: NewDefinition): Promise<string> {
-  const [inserted] = await sql<[{ id: string }]>`
+/**
+ * Inserts drafts and returns their ids, in the same order. Violates definitions_line_id_version_key if a line has the
+ * version.
+ */
+export async function insertDefinitions(sql: Sql, rows: readonly NewDefinition[]): Promise<string[]> {
+  const inserted = await sql<{ id: string; lineId: string; version: string }[]>`
     insert into definitions (
       line_id, org_id, type, name, version, visibility, tier, yaml, hash, display_name, description, domain, subdomain,
       agent_type, author, author_id, provenance, tags, change_summary, change_type, runtime_md, prompt_hash,
       translator_version, translation_error
     )
-    values (
-      ${row.lineId}, ${row.orgId}, ${row.type}, ${row.name}, ${row.version}, ${row.visibility}, ${row.tier},
-      ${row.yaml}, ${row.hash}, ${row.displayName}, ${row.description}, ${row.domain}, ${row.subdomain},
-      ${row.agentType}, ${row.author}, ${row.authorId}, ${jsonOrNull(sql, row.provenance)}, ${[...row.tags]},
-      ${row.changeSummary}, ${row.changeType}, ${row.runtimeMd}, ${row.promptHash}, ${row.translatorVersion},
-      ${jsonOrNull(sql, row.translationError)}
+    select
+      n."lineId", n."orgId", n.type, n.name, n.version, n.visibility, n.tier, n.yaml, n.hash, n."displayName",
+      n.description, n.domain, n.subdomain, n."agentType", n.author, n."authorId", n.provenance, n.tags,
+      n."changeSummary", n."changeType", n."runtimeMd", n."promptHash", n."translatorVersion", n."translationError"
+    from jsonb_to_recordset(${sql.json(rows as never)}) as n (
+      "lineId" uuid, "orgId" uuid, type text, name text, version text, visibility text, tier text, yaml text, hash text,
+      "displayName" text, description text, domain text, subdomain text, "agentType" text, author text,
+      "authorId" uuid, provenance jsonb, tags text[], "changeSummary" text, "changeType" text, "runtimeMd" text,
+      "promptHash" text, "translatorVersion" text, "translationError" jsonb
     )
-    returning id`;
-  return inserted.id;
+    returning id, line_id, version`;
+  const ids = new Map(inserted.map(({ id, lineId, version }) => [`${lineId} ${version}`, id]));
+  return rows.map(({ lineId, version }) => {
+    const id = ids.get(`${lineId} ${version}`);
+    if (id === undefined)
+      throw new Error(`Cannot find version ${version} of line ${lineId} after its insert`);
+    return id;
+  });
 }
 
 /** Updates a draft; false if it is no longer a draft. */
@@ -88,20 +100,28 @@ export async function updateDefinitionRuntime(
     where id = ${row.id}`;
 }
 
-/** Publishes a draft; false if it is no longer a draft, so that only one of two racing callers succeeds. */
-export async function markDefinitionPublished(
+/** A draft to publish, with its final rendering. */
+export interface PublishedDefinition extends DefinitionRuntime {
+  id: string;
+  riskProfile: unknown;
+}
+
+/** Publishes drafts and returns how many; versions that are no longer drafts are left out. */
+export async function markDefinitionsPublished(
   sql: Sql,
-  row: { id: string; riskProfile: unknown } & DefinitionRuntime,
-): Promise<boolean> {
-  const published = await sql`
-    update definitions
-    set status = 'published', published_at = now(), updated_at = now(), runtime_md = ${row.runtimeMd},
-      prompt_hash = ${row.promptHash}, translator_version = ${row.translatorVersion},
-      translation_error = ${jsonOrNull(sql, row.translationError)},
-      risk_profile = ${jsonOrNull(sql, row.riskProfile)}
-    where id = ${row.id} and status = 'draft'
-    returning id`;
-  return published.length > 0;
+  rows: readonly PublishedDefinition[],
+): Promise<number> {
+  const { count } = await sql`
+    update definitions as d
+    set status = 'published', published_at = now(), updated_at = now(), runtime_md = p."runtimeMd",
+      prompt_hash = p."promptHash", translator_version = p."translatorVersion",
+      translation_error = p."translationError", risk_profile = p."riskProfile"
+    from jsonb_to_recordset(${sql.json(rows as never)}) as p (
+      id uuid, "runtimeMd" text, "promptHash" text, "translatorVersion" text, "translationError" jsonb,
+      "riskProfile" jsonb
+    )
+    where d.id = p.id and d.status = 'draft'`;
+  return count;
 }
 
 /** Deprecates a published version; false if it is no longer published. */

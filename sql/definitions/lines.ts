@@ -114,18 +114,30 @@ export async function insertForkLine(
   return row?.id ?? null;
 }
 
+/** A line and its name. */
+export interface NamedLine extends Pick<DefinitionLineKey, "type" | "name"> {
+  id: string;
+}
+
 /**
- * The id of the line of a name, which is made when there is none. Whoever else adds or deletes versions of it waits
- * until this transaction ends. Call inside a transaction.
+ * Returns the lines of these distinct names, and creates the missing ones. Locks them in the order of their names: other
+ * writers that add or delete versions wait until this transaction ends. Call inside a transaction.
  */
-export async function upsertLine(sql: Sql, key: DefinitionLineKey): Promise<string> {
-  const [row] = await sql<[{ id: string }]>`
+export async function upsertLines(
+  sql: Sql,
+  orgId: string,
+  names: readonly Pick<DefinitionLineKey, "type" | "name">[],
+): Promise<NamedLine[]> {
+  return sql<NamedLine[]>`
     insert into definition_lines (org_id, type, name)
-    values (${key.orgId}, ${key.type}, ${key.name})
+    select ${orgId}, n.type, n.name
+    from unnest(
+      ${names.map(({ type }) => type)}::text[], ${names.map(({ name }) => name)}::text[]
+    ) as n (type, name)
+    order by n.type collate "C", n.name collate "C"
     on conflict on constraint definition_lines_org_id_type_name_key do update
     set name = excluded.name
-    returning id`;
-  return row.id;
+    returning id, type, name`;
 }
 
 /** Makes whoever else adds or deletes versions of the line wait. Call inside a transaction. */
@@ -137,12 +149,12 @@ export async function lockLine(sql: Sql, id: string): Promise<void> {
     for no key update`;
 }
 
-/** Notes that a version of the line was published; only the first time counts. */
-export async function markLinePublished(sql: Sql, id: string): Promise<void> {
+/** Notes that versions of these lines were published; only the first time counts. The lines must be locked. */
+export async function markLinesPublished(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
     update definition_lines
     set first_published_at = now()
-    where id = ${id} and first_published_at is null`;
+    where id = any(${[...ids]}::uuid[]) and first_published_at is null`;
 }
 
 /** Counts a fork of the line. Call inside a transaction that holds a version of it: nobody deletes the line then. */

@@ -9,17 +9,23 @@ export interface DefinitionReferenceRow extends DefinitionReference {
   targetOrgId: string | null;
 }
 
-/** Returns the references of a version, in document order. */
+/** A reference and the version whose document has it. */
+export interface VersionReferenceRow extends DefinitionReferenceRow {
+  definitionId: string;
+}
+
+/** Returns the references of versions, those of each version in document order. */
 export async function listDefinitionReferences(
   sql: Sql,
-  definitionId: string,
-): Promise<DefinitionReferenceRow[]> {
-  return sql<DefinitionReferenceRow[]>`
-    select r.type, r.org_slug, r.name, r.range, r.context, r.in_tree, ${targetOrg(sql)} as target_org_id
+  definitionIds: readonly string[],
+): Promise<VersionReferenceRow[]> {
+  return sql<VersionReferenceRow[]>`
+    select
+      r.definition_id, r.type, r.org_slug, r.name, r.range, r.context, r.in_tree, ${targetOrg(sql)} as target_org_id
     from definition_references as r
     join definitions as d on d.id = r.definition_id
-    where r.definition_id = ${definitionId}
-    order by r.position`;
+    where r.definition_id = any(${[...definitionIds]}::uuid[])
+    order by r.definition_id, r.position`;
 }
 
 /** The organization that a bare name resolves to. */
@@ -86,28 +92,44 @@ export async function replaceDefinitionReferences(
   references: readonly DefinitionReference[],
 ): Promise<void> {
   await sql`delete from definition_references where definition_id = ${definitionId}`;
-  if (references.length === 0) return;
-  const rows = references.map(({ type, orgSlug, name, range, context, inTree }, position) => {
-    return { position, type, orgSlug, name, range, context, inTree };
-  });
-  await sql`
-    insert into definition_references (definition_id, position, type, org_slug, name, range, context, in_tree)
-    select ${definitionId}, r.position, r.type, r."orgSlug", r.name, r.range, r.context, r."inTree"
-    from jsonb_to_recordset(${sql.json(rows)})
-      as r (position int, type text, "orgSlug" text, name text, range text, context text, "inTree" boolean)`;
+  await insertDefinitionReferences(sql, [{ id: definitionId, references }]);
+}
+
+/** References that one statement inserts: some 200 KB of JSON. */
+const REFERENCES_PER_INSERT = 2_000;
+
+/** Adds the unsettled references of new versions. Call inside a transaction. */
+export async function insertDefinitionReferences(
+  sql: Sql,
+  versions: readonly { id: string; references: readonly DefinitionReference[] }[],
+): Promise<void> {
+  const rows = versions.flatMap(({ id, references }) =>
+    references.map(({ type, orgSlug, name, range, context, inTree }, position) => {
+      return { id, position, type, orgSlug, name, range, context, inTree };
+    }),
+  );
+  for (let first = 0; first < rows.length; first += REFERENCES_PER_INSERT) {
+    const piece = rows.slice(first, first + REFERENCES_PER_INSERT);
+    await sql`
+      insert into definition_references (definition_id, position, type, org_slug, name, range, context, in_tree)
+      select r.id, r.position, r.type, r."orgSlug", r.name, r.range, r.context, r."inTree"
+      from jsonb_to_recordset(${sql.json(piece)}) as r (
+        id uuid, position int, type text, "orgSlug" text, name text, range text, context text, "inTree" boolean
+      )`;
+  }
 }
 
 /**
- * Binds each reference of a version permanently to the organization's line that its author resolves it to now. Call inside
- * the publishing transaction, with the dependency graph locked.
+ * Binds each reference of these versions permanently to the organization's line that their author resolves it to now.
+ * Call inside the publishing transaction.
  */
 export async function settleDefinitionReferences(
   sql: Sql,
-  { definitionId, viewer }: { definitionId: string; viewer: DefinitionViewer },
+  { definitionIds, viewer }: { definitionIds: readonly string[]; viewer: DefinitionViewer },
 ): Promise<void> {
   await sql`
     update definition_references as r
     set target_org_id = ${liveTarget(sql, viewer)}
     from definitions as d
-    where d.id = r.definition_id and d.id = ${definitionId}`;
+    where d.id = r.definition_id and d.id = any(${[...definitionIds]}::uuid[])`;
 }

@@ -78,6 +78,15 @@ export async function findLatestDefinition(sql: Sql, lineId: string): Promise<De
   return row ?? null;
 }
 
+/** Returns the YAML of a version; null if it does not exist. */
+export async function findYaml(sql: Sql, id: string): Promise<string | null> {
+  const [row] = await sql<{ yaml: string }[]>`
+    select yaml
+    from definitions
+    where id = ${id}`;
+  return row?.yaml ?? null;
+}
+
 /** Where a version is found by name. */
 export interface VersionPlace {
   orgId: string;
@@ -144,12 +153,20 @@ export async function resolveName<Row extends { id: string }>(
 
 /** The versions of a line in order, the lowest first. */
 export async function listVersionNumbers(sql: Sql, lineId: string): Promise<string[]> {
-  const rows = await sql<{ version: string }[]>`
-    select version
+  return (await listVersionNumbersOf(sql, [lineId])).get(lineId) ?? [];
+}
+
+/** Returns the versions of each line in order, the lowest first. Lines without versions are left out. */
+export async function listVersionNumbersOf(
+  sql: Sql,
+  lineIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  const rows = await sql<{ lineId: string; versions: string[] }[]>`
+    select line_id, array_agg(version order by version_major, version_minor, version_patch) as versions
     from definitions
-    where line_id = ${lineId}
-    order by version_major, version_minor, version_patch`;
-  return rows.map(({ version }) => version);
+    where line_id = any(${[...lineIds]}::uuid[])
+    group by line_id`;
+  return new Map(rows.map(({ lineId, versions }) => [lineId, versions]));
 }
 
 /** What a document says of itself and what it was rendered to: the same for a new version and a changed one. */

@@ -17,17 +17,18 @@ export async function insertExportEvent(
     where id = ${job.orgId}`;
 }
 
-/** Adds an event of a version that has been published, deprecated or archived. */
-export async function insertDefinitionEvent(
+/** Adds an event for each of these versions, in this order: they have been published, deprecated or archived. */
+export async function insertDefinitionEvents(
   sql: Sql,
-  { type, definitionId }: { type: DefinitionEventType; definitionId: string },
+  { type, definitionIds }: { type: DefinitionEventType; definitionIds: readonly string[] },
 ): Promise<void> {
   await sql`
     insert into events (type, org_id, definition_id, is_public, data)
-    select ${type}, org_id, id, visibility = 'public',
-      jsonb_build_object('definitionId', id, 'type', type, 'name', name, 'version', version)
-    from definitions
-    where id = ${definitionId}`;
+    select ${type}, d.org_id, d.id, d.visibility = 'public',
+      jsonb_build_object('definitionId', d.id, 'type', d.type, 'name', d.name, 'version', d.version)
+    from unnest(${[...definitionIds]}::uuid[]) with ordinality as given (id, position)
+    join definitions as d on d.id = given.id
+    order by given.position`;
 }
 
 /** Adds an event for each model that came or left, and for each price that changed. */

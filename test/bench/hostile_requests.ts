@@ -2,7 +2,7 @@
 
 import type { OpenApiDocument } from "../../api/openapi/types.ts";
 import type { JsonSchema } from "../../shared/json_schema.ts";
-import { agentYaml } from "../helpers/definitions/definitions.ts";
+import { agentNeeding, agentYaml } from "../helpers/definitions/definitions.ts";
 import { HOSTILE_YAML } from "../helpers/definitions/hostile_yaml.ts";
 import { deepBodies, longStrings, WIDE_BODIES, wrongBodies } from "../helpers/http/hostile_json.ts";
 import { LARGE_BODIES } from "../helpers/http/large_bodies.ts";
@@ -61,7 +61,39 @@ export async function hostileKinds(url: string): Promise<HostileKind[]> {
         ),
       ),
     },
+    { name: "batches of 200 documents", requests: batches() },
   ];
+}
+
+/** Bodies are at most this large; the JSON around the texts needs some of it. */
+const MAX_TEXT_BYTES = 900_000;
+
+/** Stores and tries 200 documents at once: a chain, large ones, ones with many references, and YAML bombs. */
+function batches(): HostileRequest[] {
+  const number = (make: (n: number) => string) => Array.from({ length: 200 }, (_, n) => make(n));
+  const needs = (n: number) => Array.from({ length: 100 }, (_, k) => `other-${n}-${k}@^1.0.0`);
+  const filler = Array.from({ length: 40 }, (_, k) => `    - "${"text ".repeat(18)}${k}"\n`).join("");
+  const bombs = HOSTILE_YAML.map(([, yaml]) => yaml);
+  const kinds = [
+    number((n) => agentNeeding(`chain-${n}`, n === 0 ? [] : [`chain-${n - 1}@^1.0.0`])),
+    number((n) => `${agentYaml(`large-${n}`)}  notes:\n${filler}`),
+    number((n) => agentNeeding(`needing-${n}`, needs(n))),
+    number((n) => bombs[n % bombs.length] ?? ""),
+  ];
+  return kinds.flatMap((yamls) => {
+    let bytes = 0;
+    const fitting = yamls.filter((yaml) => {
+      const length = Buffer.byteLength(JSON.stringify(yaml));
+      if (bytes + length > MAX_TEXT_BYTES) return false;
+      bytes += length;
+      return true;
+    });
+    const definitions = fitting.map((yaml) => ({ yaml }));
+    return [true, false].map((validate) => {
+      const body = JSON.stringify({ definitions, publish: true, validate });
+      return { method: "POST", path: "/api/v1/definitions/batch", body };
+    });
+  });
 }
 
 /** What a route's path means is nothing that exists: bodies are read first. */

@@ -6,33 +6,21 @@ import type { ClassifiedChange } from "../../../shared/definitions/significance.
 import { nextPatch } from "../../../shared/definitions/versions.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import {
-  listDependents,
-  listReferencedRanges,
-  listVersionCandidates,
-} from "../../../sql/definitions/dependents.ts";
-import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
-import { findLineId } from "../../../sql/definitions/lines.ts";
-import { listDefinitionReferences } from "../../../sql/definitions/references.ts";
-import {
-  findDefinitionById,
-  findLatestDefinition,
-  listVersionNumbers,
-} from "../../../sql/definitions/versions.ts";
+import { listDependents, listReferencedRanges } from "../../../sql/definitions/dependents.ts";
+import { type LineVersionRow, listLineVersions } from "../../../sql/definitions/line_versions.ts";
+import { findYaml } from "../../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../../documents/documents.ts";
-import { lineKeyOf } from "../create.ts";
+import { nextTurn } from "../../http/next_turn.ts";
 import type { WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
-import { resolveReferences } from "../resolved_references.ts";
 import { type Batch, findInBatch } from "./order.ts";
+import type { WrittenItem } from "./write_batch.ts";
 
 /** Further broken dependents are left out. */
 const MAX_BREAKS = 200;
 
 /** The version that a document is compared with. */
-export interface Predecessor {
-  version: string;
-  yaml: string;
+export interface Predecessor extends Pick<LineVersionRow, "id" | "orgId" | "lineId" | "version"> {
   isPublished: boolean;
 }
 
@@ -42,32 +30,36 @@ export interface LineState {
   predecessor: Predecessor | null;
 }
 
-/** Reads the line of a document. */
-export async function readLineState(sql: Sql, writer: Writer, document: WrittenDocument): Promise<LineState> {
-  const lineId = await findLineId(sql, lineKeyOf(writer, document));
-  if (lineId === null) return { versions: [], predecessor: null };
-  const versions = await listVersionNumbers(sql, lineId);
-  return { versions, predecessor: await findPredecessor(sql, { lineId, writer, version: document.version }) };
+/** Reads the lines of documents, in the same order. */
+export async function readLineStates(
+  sql: Sql,
+  { org, viewer }: Writer,
+  documents: readonly WrittenDocument[],
+): Promise<LineState[]> {
+  const keyOf = ({ type, name }: Pick<WrittenDocument, "type" | "name">) => `${type} ${name}`;
+  const names = [...new Map(documents.map((document) => [keyOf(document), document])).values()];
+  const rows = await listLineVersions(sql, { orgId: org.orgId, names, viewer });
+  const lines = Map.groupBy(rows, keyOf);
+  const states: LineState[] = [];
+  for (const document of documents) {
+    const line = lines.get(keyOf(document)) ?? [];
+    const predecessor = findPredecessor(line, document.version);
+    states.push({ versions: line.map(({ version }) => version), predecessor });
+    // Comparing thousands of versions takes milliseconds.
+    await nextTurn();
+  }
+  return states;
 }
 
 /**
- * Finds the version to compare with: the highest published or deprecated one up to the given version, else the highest of
- * these, else the highest draft.
+ * Finds the version to compare with, of a line in ascending order: the highest published or deprecated one up to the given
+ * version, else the highest of these, else the highest draft.
  */
-async function findPredecessor(
-  sql: Sql,
-  { lineId, writer: { viewer }, version }: { lineId: string; writer: Writer; version: string },
-): Promise<Predecessor | null> {
-  const published = (await listVersionCandidates(sql, { lineId, viewer }))
-    .filter(({ status }) => status !== "archived")
-    .toSorted((a, b) => semver.rcompare(a.version, b.version));
-  const found = published.find((candidate) => semver.lte(candidate.version, version)) ?? published[0];
-  if (!found) {
-    const latest = await findLatestDefinition(sql, lineId);
-    return latest && { version: latest.version, yaml: latest.yaml, isPublished: false };
-  }
-  const row = await findDefinitionById(sql, { id: found.id, viewer });
-  return row && { version: row.version, yaml: row.yaml, isPublished: true };
+function findPredecessor(line: readonly LineVersionRow[], version: string): Predecessor | null {
+  const published = line.filter(({ isResolvable }) => isResolvable);
+  const found = published.findLast((row) => semver.lte(row.version, version)) ?? published.at(-1);
+  const row = found ?? line.at(-1);
+  return row ? { ...row, isPublished: found !== undefined } : null;
 }
 
 /** Returns `version` of the report. `nextAvailable` is the given version if it is free. */
@@ -85,15 +77,9 @@ export interface ReportedReference {
   organization: string | null;
 }
 
-/** Returns the references of a stored version as its author resolves them; those to drafts of the batch count. */
-export async function reportReferences(
-  sql: Sql,
-  { viewer }: Writer,
-  { row, batch }: { row: DefinitionRow; batch: Batch },
-): Promise<ReportedReference[]> {
-  const references = await listDefinitionReferences(sql, row.id);
-  const resolved = await resolveReferences(sql, { references, viewer });
-  return resolved.map(({ reference, target }) => {
+/** Returns references as their author resolves them; those to drafts of the batch count. */
+export function reportReferences(references: WrittenItem["references"], batch: Batch): ReportedReference[] {
+  return references.map(({ reference, target }) => {
     const { type, range } = reference;
     const own = target ? null : findInBatch(batch, reference);
     return {
@@ -119,16 +105,24 @@ export interface BrokenDependent {
 export async function reportBreaks(
   sql: Sql,
   { viewer }: Writer,
-  { row, version, predecessor }: { row: DefinitionRow; version: string; predecessor: Predecessor | null },
+  { document, predecessor }: { document: WrittenDocument; predecessor: Predecessor | null },
 ): Promise<BrokenDependent[]> {
+  const { type, name, version } = document;
   if (!predecessor?.isPublished || semver.gte(predecessor.version, version)) return [];
   const accepts = (range: string, candidate: string) =>
     pickVersion(range, [{ version: candidate, status: "published" as const }]) !== null;
-  const ranges = (await listReferencedRanges(sql, row)).filter(
+  const ranges = (await listReferencedRanges(sql, { type, name })).filter(
     (range) => accepts(range, predecessor.version) && !accepts(range, version),
   );
   if (ranges.length === 0) return [];
-  const given = { target: row, ranges, viewer, limit: MAX_BREAKS, isPublished: true };
+  const { orgId, lineId } = predecessor;
+  const given = {
+    target: { orgId, lineId, type, name },
+    ranges,
+    viewer,
+    limit: MAX_BREAKS,
+    isPublished: true,
+  };
   const { dependents } = await listDependents(sql, given);
   return dependents.map(({ organization, type, name, version: own, range }) => {
     return { organization, type, name, version: own, range };
@@ -143,14 +137,16 @@ export interface ReportedDiff {
 
 /** Compares a document with its predecessor. */
 export async function reportDiff(
-  work: Pick<DocumentWork, "compare">,
+  { sql, work }: { sql: Sql; work: Pick<DocumentWork, "compare"> },
   { type, name, content }: WrittenDocument,
   predecessor: Predecessor | null,
 ): Promise<ReportedDiff | null> {
-  if (!predecessor) return null;
+  const from = predecessor && (await findYaml(sql, predecessor.id));
+  // A draft may have been deleted meanwhile.
+  if (!predecessor || from === null) return null;
   const mode = { format: "fields", full: false } as const;
   const { yaml } = content;
-  const compared = await work.compare({ type, name, mode, from: predecessor.yaml, to: yaml });
+  const compared = await work.compare({ type, name, mode, from, to: yaml });
   const { suggestedBump, classified }: Omit<ReportedDiff, "against"> = JSON.parse(compared);
   return { against: predecessor.version, suggestedBump, classified };
 }

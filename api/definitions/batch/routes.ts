@@ -85,7 +85,7 @@ export function batchRoutes(deps: PublishDeps) {
       "/batch",
       async ({ body, request, caller, status }) => {
         const { publish = false } = body;
-        const submissions = listSubmissions(body);
+        const submissions = await listSubmissions(body);
         const writer = await findWriter(sql, { caller, request });
         requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
         const given = { writer, request, submissions, publish };
@@ -107,7 +107,7 @@ function presentWritten({ item, row, warnings }: WrittenItem) {
 }
 
 /** Returns the documents of a body. Throws VALIDATION_ERROR. */
-function listSubmissions(body: typeof BatchBody.static): Submission[] {
+async function listSubmissions(body: typeof BatchBody.static): Promise<Submission[]> {
   const { definitions, yaml, visibility = "private" } = body;
   if ((definitions === undefined) === (yaml === undefined))
     throw refuseInput([{ path: "definitions", message: "is required, unless the body is YAML" }]);
@@ -121,7 +121,7 @@ function listSubmissions(body: typeof BatchBody.static): Submission[] {
       firstLine: 1,
     }));
   }
-  const documents = splitStream(yaml ?? "");
+  const documents = await splitStream(yaml ?? "");
   if (documents.length === 0 || documents.length > MAX_BATCH_DOCUMENTS) {
     const message = `must have 1 to ${MAX_BATCH_DOCUMENTS} documents, but has ${documents.length}`;
     throw refuseInput([{ path: "yaml", message }]);

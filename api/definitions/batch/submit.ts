@@ -1,7 +1,10 @@
 /** Submits documents: all of them are stored, or none. Or none is, and the report says what would have happened. */
 import { ApiError } from "../../../shared/errors.ts";
 import { dryRun } from "../../../sql/connection/dry_run.ts";
-import type { Sql } from "../../../sql/connection/pool.ts";
+import { hasSqlState, type Sql } from "../../../sql/connection/pool.ts";
+import { retryOnDeadlock } from "../../../sql/connection/retry_on_deadlock.ts";
+import { limitStatements } from "../../../sql/exports/rows.ts";
+import { unavailable } from "../../http/error_handler.ts";
 import type { PublishDeps } from "../lifecycle.ts";
 import type { Writer } from "../new_draft.ts";
 import { riskProfileOf } from "../publish.ts";
@@ -13,7 +16,7 @@ import {
   type LineState,
   type ReportedDiff,
   type ReportedReference,
-  readLineState,
+  readLineStates,
   reportBreaks,
   reportDiff,
   reportReferences,
@@ -39,14 +42,34 @@ export async function storeBatch(deps: PublishDeps, given: SubmitRequest): Promi
   await requireQuota(deps.sql, writer.org, { drafts: submissions.length, lines: 0, yamlBytes });
   const items = await readSubmissions(deps, writer, submissions);
   requireNoErrors(items);
-  return deps.publications.run(request, () =>
+  const options = { publish, isDryRun: false, rejectsCircles: !publish };
+  const store = () =>
     deps.sql.begin(async (tx) => {
-      const options = { publish, isDryRun: false, rejectsCircles: !publish };
+      await limitStatements(tx, STATEMENT_TIMEOUT_MS);
+      // A second attempt begins with the errors of reading, of which there are none.
+      for (const item of items) item.errors = [];
       const written = await applyBatch(tx, writer, { items, options });
       requireNoErrors(items);
       return written;
-    }),
-  );
+    });
+  return deps.publications.run(request, () => limited(() => retryOnDeadlock(store)));
+}
+
+/** Timeout of one statement of a batch, locks included. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+const QUERY_CANCELED = "57014";
+
+async function limited<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!hasSqlState(error, QUERY_CANCELED)) throw error;
+    const seconds = STATEMENT_TIMEOUT_MS / 1000;
+    throw unavailable(
+      error,
+      `A step of the batch took longer than ${seconds} seconds. Nothing was stored. Try again later, or send fewer documents.`,
+    );
+  }
 }
 
 /** Details of errors that concern the batch rather than one of its documents. */
@@ -81,7 +104,7 @@ export interface Report {
 }
 
 /** The facts of a report that only the transaction knows. */
-interface Tried extends Pick<Report, "warnings" | "references" | "breaks"> {
+interface Tried extends Pick<Report, "warnings" | "references"> {
   line: LineState;
 }
 
@@ -93,15 +116,27 @@ export async function tryBatch(
   const { writer, request, submissions, publish } = given;
   const items = await readSubmissions(deps, writer, submissions);
   const options = { publish, isDryRun: true, rejectsCircles };
-  const tried = await deps.publications.run(request, () =>
-    dryRun(deps.sql, (tx) => tryItems(tx, writer, { items, options })),
-  );
+  const errors = items.map((item) => [...item.errors]);
+  const attempt = () =>
+    dryRun(deps.sql, async (tx) => {
+      await limitStatements(tx, STATEMENT_TIMEOUT_MS);
+      for (const [index, item] of items.entries()) item.errors = [...(errors[index] ?? [])];
+      return tryItems(tx, writer, { items, options });
+    });
+  const tried = await deps.publications.run(request, () => limited(() => retryOnDeadlock(attempt)));
   const work = deps.documents.forCaller(writer.caller.userId, { isBulk: items.length > 1 });
   const reports: { item: SubmittedItem; report: Report }[] = [];
   for (const item of items) {
     const found = tried.get(item);
-    const diff = isRead(item) && found ? await reportDiff(work, item.document, found.line.predecessor) : null;
-    reports.push({ item, report: reportOf(item, found, diff) });
+    if (!isRead(item) || !found) {
+      reports.push({ item, report: reportOf(item, found, { diff: null, breaks: [] }) });
+      continue;
+    }
+    const { document } = item;
+    const { predecessor } = found.line;
+    const diff = await reportDiff({ sql: deps.sql, work }, document, predecessor);
+    const breaks = await reportBreaks(deps.sql, writer, { document, predecessor });
+    reports.push({ item, report: reportOf(item, found, { diff, breaks }) });
   }
   return reports;
 }
@@ -112,28 +147,24 @@ async function tryItems(
   { items, options }: Parameters<typeof applyBatch>[2],
 ): Promise<Map<SubmittedItem, Tried>> {
   const read = items.filter(isRead);
-  const tried = new Map<SubmittedItem, Tried>();
-  for (const item of read) {
-    const line = await readLineState(tx, writer, item.document);
-    tried.set(item, { line, warnings: [], references: [], breaks: [] });
-  }
-  const batch = makeBatch(
-    writer.org.slug,
-    read.map(({ document }) => document),
+  const documents = read.map(({ document }) => document);
+  const lines = await readLineStates(tx, writer, documents);
+  const batch = makeBatch(writer.org.slug, documents);
+  const written = new Map((await applyBatch(tx, writer, { items, options })).map((one) => [one.item, one]));
+  return new Map(
+    read.map((item, index) => {
+      const { warnings = [], references = [] } = written.get(item) ?? {};
+      const line = lines[index] ?? { versions: [], predecessor: null };
+      return [item, { line, warnings, references: reportReferences(references, batch) }];
+    }),
   );
-  for (const { item, row, warnings } of await applyBatch(tx, writer, { items, options })) {
-    const found = tried.get(item);
-    if (!found) throw new Error("Cannot report on a document that was not submitted");
-    const { version } = item.document;
-    const { predecessor } = found.line;
-    found.warnings = warnings;
-    found.references = await reportReferences(tx, writer, { row, batch });
-    found.breaks = await reportBreaks(tx, writer, { row, version, predecessor });
-  }
-  return tried;
 }
 
-function reportOf(item: SubmittedItem, tried: Tried | undefined, diff: ReportedDiff | null): Report {
+function reportOf(
+  item: SubmittedItem,
+  tried: Tried | undefined,
+  { diff, breaks }: Pick<Report, "diff" | "breaks">,
+): Report {
   const { document, errors } = item;
   return {
     valid: errors.length === 0,
@@ -145,7 +176,7 @@ function reportOf(item: SubmittedItem, tried: Tried | undefined, diff: ReportedD
       ? reportVersion(document.version, tried?.line.versions ?? [])
       : { given: null, exists: false, nextAvailable: null },
     diff,
-    breaks: tried?.breaks ?? [],
+    breaks,
     runtimeMd: document?.content.runtimeMd ?? null,
   };
 }

@@ -3,23 +3,38 @@ import { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
+import { upsertLines } from "../../../sql/definitions/lines.ts";
+import { listVersionNumbersOf } from "../../../sql/definitions/versions.ts";
+import { nextTurn } from "../../http/next_turn.ts";
 import { splitAddress } from "../address.ts";
-import { addNewDraft, lineKeyOf, requireDraftQuota } from "../create.ts";
+import { lineKeyOf, requireDraftQuota } from "../create.ts";
 import type { WrittenDocument } from "../document.ts";
-import type { Writer } from "../new_draft.ts";
-import { listCycleErrors, listWarningsOf, lockDependencies, storePublished } from "../publish.ts";
-import type { Warning } from "../warnings/warnings.ts";
+import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "../group_by_size.ts";
+import { insertDrafts, type PlacedDraft, requireFreeVersion, type Writer } from "../new_draft.ts";
+import {
+  checkPublications,
+  listCycleErrors,
+  lockDependencies,
+  type Publication,
+  storePublished,
+} from "../publish.ts";
+import type { VersionCheck, Warning } from "../warnings/warnings.ts";
 import { type Batch, findInBatch, formatCircle, makeBatch, sortBatch } from "./order.ts";
 import { type DocumentError, type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
 
 /** An item whose document could be read. */
 export type ReadItem = SubmittedItem & { document: WrittenDocument };
 
+/** A version that the transaction has added. */
+export type WrittenVersion = Pick<
+  DefinitionRow,
+  "id" | "lineId" | "orgSlug" | "type" | "name" | "version" | "status" | "visibility" | "hash"
+>;
+
 /** A document in the transaction. */
-export interface WrittenItem {
+export interface WrittenItem extends VersionCheck {
   item: ReadItem;
-  row: DefinitionRow;
-  warnings: Warning[];
+  row: WrittenVersion;
 }
 
 export interface BatchOptions {
@@ -44,19 +59,21 @@ export async function applyBatch(
     writer.org.slug,
     read.map(({ document }) => document),
   );
-  if (options.publish) await lockDependencies(tx, batch.documents);
   const added = read.map(({ document }) => ({
     key: lineKeyOf(writer, document),
     yamlBytes: Buffer.byteLength(document.content.yaml),
   }));
-  if (added.length > 0) await collect(read.slice(0, 1), () => requireDraftQuota(tx, writer, added));
+  if (added.length === 0) return [];
+  await collect(read.slice(0, 1), () => requireDraftQuota(tx, writer, added));
   const { sorted, circles } = sortBatch(batch);
   if (options.rejectsCircles) noteCircles(read, circles);
   const written = await addDrafts(tx, writer, { read, options });
-  written.sort((a, b) => sorted.indexOf(a.item.document) - sorted.indexOf(b.item.document));
-  if (options.publish) await publishAll(tx, writer, written);
-  for (const one of written)
-    one.warnings = await warningsOf(tx, writer, { one, batch, publish: options.publish });
+  const positions = new Map(sorted.map((document, position) => [document, position]));
+  const positionOf = ({ item }: WrittenItem) => positions.get(item.document) ?? 0;
+  written.sort((a, b) => positionOf(a) - positionOf(b));
+  if (options.publish) await storePublished(tx, writer, written.map(publicationOf));
+  await noteChecks(tx, writer, { written, batch, publish: options.publish });
+  if (options.publish) await noteCycles(tx, writer, { written, isDryRun: options.isDryRun });
   return written.sort((a, b) => a.item.index - b.item.index);
 }
 
@@ -83,36 +100,71 @@ function noteCircles(items: readonly ReadItem[], circles: readonly WrittenDocume
   }
 }
 
-/** Adds the drafts in the order of their names: writers that lock several lines lock them in the same order. */
+/** Adds the drafts, with a few statements for all of them. Leaves out those whose version exists. */
 async function addDrafts(
   tx: Sql,
   writer: Writer,
   { read, options }: { read: readonly ReadItem[]; options: BatchOptions },
 ): Promise<WrittenItem[]> {
+  const placed = await placeDrafts(tx, writer, { read, options });
   const written: WrittenItem[] = [];
-  for (const item of read.toSorted(compareNames)) {
-    const { visibility, provenance } = item.submission;
-    const add = async (document: WrittenDocument) => {
-      const row = await addNewDraft(tx, writer, { document, visibility, provenance });
-      written.push({ item, row, warnings: [] });
-    };
-    await collect([item], async () => {
-      try {
-        await add(item.document);
-      } catch (error) {
-        // A dry run goes on with a free version, to report everything else about the document.
-        const version = options.isDryRun ? nextAvailable(error) : null;
-        if (version !== null) await add({ ...item.document, version });
-        throw error;
-      }
-    });
+  const sizeOf = ({ draft: { document } }: PlacedDraft) =>
+    document.content.yaml.length + (document.content.runtimeMd?.length ?? 0);
+  for (const group of groupBySize(placed, { sizeOf, max: MAX_CHARACTERS_AT_ONCE })) {
+    const ids = await insertDrafts(tx, writer, group);
+    for (const [index, { item, draft }] of group.entries()) {
+      const { lineId, visibility, document } = draft;
+      const { type, name, version, content } = document;
+      const { hash } = content;
+      const named = { id: ids[index] ?? "", lineId, orgSlug: writer.org.slug, type, name, version };
+      const row = { ...named, status: "draft" as const, visibility, hash };
+      written.push({ item, row, warnings: [], references: [] });
+    }
+    await nextTurn();
   }
   return written;
 }
 
-function compareNames({ document: a }: ReadItem, { document: b }: ReadItem): number {
-  const [first, second] = [`${a.type} ${a.name}`, `${b.type} ${b.name}`];
-  return first < second ? -1 : Number(first > second);
+/** Locks the lines of the documents, and checks that their versions are free. */
+async function placeDrafts(
+  tx: Sql,
+  writer: Writer,
+  { read, options }: { read: readonly ReadItem[]; options: BatchOptions },
+): Promise<(PlacedDraft & { item: ReadItem })[]> {
+  const names = new Map(read.map(({ document }) => [nameOf(document), document]));
+  const lines = await upsertLines(tx, writer.org.orgId, [...names.values()]);
+  const lineIds = new Map(lines.map((line) => [nameOf(line), line.id]));
+  const stored = await listVersionNumbersOf(tx, [...lineIds.values()]);
+  const placed: (PlacedDraft & { item: ReadItem })[] = [];
+  for (const item of read) {
+    const lineId = lineIds.get(nameOf(item.document));
+    if (lineId === undefined) throw new Error(`Cannot find the line of ${nameOf(item.document)}`);
+    const versions = stored.get(lineId) ?? [];
+    const { visibility, provenance } = item.submission;
+    await collect([item], async () => {
+      const place = (document: WrittenDocument) => {
+        requireFreeVersion(writer, document, versions);
+        const draft = { lineId, document, visibility, provenance, action: "definition.create" } as const;
+        placed.push({ item, draft, versions });
+        stored.set(lineId, [...versions, document.version]);
+      };
+      try {
+        place(item.document);
+      } catch (error) {
+        // A dry run goes on with a free version, to report everything else about the document.
+        const version = options.isDryRun ? nextAvailable(error) : null;
+        if (version !== null) place({ ...item.document, version });
+        throw error;
+      }
+    });
+    // Comparing thousands of versions takes milliseconds.
+    await nextTurn();
+  }
+  return placed;
+}
+
+function nameOf({ type, name }: Pick<WrittenDocument, "type" | "name">): string {
+  return `${type} ${name}`;
 }
 
 function nextAvailable(error: unknown): string | null {
@@ -121,29 +173,48 @@ function nextAvailable(error: unknown): string | null {
   return typeof next === "string" ? next : null;
 }
 
-/** Publishes the drafts in this order, then looks for cycles: each may need any other. */
-async function publishAll(tx: Sql, writer: Writer, written: readonly WrittenItem[]): Promise<void> {
-  const publications = written.map(({ item, row }) => ({ ...item, row }));
-  for (const publication of publications) await storePublished(tx, writer, publication);
-  const cycles = await listCycleErrors(tx, writer, publications);
-  for (const one of written) {
-    const cycle = cycles.get(one.row);
-    if (cycle) one.item.errors.push(toDocumentError(cycle));
-    one.row = { ...one.row, status: "published" };
+function publicationOf({ item, row }: WrittenItem): Publication {
+  return { row, document: item.document, unknownNames: item.unknownNames };
+}
+
+async function noteChecks(
+  tx: Sql,
+  writer: Writer,
+  { written, batch, publish }: { written: readonly WrittenItem[]; batch: Batch; publish: boolean },
+): Promise<void> {
+  const publications = written.map((one) => {
+    const publication = publicationOf(one);
+    // Until it is published, a version is for members, whatever its visibility.
+    return publish ? publication : { ...publication, row: { ...one.row, visibility: "private" as const } };
+  });
+  const checks = await checkPublications(tx, writer, publications);
+  for (const [index, one] of written.entries()) {
+    const { warnings = [], references = [] } = checks[index] ?? {};
+    one.references = references;
+    one.warnings = warnings
+      .filter((warning) => publish || !resolvesInBatch(warning, batch))
+      .map((warning) => shifted(warning, one.item.submission));
   }
 }
 
-async function warningsOf(
+/** Looks for cycles once everything is published: each version may need any other. */
+async function noteCycles(
   tx: Sql,
   writer: Writer,
-  { one: { item, row }, batch, publish }: { one: WrittenItem; batch: Batch; publish: boolean },
-): Promise<Warning[]> {
-  // Until it is published, a version is for members, whatever its visibility.
-  const shownTo = publish ? row : { ...row, visibility: "private" as const };
-  const warnings = await listWarningsOf(tx, writer, { ...item, row: shownTo });
-  return warnings
-    .filter((warning) => publish || !resolvesInBatch(warning, batch))
-    .map((warning) => shifted(warning, item.submission));
+  { written, isDryRun }: { written: readonly WrittenItem[]; isDryRun: boolean },
+): Promise<void> {
+  // A dry run publishes nothing that others could miss.
+  if (!isDryRun)
+    await lockDependencies(
+      tx,
+      written.map(({ item }) => item.document),
+    );
+  const cycles = await listCycleErrors(tx, writer, written.map(publicationOf));
+  for (const one of written) {
+    const cycle = cycles.get(one.row.id);
+    if (cycle) one.item.errors.push(toDocumentError(cycle));
+    one.row = { ...one.row, status: "published" };
+  }
 }
 
 /** Drafts of a batch resolve to each other as soon as they are published. */

@@ -1,4 +1,5 @@
 /** Whether versions that are being published would depend on themselves. */
+import { ApiError } from "../../../shared/errors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
@@ -12,19 +13,28 @@ interface Step {
   from: Step | null;
 }
 
+/** A version that this transaction has published. */
+export type PublishedRow = Pick<DefinitionRow, "id" | "orgSlug" | "type" | "name" | "version">;
+
+/** Time for the search. Other publications wait for it. */
+const MAX_SEARCH_MS = 1_000;
+
 /**
  * Returns the shortest cycle of each version, which this transaction has published, by the version's id. Versions without a
- * cycle are left out; cycles that a version only leads to are not its own.
+ * cycle are left out; cycles that a version only leads to are not its own. Throws SERVICE_UNAVAILABLE if the trees of
+ * several versions are too large to search in a second.
  */
 export async function findDependencyCycles(
   tx: Sql,
-  { rows, viewer }: { rows: readonly DefinitionRow[]; viewer: DefinitionViewer },
+  { rows, viewer }: { rows: readonly PublishedRow[]; viewer: DefinitionViewer },
 ): Promise<Map<string, string[]>> {
   const roots = rows.map((row) => ({ ...row, organization: row.orgSlug }));
   const cycles = new Map<string, string[]>();
   if (roots.length === 0) return cycles;
+  const deadline = performance.now() + MAX_SEARCH_MS;
   const walk = await walkDependencies(tx, { roots, viewer, maxDepth: Number.POSITIVE_INFINITY });
   for (const root of roots) {
+    if (roots.length > 1 && performance.now() > deadline) throw searchTooLong();
     // One walk has room for one large tree. Several of them are walked one by one.
     const own =
       walk.truncated && roots.length > 1
@@ -35,6 +45,13 @@ export async function findDependencyCycles(
     await nextTurn();
   }
   return cycles;
+}
+
+function searchTooLong(): ApiError {
+  return new ApiError("SERVICE_UNAVAILABLE", {
+    message: `Cannot search the dependencies of these documents for cycles within ${MAX_SEARCH_MS / 1000} second. Nothing was stored. Publish fewer documents at once.`,
+    headers: { "Retry-After": "2" },
+  });
 }
 
 /** Returns the shortest path from a definition back to itself, or null. */

@@ -2,21 +2,13 @@
 
 import { writtenName } from "../../../shared/definitions/ref.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import {
-  type DefinitionReferenceRow,
-  listTreeReferences,
-  type TreeReferenceRow,
-} from "../../../sql/definitions/references.ts";
+import { type DefinitionReferenceRow, listTreeReferences } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
-import { nextTurn } from "../../http/next_turn.ts";
-import { type ResolvedReference, resolveReferences } from "../resolved_references.ts";
+import { resolveInPieces } from "../resolved_references.ts";
 import { type DependencyEdge, type DependencyNode, MAX_DEPENDENCY_NODES } from "./graph.ts";
 
 /** The most references that one walk reads: some of them name what is in the tree already, or nothing. */
 const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;
-
-/** References that are resolved in one turn of the event loop: some 3 ms. */
-const PIECE = 250;
 
 /** The name is as it is written: `reviewer` or `@acme/reviewer`. */
 export type UnresolvedReference = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "context">;
@@ -70,20 +62,6 @@ export async function walkDependencies(
   }
   const more = level.length > 0 ? await listTreeReferences(sql, { definitionIds: level, limit: 1 }) : [];
   return { nodes, edges, unresolved: [...unresolved.values()], truncated: limit <= 0 || more.length > 0 };
-}
-
-/** As `resolveReferences`, in pieces between which other requests are served. */
-async function resolveInPieces(
-  sql: Sql,
-  { references, viewer }: { references: readonly TreeReferenceRow[]; viewer: DefinitionViewer },
-): Promise<ResolvedReference<TreeReferenceRow>[]> {
-  const resolved: ResolvedReference<TreeReferenceRow>[] = [];
-  for (let first = 0; first < references.length; first += PIECE) {
-    const piece = references.slice(first, first + PIECE);
-    resolved.push(...(await resolveReferences(sql, { references: piece, viewer })));
-    await nextTurn();
-  }
-  return resolved;
 }
 
 function nodeOf({ id, organization, type, name, version }: DependencyNode): DependencyNode {

@@ -1,11 +1,12 @@
 /** Non-fatal problems of a new version, reported to its author when it is published or forked. */
 import { type DefinitionReference, writtenName } from "../../../shared/definitions/ref.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { listDefinitionReferences } from "../../../sql/definitions/references.ts";
+import { listDefinitionReferences, type VersionReferenceRow } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import type { WrittenDocument } from "../document.ts";
+import { groupBySize } from "../group_by_size.ts";
 import { viewerOf } from "../reading.ts";
-import { resolveReferences } from "../resolved_references.ts";
+import { type ResolvedReference, resolveInPieces } from "../resolved_references.ts";
 
 /** A problem that does not block the write. */
 export interface Warning {
@@ -25,46 +26,89 @@ export interface Warning {
   column?: number;
 }
 
-export interface WarningsQuery {
-  /** The version, whose references are stored. */
+/** A version to check, whose references are stored. */
+export interface CheckedVersion {
   definitionId: string;
   document: WrittenDocument;
-  /** The author. */
-  viewer: DefinitionViewer;
   /** Whether everyone can read the version, and not only members of its organization. */
   isPublic: boolean;
 }
 
+/** What a check of a version has found. */
+export interface VersionCheck {
+  warnings: Warning[];
+  /** In document order, as the author resolves them. */
+  references: ResolvedReference<VersionReferenceRow>[];
+}
+
+/** References that are held at once as rows. */
+const MAX_REFERENCES_AT_ONCE = 1_000;
+
 /** Returns the warnings of a version for its author. Call inside the transaction that writes the version. */
-export async function listWarnings(tx: Sql, query: WarningsQuery): Promise<Warning[]> {
-  const { document } = query;
-  return [
-    ...translationWarnings(document),
-    ...(await referenceWarnings(tx, query)),
-    ...scanWarnings(document),
-  ];
+export async function listWarnings(
+  tx: Sql,
+  { viewer, ...version }: CheckedVersion & { viewer: DefinitionViewer },
+): Promise<Warning[]> {
+  const [check] = await checkVersions(tx, { versions: [version], viewer });
+  return check?.warnings ?? [];
+}
+
+/** Checks versions for their author, `viewer`. Call inside the transaction that writes them. */
+export async function checkVersions(
+  tx: Sql,
+  { versions, viewer }: { versions: readonly CheckedVersion[]; viewer: DefinitionViewer },
+): Promise<VersionCheck[]> {
+  const checks: VersionCheck[] = [];
+  const sizeOf = ({ document }: CheckedVersion) => document.references.length;
+  for (const group of groupBySize(versions, { sizeOf, max: MAX_REFERENCES_AT_ONCE })) {
+    const found = await findReferences(tx, { versions: group, viewer });
+    for (const { definitionId, document } of group) {
+      const { references = [], warnings = [] } = found.get(definitionId) ?? {};
+      checks.push({
+        references,
+        warnings: [...translationWarnings(document), ...warnings, ...scanWarnings(document)],
+      });
+    }
+  }
+  return checks;
+}
+
+/** Resolves the references of versions. Warns of those that the author or readers of a public version cannot resolve. */
+async function findReferences(
+  tx: Sql,
+  { versions, viewer }: { versions: readonly CheckedVersion[]; viewer: DefinitionViewer },
+): Promise<Map<string, VersionCheck>> {
+  const naming = versions.filter(({ document }) => document.references.length > 0);
+  if (naming.length === 0) return new Map();
+  const rows = await listDefinitionReferences(
+    tx,
+    naming.map(({ definitionId }) => definitionId),
+  );
+  const resolved = await resolveInPieces(tx, { references: rows, viewer });
+  const open = new Set(naming.filter(({ isPublic }) => isPublic).map(({ definitionId }) => definitionId));
+  const shown = resolved.flatMap(({ reference, target }) =>
+    target && open.has(reference.definitionId) ? [reference] : [],
+  );
+  const readable = await resolveInPieces(tx, { references: shown, viewer: viewerOf(null) });
+  const byVersion = Map.groupBy(resolved, ({ reference }) => reference.definitionId);
+  const shownByVersion = Map.groupBy(readable, ({ reference }) => reference.definitionId);
+  return new Map(
+    [...byVersion].map(([definitionId, references]) => {
+      const unresolved = references.filter(({ target }) => !target);
+      const hidden = (shownByVersion.get(definitionId) ?? []).filter(({ target }) => !target);
+      const warnings = [
+        ...unresolved.map(({ reference }) => unresolvedReference(reference)),
+        ...hidden.map(({ reference }) => referenceNotPublic(reference)),
+      ];
+      return [definitionId, { references, warnings }];
+    }),
+  );
 }
 
 function translationWarnings({ failure, positions }: WrittenDocument): Warning[] {
   if (failure === null) return [];
   const { reason, path, message } = failure;
   return [{ code: "TRANSLATION_FAILED", message, details: { reason, path }, path, ...positions[path] }];
-}
-
-/** References that the author cannot resolve, and those that readers of a public version cannot. */
-async function referenceWarnings(
-  tx: Sql,
-  { definitionId, document, viewer, isPublic }: WarningsQuery,
-): Promise<Warning[]> {
-  if (document.references.length === 0) return [];
-  const references = await listDefinitionReferences(tx, definitionId);
-  const resolved = await resolveReferences(tx, { references, viewer });
-  const found = resolved.flatMap(({ reference, target }) => (target ? [reference] : []));
-  const readable = isPublic ? await resolveReferences(tx, { references: found, viewer: viewerOf(null) }) : [];
-  return [
-    ...resolved.flatMap(({ reference, target }) => (target ? [] : [unresolvedReference(reference)])),
-    ...readable.flatMap(({ reference, target }) => (target ? [] : [referenceNotPublic(reference)])),
-  ];
 }
 
 function unresolvedReference(reference: DefinitionReference): Warning {

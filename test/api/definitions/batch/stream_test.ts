@@ -43,7 +43,17 @@ test.each([
   ],
   ["---\n\n---\n# nothing\n...\n", []],
   ["", []],
-] as const)("splitStream(%j)", (text, expected) => {
-  const documents = splitStream(text).map(({ yaml, firstLine }) => [yaml, firstLine]);
+] as const)("splitStream(%j)", async (text, expected) => {
+  const documents = (await splitStream(text)).map(({ yaml, firstLine }) => [yaml, firstLine]);
   expect(documents).toEqual(expected.map(([yaml, line]) => [yaml, line]));
+});
+
+test("a stream of a million lines is split in turns, between which other work is done", async () => {
+  for (const line of ["\n", "---\n", "#\n", " \n"]) {
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 0);
+    const documents = await splitStream(`${line.repeat(1_048_576 / line.length)}---\na: 1\n`);
+    clearInterval(timer);
+    expect([documents.map(({ yaml }) => yaml.endsWith("a: 1\n")), turns > 5]).toEqual([[true], true]);
+  }
 });

@@ -1,0 +1,90 @@
+import { expect, test } from "bun:test";
+import type { Sql } from "../../../../sql/connection/pool.ts";
+import { lockTransaction } from "../../../../sql/locks.ts";
+import {
+  agentNeeding,
+  agentYaml,
+  createAgent,
+  publishAgent,
+  refusalOf,
+  write,
+} from "../../../helpers/definitions/definitions.ts";
+import { makeForest } from "../../../helpers/definitions/forest.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
+
+const YAML = { "content-type": "application/yaml" };
+
+async function waitForLocks({ db }: TestApp, count: number): Promise<void> {
+  await waitFor(async () => {
+    const rows = await db.admin`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    return rows.length === count;
+  });
+}
+
+function lockLineOf(tx: Sql, name: string) {
+  return tx`select from definition_lines where name = ${name} for no key update`;
+}
+
+test("while a batch waits for a line, other organizations publish, and validations never wait for publications", async () => {
+  await using api = await openTestApp({ config: { databasePoolMax: 10 } });
+  const [person, other] = [await api.make.person(), await api.make.person()];
+  await publishAgent(api, person, { name: "base", visibility: "public" });
+  await createAgent(api, other, { name: "top", yaml: agentNeeding("top", ["base@^1.0.0"]) });
+  const stream = [agentYaml("base", "1.1.0"), agentNeeding("next", ["base@^1.1.0"])].join("---\n");
+  const batch = await api.db.owner.begin(async (tx) => {
+    await lockLineOf(tx, "base");
+    const waiting = write(api, "/batch?publish=true", person, { headers: YAML, body: stream });
+    await waitForLocks(api, 1);
+    expect((await write(api, "/agent/top@1.0.0/publish", other)).status).toBe(200);
+    return { waiting };
+  });
+  expect((await batch.waiting).status).toBe(201);
+  await api.db.owner.begin(async (tx) => {
+    await lockTransaction(tx, "dependencyGraph");
+    const yaml = agentNeeding("later", ["base@^1.0.0"]);
+    const response = await write(api, "/validate", other, { body: { type: "agent", yaml, publish: true } });
+    expect(await response.json()).toMatchObject({ data: { valid: true, errors: [] } });
+  });
+}, 60_000);
+
+test("a fork and a batch that lock the same lines in opposite order both succeed", async () => {
+  await using api = await openTestApp({ config: { databasePoolMax: 10 } });
+  const person = await api.make.person();
+  await publishAgent(api, person, { name: "alpha" });
+  await createAgent(api, person, { name: "middle" });
+  const names = ["alpha", "middle", "zulu"];
+  const body = names.map((name) => agentYaml(name, "2.0.0")).join("---\n");
+  const { batch, fork } = await api.db.owner.begin(async (tx) => {
+    await lockLineOf(tx, "middle");
+    const batch = write(api, "/batch", person, { headers: YAML, body });
+    await waitForLocks(api, 1);
+    const fork = write(api, "/agent/alpha/fork", person, { body: { name: "zulu" } });
+    await waitForLocks(api, 2);
+    return { batch, fork };
+  });
+  expect((await batch).status).toBe(201);
+  // If the fork is the one that starts again, the batch has taken its name.
+  expect([201, 409]).toContain((await fork).status);
+  await waitFor(async () => {
+    const [row] = await api.db.admin<[{ deadlocks: number }]>`
+      select deadlocks from pg_stat_database where datname = current_database()`;
+    return row.deadlocks > 0;
+  });
+}, 60_000);
+
+test("a batch whose dependencies are too many to search for cycles is refused, and nothing is stored", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await makeForest(api.db, person, 12_000);
+  const body = Array.from({ length: 200 }, (_, n) => agentNeeding(`top-${n}`, ["node-1@^1.0.0"])).join(
+    "---\n",
+  );
+  const response = await write(api, "/batch?publish=true", person, { headers: YAML, body });
+  expect((await refusalOf(response)).slice(0, 2)).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  expect(response.headers.get("retry-after")).toBe("2");
+  const rows = await api.db.sql`select from definition_lines where name like 'top-%'`;
+  expect(rows).toHaveLength(0);
+}, 120_000);
