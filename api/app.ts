@@ -47,6 +47,7 @@ import { docsRoutes } from "./openapi/docs.ts";
 import { createToErrorPage } from "./pages/error_page.ts";
 import { dashboardRoutes, frontDoorRoutes } from "./pages/routes.ts";
 import { securityTxtRoutes } from "./pages/security_txt.ts";
+import { webhookRoutes } from "./webhooks/routes.ts";
 
 export interface AppDeps {
   config: Config;
@@ -96,6 +97,7 @@ function apiRoutes(deps: AppDeps) {
     .use(eventRoutes(deps))
     .use(modelRoutes(deps))
     .use(orgRoutes(deps))
+    .use(webhookRoutes(deps))
     .use(ownProfileRoutes(deps))
     .use(userRoutes(deps));
 }

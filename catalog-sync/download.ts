@@ -4,7 +4,7 @@ import { lookup as resolveName } from "node:dns/promises";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { isLoopbackHost, isPublicAddress } from "./public_address.ts";
+import { isLoopbackHost, isPublicAddress } from "../shared/network/public_address.ts";
 import { SourceError } from "./source_error.ts";
 
 const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);

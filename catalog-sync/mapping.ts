@@ -1,12 +1,12 @@
 /** Maps the source's rows to ours. Pure. */
 import type { ModelStatus } from "../shared/vocabulary.ts";
 import type { ModelProvider } from "../sql/models/model_providers.ts";
+import { isLoopbackHost } from "../shared/network/public_address.ts";
 import type { Model } from "../sql/models/models.ts";
 import { describeModel } from "./description.ts";
 import type { SourceDocument, SourceModel, SourceProvider } from "./document.ts";
 import { idWords, isNeverStreamed, normalizeModelId } from "./model_id.ts";
 import { mapPrices } from "./prices.ts";
-import { isLoopbackHost } from "./public_address.ts";
 import { createTiering } from "./tiers.ts";
 
 /** Limits from here on mean "unknown", as 0 does. */

@@ -31,6 +31,8 @@ import { CONCURRENT_BUILDS, CONCURRENT_MAILS, type JobsDeps, startJobs } from ".
 import { createRunnerMetrics } from "./runner_metrics.ts";
 import { keepAuditLogSealed } from "./seal_audit_log.ts";
 import { openStoreOwner } from "./store_owner.ts";
+import { keepWebhooksDelivered } from "./webhooks/deliver_webhooks.ts";
+import { registerWebhookMetrics } from "./webhooks/webhook_metrics.ts";
 
 const USAGE = `Usage: bun run jobs
 
@@ -52,6 +54,7 @@ function serveRunnerMetrics(deps: JobsDeps, registry: Registry) {
   registerDatabaseUp(registry, checkDatabase);
   registerPoolMetrics(registry, { jobs: sql, builds: exportSql });
   registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
+  registerWebhookMetrics(registry, { sql, log });
   const respondReady = createReadyResponse({ checkDatabase, shutdownSignal });
   return serveMetricsOrExit(process, config, { registry, respondReady, log });
 }
@@ -104,6 +107,8 @@ async function main(): Promise<void> {
   const metricsServer = serveRunnerMetrics(deps, registry);
   const jobs = await startOrExit(process, describeConnectionFailure, () => startJobs(deps));
   const background = [keepAuditLogSealed(deps, stop.signal), keepHeartbeat(deps, stop.signal)];
+  const leave = new AbortController();
+  const delivering = keepWebhooksDelivered(deps, leave.signal);
 
   const shutdown = createShutdown({
     log,
@@ -113,14 +118,17 @@ async function main(): Promise<void> {
         name: "finish jobs",
         timeoutMs: FINISH_MS + 1000,
         // What does not end in time is cut off in the next phase, which is no failure.
-        run: () => Promise.race([jobs.finish(), delay(FINISH_MS)]),
+        run: async () => {
+          leave.abort();
+          await Promise.race([Promise.all([jobs.finish(), delivering]), delay(FINISH_MS)]);
+        },
       },
       {
         name: "cut off jobs",
         timeoutMs: 3_000,
         run: async () => {
           stop.abort();
-          await Promise.all([...background, jobs.finish()]);
+          await Promise.all([...background, delivering, jobs.finish()]);
         },
       },
       {

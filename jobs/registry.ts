@@ -9,6 +9,7 @@ import { deleteOldRecords } from "./delete_old_records.ts";
 import { expireOrgExports } from "./expire_org_exports.ts";
 import { type MailDeps, sendExportReady } from "./send_export_ready.ts";
 import { followStoreOwner } from "./store_owner.ts";
+import { sendWebhookDisabled } from "./webhooks/send_webhook_disabled.ts";
 
 /** Builds that one process runs at a time, each on a snapshot of its own. */
 export const CONCURRENT_BUILDS = 2;
@@ -55,6 +56,7 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
     needsStore: true,
     run: sendExportReady,
   },
+  send_webhook_disabled: { concurrency: 1, pollSeconds: 5, needsStore: true, run: sendWebhookDisabled },
 };
 
 export interface RunningJobs {

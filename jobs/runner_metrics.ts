@@ -3,6 +3,7 @@ import { Counter, type Registry } from "prom-client";
 import { JOB_NAMES } from "../shared/jobs.ts";
 import { EXPORT_JOB_ERROR_CODES } from "../shared/vocabulary.ts";
 
+const WEBHOOK_RESULTS = ["delivered", "failed", "given_up"] as const;
 const MAIL_RESULTS = ["sent", "failed", "rejected"] as const;
 
 export interface RunnerMetrics {
@@ -12,6 +13,7 @@ export interface RunnerMetrics {
   buildRetries: Counter;
   mails: Counter<"result">;
   jobsGivenUp: Counter<"queue">;
+  webhookDeliveries: Counter<"result">;
 }
 
 /** Registers the counters. Each starts at 0 with every label, so that an increase from nothing is visible. */
@@ -41,11 +43,18 @@ export function createRunnerMetrics(registry: Registry): RunnerMetrics {
       labelNames: ["queue"],
       registers,
     }),
+    webhookDeliveries: new Counter({
+      name: "webhook_deliveries_total",
+      help: "Attempts to deliver an event to a webhook, by result; failed ones are repeated, given_up counts disabled webhooks",
+      labelNames: ["result"],
+      registers,
+    }),
   };
   for (const result of ["ready", ...EXPORT_JOB_ERROR_CODES.filter((code) => code !== "CANCELED")]) {
     metrics.builds.inc({ result }, 0);
   }
   for (const result of MAIL_RESULTS) metrics.mails.inc({ result }, 0);
+  for (const result of WEBHOOK_RESULTS) metrics.webhookDeliveries.inc({ result }, 0);
   for (const queue of JOB_NAMES) metrics.jobsGivenUp.inc({ queue }, 0);
   return metrics;
 }

@@ -14,6 +14,8 @@ export interface JobPayloads {
   expire_org_exports: Record<string, never>;
   /** Mails whoever asked for an export that it is ready. The entry in the queue has the export job's id. */
   send_export_ready: { exportJobId: string } & Traced;
+  /** Mails the organization's owner that a webhook was disabled. */
+  send_webhook_disabled: { webhookId: string } & Traced;
 }
 
 export type JobName = keyof JobPayloads;
@@ -23,6 +25,7 @@ export const JOB_NAMES: readonly JobName[] = [
   "delete_old_records",
   "expire_org_exports",
   "send_export_ready",
+  "send_webhook_disabled",
 ];
 
 /** Jobs without a payload, which the clock queues. */

@@ -37,6 +37,9 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
+export const WEBHOOK_DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;
+export type WebhookDeliveryStatus = (typeof WEBHOOK_DELIVERY_STATUSES)[number];
+
 export const SUBSCRIPTION_TIERS = ["free", "hobbyist", "plus", "pro", "enterprise"] as const;
 /** Subscription of an organization, listed low to high. */
 export type SubscriptionTier = (typeof SUBSCRIPTION_TIERS)[number];

@@ -14,6 +14,15 @@ const SWEEP = {
   deleteAfterSeconds: DAY_SECONDS,
 } as const;
 
+/** Retries after 1, 2, 4 … 60 minutes, each randomly shortened by up to half: for 17 to 34 hours. */
+const MAIL = {
+  retryLimit: 40,
+  retryDelay: 60,
+  retryBackoff: true,
+  retryDelayMax: 3600,
+  heartbeatSeconds: 20,
+} as const;
+
 /** Settings of pg-boss per queue. */
 export const QUEUE_SETTINGS: Readonly<Record<JobName, Omit<Queue, "name">>> = {
   // Attempts are counted in the row of the export job. pg-boss must never give up on an entry or delete it, because the
@@ -28,12 +37,6 @@ export const QUEUE_SETTINGS: Readonly<Record<JobName, Omit<Queue, "name">>> = {
   },
   delete_old_records: SWEEP,
   expire_org_exports: SWEEP,
-  // Retries after 1, 2, 4 … 60 minutes, each randomly shortened by up to half: for 17 to 34 hours.
-  send_export_ready: {
-    retryLimit: 40,
-    retryDelay: 60,
-    retryBackoff: true,
-    retryDelayMax: 3600,
-    heartbeatSeconds: 20,
-  },
+  send_export_ready: MAIL,
+  send_webhook_disabled: MAIL,
 };

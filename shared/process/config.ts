@@ -47,6 +47,8 @@ export interface Config {
   /** Where mail goes, with credentials; `null`: into files. */
   smtpUrl: string | null;
   mailFrom: string;
+  /** CIDRs of own networks that webhooks may be delivered to, separated by commas. */
+  webhookAllowedNetworks: string | null;
   /** Where people report vulnerabilities, a URI; null: the security policy says so. */
   securityContact: string | null;
   auditRetentionDays: number;
@@ -165,6 +167,7 @@ function toConfig(env: Environment): Config {
     exportSweepCron: env.EXPORT_SWEEP_CRON,
     smtpUrl: env.SMTP_URL ?? null,
     mailFrom: env.MAIL_FROM,
+    webhookAllowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS ?? null,
     securityContact: env.SECURITY_CONTACT ?? null,
     auditRetentionDays: env.AUDIT_RETENTION_DAYS,
     executionRetentionDays: env.EXECUTION_RETENTION_DAYS,

@@ -1,6 +1,7 @@
 /** Every environment variable of the configuration, with its default, its bounds and what it is for. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Cron } from "croner";
+import { parseNetworks } from "../network/networks.ts";
 
 const MAX_INT32 = 2_147_483_647;
 
@@ -174,6 +175,9 @@ export const Environment = Type.Object({
     default: "*/5 * * * *",
     description: "five cron fields (UTC) with a date that exists",
   }),
+  WEBHOOK_ALLOWED_NETWORKS: Type.Optional(
+    Type.String({ description: "a list of networks, such as 10.1.0.0/16,fd00::/8" }),
+  ),
   SMTP_URL: Type.Optional(
     Type.String({
       pattern: "^smtps?://\\S+$",
@@ -284,6 +288,7 @@ export const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   CATALOG_SYNC_CRON: isCron,
   EXPORT_SWEEP_CRON: isCron,
   SMTP_URL: isUsableUrl,
+  WEBHOOK_ALLOWED_NETWORKS: (text) => parseNetworks(text) !== null,
 };
 
 /** True for five fields that match a time in the future. Seconds are not supported. */

@@ -37,6 +37,7 @@ import {
   SUBSCRIPTION_TIERS,
   TRACKER_CHANGE_KINDS,
   TRANSITION_TYPES,
+  WEBHOOK_DELIVERY_STATUSES,
 } from "../../shared/vocabulary.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
@@ -81,6 +82,7 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
   status_history_transition_type_check: TRANSITION_TYPES,
   tracker_changes_kind_check: TRACKER_CHANGE_KINDS,
   users_platform_role_check: PLATFORM_ROLES,
+  webhook_deliveries_status_check: WEBHOOK_DELIVERY_STATUSES,
 };
 
 function sortedEntries(lists: Iterable<readonly [string, readonly string[]]>): [string, string[]][] {

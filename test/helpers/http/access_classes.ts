@@ -76,6 +76,7 @@ export const ACCESS = {
   members: MEMBERS,
   /** Owners and admins of the organization. */
   orgAdmins: { ...ADMINS, ...MEMBERS },
+  orgAdminsToWrite: { ...ADMINS, ...MEMBERS, ...NOT_READ_ONLY },
   /** Nobody: there is no such organization. */
   membersOfNone: { ...refuse(CALLERS, "404 ORG_NOT_FOUND"), ...KNOWN },
 

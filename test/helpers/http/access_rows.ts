@@ -139,9 +139,12 @@ function requestOf(
 ): TestRequest & { path: string } {
   const [method = "", pattern = ""] = row.route.split(" ");
   const organization = row.isQualified ? `@${occasion.place.org.slug}/` : "";
+  const fixed = pattern.includes(":slug/webhooks/:id")
+    ? { ...FIXED, ":slug": occasion.place.org.slug }
+    : FIXED;
   const path = pattern.replaceAll(
     /:\w+|\*/g,
-    (name) => FIXED[name] ?? `${organization}${subject}${row.version ?? ""}`,
+    (name) => fixed[name] ?? `${organization}${subject}${row.version ?? ""}`,
   );
   return {
     path: `${path}${row.query ?? ""}`,

@@ -199,3 +199,18 @@ export const queuedJob: Subject = async (occasion) => {
   if (isFree) await setTier(scene.api, place, "free");
   return id;
 };
+
+/** Makes a webhook of the organization. */
+export const webhookId: Subject = async ({ scene, place }) => {
+  const [row] = await scene.api.db.sql<[{ id: string }]>`
+    insert into webhooks (org_id, url, types, secret, position)
+    values (${place.org.id}, 'https://example.com/hook', '{export.ready}', 'whsec_AAAA', 0)
+    returning id`;
+  return row.id;
+};
+
+/** Deletes the organization's webhooks, of which it may have a few only, and returns its slug. */
+export const noWebhooks: Subject = async ({ scene, place }) => {
+  await scene.api.db.sql`delete from webhooks where org_id = ${place.org.id}`;
+  return place.org.slug;
+};

@@ -12,6 +12,7 @@ import {
   knownPassword,
   newName,
   noActiveJob,
+  noWebhooks,
   orgSlug,
   ownKey,
   ownSession,
@@ -21,6 +22,7 @@ import {
   readyJobId,
   type Subject,
   userId,
+  webhookId,
 } from "./access_scene.ts";
 
 const PUBLISHED = definition("published", "public");
@@ -243,6 +245,24 @@ const MODELS = [
 const EVENTS = [
   row("GET /events", "everyone", 200),
   row("GET /events", "members", 200, { about: "of an organization", inOrg: true }),
+  row("GET /orgs/:slug/webhooks", "orgAdmins", 200, { of: orgSlug }),
+  row("POST /orgs/:slug/webhooks", "orgAdminsToWrite", 201, {
+    of: noWebhooks,
+    body: () => ({ url: "https://example.com/hook", types: ["export.ready"] }),
+    audit: "webhook.create",
+  }),
+  row("GET /orgs/:slug/webhooks/:id", "orgAdmins", 200, { of: webhookId }),
+  row("PATCH /orgs/:slug/webhooks/:id", "orgAdminsToWrite", 200, {
+    of: webhookId,
+    body: () => ({ types: ["export.failed"] }),
+    audit: "webhook.update",
+  }),
+  row("DELETE /orgs/:slug/webhooks/:id", "orgAdminsToWrite", 204, { of: webhookId, audit: "webhook.delete" }),
+  row("POST /orgs/:slug/webhooks/:id/test", "orgAdminsToWrite", 201, {
+    of: webhookId,
+    audit: "webhook.test",
+  }),
+  row("GET /orgs/:slug/webhooks/:id/deliveries", "orgAdmins", 200, { of: webhookId }),
 ];
 
 const PEOPLE = [

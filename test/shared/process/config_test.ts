@@ -41,6 +41,7 @@ test("readConfig() has the documented defaults", () => {
       exportBuildTimeoutMinutes: 60,
       exportSweepCron: "*/5 * * * *",
       smtpUrl: null,
+      webhookAllowedNetworks: null,
       mailFrom: "ulr <no-reply@localhost>",
       securityContact: null,
       auditRetentionDays: 400,

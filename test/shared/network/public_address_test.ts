@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isPublicAddress } from "../../catalog-sync/public_address.ts";
+import { isPublicAddress } from "../../../shared/network/public_address.ts";
 
 test("isPublicAddress() knows the addresses of the internet", () => {
   for (const address of [

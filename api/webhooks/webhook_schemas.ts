@@ -1,0 +1,130 @@
+/** Schemas and examples of the webhook routes. */
+import { t } from "elysia";
+import { EVENT_TYPES, WEBHOOK_DELIVERY_STATUSES } from "../../shared/vocabulary.ts";
+import { NullableInstant, oneOf } from "../http/schemas.ts";
+
+const EXAMPLE_ID = "3c9e0a52-61c4-4f57-8d3b-1f2f9d3e7a10";
+const EXAMPLE_URL = "https://ci.example.com/hooks/definitions";
+
+export const WebhookParams = t.Object({
+  slug: t.String({ description: "The organization's slug", examples: ["demo"] }),
+  id: t.String({ description: "The webhook's id", examples: [EXAMPLE_ID] }),
+});
+
+const Types = t.Array(oneOf(EVENT_TYPES), {
+  minItems: 1,
+  maxItems: EVENT_TYPES.length,
+  description: "Types of events that are delivered",
+});
+const Url = t.String({
+  maxLength: 2048,
+  description: "A public https address; see docs/webhooks.md for others",
+});
+
+const fields = {
+  id: t.String({ format: "uuid" }),
+  url: t.String(),
+  types: t.Array(oneOf(EVENT_TYPES)),
+  enabled: t.Boolean({ description: "False after three days of failed deliveries, or by PATCH" }),
+  disabledAt: NullableInstant,
+  createdAt: t.String({ format: "date-time" }),
+  updatedAt: t.String({ format: "date-time" }),
+};
+
+const EXAMPLE_WEBHOOK = {
+  id: EXAMPLE_ID,
+  url: EXAMPLE_URL,
+  types: ["definition.published", "export.ready"] as const,
+  enabled: true,
+  disabledAt: null,
+  createdAt: "2026-11-20T10:00:00.000Z",
+  updatedAt: "2026-11-20T10:00:00.000Z",
+};
+const example = { ...EXAMPLE_WEBHOOK, types: [...EXAMPLE_WEBHOOK.types] };
+
+const Webhook = t.Object(fields, { title: "Webhook" });
+
+export const NewWebhook = t.Object(
+  { url: Url, types: Types },
+  {
+    title: "NewWebhook",
+    additionalProperties: false,
+    examples: [{ url: EXAMPLE_URL, types: ["definition.published", "export.ready"] }],
+  },
+);
+
+export const WebhookUpdate = t.Object(
+  {
+    url: t.Optional(Url),
+    types: t.Optional(Types),
+    enabled: t.Optional(t.Boolean({ description: "True enables it again, from now on" })),
+  },
+  { title: "WebhookUpdate", additionalProperties: false, examples: [{ enabled: true }] },
+);
+
+export const OneWebhook = t.Object(
+  { data: Webhook },
+  { description: "The webhook", examples: [{ data: example }] },
+);
+
+export const CreatedWebhook = t.Object(
+  {
+    data: t.Object(
+      { ...fields, secret: t.String({ description: "Verifies deliveries. It is not shown again." }) },
+      { title: "CreatedWebhook" },
+    ),
+  },
+  {
+    description: "Created",
+    examples: [{ data: { ...example, secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" } }],
+  },
+);
+
+export const WebhookList = t.Object(
+  { data: t.Object({ webhooks: t.Array(Webhook) }) },
+  { description: "Oldest first", examples: [{ data: { webhooks: [example] } }] },
+);
+
+const EXAMPLE_DELIVERY = {
+  id: "1f7a4d9c-5a35-4f6b-9a1e-2f0a7b1c3d4e",
+  eventId: "7b0c3f4e-1c52-4f6e-9a53-51f0b1c1f0aa",
+  type: "definition.published",
+  status: "pending" as const,
+  attempts: 2,
+  createdAt: "2026-11-20T10:00:01.000Z",
+  lastAttemptAt: "2026-11-20T10:00:07.000Z",
+  nextAttemptAt: "2026-11-20T10:00:17.000Z",
+  responseStatus: 503,
+  error: "the receiver responded with status 503",
+};
+
+const WebhookDelivery = t.Object(
+  {
+    id: t.String({ format: "uuid", description: "Sent as webhook-id with every attempt" }),
+    eventId: t.String({ format: "uuid" }),
+    type: oneOf([...EVENT_TYPES, "webhook.test"] as const),
+    status: oneOf(WEBHOOK_DELIVERY_STATUSES),
+    attempts: t.Integer(),
+    createdAt: t.String({ format: "date-time" }),
+    lastAttemptAt: NullableInstant,
+    nextAttemptAt: NullableInstant,
+    responseStatus: t.Union([t.Integer(), t.Null()], { description: "Of the last attempt" }),
+    error: t.Union([t.String(), t.Null()], { description: "Why the last attempt failed" }),
+  },
+  { title: "WebhookDelivery" },
+);
+
+export const DeliveryList = t.Object(
+  { data: t.Object({ deliveries: t.Array(WebhookDelivery) }) },
+  { description: "The last 100, newest first", examples: [{ data: { deliveries: [EXAMPLE_DELIVERY] } }] },
+);
+
+const EXAMPLE_TEST = {
+  ...{ ...EXAMPLE_DELIVERY, type: "webhook.test" as const, attempts: 0, lastAttemptAt: null },
+  ...{ nextAttemptAt: EXAMPLE_DELIVERY.createdAt, responseStatus: null, error: null },
+};
+
+export const OneDelivery = t.Object(
+  { data: WebhookDelivery },
+  { description: "Queued", examples: [{ data: EXAMPLE_TEST }] },
+);

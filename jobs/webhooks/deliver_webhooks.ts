@@ -1,0 +1,122 @@
+/** Delivers events to webhooks for as long as the runner lives. Several runners share the work. */
+import { setTimeout as delay } from "node:timers/promises";
+import { openNetworks } from "../../shared/network/networks.ts";
+import type { Config } from "../../shared/process/config.ts";
+import type { Log } from "../../shared/process/log.ts";
+import type { Pool } from "../../sql/connection/pool.ts";
+import { retryOnDisconnect } from "../../sql/connection/retry_on_disconnect.ts";
+import { settleEvents } from "../../sql/events/event_feed.ts";
+import { type Boss, enqueueJob } from "../../sql/queue.ts";
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  noteAttempt,
+  queueDeliveries,
+} from "../../sql/webhooks/webhook_deliveries.ts";
+import type { RunnerMetrics } from "../runner_metrics.ts";
+import type { StoreOwner } from "../store_owner.ts";
+import { type SendOptions, type SendResult, sendDelivery } from "./send_delivery.ts";
+
+/** Requests that one process has open at a time, at most one of a webhook. */
+export const CONCURRENT_DELIVERIES = 16;
+const PAUSE_MS = 1000;
+/** Like jobs: a copy of the database must not deliver what the original delivers. */
+const OWNER_CHECK_MS = 5000;
+const MAIL_EXPIRE_SECONDS = 3600;
+
+export interface DeliverDeps {
+  config: Pick<Config, "webhookAllowedNetworks">;
+  sql: Pool;
+  boss: Boss;
+  owner: StoreOwner;
+  log: Log;
+  metrics: RunnerMetrics;
+  /** Aborted when the process cannot wait for a receiver any longer. */
+  shutdownSignal: AbortSignal;
+  /** Overrides how deliveries are sent, for tests. */
+  sending?: Pick<SendOptions, "timeoutMs" | "resolve">;
+}
+
+/** Takes no more deliveries once `signal` is aborted, and settles when every request has ended. A database that is away is tried again. */
+export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const isOurs = ownerCheck(deps);
+  while (!signal.aborted) {
+    let claimed: readonly ClaimedDelivery[] = [];
+    try {
+      if (await isOurs()) {
+        await queueEvents(deps, signal);
+        const free = CONCURRENT_DELIVERIES - running.size;
+        claimed = free > 0 ? await claimDeliveries(deps.sql, free) : [];
+      }
+    } catch (error) {
+      if (!signal.aborted) deps.log.warn({ err: error }, "cannot read the deliveries of webhooks");
+    }
+    for (const delivery of claimed) {
+      const attempt = deliver(deps, delivery).finally(() => running.delete(attempt));
+      running.add(attempt);
+    }
+    const pause = delay(PAUSE_MS, undefined, { signal }).catch(() => {});
+    await Promise.race([pause, ...running]);
+  }
+  await Promise.all(running);
+}
+
+/** Asks who owns the artifact store, every five seconds. */
+function ownerCheck({ owner }: DeliverDeps): () => Promise<boolean> {
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let isOurs = false;
+  return async () => {
+    if (performance.now() - checkedAt < OWNER_CHECK_MS) return isOurs;
+    isOurs = await owner.isOurs();
+    checkedAt = performance.now();
+    return isOurs;
+  };
+}
+
+async function queueEvents({ sql }: DeliverDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await settleEvents(sql)));
+  while (!signal.aborted && (await queueDeliveries(sql)) > 0);
+}
+
+/** Never rejects: what is not noted is sent again when its claim has ended. */
+async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery): Promise<void> {
+  const { shutdownSignal: signal } = deps;
+  const networks = openNetworks(deps.config.webhookAllowedNetworks);
+  const result = await sendDelivery(delivery, { ...deps.sending, networks, signal });
+  // A request that this process broke off is no failure of the receiver.
+  if (signal.aborted && result.responseStatus === null) return;
+  deps.metrics.webhookDeliveries.inc({ result: result.error === null ? "delivered" : "failed" });
+  const { id, webhookId, orgId } = delivery;
+  try {
+    const noted = await retryOnDisconnect(() => note(deps, delivery, result), signal);
+    const fields = { deliveryId: id, webhookId, orgId, responseStatus: result.responseStatus };
+    if (result.error === null)
+      deps.log.debug({ event: "webhook.delivered", ...fields }, "delivered an event");
+    else {
+      const { error: reason } = result;
+      deps.log.info({ event: "webhook.failed", ...fields, reason }, "cannot deliver an event to a webhook");
+    }
+    if (!noted?.isDisabled) return;
+    deps.metrics.webhookDeliveries.inc({ result: "given_up" });
+    deps.log.warn({ event: "webhook.disabled", webhookId, orgId }, "disabled a webhook after three days");
+  } catch (error) {
+    deps.log.warn({ err: error, deliveryId: id }, "cannot note the attempt of a delivery");
+  }
+}
+
+function note({ sql, boss }: DeliverDeps, delivery: ClaimedDelivery, result: SendResult) {
+  const { id, webhookId } = delivery;
+  return sql.begin(async (tx) => {
+    const noted = await noteAttempt(tx, { id, webhookId, ...result });
+    if (noted?.isDisabled) {
+      await enqueueJob(tx, boss, {
+        id: crypto.randomUUID(),
+        name: "send_webhook_disabled",
+        payload: { webhookId },
+        expireSeconds: MAIL_EXPIRE_SECONDS,
+      });
+    }
+    return noted;
+  });
+}

@@ -1,0 +1,54 @@
+/** Job `send_webhook_disabled`: mails the organization's owner that a webhook was disabled. */
+import type { JobPayloads } from "../../shared/jobs.ts";
+import { findFirstOwnerId, findOrgById } from "../../sql/accounts/orgs.ts";
+import { findUser } from "../../sql/accounts/users.ts";
+import { findAnyWebhook } from "../../sql/webhooks/webhooks.ts";
+import { MailError, type MailMessage } from "../mail.ts";
+import type { MailDeps } from "../send_export_ready.ts";
+
+/** Sends the mail, unless the webhook is gone or works again. May send it twice, with the same Message-ID. */
+export async function sendWebhookDisabled(
+  deps: MailDeps,
+  { webhookId }: JobPayloads["send_webhook_disabled"],
+): Promise<void> {
+  await deps.owner.require();
+  const message = await compose(deps, webhookId);
+  const log = deps.log.child({ webhookId });
+  if (!message) {
+    log.info({ event: "webhook_mail.skipped" }, "the mail is no longer wanted");
+    return;
+  }
+  try {
+    await deps.mailer.send(message, deps.shutdownSignal);
+    deps.metrics.mails.inc({ result: "sent" });
+    log.info({ event: "webhook_mail.sent" }, "sent the mail that a webhook is disabled");
+  } catch (error) {
+    const isRefusal = error instanceof MailError && error.isRefusal;
+    deps.metrics.mails.inc({ result: isRefusal ? "rejected" : "failed" });
+    log.warn({ event: "webhook_mail.failed", err: error }, "a mail was not sent");
+    if (!isRefusal) throw error;
+  }
+}
+
+async function compose({ sql }: MailDeps, webhookId: string): Promise<MailMessage | null> {
+  const webhook = await findAnyWebhook(sql, webhookId);
+  if (!webhook?.disabledAt) return null;
+  const ownerId = await findFirstOwnerId(sql, webhook.orgId);
+  const [org, owner] = [
+    await findOrgById(sql, webhook.orgId),
+    ownerId === null ? null : await findUser(sql, ownerId),
+  ];
+  if (!org || !owner || owner.disabledAt !== null) return null;
+  const { origin } = new URL(webhook.url);
+  const lines = [
+    `Events could not be delivered to ${origin} for three days, so the webhook ${webhookId} of the organization ${org.slug} is disabled.`,
+    `GET /api/v1/orgs/${org.slug}/webhooks/${webhookId}/deliveries shows why. To enable it again, PATCH the webhook with {"enabled": true}. GET /api/v1/events has the events that it missed.`,
+  ];
+  return {
+    id: `${webhookId}-${Date.parse(webhook.disabledAt)}`,
+    to: owner.email,
+    subject: `A webhook of ${org.slug} is disabled`,
+    text: `${lines.join("\n\n")}\n`,
+    html: lines.map((line) => `<p>${Bun.escapeHTML(line)}</p>`).join("\n"),
+  };
+}

@@ -1,0 +1,276 @@
+/** Table `webhook_deliveries`: events on their way to webhooks. */
+import type { EventType, WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
+import type { Sql } from "../connection/pool.ts";
+import { isoText } from "../iso_text.ts";
+import { markPendingFailed } from "./webhooks.ts";
+
+/** Pending deliveries of a webhook. While it has as many, new events wait in `events`. */
+export const PENDING_MAX = 1000;
+/** Done deliveries that stay, to look at. */
+const KEPT_MAX = 100;
+/** Webhooks, and events of each, that one statement queues. */
+const BATCH = 100;
+/** Longer than an attempt takes. A claim of a runner that died ends then. */
+const CLAIM_SECONDS = 60;
+/** After this time of failed attempts, the webhook is disabled. */
+const RETRY_DAYS = 3;
+/** The pauses of a delivery double from 5 s to an hour, those of its webhook from 1 s to 5 min. */
+const DELIVERY_PAUSE = { first: 5, max: 3600 };
+const WEBHOOK_PAUSE = { first: 1, max: 300 };
+
+export interface DeliveryRow {
+  id: string;
+  eventId: string;
+  type: EventType | "webhook.test";
+  status: WebhookDeliveryStatus;
+  attempts: number;
+  createdAt: string;
+  lastAttemptAt: string | null;
+  /** Null if there is no next attempt. */
+  nextAttemptAt: string | null;
+  responseStatus: number | null;
+  error: string | null;
+}
+
+function deliveryColumns(sql: Sql) {
+  return sql`
+    id, event_id, type, status, attempts, created_at, last_attempt_at,
+    case when status = 'pending' then next_attempt_at end as next_attempt_at, response_status, error`;
+}
+
+/** Lists the last 100 deliveries of a webhook, newest first. */
+export async function listDeliveries(sql: Sql, webhookId: string): Promise<DeliveryRow[]> {
+  return sql<DeliveryRow[]>`
+    select ${deliveryColumns(sql)}
+    from webhook_deliveries
+    where webhook_id = ${webhookId}
+    order by number desc
+    limit ${KEPT_MAX}`;
+}
+
+/** Counts what waits for a webhook. */
+export async function countPendingDeliveries(sql: Sql, webhookId: string): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) as count
+    from webhook_deliveries
+    where webhook_id = ${webhookId} and status = 'pending'`;
+  return row.count;
+}
+
+/** Queues one delivery, due now. Call inside a transaction. */
+export async function insertDelivery(
+  sql: Sql,
+  delivery: { webhookId: string; eventId: string; type: string; payload: string },
+): Promise<DeliveryRow> {
+  const { webhookId, eventId, type, payload } = delivery;
+  await sql`update webhooks set due_at = coalesce(due_at, now()) where id = ${webhookId}`;
+  const [row] = await sql<[DeliveryRow]>`
+    insert into webhook_deliveries (webhook_id, event_id, type, payload)
+    values (${webhookId}, ${eventId}, ${type}, ${payload})
+    returning ${deliveryColumns(sql)}`;
+  return row;
+}
+
+/**
+ * Queues settled events for up to 100 webhooks that are behind: those of their organization, and those of models. Returns
+ * the number of webhooks. Several runners take different ones.
+ */
+export async function queueDeliveries(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ webhooks: number }]>`
+    with log as (select settled_position from event_log),
+    chosen as (
+      select w.id, w.org_id, w.types, w.position
+      from webhooks as w
+      cross join log
+      where w.disabled_at is null and w.position < log.settled_position
+        and (
+          select count(*) from webhook_deliveries as d where d.webhook_id = w.id and d.status = 'pending'
+        ) < ${PENDING_MAX}
+      order by w.position
+      limit ${BATCH}
+      for update of w skip locked
+    ),
+    found as (
+      select c.id as webhook_id, e.*
+      from chosen as c
+      cross join log
+      cross join lateral (
+        select f.*
+        from unnest(c.types) as t (type)
+        cross join lateral (
+          (
+            select * from events as e
+            where e.org_id = c.org_id and e.type = t.type and e.position > c.position
+            order by e.position
+            limit ${BATCH}
+          )
+          union all
+          (
+            select * from events as e
+            where e.is_public and e.org_id is null and e.type = t.type and e.position > c.position
+            order by e.position
+            limit ${BATCH}
+          )
+        ) as f
+        where f.position <= log.settled_position
+        order by f.position
+        limit ${BATCH}
+      ) as e
+    ),
+    queued as (
+      insert into webhook_deliveries (webhook_id, event_id, type, payload)
+      select f.webhook_id, f.id, f.type, json_build_object(
+        'id', f.id, 'type', f.type, 'createdAt', ${sql.unsafe(isoText("f.created_at"))}, 'organization', o.slug, 'data', f.data
+      )::text
+      from found as f
+      left join organizations as o on o.id = f.org_id
+      order by f.position
+      on conflict on constraint webhook_deliveries_webhook_id_event_id_key do nothing
+    ),
+    reached as (
+      select c.id, count(f.id) as events,
+        case when count(f.id) = ${BATCH} then max(f.position) else max(log.settled_position) end as position
+      from chosen as c
+      cross join log
+      left join found as f on f.webhook_id = c.id
+      group by c.id
+    ),
+    moved as (
+      update webhooks as w
+      set position = greatest(w.position, r.position),
+        due_at = case when r.events > 0 then coalesce(w.due_at, now()) else w.due_at end
+      from reached as r
+      where w.id = r.id
+      returning w.id
+    )
+    select count(*)::int as webhooks from moved`;
+  return row.webhooks;
+}
+
+/** A delivery to attempt. */
+export interface ClaimedDelivery {
+  id: string;
+  webhookId: string;
+  orgId: string;
+  url: string;
+  secret: string;
+  payload: string;
+  attempts: number;
+}
+
+/**
+ * Claims one due delivery each of up to `limit` webhooks, for a minute. A webhook gets one request at a time, so a slow
+ * receiver holds up itself only.
+ */
+export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedDelivery[]> {
+  return sql<ClaimedDelivery[]>`
+    with claimed as (
+      update webhooks
+      set due_at = now() + make_interval(secs => ${CLAIM_SECONDS})
+      where id in (
+        select id
+        from webhooks
+        where due_at <= now() and disabled_at is null
+        order by due_at
+        limit ${limit}
+        for update skip locked
+      )
+      returning id, org_id, url, secret
+    )
+    select d.id, w.id as webhook_id, w.org_id, w.url, w.secret, d.payload, d.attempts
+    from claimed as w
+    cross join lateral (
+      select d.id, d.payload, d.attempts
+      from webhook_deliveries as d
+      where d.webhook_id = w.id and d.status = 'pending'
+      order by d.next_attempt_at, d.number
+      limit 1
+    ) as d`;
+}
+
+export interface Attempt {
+  id: string;
+  webhookId: string;
+  /** Null if there was no response. */
+  responseStatus: number | null;
+  /** Null for a success. */
+  error: string | null;
+}
+
+/**
+ * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for three days. Call it
+ * inside a transaction. Returns null if the webhook or the delivery is gone.
+ */
+export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisabled: boolean } | null> {
+  const { webhookId, error } = attempt;
+  // Queueing locks the row too: the statements after this one see what it has queued.
+  const [webhook] = await sql<{ failures: number }[]>`
+    select failures from webhooks where id = ${webhookId} and disabled_at is null for update`;
+  const noted = await updateDelivery(sql, attempt);
+  if (!webhook || !noted) return null;
+  if (noted.isGivenUp) {
+    await sql`update webhooks set disabled_at = now(), due_at = null where id = ${webhookId}`;
+    await markPendingFailed(sql, webhookId);
+  } else {
+    const failures = error === null ? 0 : webhook.failures + 1;
+    const pause = failures === 0 ? 0 : pauseSeconds(failures, WEBHOOK_PAUSE);
+    await sql`
+      update webhooks
+      set failures = ${failures}, due_at = (
+        select greatest(min(next_attempt_at), now() + make_interval(secs => ${pause}))
+        from webhook_deliveries
+        where webhook_id = ${webhookId} and status = 'pending'
+        having count(*) > 0
+      )
+      where id = ${webhookId}`;
+  }
+  await deleteOldDeliveries(sql, webhookId);
+  return { isDisabled: noted.isGivenUp };
+}
+
+async function updateDelivery(sql: Sql, attempt: Attempt): Promise<{ isGivenUp: boolean } | null> {
+  const { id, responseStatus, error } = attempt;
+  const { first, max } = DELIVERY_PAUSE;
+  const isGivenUp = sql`
+    (${error}::text is not null and first_attempt_at < now() - make_interval(days => ${RETRY_DAYS}))`;
+  const [row] = await sql<{ status: WebhookDeliveryStatus }[]>`
+    update webhook_deliveries
+    set attempts = attempts + 1,
+      first_attempt_at = coalesce(first_attempt_at, now()),
+      last_attempt_at = now(),
+      response_status = ${responseStatus},
+      error = ${error},
+      status = case when ${error}::text is null then 'delivered' when ${isGivenUp} then 'failed' else 'pending' end,
+      -- Randomly shortened by up to a fifth, so that failures do not come back together.
+      next_attempt_at = now()
+        + make_interval(secs => least(${first} * power(2, least(attempts, 20)), ${max}) * (1 - random() / 5))
+    where id = ${id} and status = 'pending'
+    returning status`;
+  return row ? { isGivenUp: row.status === "failed" } : null;
+}
+
+function pauseSeconds(failures: number, { first, max }: typeof WEBHOOK_PAUSE): number {
+  return Math.min(first * 2 ** (failures - 1), max);
+}
+
+async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<void> {
+  await sql`
+    delete from webhook_deliveries
+    where webhook_id = ${webhookId} and status <> 'pending' and number <= (
+      select number
+      from webhook_deliveries
+      where webhook_id = ${webhookId} and status <> 'pending'
+      order by number desc
+      offset ${KEPT_MAX}
+      limit 1
+    )`;
+}
+
+/** Returns how long in seconds the oldest due delivery of an enabled webhook has waited; 0 if none waits. */
+export async function measureOldestDelivery(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ seconds: number }]>`
+    select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds
+    from webhooks
+    where due_at <= now() and disabled_at is null`;
+  return row.seconds;
+}

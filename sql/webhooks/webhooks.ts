@@ -1,0 +1,103 @@
+/** Table `webhooks`: the addresses that organizations have events delivered to. */
+import type { EventType } from "../../shared/vocabulary.ts";
+import type { Sql } from "../connection/pool.ts";
+
+/** A webhook without its secret. */
+export interface WebhookRow {
+  id: string;
+  orgId: string;
+  url: string;
+  types: EventType[];
+  disabledAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+const COLUMNS = ["id", "org_id", "url", "types", "disabled_at", "created_at", "updated_at"];
+
+/** Inserts a webhook that gets the events after now. Lock the organization first, to count its webhooks. */
+export async function insertWebhook(
+  sql: Sql,
+  webhook: { orgId: string; url: string; types: readonly EventType[]; secret: string },
+): Promise<WebhookRow> {
+  const [row] = await sql<[WebhookRow]>`
+    insert into webhooks (org_id, url, types, secret, position)
+    select ${webhook.orgId}, ${webhook.url}, ${[...webhook.types]}, ${webhook.secret}, settled_position
+    from event_log
+    returning ${sql(COLUMNS)}`;
+  return row;
+}
+
+/** Lists an organization's webhooks, oldest first. */
+export async function listWebhooks(sql: Sql, orgId: string): Promise<WebhookRow[]> {
+  return sql<WebhookRow[]>`
+    select ${sql(COLUMNS)}
+    from webhooks
+    where org_id = ${orgId}
+    order by created_at, id`;
+}
+
+/** Returns an organization's webhook, or null. */
+export async function findWebhook(sql: Sql, key: { id: string; orgId: string }): Promise<WebhookRow | null> {
+  const [row] = await sql<WebhookRow[]>`
+    select ${sql(COLUMNS)}
+    from webhooks
+    where id = ${key.id} and org_id = ${key.orgId}`;
+  return row ?? null;
+}
+
+/** Returns a webhook by its id alone, or null: for the job runner. */
+export async function findAnyWebhook(sql: Sql, id: string): Promise<WebhookRow | null> {
+  const [row] = await sql<WebhookRow[]>`select ${sql(COLUMNS)} from webhooks where id = ${id}`;
+  return row ?? null;
+}
+
+/**
+ * Updates what is given and returns the webhook, or null. Enabling a disabled webhook skips what happened meanwhile;
+ * disabling one gives up what is pending.
+ */
+export async function updateWebhook(
+  sql: Sql,
+  change: { id: string; orgId: string; url?: string; types?: readonly EventType[]; enabled?: boolean },
+): Promise<WebhookRow | null> {
+  const { id, orgId, url = null, enabled = null } = change;
+  const types = change.types ? [...change.types] : null;
+  const [row] = await sql<WebhookRow[]>`
+    update webhooks as w
+    set url = coalesce(${url}, w.url),
+      types = coalesce(${types}::text[], w.types),
+      position = case when ${enabled}::boolean and w.disabled_at is not null then l.settled_position else w.position end,
+      failures = case when ${enabled}::boolean then 0 else w.failures end,
+      due_at = case when not ${enabled}::boolean then null else w.due_at end,
+      disabled_at = case
+        when ${enabled}::boolean then null
+        when not ${enabled}::boolean then coalesce(w.disabled_at, now())
+        else w.disabled_at
+      end,
+      updated_at = now()
+    from event_log as l
+    where w.id = ${id} and w.org_id = ${orgId}
+    returning ${sql(COLUMNS.map((column) => `w.${column}`))}`;
+  if (row && enabled === false) await markPendingFailed(sql, id);
+  return row ?? null;
+}
+
+/** Deletes a webhook and its deliveries; null if there is none. */
+export async function deleteWebhook(
+  sql: Sql,
+  key: { id: string; orgId: string },
+): Promise<WebhookRow | null> {
+  const [row] = await sql<WebhookRow[]>`
+    delete from webhooks
+    where id = ${key.id} and org_id = ${key.orgId}
+    returning ${sql(COLUMNS)}`;
+  return row ?? null;
+}
+
+/** Gives up the pending deliveries of a webhook. */
+export async function markPendingFailed(sql: Sql, webhookId: string): Promise<void> {
+  await sql`
+    update webhook_deliveries
+    set status = 'failed'
+    where webhook_id = ${webhookId} and status = 'pending'`;
+}

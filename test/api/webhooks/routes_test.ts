@@ -1,0 +1,104 @@
+import { expect, test } from "bun:test";
+import { WEBHOOKS_MAX } from "../../../api/webhooks/manage.ts";
+import { refusalOf } from "../../helpers/exports/export_job.ts";
+import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import type { Person } from "../../helpers/postgres/factory.ts";
+
+const BODY = { url: "https://example.com/hook?token=hidden", types: ["export.ready"] };
+
+function call(api: TestApp, { key, org }: Person, method: string, path = "", body?: unknown) {
+  return api.request(`/api/v1/orgs/${org.slug}/webhooks${path}`, {
+    key,
+    method,
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+async function dataOf<Data>(response: Response): Promise<Data> {
+  return ((await response.json()) as { data: Data }).data;
+}
+
+test("a webhook is created, read, listed, changed and deleted; its secret is shown once", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  const created = await call(api, owner, "POST", "", BODY);
+  expect(created.status).toBe(201);
+  const { secret, ...webhook } = await dataOf<{ id: string; secret: string }>(created);
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+  expect(webhook).toEqual({
+    ...{ id: webhook.id, ...BODY, enabled: true, disabledAt: null },
+    ...{ createdAt: expect.any(String), updatedAt: expect.any(String) },
+  } as never);
+  expect(await dataOf<object>(await call(api, owner, "GET"))).toEqual({ webhooks: [webhook] });
+  expect(await dataOf<object>(await call(api, owner, "GET", `/${webhook.id}`))).toEqual(webhook);
+  const change = { types: ["model.gone", "model.gone"], enabled: false };
+  expect(await dataOf<object>(await call(api, owner, "PATCH", `/${webhook.id}`, change))).toMatchObject({
+    ...{ url: BODY.url, types: ["model.gone"], enabled: false, disabledAt: expect.any(String) },
+  });
+  expect((await call(api, owner, "POST", `/${webhook.id}/test`)).status).toBe(400);
+  expect((await call(api, owner, "PATCH", `/${webhook.id}`, { enabled: true })).status).toBe(200);
+  expect((await call(api, owner, "POST", `/${webhook.id}/test`)).status).toBe(201);
+  const listed = await dataOf<object>(await call(api, owner, "GET", `/${webhook.id}/deliveries`));
+  expect(listed).toMatchObject({ deliveries: [{ type: "webhook.test", status: "pending", attempts: 0 }] });
+  expect((await call(api, owner, "DELETE", `/${webhook.id}`)).status).toBe(204);
+  expect(await refusalOf(await call(api, owner, "GET", `/${webhook.id}`))).toEqual([404, "NOT_FOUND"]);
+  const entries = await api.db.sql<{ action: string; details: unknown }[]>`
+    select action, details from audit_log where subject_id = ${webhook.id} order by id`;
+  expect(entries.map(({ action }) => action)).toEqual([
+    ...["webhook.create", "webhook.update", "webhook.update", "webhook.test", "webhook.delete"],
+  ]);
+  const written = JSON.stringify([entries, api.logLines]);
+  expect(written).not.toContain(secret);
+  expect(written).not.toContain("token=hidden");
+});
+
+test("bad bodies, private addresses and queries are refused before anything is written", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  for (const [body, status] of [
+    [{ ...BODY, url: "https://127.0.0.1/" }, 422],
+    [{ ...BODY, url: "http://example.com/" }, 422],
+    [{ ...BODY, url: "nowhere" }, 400],
+    [{ ...BODY, types: [] }, 400],
+    [{ ...BODY, types: ["x"] }, 400],
+    [{ ...BODY, secret: "x" }, 400],
+    [{ url: BODY.url }, 400],
+    [{}, 400],
+  ] as const) {
+    const response = await call(api, owner, "POST", "", body);
+    expect([body, response.status]).toEqual([body, status]);
+  }
+  expect((await call(api, owner, "GET", "?limit=1")).status).toBe(400);
+  expect(await api.db.sql`select from webhooks`).toHaveLength(0);
+});
+
+test("an organization has up to 10 webhooks, also when they are created at once", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  const creating = Array.from({ length: WEBHOOKS_MAX + 3 }, () => call(api, owner, "POST", "", BODY));
+  const statuses = (await Promise.all(creating)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 201)).toHaveLength(WEBHOOKS_MAX);
+  const refused = await call(api, owner, "POST", "", BODY);
+  const { error } = (await refused.json()) as { error: { code: string; details: unknown } };
+  expect([refused.status, error.code, error.details]).toEqual([
+    409,
+    "QUOTA_EXCEEDED",
+    { quota: "webhooks", limit: WEBHOOKS_MAX },
+  ]);
+});
+
+test("webhooks of another organization are not there", async () => {
+  await using api = await openTestApp();
+  const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
+  const { id } = await dataOf<{ id: string }>(await call(api, other, "POST", "", BODY));
+  for (const [method, path, body] of [
+    ["GET", `/${id}`],
+    ["PATCH", `/${id}`, { enabled: false }],
+    ["DELETE", `/${id}`],
+    ["POST", `/${id}/test`],
+    ["GET", `/${id}/deliveries`],
+    ["GET", "/x"],
+  ] as const) {
+    expect(await refusalOf(await call(api, owner, method, path, body))).toEqual([404, "NOT_FOUND"]);
+  }
+});

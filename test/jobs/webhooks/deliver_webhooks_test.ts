@@ -1,0 +1,311 @@
+import { expect, test } from "bun:test";
+import { type DeliverDeps, keepWebhooksDelivered } from "../../../jobs/webhooks/deliver_webhooks.ts";
+import { sendWebhookDisabled } from "../../../jobs/webhooks/send_webhook_disabled.ts";
+import type { EventType } from "../../../shared/vocabulary.ts";
+import { insertExportEvent, insertModelEvents } from "../../../sql/events/events.ts";
+import { claimDeliveries } from "../../../sql/webhooks/webhook_deliveries.ts";
+import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { openWebhookReceiver, type WebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
+import type { Person } from "../../helpers/postgres/factory.ts";
+import { openTestRunner } from "../../helpers/process/job_runner.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
+
+const CONFIG = { webhookAllowedNetworks: "127.0.0.0/8" };
+const TYPES: EventType[] = ["export.ready", "model.added"];
+
+interface Delivery {
+  id: string;
+  eventId: string;
+  status: string;
+  attempts: number;
+  responseStatus: number | null;
+  error: string | null;
+}
+
+async function openPlace() {
+  const app = await openTestApp({ config: CONFIG });
+  const owner = await app.make.person({ role: "owner" });
+  return { app, owner, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+}
+
+/** Creates a webhook over HTTP. */
+async function hook(app: TestApp, owner: Person, receiver: WebhookReceiver, types = TYPES): Promise<string> {
+  const path = `/api/v1/orgs/${owner.org.slug}/webhooks`;
+  const body = { url: receiver.url, types };
+  const response = await app.request(path, { method: "POST", key: owner.key, body });
+  expect(response.status).toBe(201);
+  const { data } = (await response.json()) as { data: { id: string; secret: string } };
+  receiver.secret = data.secret;
+  return data.id;
+}
+
+async function listDeliveries(app: TestApp, owner: Person, id: string): Promise<Delivery[]> {
+  const path = `/api/v1/orgs/${owner.org.slug}/webhooks/${id}/deliveries`;
+  const response = await app.request(path, { key: owner.key });
+  return ((await response.json()) as { data: { deliveries: Delivery[] } }).data.deliveries;
+}
+
+/** An event of the organization; returns the id of the job that it names. */
+async function addEvent(app: TestApp, owner: Person): Promise<string> {
+  const id = crypto.randomUUID();
+  await insertExportEvent(app.db.sql, { id, orgId: owner.org.id, status: "ready" });
+  return id;
+}
+
+/** Makes everything that waits for a retry due. */
+async function hurry({ db }: TestApp): Promise<void> {
+  await db.sql`update webhook_deliveries set next_attempt_at = now() where status = 'pending'`;
+  await db.sql`update webhooks set due_at = now() where due_at is not null`;
+}
+
+/** Delivers as a job runner does, until it is disposed of. */
+async function openDeliverer(app: TestApp, more: Partial<DeliverDeps> = {}) {
+  const runner = await openTestRunner(app);
+  const leave = new AbortController();
+  const done = keepWebhooksDelivered({ ...runner.deps, ...more }, leave.signal);
+  return {
+    runner,
+    async [Symbol.asyncDispose]() {
+      leave.abort();
+      runner.leave();
+      await done;
+      await runner[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const jobsOf = (receiver: WebhookReceiver) => receiver.received.map(({ event }) => event.data["jobId"]);
+
+test("events of the organization and of models arrive once, signed, and those of others do not", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  const other = await app.make.person();
+  await using receiver = await openWebhookReceiver();
+  await addEvent(app, owner);
+  await app.request("/api/v1/events");
+  const id = await hook(app, owner, receiver);
+  await addEvent(app, other);
+  const jobId = await addEvent(app, owner);
+  await insertModelEvents(app.db.sql, {
+    added: [{ provider: "p", modelId: "m" }],
+    gone: [{ provider: "p", modelId: "n" }],
+    priceChanges: [],
+  });
+  await using _ = await openDeliverer(app);
+  await waitFor(async () =>
+    (await listDeliveries(app, owner, id)).every(({ status }) => status === "delivered"),
+  );
+  await waitFor(() => receiver.received.length >= 2);
+  const { data } = (await (await app.request("/api/v1/events", { key: owner.key })).json()) as {
+    data: { events: { type: string; data: Record<string, unknown> }[] };
+  };
+  const expected = data.events.filter(({ type, data }) => data["jobId"] === jobId || type === "model.added");
+  expect(receiver.received.map(({ event }) => event)).toEqual(expected as never);
+  expect(receiver.forged).toBe(0);
+});
+
+test("a receiver that is down, then fails, gets the same delivery again under the same id", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  const id = await (async () => {
+    await using receiver = await openWebhookReceiver();
+    const created = await hook(app, owner, receiver);
+    await addEvent(app, owner);
+    return { created, port: Number(new URL(receiver.url).port), secret: receiver.secret };
+  })();
+  await using _ = await openDeliverer(app);
+  await waitFor(async () => (await listDeliveries(app, owner, id.created))[0]?.attempts === 1);
+  const [first] = await listDeliveries(app, owner, id.created);
+  expect(first).toMatchObject({ status: "pending", responseStatus: null });
+  expect(first?.error).toStartWith("the receiver cannot be reached: ");
+  await using receiver = await openWebhookReceiver({ port: id.port });
+  receiver.secret = id.secret;
+  receiver.respond = () => new Response("oops", { status: 503 });
+  await hurry(app);
+  await waitFor(async () => (await listDeliveries(app, owner, id.created))[0]?.attempts === 2);
+  const [second] = await listDeliveries(app, owner, id.created);
+  expect(second).toMatchObject({
+    status: "pending",
+    responseStatus: 503,
+    error: "the receiver responded with status 503",
+  });
+  receiver.respond = () => new Response(null, { status: 200 });
+  await hurry(app);
+  await waitFor(async () => (await listDeliveries(app, owner, id.created))[0]?.status === "delivered");
+  expect(receiver.received.map((delivery) => delivery.id)).toEqual([first?.id ?? "", first?.id ?? ""]);
+});
+
+test("a delivery that was sent and not noted is sent again under the same id", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  await using receiver = await openWebhookReceiver();
+  const id = await hook(app, owner, receiver);
+  await addEvent(app, owner);
+  // As a runner that is killed after the receiver's response.
+  receiver.respond = async () => {
+    await app.db.owner`alter table webhook_deliveries rename to webhook_deliveries_away`;
+    return new Response(null, { status: 204 });
+  };
+  {
+    await using _ = await openDeliverer(app);
+    await waitFor(() => receiver.received.length === 1);
+  }
+  await app.db.owner`alter table webhook_deliveries_away rename to webhook_deliveries`;
+  receiver.respond = () => new Response(null, { status: 204 });
+  expect((await listDeliveries(app, owner, id))[0]).toMatchObject({ status: "pending", attempts: 0 });
+  await hurry(app);
+  await using _ = await openDeliverer(app);
+  await waitFor(async () => (await listDeliveries(app, owner, id))[0]?.status === "delivered");
+  const [first, second] = receiver.received;
+  expect(second).toEqual(first as never);
+});
+
+test("two runners share deliveries, and a webhook gets one request at a time", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  await using receiver = await openWebhookReceiver();
+  const id = await hook(app, owner, receiver);
+  const jobs: string[] = [];
+  for (let n = 0; n < 120; n += 1) jobs.push(await addEvent(app, owner));
+  await using _a = await openDeliverer(app);
+  await using _b = await openDeliverer(app);
+  await waitFor(() => receiver.received.length >= 120, 20_000);
+  await waitFor(async () =>
+    (await listDeliveries(app, owner, id)).every(({ status }) => status === "delivered"),
+  );
+  expect(jobsOf(receiver).toSorted()).toEqual(jobs.toSorted());
+  expect(receiver.open.max).toBe(1);
+  // Done deliveries are kept to look at, up to 100.
+  const [row] = await app.db.sql`select count(*)::int as count from webhook_deliveries`;
+  expect(row?.["count"]).toBe(100);
+});
+
+test("a receiver that never responds does not hold up others", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  await using slow = await openWebhookReceiver();
+  await using fast = await openWebhookReceiver();
+  const never = Promise.withResolvers<Response>();
+  slow.respond = () => never.promise;
+  const slowId = await hook(app, owner, slow);
+  await hook(app, owner, fast);
+  await using _ = await openDeliverer(app, { sending: { timeoutMs: 2000 } });
+  await addEvent(app, owner);
+  await waitFor(() => slow.open.now === 1 && fast.received.length === 1);
+  const jobId = await addEvent(app, owner);
+  await waitFor(() => fast.received.length === 2);
+  expect(jobsOf(fast)[1]).toBe(jobId);
+  await waitFor(async () => (await listDeliveries(app, owner, slowId)).some(({ attempts }) => attempts > 0));
+  const deliveries = await listDeliveries(app, owner, slowId);
+  expect(deliveries.at(-1)).toMatchObject({
+    status: "pending",
+    responseStatus: null,
+    error: "the receiver did not respond within 2 s",
+  });
+  expect(slow.open.max).toBe(1);
+  never.resolve(new Response());
+});
+
+test("after three days of failures the webhook is disabled, and its owner gets a mail", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  await using receiver = await openWebhookReceiver();
+  receiver.respond = () => new Response(null, { status: 500 });
+  const id = await hook(app, owner, receiver);
+  await addEvent(app, owner);
+  await using deliverer = await openDeliverer(app);
+  await waitFor(async () => (await listDeliveries(app, owner, id))[0]?.attempts === 1);
+  await addEvent(app, owner);
+  await app.db.sql`update webhook_deliveries set first_attempt_at = now() - interval '73 hours'`;
+  await hurry(app);
+  const path = `/api/v1/orgs/${owner.org.slug}/webhooks/${id}`;
+  const isEnabled = async () => {
+    const response = await app.request(path, { key: owner.key });
+    return ((await response.json()) as { data: { enabled: boolean } }).data.enabled;
+  };
+  await waitFor(async () => !(await isEnabled()));
+  expect((await listDeliveries(app, owner, id)).map(({ status }) => status)).not.toContain("pending");
+  const [queued] = await app.db.sql`select data from pgboss.job where name = 'send_webhook_disabled'`;
+  expect(queued?.["data"]).toEqual({ webhookId: id });
+  const mails: { to: string; subject: string; text: string }[] = [];
+  const mailer = { send: async (mail: (typeof mails)[0]) => void mails.push(mail) };
+  await sendWebhookDisabled({ ...deliverer.runner.deps, mailer }, { webhookId: id });
+  expect(mails).toMatchObject([
+    { to: owner.user.email, subject: `A webhook of ${owner.org.slug} is disabled` },
+  ]);
+  expect(mails[0]?.text).toContain(new URL(receiver.url).origin);
+  const sent = receiver.received.length;
+  await addEvent(app, owner);
+  receiver.respond = () => new Response(null, { status: 204 });
+  const enable = { method: "PATCH", key: owner.key, body: { enabled: true } };
+  await app.request("/api/v1/events");
+  expect((await app.request(path, enable)).status).toBe(200);
+  const jobId = await addEvent(app, owner);
+  await waitFor(() => receiver.received.length > sent);
+  expect(jobsOf(receiver).slice(sent)).toEqual([jobId]);
+  await sendWebhookDisabled({ ...deliverer.runner.deps, mailer }, { webhookId: id });
+  expect(mails).toHaveLength(1);
+});
+
+test("deleting a webhook during a delivery ends it", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  await using receiver = await openWebhookReceiver();
+  const id = await hook(app, owner, receiver);
+  const path = `/api/v1/orgs/${owner.org.slug}/webhooks/${id}`;
+  receiver.respond = async () => {
+    expect((await app.request(path, { method: "DELETE", key: owner.key })).status).toBe(204);
+    return new Response(null, { status: 500 });
+  };
+  await addEvent(app, owner);
+  {
+    await using _ = await openDeliverer(app);
+    await waitFor(() => receiver.received.length === 1 && receiver.open.now === 0);
+  }
+  const [row] = await app.db.sql`
+    select (select count(*)::int from webhooks) as webhooks, (select count(*)::int from webhook_deliveries) as deliveries`;
+  expect({ ...row }).toEqual({ webhooks: 0, deliveries: 0 });
+  expect(app.logLines.filter(({ level }) => level === "error")).toEqual([]);
+});
+
+test("a webhook that is far behind has a bounded number of deliveries, and gets every event", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  await using receiver = await openWebhookReceiver();
+  const id = await hook(app, owner, receiver);
+  receiver.respond = () => new Response(null, { status: 500 });
+  await app.db.sql`
+    insert into events (type, org_id, is_public, data)
+    select 'export.ready', ${owner.org.id}, false, jsonb_build_object('jobId', n::text)
+    from generate_series(1, 1300) as n`;
+  const count = async (where: string) => {
+    const [row] = await app.db.sql<[{ count: number }]>`
+      select count(*) from webhook_deliveries where webhook_id = ${id} and status = ${where}`;
+    return row.count;
+  };
+  {
+    await using _ = await openDeliverer(app);
+    await waitFor(async () => receiver.received.length > 0 && (await count("pending")) >= 1000, 20_000);
+  }
+  expect(await count("pending")).toBe(1000);
+  await app.db.sql`update webhook_deliveries set status = 'delivered'`;
+  receiver.respond = () => new Response(null, { status: 204 });
+  await hurry(app);
+  await using _ = await openDeliverer(app);
+  await waitFor(async () => {
+    const [row] = await app.db.sql`select position from webhooks where id = ${id}`;
+    return row?.["position"] === 1300 && (await count("pending")) === 0;
+  }, 30_000);
+  expect(new Set(jobsOf(receiver)).size).toBeGreaterThanOrEqual(300);
+});
+
+test("only one of two runners claims a webhook", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  await using receiver = await openWebhookReceiver();
+  const id = await hook(app, owner, receiver);
+  const path = `/api/v1/orgs/${owner.org.slug}/webhooks/${id}/test`;
+  expect((await app.request(path, { method: "POST", key: owner.key })).status).toBe(201);
+  const claims = await Promise.all([1, 2, 3].map(() => claimDeliveries(app.db.sql, 5)));
+  expect(claims.flat()).toHaveLength(1);
+});

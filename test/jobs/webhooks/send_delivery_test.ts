@@ -1,0 +1,140 @@
+import { expect, test } from "bun:test";
+import { type SendOptions, sendDelivery } from "../../../jobs/webhooks/send_delivery.ts";
+import { openNetworks } from "../../../shared/network/networks.ts";
+import { openWebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const NEVER = new AbortController().signal;
+
+function send(url: string, options: Partial<SendOptions> = {}) {
+  const delivery = { id: crypto.randomUUID(), url, secret: SECRET, payload: '{"type":"webhook.test"}' };
+  return sendDelivery(delivery, { networks: openNetworks("127.0.0.1/32"), signal: NEVER, ...options });
+}
+
+function resolvesTo(...addresses: string[]) {
+  return async () => addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+}
+
+test("a delivery is signed, and any 2xx is a success", async () => {
+  await using receiver = await openWebhookReceiver();
+  receiver.secret = SECRET;
+  for (const status of [200, 201, 204]) {
+    receiver.respond = () => new Response(null, { status });
+    expect(await send(receiver.url)).toEqual({ responseStatus: status, error: null });
+  }
+  expect([receiver.received.length, receiver.forged]).toEqual([3, 0]);
+});
+
+test("a redirect is a failure and is not followed", async () => {
+  await using target = await openWebhookReceiver();
+  await using receiver = await openWebhookReceiver();
+  receiver.secret = target.secret = SECRET;
+  for (const status of [301, 302, 303, 307, 308]) {
+    receiver.respond = () => new Response(null, { status, headers: { location: target.url } });
+    expect(await send(receiver.url)).toEqual({
+      responseStatus: status,
+      error: `the receiver responded with a redirect (${status}), which is not followed`,
+    });
+  }
+  expect([target.received.length, target.forged]).toEqual([0, 0]);
+});
+
+test("an endless response does not keep the sender", async () => {
+  await using receiver = await openWebhookReceiver();
+  receiver.secret = SECRET;
+  const endless = () =>
+    new ReadableStream(
+      { pull: async (stream) => stream.enqueue(new Uint8Array(65_536)) },
+      { highWaterMark: 0 },
+    );
+  receiver.respond = () => new Response(endless(), { status: 200 });
+  expect(await send(receiver.url)).toEqual({ responseStatus: 200, error: null });
+});
+
+test("nothing is sent to an address that is not public, however it is written", async () => {
+  await using receiver = await openWebhookReceiver();
+  const { port } = new URL(receiver.url);
+  const options = { networks: openNetworks(null) };
+  for (const host of [
+    "127.0.0.1",
+    "127.1",
+    "0x7f.1",
+    "2130706433",
+    "0.0.0.0",
+    "[::1]",
+    "[::ffff:127.0.0.1]",
+  ]) {
+    for (const scheme of ["http", "https"]) {
+      const result = await send(`${scheme}://${host}:${port}/hook`, options);
+      expect([host, result]).toEqual([
+        host,
+        { responseStatus: null, error: "the host has no public address" },
+      ]);
+    }
+  }
+  expect([receiver.received.length, receiver.forged]).toEqual([0, 0]);
+});
+
+test("nothing is sent to a name that has an address which is not public", async () => {
+  await using receiver = await openWebhookReceiver();
+  const { port } = new URL(receiver.url);
+  for (const addresses of [
+    ["127.0.0.1"],
+    ["10.0.0.1"],
+    ["169.254.169.254"],
+    ["100.64.0.1"],
+    ["::1"],
+    ["fd00::1"],
+    ["fe80::1"],
+    ["::ffff:127.0.0.1"],
+    ["224.0.0.1"],
+    ["1.1.1.1", "127.0.0.1"],
+    [],
+  ]) {
+    const options = { networks: openNetworks(null), resolve: resolvesTo(...addresses) };
+    const result = await send(`https://hooks.example.com:${port}/hook`, options);
+    expect([addresses, result.responseStatus, result.error]).toEqual([
+      addresses,
+      null,
+      "the host has no public address",
+    ]);
+  }
+  expect([receiver.received.length, receiver.forged]).toEqual([0, 0]);
+});
+
+test("without TLS nothing is sent to the internet", async () => {
+  const options = { networks: openNetworks("127.0.0.1/32"), resolve: resolvesTo("1.1.1.1") };
+  expect(await send("http://hooks.example.com/hook", options)).toEqual({
+    responseStatus: null,
+    error: "the host has no public address",
+  });
+});
+
+test("the connection goes to the address that was checked, with one look-up", async () => {
+  await using receiver = await openWebhookReceiver();
+  receiver.secret = SECRET;
+  const { port } = new URL(receiver.url);
+  let lookups = 0;
+  const resolve = async () => {
+    lookups += 1;
+    // A name that is rebound: the second look-up would lead elsewhere.
+    return [{ address: lookups === 1 ? "127.0.0.1" : "127.0.0.9", family: 4 }];
+  };
+  const result = await send(`http://hooks.example.com:${port}/hook`, { resolve });
+  expect(result).toEqual({ responseStatus: 204, error: null });
+  expect([lookups, receiver.received.length]).toEqual([1, 1]);
+});
+
+test("a resolver that is silent and a name that is unknown are failures", async () => {
+  const silent = await send("https://hooks.example.com/", {
+    timeoutMs: 50,
+    resolve: () => new Promise(() => {}),
+  });
+  expect(silent).toEqual({ responseStatus: null, error: "the receiver did not respond within 0.05 s" });
+  const unknown = await send("https://hooks.example.com/", {
+    resolve: async () => {
+      throw Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
+    },
+  });
+  expect(unknown).toEqual({ responseStatus: null, error: "the receiver cannot be reached: ENOTFOUND" });
+});
