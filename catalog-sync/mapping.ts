@@ -1,7 +1,8 @@
 /** Maps the source's rows to ours. Pure. */
+
+import { isLoopbackHost } from "../shared/network/public_address.ts";
 import type { ModelStatus } from "../shared/vocabulary.ts";
 import type { ModelProvider } from "../sql/models/model_providers.ts";
-import { isLoopbackHost } from "../shared/network/public_address.ts";
 import type { Model } from "../sql/models/models.ts";
 import { describeModel } from "./description.ts";
 import type { SourceDocument, SourceModel, SourceProvider } from "./document.ts";

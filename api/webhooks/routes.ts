@@ -9,7 +9,7 @@ import { listDeliveries } from "../../sql/webhooks/webhook_deliveries.ts";
 import { listWebhooks, type WebhookRow } from "../../sql/webhooks/webhooks.ts";
 import { OrgParams } from "../accounts/org_schemas.ts";
 import { requireOwnOrg } from "../accounts/require_own_org.ts";
-import { access } from "../http/access.ts";
+import { access, holdsSecret } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { refuseQuery } from "../http/query.ts";
@@ -73,6 +73,7 @@ export function webhookRoutes({ sql, config }: WebhookDeps) {
         response: { 201: CreatedWebhook },
         detail: {
           tags: [TAG],
+          ...holdsSecret(),
           operationId: "createWebhook",
           summary: "Create a webhook",
           description:

@@ -18,7 +18,7 @@ import type { StoreOwner } from "../store_owner.ts";
 import { type SendOptions, type SendResult, sendDelivery } from "./send_delivery.ts";
 
 /** Requests that one process has open at a time, at most one of a webhook. */
-export const CONCURRENT_DELIVERIES = 16;
+const CONCURRENT_DELIVERIES = 16;
 const PAUSE_MS = 1000;
 /** Like jobs: a copy of the database must not deliver what the original delivers. */
 const OWNER_CHECK_MS = 5000;

@@ -26,6 +26,7 @@ const DESCRIBED_DEFAULTS = new Set([
   "S3_SESSION_TOKEN",
   "SECURITY_CONTACT",
   "SMTP_URL",
+  "WEBHOOK_ALLOWED_NETWORKS",
 ]);
 
 /** The default that a document's tables give for each variable. */

@@ -27,6 +27,7 @@ const WRITES: readonly (readonly [operationId: string, status: number])[] = [
   ["archiveDefinition", 200],
   ["forkDefinition", 201],
   ["queueExportJob", 201],
+  ["createWebhook", 201],
 ];
 
 /** Requests with the id of something that the caller has to create first, or with a password that only they know. */
@@ -36,6 +37,11 @@ const NEED_A_VALUE: readonly (readonly [operationId: string, status: number])[] 
   ["getExportJob", 404],
   ["downloadExportJob", 404],
   ["cancelExportJob", 404],
+  ["getWebhook", 404],
+  ["updateWebhook", 404],
+  ["deleteWebhook", 404],
+  ["testWebhook", 404],
+  ["listWebhookDeliveries", 404],
   ["login", 401],
   ["changePassword", 401],
 ];
@@ -143,6 +149,16 @@ test("a prefilled request whose id is replaced by one of the caller's works", as
   await expectStatus(send(demo, "cancelExportJob", { job_id: next.job.id }), "cancelExportJob", 200);
   const created = (await (await send(demo, "createKey")).json()) as { data: { apiKey: { id: string } } };
   await expectStatus(send(demo, "revokeKey", { id: created.data.apiKey.id }), "revokeKey", 204);
+  const webhook = (await (await send(demo, "createWebhook")).json()) as { data: { id: string } };
+  for (const [id, status] of [
+    ["getWebhook", 200],
+    ["updateWebhook", 200],
+    ["testWebhook", 201],
+    ["listWebhookDeliveries", 200],
+    ["deleteWebhook", 204],
+  ] as const) {
+    await expectStatus(send(demo, id, { id: webhook.data.id }), id, status);
+  }
   const listed = await send(demo, "listSessions");
   const { data } = (await listed.json()) as { data: { sessions: { id: string }[] } };
   await expectStatus(send(demo, "revokeSession", { id: data.sessions[0]?.id ?? "" }), "revokeSession", 204);
