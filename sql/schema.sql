@@ -807,6 +807,41 @@ create table users (
   constraint users_username_check CHECK ((username ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text))
 );
 
+create table webhook_deliveries (
+  id uuid not null default gen_random_uuid(),
+  number bigint not null generated always as identity,
+  webhook_id uuid not null,
+  event_id uuid not null,
+  type text not null,
+  payload text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  next_attempt_at timestamp(3) with time zone not null default now(),
+  first_attempt_at timestamp(3) with time zone,
+  last_attempt_at timestamp(3) with time zone,
+  response_status integer,
+  error text,
+  constraint webhook_deliveries_pkey PRIMARY KEY (id),
+  constraint webhook_deliveries_webhook_id_event_id_key UNIQUE (webhook_id, event_id),
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+);
+
+create table webhooks (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  url text not null,
+  types text[] not null,
+  secret text not null,
+  "position" bigint not null,
+  due_at timestamp(3) with time zone,
+  failures integer not null default 0,
+  disabled_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint webhooks_pkey PRIMARY KEY (id)
+);
+
 alter sequence status_history_seq_seq owned by status_history.seq;
 
 CREATE INDEX agent_snapshots_project_id_created_at_id_idx ON public.agent_snapshots USING btree (project_id, created_at, id);
@@ -878,6 +913,11 @@ CREATE INDEX status_history_project_id_issue_id_idx ON public.status_history USI
 CREATE INDEX tracker_changes_at_idx ON public.tracker_changes USING brin (at);
 CREATE INDEX tracker_changes_project_id_dataset_at_idx ON public.tracker_changes USING btree (project_id, dataset, at) INCLUDE (kind, id);
 CREATE UNIQUE INDEX users_email_key ON public.users USING btree (lower(email));
+CREATE INDEX webhook_deliveries_pending_idx ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_webhook_id_number_idx ON public.webhook_deliveries USING btree (webhook_id, number);
+CREATE INDEX webhooks_due_at_idx ON public.webhooks USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX webhooks_org_id_idx ON public.webhooks USING btree (org_id);
+CREATE INDEX webhooks_position_idx ON public.webhooks USING btree ("position") WHERE (disabled_at IS NULL);
 
 alter table agent_snapshots add constraint agent_snapshots_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES runs(project_id, id);
 alter table analysis_records add constraint analysis_records_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES runs(project_id, id);
@@ -915,6 +955,8 @@ alter table runs add constraint runs_project_id_fkey FOREIGN KEY (project_id) RE
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table sign_in_networks add constraint sign_in_networks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table status_history add constraint status_history_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
+alter table webhook_deliveries add constraint webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE;
+alter table webhooks add constraint webhooks_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 CREATE OR REPLACE FUNCTION public.model_prices(model models)
  RETURNS jsonb
