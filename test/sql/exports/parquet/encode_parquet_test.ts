@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
+import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import { type ExportSnapshot, openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
+import { copyRows } from "../../../../sql/exports/copy_rows.ts";
+import { encodeParquet } from "../../../../sql/exports/parquet/encode_parquet.ts";
+import { rowsQuery } from "../../../../sql/exports/query.ts";
+import { AFTER_ALL } from "../../../helpers/exports/export_project.ts";
+import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
+import { readNdjson, readParquet } from "../../../helpers/exports/parquet_file.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+
+const { issues } = EXPORT_DATASETS;
+/** More than the rows of a page, 16,384. */
+const ROWS = 20_000;
+const MEBIBYTE = 2 ** 20;
+
+let app: TestApp;
+let snapshot: ExportSnapshot;
+let selection: ExportSelection;
+
+beforeAll(async () => {
+  app = await openTestApp();
+  const { project } = await makeLargeProject(app, ROWS);
+  const visibility = toVisibility({});
+  selection = {
+    trackerSchema: "public",
+    projectId: project.id,
+    asOf: AFTER_ALL,
+    visibility,
+    filters: NO_FILTERS,
+  };
+}, 60_000);
+
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+});
+
+// A copy that is ended early aborts the transaction.
+beforeEach(async () => {
+  const { exportSql, sql } = app.deps;
+  snapshot = await openExportSnapshot(exportSql, { control: sql, signal: new AbortController().signal });
+});
+
+afterEach(async () => {
+  await snapshot.close();
+});
+
+function copy(format: "ndjson" | "parquet"): AsyncGenerator<Uint8Array, void, void> {
+  return copyRows(snapshot, rowsQuery(issues, selection, format), { format });
+}
+
+async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(chunks));
+}
+
+test("row groups stay near their limit and have the rows of the NDJSON in the same order", async () => {
+  const ndjson = readNdjson((await readAll(copy("ndjson"))).toString(), "issues");
+  const meter = { rows: 0 };
+  const bytes = await readAll(encodeParquet(copy("parquet"), issues, { meter, rowGroupBytes: 4 * MEBIBYTE }));
+  const { rows, groups } = await readParquet(bytes, "issues");
+  expect(rows).toEqual(ndjson);
+  expect(meter.rows).toBe(ROWS);
+  expect(groups.length).toBeGreaterThan(3);
+  for (const group of groups) expect(group.bytes).toBeLessThan(4.5 * MEBIBYTE);
+}, 60_000);
+
+test("a file of one row group has several pages of a column", async () => {
+  const ndjson = readNdjson((await readAll(copy("ndjson"))).toString(), "issues");
+  const { rows, groups } = await readParquet(await readAll(encodeParquet(copy("parquet"), issues)), "issues");
+  expect(rows).toEqual(ndjson);
+  expect(groups.map((group) => group.rows)).toEqual([ROWS]);
+}, 60_000);
+
+test("rows that break off end the file with their error and without a footer", async () => {
+  async function* broken(): AsyncGenerator<Uint8Array, void, void> {
+    for await (const chunk of copy("parquet")) {
+      yield chunk;
+      throw new Error("the connection is gone");
+    }
+  }
+  const chunks: Uint8Array[] = [];
+  const read = async (): Promise<void> => {
+    for await (const chunk of encodeParquet(broken(), issues, { rowGroupBytes: 1 })) chunks.push(chunk);
+  };
+  const error = await read().catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ message: "the connection is gone" });
+  expect(Buffer.concat(chunks).subarray(-4).toString("latin1")).not.toBe("PAR1");
+});
+
+test("a reader that leaves ends the copy", async () => {
+  let hasEnded = false;
+  async function* watched(): AsyncGenerator<Uint8Array, void, void> {
+    try {
+      yield* copy("parquet");
+    } finally {
+      hasEnded = true;
+    }
+  }
+  const chunks = encodeParquet(watched(), issues, { rowGroupBytes: 4 * MEBIBYTE });
+  const first = await chunks.next();
+  expect(Buffer.from(first.value ?? []).toString("latin1", 0, 4)).toBe("PAR1");
+  await chunks.return();
+  expect(hasEnded).toBe(true);
+});
