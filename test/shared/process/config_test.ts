@@ -116,6 +116,11 @@ for (const [name, good, bad] of [
   ["PORT", ["0", "65535"], ["-1", "65536", "80a", "0x50", "1e3", "3000.0"]],
   ["DATABASE_POOL_MAX", ["1", "1000"], ["0", "1001"]],
   [
+    "WEBHOOK_ALLOWED_NETWORKS",
+    ["10.1.0.0/16", "10.1.0.0/16,fd00::/8"],
+    ["10.1.0.0", "10.0.0.0/33", "example.com/8", ","],
+  ],
+  [
     "SECURITY_CONTACT",
     ["mailto:security@ulr.example", "https://ulr.example/report", "tel:+1-201-555-0123"],
     ["security@ulr.example", "mailto:", "http://ulr.example", "https://a\nExpires: never", "tel:x"],
