@@ -66,7 +66,11 @@ function serveMetrics(options: MetricsServerOptions): Bun.Server<undefined> {
     },
     error: (error) => {
       log.error({ event: "metrics.failed", err: error }, "cannot serve metrics");
-      return failure(500, "INTERNAL_ERROR", "The metrics could not be read. See the log of the process.");
+      return failure(
+        500,
+        "INTERNAL_SERVER_ERROR",
+        "The metrics could not be read. See the log of the process.",
+      );
     },
   });
 }

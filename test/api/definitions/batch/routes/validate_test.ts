@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { lockTransaction } from "../../../../../sql/locks.ts";
 import {
   type Asker,
   agentNeeding,
@@ -62,6 +63,17 @@ async function countRows({ db }: TestApp) {
       (select count(*) from definition_references) as refs, (select count(*) from audit_log) as audited`;
   return row;
 }
+
+test("a validation does not take the lock for which publications wait", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await publishAgent(api, person, { name: "base", version: "1.2.0" });
+  const yaml = agentNeeding("reviewer", ["base@^1.0.0"]);
+  await api.db.owner.begin(async (tx) => {
+    await lockTransaction(tx, "dependencyGraph");
+    expect(await validate(api, person, { yaml, publish: true })).toMatchObject({ valid: true, warnings: [] });
+  });
+}, 60_000);
 
 test("a read key and a viewer may validate; a stranger may not, and anonymous callers have no organization", async () => {
   await using api = await openTestApp();
