@@ -32,6 +32,8 @@ const KEY = /^[ -~]{1,128}$/;
 const LOCK_SECONDS = 30;
 /** Of one caller's responses of more than 16 KiB, in 24 hours. */
 const MAX_LARGE_BYTES = 100_000_000;
+/** Of one caller, in 24 hours: what they take is bounded, too. */
+const MAX_KEYS = 10_000;
 /** Statuses that a retry should see change. */
 const PASSING_STATUSES: readonly number[] = [401, 429];
 
@@ -78,6 +80,7 @@ export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): Respo
         ...request,
         response: stored,
         orgId: context.orgId,
+        maxKeys: MAX_KEYS,
         maxLargeBytes: MAX_LARGE_BYTES,
       }).catch(onFailure);
       return toResponse(stored);

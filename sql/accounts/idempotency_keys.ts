@@ -107,14 +107,19 @@ export async function markIdempotencyKeyApplied(
 }
 
 /**
- * Keeps the response. A large one is kept only while the caller's large responses take less than `maxLargeBytes` together:
- * without it, a repeated request learns only what was written.
+ * Keeps the response while the caller has less than `maxKeys` keys. A large one is kept only while the caller's large
+ * responses take less than `maxLargeBytes` together. Without it, a repeated request learns only what was written.
  */
 export async function storeIdempotentResponse(
   sql: Sql,
-  request: IdempotentRequest & { response: StoredResponse; orgId: string | null; maxLargeBytes: number },
+  request: IdempotentRequest & {
+    response: StoredResponse;
+    orgId: string | null;
+    maxKeys: number;
+    maxLargeBytes: number;
+  },
 ): Promise<void> {
-  const { caller, key, requestId, response, orgId, maxLargeBytes } = request;
+  const { caller, key, requestId, response, orgId, maxKeys, maxLargeBytes } = request;
   const { status, headers, body } = response;
   const { count } = await sql`
     update idempotency_keys
@@ -123,6 +128,10 @@ export async function storeIdempotentResponse(
         select m.role from organization_members as m where m.org_id = ${orgId}::uuid and m.user_id::text = ${caller}
       )
     where caller = ${caller} and key = ${key} and request_id = ${requestId}
+      and (
+        select count(*)
+        from (select from idempotency_keys as kept where kept.caller = ${caller} limit ${maxKeys + 1}) as counted
+      ) <= ${maxKeys}
       and (
         octet_length(${body}) <= 16384
         or (

@@ -246,6 +246,21 @@ test("large responses are kept up to 100 MB of a caller; beyond, a repeated requ
   });
 });
 
+test("responses of 10,000 keys of a caller are kept; beyond, a repeated request learns what was written", async () => {
+  await using app = await openTestApp();
+  const { key, user } = await app.make.person();
+  await app.db.sql`
+    insert into idempotency_keys (caller, key, fingerprint, request_id, locked_until)
+    select ${user.id}, 'old-' || n, sha256('x'), gen_random_uuid(), now()
+    from generate_series(1, 9999) as n`;
+  expect(await post(app, DEFINITION, { key, body: BODY })).toMatchObject({ status: 201 });
+  expect(await post(app, DEFINITION, { key, body: BODY })).toMatchObject({ isReplayed: true });
+  const next = { key, body: { yaml: agentYaml("reviewer", "2.0.0") }, idempotencyKey: "retry-2" };
+  expect(await post(app, DEFINITION, next)).toMatchObject({ status: 201 });
+  expect(await post(app, DEFINITION, next)).toMatchObject({ status: 409, code: "IDEMPOTENCY_KEY_USED" });
+  expect(await countDefinitions(app)).toBe(2);
+});
+
 test("a request that was taken for dead writes nothing once a retry has taken over", async () => {
   await using app = await openTestApp();
   const { key } = await app.make.person();
