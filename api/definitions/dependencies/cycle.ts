@@ -34,12 +34,12 @@ export async function findDependencyCycles(
   const deadline = performance.now() + MAX_SEARCH_MS;
   const walk = await walkDependencies(tx, { roots, viewer, maxDepth: Number.POSITIVE_INFINITY });
   for (const root of roots) {
-    if (roots.length > 1 && performance.now() > deadline) throw searchTooLong();
     // One walk has room for one large tree. Several of them are walked one by one.
-    const own =
-      walk.truncated && roots.length > 1
-        ? await walkDependencies(tx, { roots: [root], viewer, maxDepth: Number.POSITIVE_INFINITY })
-        : walk;
+    const isOneByOne = walk.truncated && roots.length > 1;
+    if (isOneByOne && performance.now() > deadline) throw searchTooLong();
+    const own = isOneByOne
+      ? await walkDependencies(tx, { roots: [root], viewer, maxDepth: Number.POSITIVE_INFINITY })
+      : walk;
     const cycle = findCycle(own, root.id);
     if (cycle) cycles.set(root.id, cycle);
     await nextTurn();

@@ -2,8 +2,13 @@
 
 import { writtenName } from "../../../shared/definitions/ref.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { type DefinitionReferenceRow, listTreeReferences } from "../../../sql/definitions/references.ts";
+import {
+  type DefinitionReferenceRow,
+  listTreeReferences,
+  type TreeReferenceRow,
+} from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
+import { nextTurn } from "../../http/next_turn.ts";
 import { resolveInPieces } from "../resolved_references.ts";
 import { type DependencyEdge, type DependencyNode, MAX_DEPENDENCY_NODES } from "./graph.ts";
 
@@ -39,9 +44,11 @@ export async function walkDependencies(
   const unresolved = new Map<string, UnresolvedReference>();
   let level = roots.map(({ id }) => id);
   let limit = MAX_REFERENCES;
+  let isBatch = roots.length > 1;
   const hasRoom = () => limit > 0 && nodes.size <= MAX_DEPENDENCY_NODES;
   for (let depth = 1; depth <= maxDepth && level.length > 0 && hasRoom(); depth += 1) {
-    const references = await listTreeReferences(sql, { definitionIds: level, limit });
+    const { references, counted } = await listLevel(sql, { level, limit, isBatch });
+    isBatch = false;
     const next: string[] = [];
     for (const { reference, target } of await resolveInPieces(sql, { references, viewer })) {
       const { definitionId, type, range, context } = reference;
@@ -57,11 +64,36 @@ export async function walkDependencies(
       nodes.set(target.id, nodeOf(target));
       next.push(target.id);
     }
-    limit -= references.length;
+    limit -= counted;
     level = next;
   }
   const more = level.length > 0 ? await listTreeReferences(sql, { definitionIds: level, limit: 1 }) : [];
   return { nodes, edges, unresolved: [...unresolved.values()], truncated: limit <= 0 || more.length > 0 };
+}
+
+/** Reads the references of one level, and how many of them count against the limit. */
+async function listLevel(
+  sql: Sql,
+  { level, limit, isBatch }: { level: readonly string[]; limit: number; isBatch: boolean },
+): Promise<{ references: TreeReferenceRow[]; counted: number }> {
+  if (isBatch) return { references: await listBatchReferences(sql, level), counted: 0 };
+  const references = await listTreeReferences(sql, { definitionIds: level, limit });
+  return { references, counted: references.length };
+}
+
+/** Roots whose references are read in one turn of the event loop. */
+const ROOTS_PER_QUERY = 20;
+
+/** Returns the references of several roots. They came in one request, whose size bounds them. */
+async function listBatchReferences(sql: Sql, rootIds: readonly string[]): Promise<TreeReferenceRow[]> {
+  const references: TreeReferenceRow[] = [];
+  for (let first = 0; first < rootIds.length; first += ROOTS_PER_QUERY) {
+    const definitionIds = rootIds.slice(first, first + ROOTS_PER_QUERY);
+    const found = await listTreeReferences(sql, { definitionIds, limit: Number.MAX_SAFE_INTEGER });
+    for (const reference of found) references.push(reference);
+    await nextTurn();
+  }
+  return references;
 }
 
 function nodeOf({ id, organization, type, name, version }: DependencyNode): DependencyNode {
