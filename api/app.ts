@@ -8,8 +8,8 @@ import type { Tracing } from "../shared/tracing/tracing.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import type { DefinitionPage } from "../sql/definitions/list/list_definitions.ts";
-import type { createDefinitionCache } from "../sql/definitions/texts.ts";
 import type { UnchangedCache } from "../sql/definitions/unchanged_cache.ts";
+import type { createDefinitionCache } from "../sql/definitions/version_json.ts";
 import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, type DatabaseStatus, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import type { Boss } from "../sql/queue.ts";
@@ -24,13 +24,13 @@ import { exportRoutes } from "./exports/routes.ts";
 import { createAuditRefusal } from "./http/audit_refusal.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import type { CredentialCache } from "./http/credential_cache.ts";
-import { answerError } from "./http/error_handler.ts";
+import { respondError } from "./http/error_handler.ts";
 import { createRespondOnce } from "./http/idempotency.ts";
 import { createAdmission } from "./http/request_admission.ts";
 import { requestContext } from "./http/request_context.ts";
-import { createHandle, type Handle } from "./http/request_frame.ts";
 import { createFinishRequest } from "./http/request_log.ts";
 import { createIsOwnPage } from "./http/request_origin.ts";
+import { createHandle, type Handle } from "./http/request_pipeline.ts";
 import { createClaimResponse } from "./http/response/budget.ts";
 import { createEncodeResponse } from "./http/response/encoder.ts";
 import { createSecurityHeaders } from "./http/response/security_headers.ts";
@@ -138,7 +138,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
   // standardHostname: without, a short host name such as `http://db/` makes every path unknown.
   const elysia = new Elysia({ systemRouter: false, handler: { standardHostname: false }, normalize: false })
     // Before the routes: hooks concern only what is registered after them.
-    .onError({ as: "global" }, ({ error, request }) => answerError(requestContext(request), error))
+    .onError({ as: "global" }, ({ error, request }) => respondError(requestContext(request), error))
     // Read and checked in request_frame.ts: Elysia parses none.
     .onParse({ as: "global" }, ({ request }) => requestContext(request).body)
     .use(routes);
@@ -152,7 +152,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
     encodeResponse: createEncodeResponse(),
     claimResponse: createClaimResponse(metrics),
     auditRefusal: createAuditRefusal({ ...deps, now }),
-    respondOnce: createRespondOnce({ ...deps, onError: answerError }),
+    respondOnce: createRespondOnce({ ...deps, onError: respondError }),
     toErrorPage: createToErrorPage(),
     finishRequest: createFinishRequest({ config: deps.config, log, metrics }),
     tracing: deps.tracing,

@@ -1,7 +1,7 @@
 /** Puts the app behind a socket. */
 import { setImmediate as nextTurnOfLoop } from "node:timers/promises";
 import type { App } from "./app.ts";
-import { isFilePath } from "./http/file_paths.ts";
+import { isFilePath } from "./http/download_paths.ts";
 import { clientAddress } from "./http/request_address.ts";
 import type { ClientConnection } from "./http/request_context.ts";
 
@@ -69,7 +69,7 @@ export async function stopListening(server: Bun.Server<undefined>): Promise<void
   await server.stop();
 }
 
-/** Bun forgets the address of a request whose answer it has sent, or whose client is gone. */
+/** Bun forgets the address of a request whose response it has sent, or whose client is gone. */
 function clientConnection(request: Request, server: Bun.Server<undefined>): ClientConnection {
   return {
     isOpen: () => server.requestIP(request) !== null,
@@ -78,7 +78,7 @@ function clientConnection(request: Request, server: Bun.Server<undefined>): Clie
   };
 }
 
-/** Ends the connection with the answer: kept by a client that has vanished, it would stay open without a timeout. */
+/** Ends the connection with the response: kept by a client that has vanished, it would stay open without a timeout. */
 function closeAfter(answer: Response): Response {
   answer.headers.set("Connection", "close");
   return answer;

@@ -27,7 +27,7 @@ import { EXPORT_LANES_MAX } from "../sql/connection/lanes.ts";
 import { openPool, type Pool } from "../sql/connection/pool.ts";
 import { openReplica, type Replica } from "../sql/connection/replica.ts";
 import { createListCache } from "../sql/definitions/list/list_definitions.ts";
-import { createDefinitionCache } from "../sql/definitions/texts.ts";
+import { createDefinitionCache } from "../sql/definitions/version_json.ts";
 import { maySeeSessions } from "../sql/exports/harmless_sessions.ts";
 import { openQueue } from "../sql/queue.ts";
 import { requireCompatibleSchema } from "../sql/schema_state.ts";

@@ -22,7 +22,7 @@ import type { StoreOwner } from "./store_owner.ts";
 const BATCH = 200;
 /**
  * How long a file outlives its export: a download that was let in at the last moment has it open by then. The server
- * opens it after the answer has been made, when nothing can be refused any more.
+ * opens it after the response has been made, when nothing can be refused any more.
  */
 const OPENING_MS = 2000;
 
@@ -96,7 +96,7 @@ async function deleteAbandoned(deps: SweepDeps, signal: AbortSignal): Promise<nu
   let batch: BuildFile[] = [];
   for await (const { name, modifiedAt } of deps.store.list()) {
     const build = parseArtifactName(name);
-    // What is not ours by its name is none of our business.
+    // Leaves files alone whose names are not artifact names.
     if (!build) continue;
     batch.push({ name, build, modifiedAt });
     if (batch.length < BATCH) continue;

@@ -1,4 +1,4 @@
-/** Small chunks put together, for whoever pays by the piece, such as a file. */
+/** Joins small chunks, because each write to a file has a fixed cost. */
 
 const CHUNK_BYTES = 256 * 1024;
 

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { createTransport } from "nodemailer";
 import { createPartDirectory, keepPart, partPathOf } from "../shared/process/part_files.ts";
 
-/** RFC 5321, 4.5.3.2.6: who gives up sooner on the answer to a message sends it twice. */
+/** RFC 5321, 4.5.3.2.6: who gives up sooner on the response to a message sends it twice. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000;
 const CONNECT_TIMEOUT_MS = 30_000;
 
@@ -61,7 +61,7 @@ function composed({ id, to, subject, text, html }: MailMessage, mailFrom: string
     subject,
     text,
     html,
-    // RFC 3834: nobody's absence is worth an answer.
+    // RFC 3834: nobody's absence is worth a response.
     headers: { "Auto-Submitted": "auto-generated" },
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -97,7 +97,7 @@ async function findOwner(
   if (owner || !(await isClaimable(sql, store))) return owner;
   const claim = { installationId, database: await currentDatabase(sql), since: new Date().toISOString() };
   await claimArtifactStore(store, claim);
-  // Not always what was just written: another process may have been faster, or later where a bucket lets it.
+  // Read it back: another process may have claimed the store first, or overwritten the claim in a bucket without conditional writes.
   return readArtifactOwner(store);
 }
 

@@ -16,7 +16,7 @@ export type AuditFailure = (context: RequestContext, userId: string | null) => v
 
 /**
  * Each process notes one failure a minute per account and network, and where there is no account per network. It does not
- * wait for it, so that the time of an answer does not tell whether there is an account.
+ * wait for it, so that the time of a response does not tell whether there is an account.
  */
 export function createAuditFailure({ sql, log }: { sql: Sql; log: Log }): AuditFailure {
   const sampled = new LRUCache<string, true>({ max: MAX_SAMPLED, ttl: SAMPLE_MS });

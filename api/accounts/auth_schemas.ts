@@ -7,7 +7,7 @@ import {
   SUBSCRIPTION_TIERS,
 } from "../../shared/vocabulary.ts";
 import { oneOf } from "../http/schemas.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 import { EXAMPLE_PROFILE } from "./user_schemas.ts";
 
 export const AUTH_TAG = "Authentication";
@@ -32,6 +32,6 @@ export const EXAMPLE_SESSION = {
 } as const;
 
 /** PostgreSQL stores no NUL in text. */
-export function refuseNul(path: string, text: string): void {
-  if (text.includes("\0")) throw refuseInput([{ path, message: "must not contain the character NUL" }]);
+export function rejectNul(path: string, text: string): void {
+  if (text.includes("\0")) throw invalidInput([{ path, message: "must not contain the character NUL" }]);
 }

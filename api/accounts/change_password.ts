@@ -10,7 +10,7 @@ import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { coarseNetworkOf } from "../http/request_address.ts";
 import { requestContext } from "../http/request_context.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 import { failsWith } from "../openapi/types.ts";
 import type { AuthDeps } from "./auth_deps.ts";
 import { AUTH_TAG } from "./auth_schemas.ts";
@@ -71,7 +71,7 @@ export function passwordRoutes(deps: AuthDeps) {
     async ({ caller, request, body }) => {
       const { currentPassword, newPassword } = body;
       const problem = passwordProblem(newPassword);
-      if (problem) throw refuseInput([{ path: "newPassword", message: problem }]);
+      if (problem) throw invalidInput([{ path: "newPassword", message: problem }]);
       const user = await findUserWithPassword(deps.sql, caller.userId);
       if (!user) throw wrongPassword();
       const { isKnownNetwork } = await deps.loginLimit.take(requestContext(request), user.email);

@@ -18,13 +18,13 @@ import { access, holdsSecret } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 import { failsWith } from "../openapi/types.ts";
 import type { AuthDeps } from "./auth_deps.ts";
 import { AUTH_TAG } from "./auth_schemas.ts";
 import { LIVE_KEYS_MAX, mintApiKey } from "./credentials.ts";
 import { CreatedKey, CreateKeyBody, EXAMPLE_KEY_ID, KeyList } from "./key_schemas.ts";
-import { refuseUnreadable } from "./label_text.ts";
+import { rejectUnreadable } from "./label_text.ts";
 
 const KeyParams = t.Object({
   id: t.String({ description: "The key's id, not the key", examples: [EXAMPLE_KEY_ID] }),
@@ -39,10 +39,10 @@ function presentKey(row: ApiKeyRow) {
 function parseExpiry(given: string): string {
   const expiresAt = parseAsOf(given);
   if (!expiresAt) {
-    throw refuseInput([{ path: "expiresAt", message: "must be an ISO 8601 instant with an offset" }]);
+    throw invalidInput([{ path: "expiresAt", message: "must be an ISO 8601 instant with an offset" }]);
   }
   if (Date.parse(expiresAt) <= Date.now()) {
-    throw refuseInput([{ path: "expiresAt", message: "must be in the future" }]);
+    throw invalidInput([{ path: "expiresAt", message: "must be in the future" }]);
   }
   return expiresAt;
 }
@@ -50,7 +50,7 @@ function parseExpiry(given: string): string {
 /** Returns the id of the organization to bind a key to; `null` without a slug. Throws ORG_ACCESS_DENIED. */
 async function findKeyOrgId(sql: Sql, caller: Caller, slug: string | undefined): Promise<string | null> {
   if (slug === undefined) return null;
-  refuseUnreadable("organization", slug);
+  rejectUnreadable("organization", slug);
   const membership = await findMembershipBySlug(sql, { userId: caller.userId, slug });
   if (membership) return membership.orgId;
   throw new ApiError("ORG_ACCESS_DENIED", {
@@ -74,7 +74,7 @@ async function createKey(
   { caller, request, body }: { caller: Caller; request: Request; body: typeof CreateKeyBody.static },
 ) {
   const { name = null, scope = "write" } = body;
-  if (name !== null) refuseUnreadable("name", name);
+  if (name !== null) rejectUnreadable("name", name);
   const expiresAt = body.expiresAt === undefined ? null : parseExpiry(body.expiresAt);
   const { secret, prefix, hash } = mintApiKey();
   const { userId } = caller;

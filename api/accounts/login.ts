@@ -11,7 +11,7 @@ import { comesFromPage, createIsOwnPage } from "../http/request_origin.ts";
 import { newSessionCookie } from "../http/session_cookie.ts";
 import { failsWith } from "../openapi/types.ts";
 import type { AuthDeps } from "./auth_deps.ts";
-import { AUTH_TAG, EXAMPLE_SESSION, EXAMPLE_USER, PlatformRoleSchema, refuseNul } from "./auth_schemas.ts";
+import { AUTH_TAG, EXAMPLE_SESSION, EXAMPLE_USER, PlatformRoleSchema, rejectNul } from "./auth_schemas.ts";
 import { beginSession } from "./begin_session.ts";
 import type { LoginAttempt } from "./login_limit.ts";
 import { DUMMY_PASSWORD_HASH, PASSWORD_MAX_LENGTH } from "./password_rules.ts";
@@ -110,7 +110,7 @@ export function loginRoutes(deps: AuthDeps) {
     async ({ body, request, set }) => {
       // Otherwise another site could sign its visitors in to an account of its own.
       if (comesFromPage(request) && !isOwnPage(request)) throw new ApiError("FORBIDDEN_ORIGIN");
-      refuseNul("email", body.email);
+      rejectNul("email", body.email);
       const { session, user } = await signInWith(deps, body, requestContext(request));
       set.headers["set-cookie"] = newSessionCookie(session.sessionToken, deps.config);
       set.headers["cache-control"] = "no-store";

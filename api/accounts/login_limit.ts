@@ -50,32 +50,32 @@ export interface LoginLimitDeps {
 export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps): LoginLimit {
   const limit = config.rateLimitLoginPerMinute;
   /** Until when a subject is refused without asking the database. */
-  const refusedUntil = new LRUCache<string, number>({ max: MAX_REFUSED });
+  const rejectedUntil = new LRUCache<string, number>({ max: MAX_REFUSED });
 
   function refuse(context: RequestContext, resetAt: number): never {
     const state = { limit, remaining: 0, resetAt, allowed: false };
-    // This limit's numbers, and not those of requests in general, say why the answer is 429.
-    Object.assign(context.answerHeaders, rateLimitHeaders(state, { policy: "sign_in", now: now() }));
+    // This limit's numbers, and not those of requests in general, say why the response is 429.
+    Object.assign(context.responseHeaders, rateLimitHeaders(state, { policy: "sign_in", now: now() }));
     metrics.rateLimited.inc({ kind: "sign_in" });
     throw rateLimited(state, now());
   }
 
-  function refuseRemembered(context: RequestContext, subjects: readonly LoginSubject[]): void {
+  function rejectRemembered(context: RequestContext, subjects: readonly LoginSubject[]): void {
     for (const subject of subjects) {
-      const until = refusedUntil.get(keyOf(subject)) ?? 0;
+      const until = rejectedUntil.get(keyOf(subject)) ?? 0;
       if (until > now()) refuse(context, until);
     }
   }
 
-  function refuseFor(context: RequestContext, subject: LoginSubject, waitMs: number): never {
+  function rejectFor(context: RequestContext, subject: LoginSubject, waitMs: number): never {
     const until = now() + waitMs;
-    refusedUntil.set(keyOf(subject), until);
+    rejectedUntil.set(keyOf(subject), until);
     return refuse(context, until);
   }
 
   async function takeOf(context: RequestContext, subject: LoginSubject): Promise<void> {
     if (await insertLoginAttempt(sql, { subject, limit })) return;
-    refuseFor(context, subject, await findLoginWaitMs(sql, { subject, limit }));
+    rejectFor(context, subject, await findLoginWaitMs(sql, { subject, limit }));
   }
 
   /** From a network that is new to the account. */
@@ -83,7 +83,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
     const attempt = { email, network: coarseNetworkOf(context.address, 48), limit };
     if (await insertUndelayedAttempt(sql, attempt)) return;
     if (await insertDelayedAttempt(sql, attempt)) return;
-    refuseFor(context, subject, await findDelayMs(sql, attempt));
+    rejectFor(context, subject, await findDelayMs(sql, attempt));
   }
 
   return {
@@ -91,7 +91,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
       const network = coarseNetworkOf(context.address, 64);
       const address: LoginSubject = { kind: "address", value: context.network };
       const account: LoginSubject = { kind: "account", value: `${network} ${email}` };
-      refuseRemembered(context, [address, account]);
+      rejectRemembered(context, [address, account]);
       await deleteIdleLoginAttempts(sql, CLEANUP_ROWS);
       await takeOf(context, address);
       await takeOf(context, account);

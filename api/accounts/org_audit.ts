@@ -8,7 +8,7 @@ import { access } from "../http/access.ts";
 import { describeQuery, limit, once, parseQuery, queryOf } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { oneOf } from "../http/schemas.ts";
-import { pathParameter } from "../openapi/answers.ts";
+import { pathParameter } from "../openapi/responses.ts";
 import { describe, failsWith } from "../openapi/types.ts";
 import { ORGS_TAG, OrgParams } from "./org_schemas.ts";
 import { requireOwnOrg } from "./require_own_org.ts";

@@ -6,7 +6,7 @@ import { findUserProfile, updateUser } from "../../sql/accounts/users.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { access } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
-import { type Problem, refuseInput } from "../http/validation_problems.ts";
+import { invalidInput, type Problem } from "../http/validation_problems.ts";
 import { aboutProblem, nameProblem, websiteProblem } from "./profile_fields.ts";
 import { OneProfile, USERS_TAG } from "./user_schemas.ts";
 
@@ -39,7 +39,7 @@ function checkFields(body: typeof OwnProfileBody.static): void {
     const message = typeof value === "string" ? RULES[path](value) : null;
     if (message) problems.push({ path, message });
   }
-  if (problems.length > 0) throw refuseInput(problems);
+  if (problems.length > 0) throw invalidInput(problems);
 }
 
 export function ownProfileRoutes({ sql }: { sql: Pool }) {

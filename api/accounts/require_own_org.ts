@@ -6,8 +6,7 @@ import type { Sql } from "../../sql/connection/pool.ts";
 import type { Caller } from "../http/caller.ts";
 
 /**
- * The organization as the caller sees it. Throws ORG_NOT_FOUND for a slug of none, and ORG_ACCESS_DENIED to who is no
- * member, or holds a key that is bound to another: that an organization exists is no secret, its profile is public.
+ * The organization as the caller sees it. Throws ORG_NOT_FOUND if no organization has the slug, and ORG_ACCESS_DENIED to a caller who is not a member, or holds a key that is bound to another: that an organization exists is no secret, its profile is public.
  */
 export async function requireOwnOrg(
   sql: Sql,

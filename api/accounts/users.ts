@@ -5,7 +5,7 @@ import { isUuid } from "../../shared/uuid.ts";
 import { findUserProfile, listUserProfiles } from "../../sql/accounts/users.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { access, onlyReads } from "../http/access.ts";
-import { type Problem, refuseInput } from "../http/validation_problems.ts";
+import { invalidInput, type Problem } from "../http/validation_problems.ts";
 import { failsWith } from "../openapi/types.ts";
 import { EXAMPLE_PROFILE, OneProfile, Profile, USERS_TAG } from "./user_schemas.ts";
 
@@ -71,7 +71,7 @@ export function userRoutes({ sql }: { sql: Pool }) {
     .get(
       "/:id",
       async ({ params }) => {
-        if (!isUuid(params.id)) throw refuseInput([{ path: "id", message: "must be a UUID" }]);
+        if (!isUuid(params.id)) throw invalidInput([{ path: "id", message: "must be a UUID" }]);
         const profile = await findUserProfile(sql, params.id);
         if (!profile) throw new ApiError("NOT_FOUND", { details: { reason: "user" } });
         return { data: profile };

@@ -1,13 +1,13 @@
 /** Addresses of definitions in paths: `name`, `@org/name`, both with or without `@version`, or the id of a version. */
 import { t } from "elysia";
 import { isDefinitionName, NAME_RULE } from "../../shared/definitions/name.ts";
-import { writtenName } from "../../shared/definitions/ref.ts";
+import { writtenName } from "../../shared/definitions/references.ts";
 import { isVersion } from "../../shared/definitions/versions.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../shared/vocabulary.ts";
 import { oneOf } from "../http/schemas.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 
 /** Path parameters of `/definitions/:type/:name` and everything below it; the name may hold `@org/` as well. */
 export const DefinitionParams = t.Object({ type: oneOf(DEFINITION_TYPES), name: t.String() });
@@ -51,14 +51,14 @@ export function parseLineReadAddress(params: Params): DefinitionAddress | Versio
 export function parseAddress({ type, name: text }: Params): DefinitionAddress {
   const { orgSlug, name, version } = splitAddress(text);
   if (orgSlug !== null && !isAccountSlug(orgSlug)) {
-    throw refuseInput([{ path: "name", message: "must have an organization's slug between @ and /" }]);
+    throw invalidInput([{ path: "name", message: "must have an organization's slug between @ and /" }]);
   }
   if (isUuid(name)) {
-    throw refuseInput([{ path: "name", message: "must be a name here, such as reviewer@1.0.0, not an id" }]);
+    throw invalidInput([{ path: "name", message: "must be a name here, such as reviewer@1.0.0, not an id" }]);
   }
-  if (!isDefinitionName(name)) throw refuseInput([{ path: "name", message: NAME_RULE }]);
+  if (!isDefinitionName(name)) throw invalidInput([{ path: "name", message: NAME_RULE }]);
   if (version !== null && !isVersion(version)) {
-    throw refuseInput([{ path: "name", message: "must end in @MAJOR.MINOR.PATCH, such as @1.0.0" }]);
+    throw invalidInput([{ path: "name", message: "must end in @MAJOR.MINOR.PATCH, such as @1.0.0" }]);
   }
   return { type, orgSlug, name, version };
 }
@@ -67,14 +67,14 @@ export function parseAddress({ type, name: text }: Params): DefinitionAddress {
 export function parseVersionAddress(params: Params): VersionAddress {
   const { version, ...address } = parseAddress(params);
   if (version !== null) return { ...address, version };
-  throw refuseInput([{ path: "name", message: `must have a version, such as ${params.name}@1.0.0` }]);
+  throw invalidInput([{ path: "name", message: `must have a version, such as ${params.name}@1.0.0` }]);
 }
 
 /** Reads an address without a version. Throws VALIDATION_ERROR for one with a version. */
 export function parseLineAddress(params: Params): DefinitionAddress {
   const address = parseAddress(params);
   if (address.version === null) return address;
-  throw refuseInput([{ path: "name", message: "must not have a version" }]);
+  throw invalidInput([{ path: "name", message: "must not have a version" }]);
 }
 
 /** Splits `@org/name@version` without checking the parts; the name is empty for a text of another form. */

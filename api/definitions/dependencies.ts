@@ -1,6 +1,6 @@
 /** GET …/dependencies and …/dependents: what a definition needs to run, and what needs it. */
 import { Elysia } from "elysia";
-import { pickVersion } from "../../shared/definitions/ref.ts";
+import { pickVersion } from "../../shared/definitions/references.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import {
   listDependents,
@@ -10,14 +10,14 @@ import {
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import { access } from "../http/access.ts";
-import { nextTurn } from "../http/next_turn.ts";
-import { parseQuery, queryOf, refuseQuery } from "../http/query.ts";
+import { parseQuery, queryOf, rejectQuery } from "../http/query.ts";
 import { conditionalJson } from "../http/response/conditional_json.ts";
+import { nextTurn } from "../http/yield_event_loop.ts";
 import { DefinitionParams, parseReadAddress } from "./address.ts";
 import { type DependencyNode, expandDependencies, MAX_DEPENDENCY_NODES } from "./dependencies/graph.ts";
 import { walkDependencies } from "./dependencies/walk.ts";
+import { findReadTarget, requireDefinition } from "./find_readable.ts";
 import { DEPENDENCIES_DETAIL, DEPENDENCIES_QUERY, DEPENDENTS_DETAIL } from "./openapi/dependencies.ts";
-import { findReadTarget, requireDefinition } from "./reading.ts";
 
 export function dependencyRoutes({ sql }: { sql: Pool }) {
   return new Elysia({ prefix: "/definitions/:type/:name" })
@@ -38,7 +38,7 @@ export function dependencyRoutes({ sql }: { sql: Pool }) {
       "/dependents",
       async ({ params, request, visitor }) => {
         const address = parseReadAddress(params);
-        refuseQuery(request);
+        rejectQuery(request);
         const target = await findReadTarget(sql, { address, visitor, request });
         const row = await requireDefinition(sql, target);
         const { viewer } = target.scope;

@@ -10,7 +10,7 @@ import type { Documents, DocumentWork } from "../documents/documents.ts";
 import type { ReadDocument } from "../documents/read_document.ts";
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 import type { CatalogCache } from "../models/catalog_cache.ts";
 
 /** Dependencies of the functions that change definitions. */
@@ -81,7 +81,7 @@ export async function requireDocument(
 }
 
 function invalidText(yaml: string): ApiError | null {
-  if (yaml.trim() === "") return refuseInput([{ path: "yaml", message: "must not be blank" }]);
+  if (yaml.trim() === "") return invalidInput([{ path: "yaml", message: "must not be blank" }]);
   if (Buffer.byteLength(yaml) <= MAX_DEFINITION_BYTES) return null;
   return new ApiError("PAYLOAD_TOO_LARGE", {
     message: `The YAML is larger than the maximum of ${MAX_DEFINITION_BYTES} bytes of UTF-8.`,

@@ -14,10 +14,10 @@ import { DefinitionParams, parseLineAddress, parseVersionAddress } from "./addre
 import { createDefinition } from "./create.ts";
 import type { DefinitionDeps } from "./document.ts";
 import { CreateBody, UpdateBody } from "./edit_bodies.ts";
+import { changeVersion, findLineWriter, findWriter } from "./find_writable.ts";
 import { auditOf } from "./new_draft.ts";
 import { CREATE_DETAIL, DELETE_DETAIL, UPDATE_DETAIL } from "./openapi/edit.ts";
 import { updateDefinition } from "./update_draft.ts";
-import { changeVersion, findLineWriter, findWriter } from "./writing.ts";
 
 export function editRoutes(deps: DefinitionDeps) {
   const { sql } = deps;

@@ -16,23 +16,23 @@ import { resolveDefinition } from "../../sql/definitions/versions.ts";
 import { access } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
+import { Turns } from "../http/fair_queue.ts";
 import { boundOrgOf } from "../http/organization.ts";
 import { parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { conditionalJson } from "../http/response/conditional_json.ts";
-import { Turns } from "../http/turns.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 import { type DefinitionAddress, DefinitionParams, parseReadAddress } from "./address.ts";
-import { EXECUTIONS_DETAIL, EXECUTIONS_QUERY, RECORD_EXECUTION_DETAIL } from "./openapi/executions.ts";
 import {
   definitionNotFound,
   findReadTarget,
   type ReadTarget,
   requireDefinition,
   requireFound,
-} from "./reading.ts";
+} from "./find_readable.ts";
+import { EXECUTIONS_DETAIL, EXECUTIONS_QUERY, RECORD_EXECUTION_DETAIL } from "./openapi/executions.ts";
 import { OPEN } from "./schemas.ts";
-import { refuseUnstorable } from "./storable_text.ts";
+import { rejectUnstorable } from "./storable_text.ts";
 
 const BUCKET_MS: Readonly<Record<TimeBucket, number>> = { hour: 3_600_000, day: 86_400_000 };
 
@@ -86,8 +86,8 @@ export function executionRoutes({ sql, config }: ExecutionDeps) {
         const address = parseReadAddress(params);
         requireAllowed(mayRecordExecutions(caller.platformRole));
         const { source, runId } = body;
-        refuseUnstorable({ source, runId });
-        if (source.trim() === "") throw refuseInput([{ path: "source", message: "must not be blank" }]);
+        rejectUnstorable({ source, runId });
+        if (source.trim() === "") throw invalidInput([{ path: "source", message: "must not be blank" }]);
         const seesAll = "id" in address && boundOrgOf(caller) === null;
         const target = await findReadTarget(sql, { address, visitor: caller, request, seesAll });
         const row = await requireRecordable(sql, target);

@@ -11,10 +11,10 @@ import { listBareTargets } from "../../sql/definitions/references.ts";
 import { holdDefinition, type ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { OTHER_ORG_ADVICE } from "../http/require_allowed.ts";
 import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
+import { definitionNotFound } from "./find_readable.ts";
 import { requireForkable } from "./forkable.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
 import { requireQuota } from "./quotas.ts";
-import { definitionNotFound } from "./reading.ts";
 import { listWarnings, type Warning } from "./warnings/warnings.ts";
 
 const FIRST_VERSION = "1.0.0";

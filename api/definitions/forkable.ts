@@ -1,4 +1,4 @@
-/** Who may fork what: the same answer for those who ask and for those who do it. */
+/** Who may fork what: the same response for those who ask and for those who do it. */
 import { ApiError } from "../../shared/errors.ts";
 import { type ForkSource, forkRefusal, forkRefusalOfSource } from "../../shared/policy.ts";
 import type { ForkRefusal } from "../../shared/vocabulary.ts";
@@ -12,7 +12,7 @@ import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
 import { resolveOrg } from "../http/organization.ts";
 import { type DefinitionAddress, formatAddress, type VersionId } from "./address.ts";
-import { findTarget, type ReadTarget, requireLine, viewerOf } from "./reading.ts";
+import { findTarget, type ReadTarget, requireLine, viewerOf } from "./find_readable.ts";
 
 /** Throws NOT_FORKABLE for a version that is neither published nor deprecated, nor the caller's own. */
 export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<void> {

@@ -6,13 +6,15 @@ import { DEFINITION_VISIBILITIES } from "../../shared/vocabulary.ts";
 import { listForks, listLineage } from "../../sql/definitions/forks.ts";
 import { countLineForks } from "../../sql/definitions/lines.ts";
 import { access } from "../http/access.ts";
-import { parseQuery, queryOf, refuseQuery } from "../http/query.ts";
+import { parseQuery, queryOf, rejectQuery } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { conditionalJson } from "../http/response/conditional_json.ts";
 import { oneOf } from "../http/schemas.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 import { DefinitionParams, parseReadAddress } from "./address.ts";
 import type { DefinitionDeps } from "./document.ts";
+import { findReadTarget, findTarget, requireDefinition, requireLine } from "./find_readable.ts";
+import { findWriter } from "./find_writable.ts";
 import { type ForkRequest, forkDefinition } from "./fork.ts";
 import { findForkRefusal, requireForkable } from "./forkable.ts";
 import {
@@ -23,10 +25,8 @@ import {
   LINEAGE_DETAIL,
 } from "./openapi/forks.ts";
 import { presentFork, presentNamedVersion } from "./present_forks.ts";
-import { findReadTarget, findTarget, requireDefinition, requireLine } from "./reading.ts";
 import { OPEN } from "./schemas.ts";
-import { refuseLongFields, refuseUnstorable } from "./storable_text.ts";
-import { findWriter } from "./writing.ts";
+import { rejectLongFields, rejectUnstorable } from "./storable_text.ts";
 
 /** Further back nobody looks. */
 const MAX_LINEAGE = 100;
@@ -53,7 +53,7 @@ export function forkRoutes(deps: DefinitionDeps) {
       "/fork",
       async ({ params, body, request, caller, status }) => {
         const address = parseReadAddress(params);
-        refuseBody(body);
+        rejectBody(body);
         const writer = await findWriter(sql, { caller, request });
         const source = await requireDefinition(sql, await findTarget(sql, address, writer.viewer));
         requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
@@ -85,7 +85,7 @@ export function forkRoutes(deps: DefinitionDeps) {
       "/lineage",
       async ({ params, request, visitor }) => {
         const address = parseReadAddress(params);
-        refuseQuery(request);
+        rejectQuery(request);
         const target = await findReadTarget(sql, { address, visitor, request });
         const lineId = await requireLine(sql, target);
         const steps = await listLineage(sql, { lineId, ...target.scope, limit: MAX_LINEAGE });
@@ -107,7 +107,7 @@ export function forkRoutes(deps: DefinitionDeps) {
       "/forks",
       async ({ params, request, visitor }) => {
         const address = parseReadAddress(params);
-        refuseQuery(request);
+        rejectQuery(request);
         const target = await findReadTarget(sql, { address, visitor, request });
         const lineId = await requireLine(sql, target);
         const [found, totalForks] = await Promise.all([
@@ -121,9 +121,9 @@ export function forkRoutes(deps: DefinitionDeps) {
     );
 }
 
-function refuseBody({ name, displayName, description }: ForkRequest): void {
-  refuseUnstorable({ displayName, description });
-  refuseLongFields({ displayName, description });
+function rejectBody({ name, displayName, description }: ForkRequest): void {
+  rejectUnstorable({ displayName, description });
+  rejectLongFields({ displayName, description });
   if (isLetterFirstName(name)) return;
-  throw refuseInput([{ path: "name", message: `${NAME_RULE}, and start with a letter` }]);
+  throw invalidInput([{ path: "name", message: `${NAME_RULE}, and start with a letter` }]);
 }

@@ -11,17 +11,17 @@ import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { access } from "../http/access.ts";
-import { Turns } from "../http/turns.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { Turns } from "../http/fair_queue.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 import { DefinitionParams, parseVersionAddress, splitAddress, type VersionAddress } from "./address.ts";
+import { requireMove } from "./check_status_change.ts";
 import type { DefinitionDeps } from "./document.ts";
-import { requireMove } from "./move.ts";
+import { changeVersion, findLineWriter } from "./find_writable.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { ARCHIVE_DETAIL, DEPRECATE_DETAIL, PUBLISH_DETAIL } from "./openapi/lifecycle.ts";
 import { publishDefinition } from "./publish.ts";
 import { OPEN } from "./schemas.ts";
-import { refuseUnstorable } from "./storable_text.ts";
-import { changeVersion, findLineWriter } from "./writing.ts";
+import { rejectUnstorable } from "./storable_text.ts";
 
 const DeprecateBody = t.Object(
   {
@@ -94,10 +94,10 @@ function requireSuccessor(successor: string, row: DefinitionRow): void {
   const isAddress = isLetterFirstName(name) && (orgSlug === null || isAccountSlug(orgSlug));
   if (!isAddress || (version !== null && !isVersion(version))) {
     const message = "must be a name that starts with a letter, as name, name@1.0.0 or @org/name@1.0.0";
-    throw refuseInput([{ path: "successor", message }]);
+    throw invalidInput([{ path: "successor", message }]);
   }
   if ((orgSlug ?? row.orgSlug) === row.orgSlug && name === row.name && version === row.version) {
-    throw refuseInput([{ path: "successor", message: "must be another version than the deprecated one" }]);
+    throw invalidInput([{ path: "successor", message: "must be another version than the deprecated one" }]);
   }
 }
 
@@ -109,8 +109,8 @@ export async function deprecateDefinition(
   const { writer, body } = given;
   const { reason, successor = null } = body;
   return changeVersion(sql, given, async (tx, row) => {
-    refuseUnstorable({ reason, successor });
-    if (reason.trim() === "") throw refuseInput([{ path: "reason", message: "must say why" }]);
+    rejectUnstorable({ reason, successor });
+    if (reason.trim() === "") throw invalidInput([{ path: "reason", message: "must say why" }]);
     if (successor !== null) requireSuccessor(successor, row);
     requireMove(row, "deprecated");
     const moved = await markDefinitionDeprecated(tx, { id: row.id, reason, successor });

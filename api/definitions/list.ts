@@ -11,11 +11,11 @@ import { LIST_TIMEOUT_MS } from "../../sql/definitions/list/list_transaction.ts"
 import type { UnchangedCache } from "../../sql/definitions/unchanged_cache.ts";
 import { access } from "../http/access.ts";
 import { unavailable } from "../http/error_handler.ts";
+import { Turns } from "../http/fair_queue.ts";
 import { parseQuery, queryOf } from "../http/query.ts";
 import { conditionalText } from "../http/response/conditional_json.ts";
-import { Turns } from "../http/turns.ts";
+import { type ReadDeps, readScope } from "./find_readable.ts";
 import { LIST_DEFINITIONS_DETAIL, LIST_QUERY } from "./openapi/list.ts";
-import { type ReadDeps, readScope } from "./reading.ts";
 
 const QUERY_CANCELED = "57014";
 

@@ -3,9 +3,9 @@ import { t } from "elysia";
 import { parseAsOf } from "../../shared/as_of.ts";
 import { AUTHORSHIP_TYPES, CONTRIBUTOR_ROLES, CONTRIBUTOR_TYPES } from "../../shared/vocabulary.ts";
 import { oneOf } from "../http/schemas.ts";
-import { type Problem, refuseInput } from "../http/validation_problems.ts";
+import { invalidInput, type Problem } from "../http/validation_problems.ts";
 import { OPEN } from "./schemas.ts";
-import { refuseUnstorable } from "./storable_text.ts";
+import { rejectUnstorable } from "./storable_text.ts";
 
 const NAME = t.String({ minLength: 1, maxLength: 200 });
 
@@ -43,8 +43,8 @@ export function readProvenance(given: typeof Provenance.static | null): object |
     dialecticRounds,
     optimizationRunId,
   };
-  if (problems.length > 0) throw refuseInput(problems);
-  refuseUnstorable({ provenance: stored });
+  if (problems.length > 0) throw invalidInput(problems);
+  rejectUnstorable({ provenance: stored });
   return withoutUndefined(stored);
 }
 

@@ -10,15 +10,15 @@ import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";
 import type { VersionAddress } from "./address.ts";
+import { requireMove } from "./check_status_change.ts";
 import { findDependencyCycles, type PublishedRow } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
+import { lockVersion, requireOwnLine } from "./find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "./group_by_size.ts";
-import { requireMove } from "./move.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { listUnknownNames } from "./warnings/unknown_names.ts";
 import { checkVersions, type VersionCheck, type Warning } from "./warnings/warnings.ts";
-import { lockVersion, requireOwnLine } from "./writing.ts";
 
 /**
  * Publishes a draft. Throws INVALID_TRANSITION, UNPROCESSABLE_ENTITY for an invalid document, or DEPENDENCY_CYCLE; then

@@ -1,6 +1,6 @@
 /** GET /definitions/:type/:name: one definition, whole or in part. */
 import { Elysia } from "elysia";
-import { writtenName } from "../../shared/definitions/ref.ts";
+import { writtenName } from "../../shared/definitions/references.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -9,17 +9,23 @@ import {
   type DefinitionTextRow,
   resolveDefinitionText,
   type TextsQuery,
-} from "../../sql/definitions/texts.ts";
+} from "../../sql/definitions/version_json.ts";
 import type { DefinitionQuery } from "../../sql/definitions/versions.ts";
 import { access } from "../http/access.ts";
 import { parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { conditionalText, joinJson } from "../http/response/conditional_json.ts";
 import { type DefinitionAddress, DefinitionParams, parseReadAddress } from "./address.ts";
 import { type DefinitionDeps, readerWork } from "./document.ts";
+import {
+  findReadTarget,
+  type ReadDeps,
+  type ReadScope,
+  type ReadTarget,
+  requireFound,
+} from "./find_readable.ts";
 import { GET_DEFINITION_DETAIL, READ_QUERY } from "./openapi/read.ts";
 import { acceptedFormat, READ_FORMATS, splitEnding, type TextFormat } from "./read_format.ts";
-import { findReadTarget, type ReadDeps, type ReadScope, type ReadTarget, requireFound } from "./reading.ts";
-import { resolveReferences } from "./resolved_references.ts";
+import { resolveReferences } from "./resolve_references_for_reader.ts";
 
 export function readRoutes(deps: DefinitionDeps & ReadDeps) {
   const { sql } = deps;

@@ -13,10 +13,10 @@ import { listVersionNumbers } from "../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../documents/documents.ts";
 import type { VersionAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
+import { lockVersion, requireOwnLine } from "./find_writable.ts";
 import { addDraft, auditOf, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
-import { lockVersion, requireOwnLine } from "./writing.ts";
 
 export interface RetranslateResult {
   type: string;
@@ -58,7 +58,7 @@ export async function retranslateDefinition(
     load: async (on) => {
       const used = createNewVersion ? await countUsedQuotas(on, writer.org) : null;
       const row = await lockVersion(on, lineId, address);
-      refuseArchived(row);
+      rejectArchived(row);
       if (used === null) return { row, versions: [] };
       // The size of the new YAML is not known yet, but it is close to the present one.
       requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: 1 });
@@ -100,7 +100,7 @@ function present(row: DefinitionRow, { document, changes, draft }: Prepared): Re
   };
 }
 
-function refuseArchived(row: DefinitionRow): void {
+function rejectArchived(row: DefinitionRow): void {
   if (allowsOperation(row.status, "retranslate")) return;
   throw new ApiError("INVALID_TRANSITION", {
     message: `Cannot retranslate ${row.type} "${row.name}@${row.version}": its status is '${row.status}'`,

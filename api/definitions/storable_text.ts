@@ -1,20 +1,20 @@
 /** Rejects text that PostgreSQL cannot store, or that is too long, before anything is written. */
 import { tooLong } from "../../shared/definitions/fields.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { type Problem, refuseInput } from "../http/validation_problems.ts";
+import { invalidInput, type Problem } from "../http/validation_problems.ts";
 
 /**
  * Throws VALIDATION_ERROR if a text in these fields holds NUL or half of a surrogate pair. Pass stored fields only: unknown
  * keys are ignored, and the YAML parser makes the same check with line numbers.
  */
-export function refuseUnstorable(fields: Readonly<Record<string, unknown>>): void {
+export function rejectUnstorable(fields: Readonly<Record<string, unknown>>): void {
   const problems: Problem[] = [];
   collect(fields, "", problems);
-  if (problems.length > 0) throw refuseInput(problems);
+  if (problems.length > 0) throw invalidInput(problems);
 }
 
 /** Throws UNPROCESSABLE_ENTITY for a display name or description that is too long for a document, too. */
-export function refuseLongFields(fields: Readonly<Record<string, string | undefined>>): void {
+export function rejectLongFields(fields: Readonly<Record<string, string | undefined>>): void {
   const errors = Object.entries(fields).flatMap(([path, text]) => {
     const message = text === undefined ? null : tooLong(path, text);
     return message === null ? [] : [{ path, message }];

@@ -3,14 +3,14 @@ import { Elysia, t } from "elysia";
 import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate.ts";
 import { EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
 import { access } from "../http/access.ts";
-import { refuseQuery } from "../http/query.ts";
+import { rejectQuery } from "../http/query.ts";
 import { DefinitionParams, parseAddress, parseVersionAddress } from "./address.ts";
 import type { DefinitionDeps } from "./document.ts";
+import { findLineWriter } from "./find_writable.ts";
 import { RETRANSLATE_DETAIL, TRANSLATOR_DETAIL, UPGRADE_DETAIL } from "./openapi/translation.ts";
 import { retranslateDefinition } from "./retranslate.ts";
 import { OPEN } from "./schemas.ts";
 import { upgradeDefinition } from "./upgrade.ts";
-import { findLineWriter } from "./writing.ts";
 
 const RetranslateBody = t.Object(
   { createNewVersion: t.Optional(t.Boolean()) },
@@ -28,7 +28,7 @@ export function translationRoutes(deps: DefinitionDeps) {
     .get(
       "/translation/version",
       ({ request }) => {
-        refuseQuery(request);
+        rejectQuery(request);
         return { data: { translatorVersion: TRANSLATOR_VERSION } };
       },
       { publicAccess: true, detail: TRANSLATOR_DETAIL },

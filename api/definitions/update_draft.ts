@@ -12,16 +12,16 @@ import { replaceDefinitionReferences } from "../../sql/definitions/references.ts
 import type { DefinitionContent, ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../documents/documents.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 import type { VersionAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, type WrittenDocument, workOf } from "./document.ts";
 import type { UpdateDefinition } from "./edit_bodies.ts";
+import { lockVersion, requireOwnLine } from "./find_writable.ts";
 import { auditOf, naturalTier, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { readProvenance } from "./provenance.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
-import { refuseLongFields, refuseUnstorable } from "./storable_text.ts";
-import { lockVersion, requireOwnLine } from "./writing.ts";
+import { rejectLongFields, rejectUnstorable } from "./storable_text.ts";
 
 /** Fields of the body that are part of the document. */
 const DOCUMENT_FIELDS = ["displayName", "description", "domain", "subdomain", "agentType", "tags"] as const;
@@ -55,7 +55,7 @@ export async function updateDefinition(
       return { row, used };
     },
     prepare: async (seen) => {
-      refuseBody(writer, body);
+      rejectBody(writer, body);
       if (body.yaml !== undefined) requireBytes(seen, body.yaml);
       return changeDocument(work, seen.row, body);
     },
@@ -97,21 +97,21 @@ function notEditable(row: DefinitionRow): ApiError {
 }
 
 /** Checks the body before its document is parsed. */
-function refuseBody(writer: Writer, body: UpdateDefinition): void {
+function rejectBody(writer: Writer, body: UpdateDefinition): void {
   const { displayName, description, subdomain, tags, changeSummary } = body;
-  refuseUnstorable({ displayName, description, subdomain, tags, changeSummary });
-  refuseLongFields({ displayName, description });
-  refuseTier(writer, body.tier);
+  rejectUnstorable({ displayName, description, subdomain, tags, changeSummary });
+  rejectLongFields({ displayName, description });
+  requireTierRole(writer, body.tier);
   readProvenance(body.provenance ?? null);
 }
 
 /** `user` and `org` follow from the kind of organization; only platform administrators set `pro`. */
-function refuseTier({ caller, org }: Writer, tier: UpdateDefinition["tier"]): void {
+function requireTierRole({ caller, org }: Writer, tier: UpdateDefinition["tier"]): void {
   if (tier === undefined) return;
   requireAllowed(maySetDefinitionTier({ tier, platformRole: caller.platformRole }));
   const natural = naturalTier(org);
   if (tier === "pro" || tier === natural) return;
-  throw refuseInput([{ path: "tier", message: `must be ${natural} in this organization, or pro` }]);
+  throw invalidInput([{ path: "tier", message: `must be ${natural} in this organization, or pro` }]);
 }
 
 /** Returns the new document of the draft, or null if it stays unchanged. */

@@ -10,11 +10,11 @@ import { findLatestDefinition, listVersionNumbers } from "../../sql/definitions/
 import type { DocumentWork } from "../documents/documents.ts";
 import type { DefinitionAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, type WrittenDocument, workOf } from "./document.ts";
+import { definitionNotFound } from "./find_readable.ts";
+import { requireOwnLine } from "./find_writable.ts";
 import { addDraft, type NewDraft, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
-import { definitionNotFound } from "./reading.ts";
-import { requireOwnLine } from "./writing.ts";
 
 export interface UpgradeResult {
   type: string;

@@ -15,8 +15,8 @@ import { requireAllowed } from "../http/require_allowed.ts";
 import { conditionalJson, conditionalText, joinJson } from "../http/response/conditional_json.ts";
 import { DefinitionParams, parseLineReadAddress } from "./address.ts";
 import { type DefinitionDeps, readerWork } from "./document.ts";
+import { findReadTarget, requireLine, requireTwoVersions } from "./find_readable.ts";
 import { DIFF_DETAIL, DIFF_QUERY, VERSIONS_DETAIL, VERSIONS_QUERY } from "./openapi/versions.ts";
-import { findReadTarget, requireLine, requireTwoVersions } from "./reading.ts";
 
 export function versionRoutes({ sql, documents }: DefinitionDeps) {
   return new Elysia({ prefix: "/definitions/:type/:name" })
@@ -79,7 +79,7 @@ function hasPromptChanges(from: string | null, to: string | null): boolean {
   return withoutVersion(from) !== withoutVersion(to);
 }
 
-/** Whether an answer of this mode shows what documents say, and not only where they differ. */
+/** Whether a response of this mode shows what documents say, and not only where they differ. */
 function showsContent({ format, full }: DiffMode): boolean {
   return full || format !== "sections";
 }

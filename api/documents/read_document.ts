@@ -1,6 +1,11 @@
 /** Parses a document once and derives everything that the registry stores or reports about it. */
-import { listModels, listTools, type NamedText, TOOLS } from "../../shared/definitions/named.ts";
-import { type DefinitionReference, listReferences } from "../../shared/definitions/ref.ts";
+import {
+  listModels,
+  listTools,
+  type NamedText,
+  TOOLS,
+} from "../../shared/definitions/named_models_and_tools.ts";
+import { type DefinitionReference, listReferences } from "../../shared/definitions/references.ts";
 import { type DefinitionSource, hashDefinition, parseDefinition } from "../../shared/definitions/source.ts";
 import { translateDefinition } from "../../shared/definitions/translate/translate.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";

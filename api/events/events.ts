@@ -4,10 +4,10 @@ import { ApiError } from "../../shared/errors.ts";
 import { EVENT_TYPES } from "../../shared/vocabulary.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { type EventRow, listEvents, settleEvents } from "../../sql/events/event_feed.ts";
-import { readScope } from "../definitions/reading.ts";
+import { readScope } from "../definitions/find_readable.ts";
 import { access } from "../http/access.ts";
 import { parseQuery, queryOf } from "../http/query.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 import { EVENTS_QUERY, LIST_EVENTS_DETAIL } from "./openapi.ts";
 
 export function eventRoutes({ sql }: { sql: Pool }) {
@@ -36,7 +36,7 @@ function presentEvent({ id, type, createdAt, organization, data }: EventRow) {
 }
 
 function invalidCursor(): ApiError {
-  return refuseInput([{ path: "after", message: "must be the nextCursor of an earlier response" }]);
+  return invalidInput([{ path: "after", message: "must be the nextCursor of an earlier response" }]);
 }
 
 function cursorTooOld(): ApiError {

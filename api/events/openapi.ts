@@ -2,8 +2,8 @@
 import { ID, INSTANT, listOf, named, nullable, oneOf, record, TEXT } from "../../shared/json_schema.ts";
 import { DEFINITION_TYPES, EVENT_TYPES } from "../../shared/vocabulary.ts";
 import { describeQuery, limit, once, words } from "../http/query.ts";
-import { dataAnswer } from "../openapi/answers.ts";
 import { ORG_SLUG } from "../openapi/parameters.ts";
+import { dataResponse } from "../openapi/responses.ts";
 import { describe, failsWith } from "../openapi/types.ts";
 
 const EVENTS_TAG = "Events";
@@ -75,7 +75,7 @@ export const LIST_EVENTS_DETAIL = describe({
     "after the cursor have been deleted, the response is 400 with the reason `cursor_too_old`.",
   parameters: [...describeQuery(EVENTS_QUERY), ORG_SLUG],
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "Events, and the cursor for the next request",
       record({ events: listOf(EVENT), nextCursor: { ...TEXT, description: "Always present" } }),
       { events: [EXAMPLE_EVENT], nextCursor: "48213" },

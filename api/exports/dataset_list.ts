@@ -4,7 +4,7 @@ import { isNullInExports, toCamelCase } from "../../shared/exports/column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
 import { access } from "../http/access.ts";
-import { refuseQuery } from "../http/query.ts";
+import { rejectQuery } from "../http/query.ts";
 import { DATASET_LIST_DETAIL } from "./openapi.ts";
 
 function present(dataset: ExportDataset) {
@@ -26,7 +26,7 @@ export function datasetListRoutes() {
   return new Elysia().use(access).get(
     "/export/datasets",
     ({ request }) => {
-      refuseQuery(request);
+      rejectQuery(request);
       return { data: { datasets: EXPORT_DATASET_NAMES.map((name) => present(EXPORT_DATASETS[name])) } };
     },
     { publicAccess: true, detail: DATASET_LIST_DETAIL },

@@ -24,7 +24,7 @@ import {
   type Refuse,
   word,
 } from "../http/query.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 
 export const EXAMPLE_AS_OF = "2026-11-20T10:00:00.000Z";
 
@@ -174,7 +174,7 @@ export function parseDatasetParameters(
   const values: QueryValues<typeof common> & Readonly<Record<string, unknown>> = parseQuery(declared, query);
   const { format, as_of: asOf, since, created_from: createdFrom, created_to: createdTo } = values;
   if (createdFrom !== null && createdTo !== null && createdFrom >= createdTo) {
-    throw refuseInput([{ path: "created_to", message: "must be later than created_from" }]);
+    throw invalidInput([{ path: "created_to", message: "must be later than created_from" }]);
   }
   // A group's parameters all read the same type.
   const valuesOf = <Value>(group: Readonly<Record<string, QueryParameter<Value>>>) =>

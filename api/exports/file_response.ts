@@ -25,7 +25,7 @@ export interface ExportFile {
 
 /**
  * Answers with the file of an open export, and closes that when the stream is over. The first chunk is made before
- * the answer, so that what fails at once is an error and no broken download.
+ * the response, so that what fails at once is an error and no broken download.
  */
 export async function fileResponse(
   request: Request,

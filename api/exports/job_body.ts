@@ -1,7 +1,7 @@
 /** Reads the request of POST /export/jobs. The body is optional; unknown or malformed options are errors. */
 import { toVisibility } from "../../shared/exports/selection.ts";
 import { type Query, readValues } from "../http/query.ts";
-import { type Problem, refuseInput } from "../http/validation_problems.ts";
+import { invalidInput, type Problem } from "../http/validation_problems.ts";
 import { BUNDLE_QUERY, type BundleParameters } from "./export_parameters.ts";
 
 export type JobRequest = BundleParameters;
@@ -14,7 +14,7 @@ export function parseJobRequest(body: unknown, query: URLSearchParams): JobReque
   const given = toObject(body);
   const { values, problems } = readValues(BUNDLE_QUERY, (name) => textsOf(name, given[name]));
   const refused = [...findMisplaced(query), ...findUnknown(given), ...problems];
-  if (refused.length > 0) throw refuseInput(refused);
+  if (refused.length > 0) throw invalidInput(refused);
   const { format, as_of: asOf, since, ...flags } = values;
   return { format, asOf, since, visibility: toVisibility(flags) };
 }
@@ -41,7 +41,7 @@ function findUnknown(given: Readonly<Record<string, unknown>>): Problem[] {
 function toObject(body: unknown): Readonly<Record<string, unknown>> {
   if (body === undefined || body === null) return {};
   if (typeof body !== "object" || Array.isArray(body)) {
-    throw refuseInput([{ path: "", message: "the body must be a JSON object" }]);
+    throw invalidInput([{ path: "", message: "the body must be a JSON object" }]);
   }
   return { ...body };
 }

@@ -62,7 +62,7 @@ export function jobDownloadRoutes(deps: DownloadDeps) {
       const headers = { ...fileHeaders(job, artifact), "Content-Length": String(bytes) };
       const { connection, requestId } = context;
       const isOver = () => !connection.isOpen();
-      // Nobody releases it: it is over when the answer, whatever it is, was sent.
+      // Nobody releases it: it is over when the response, whatever it is, was sent.
       const claim = { holder: caller.userId, group: job.orgId, isOver };
       if (context.method === "HEAD") {
         requireExportSlot(deps.slots, "downloads", claim);

@@ -2,8 +2,8 @@
 import { COUNT, ID, INSTANT, listOf, named, oneOf, record, TEXT } from "../../shared/json_schema.ts";
 import { EXPORT_FORMATS, EXPORT_JOB_ERROR_CODES, EXPORT_JOB_STATUSES } from "../../shared/vocabulary.ts";
 import { describeQuery, flag, limit, offset, type QueryParameter } from "../http/query.ts";
-import { answer, headerParameter, pathParameter } from "../openapi/answers.ts";
 import { ORG_SLUG } from "../openapi/parameters.ts";
+import { headerParameter, jsonResponse, pathParameter } from "../openapi/responses.ts";
 import { describe, failsWith } from "../openapi/types.ts";
 import { BUNDLE_QUERY, EXAMPLE_AS_OF } from "./export_parameters.ts";
 import { ORGANIZATION_ARCHIVE, VISIBILITY } from "./manifest_schema.ts";
@@ -120,8 +120,8 @@ export const QUEUE_JOB_DETAIL = describe({
     },
   },
   responses: {
-    201: answer("The new job", ONE_JOB, { job: QUEUED_JOB }),
-    200: answer("The job that is already active", ONE_JOB, { job: QUEUED_JOB }),
+    201: jsonResponse("The new job", ONE_JOB, { job: QUEUED_JOB }),
+    200: jsonResponse("The job that is already active", ONE_JOB, { job: QUEUED_JOB }),
   },
   ...failsWith(
     "SUBSCRIPTION_REQUIRED",
@@ -145,12 +145,16 @@ export const LIST_JOBS_DETAIL = describe({
     "Lists the organization's jobs, newest first, including those of other members. Requires the publisher role.",
   parameters: [ORG_SLUG, ...describeQuery(JOBS_QUERY)],
   responses: {
-    200: answer("A page of jobs", record({ jobs: listOf(JOB), total: COUNT, limit: COUNT, offset: COUNT }), {
-      jobs: [READY_JOB],
-      total: 1,
-      limit: 20,
-      offset: 0,
-    }),
+    200: jsonResponse(
+      "A page of jobs",
+      record({ jobs: listOf(JOB), total: COUNT, limit: COUNT, offset: COUNT }),
+      {
+        jobs: [READY_JOB],
+        total: 1,
+        limit: 20,
+        offset: 0,
+      },
+    ),
   },
   ...failsWith("ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "KEY_KIND_FORBIDDEN"),
 });
@@ -161,7 +165,7 @@ export const GET_JOB_DETAIL = describe({
   summary: "Get an export job",
   description: "Requires the publisher role in the job's organization. X-Org-Slug is ignored.",
   parameters: [JOB_ID],
-  responses: { 200: answer("The job", ONE_JOB, { job: READY_JOB }) },
+  responses: { 200: jsonResponse("The job", ONE_JOB, { job: READY_JOB }) },
   ...failsWith("EXPORT_JOB_NOT_FOUND", "INSUFFICIENT_ORG_ROLE", "KEY_KIND_FORBIDDEN"),
 });
 
@@ -178,7 +182,7 @@ export const CANCEL_JOB_DETAIL = describe({
     "not count towards `EXPORT_JOBS_PER_HOUR`.",
   parameters: [JOB_ID, ...describeQuery(CANCEL_QUERY)],
   responses: {
-    200: answer("The canceled job: `failed` with errorCode `CANCELED`", ONE_JOB, { job: CANCELED_JOB }),
+    200: jsonResponse("The canceled job: `failed` with errorCode `CANCELED`", ONE_JOB, { job: CANCELED_JOB }),
   },
   ...failsWith(
     "EXPORT_JOB_NOT_FOUND",

@@ -73,10 +73,10 @@ export function fileKind(request: Request): "file" | "head" {
 
 /**
  * Opens an export as of `asOf`, or as of the newest settled instant for `null`, and hands it to `serve`, which closes
- * it or lets its answer's stream do so; it is closed here when `serve` throws. When it throws because a replica is
+ * it or lets its response's stream do so; it is closed here when `serve` throws. When it throws because a replica is
  * gone, it is called once more, with an export of the primary. Throws RATE_LIMITED when the caller's or the organization's
  * share of the slots is used up, SERVICE_UNAVAILABLE when no slot is free or the watermark does not settle,
- * VALIDATION_ERROR when it is in the future, EXPORT_PREPARE_TIMEOUT when counting takes too long. A client that leaves before there is an answer gets one that nobody reads.
+ * VALIDATION_ERROR when it is in the future, EXPORT_PREPARE_TIMEOUT when counting takes too long. A client that leaves before there is a response gets one that nobody reads.
  */
 export async function withOpenExport<Answer>(
   deps: ExportDeps,
@@ -148,7 +148,7 @@ async function openExport(deps: ExportDeps, given: Opening): Promise<OpenExport>
   }
 }
 
-/** What decided at the start decides: the credential, the membership, the role, the subscription. */
+/** Checks again what was checked at the start: credential, membership, role and subscription. */
 function mayContinueExport(deps: ExportDeps, given: ExportRequest): Promise<boolean> {
   const { caller, request, project, policy } = given;
   return mayContinue(deps, caller, () =>

@@ -8,8 +8,8 @@ import {
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
 import { COUNT, FLAG, ID, INSTANT, listOf, named, oneOf, record, TEXT } from "../../shared/json_schema.ts";
 import { describeQuery } from "../http/query.ts";
-import { dataAnswer, pathParameter } from "../openapi/answers.ts";
 import { ORG_SLUG } from "../openapi/parameters.ts";
+import { dataResponse, pathParameter } from "../openapi/responses.ts";
 import { describe, describedAt, failsWith, type OtherPath } from "../openapi/types.ts";
 import { BUNDLE_QUERY, DELETED_QUERY, datasetQuery, EXAMPLE_AS_OF } from "./export_parameters.ts";
 import { BUNDLE_ARCHIVE } from "./manifest_schema.ts";
@@ -154,7 +154,7 @@ export const ESTIMATE_DETAIL = describe({
     "An estimate uses no export slot; a user runs at most two at once.",
   parameters: BUNDLE_PARAMETERS,
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "Exact rows; bytes before compression, estimated from a sample",
       named("Estimate", ESTIMATE),
       {
@@ -190,7 +190,7 @@ export const DATASET_LIST_DETAIL = describe({
   summary: "List datasets and their columns",
   description: "The same for every caller. A row has exactly these columns, in this order.",
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "The eight datasets with columns, filters and JSON Schema",
       record({ datasets: listOf(named("Dataset", DATASET)) }),
       {

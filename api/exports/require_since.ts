@@ -4,7 +4,7 @@ import type { Config } from "../../shared/process/config.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { isChangeLogKept } from "../../sql/exports/tracker_changes.ts";
 import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 
 /**
  * Throws VALIDATION_ERROR if an increment from `since` to `asOf` cannot be exact, so that the caller has to take a full
@@ -16,7 +16,7 @@ export async function requireSince(
 ): Promise<void> {
   if (config.trackerSchema !== OWN_TRACKER_SCHEMA) {
     const message = "is not available: this service does not log changes of its tracker. Take a full export";
-    throw refuseInput([{ path: "since", message }]);
+    throw invalidInput([{ path: "since", message }]);
   }
   if (since > asOf) throw sinceError(`must not be later than the cutoff, ${asOf}`);
   if (!(await isChangeLogKept(sql, since))) {

@@ -9,7 +9,7 @@ import {
   type WatermarkBlocker,
   type WatermarkResult,
 } from "../../sql/exports/settled_watermark.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 
 const RETRY_WATERMARK_SECONDS = 10;
 /** An older watermark is logged: a transaction was probably left open. */
@@ -39,7 +39,7 @@ export async function requireWatermark(
   report(deps, result, asOf === null);
   if (result.ok) return result.asOf;
   if (result.reason === "future") {
-    throw refuseInput([{ path: "as_of", message: "must not be in the future" }]);
+    throw invalidInput([{ path: "as_of", message: "must not be in the future" }]);
   }
   const reason = isBlind(result.blockers)
     ? "the database hides other sessions from the service. Its log has the grant that is missing"

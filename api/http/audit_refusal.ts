@@ -37,7 +37,7 @@ export function createAuditRefusal(deps: { sql: Sql; log: Log; now: () => number
     const orgId = context.orgId ?? boundTo;
     const route = `${context.method} ${context.route}`;
     const kind = `${userId} ${orgId} ${error.code} ${route}`;
-    // The user's budget first: a kind that is counted and not noted would be missing until its window ends.
+    // The user's budget first: otherwise a refusal that is not logged would use up its kind's slot for the whole window.
     if (!users.peek(userId).allowed || !alike.take(kind).allowed) return;
     users.take(userId);
     try {

@@ -23,21 +23,21 @@ export interface AuthenticateDeps {
 
 /** Makes the check of credentials. It keeps no state but which credentials' `lastUsedAt` is being written. */
 export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
-  const beingNoted = new Set<string>();
+  const pendingUses = new Set<string>();
 
   /** Not awaited by the request: the caller does not wait for our bookkeeping. */
   async function noteUse(
     credentialId: string,
     update: (sql: Sql, id: string) => Promise<void>,
   ): Promise<void> {
-    if (beingNoted.has(credentialId)) return;
-    beingNoted.add(credentialId);
+    if (pendingUses.has(credentialId)) return;
+    pendingUses.add(credentialId);
     try {
       await update(deps.sql, credentialId);
     } catch (error) {
       deps.log.warn({ credentialId, err: error }, "cannot note the use of a credential");
     } finally {
-      beingNoted.delete(credentialId);
+      pendingUses.delete(credentialId);
     }
   }
 

@@ -23,7 +23,7 @@ export interface CredentialCache {
   forget(id: string): void;
 }
 
-/** Opens an empty cache. Requests that come while a credential is being looked up share the answer. */
+/** Opens an empty cache. Requests that come while a credential is being looked up share the response. */
 export function createCredentialCache(): CredentialCache {
   let forgets = 0;
   const callers = new LRUCache<string, Caller, LookUp>({

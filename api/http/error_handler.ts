@@ -31,10 +31,10 @@ export function unavailable(cause: unknown, message?: string): ApiError {
   });
 }
 
-/** The failure a client is told about. What is no business of a client's becomes a 500 that says nothing. */
+/** The failure a client is told about. Internal errors become a 500 without details. */
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  // An answer that breaks its own schema is our bug, not the client's: Elysia would say 422.
+  // A response that breaks its own schema is our bug, not the client's: Elysia would say 422.
   if (isValidationError(error) && error.type !== "response") return describeValidation(error);
   if (isConnectionError(error) || error instanceof DeadlineExceeded) return unavailable(error);
   const code = elysiaCode(error);
@@ -43,8 +43,8 @@ function toApiError(error: unknown): ApiError {
   return new ApiError("INTERNAL_SERVER_ERROR", { cause: error });
 }
 
-/** The answer that tells a client of a failure; the context keeps the failure for the log. */
-export function answerError(context: RequestContext, thrown: unknown): Response {
+/** The response that tells a client of a failure; the context keeps the failure for the log. */
+export function respondError(context: RequestContext, thrown: unknown): Response {
   const error = toApiError(thrown);
   context.error = error;
   // A stream that was announced and then refused has no end to wait for.

@@ -22,7 +22,7 @@ import { boundOrgOf } from "./organization.ts";
 import type { RequestContext } from "./request_context.ts";
 import { requireAllowed } from "./require_allowed.ts";
 import type { Route } from "./route_table.ts";
-import { refuseInput } from "./validation_problems.ts";
+import { invalidInput } from "./validation_problems.ts";
 
 const IDEMPOTENCY_HEADER = "Idempotency-Key";
 const REPLAYED_HEADER = "Idempotency-Replayed";
@@ -97,7 +97,9 @@ function readKey({ request, route, context }: Repeatable): IdempotencyKey | null
   const key = request.headers.get(IDEMPOTENCY_HEADER);
   if (key === null || request.method !== "POST") return null;
   if (!KEY.test(key)) {
-    throw refuseInput([{ path: IDEMPOTENCY_HEADER, message: "must be 1 to 128 printable ASCII characters" }]);
+    throw invalidInput([
+      { path: IDEMPOTENCY_HEADER, message: "must be 1 to 128 printable ASCII characters" },
+    ]);
   }
   if (context.caller) return { caller: context.caller.userId, key };
   return route.writes ? { caller: context.network, key } : null;

@@ -1,7 +1,7 @@
 /** Query parameters: each is declared once, and both its parser and its description in OpenAPI follow from that. */
 import { FLAG, ID, type JsonSchema, listOf, oneOf, TEXT } from "../../shared/json_schema.ts";
 import { isUuid } from "../../shared/uuid.ts";
-import { type Problem, refuseInput } from "./validation_problems.ts";
+import { invalidInput, type Problem } from "./validation_problems.ts";
 
 const MAX_OFFSET = 2_147_483_647;
 
@@ -35,7 +35,7 @@ export function parseQuery<Declared extends Query>(
 ): QueryValues<Declared> {
   const { values, problems } = readValues(declared, (name) => given.getAll(name));
   problems.push(...findUnknown(given, Object.keys(declared)));
-  if (problems.length > 0) throw refuseInput(problems);
+  if (problems.length > 0) throw invalidInput(problems);
   return values;
 }
 
@@ -65,7 +65,7 @@ export function queryOf(request: Request): URLSearchParams {
 }
 
 /** Throws VALIDATION_ERROR if the request has a query. */
-export function refuseQuery(request: Request): void {
+export function rejectQuery(request: Request): void {
   parseQuery({}, queryOf(request));
 }
 
@@ -201,7 +201,7 @@ export function text(maxLength: number, description: string) {
     description,
     schema: { ...TEXT, maxLength },
     read: once((given, refuse): string | null => {
-      if (given !== null) refuseLong(given, maxLength, refuse);
+      if (given !== null) rejectLong(given, maxLength, refuse);
       return given;
     }),
   };
@@ -216,7 +216,7 @@ export function texts({ maxItems, maxLength }: { maxItems: number; maxLength: nu
     read(given: readonly string[], refuse: Refuse): string[] {
       const values = [...new Set(given)];
       if (values.length > maxItems) refuse(`must have at most ${maxItems} values`);
-      for (const value of values.slice(0, maxItems)) refuseLong(value, maxLength, refuse);
+      for (const value of values.slice(0, maxItems)) rejectLong(value, maxLength, refuse);
       return values;
     },
   };
@@ -238,7 +238,7 @@ export function words<const Word extends string>(known: readonly Word[], descrip
 }
 
 /** Limits the length, because searching for a long text is expensive. */
-function refuseLong(given: string, maxLength: number, refuse: Refuse): void {
+function rejectLong(given: string, maxLength: number, refuse: Refuse): void {
   if (given.length > maxLength) refuse(`must have at most ${maxLength} characters`);
 }
 

@@ -59,7 +59,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   const proven = new LRUCache<string, true>({ max: MAX_PROVEN });
 
   function apply(context: RequestContext, kind: RateLimitKind, state: RateLimitState): void {
-    Object.assign(context.answerHeaders, rateLimitHeaders(state, { policy: kind, now: now() }));
+    Object.assign(context.responseHeaders, rateLimitHeaders(state, { policy: kind, now: now() }));
     if (state.allowed) return;
     metrics.rateLimited.inc({ kind });
     throw rateLimited(state, now());
@@ -90,7 +90,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       if (error instanceof ApiError) {
         // Nobody but us can make a browser forget a cookie that scripts do not see; another program's is its own.
         if (context.usesCookie && error.code === "UNAUTHORIZED") {
-          context.answerHeaders["Set-Cookie"] = clearedSessionCookie(config);
+          context.responseHeaders["Set-Cookie"] = clearedSessionCookie(config);
         }
         apply(context, "address", addresses.take(context.network));
       }
@@ -102,7 +102,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     async admitCaller(headers, context, { looksPastCookie }) {
       // Until the caller is known: a database that is away uses up nobody's requests.
       Object.assign(
-        context.answerHeaders,
+        context.responseHeaders,
         rateLimitHeaders(addresses.peek(context.network), { policy: "address", now: now() }),
       );
       await identify(headers, context, !looksPastCookie);

@@ -1,7 +1,7 @@
 /** Reads a JSON body before any handler does, within limits on its size, its structure and its shape. */
 import { ApiError } from "../../shared/errors.ts";
 import { findJsonExcess } from "./json_limits.ts";
-import { refuseInput } from "./validation_problems.ts";
+import { invalidInput } from "./validation_problems.ts";
 
 /** Under /auth, where anonymous callers write: an email, a password, the name of a key. */
 const AUTH_MAX_BYTES = 4096;
@@ -26,7 +26,7 @@ function tooLarge(maxBytes: number): ApiError {
 }
 
 function invalidBody(message: string): ApiError {
-  return refuseInput([{ path: "", message }]);
+  return invalidInput([{ path: "", message }]);
 }
 
 const CHOPPED = `the body comes in more than ${MAX_CHUNKS} chunks: send it in larger ones, or with Content-Length`;
@@ -44,7 +44,7 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // The client left, or was cut off for being slow: no failure of ours, and nobody reads the answer.
+    // The client left, or was cut off for being slow: no failure of ours, and nobody reads the response.
     throw invalidBody("the body did not come whole");
   }
   return Buffer.concat(chunks, size);

@@ -6,11 +6,11 @@ import type { Caller } from "./caller.ts";
 import type { JsonObject } from "./request_body.ts";
 import type { CutReason } from "./response/stream_watch.ts";
 
-/** The client's connection, as far as the answer to this request needs it. */
+/** The client's connection, as far as the response to this request needs it. */
 export interface ClientConnection {
-  /** False once the answer was sent whole, or the connection was lost. */
+  /** False once the response was sent whole, or the connection was lost. */
   isOpen(): boolean;
-  /** Breaks off the answer within some seconds. */
+  /** Breaks off the response within some seconds. */
   breakOff(): void;
 }
 
@@ -26,7 +26,7 @@ export interface StreamEnd {
 }
 
 export interface RequestContext {
-  /** What the answer carries: the client's `X-Request-Id`, or else our own. */
+  /** What the response carries: the client's `X-Request-Id`, or else our own. */
   readonly requestId: string;
   /** No two requests have the same. */
   readonly ownRequestId: string;
@@ -59,8 +59,8 @@ export interface RequestContext {
   body: JsonObject;
   /** What the client was told went wrong. */
   error: ApiError | null;
-  /** Headers that every answer to this request carries, whatever becomes of it. */
-  readonly answerHeaders: Record<string, string>;
+  /** Headers that every response to this request carries, whatever becomes of it. */
+  readonly responseHeaders: Record<string, string>;
   /** More fields for the request's log line: ids, counts and names of ours, never values from the request. */
   readonly fields: Record<string, unknown>;
   /** Settles when the streamed body has ended; `null` for bodies that are there at once. */

@@ -20,7 +20,7 @@ interface SchemaError {
   errors?: readonly Iterable<SchemaError>[];
 }
 
-/** Problems that an answer names, and the longest path it repeats: both come from the request. */
+/** Problems that a response names, and the longest path it repeats: both come from the request. */
 const MAX_PROBLEMS = 50;
 const MAX_PATH_LENGTH = 200;
 
@@ -29,7 +29,7 @@ export function isValidationError(error: unknown): error is ValidationError {
 }
 
 /** The refusal of input, with the first 50 problems in `details.errors` and the first one in the message. */
-export function refuseInput(given: readonly Problem[]): ApiError {
+export function invalidInput(given: readonly Problem[]): ApiError {
   const problems = given.slice(0, MAX_PROBLEMS).map(withShortPath);
   const [first] = problems;
   return new ApiError("VALIDATION_ERROR", {
@@ -59,7 +59,7 @@ export function describeSchemaErrors(errors: Iterable<SchemaError>): ApiError {
     // What follows is one error for each of the elements there are too many of.
     if (problems.size >= MAX_PROBLEMS || error.type === ValueErrorType.ArrayMaxItems) break;
   }
-  return refuseInput([...problems.values()]);
+  return invalidInput([...problems.values()]);
 }
 
 /** What is wrong inside of a value that may also be null, which the error of the union does not say. */

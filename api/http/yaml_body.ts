@@ -1,7 +1,7 @@
 /** Bodies that are YAML: routes of definitions take a document as it is, with the other fields as query parameters. */
 import { parseQuery, type Query } from "./query.ts";
 import { isYaml, type JsonObject, readJsonObject, readYamlText } from "./request_body.ts";
-import { refuseInput } from "./validation_problems.ts";
+import { invalidInput } from "./validation_problems.ts";
 
 /** The field of `detail` in which a route says that it also reads YAML. */
 export const YAML_FIELD = "x-yaml";
@@ -27,7 +27,7 @@ export async function readBody(
   const misplaced = Object.keys(yamlQuery).filter((name) => given.has(name));
   if (misplaced.length > 0) {
     const message = "is a query parameter of YAML bodies only. Put it into the JSON body";
-    throw refuseInput(misplaced.map((path) => ({ path, message })));
+    throw invalidInput(misplaced.map((path) => ({ path, message })));
   }
   return readJsonObject(request, maxBytes);
 }

@@ -4,9 +4,9 @@ import Big from "big.js";
 import { Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { type FoundPrices, findPrices, type PriceLookup } from "../../sql/models/model_prices.ts";
-import { refuseUnstorable } from "../definitions/storable_text.ts";
+import { rejectUnstorable } from "../definitions/storable_text.ts";
 import { access } from "../http/access.ts";
-import { type Problem, refuseInput } from "../http/validation_problems.ts";
+import { invalidInput, type Problem } from "../http/validation_problems.ts";
 import type { CatalogCache } from "./catalog_cache.ts";
 import { computeCost, formatAmount, type Usage } from "./cost_arithmetic.ts";
 import { COST_DETAIL, CostBody, type CostItem } from "./cost_openapi.ts";
@@ -35,7 +35,7 @@ export function costRoutes({ catalog: cache }: { catalog: CatalogCache }) {
 
 /** Throws VALIDATION_ERROR with every item that names no model, or an instant that cannot be read. */
 function readLookups(items: readonly CostItem[]): ItemLookup[] {
-  refuseUnstorable({ items });
+  rejectUnstorable({ items });
   const problems: Problem[] = [];
   const lookups = items.map(({ alias, provider, modelId, asOf: given, ...usage }, index): ItemLookup => {
     const path = `items.${index}`;
@@ -47,7 +47,7 @@ function readLookups(items: readonly CostItem[]): ItemLookup[] {
     }
     return { provider: provider ?? "", modelId: modelId ?? "", asOf, usage };
   });
-  if (problems.length > 0) throw refuseInput(problems);
+  if (problems.length > 0) throw invalidInput(problems);
   return lookups;
 }
 

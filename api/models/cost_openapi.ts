@@ -2,7 +2,7 @@
 import { t } from "elysia";
 import { INSTANT, listOf, named, record, TEXT } from "../../shared/json_schema.ts";
 import { onlyReads } from "../http/access.ts";
-import { answer } from "../openapi/answers.ts";
+import { jsonResponse } from "../openapi/responses.ts";
 import { describe } from "../openapi/types.ts";
 import { PRICE_PARTS } from "./openapi_schemas.ts";
 
@@ -90,7 +90,7 @@ export const COST_DETAIL = describe({
     "parsers round long numbers. An item that cannot be priced has `error` with the same codes as responses; its " +
     "`details.reason` is `model`, `alias`, `unknown_at` or `price` (no price at that time). `total` adds up the others.",
   responses: {
-    200: answer(
+    200: jsonResponse(
       "A result for each item, in the same order",
       record({
         data: record({

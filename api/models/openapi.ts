@@ -1,7 +1,7 @@
 /** OpenAPI descriptions of the routes under /models. */
 import { COUNT, FLAG, listOf, record, TEXT } from "../../shared/json_schema.ts";
 import { describeQuery } from "../http/query.ts";
-import { answer, headerParameter, pathParameter } from "../openapi/answers.ts";
+import { headerParameter, jsonResponse, pathParameter } from "../openapi/responses.ts";
 import { describe, failsWith } from "../openapi/types.ts";
 import { LIST_QUERY } from "./list_parameters.ts";
 import {
@@ -34,7 +34,7 @@ function restParameter(name: string, example: string) {
 }
 
 function taggedResponses(description: string, schema: object, example: unknown, more: object = {}) {
-  const { content } = answer(description, schema, example);
+  const { content } = jsonResponse(description, schema, example);
   return { 200: { description, headers: { ETag: ETAG }, content: { ...content, ...more } }, ...NOT_MODIFIED };
 }
 

@@ -2,7 +2,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { access, notCounted } from "../http/access.ts";
-import { refuseQuery } from "../http/query.ts";
+import { rejectQuery } from "../http/query.ts";
 import { ASSET_HEADERS, PAGE_HEADERS } from "../http/response/security_headers.ts";
 import {
   readStaticFile,
@@ -88,7 +88,7 @@ export function docsRoutes(service: AnyElysia, { sessionCookie }: { sessionCooki
     .get(
       "/assets/:file",
       ({ request, params }) => {
-        refuseQuery(request);
+        rejectQuery(request);
         assets ??= readAssets();
         const asset = assets.get(params.file);
         if (!asset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
@@ -99,7 +99,7 @@ export function docsRoutes(service: AnyElysia, { sessionCookie }: { sessionCooki
     .get(
       "/json",
       async ({ request }) => {
-        refuseQuery(request);
+        rejectQuery(request);
         document ??= buildOpenApi(service, { sessionCookie }).then((built) =>
           textFile(JSON.stringify(built), "application/json"),
         );

@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { access, notCounted } from "../http/access.ts";
-import { refuseQuery } from "../http/query.ts";
+import { rejectQuery } from "../http/query.ts";
 import { ASSET_HEADERS, PAGE_HEADERS } from "../http/response/security_headers.ts";
 import { readStaticFile, staticResponse } from "../http/response/static_file.ts";
 import { acceptsHtml } from "./error_page.ts";
@@ -72,7 +72,7 @@ export function dashboardRoutes() {
     .get(
       "/assets/:file",
       ({ request, params }) => {
-        refuseQuery(request);
+        rejectQuery(request);
         const asset = assets.get(params.file);
         if (!asset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
         return staticResponse(request, asset, ASSET_HEADERS);

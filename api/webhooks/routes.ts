@@ -12,7 +12,7 @@ import { requireOwnOrg } from "../accounts/require_own_org.ts";
 import { access, holdsSecret } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
-import { refuseQuery } from "../http/query.ts";
+import { rejectQuery } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { failsWith } from "../openapi/types.ts";
 import { changeWebhook, createWebhook, removeWebhook, requireWebhook, testWebhook } from "./manage.ts";
@@ -51,7 +51,7 @@ export function webhookRoutes({ sql, config }: WebhookDeps) {
   const requireAdmin = async (caller: Caller, request: Request, slug: string) => {
     const org = await requireOwnOrg(sql, { caller, slug });
     requireAllowed(hasOrgRole(org.role, "admin"));
-    refuseQuery(request);
+    rejectQuery(request);
     return org;
   };
   return new Elysia({ prefix: "/orgs/:slug/webhooks" })

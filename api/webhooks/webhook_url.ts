@@ -3,7 +3,7 @@ import { type BlockList, isIP } from "node:net";
 import { ApiError } from "../../shared/errors.ts";
 import { isDeliverable } from "../../shared/network/networks.ts";
 import { isLoopbackHost } from "../../shared/network/public_address.ts";
-import { refuseInput } from "../http/validation_problems.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 
 const MAX_LENGTH = 2048;
 /** Receivers listen there or at 1024 and above; other services, such as mail, below. */
@@ -16,12 +16,12 @@ const WEB_PORTS: readonly number[] = [80, 443];
 export function parseWebhookUrl(text: string, networks: BlockList): string {
   const url = text.length <= MAX_LENGTH ? URL.parse(text) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.hash !== "") {
-    throw refuseInput([
+    throw invalidInput([
       { path: "url", message: "must be an https URL of up to 2,048 characters without a fragment" },
     ]);
   }
   if (url.username !== "" || url.password !== "") {
-    throw refuseInput([{ path: "url", message: "must not have a user or password" }]);
+    throw invalidInput([{ path: "url", message: "must not have a user or password" }]);
   }
   const port = url.port === "" ? 443 : Number(url.port);
   if (port < 1024 && !WEB_PORTS.includes(port)) {

@@ -1,7 +1,7 @@
 /**
  * Files on their way from a bucket to a client. `Bun.serve` announces the length of files only: of a stream it drops
  * `Content-Length` (https://github.com/oven-sh/bun/issues/10507). So a download from a bucket is fetched into a local
- * file first and sent from there. What the bucket does not deliver is known before the answer has begun, and a client
+ * file first and sent from there. What the bucket does not deliver is known before the response has begun, and a client
  * who takes hours holds some disk, and neither memory nor a connection to the bucket.
  */
 import { open, rm, statfs } from "node:fs/promises";

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type ConnectionOptions, checkServerIdentity } from "node:tls";
-import { DatabaseUrlError } from "./problem.ts";
+import { DatabaseUrlError } from "./database_url_error.ts";
 
 /** False: never. "prefer": if the server offers it, with any certificate. */
 export type Tls = false | "prefer" | ConnectionOptions;

@@ -1,5 +1,5 @@
 /** Reads a PostgreSQL URL as libpq does: percent-encoded, perhaps with several hosts or the directory of a socket. */
-import { DatabaseUrlError } from "./problem.ts";
+import { DatabaseUrlError } from "./database_url_error.ts";
 import { openTls, type Tls } from "./tls.ts";
 
 export interface DatabaseTarget {

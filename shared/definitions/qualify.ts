@@ -5,7 +5,7 @@ import type { DefinitionType } from "../vocabulary.ts";
 import { readYaml, type YamlDocument } from "../yaml/document.ts";
 import { isRecord } from "../yaml/values.ts";
 import { type Edge, listEdges } from "./edges.ts";
-import { parseReference } from "./ref.ts";
+import { parseReference } from "./references.ts";
 import { type DefinitionSource, parseDefinition } from "./source.ts";
 
 /** A bare name and the organization it refers to. */

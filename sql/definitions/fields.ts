@@ -36,7 +36,7 @@ import {
   texts,
   uuid,
   word,
-} from "./field.ts";
+} from "./field_type.ts";
 
 const AT = "2026-11-20T10:00:00.000Z";
 

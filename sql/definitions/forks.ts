@@ -1,7 +1,7 @@
 /** Table `definition_forks`: the source version of each forked line. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
-import { buildJson } from "./field.ts";
+import { buildJson } from "./field_type.ts";
 import { DEFINITION_FIELDS, NAMED_FIELDS, type NamedVersion } from "./fields.ts";
 import { type DefinitionViewer, isListed, isVisible, memberOrgIds } from "./visibility.ts";
 

@@ -1,6 +1,6 @@
 /** The version history of a line. */
 import type { Sql } from "../connection/pool.ts";
-import { selectFields } from "./field.ts";
+import { selectFields } from "./field_type.ts";
 import { VERSION_FIELDS, type Version } from "./fields.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 

@@ -1,6 +1,6 @@
 /** Definitions as the API shows them: PostgreSQL writes the JSON, and the API passes the text on. */
 import type { Sql } from "../connection/pool.ts";
-import { type DefinitionFields, selectFields } from "./field.ts";
+import { type DefinitionFields, selectFields } from "./field_type.ts";
 import { DEFINITION_FIELDS, SUMMARY_FIELDS } from "./fields.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 

@@ -1,7 +1,7 @@
 /** Table `definitions`: a row per version of a definition, read together with its line and its organization. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
-import { selectFields } from "./field.ts";
+import { selectFields } from "./field_type.ts";
 import { type Definition, type DefinitionRow, ROW_FIELDS, type TranslationErrorJson } from "./fields.ts";
 import { joinDefinition } from "./json.ts";
 import { type DefinitionLineQuery, visibleLine } from "./lines.ts";

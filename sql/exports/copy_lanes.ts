@@ -6,7 +6,7 @@
 
 import type { Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
-import { Condition } from "./condition.ts";
+import { Condition } from "./condition_variable.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
 import type { KeyRange } from "./query.ts";
 import type { KeyRanges } from "./ranges.ts";

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import type postgres from "postgres";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { ExportSnapshot, RunningStatement } from "../connection/snapshot.ts";
-import { Condition } from "./condition.ts";
+import { Condition } from "./condition_variable.ts";
 import { CopyLines } from "./copy_lines.ts";
 
 /**

@@ -48,7 +48,7 @@ export async function makeBenchRegistry(
 
 async function makeWords(sql: Pool): Promise<void> {
   const words = [...COMMON_WORDS];
-  for (let number = 1; words.length < WORDS; number += 1) words.push(spellNumber(number));
+  for (let number = 1; words.length < WORDS; number += 1) words.push(formatNumber(number));
   await sql`create table bench_words (rank int primary key, word text not null)`;
   await sql`
     insert into bench_words (rank, word)
@@ -62,10 +62,10 @@ async function makeWords(sql: Pool): Promise<void> {
 }
 
 /** A number in syllables. */
-function spellNumber(number: number): string {
+function formatNumber(number: number): string {
   const rest = Math.floor(number / SYLLABLES.length);
   const syllable = SYLLABLES[number % SYLLABLES.length] ?? "";
-  return rest === 0 ? `${syllable}n` : `${syllable}${spellNumber(rest)}`;
+  return rest === 0 ? `${syllable}n` : `${syllable}${formatNumber(rest)}`;
 }
 
 async function makePeople(sql: Pool, orgs: number): Promise<string> {

@@ -129,7 +129,7 @@ async function listTriggers(sql: Sql): Promise<{ definition: string }[]> {
 }
 
 /** Views, aggregates and procedures: the snapshot has no words for them, so it must not look complete. */
-async function refuseUnknownObjects(sql: Sql): Promise<void> {
+async function rejectUnknownObjects(sql: Sql): Promise<void> {
   const unknown = await sql<{ name: string }[]>`
     select relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind not in ('r', 'p', 'i', 'I', 'S')
@@ -161,7 +161,7 @@ function createTable(
 
 /** Describes schema `public`, sorted by name; foreign keys come last, so that the text runs from top to bottom. */
 export async function describeSchema(sql: Sql): Promise<string> {
-  await refuseUnknownObjects(sql);
+  await rejectUnknownObjects(sql);
   const sequences = await listSequences(sql);
   const columns = await listColumns(sql);
   const partitioned = await listPartitioned(sql);

@@ -1,5 +1,9 @@
 /** The order of a batch: dependencies come before the documents that need them. */
-import { type DefinitionReference, pickVersion, writtenName } from "../../../shared/definitions/ref.ts";
+import {
+  type DefinitionReference,
+  pickVersion,
+  writtenName,
+} from "../../../shared/definitions/references.ts";
 import type { WrittenDocument } from "../document.ts";
 
 /** The documents of a batch, which all belong to one organization. */

@@ -1,7 +1,7 @@
 /** What a validation reports about a document besides errors and warnings. */
 
 import semver from "semver";
-import { pickVersion, writtenName } from "../../../shared/definitions/ref.ts";
+import { pickVersion, writtenName } from "../../../shared/definitions/references.ts";
 import type { ClassifiedChange } from "../../../shared/definitions/significance.ts";
 import { nextPatch } from "../../../shared/definitions/versions.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
@@ -10,7 +10,7 @@ import { listDependents, listReferencedRanges } from "../../../sql/definitions/d
 import { type LineVersionRow, listLineVersions } from "../../../sql/definitions/line_versions.ts";
 import { findYaml } from "../../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../../documents/documents.ts";
-import { nextTurn } from "../../http/next_turn.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
 import type { WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
 import { type Batch, findInBatch } from "./order.ts";

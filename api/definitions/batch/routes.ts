@@ -6,13 +6,13 @@ import { EXAMPLE_YAML } from "../../../sql/definitions/fields.ts";
 import { access } from "../../http/access.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { oneOf } from "../../http/schemas.ts";
-import { refuseInput } from "../../http/validation_problems.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
 import { parseLineAddress } from "../address.ts";
+import { findWriter } from "../find_writable.ts";
 import type { PublishDeps } from "../lifecycle.ts";
 import { BATCH_DETAIL, VALIDATE_DETAIL } from "../openapi/batch.ts";
 import { Provenance, readProvenance } from "../provenance.ts";
 import { OPEN } from "../schemas.ts";
-import { findWriter } from "../writing.ts";
 import { splitStream } from "./stream.ts";
 import type { Submission } from "./submission.ts";
 import { storeBatch, tryBatch } from "./submit.ts";
@@ -110,7 +110,7 @@ function presentWritten({ item, row, warnings }: WrittenItem) {
 async function listSubmissions(body: typeof BatchBody.static): Promise<Submission[]> {
   const { definitions, yaml, visibility = "private" } = body;
   if ((definitions === undefined) === (yaml === undefined))
-    throw refuseInput([{ path: "definitions", message: "is required, unless the body is YAML" }]);
+    throw invalidInput([{ path: "definitions", message: "is required, unless the body is YAML" }]);
   const any = { type: null, name: null };
   if (definitions) {
     return definitions.map((given) => ({
@@ -124,7 +124,7 @@ async function listSubmissions(body: typeof BatchBody.static): Promise<Submissio
   const documents = await splitStream(yaml ?? "");
   if (documents.length === 0 || documents.length > MAX_BATCH_DOCUMENTS) {
     const message = `must have 1 to ${MAX_BATCH_DOCUMENTS} documents, but has ${documents.length}`;
-    throw refuseInput([{ path: "yaml", message }]);
+    throw invalidInput([{ path: "yaml", message }]);
   }
   return documents.map((document) => ({ ...any, ...document, visibility, provenance: null }));
 }

@@ -1,5 +1,5 @@
 /** Splits a YAML stream into its documents. */
-import { nextTurn } from "../../http/next_turn.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
 
 /** A document and the line of the stream at which its text begins, from 1. */
 export interface StreamedDocument {

@@ -2,7 +2,7 @@
 import type { ApiError, ErrorCode } from "../../../shared/errors.ts";
 import type { DefinitionType, DefinitionVisibility } from "../../../shared/vocabulary.ts";
 import type { DefinitionProblem } from "../../../shared/yaml/problems.ts";
-import { nextTurn } from "../../http/next_turn.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
 import { type DefinitionDeps, readWritten, type WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
 import { listUnknownNames } from "../warnings/unknown_names.ts";

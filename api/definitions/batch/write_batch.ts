@@ -5,7 +5,7 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import { upsertLines } from "../../../sql/definitions/lines.ts";
 import { listVersionNumbersOf } from "../../../sql/definitions/versions.ts";
-import { nextTurn } from "../../http/next_turn.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
 import { splitAddress } from "../address.ts";
 import { lineKeyOf, requireDraftQuota } from "../create.ts";
 import type { WrittenDocument } from "../document.ts";

@@ -1,6 +1,6 @@
 /** From a version to everything that it needs to run, looked up level by level with a few queries each. */
 
-import { writtenName } from "../../../shared/definitions/ref.ts";
+import { writtenName } from "../../../shared/definitions/references.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import {
   type DefinitionReferenceRow,
@@ -8,8 +8,8 @@ import {
   type TreeReferenceRow,
 } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
-import { nextTurn } from "../../http/next_turn.ts";
-import { resolveInPieces } from "../resolved_references.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
+import { resolveInPieces } from "../resolve_references_for_reader.ts";
 import { type DependencyEdge, type DependencyNode, MAX_DEPENDENCY_NODES } from "./graph.ts";
 
 /** The most references that one walk reads: some of them name what is in the tree already, or nothing. */

@@ -9,8 +9,8 @@ import {
 import { onlyReads } from "../../http/access.ts";
 import { choice, optionalFlag, text } from "../../http/query.ts";
 import { readsYaml } from "../../http/yaml_body.ts";
-import { dataAnswer } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
+import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { DOCUMENT_FAILURES, WRITE_FAILURES } from "./edit.ts";
 import { DEFINITIONS_TAG, LINE, WARNING } from "./operations.ts";
@@ -135,7 +135,7 @@ export const VALIDATE_DETAIL = describe({
     "for an invalid document, too.",
   parameters: [ORG_SLUG],
   responses: {
-    200: dataAnswer("The report", named("ValidationReport", record(REPORT_FIELDS)), EXAMPLE_REPORT),
+    200: dataResponse("The report", named("ValidationReport", record(REPORT_FIELDS)), EXAMPLE_REPORT),
   },
   ...failsWith("ORG_ACCESS_DENIED"),
   ...readsYaml(VALIDATE_YAML_QUERY),
@@ -173,26 +173,30 @@ export const BATCH_DETAIL = describe({
     "`details.errors`, each with the `index` of its document; in a YAML body, `line` counts from the start of the body.",
   parameters: [ORG_SLUG],
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "With `validate`: what would happen. Nothing was stored",
       record({ valid: FLAG, definitions: listOf(BATCH_REPORT) }),
       { valid: false, definitions: [{ index: 0, type: null, name: null, ...EXAMPLE_REPORT }] },
     ),
-    201: dataAnswer("The definitions, in the order of the request", record({ definitions: listOf(STORED) }), {
-      definitions: [
-        {
-          index: 0,
-          id: "0197f9a2-6c1e-7c55-9d59-1f2b6f0c1a11",
-          type: "agent",
-          name: "code-reviewer",
-          version: "1.0.0",
-          status: "published",
-          visibility: "public",
-          hash: `sha256:${"0".repeat(64)}`,
-          warnings: [],
-        },
-      ],
-    }),
+    201: dataResponse(
+      "The definitions, in the order of the request",
+      record({ definitions: listOf(STORED) }),
+      {
+        definitions: [
+          {
+            index: 0,
+            id: "0197f9a2-6c1e-7c55-9d59-1f2b6f0c1a11",
+            type: "agent",
+            name: "code-reviewer",
+            version: "1.0.0",
+            status: "published",
+            visibility: "public",
+            hash: `sha256:${"0".repeat(64)}`,
+            warnings: [],
+          },
+        ],
+      },
+    ),
   },
   ...failsWith(
     ...WRITE_FAILURES,

@@ -2,8 +2,8 @@
 import { COUNT, FLAG, ID, listOf, named, oneOf, record, TEXT } from "../../../shared/json_schema.ts";
 import { DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
 import { describeQuery, integer } from "../../http/query.ts";
-import { dataAnswer } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
+import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { DEFINITIONS_TAG, NOT_MODIFIED, TYPE_PARAMETER, VERSION_OR_ID } from "./operations.ts";
 
@@ -84,7 +84,7 @@ export const DEPENDENCIES_DETAIL = describe({
     "`unresolved`. The tree has at most 5,000 nodes, the nearest ones; `truncated` says whether anything is missing.",
   parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG, ...describeQuery(DEPENDENCIES_QUERY)],
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "The dependencies",
       named(
         "Dependencies",
@@ -128,7 +128,7 @@ export const DEPENDENTS_DETAIL = describe({
     "definition. Versions that you would not find in a list are left out. At most 5,000 are shown.",
   parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG],
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "The dependents, by name, highest version first",
       record({
         definition: VERSION_NAME,

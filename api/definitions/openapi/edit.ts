@@ -10,8 +10,8 @@ import {
 } from "../../../shared/vocabulary.ts";
 import { choice, text, texts } from "../../http/query.ts";
 import { readsYaml } from "../../http/yaml_body.ts";
-import { dataAnswer } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
+import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import {
   DEFINITION,
@@ -69,7 +69,7 @@ export const CREATE_DETAIL = describe({
     "Name, version and everything else that a definition says of itself come from the document. It is translated at " +
     "once, so that its author sees `runtimeMd`, or `translationError`.",
   parameters: [TYPE_PARAMETER, nameParameter("`name`, the same as in the YAML", "reviewer"), ORG_SLUG],
-  responses: { 201: dataAnswer("The draft", DEFINITION, EXAMPLE_DEFINITION) },
+  responses: { 201: dataResponse("The draft", DEFINITION, EXAMPLE_DEFINITION) },
   ...failsWith(...WRITE_FAILURES, ...DOCUMENT_FAILURES, "VERSION_EXISTS", "QUOTA_EXCEEDED"),
   ...readsYaml({ visibility: VISIBILITY }),
 });
@@ -82,7 +82,7 @@ export const UPDATE_DETAIL = describe({
     "Changes the fields in the body. Fields that are part of the YAML are written into it, and comments are kept. Only " +
     "drafts can be changed.",
   parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG],
-  responses: { 200: dataAnswer("The updated draft", DEFINITION, EXAMPLE_DEFINITION) },
+  responses: { 200: dataResponse("The updated draft", DEFINITION, EXAMPLE_DEFINITION) },
   ...failsWith(
     ...LINE_WRITE_FAILURES,
     ...DOCUMENT_FAILURES,
@@ -102,7 +102,7 @@ export const DELETE_DETAIL = describe({
     "Deletes the draft. If it was the last version, the name becomes free again. Published versions cannot be deleted.",
   parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG],
   responses: {
-    200: dataAnswer("Deleted", record({ deleted: FLAG, type: TEXT, name: TEXT, version: TEXT }), {
+    200: dataResponse("Deleted", record({ deleted: FLAG, type: TEXT, name: TEXT, version: TEXT }), {
       deleted: true,
       type: "agent",
       name: "reviewer",

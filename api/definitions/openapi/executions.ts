@@ -2,8 +2,8 @@
 import { COUNT, FLAG, ID, INSTANT, listOf, named, record, TEXT } from "../../../shared/json_schema.ts";
 import { TIME_BUCKETS } from "../../../sql/definitions/executions.ts";
 import { describeQuery, integer, type Refuse, word, words } from "../../http/query.ts";
-import { dataAnswer } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
+import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { DEFINITIONS_TAG, NOT_MODIFIED, TYPE_PARAMETER, VERSION_OR_ID } from "./operations.ts";
 
@@ -53,7 +53,7 @@ export const EXECUTIONS_DETAIL = describe({
   description: "Counts cover all versions, even if the path names one.",
   parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG, ...describeQuery(EXECUTIONS_QUERY)],
   responses: {
-    200: dataAnswer("The statistics", STATISTICS, {
+    200: dataResponse("The statistics", STATISTICS, {
       totalCount: 1240,
       recentCount: 3,
       windowMinutes: 60,
@@ -104,8 +104,8 @@ export const RECORD_EXECUTION_DETAIL = describe({
   // Platform administrators are seldom members of the organization, as X-Org-Slug requires.
   parameters: [TYPE_PARAMETER, VERSION_OR_ID],
   responses: {
-    200: dataAnswer("Already recorded", RECORDED, { ...EXAMPLE, recorded: false, duplicate: true }),
-    201: dataAnswer("Recorded", RECORDED, EXAMPLE),
+    200: dataResponse("Already recorded", RECORDED, { ...EXAMPLE, recorded: false, duplicate: true }),
+    201: dataResponse("Recorded", RECORDED, EXAMPLE),
   },
   ...failsWith("ROLE_REQUIRED", "INSUFFICIENT_SCOPE", "NOT_FOUND", "ORG_ACCESS_DENIED"),
 });

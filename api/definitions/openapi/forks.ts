@@ -14,8 +14,8 @@ import {
 import { DEFINITION_TYPES, FORK_REFUSALS } from "../../../shared/vocabulary.ts";
 import { DEFINITION_FIELDS, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
 import { choice, describeQuery } from "../../http/query.ts";
-import { dataAnswer } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
+import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { WRITE_FAILURES } from "./edit.ts";
 import {
@@ -82,7 +82,7 @@ export const FORK_DETAIL = describe({
     "Non-fatal problems of the fork are returned in `warnings`.",
   parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG],
   responses: {
-    201: dataAnswer(
+    201: dataResponse(
       "The fork and its source",
       record({ definition: DEFINITION, fork: FORK, source: SOURCE, warnings: listOf(WARNING) }),
       {
@@ -127,7 +127,7 @@ export const FORKABLE_DETAIL = describe({
   description: "Into the organization the call means; `reason` says why not.",
   parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG, ...describeQuery(FORKABLE_QUERY)],
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "Whether you can fork it, and the reason if not",
       record({ canFork: FLAG, reason: oneOf(FORK_REFUSALS) }, ["reason"]),
       { canFork: false, reason: "UNAUTHENTICATED" },
@@ -168,7 +168,7 @@ export const LINEAGE_DETAIL = describe({
   description: "Returns the source of the fork, the source of that, and so on, as far as you can see them.",
   parameters: [TYPE_PARAMETER, LINE_OR_VERSION, ORG_SLUG],
   responses: {
-    200: dataAnswer("The lineage", named("Lineage", LINEAGE), {
+    200: dataResponse("The lineage", named("Lineage", LINEAGE), {
       isFork: true,
       fork: EXAMPLE_FORK,
       source: EXAMPLE_SOURCE,
@@ -196,7 +196,7 @@ export const FORKS_DETAIL = describe({
     "in `totalForks` but left out.",
   parameters: [TYPE_PARAMETER, LINE_OR_VERSION, ORG_SLUG],
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "The forks of all its versions",
       record({
         forks: listOf(FORKED),

@@ -1,7 +1,7 @@
 /** OpenAPI of the status changes of a definition. */
 import { listOf, record } from "../../../shared/json_schema.ts";
-import { answer, dataAnswer } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
+import { dataResponse, jsonResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { DOCUMENT_FAILURES, LINE_WRITE_FAILURES } from "./edit.ts";
 import {
@@ -25,7 +25,7 @@ export const PUBLISH_DETAIL = describe({
     "definition that other organizations cannot see.",
   parameters: PARAMETERS,
   responses: {
-    200: answer("Published", record({ data: DEFINITION, warnings: listOf(WARNING) }), {
+    200: jsonResponse("Published", record({ data: DEFINITION, warnings: listOf(WARNING) }), {
       data: EXAMPLE_DEFINITION,
       warnings: [],
     }),
@@ -40,7 +40,7 @@ export const DEPRECATE_DETAIL = describe({
   description:
     "Marks the version as deprecated, with a reason and an optional successor. It can be archived afterwards.",
   parameters: PARAMETERS,
-  responses: { 200: dataAnswer("Deprecated", DEFINITION, EXAMPLE_DEFINITION) },
+  responses: { 200: dataResponse("Deprecated", DEFINITION, EXAMPLE_DEFINITION) },
   ...failsWith(...LINE_WRITE_FAILURES, "INVALID_TRANSITION"),
 });
 
@@ -50,6 +50,6 @@ export const ARCHIVE_DETAIL = describe({
   summary: "Archive a deprecated version",
   description: "Removes the version from lists and searches. It still resolves as `name@version`.",
   parameters: PARAMETERS,
-  responses: { 200: dataAnswer("Archived", DEFINITION, EXAMPLE_DEFINITION) },
+  responses: { 200: dataResponse("Archived", DEFINITION, EXAMPLE_DEFINITION) },
   ...failsWith(...LINE_WRITE_FAILURES, "INVALID_TRANSITION"),
 });

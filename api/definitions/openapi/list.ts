@@ -22,8 +22,8 @@ import {
   uuid,
   word,
 } from "../../http/query.ts";
-import { dataAnswer } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
+import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { DEFINITIONS_TAG, EXAMPLE_SUMMARY, NOT_MODIFIED, SUMMARY } from "./operations.ts";
 
@@ -71,7 +71,7 @@ export const LIST_DEFINITIONS_DETAIL = describe({
     "archived. With `X-Org-Slug`, lists only the definitions of that organization.",
   parameters: [...describeQuery(LIST_QUERY), ORG_SLUG],
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "One page of definitions",
       record({
         definitions: listOf(SUMMARY),

@@ -1,9 +1,9 @@
 /** OpenAPI parts that the routes of definitions share. */
 import { listOf, named, nullable, oneOf, record, TEXT } from "../../../shared/json_schema.ts";
 import { DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
-import type { DefinitionFields } from "../../../sql/definitions/field.ts";
+import type { DefinitionFields } from "../../../sql/definitions/field_type.ts";
 import { DEFINITION_FIELDS, SUMMARY_FIELDS } from "../../../sql/definitions/fields.ts";
-import { pathParameter } from "../../openapi/answers.ts";
+import { pathParameter } from "../../openapi/responses.ts";
 
 export const DEFINITIONS_TAG = "Definitions";
 

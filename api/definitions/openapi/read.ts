@@ -1,8 +1,8 @@
 /** Query parameters and OpenAPI of reading one definition. */
 import { TEXT } from "../../../shared/json_schema.ts";
 import { describeQuery, flag } from "../../http/query.ts";
-import { dataAnswer, pathParameter } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
+import { dataResponse, pathParameter } from "../../openapi/responses.ts";
 import { alsoAt, describe, failsWith } from "../../openapi/types.ts";
 import {
   DEFINITION,
@@ -24,7 +24,7 @@ const RESPONSES = {
   200: {
     description: "The definition",
     content: {
-      ...dataAnswer("", DEFINITION, EXAMPLE_DEFINITION).content,
+      ...dataResponse("", DEFINITION, EXAMPLE_DEFINITION).content,
       "text/markdown": { schema: TEXT },
       "application/yaml": { schema: TEXT },
     },

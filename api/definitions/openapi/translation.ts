@@ -1,8 +1,8 @@
 /** OpenAPI of the routes that render definitions again. */
 import { FLAG, named, nullable, record, TEXT } from "../../../shared/json_schema.ts";
 import { readsYaml } from "../../http/yaml_body.ts";
-import { dataAnswer } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
+import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { DOCUMENT_FAILURES, LINE_WRITE_FAILURES } from "./edit.ts";
 import { DEFINITIONS_TAG, TYPE_PARAMETER, VERSION_NEEDED, VERSION_POSSIBLE } from "./operations.ts";
@@ -14,7 +14,7 @@ export const TRANSLATOR_DETAIL = describe({
   description:
     "The translator renders YAML to Markdown. Each definition has the `translatorVersion` that rendered it.",
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "Raised whenever the same YAML would render to another text",
       record({ translatorVersion: TEXT }),
       { translatorVersion: "1.0.0" },
@@ -32,7 +32,7 @@ export const RETRANSLATE_DETAIL = describe({
     "false and the stored text is kept.",
   parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG],
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "The outcome",
       named(
         "RetranslatedDefinition",
@@ -78,7 +78,7 @@ export const UPGRADE_DETAIL = describe({
     "must have no `runtimeMd`, and the YAML must be renderable.",
   parameters: [TYPE_PARAMETER, VERSION_POSSIBLE, ORG_SLUG],
   responses: {
-    201: dataAnswer(
+    201: dataResponse(
       "The new draft",
       named(
         "UpgradedDefinition",

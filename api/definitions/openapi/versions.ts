@@ -6,8 +6,8 @@ import { CHANGE_TYPES } from "../../../shared/vocabulary.ts";
 import { VERSION_FIELDS } from "../../../sql/definitions/fields.ts";
 import { DIFF_FORMATS } from "../../documents/compare_documents.ts";
 import { describeQuery, flag, limit, offset, once, word } from "../../http/query.ts";
-import { answer, dataAnswer } from "../../openapi/answers.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
+import { dataResponse, jsonResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import {
   DEFINITIONS_TAG,
@@ -38,7 +38,7 @@ export const VERSIONS_DETAIL = describe({
   description: "Every version that the caller may see, archived ones too, the highest first.",
   parameters: [TYPE_PARAMETER, NAME_OR_ID, ORG_SLUG, ...describeQuery(VERSIONS_QUERY)],
   responses: {
-    200: dataAnswer(
+    200: dataResponse(
       "One page of versions, highest first",
       record({
         versions: listOf(named("Version", record(schemasOf(VERSION_FIELDS)))),
@@ -154,7 +154,7 @@ export const DIFF_DETAIL = describe({
     "organization of the caller's.",
   parameters: [TYPE_PARAMETER, NAME_OR_ID, ORG_SLUG, ...describeQuery(DIFF_QUERY)],
   responses: {
-    200: answer("The comparison, as a bare object without `data`", named("Diff", COMPARISON), {
+    200: jsonResponse("The comparison, as a bare object without `data`", named("Diff", COMPARISON), {
       fromVersion: "1.0.0",
       toVersion: "1.1.0",
       fromHash: HASH,

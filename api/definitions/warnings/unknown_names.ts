@@ -1,8 +1,8 @@
 /** Warnings about models that the catalog does not have, and tools that the language does not have. */
-import { TOOLS } from "../../../shared/definitions/named.ts";
+import { TOOLS } from "../../../shared/definitions/named_models_and_tools.ts";
 import { suggestNames } from "../../../shared/suggestions.ts";
 import type { PlacedName, ReadDocument } from "../../documents/read_document.ts";
-import { nextTurn } from "../../http/next_turn.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
 import type { Catalog } from "../../models/catalog.ts";
 import type { DefinitionDeps } from "../document.ts";
 import type { Warning } from "./warnings.ts";

@@ -1,12 +1,12 @@
 /** Non-fatal problems of a new version, reported to its author when it is published or forked. */
-import { type DefinitionReference, writtenName } from "../../../shared/definitions/ref.ts";
+import { type DefinitionReference, writtenName } from "../../../shared/definitions/references.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { listDefinitionReferences, type VersionReferenceRow } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import type { WrittenDocument } from "../document.ts";
+import { viewerOf } from "../find_readable.ts";
 import { groupBySize } from "../group_by_size.ts";
-import { viewerOf } from "../reading.ts";
-import { type ResolvedReference, resolveInPieces } from "../resolved_references.ts";
+import { type ResolvedReference, resolveInPieces } from "../resolve_references_for_reader.ts";
 
 /** A problem that does not block the write. */
 export interface Warning {

@@ -32,7 +32,7 @@ export function createClaimResponse({ registry }: Metrics): ClaimResponse {
     if (bytes < MIN_BYTES || method === "HEAD") return;
     const holder = caller?.userId ?? network;
     const claim = { holder, group: null, amount: bytes, isOver: () => !connection.isOpen() };
-    // What was written is not taken back: its answer is counted and never refused.
+    // What was written is not taken back: its response is counted and never refused.
     if (method !== "GET") {
       budget.hold(claim);
       return;

@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { isKnownTag } from "./etag.ts";
 
 /**
- * The answer to a read: 304 without a body when the client has this very text. It may be kept, and is asked for again
- * every time; what depends on who asks is kept by nobody between.
+ * The response to a read: 304 without a body when the client has this very text. Clients may store it but must revalidate it. Shared caches must not store what depends on the caller.
  */
 export function conditionalJson(
   request: Request,

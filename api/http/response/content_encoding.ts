@@ -1,4 +1,4 @@
-/** Which encoding a client wants its answer in (RFC 9110, section 12.5.3), and the text in that encoding. */
+/** Which encoding a client wants its response in (RFC 9110, section 12.5.3), and the text in that encoding. */
 import { promisify } from "node:util";
 import { constants, gzip, zstdCompress } from "node:zlib";
 
@@ -42,7 +42,7 @@ export async function encode(
 }
 
 /**
- * The entity tag of an answer as a client gets it: a strong tag names bytes, so each encoding has its own (RFC 9110,
+ * The entity tag of a response as a client gets it: a strong tag names bytes, so each encoding has its own (RFC 9110,
  * section 8.8.3.3). It depends on what the client accepts and not on the length, so that a 304 needs no body.
  */
 export function encodedTag(etag: string, encoding: ContentEncoding | null): string {

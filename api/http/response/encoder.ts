@@ -27,14 +27,14 @@ const TEXT_TYPES: ReadonlySet<string> = new Set([
   "text/plain",
 ]);
 
-/** An answer as it goes out. */
+/** A response as it goes out. */
 export interface EncodedResponse {
   response: Response;
   /** Length of its text; 0 where it is none: files are read as they are sent. */
   bytes: number;
 }
 
-/** Gives the answer in the encoding that the request asks for. Files pass as they are. */
+/** Gives the response in the encoding that the request asks for. Files pass as they are. */
 export type EncodeResponse = (request: Request, response: Response) => Promise<EncodedResponse>;
 
 /**
@@ -98,7 +98,7 @@ function isText({ headers }: Response): boolean {
   return type !== undefined && TEXT_TYPES.has(type) && !headers.has("content-encoding");
 }
 
-/** Tells caches that the answer depends on Accept-Encoding. */
+/** Tells caches that the response depends on Accept-Encoding. */
 function addVary(headers: Headers): void {
   const vary = headers.get("vary");
   if (vary?.toLowerCase().includes("accept-encoding")) return;

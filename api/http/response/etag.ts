@@ -3,7 +3,7 @@ import { chooseEncoding, encodedTag } from "./content_encoding.ts";
 
 /**
  * True when `If-None-Match` names the strong tag, in the encoding that the client asks for: `encoder.ts` gives
- * every answer that tag. The header compares weakly, so `W/"x"` names `"x"` too.
+ * every response that tag. The header compares weakly, so `W/"x"` names `"x"` too.
  */
 export function isKnownTag(request: Request, etag: string): boolean {
   const condition = request.headers.get("if-none-match");

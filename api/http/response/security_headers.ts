@@ -1,11 +1,11 @@
-/** Headers that tell browsers what not to do: on every answer, and on every page. */
+/** Headers that tell browsers what not to do: on every response, and on every page. */
 
-/** An answer that is no page loads nothing, and nothing shows it in a frame. */
+/** A response that is no page loads nothing, and nothing shows it in a frame. */
 const NO_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'";
 /** Two years, in seconds. Without includeSubDomains: the other hosts of the domain are not ours. */
 const HSTS_MAX_AGE = 63_072_000;
 
-/** Puts the headers that every answer has on one. */
+/** Puts the headers that every response has on one. */
 export type AddSecurityHeaders = (headers: Headers) => void;
 
 /** Where PUBLIC_URL is https, browsers are told to use nothing else. */

@@ -4,8 +4,7 @@ import { type CutReason, type StreamWatch, watchStream } from "./stream_watch.ts
 
 export interface ResponseStreamOptions {
   /**
-   * What was taken from the chunks already. Not put back in front by one more generator: one that was never asked for
-   * anything skips its `finally` when it is returned, and whatever the chunks hold would stay open.
+   * The first chunk, which was read already. A wrapping generator could not prepend it: returning a generator before its first `next()` skips its `finally`, which would leave the source open.
    */
   first?: IteratorResult<Uint8Array, void>;
   /** Told once when the stream is over, after the chunks were returned. */

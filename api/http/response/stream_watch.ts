@@ -1,4 +1,4 @@
-/** What ends an answer on its way although its client is still there. */
+/** What ends a response on its way although its client is still there. */
 
 import type { Permit } from "../semaphore.ts";
 import type { PaceRule } from "./reader_pace.ts";
@@ -25,7 +25,7 @@ export type CutReason = "lasted_too_long" | "reader_too_slow" | "access_ended";
 
 export interface StreamWatch {
   rules: StreamRules;
-  /** What the answer holds, and others may lack. */
+  /** What the response holds, and others may lack. */
   permit: Permit;
   /** Whether the caller may still have it. Never throws. */
   mayContinue: () => Promise<boolean>;
@@ -35,7 +35,7 @@ export interface StreamWatch {
 const LOOKS_PER_WINDOW = 12;
 
 /**
- * Watches an answer until it is over, and calls `cut` once when it has to end. Returns what stops the watch. A slow
+ * Watches a response until it is over, and calls `cut` once when it has to end. Returns what stops the watch. A slow
  * reader is cut only while others are refused what it holds.
  */
 export function watchStream(

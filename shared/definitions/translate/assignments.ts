@@ -1,5 +1,5 @@
 /** Names with their values: environment variables, inputs, arguments. */
-import { type Fields, scalarText } from "./fields.ts";
+import { type Fields, scalarText } from "./field_reader.ts";
 import { code, given, type Inline, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { isSecretKey } from "./prune.ts";

@@ -1,5 +1,5 @@
 /** Checks before and after the work, and detectors: one clause for each kind. */
-import { type Fields, scalarText } from "./fields.ts";
+import { type Fields, scalarText } from "./field_reader.ts";
 import { writeLeftoverBullets } from "./generic_section.ts";
 import { code, given, type Inline, join, listed, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";

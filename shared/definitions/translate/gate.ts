@@ -1,5 +1,5 @@
 /** Scores that decide how a workflow or pipeline goes on. */
-import type { Fields } from "./fields.ts";
+import type { Fields } from "./field_reader.ts";
 import { writeLeftoverBullets } from "./generic_section.ts";
 import { given, type Inline, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";

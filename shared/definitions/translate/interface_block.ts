@@ -1,7 +1,7 @@
 /** What the `interface` block of every kind of definition gives to its translation. */
 import type { DefinitionType } from "../../vocabulary.ts";
 import { isRecord } from "../../yaml/values.ts";
-import { Fields } from "./fields.ts";
+import { Fields } from "./field_reader.ts";
 import { writeUnknownBlock } from "./generic_section.ts";
 import { collapse, md, prose } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";

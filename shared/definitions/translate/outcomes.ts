@@ -1,5 +1,5 @@
 /** What is said, and returned to the shell, for each way a run can end. */
-import type { Fields } from "./fields.ts";
+import type { Fields } from "./field_reader.ts";
 import { humanize } from "./generic_section.ts";
 import { given, type Inline, md, prose } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";

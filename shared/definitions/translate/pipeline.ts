@@ -1,6 +1,6 @@
 /** Runtime Markdown of pipelines. */
 import { groupByLevel, readOrdered, writeLevels } from "./dependency_levels.ts";
-import type { Fields } from "./fields.ts";
+import type { Fields } from "./field_reader.ts";
 import { renderFrontMatter } from "./front_matter.ts";
 import { md, prose } from "./inline.ts";
 import { type Source, writeTitle, writeUnknownBlocks } from "./interface_block.ts";

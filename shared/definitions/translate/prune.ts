@@ -1,6 +1,6 @@
-/** What of a value may be shown: no secrets, and nothing that says nothing. */
+/** Removes secrets and empty values from a value before it is rendered. */
 import { isRecord } from "../../yaml/values.ts";
-import { type DocumentMap, scalarText } from "./fields.ts";
+import { type DocumentMap, scalarText } from "./field_reader.ts";
 
 /** Keys whose values are secret wherever they stand: a secret is known by its name only. */
 const SECRET_KEY =

@@ -1,5 +1,5 @@
 /** References from one definition to another, as they appear in the text. */
-import { parseReference } from "../ref.ts";
+import { parseReference } from "../references.ts";
 import { code, type Inline } from "./inline.ts";
 import { TranslationFailure } from "./translation_failure.ts";
 

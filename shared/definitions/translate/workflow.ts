@@ -1,6 +1,6 @@
 /** Runtime Markdown of workflows. */
 import { groupByLevel, readOrdered } from "./dependency_levels.ts";
-import { Fields } from "./fields.ts";
+import { Fields } from "./field_reader.ts";
 import { renderFrontMatter } from "./front_matter.ts";
 import { writeLeftovers } from "./generic_section.ts";
 import { given, md, prose } from "./inline.ts";

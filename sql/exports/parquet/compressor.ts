@@ -1,5 +1,5 @@
 /** Compresses the pages of a Parquet file on the threads of the runtime, a bounded number at a time. */
-import { Condition } from "../condition.ts";
+import { Condition } from "../condition_variable.ts";
 
 /** Higher levels take longer than PostgreSQL needs for the rows. */
 const LEVEL = 1;

@@ -15,36 +15,36 @@ function foundCaller(expiresInMs: number | null = null): FoundCaller {
 /** A cache, and how often it had to look the credential up. */
 function openCounting(lookUp: () => Promise<FoundCaller | null> = async () => foundCaller()) {
   const cache = createCredentialCache();
-  let lookUps = 0;
+  let lookups = 0;
   const find = () =>
     cache.find(HASH, () => {
-      lookUps += 1;
+      lookups += 1;
       return lookUp();
     });
-  return { cache, find, lookUps: () => lookUps };
+  return { cache, find, lookups: () => lookups };
 }
 
 test("requests at the same time share one look-up, and so do those that follow", async () => {
-  const { find, lookUps } = openCounting();
+  const { find, lookups } = openCounting();
   const callers = await Promise.all(Array.from({ length: 20 }, find));
   expect(new Set(callers.map((caller) => caller?.username))).toEqual(new Set(["ann"]));
   await find();
-  expect(lookUps()).toBe(1);
+  expect(lookups()).toBe(1);
 });
 
 test("a credential is looked up again within a second", async () => {
-  const { find, lookUps } = openCounting();
+  const { find, lookups } = openCounting();
   await find();
   await waitFor(async () => {
     await find();
-    return lookUps() > 1;
+    return lookups() > 1;
   }, 1_500);
 });
 
 test("an unknown credential is looked up each time", async () => {
-  const { find, lookUps } = openCounting(async () => null);
+  const { find, lookups } = openCounting(async () => null);
   expect([await find(), await find()]).toEqual([null, null]);
-  expect(lookUps()).toBe(2);
+  expect(lookups()).toBe(2);
 });
 
 test("a look-up that fails is told to those who waited, and is tried again", async () => {
@@ -60,17 +60,17 @@ test("a look-up that fails is told to those who waited, and is tried again", asy
 });
 
 test("a credential is not cached beyond its expiry", async () => {
-  const { find, lookUps } = openCounting(async () => foundCaller(0));
+  const { find, lookups } = openCounting(async () => foundCaller(0));
   await find();
   await waitFor(async () => {
     await find();
-    return lookUps() > 1;
+    return lookups() > 1;
   }, 500);
 });
 
 test("what is forgotten is looked up again, also when it was being looked up meanwhile", async () => {
   const started = Promise.withResolvers<void>();
-  const { cache, find, lookUps } = openCounting(async () => {
+  const { cache, find, lookups } = openCounting(async () => {
     await started.promise;
     return foundCaller();
   });
@@ -80,11 +80,11 @@ test("what is forgotten is looked up again, also when it was being looked up mea
   await early;
   await waitFor(async () => {
     await find();
-    return lookUps() > 1;
+    return lookups() > 1;
   }, 500);
   cache.forget("u");
   await find();
-  expect(lookUps()).toBe(3);
+  expect(lookups()).toBe(3);
 });
 
 test("what a process revokes itself is refused with the next request", async () => {

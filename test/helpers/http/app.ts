@@ -18,7 +18,7 @@ import { EXPORT_LANES_MAX } from "../../../sql/connection/lanes.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { openReplica } from "../../../sql/connection/replica.ts";
 import { createListCache } from "../../../sql/definitions/list/list_definitions.ts";
-import { createDefinitionCache } from "../../../sql/definitions/texts.ts";
+import { createDefinitionCache } from "../../../sql/definitions/version_json.ts";
 import { openQueue } from "../../../sql/queue.ts";
 import { openTestDatabase, type TestDatabase } from "../postgres/database.ts";
 import { createFactory, type Factory } from "../postgres/factory.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { qualifyReferences } from "../../../shared/definitions/qualify.ts";
-import { listReferences, writtenName } from "../../../shared/definitions/ref.ts";
+import { listReferences, writtenName } from "../../../shared/definitions/references.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
 

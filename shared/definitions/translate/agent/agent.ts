@@ -1,6 +1,6 @@
 /** An agent on its way to Markdown. */
 import { isRecord } from "../../../yaml/values.ts";
-import { type Fields, scalarText } from "../fields.ts";
+import { type Fields, scalarText } from "../field_reader.ts";
 import { humanize } from "../generic_section.ts";
 import { type Inline, prose } from "../inline.ts";
 import type { Source } from "../interface_block.ts";

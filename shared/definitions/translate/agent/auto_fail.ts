@@ -1,5 +1,5 @@
 /** What fails the whole, whatever the score. */
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

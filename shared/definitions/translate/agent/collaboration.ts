@@ -1,5 +1,5 @@
 /** Whom the agent works with, and how it sounds. */
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -1,5 +1,5 @@
 /** From a score to a word. */
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { humanize, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, listed, md, prose, strong } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -1,5 +1,5 @@
 /** What the agent knows before it begins: terms, standards, what to look for, right and wrong. */
-import { type Fields, scalarText } from "../fields.ts";
+import { type Fields, scalarText } from "../field_reader.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -1,5 +1,5 @@
 /** Why the agent exists, and where its part ends. */
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { type Inline, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

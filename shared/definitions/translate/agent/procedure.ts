@@ -1,5 +1,5 @@
 /** How the agent proceeds: ways to think, phases with their steps, a last check. */
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

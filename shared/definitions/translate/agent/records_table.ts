@@ -1,6 +1,6 @@
 /** Tables of records whose keys only their author knows. */
 import { isRecord } from "../../../yaml/values.ts";
-import { type Fields, scalarText } from "../fields.ts";
+import { type Fields, scalarText } from "../field_reader.ts";
 import { humanize } from "../generic_section.ts";
 import { type Inline, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

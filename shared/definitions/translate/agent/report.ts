@@ -1,6 +1,6 @@
 /** What the agent's answer looks like. */
 import { isRecord } from "../../../yaml/values.ts";
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { code, given, type Inline, join, listed, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -1,6 +1,6 @@
 /** Where the agent works and what it can look at. */
 import { writeAssignments } from "../assignments.ts";
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

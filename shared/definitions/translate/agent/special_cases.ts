@@ -1,5 +1,5 @@
 /** Situations in which the agent departs from its usual way. */
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { humanize, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, listed, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -1,6 +1,6 @@
 /** What an executor or generator is given, does and hands back. */
 import { groupByLevel, type Ordered, readOrdered } from "../dependency_levels.ts";
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

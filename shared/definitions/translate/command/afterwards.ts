@@ -1,5 +1,5 @@
 /** What happens after a command has run: steps, outcomes, saving and reporting. */
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { code, given, type Inline, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

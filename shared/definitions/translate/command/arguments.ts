@@ -1,6 +1,6 @@
 /** What the caller of a command types, and where its other values come from. */
 import { isRecord } from "../../../yaml/values.ts";
-import { type Fields, scalarText } from "../fields.ts";
+import { type Fields, scalarText } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { code, collapse, given, type Inline, md } from "../inline.ts";
 import type { Source } from "../interface_block.ts";

@@ -1,6 +1,6 @@
 /** What happens before a command runs, how it runs, and how often. */
 import { readChecks, writeChecks } from "../checks.ts";
-import { Fields } from "../fields.ts";
+import { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, listed, md } from "../inline.ts";
 import type { Source } from "../interface_block.ts";

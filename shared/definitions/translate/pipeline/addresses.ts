@@ -1,6 +1,6 @@
 /** Addresses and keys of triggers and channels, which nobody who reads the text may learn. */
 import { isRecord } from "../../../yaml/values.ts";
-import type { DocumentMap } from "../fields.ts";
+import type { DocumentMap } from "../field_reader.ts";
 
 const ADDRESS_KEY = /secret|ur[il]$|webhook|endpoint|address|token|key$|header|password|credential|auth/i;
 

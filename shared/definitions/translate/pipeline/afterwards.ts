@@ -1,5 +1,5 @@
 /** What stays when a pipeline has run, and what is done then. */
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { humanize, writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, join, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

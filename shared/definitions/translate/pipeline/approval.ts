@@ -1,5 +1,5 @@
 /** Whose agreement a stage waits for. */
-import { Fields } from "../fields.ts";
+import { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { code, given, type Inline, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -1,5 +1,5 @@
 /** A file that a pipeline keeps. */
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { given, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -1,6 +1,6 @@
 /** Whom a pipeline tells what; never through which address. */
 import { isRecord } from "../../../yaml/values.ts";
-import { Fields } from "../fields.ts";
+import { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { code, given, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

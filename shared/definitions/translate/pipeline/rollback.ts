@@ -1,5 +1,5 @@
 /** How a pipeline goes back. */
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { code, given, type Inline, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

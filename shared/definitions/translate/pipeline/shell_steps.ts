@@ -1,6 +1,6 @@
 /** Commands that a pipeline runs itself. */
 import { writeAssignments } from "../assignments.ts";
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { code, given, type Inline, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -1,6 +1,6 @@
 /** What starts a pipeline. */
 import { isRecord } from "../../../yaml/values.ts";
-import { type DocumentMap, Fields } from "../fields.ts";
+import { type DocumentMap, Fields } from "../field_reader.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { code, given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

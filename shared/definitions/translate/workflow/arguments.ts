@@ -1,6 +1,6 @@
 /** What the caller of a workflow gives. */
 import { isRecord } from "../../../yaml/values.ts";
-import { type Fields, scalarText } from "../fields.ts";
+import { type Fields, scalarText } from "../field_reader.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { code, collapse, given, type Inline, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -1,6 +1,6 @@
 /** What a workflow checks and finds out before its first phase. */
 import { readChecks, readClause, writeChecks } from "../checks.ts";
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { humanize, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { code, given, type Inline, join, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -2,7 +2,7 @@
 import { isRecord } from "../../../yaml/values.ts";
 import { writeAssignments } from "../assignments.ts";
 import { describeAfter, type Ordered } from "../dependency_levels.ts";
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeGate } from "../gate.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, listed, md } from "../inline.ts";

@@ -3,7 +3,7 @@ import { buildApp } from "../../../../api/app.ts";
 import { createMetrics } from "../../../../api/monitoring/metrics.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { createListCache } from "../../../../sql/definitions/list/list_definitions.ts";
-import { createDefinitionCache } from "../../../../sql/definitions/texts.ts";
+import { createDefinitionCache } from "../../../../sql/definitions/version_json.ts";
 import { list } from "../../../helpers/definitions/definition_list.ts";
 import {
   type Asker,

@@ -7,7 +7,7 @@ import { findOrgBySlug } from "../../sql/accounts/orgs.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { findVisibleLine } from "../../sql/definitions/lines.ts";
-import type { createDefinitionCache } from "../../sql/definitions/texts.ts";
+import type { createDefinitionCache } from "../../sql/definitions/version_json.ts";
 import {
   findVisibleVersion,
   type ResolvedDefinition,

@@ -1,14 +1,14 @@
 /** Resolves the references of a version for a reader. */
-import { pickVersion } from "../../shared/definitions/ref.ts";
+import { pickVersion } from "../../shared/definitions/references.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
+import type { DefinitionReferenceRow } from "../../sql/definitions/references.ts";
 import {
   listReferenceCandidates,
   type ReferenceCandidateRow,
   type ReferenceKey,
-} from "../../sql/definitions/reference_targets.ts";
-import type { DefinitionReferenceRow } from "../../sql/definitions/references.ts";
+} from "../../sql/definitions/resolve_reference.ts";
 import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
-import { nextTurn } from "../http/next_turn.ts";
+import { nextTurn } from "../http/yield_event_loop.ts";
 
 export interface ResolvedReference<Reference extends ReferenceLike> {
   reference: Reference;

@@ -9,8 +9,8 @@ import { DeadlineExceeded, withTimeout } from "../../shared/process/with_timeout
 import type { Tracing } from "../../shared/tracing/tracing.ts";
 import type { AuditRefusal } from "./audit_refusal.ts";
 import { unauthorized } from "./authenticate.ts";
-import { answerError, unavailable } from "./error_handler.ts";
-import { isFilePath } from "./file_paths.ts";
+import { isFilePath } from "./download_paths.ts";
+import { respondError, unavailable } from "./error_handler.ts";
 import type { RespondOnce } from "./idempotency.ts";
 import { networkOf } from "./request_address.ts";
 import type { Admission } from "./request_admission.ts";
@@ -25,7 +25,7 @@ import type { ClaimResponse } from "./response/budget.ts";
 import type { EncodeResponse } from "./response/encoder.ts";
 import type { AddSecurityHeaders } from "./response/security_headers.ts";
 import { canonicalPath, type Route, type RouteMatch, type RouteTable } from "./route_table.ts";
-import { refuseInput } from "./validation_problems.ts";
+import { invalidInput } from "./validation_problems.ts";
 import { readBody } from "./yaml_body.ts";
 
 const API_PREFIX = "/api/v1";
@@ -69,7 +69,7 @@ export function createHandle(deps: FrameDeps): Handle {
       response = await serve(deps, request, context);
       if (!context.streamEnd) response = await encodeAndClaim(deps, request, { response, context });
     } catch (error) {
-      response = answerError(context, error);
+      response = respondError(context, error);
     }
     await deps.auditRefusal(context);
     addHeaders(response.headers, request, context, deps.shutdownSignal);
@@ -113,7 +113,7 @@ function newContext(request: Request, address: string, connection: ClientConnect
     idempotencyKey: null,
     body: {},
     error: null,
-    answerHeaders: {},
+    responseHeaders: {},
     fields: {},
     streamEnd: null,
   };
@@ -123,7 +123,7 @@ function newContext(request: Request, address: string, connection: ClientConnect
 async function serve(deps: FrameDeps, request: Request, context: RequestContext): Promise<Response> {
   const url = canonicalUrl(request);
   const match = deps.routeTable(request.method, url.pathname);
-  // Health and metrics are polled: their spans would be most of all.
+  // Health and metrics are polled: their spans would outnumber all others.
   if (deps.tracing && !(match.found && match.route.isNotCounted)) {
     startRequestSpan(deps.tracing, { request, context, route: match.found ? match.route.pattern : null });
   }
@@ -136,9 +136,9 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
   const route = routeOf(match);
   context.route = route.pattern;
   context.writes = route.writes;
-  refuseStrangers(route, context);
-  refuseOtherSites(deps, request, context, route);
-  refuseBadEncoding(url);
+  requireAccess(route, context);
+  rejectOtherSites(deps, request, context, route);
+  rejectBadEncoding(url);
   if (request.method !== "GET" && request.method !== "HEAD") {
     context.body = await readBody(request, {
       maxBytes: maxBodyBytes(url.pathname),
@@ -156,7 +156,7 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
   return deps.respondOnce({ request, url, route, context }, respond);
 }
 
-/** What was begun is not taken back: of a write that is late, nobody can say yet what will become of it. */
+/** A timeout does not undo a write: it may still commit. */
 async function inTime(answer: Promise<Response>, route: Route, timeoutMs: number): Promise<Response> {
   try {
     return await withTimeout(answer, timeoutMs);
@@ -171,7 +171,7 @@ function canonicalUrl(request: Request): URL {
   const url = URL.parse(request.url);
   // Bun joins several headers with commas, and takes the first for the URL; a proxy in front may have taken the last.
   if (!url || request.headers.get("host")?.includes(","))
-    throw refuseInput([{ path: "", message: "the Host header must name one host" }]);
+    throw invalidInput([{ path: "", message: "the Host header must name one host" }]);
   url.pathname = canonicalPath(url.pathname);
   // Only a client that does not know better sends one; Elysia would take it for a part of the query.
   url.hash = "";
@@ -187,7 +187,7 @@ function routeOf(match: RouteMatch): Route {
   });
 }
 
-function refuseStrangers(route: Route, context: RequestContext): void {
+function requireAccess(route: Route, context: RequestContext): void {
   const { caller } = context;
   if (!caller) {
     if (route.access === "public") return;
@@ -198,18 +198,18 @@ function refuseStrangers(route: Route, context: RequestContext): void {
 }
 
 /** A cookie says who is using the browser, not who made the page that asks: it reads, and writes for our own pages. */
-function refuseOtherSites(deps: FrameDeps, request: Request, context: RequestContext, route: Route): void {
+function rejectOtherSites(deps: FrameDeps, request: Request, context: RequestContext, route: Route): void {
   if (context.usesCookie && route.writes && !deps.isOwnPage(request)) throw new ApiError("FORBIDDEN_ORIGIN");
 }
 
 /** Elysia hands on half-decoded text, and PostgreSQL stores no NUL in text: no resource is named by either. */
-function refuseBadEncoding({ pathname, search }: URL): void {
+function rejectBadEncoding({ pathname, search }: URL): void {
   try {
     if (!decodeURIComponent(pathname + search).includes("\0")) return;
   } catch {
     // Told below, as for NUL.
   }
-  throw refuseInput([{ path: "", message: "the URL must be percent-encoded UTF-8 without NUL" }]);
+  throw invalidInput([{ path: "", message: "the URL must be percent-encoded UTF-8 without NUL" }]);
 }
 
 /** The request as the routes see it: its body is in the context. Handlers see the client leave through its signal. */
@@ -228,7 +228,7 @@ function addHeaders(
   shutdownSignal: AbortSignal,
 ): void {
   headers.set("X-Request-Id", context.requestId);
-  for (const [name, value] of Object.entries(context.answerHeaders)) headers.set(name, value);
+  for (const [name, value] of Object.entries(context.responseHeaders)) headers.set(name, value);
   if ((context.caller || request.headers.has("authorization")) && !headers.has("cache-control")) {
     headers.set("Cache-Control", "no-store");
   }
@@ -236,7 +236,7 @@ function addHeaders(
   if (shutdownSignal.aborted) headers.set("Connection", "close");
 }
 
-/** The answer to HEAD: a stream is given up before it flows, any other body is measured. */
+/** The response to HEAD: a stream is given up before it flows, any other body is measured. */
 async function withoutBody(response: Response, context: RequestContext): Promise<Response> {
   const { headers, status } = response;
   if (context.streamEnd) {

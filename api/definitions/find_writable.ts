@@ -15,8 +15,8 @@ import { boundOrgOf, resolveOrg } from "../http/organization.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import type { DefinitionAddress, VersionAddress } from "./address.ts";
+import { definitionNotFound, findTarget, requireLine, viewerOf } from "./find_readable.ts";
 import type { Writer } from "./new_draft.ts";
-import { definitionNotFound, findTarget, requireLine, viewerOf } from "./reading.ts";
 
 /** A write to a definition that exists. */
 interface LineWrite<Address extends DefinitionAddress = DefinitionAddress> {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listReferences, parseReference, pickVersion } from "../../../shared/definitions/ref.ts";
+import { listReferences, parseReference, pickVersion } from "../../../shared/definitions/references.ts";
 import type { DefinitionStatus, DefinitionType } from "../../../shared/vocabulary.ts";
 import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nextTurn } from "../../../api/http/next_turn.ts";
+import { nextTurn } from "../../../api/http/yield_event_loop.ts";
 
 test("each waiter goes on in a turn of its own, in order", async () => {
   const events: string[] = [];

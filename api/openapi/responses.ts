@@ -2,13 +2,13 @@
 import { record, TEXT } from "../../shared/json_schema.ts";
 
 /** Describes a JSON response with an example. */
-export function answer(description: string, schema: object, example: unknown) {
+export function jsonResponse(description: string, schema: object, example: unknown) {
   return { description, content: { "application/json": { schema, example } } };
 }
 
 /** Describes a JSON response whose schema and example are wrapped in `data`. */
-export function dataAnswer(description: string, schema: object, example: unknown) {
-  return answer(description, record({ data: schema }), { data: example });
+export function dataResponse(description: string, schema: object, example: unknown) {
+  return jsonResponse(description, record({ data: schema }), { data: example });
 }
 
 /** Describes a path parameter. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { Turns } from "../../../api/http/fair_queue.ts";
 import { bindContext, type RequestContext } from "../../../api/http/request_context.ts";
-import { Turns } from "../../../api/http/turns.ts";
 import { ApiError } from "../../../shared/errors.ts";
 
 /** A request as handlers see it, of an anonymous caller. */
@@ -24,7 +24,7 @@ function requestOf(network: string, signal?: AbortSignal): { request: Request; c
     idempotencyKey: null,
     body: {},
     error: null,
-    answerHeaders: {},
+    responseHeaders: {},
     fields: {},
     streamEnd: null,
   };

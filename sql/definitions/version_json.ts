@@ -5,7 +5,7 @@ import { joinDefinition, type ShownTexts } from "./json.ts";
 import { UnchangedCache } from "./unchanged_cache.ts";
 import { DEFINITION_TABLES, type DefinitionQuery, type ResolvedDefinition, resolveName } from "./versions.ts";
 
-/** A version to be shown, and what else an answer is made from. */
+/** A version to be shown, and what else a response is made from. */
 export interface DefinitionTextRow {
   id: string;
   orgId: string;
