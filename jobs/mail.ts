@@ -61,7 +61,7 @@ function composed({ id, to, subject, text, html }: MailMessage, mailFrom: string
     subject,
     text,
     html,
-    // RFC 3834: nobody's absence is worth a response.
+    // RFC 3834: suppresses out-of-office replies.
     headers: { "Auto-Submitted": "auto-generated" },
     disableFileAccess: true,
     disableUrlAccess: true,
