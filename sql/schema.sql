@@ -350,7 +350,9 @@ create table event_log (
   is_only boolean not null default true,
   deleted_position bigint not null default 0,
   settled_position bigint not null default 0,
+  cursor_key bytea not null default substr(sha256(((gen_random_uuid())::text)::bytea), 1, 16),
   constraint event_log_pkey PRIMARY KEY (is_only),
+  constraint event_log_cursor_key_check CHECK ((octet_length(cursor_key) = 16)),
   constraint event_log_is_only_check CHECK (is_only)
 );
 

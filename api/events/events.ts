@@ -3,27 +3,36 @@ import { Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { EVENT_TYPES } from "../../shared/vocabulary.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
-import { type EventRow, listEvents, settleEvents } from "../../sql/events/event_feed.ts";
+import { type EventRow, findCursorKey, listEvents, settleEvents } from "../../sql/events/event_feed.ts";
 import { readScope } from "../definitions/find_readable.ts";
 import { access } from "../http/access.ts";
 import { parseQuery, queryOf } from "../http/query.ts";
 import { invalidInput } from "../http/validation_problems.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { EVENTS_QUERY, LIST_EVENTS_DETAIL } from "./openapi.ts";
 
 export function eventRoutes({ sql }: { sql: Pool }) {
+  let knownKey: Uint8Array | null = null;
+  const findKey = async (): Promise<Uint8Array> => {
+    knownKey ??= await findCursorKey(sql);
+    return knownKey;
+  };
   return new Elysia().use(access).get(
     "/events",
     async ({ request, visitor }) => {
       const { after, type, limit } = parseQuery(EVENTS_QUERY, queryOf(request));
+      const key = await findKey();
+      const position = after === null ? 0 : decodeCursor(key, after);
+      if (position === null) throw invalidCursor();
       const { viewer, orgId } = await readScope(sql, visitor, request);
       await settleEvents(sql);
       const types = type.length > 0 ? type : EVENT_TYPES;
-      const page = await listEvents(sql, { viewer, orgId, types, after: after ?? 0, limit });
-      if (after !== null && after > page.settledPosition) throw invalidCursor();
-      if (after !== null && after < page.deletedPosition) throw cursorTooOld();
+      const page = await listEvents(sql, { viewer, orgId, types, after: position, limit });
+      if (after !== null && position > page.settledPosition) throw invalidCursor();
+      if (after !== null && position < page.deletedPosition) throw cursorTooOld();
       const last = page.rows.at(-1);
       const isFull = page.rows.length === limit && last !== undefined;
-      const nextCursor = String(isFull ? last.position : page.settledPosition);
+      const nextCursor = encodeCursor(key, isFull ? last.position : page.settledPosition);
       return { data: { events: page.rows.map(presentEvent), nextCursor } };
     },
     { publicAccess: true, detail: LIST_EVENTS_DETAIL },

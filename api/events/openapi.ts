@@ -50,14 +50,15 @@ const EXAMPLE_EVENT = {
   },
 };
 
+const CURSOR = /^[A-Za-z0-9_-]{22}$/;
+
 export const EVENTS_QUERY = {
   after: {
     description: "`nextCursor` of an earlier response; the oldest event when omitted",
-    schema: { ...TEXT, maxLength: 15 },
-    read: once((text, refuse): number | null => {
-      if (text === null) return null;
-      if (!/^\d{1,15}$/.test(text)) refuse("must be the nextCursor of an earlier response");
-      return Number(text);
+    schema: { ...TEXT, pattern: CURSOR.source },
+    read: once((text, refuse): string | null => {
+      if (text !== null && !CURSOR.test(text)) refuse("must be the nextCursor of an earlier response");
+      return text;
     }),
   },
   type: words(EVENT_TYPES, "Only these types. Can be repeated"),
@@ -78,7 +79,7 @@ export const LIST_EVENTS_DETAIL = describe({
     200: dataResponse(
       "Events, and the cursor for the next request",
       record({ events: listOf(EVENT), nextCursor: { ...TEXT, description: "Always present" } }),
-      { events: [EXAMPLE_EVENT], nextCursor: "48213" },
+      { events: [EXAMPLE_EVENT], nextCursor: "q8Yb0lWc2bQm8m1mC0pG5A" },
     ),
   },
   ...failsWith("VALIDATION_ERROR", "ORG_ACCESS_DENIED"),

@@ -30,6 +30,13 @@ export async function settleEvents(sql: Sql): Promise<boolean> {
   return row.settled === SETTLE_BATCH;
 }
 
+/** Returns the key that cursors are encrypted with: 16 bytes, which never change. */
+export async function findCursorKey(sql: Sql): Promise<Uint8Array> {
+  const [row] = await sql<{ cursorKey: Uint8Array }[]>`select cursor_key from event_log`;
+  if (!row) throw new Error("Cannot list events: the table event_log has no row");
+  return row.cursorKey;
+}
+
 /**
  * Lists the events after a position that the viewer sees: those of models, of public definitions and of the viewer's
  * organizations; with `orgId` only that organization's. Events of quarantined definitions are for members.

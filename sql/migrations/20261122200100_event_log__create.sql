@@ -5,7 +5,10 @@ create table event_log (
   deleted_position bigint not null default 0,
   -- The newest settled event.
   settled_position bigint not null default 0,
-  constraint event_log_is_only_check check (is_only)
+  -- What cursors are encrypted with.
+  cursor_key bytea not null default substr(sha256(gen_random_uuid()::text::bytea), 1, 16),
+  constraint event_log_is_only_check check (is_only),
+  constraint event_log_cursor_key_check check (octet_length(cursor_key) = 16)
 );
 insert into event_log default values;
 

@@ -34,6 +34,7 @@ const READS = [
   "session list",
   "audit list",
   "audit verify",
+  "tracker check",
 ];
 
 /**

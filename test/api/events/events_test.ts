@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { encodeCursor } from "../../../api/events/cursor.ts";
+import { findCursorKey } from "../../../sql/events/event_feed.ts";
 import { runJson } from "../../helpers/accounts/admin.ts";
 import { createAgent, publishAgent, write } from "../../helpers/definitions/definitions.ts";
 import { jobOf, postJob } from "../../helpers/exports/export_job.ts";
@@ -173,6 +175,7 @@ test("wrong parameters, unknown cursors and cursors behind deleted events are 40
   const owner = await api.make.person();
   for (const name of ["a", "b"]) await publishAgent(api, owner, { name, visibility: "public" });
   const { nextCursor } = await read(api, null, "?limit=1");
+  const cursorKey = await findCursorKey(api.db.sql);
   await read(api, null);
   for (const query of [
     "limit=0",
@@ -181,6 +184,9 @@ test("wrong parameters, unknown cursors and cursors behind deleted events are 40
     "after=",
     "after=-1",
     "after=99",
+    `after=${"A".repeat(22)}`,
+    `after=${nextCursor.toLowerCase()}`,
+    `after=${encodeCursor(cursorKey, 99)}`,
     "type=x",
     "since=1",
   ]) {
@@ -196,7 +202,7 @@ test("wrong parameters, unknown cursors and cursors behind deleted events are 40
     "VALIDATION_ERROR",
     { reason: "cursor_too_old" },
   ]);
-  expect(await read(api, null)).toEqual({ events: [], nextCursor: "2" });
+  expect(await read(api, null)).toEqual({ events: [], nextCursor: encodeCursor(cursorKey, 2) });
 });
 
 test("anonymous readers of events are limited like all others", async () => {

@@ -22,7 +22,7 @@ function listEntries(tx: Sql): Promise<Entry[]> {
   return tx<Entry[]>`
     select dataset, kind, id, at = now()::timestamptz(3) as is_own_time
     from tracker_changes
-    where at = now()::timestamptz(3)
+    where xmin::text = pg_current_xact_id()::xid::text
     order by kind, id`;
 }
 

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { decodeCursor, encodeCursor } from "../../../api/events/cursor.ts";
+
+const KEY = Buffer.alloc(16, 7);
+
+test("a cursor stands for its position", () => {
+  for (const position of [0, 1, 722, 2 ** 40, Number.MAX_SAFE_INTEGER]) {
+    const cursor = encodeCursor(KEY, position);
+    expect(cursor).toMatch(/^[A-Za-z0-9_-]{22}$/);
+    expect(decodeCursor(KEY, cursor)).toBe(position);
+  }
+});
+
+test("a cursor that was changed, or is another database's, is none", () => {
+  const cursor = encodeCursor(KEY, 722);
+  expect(decodeCursor(Buffer.alloc(16, 8), cursor)).toBeNull();
+  for (const changed of ["", "722", `${cursor}A`, cursor.slice(1), `A${cursor.slice(1)}`, `${cursor}==`]) {
+    expect([changed, decodeCursor(KEY, changed)]).toEqual([changed, null]);
+  }
+});
