@@ -21,6 +21,7 @@ import {
   untilNoneIsOpen,
 } from "../helpers/postgres/open_transactions.ts";
 import { openTestRunner, type TestRunner } from "../helpers/process/job_runner.ts";
+import { waitFor } from "../helpers/wait_for.ts";
 
 /** Some 30 MB, of which what is on its way holds a few. */
 const ISSUES = 30_000;
@@ -176,7 +177,7 @@ test("readers that leave in the middle of any file end its COPY, and all connect
         authorization: `Bearer ${person.key}`,
         ...headers,
       });
-      expect([path, (await listOpenTransactions(app.db)).length > 0]).toEqual([path, true]);
+      await waitFor(async () => (await listOpenTransactions(app.db)).length > 0);
     }
     await untilNoneIsOpen(app.db);
     await takeEveryConnection(app.deps.exportSql);
