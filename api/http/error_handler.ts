@@ -31,9 +31,21 @@ export function unavailable(cause: unknown, message?: string): ApiError {
   });
 }
 
+/** What a client learns of a write whose end nobody saw. */
+export const OUTCOME_UNKNOWN =
+  "The outcome is unknown. Check whether the change was applied before retrying.";
+
+/** Codes of connections that were open, so that a commit may have been on its way. */
+const LOST_CONNECTION = new Set(["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "ECONNRESET", "EPIPE"]);
+
+function isLostConnection(error: unknown): boolean {
+  return error instanceof Error && "code" in error && LOST_CONNECTION.has(String(error.code));
+}
+
 /** The failure a client is told about. Internal errors become a 500 without details. */
-function toApiError(error: unknown): ApiError {
+function toApiError(error: unknown, { writes }: RequestContext): ApiError {
   if (error instanceof ApiError) return error;
+  if (writes && isLostConnection(error)) return unavailable(error, OUTCOME_UNKNOWN);
   // A response that breaks its own schema is our bug, not the client's: Elysia would say 422.
   if (isValidationError(error) && error.type !== "response") return describeValidation(error);
   if (isConnectionError(error) || error instanceof DeadlineExceeded) return unavailable(error);
@@ -45,7 +57,7 @@ function toApiError(error: unknown): ApiError {
 
 /** The response that tells a client of a failure; the context keeps the failure for the log. */
 export function respondError(context: RequestContext, thrown: unknown): Response {
-  const error = toApiError(thrown);
+  const error = toApiError(thrown, context);
   context.error = error;
   // A stream that was announced and then refused has no end to wait for.
   context.streamEnd = null;

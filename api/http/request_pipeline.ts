@@ -10,7 +10,7 @@ import type { Tracing } from "../../shared/tracing/tracing.ts";
 import type { AuditRefusal } from "./audit_refusal.ts";
 import { unauthorized } from "./authenticate.ts";
 import { isFilePath } from "./download_paths.ts";
-import { respondError, unavailable } from "./error_handler.ts";
+import { OUTCOME_UNKNOWN, respondError, unavailable } from "./error_handler.ts";
 import type { RespondOnce } from "./idempotency.ts";
 import { networkOf } from "./request_address.ts";
 import type { Admission } from "./request_admission.ts";
@@ -162,7 +162,7 @@ async function inTime(answer: Promise<Response>, route: Route, timeoutMs: number
     return await withTimeout(answer, timeoutMs);
   } catch (error) {
     if (!route.writes || !(error instanceof DeadlineExceeded)) throw error;
-    throw unavailable(error, "The outcome is unknown. Check whether the change was applied before retrying.");
+    throw unavailable(error, OUTCOME_UNKNOWN);
   }
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { largeAgentYaml } from "../helpers/definitions/large_documents.ts";
 import { FOREIGN_SCHEMA, moveToForeignTracker } from "../helpers/exports/foreign_tracker.ts";
 import { makeHeavyOrg } from "../helpers/exports/heavy_org.ts";
@@ -38,7 +40,9 @@ test("a database that hides other sessions is warned about at the start, and rea
   const url = new URL(db.url);
   [url.username, url.password] = [role, "blind"];
   {
-    await using api = await startApi({ DATABASE_URL: url.href });
+    // The default directory may have another test's artifact store.
+    const dataDir = join(tmpdir(), role);
+    await using api = await startApi({ DATABASE_URL: url.href, DATA_DIR: dataDir });
     const line = await untilLogged(
       api,
       "the database hides other sessions from this service: exports fail while other roles are connected",
