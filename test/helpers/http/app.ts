@@ -145,6 +145,8 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   };
   const app = options.routes ? buildApp(deps, options.routes) : buildApp(deps);
   const contract = options.routes ? null : await openContract(app);
+  // The first app of a run is asked for its document.
+  logLines.length = 0;
   return {
     app,
     deps,
