@@ -30,6 +30,7 @@ import { DEFINITIONS_TAG, EXAMPLE_SUMMARY, NOT_MODIFIED, SUMMARY } from "./opera
 const MAX_TAGS = 50;
 const MAX_TAG_LENGTH = 500;
 const MAX_SEARCH_LENGTH = 500;
+const MAX_SLUG_LENGTH = 63;
 
 const isFork = choice(["true", "false"], "Only forks, or only definitions that are not forks");
 const search = text(
@@ -46,6 +47,10 @@ export const LIST_QUERY = {
   domain: choice(DEFINITION_DOMAINS, "Filter by domain"),
   tier: choice(DEFINITION_TIERS, "Filter by tier"),
   visibility: choice(DEFINITION_VISIBILITIES, "Filter by visibility, among the definitions visible to you"),
+  organization: text(
+    MAX_SLUG_LENGTH,
+    "Filter by organization (slug), among the definitions visible to you; you need not be a member",
+  ),
   authorId: uuid("Filter by author (user id)"),
   authorshipType: choice(AUTHORSHIP_TYPES, "Filter by the `authorshipType` of the provenance"),
   isFork: mapped(isFork, (word) => (word === null ? null : word === "true")),

@@ -73,7 +73,7 @@ type ScopedQuery = PageQuery & ListScope & { viewer: DefinitionViewer };
 /** Returns the scope without the filters that apply after the latest versions are chosen. */
 function wholeScope({ ownOrgIds, hasPublic, filters: { latestOnly, status } }: ListScope): ListScope {
   const none = { type: null, agentType: null, domain: null, tier: null, visibility: null, authorId: null };
-  const filters = { ...none, authorshipType: null, isFork: null, tags: [], latestOnly };
+  const filters = { ...none, organization: null, authorshipType: null, isFork: null, tags: [], latestOnly };
   return { ownOrgIds, hasPublic, filters: { ...filters, status: latestOnly ? status : null } };
 }
 

@@ -19,6 +19,8 @@ export interface DefinitionFilters {
   domain: DefinitionDomain | null;
   tier: DefinitionTier | null;
   visibility: DefinitionVisibility | null;
+  /** Slug of the organization. */
+  organization: string | null;
   authorId: string | null;
   authorshipType: AuthorshipType | null;
   isFork: boolean | null;
@@ -115,7 +117,8 @@ const COLUMNS = {
 /** True if any filter besides `latestOnly` is set. */
 export function hasFilters(filters: DefinitionFilters): boolean {
   const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
-  return filters.tags.length > 0 || names.some((name) => filters[name] !== null);
+  const { tags, organization } = filters;
+  return tags.length > 0 || organization !== null || names.some((name) => filters[name] !== null);
 }
 
 function filterConditions(sql: Sql, filters: DefinitionFilters): Fragment {
@@ -124,6 +127,10 @@ function filterConditions(sql: Sql, filters: DefinitionFilters): Fragment {
     const value = filters[name];
     return value === null ? [] : [sql`${sql(`v.${COLUMNS[name]}`)} = ${value}`];
   });
+  const { organization } = filters;
+  if (organization !== null) {
+    conditions.push(sql`v.org_id = (select o.id from organizations as o where o.slug = ${organization})`);
+  }
   if (filters.tags.length > 0) conditions.push(sql`v.tags && ${[...filters.tags]}::text[]`);
   return conditions.reduce((all, condition) => sql`${all} and ${condition}`, sql`true`);
 }

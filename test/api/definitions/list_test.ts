@@ -87,6 +87,9 @@ test("every filter lets through what it names, and several have to agree", async
     ["tier=user", ["own"]],
     ["visibility=private", ["hidden"]],
     [`authorId=${other.user.id.toUpperCase()}`, ["of-other"]],
+    [`organization=${person.org.slug}&domain=legal`, ["lawyer"]],
+    [`organization=${person.personalOrg.slug}`, []],
+    ["organization=no-such-organization", []],
     [`authorId=${crypto.randomUUID()}`, []],
     ["isFork=true", ["fork"]],
     ["authorshipType=automated", ["machine"]],
@@ -197,6 +200,12 @@ test("who sees what: drafts, private and unlisted ones are listed to members, ar
       expected(["mine@1.0.0"]),
     );
   }
+  const ofThis = `${all}&organization=${person.org.slug}`;
+  expect(await listed(api, ofThis)).toEqual(open);
+  expect(await listed(api, ofThis, { key: outsider.key })).toEqual(open);
+  expect(await listed(api, ofThis, { key: boundElsewhere.key })).toEqual(open);
+  expect(await listed(api, ofThis, { key: person.key })).toEqual(ofOrg);
+  expect(await listed(api, ofThis, { key: person.key, org: person.personalOrg })).toEqual([]);
   expect(await refusalOf(await ask(api, "", { key: outsider.key, org: person.org }))).toEqual([
     403,
     "ORG_ACCESS_DENIED",

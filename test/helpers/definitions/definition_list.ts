@@ -27,6 +27,7 @@ export const ALL_DEFINITIONS: DefinitionFilters = {
   domain: null,
   tier: null,
   visibility: null,
+  organization: null,
   authorId: null,
   authorshipType: null,
   isFork: null,
