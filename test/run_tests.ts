@@ -6,8 +6,11 @@ import type { Command } from "../deploy/local/bootstrap.ts";
 import { untilAborted } from "../deploy/local/wait.ts";
 import { openTestServer } from "./helpers/postgres/server.ts";
 
-/** Tests that start whole processes share two cores with everything else. */
-const TIMEOUT_MS = 60_000;
+/** Bounds a test that hangs. Tests that start whole processes or browsers share two cores with everything else. */
+const TIMEOUT_MS = 240_000;
+
+/** A test that fails because the machine is busy gets one more try. The output shows both: "(pass) … (attempt 2)". */
+const RETRIES = 1;
 
 /** One more than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. */
 const WORKERS = availableParallelism() + 1;
@@ -33,7 +36,8 @@ export async function runTests(command: Command): Promise<number> {
     name: "bun test",
     command: process.execPath,
     args: [
-      ...["test", `--parallel=${WORKERS}`, "--randomize", `--timeout=${TIMEOUT_MS}`],
+      ...["test", `--parallel=${WORKERS}`, "--randomize"],
+      ...[`--timeout=${TIMEOUT_MS}`, `--retry=${RETRIES}`],
       ...["--reporter=junit", `--reporter-outfile=${report}`],
       ...(isChosen ? [] : [`--path-ignore-patterns=${ON_REQUEST}`]),
       ...command.args,

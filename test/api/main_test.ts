@@ -28,7 +28,7 @@ test("the metrics of a process tell what it uses, and not what it is made with",
   const text = await (await fetch(`${api.url}/metrics`)).text();
   expect(text).toContain("process_resident_memory_bytes ");
   expect(text).not.toMatch(/node|bun|elysia/i);
-}, 30_000);
+});
 
 test("a database that hides other sessions is warned about at the start, and readiness says so", async () => {
   await using db = await openTestDatabase();
@@ -58,7 +58,7 @@ test("a database that hides other sessions is warned about at the start, and rea
     await waitFor(async () => Bun.deepEquals(await ready(), { data: { status: "ready" } }));
   }
   await db.admin.unsafe(`drop owned by ${role}; drop role ${role}`);
-}, 30_000);
+});
 
 describe("the API process refuses to start, in a line a problem,", () => {
   async function refusal(env: Readonly<Record<string, string>>): Promise<[number, string]> {

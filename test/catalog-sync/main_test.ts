@@ -221,7 +221,7 @@ test("--if-empty waits five seconds for a silent source, then loads the bundled 
     stderr: `Cannot sync the model catalog from ${server.url}: it did not send the whole document within 5 s; there is no catalog yet\n`,
   });
   expect(await listRuns(db.sql)).toEqual([`${server.url} failed`, "bundled changed"]);
-}, 60_000);
+});
 
 test("the process does not start on a database that is behind, nor with a wrong source or schedule", async () => {
   await using db = await openTestDatabase();

@@ -119,4 +119,4 @@ test("a full disk fails the job with ARTIFACT_STORAGE_FAILED, and once there is 
       mailServer,
     }),
   ).toEqual([]);
-}, 120_000);
+});

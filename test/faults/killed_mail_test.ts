@@ -48,4 +48,4 @@ test("a mail whose runner was killed before the server answered is sent by anoth
   expect([...held, ...answering.received].map(jobOfMail)).toEqual([id, id]);
   expect(await show()).toEqual(before);
   expect(await listMismatches(app)).toEqual([]);
-}, 120_000);
+});

@@ -28,4 +28,4 @@ test("a build cut off by SIGTERM goes back to the queue, uncounted, and another 
   await waitFor(async () => (await show()).status === "ready", 20_000);
   expect(await show()).toMatchObject({ attempt: 1 });
   expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
-}, 120_000);
+});

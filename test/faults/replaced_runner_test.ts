@@ -28,4 +28,4 @@ test("a runner killed in the middle of a build is replaced by another within a m
   await waitFor(async () => (await show()).attempt === 2, TAKEN_UP_MS);
   await waitFor(async () => (await show()).status === "ready", 30_000);
   expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
-}, 200_000);
+});

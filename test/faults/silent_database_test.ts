@@ -69,4 +69,4 @@ test("requests to a database that has fallen silent are answered 503, those that
   expect((await api.request("/health/live")).status).toBe(200);
   // What is in memory goes on being served.
   expect((await askForModels()).status).toBe(200);
-}, 60_000);
+});

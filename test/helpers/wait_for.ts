@@ -5,7 +5,7 @@ const PAUSE_MS = 5;
 /** Polls until `check` gives something true, and returns that; rejects after `timeoutMs`. */
 export async function waitFor<Value>(
   check: () => Value | Promise<Value>,
-  timeoutMs = 15_000,
+  timeoutMs = 60_000,
 ): Promise<NonNullable<Value>> {
   const deadline = performance.now() + timeoutMs;
   while (true) {

@@ -99,4 +99,4 @@ test("the scripts make passwords, roles and a database with which migrations and
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -90,7 +90,7 @@ beforeAll(async () => {
     PGUSER: url.username,
     PGPASSWORD: url.password,
   };
-}, 60_000);
+});
 
 afterAll(async () => {
   await sql?.end({ timeout: 1 });
@@ -232,4 +232,4 @@ test("the commands of docs/operating.md install, back up, restore, clear a copy,
   await clearStagingCopy();
   await upgradeAndGoBack();
   await eraseAccount();
-}, 120_000);
+});

@@ -110,7 +110,7 @@ beforeAll(async () => {
   heavy = await makeHeavyOrg({ db, make: createFactory(db.sql) }, RUNS_A_PROJECT);
   const [project] = heavy.projects;
   if (project) await addNoise(db, project, NOISE_MIB);
-}, 120_000);
+});
 
 afterAll(() => opened.disposeAsync(), 30_000);
 
@@ -164,7 +164,7 @@ test("exports come through nginx whole, and who signed in at one API has signed 
   const [, project = { id: "" }] = projects;
   const bundle = await edge.request(`/api/v1/export/projects/${project.id}/bundle`, { key: person.key });
   expect([...(await unzip(await bundle.arrayBuffer())).keys()]).toContain("manifest.json");
-}, 60_000);
+});
 
 test("a file that breaks off behind nginx is broken for its client", async () => {
   const [project = { id: "" }] = heavy.projects;
@@ -175,7 +175,7 @@ test("a file that breaks off behind nginx is broken for its client", async () =>
   expect(ended).toHaveLength(1);
   const { status, isWhole } = await download.readOn();
   expect([status, isWhole]).toEqual([200, false]);
-}, 60_000);
+});
 
 test("both APIs are asked, and know the client behind nginx, who cannot make up an address", async () => {
   const headers = { "x-forwarded-for": "203.0.113.9" };
@@ -222,7 +222,7 @@ test("a runner and an API that stay cut off are noticed and replaced, and work a
   expect(built.attempt).toBe(1);
   expect(await getJob(apiOf(cutApi), person.key, held.id)).toEqual(ready);
   await expectOnce([ready, built]);
-}, 180_000);
+});
 
 test("a runner that is back before anybody gave it up goes on building, to no effect", async () => {
   const { person } = heavy;
@@ -236,7 +236,7 @@ test("a runner that is back before anybody gave it up goes on building, to no ef
   );
   expect(await getJob(edge, person.key, held.id)).toEqual(ready);
   await expectOnce([ready]);
-}, 180_000);
+});
 
 /**
  * Queues a job, lets the first runner begin its build and stand still in the middle, with another runner beside it, and

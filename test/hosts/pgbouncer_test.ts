@@ -89,7 +89,7 @@ test("requests share a few sessions, and instants are in UTC", async () => {
   const pooled = await listSessions(db, "");
   expect(pooled.filter((name) => name === "ulr-api-pooled")).toHaveLength(SESSIONS);
   expect(await listSessions(db, "listen")).toEqual([]);
-}, 60_000);
+});
 
 test("a list is read under settings of its own, which the next request does not find", async () => {
   await using db = await openForeignDatabase();
@@ -115,7 +115,7 @@ test("a list is read under settings of its own, which the next request does not 
   );
   await next.end({ timeout: 1 });
   for (const rows of settings) expect([...rows]).toEqual([{ timeout: "0", plans: "auto" }]);
-}, 60_000);
+});
 
 test("datasets, a bundle and an organization's export are complete, and the same as in the database", async () => {
   await using db = await openForeignDatabase();
@@ -147,7 +147,7 @@ test("datasets, a bundle and an organization's export are complete, and the same
   const file = Buffer.from(await (await downloadJob(api, person.key, id)).arrayBuffer());
   expect(createHash("sha256").update(file).digest("hex")).toBe(ready.artifact?.sha256 ?? "");
   await waitFor(() => mailServer.received.length === 1, 30_000);
-}, 60_000);
+});
 
 test("an export whose client leaves is cancelled", async () => {
   await using db = await openForeignDatabase();
@@ -172,7 +172,7 @@ test("an export whose client leaves is cancelled", async () => {
     return null;
   }, 10_000);
   expect(rows).not.toBeEmpty();
-}, 60_000);
+});
 
 async function listRunningCopies({ sql }: TestDatabase): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
@@ -196,7 +196,7 @@ test("a pooler where PostgreSQL itself has to be is refused by every process in 
   expect(stderr).toBe(`Cannot start: ${reason}\n`);
   const { exitCode, err } = await runAdminCommand(pooler.url, ["migrate"]);
   expect([exitCode, err]).toEqual([1, `Cannot complete the command: ${reason}\n`]);
-}, 60_000);
+});
 
 test("operators' commands go past the pooler", async () => {
   await using db = await openTestDatabase();
@@ -217,7 +217,7 @@ test("two URLs that lead to different databases are refused", async () => {
     1,
     "Cannot start: DATABASE_URL and DATABASE_DIRECT_URL lead to different databases\n",
   ]);
-}, 60_000);
+});
 
 test("the TLS lines of deploy/pgbouncer.ini verify PostgreSQL, and API processes verify the pooler", async () => {
   await using server = await openTlsServer();
@@ -256,4 +256,4 @@ test("the TLS lines of deploy/pgbouncer.ini verify PostgreSQL, and API processes
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -121,4 +121,4 @@ test("a watermark names the same rows for ever, whatever is written through the 
   for (const { asOf } of seen) later.push({ asOf, rows: await countUpTo(db.sql, asOf) });
   expect(later).toEqual(seen);
   expect(seen.length).toBeGreaterThan(10);
-}, 20_000);
+});

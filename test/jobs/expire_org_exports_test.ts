@@ -298,4 +298,4 @@ test("the schedule queues a sweep when its time comes", async () => {
     return row.count >= 2;
   };
   await waitFor(swept, 30_000);
-}, 40_000);
+});

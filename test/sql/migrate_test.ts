@@ -157,7 +157,7 @@ test("migrate() gives up a lock it does not get, lets the writers that queued go
   await reader`commit`;
   reader.release();
   expect((await migrating).applied).toEqual([LATER]);
-}, 60_000);
+});
 
 test("migrate() says who holds the lock that it never got", async () => {
   await using db = await openTestDatabase();

@@ -173,4 +173,4 @@ test("a worker goes on when its connections have been ended", async () => {
       where datname = ${new URL(db.url).pathname.slice(1)} and application_name = ${JOBS_APPLICATION}`;
   }
   expect(done).toHaveLength(2);
-}, 60_000);
+});

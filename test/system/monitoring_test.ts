@@ -54,7 +54,7 @@ beforeAll(async () => {
       apiUrl = `http://127.0.0.1:${(await untilLogged(service, "listening"))["port"]}`;
     }
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const { service } of running.values()) await service[Symbol.asyncDispose]();
@@ -272,7 +272,7 @@ test("docs/monitoring.md has every metric with its labels, processes and help te
     ].join(" | "),
   );
   expect(documented.sort()).toEqual(served.sort());
-}, 20_000);
+});
 
 test("docs/monitoring.md has every field of the log lines of a start, a request and a sync", async () => {
   await fetch(`${apiUrl}/api/v1/models`);
@@ -285,4 +285,4 @@ test("docs/monitoring.md has every field of the log lines of a start, a request 
   const rows = [...section.matchAll(/^\| (`[^|]+`) \|/gm)].map(([, names = ""]) => names).join();
   const documented = new Set([...rows.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name));
   expect([...listFields()].filter((name) => !documented.has(name))).toEqual([]);
-}, 30_000);
+});

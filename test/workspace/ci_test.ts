@@ -69,7 +69,7 @@ test("the CI script annotates problems at their lines and fails if a file is inv
     ),
     expect.stringMatching(/^::error file=agents\/changed\.agent\.yaml,line=1,col=1,title=VERSION_EXISTS::/),
   ]);
-}, 60_000);
+});
 
 test("the CI script fails if it cannot check, and does not print its key", async () => {
   await using server = await openListeningApp();
@@ -80,4 +80,4 @@ test("the CI script fails if it cannot check, and does not print its key", async
   expect(wrong.lines.join() + wrong.err).not.toContain("ulr_wrong");
   const unset = await check(server, repository.folder, { ULR_ORG: person.org.slug });
   expect([unset.code, unset.lines]).toEqual([1, []]);
-}, 60_000);
+});

@@ -184,7 +184,7 @@ test("a range comes to the highest published version that fits, else to the high
       expected === null ? 1 : 0,
     ]);
   }
-}, 20_000);
+});
 
 test("maxDepth bounds the levels, 50 by default and at most, and truncated says that more follow", async () => {
   await using api = await openTestApp();
@@ -239,7 +239,7 @@ test("maxDepth bounds the levels, 50 by default and at most, and truncated says 
       ],
     ]);
   }
-}, 30_000);
+});
 
 test("a diamond is shown on both sides and listed once; a loop ends where it meets itself", async () => {
   await using api = await openTestApp();
@@ -299,4 +299,4 @@ test("5,000 nodes are read at once, and no more are shown", async () => {
   const found = await dependenciesOf(api, "/agent/node-1/dependencies");
   expect(found.totalCount).toBe(5000);
   expect(outlineFlat(found).at(-1)).toBe("4 node-5001@1.2.0");
-}, 60_000);
+});

@@ -85,7 +85,7 @@ test("of fifty that record one run at once, one is new and the others are duplic
     inHours: 1,
     audited: 1,
   });
-}, 20_000);
+});
 
 test("recordings that wait for one line take half of the connections at most, and too many are refused", async () => {
   await using api = await openTestApp();
@@ -117,7 +117,7 @@ test("recordings that wait for one line take half of the connections at most, an
   });
   const statuses = (await Promise.all(recordings)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 201)).toHaveLength(admins.length * (running + waiting));
-}, 60_000);
+});
 
 test("counters are exact whoever writes at once, in one process or two", async () => {
   await using api = await openTestApp();
@@ -160,7 +160,7 @@ test("counters are exact whoever writes at once, in one process or two", async (
     inHours: added.length,
     audited: added.length,
   });
-}, 30_000);
+});
 
 test("statistics are of the whole line, and of the window that is asked for", async () => {
   await using api = await openTestApp();

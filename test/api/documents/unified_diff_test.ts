@@ -57,7 +57,7 @@ test("git applies the difference between a document and its edited copy", async 
     });
     expect(await applied(yaml, unifiedDiff(yaml, edited, FILE))).toBe(edited);
   }
-}, 60_000);
+});
 
 /** Texts with lines in common, with and without ends, with both kinds of line ends. */
 const text = fc
@@ -83,7 +83,7 @@ test("git applies whatever differs", async () => {
     }),
     { numRuns: 60 },
   );
-}, 60_000);
+});
 
 test.each([
   ["with line ends", "\n"],

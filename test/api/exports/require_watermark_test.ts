@@ -44,7 +44,7 @@ test("an as_of that an open transaction keeps from settling is 503 with Retry-Af
   const metrics = await (await app.request("/metrics")).text();
   expect(Number(/^export_watermark_held_back_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(4);
   await open.release();
-}, 20_000);
+});
 
 test("sessions that the database hides are 503 too, and the log says what to grant", async () => {
   await using app = await openTestApp();
@@ -72,7 +72,7 @@ test("sessions that the database hides are 503 too, and the log says what to gra
   await seen.text();
   await sql.end();
   await app.db.admin.unsafe(`drop owned by ${role}; drop role ${role}`);
-}, 20_000);
+});
 
 test("an export job as of an instant that does not settle is 503 with Retry-After, and is not queued", async () => {
   await using app = await openTestApp();
@@ -86,7 +86,7 @@ test("an export job as of an instant that does not settle is 503 with Retry-Afte
   expect(await listMismatches(app)).toEqual([]);
   await open.release();
   expect((await postJob(app, person, { as_of: now })).status).toBe(201);
-}, 20_000);
+});
 
 test("an application of EXPORT_IGNORE_APPLICATIONS does not hold exports and jobs back", async () => {
   await using app = await openTestApp({ config: { exportIgnoreApplications: ["test"] } });

@@ -325,7 +325,7 @@ test("an API killed before its write commits: a retry at another one writes", as
     isReplayed: false,
   });
   expect(await countDefinitions(app)).toBe(1);
-}, 60_000);
+});
 
 test("an API killed between its write and the response: a retry learns what was written", async () => {
   await using app = await openTestApp();
@@ -354,4 +354,4 @@ test("an API killed between its write and the response: a retry learns what was 
     body: { error: { details: { type: "definition", id: definition?.id } } },
   });
   expect(await countDefinitions(app)).toBe(1);
-}, 60_000);
+});

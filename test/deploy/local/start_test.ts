@@ -35,7 +35,7 @@ beforeAll(async () => {
   await using stack = await startStack(firstBoot.path);
   await stack.ready();
   firstOutput = stack.stdout();
-}, 120_000);
+});
 
 afterAll(() => firstBoot[Symbol.dispose]());
 

@@ -72,7 +72,7 @@ test("a build reads from the replica, and the attempt after one that it broke of
     progress: { rowsWritten: Object.keys(exported.ids).length },
   });
   expect(await listMismatches(app)).toEqual([]);
-}, 60_000);
+});
 
 test("a project that was deleted is left out, also when the replica has not heard of it", async () => {
   const { app, exported } = await openWithProject();
@@ -104,7 +104,7 @@ test("a project that was deleted is left out, also when the replica has not hear
     attempt: 1,
     progress: { projectsDone: 1, projectsTotal: 1 },
   });
-}, 60_000);
+});
 
 /** Does something between the first chunk and the second. */
 async function* afterFirst(

@@ -104,7 +104,7 @@ test("a silent endpoint is an error after a bounded wait", async () => {
     `cannot get credentials from ${endpoint.url}: The operation timed out`,
   );
   gone.resolve(new Response());
-}, 20_000);
+});
 
 test("an endpoint is sent the token of its file, and errors name neither token nor response", async () => {
   const tokenFile = join(tmpdir(), `ulr-token-${crypto.randomUUID()}`);

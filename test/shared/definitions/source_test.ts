@@ -197,4 +197,4 @@ test("parseDefinition() never throws", () => {
     }),
     { numRuns: 800 },
   );
-}, 60_000);
+});

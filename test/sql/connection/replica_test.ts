@@ -83,7 +83,7 @@ test("a replica that is cut off from its primary is not read from, even if it ha
   } finally {
     await replica.close();
   }
-}, 60_000);
+});
 
 test("another database of the same server is not read from", async () => {
   const position = await readPrimaryPosition(primary);
@@ -151,4 +151,4 @@ test("after a switchover only a replica of the new timeline is read from", async
       `does not stream timeline ${before.timeline} `,
     );
   });
-}, 60_000);
+});

@@ -104,7 +104,7 @@ test("copyRows() leaves the connection usable after every end", async () => {
   expect(await consume(ENDLESS, 0, AbortSignal.abort()).catch((error) => error.name)).toBe("AbortError");
   await expectUsable(pool, db);
   await pool.end();
-}, 20_000);
+});
 
 test("copyRows() throws when its connection is lost, and the next one works", async () => {
   await using db = await openTestDatabase();
@@ -276,4 +276,4 @@ test("a network that falls silent while a snapshot is closed costs the connectio
     await untilNoneIsOpen(db, STREAMS);
     await Promise.all([pool.end({ timeout: 0 }), isControlSilent ? control.end({ timeout: 0 }) : null]);
   }
-}, 60_000);
+});

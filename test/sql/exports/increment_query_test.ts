@@ -169,7 +169,7 @@ test("a copy kept up by increments has what a full export has, whatever overlapp
   });
   await fc.assert(property, { numRuns: 40, interruptAfterTimeLimit: 20_000, endOnFailure: true });
   expect(exports).toBeGreaterThan(10);
-}, 60_000);
+});
 
 /** Transactions that have begun one after the other, and their project. */
 async function beginInOrder(db: TestDatabase, count: number) {

@@ -46,7 +46,7 @@ test("every export through views is the same as of plain tables with the same ro
   app.deps.config.trackerSchema = FOREIGN_SCHEMA;
   expect(await exportEverything(app, made)).toEqual(expected);
   expect(await trackerIsTables(app.db.sql, FOREIGN_SCHEMA)).toBe(false);
-}, 60_000);
+});
 
 test("an open transaction of a role that can only write what the views read holds back the cutoff", async () => {
   await using app = await openTestApp();

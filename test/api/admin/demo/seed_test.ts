@@ -150,7 +150,7 @@ test("demo seed makes 20,000 believable issues, credentials that work, and nothi
   expect(after).toMatchObject({ issues: 20_000, keys: 5 });
   expect(await registryDigest(db.sql)).toEqual(before);
   await rm(folder, { recursive: true });
-}, 60_000);
+});
 
 test("demo seed --if-empty leaves a database alone that somebody uses", async () => {
   await using db = await openTestDatabase();
@@ -188,7 +188,7 @@ test("demo seed goes on where a seed was cut off", async () => {
     select (select count(*) from issues) as issues, (select count(*) from api_keys) as keys,
       (select count(*) from users) as users`;
   expect(row).toMatchObject({ issues: 200, keys: 5, users: 6 });
-}, 60_000);
+});
 
 interface Credentials {
   keys: Readonly<Record<"owner" | "viewer" | "publisher", string>>;
@@ -253,4 +253,4 @@ test("the demo's registry shows something wherever one looks", async () => {
         )
       ) as miscounted`;
   expect(wrong).toEqual({ unexplained: 0, unrendered: 0, alarms: 0, miscounted: 0 });
-}, 60_000);
+});

@@ -48,7 +48,7 @@ test("while a batch waits for a line, other organizations publish, and validatio
     const response = await write(api, "/validate", other, { body: { type: "agent", yaml, publish: true } });
     expect(await response.json()).toMatchObject({ data: { valid: true, errors: [] } });
   });
-}, 60_000);
+});
 
 test("a fork and a batch that lock the same lines in opposite order both succeed", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
@@ -73,7 +73,7 @@ test("a fork and a batch that lock the same lines in opposite order both succeed
       select deadlocks from pg_stat_database where datname = current_database()`;
     return row.deadlocks > 0;
   });
-}, 60_000);
+});
 
 test("a batch whose dependencies are too many to search for cycles is refused, and nothing is stored", async () => {
   await using api = await openTestApp();
@@ -87,4 +87,4 @@ test("a batch whose dependencies are too many to search for cycles is refused, a
   expect(response.headers.get("retry-after")).toBe("2");
   const rows = await api.db.sql`select from definition_lines where name like 'top-%'`;
   expect(rows).toHaveLength(0);
-}, 120_000);
+});

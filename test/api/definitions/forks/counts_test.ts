@@ -21,7 +21,7 @@ test("of racing forks to one name one is made, and every fork is counted once", 
   expect(await forkCounts(api, "reviewer", null)).toEqual([21, 21]);
   const [row] = await api.db.sql`select count(*) as records from definition_forks`;
   expect(row).toEqual({ records: 21 });
-}, 30_000);
+});
 
 test("forks that come and go at once leave an exact count", async () => {
   await using api = await openTestApp({ config: { rateLimitUserPerMinute: 10_000 } });
@@ -42,7 +42,7 @@ test("forks that come and go at once leave an exact count", async () => {
   ]);
   expect(statuses).toEqual([...Array(6).fill(200), ...Array(6).fill(201)]);
   expect(await forkCounts(api, "reviewer", null)).toEqual([6, 6]);
-}, 30_000);
+});
 
 test("a draft that is deleted while it is forked is forked or not there, and nothing fails", async () => {
   await using api = await openTestApp({ config: { rateLimitUserPerMinute: 10_000 } });
@@ -61,4 +61,4 @@ test("a draft that is deleted while it is forked is forked or not there, and not
     const [row] = await api.db.sql`select count(*) from definition_forks where source_name = ${name}`;
     expect(row).toEqual({ count: made.filter(({ status }) => status === 201).length });
   }
-}, 30_000);
+});

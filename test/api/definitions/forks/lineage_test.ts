@@ -272,7 +272,7 @@ test("a lineage is as long as it is, up to a hundred steps", async () => {
     Array.from({ length: steps }, (_, step) => `reader-${from - 1 - step}`);
   expect(await namesOf("reader-60")).toEqual(back(60, 60));
   expect(await namesOf("reader-120")).toEqual(back(120, 100));
-}, 30_000);
+});
 
 test("what names no lineage is refused", async () => {
   await using api = await openTestApp();

@@ -48,4 +48,4 @@ test("publications of one caller over the share are refused; another caller's re
   });
   const statuses = (await Promise.all(publications)).map(({ status }) => status).sort();
   expect(statuses).toEqual([...names.slice(1).map(() => 200), 429]);
-}, 60_000);
+});

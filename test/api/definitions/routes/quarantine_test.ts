@@ -114,7 +114,7 @@ test("a quarantined version is not there for others, and the one below it stands
     ["1.1.0"],
     ["helper@1.1.0"],
   ]);
-}, 60_000);
+});
 
 test("a quarantined line takes all of its versions with it, those that come later too", async () => {
   await using api = await openTestApp();
@@ -161,7 +161,7 @@ test("a quarantined line takes all of its versions with it, those that come late
   });
   expect(await quarantine(api, `@${slug}/helper`)).toMatchObject({ versions: 3 });
   expect(await statuses(api, null, paths)).toEqual([200, 200, 200]);
-}, 60_000);
+});
 
 test("a reference that was settled to a quarantined line is unresolved, and falls to no other line", async () => {
   await using api = await openTestApp();

@@ -69,4 +69,4 @@ test("names, rights and bodies are checked before a document is read", async () 
   const diff = "/agent/large/diff?from=1.0.0&to=1.1.0";
   expect((await ask(api, `${diff}&format=fields`, author)).status).toBe(402);
   expect((await ask(api, diff, author)).status).toBe(503);
-}, 60_000);
+});

@@ -131,7 +131,7 @@ test("members see all versions, others what is neither a draft nor private; the 
   for (const [who, asker, sees] of callers) {
     expect([who, await readAll(api, asker, slug)]).toEqual([who, expectedReads(slug, sees)]);
   }
-}, 30_000);
+});
 
 test("writes of others find nothing, members below publisher are refused, and nothing changes", async () => {
   const { api, owner, viewer, stranger, boundHere, boundElsewhere } = await openRegistry();

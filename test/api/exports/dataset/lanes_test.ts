@@ -23,7 +23,7 @@ beforeAll(async () => {
     config: { exportStreamsMax: 4, exportStreamsPerUser: 8, exportStreamsPerOrg: 8 },
   });
   made = await makeLargeProject(server.app, ROWS);
-}, 30_000);
+});
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -115,14 +115,14 @@ test("streams that get no second connection make the same bytes, and nobody wait
   for (const each of stalled) each[Symbol.dispose]();
   await untilOpen(0);
   expect(await digest(place, "format=ndjson")).toEqual(withLanes[0] ?? { rows: null, hash: "" });
-}, 60_000);
+});
 
 test("a reader that goes away frees both connections", async () => {
   const slow = await stall({ server, made });
   await untilOpen(2);
   slow[Symbol.dispose]();
   await untilOpen(0);
-}, 30_000);
+});
 
 test("either connection that is lost breaks the download, and the next is whole", async () => {
   const whole = await digest({ server, made }, "format=csv");
@@ -136,13 +136,13 @@ test("either connection that is lost breaks the download, and the next is whole"
     await takeEveryConnection(server.app.deps.exportSql);
   }
   expect(await digest({ server, made }, "format=csv")).toEqual(whole);
-}, 60_000);
+});
 
 test("compressed files are made of the same lines", async () => {
   const plain = await (await download({ server, made }, "format=ndjson")).bytes();
   const zstd = await (await download({ server, made }, "format=ndjson", "zstd")).bytes();
   expect(zstdDecompressSync(zstd).equals(plain)).toBe(true);
-}, 30_000);
+});
 
 test("a replica gives both connections of its snapshot", async () => {
   await using servers = await openReplicatedServer();
@@ -159,4 +159,4 @@ test("a replica gives both connections of its snapshot", async () => {
   const lines = (await (await download(place, "format=ndjson")).text()).trimEnd().split("\n");
   const titles = lines.map((line) => JSON.parse(line).title);
   expect(titles).toEqual(Array.from({ length: ROWS }, (_, index) => `Issue ${index + 1}`));
-}, 60_000);
+});

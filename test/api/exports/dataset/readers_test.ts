@@ -68,7 +68,7 @@ test("LibreOffice opens the CSV as it is, with as many rows", async () => {
   const program = "import csv, sys; print(len(list(csv.DictReader(open(sys.argv[1], newline='')))))";
   const counted = await runCommand(["python3", "-c", program, saved]);
   expect([Number(counted.stdout), counted.stderr]).toEqual([REASONS.length, ""]);
-}, 60_000);
+});
 
 test("DuckDB reads every text of both, and of the CSV also what is null", async () => {
   const instance = await DuckDBInstance.create(":memory:");

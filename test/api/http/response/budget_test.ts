@@ -68,7 +68,7 @@ test("100 readers that do not read hold little memory, and others are served", a
     return response.status === 200;
   });
   expect(again).toBe(true);
-}, 120_000);
+});
 
 test("readers of many accounts together have a bound, and are told what to do", async () => {
   await using server = await openListeningApp({ routes: largeRoutes() });
@@ -104,4 +104,4 @@ test("readers of many accounts together have a bound, and are told what to do", 
   expect(await waiting()).toBeGreaterThan(5 * BODY_BYTES);
   for (const socket of sockets) socket.destroy();
   await waitFor(async () => (await waiting()) === 0);
-}, 60_000);
+});

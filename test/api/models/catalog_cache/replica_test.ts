@@ -73,4 +73,4 @@ test("models and prices are read from the replica, and never older than they are
   await syncFrom(app.db.sql, priced(3));
   await catalog.refresh();
   expect([(await readPrice(app)).price, await countChanges(app)]).toEqual([3, 2]);
-}, 60_000);
+});

@@ -69,4 +69,4 @@ test("when connections die at random, everyone gets an answer of their own or an
   await takeEveryConnection(pool);
   expect({ wrong: tally.wrong, errors: tally.errors }).toEqual({ wrong: 0, errors: [] });
   await pool.end({ timeout: 1 });
-}, 60_000);
+});

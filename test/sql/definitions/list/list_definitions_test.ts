@@ -43,7 +43,7 @@ test("every page of many matches continues the one before it, in every order, th
       expect(walked).toEqual(await naiveOrder(sql, [best, second], { sortBy, sortOrder }));
     }
   }
-}, 60_000);
+});
 
 async function naiveOrder(
   sql: Pool,
@@ -97,7 +97,7 @@ test("drafts of a stranger are not read by a search, and leave no words behind",
   expect(await readBlocks(lists.listSql, searches)).toBeLessThanOrEqual(before);
   const [left] = await sql`select count(*) from definition_listings where org_id = ${stranger.org.id}`;
   expect(left).toEqual({ count: 0 });
-}, 60_000);
+});
 
 test("a search of the latest public versions reads no rows of other versions, for its total neither", async () => {
   await using db = await openTestDatabase();

@@ -30,7 +30,7 @@ beforeAll(async () => {
     visibility,
     filters: NO_FILTERS,
   };
-}, 60_000);
+});
 
 afterAll(async () => {
   await app[Symbol.asyncDispose]();
@@ -63,14 +63,14 @@ test("row groups stay near their limit and have the rows of the NDJSON in the sa
   expect(meter.rows).toBe(ROWS);
   expect(groups.length).toBeGreaterThan(3);
   for (const group of groups) expect(group.bytes).toBeLessThan(4.5 * MEBIBYTE);
-}, 60_000);
+});
 
 test("a file of one row group has several pages of a column", async () => {
   const ndjson = readNdjson((await readAll(copy("ndjson"))).toString(), "issues");
   const { rows, groups } = await readParquet(await readAll(encodeParquet(copy("parquet"), issues)), "issues");
   expect(rows).toEqual(ndjson);
   expect(groups.map((group) => group.rows)).toEqual([ROWS]);
-}, 60_000);
+});
 
 test("rows that break off end the file with their error and without a footer", async () => {
   async function* broken(): AsyncGenerator<Uint8Array, void, void> {

@@ -84,4 +84,4 @@ test("an as_of names the same rows through views once every writer has committed
   }
   for (const expected of exports) expect(await exportNotes(app, made, expected)).toEqual(expected);
   expect(new Set(exports.map(({ text }) => text)).size).toBeGreaterThan(ROUNDS);
-}, 60_000);
+});

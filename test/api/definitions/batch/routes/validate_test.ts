@@ -73,7 +73,7 @@ test("a validation does not take the lock for which publications wait", async ()
     await lockTransaction(tx, "dependencyGraph");
     expect(await validate(api, person, { yaml, publish: true })).toMatchObject({ valid: true, warnings: [] });
   });
-}, 60_000);
+});
 
 test("a read key and a viewer may validate; a stranger may not, and anonymous callers have no organization", async () => {
   await using api = await openTestApp();
