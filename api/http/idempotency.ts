@@ -18,6 +18,7 @@ import {
   storeIdempotentResponse,
 } from "../../sql/accounts/idempotency_keys.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
+import type { ErrorBody } from "./error_handler.ts";
 import { boundOrgOf } from "./organization.ts";
 import type { RequestContext } from "./request_context.ts";
 import { requireAllowed } from "./require_allowed.ts";
@@ -64,7 +65,7 @@ export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): Respo
     const request: IdempotentRequest = { ...key, requestId: context.ownRequestId };
     const fingerprint = fingerprintOf(given);
     if (!(await claimIdempotencyKey(sql, { ...request, fingerprint, lockSeconds: LOCK_SECONDS }))) {
-      return replay(await findIdempotencyKey(sql, key), fingerprint);
+      return replay(await findIdempotencyKey(sql, key), { fingerprint, requestId: context.requestId });
     }
     context.idempotencyKey = key;
     const response = await respond().catch((error: unknown) => onError(context, error));
@@ -138,13 +139,16 @@ function toResponse({ status, headers, body }: StoredResponse): Response {
 }
 
 /** Responds to a request whose key another one has. */
-function replay(record: IdempotencyRecord | null, fingerprint: Uint8Array): Response {
+function replay(
+  record: IdempotencyRecord | null,
+  { fingerprint, requestId }: { fingerprint: Uint8Array; requestId: string },
+): Response {
   if (record && !Buffer.from(fingerprint).equals(record.fingerprint)) {
     throw new ApiError("IDEMPOTENCY_KEY_REUSED");
   }
   if (record?.membership) requireStillMember(record.membership);
   if (record?.response) {
-    const response = toResponse(record.response);
+    const response = toResponse(withRequestId(record.response, requestId));
     response.headers.set(REPLAYED_HEADER, "true");
     return response;
   }
@@ -152,6 +156,13 @@ function replay(record: IdempotencyRecord | null, fingerprint: Uint8Array): Resp
     throw new ApiError("IDEMPOTENCY_KEY_USED", { details: { ...record.subject } });
   }
   throw new ApiError("IDEMPOTENCY_IN_PROGRESS", { headers: { "Retry-After": "1" } });
+}
+
+/** An error names the request it responds to, as `X-Request-Id` does. */
+function withRequestId(stored: StoredResponse, requestId: string): StoredResponse {
+  if (stored.status < 400) return stored;
+  const { error }: ErrorBody = JSON.parse(stored.body);
+  return { ...stored, body: JSON.stringify({ error: { ...error, requestId } }) };
 }
 
 /** Throws ORG_ACCESS_DENIED or INSUFFICIENT_ORG_ROLE if the caller may no longer see what the response is about. */

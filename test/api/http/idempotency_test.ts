@@ -12,9 +12,10 @@ const BODY = { yaml: agentYaml("reviewer") };
 
 interface Outcome {
   status: number;
+  requestId: string | null;
   isReplayed: boolean;
   code: string | undefined;
-  body: { error?: { code: string; details?: unknown } };
+  body: { error?: { code: string; requestId?: string; details?: unknown } };
 }
 
 /** Sends a POST with an idempotency key. */
@@ -31,7 +32,8 @@ async function post(
   });
   const body = (await response.json()) as Outcome["body"];
   const isReplayed = response.headers.get("idempotency-replayed") === "true";
-  return { status: response.status, isReplayed, code: body.error?.code, body };
+  const requestId = response.headers.get("x-request-id");
+  return { status: response.status, requestId, isReplayed, code: body.error?.code, body };
 }
 
 async function countDefinitions(app: TestApp): Promise<number> {
@@ -45,20 +47,31 @@ test("a repeated request gets the same response, and nothing is written twice", 
   const first = await post(app, DEFINITION, { key, body: BODY });
   expect(first).toMatchObject({ status: 201, isReplayed: false });
   const again = await post(app, DEFINITION, { key, body: BODY });
-  expect(again).toEqual({ ...first, isReplayed: true });
+  expect(again).toEqual({ ...first, requestId: expect.any(String), isReplayed: true });
   expect(await countDefinitions(app)).toBe(1);
   const audited = await app.db.sql`select from audit_log where action = 'definition.create'`;
   expect(audited).toHaveLength(1);
 });
 
-test("a refusal is repeated too", async () => {
+test("a refusal is repeated too, with the id of the repeated request in header and body", async () => {
   await using app = await openTestApp();
   const { key } = await app.make.person();
   const first = await post(app, DEFINITION, { key, body: { yaml: "agent: 1" } });
   expect(first).toMatchObject({ status: 422, isReplayed: false });
-  expect(await post(app, DEFINITION, { key, body: { yaml: "agent: 1" } })).toEqual({
+  const again = await post(app, DEFINITION, { key, body: { yaml: "agent: 1" } });
+  const { requestId } = again;
+  expect(requestId).not.toBe(first.requestId);
+  expect(again).toEqual({
     ...first,
+    requestId,
     isReplayed: true,
+    body: { error: { ...first.body.error, requestId } } as Outcome["body"],
+  });
+  const headers = { "x-request-id": "own-id" };
+  expect(await post(app, DEFINITION, { key, headers, body: { yaml: "agent: 1" } })).toMatchObject({
+    requestId: "own-id",
+    isReplayed: true,
+    body: { error: { requestId: "own-id" } },
   });
   const invalid = await post(app, DEFINITION, { key, body: { yaml: 1 }, idempotencyKey: "retry-2" });
   expect(invalid).toMatchObject({ status: 400, isReplayed: false });
