@@ -1,4 +1,5 @@
 /** `provenance`: the contributors of a definition, and how it was made. */
+import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { parseAsOf } from "../../shared/as_of.ts";
 import { AUTHORSHIP_TYPES, CONTRIBUTOR_ROLES, CONTRIBUTOR_TYPES } from "../../shared/vocabulary.ts";
@@ -26,7 +27,7 @@ export const Provenance = t.Object(
   {
     authorshipType: oneOf(AUTHORSHIP_TYPES),
     contributors: t.Optional(t.Array(Contributor, { minItems: 1, maxItems: 50 })),
-    dialecticRounds: t.Optional(t.Integer({ minimum: 0, maximum: 1_000_000 })),
+    dialecticRounds: t.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
     optimizationRunId: t.Optional(t.Nullable(NAME)),
   },
   OPEN,

@@ -12,7 +12,8 @@ export type CheckBody = (body: JsonObject) => void;
 
 /**
  * Makes the check. Throws for a schema that leaves open what a body may hold: an object that does not say whether it
- * takes other members (Elysia and TypeBox disagree on the default), or a list without a greatest length.
+ * takes other members (Elysia and TypeBox disagree on the default), a list without a greatest length, or a number that
+ * may be text.
  */
 export function createBodyCheck(schema: TSchema): CheckBody {
   requireBounds(schema, "body");
@@ -23,12 +24,20 @@ export function createBodyCheck(schema: TSchema): CheckBody {
   };
 }
 
+const NUMBER_FORMATS: ReadonlySet<string> = new Set(["integer", "numeric"]);
+
 function requireBounds(schema: TSchema, place: string): void {
   if (schema["type"] === "object" && typeof schema["additionalProperties"] !== "boolean") {
     throw new Error(`Cannot check a body: the schema of ${place} needs additionalProperties, true or false`);
   }
   if (schema["type"] === "array" && schema["maxItems"] === undefined) {
     throw new Error(`Cannot check a body: the schema of ${place} needs maxItems`);
+  }
+  // Elysia's `t.Integer` takes "1", for queries. It also reports a wrong number as a wrong union.
+  if (schema["type"] === "string" && NUMBER_FORMATS.has(schema["format"] ?? "")) {
+    throw new Error(
+      `Cannot check a body: ${place} would accept text for a number; use Type.Integer of TypeBox`,
+    );
   }
   const members: Record<string, TSchema> = schema["properties"] ?? {};
   for (const [name, member] of Object.entries(members)) requireBounds(member, `${place}.${name}`);

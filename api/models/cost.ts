@@ -7,6 +7,7 @@ import { type FoundPrices, findPrices, type PriceLookup } from "../../sql/models
 import { rejectUnstorable } from "../definitions/storable_text.ts";
 import { access } from "../http/access.ts";
 import { invalidInput, type Problem } from "../http/validation_problems.ts";
+import { nextTurn } from "../http/yield_event_loop.ts";
 import type { CatalogCache } from "./catalog_cache.ts";
 import { computeCost, formatAmount, type Usage } from "./cost_arithmetic.ts";
 import { COST_DETAIL, CostBody, type CostItem } from "./cost_openapi.ts";
@@ -20,14 +21,7 @@ export function costRoutes({ catalog: cache }: { catalog: CatalogCache }) {
     async ({ body }) => {
       const lookups = readLookups(body.items);
       const found = await cache.read((sql) => findPrices(sql, lookups));
-      let total = new Big(0);
-      const items = lookups.map((lookup, index) => {
-        const result = priceItem(lookup, found[index]);
-        if ("error" in result) return result;
-        total = total.plus(result.cost);
-        return { ...result, cost: formatAmount(result.cost) };
-      });
-      return { data: { items, total: formatAmount(total) } };
+      return { data: await priceAll(lookups, found) };
     },
     { publicAccess: true, body: CostBody, detail: COST_DETAIL },
   );
@@ -49,6 +43,24 @@ function readLookups(items: readonly CostItem[]): ItemLookup[] {
   });
   if (problems.length > 0) throw invalidInput(problems);
   return lookups;
+}
+
+/** Items between two turns of the event loop: some milliseconds of work. */
+const ITEMS_PER_TURN = 100;
+
+async function priceAll(lookups: readonly ItemLookup[], found: readonly FoundPrices[]) {
+  let total = new Big(0);
+  const items: object[] = [];
+  for (const [index, lookup] of lookups.entries()) {
+    if (index % ITEMS_PER_TURN === 0) await nextTurn();
+    const priced = priceItem(lookup, found[index]);
+    if ("error" in priced) items.push(priced);
+    else {
+      total = total.plus(priced.cost);
+      items.push({ ...priced, cost: formatAmount(priced.cost) });
+    }
+  }
+  return { items, total: formatAmount(total) };
 }
 
 function priceItem(lookup: ItemLookup, found: FoundPrices | undefined) {

@@ -1,4 +1,5 @@
 /** Body and OpenAPI description of POST /models/cost. */
+import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { INSTANT, listOf, named, record, TEXT } from "../../shared/json_schema.ts";
 import { onlyReads } from "../http/access.ts";
@@ -10,7 +11,7 @@ const MAX_ITEMS = 1000;
 const MAX_TOKENS = 1e12;
 
 const name = () => t.Optional(t.String({ minLength: 1, maxLength: 500 }));
-const tokens = (description: string) => t.Integer({ minimum: 0, maximum: MAX_TOKENS, description });
+const tokens = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_TOKENS, description });
 const moreTokens = (description: string) => t.Optional(tokens(description));
 
 const Item = t.Object(

@@ -135,6 +135,7 @@ test("POST keeps provenance, instants as the service writes them", async () => {
       { authorshipType: "human", contributors: [{ ...contributor, contributedAt: "yesterday" }] },
     ],
     ["provenance.dialecticRounds", { authorshipType: "human", dialecticRounds: 1.5 }],
+    ["provenance.dialecticRounds", { authorshipType: "human", dialecticRounds: "1" }],
   ];
   for (const [path, refused] of wrong) {
     const body = { yaml: agentYaml("other"), provenance: refused };

@@ -111,6 +111,22 @@ test("an invalid request names every problem", async () => {
   expect((await app.request("/api/v1/models/cost")).status).toBe(405);
 });
 
+test("a number of tokens that is not a whole number is named by its path; text is not a number", async () => {
+  await using app = await openWithModels();
+  const item = { alias: "gpt", ...USAGE };
+  for (const [field, value, message] of [
+    ["inputTokens", 1.5, "is not valid: expected integer"],
+    ["inputTokens", "1", "is not valid: expected integer"],
+    ["outputTokens", null, "is not valid: expected integer"],
+    ["cacheReadTokens", "1", "is not valid: expected integer"],
+    ["contextTokens", -1, "is not valid: expected integer to be greater or equal to 0"],
+  ]) {
+    const { error } = await post(app, [item, { ...item, [`${field}`]: value }], 400);
+    expect(error.details.errors).toEqual([{ path: `items.1.${field}`, message }]);
+    expect(error.message).toBe(`Invalid request: items.1.${field} ${message}`);
+  }
+});
+
 test("1,000 items are one query", async () => {
   await using app = await openWithModels();
   await post(app, [{ alias: "gpt", ...USAGE }]);
