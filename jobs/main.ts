@@ -64,12 +64,7 @@ async function main(): Promise<void> {
   const config = readConfigOrExit(process);
   const log = openProcessLog(process, config, "jobs");
   const applicationName = JOBS_APPLICATION;
-  const sql = openPool(config.databaseDirectUrl, {
-    applicationName,
-    max: POOL_MAX,
-    // Compiling a statement takes longer than the short ones here: it made a delivery of a webhook cost 0.4 s.
-    settings: { jit: "off" },
-  });
+  const sql = openPool(config.databaseDirectUrl, { applicationName, max: POOL_MAX });
   const exportSql = openPool(config.databaseDirectUrl, {
     applicationName,
     max: CONCURRENT_BUILDS,

@@ -1,5 +1,7 @@
 /** Checks where connections lead: to PostgreSQL itself and not a pooler, and to one database. */
-import type { Sql } from "./pool.ts";
+import { hasSqlState, type Sql } from "./pool.ts";
+
+const PROTOCOL_VIOLATION = "08P01";
 
 /**
  * Throws if the connection leads to a pooler. A pooler gives sessions to other clients, with the locks that they hold, and
@@ -9,11 +11,21 @@ import type { Sql } from "./pool.ts";
  * know yet which process will serve the client.
  */
 export async function requireDirectConnection(sql: Sql): Promise<void> {
-  const rows = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
-  if (rows.state.pid === rows[0].pid) return;
+  const rows = await readProcessId(sql);
+  if (rows && rows.state.pid === rows[0].pid) return;
   throw new Error(
     "the database is behind a connection pooler; set DATABASE_DIRECT_URL to an address of PostgreSQL itself",
   );
+}
+
+/** Returns null if the settings of the session are rejected: PostgreSQL knows all of them, and PgBouncer does not. */
+async function readProcessId(sql: Sql) {
+  try {
+    return await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
+  } catch (error) {
+    if (hasSqlState(error, PROTOCOL_VIOLATION)) return null;
+    throw error;
+  }
 }
 
 /** Throws if the two lead to different databases: requests and exports would show different rows. */

@@ -69,6 +69,9 @@ export function openPool(url: string, options: PoolOptions): Pool {
       application_name: options.applicationName,
       // The literals in sql/exports/query.ts are safe only with this setting.
       standard_conforming_strings: "on",
+      // Compiling takes longer than most statements here: with it, a delivery of a webhook cost 0.4 s. PgBouncer rejects
+      // the setting; deploy/postgresql.conf has it for the sessions behind one.
+      ...(options.isPooled ? {} : { jit: "off" }),
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
       ...target.settings,
       ...options.settings,

@@ -189,8 +189,6 @@ export class ExportSnapshot {
         select
           pg_backend_pid() as pid,
           now()::text as started_at,
-          -- Compiling the expressions of two dozen columns takes longer than it saves.
-          set_config('jit', 'off', true),
           -- Rows are read in the order of an index; the planner would sort all of them to save a little reading.
           set_config('enable_sort', 'off', true),
           -- For the hash of hidden parents: millions, of about 40 bytes each.

@@ -43,8 +43,6 @@ export async function insertDemoProjectRows(tx: Sql, plan: DemoProjectPlan): Pro
   await tx`set local ulr.backfill = 'on'`;
   // The demo can be created again, so its commits need not wait for the disk.
   await tx`set local synchronous_commit = off`;
-  // Estimates for `generate_series` are far too high, so compilation costs more than it gains.
-  await tx`set local jit = off`;
   // Joins in memory keep the order of the issues, which is that of the indexes, so no sort is needed.
   await tx`set local work_mem = '64MB'`;
   await createDemoScaffold(tx, plan);

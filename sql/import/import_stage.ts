@@ -5,9 +5,6 @@ import type { Sql } from "../connection/pool.ts";
 export async function createImportStage(tx: Sql): Promise<void> {
   // Imported rows keep their times (docs/watermark.md).
   await tx`set local ulr.backfill = 'on'`;
-  // The table has no statistics, so PostgreSQL would compile statements that look expensive: 200 ms each, 12 of the 14 s
-  // of a repeated import of 64 small datasets.
-  await tx`set local jit = off`;
   await tx`
     create temporary table import_stage (
       doc json not null,

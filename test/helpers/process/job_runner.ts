@@ -37,7 +37,7 @@ export interface TestRunnerOptions {
 export async function openTestRunner(app: TestApp, options: TestRunnerOptions = {}): Promise<TestRunner> {
   const config = { ...app.deps.config, ...options.config };
   const applicationName = JOBS_APPLICATION;
-  const sql = openPool(config.databaseUrl, { applicationName, max: 9, settings: { jit: "off" } });
+  const sql = openPool(config.databaseUrl, { applicationName, max: 9 });
   const exportSql = openPool(config.databaseUrl, { applicationName, max: 2, readOnly: true });
   const { log } = app.deps;
   const replica = openReplica({
