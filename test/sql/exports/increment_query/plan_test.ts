@@ -1,0 +1,84 @@
+/** What PostgreSQL does for an increment in the transaction of an export. */
+import { expect, test } from "bun:test";
+import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
+import { NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import { openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
+import {
+  changedCountQuery,
+  changedRowsQuery,
+  deletedQuery,
+  type Increment,
+} from "../../../../sql/exports/increment_query.ts";
+import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
+
+const ISSUES = 10_000;
+/** Of the issues and of their notes. */
+const CHANGED = 100;
+const HOUR_MS = 3_600_000;
+
+interface Plan {
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number;
+  "Rows Removed by Join Filter"?: number;
+  Plans?: Plan[];
+}
+
+/** Rows that the steps of a plan have looked at, all together. */
+function countHandled(plan: Plan): number {
+  const rows =
+    plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Join Filter"] ?? 0);
+  const below = (plan.Plans ?? []).map(countHandled);
+  return rows * plan["Actual Loops"] + below.reduce((sum, count) => sum + count, 0);
+}
+
+test("an increment compares no row with every change", async () => {
+  await using app = await openTestApp();
+  const { project } = await makeLargeProject(app, ISSUES);
+  const { sql, owner } = app.db;
+  await sql`
+    insert into issue_notes (project_id, issue_id, content, note_type, created_at)
+    select project_id, id, 'Seen', 'context', created_at
+    from issues
+    where project_id = ${project.id}`;
+  await owner`update tracker_changes set at = at - interval '1 day'`;
+  const changed = sql`
+    (select id from issues where project_id = ${project.id} order by id limit ${CHANGED})`;
+  await sql`update issues set title = 'Changed' where id in ${changed}`;
+  await sql`update issue_notes set content = 'Changed' where issue_id in ${changed}`;
+  await sql`
+    update issues set deleted_at = now()
+    where id in (select id from issues where project_id = ${project.id} order by id desc limit ${CHANGED})`;
+  await owner`vacuum analyze`;
+  const now = Date.now();
+  const increment: Increment = {
+    trackerSchema: "public",
+    projectId: project.id,
+    since: new Date(now - HOUR_MS).toISOString(),
+    asOf: new Date(now + HOUR_MS).toISOString(),
+    visibility: toVisibility({}),
+    filters: NO_FILTERS,
+  };
+  const { issues, "issue-notes": notes } = EXPORT_DATASETS;
+  const queries = {
+    "count of issues": changedCountQuery(issues, increment, ISSUES),
+    issues: changedRowsQuery(issues, increment, "ndjson"),
+    "count of notes": changedCountQuery(notes, increment, ISSUES),
+    notes: changedRowsQuery(notes, increment, "csv"),
+    deleted: deletedQuery(increment, "ndjson"),
+  };
+  const snapshot = await openExportSnapshot(sql, { control: sql, signal: new AbortController().signal });
+  const handled: Record<string, number> = {};
+  for (const [name, query] of Object.entries(queries)) {
+    const [row] = await snapshot.run((tx) =>
+      tx.unsafe<[{ "QUERY PLAN": [{ Plan: Plan }] }]>(`explain (analyze, format json) ${query}`),
+    );
+    handled[name] = countHandled(row["QUERY PLAN"][0].Plan);
+  }
+  await snapshot.close();
+  // A product is a hundred times the project. Small tables are read as a whole, a few times over.
+  for (const [name, rows] of Object.entries(handled)) {
+    expect([name, rows > CHANGED && rows < 12 * ISSUES]).toEqual([name, true]);
+  }
+}, 60_000);
