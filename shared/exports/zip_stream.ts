@@ -6,6 +6,8 @@ import { NativeDeflateStream } from "./deflate_stream.ts";
 const REGULAR_FILE_MODE = 0o100_644;
 /** What makes zip.js use the configured compression class, see there. */
 const NATIVE_LEVEL = 6;
+/** What makes zip.js store an entry as it is. */
+const STORED_LEVEL = 0;
 /**
  * zip.js writes only so many entries at a time in the whole process, by default one a processor, and lets the others
  * wait: two readers that stall would stop every archive. Our own limit is the stream slots.
@@ -19,6 +21,8 @@ export interface ZipEntry {
   /** Path in the archive, with `/`. */
   name: string;
   content: AsyncIterable<Uint8Array>;
+  /** Whether the content is stored as it is, because it is compressed already. */
+  isStored?: boolean;
 }
 
 /** An entry of a text that is there already. */
@@ -66,10 +70,10 @@ async function writeEntries(
   writer: ZipWriter<unknown>,
   entries: AsyncGenerator<ZipEntry, void, void>,
 ): Promise<void> {
-  for await (const { name, content } of entries) {
+  for await (const { name, content, isStored } of entries) {
     const chunks = content[Symbol.asyncIterator]();
     try {
-      await writer.add(name, toReadable(chunks));
+      await writer.add(name, toReadable(chunks), { level: isStored ? STORED_LEVEL : NATIVE_LEVEL });
     } finally {
       // zip.js does not always cancel the entry it was reading when its reader is gone.
       await chunks.return?.();
@@ -97,7 +101,6 @@ function entryOptions(modifiedAt: string) {
   const time = Math.min(Math.max(Date.parse(modifiedAt), FIRST_DOS_TIME), LAST_DOS_TIME);
   const date = new Date(time);
   return {
-    level: NATIVE_LEVEL,
     unixMode: REGULAR_FILE_MODE,
     lastModDate: date,
     // Without it the entry's clock would show the time zone of this machine.

@@ -7,9 +7,12 @@ import { EXPORT_DATASET_NAMES } from "../../../shared/exports/datasets.ts";
 import { EXPORT_FORMATS } from "../../../shared/vocabulary.ts";
 import { unzip } from "../../helpers/exports/export_job.ts";
 import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
+import { readParquet } from "../../helpers/exports/parquet_file.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openContract } from "../../helpers/http/contract.ts";
 import { runCommand } from "../../helpers/process/command.ts";
+
+const HOUR_MS = 3_600_000;
 
 test("a bundle holds the eight datasets as they are exported singly, and a manifest of them at the end", async () => {
   await using app = await openTestApp();
@@ -135,6 +138,46 @@ print(json.dumps([[i.date_time, oct(i.external_attr >> 16), i.create_system] for
   }
   await rm(directory, { recursive: true });
 });
+
+test("a bundle stores Parquet as it is and compresses the rest; unzip, 7z, Python and DuckDB read it", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const directory = await mkdtemp(join(tmpdir(), "ulr-bundle-"));
+  const path = join(directory, "bundle.zip");
+  const response = await exportDataset(
+    app,
+    made,
+    "bundle",
+    `?since=${new Date(Date.now() - HOUR_MS).toISOString()}&format=parquet`,
+  );
+  expect(response.status).toBe(200);
+  await Bun.write(path, await response.arrayBuffer());
+  const program = `
+import json, sys, zipfile
+archive = zipfile.ZipFile(sys.argv[1])
+print(json.dumps([[i.filename, i.compress_type == zipfile.ZIP_STORED, i.compress_size - i.file_size] for i in archive.infolist()]))
+assert archive.testzip() is None`;
+  const { stdout, exitCode } = await runCommand(["python3", "-c", program, path]);
+  expect(exitCode).toBe(0);
+  const entries = JSON.parse(stdout) as [name: string, isStored: boolean, difference: number][];
+  const stored = entries.filter(([, isStored]) => isStored);
+  expect(stored).toEqual(EXPORT_DATASET_NAMES.map((dataset) => [`${dataset}.parquet`, true, 0]));
+  expect(entries.map(([name]) => name)).toContain("deleted.ndjson");
+  for (const [reader, ...command] of [
+    ["unzip", "-q", path, "-d", join(directory, "unzip")],
+    ["7z", "x", path, `-o${join(directory, "7z")}`],
+  ]) {
+    expect([reader, (await runCommand([reader ?? "", ...command])).exitCode]).toEqual([reader, 0]);
+    const manifest = await Bun.file(join(directory, reader ?? "", "manifest.json")).json();
+    expect(manifest.rowCounts.issues).toBeGreaterThan(0);
+    for (const dataset of EXPORT_DATASET_NAMES) {
+      const bytes = await Bun.file(join(directory, reader ?? "", `${dataset}.parquet`)).bytes();
+      expect(createHash("sha256").update(bytes).digest("hex")).toBe(manifest.files[dataset].sha256);
+      expect((await readParquet(bytes, dataset)).rows).toHaveLength(manifest.rowCounts[dataset]);
+    }
+  }
+  await rm(directory, { recursive: true });
+}, 60_000);
 
 test("an empty project makes a bundle of empty files", async () => {
   await using app = await openTestApp();
