@@ -44,9 +44,12 @@ import { healthRoutes } from "./monitoring/health.ts";
 import { type Metrics, metricsRoutes } from "./monitoring/metrics.ts";
 import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
 import { docsRoutes } from "./openapi/docs.ts";
-import { createToErrorPage } from "./pages/error_page.ts";
-import { dashboardRoutes, frontDoorRoutes } from "./pages/routes.ts";
+import { toErrorPage } from "./pages/error_page.ts";
+import { homeRoutes } from "./pages/home/routes.ts";
+import { createPages } from "./pages/page.ts";
+import { dashboardRoutes, iconRoutes } from "./pages/routes.ts";
 import { securityTxtRoutes } from "./pages/security_txt.ts";
+import { signInRoutes } from "./pages/sign_in/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
 export interface AppDeps {
@@ -124,8 +127,17 @@ function serviceRoutes(deps: AppDeps) {
   return new Elysia()
     .use(described)
     .use(docsRoutes(described, { sessionCookie: sessionCookieName(deps.config) }))
-    .use(frontDoorRoutes())
-    .use(dashboardRoutes());
+    .use(pageRoutes(deps));
+}
+
+/** Pages for people. Each folder of `pages/` adds a line. */
+function pageRoutes({ config }: AppDeps) {
+  const pages = createPages(config);
+  return new Elysia()
+    .use(iconRoutes())
+    .use(dashboardRoutes())
+    .use(homeRoutes(pages))
+    .use(signInRoutes(pages));
 }
 
 /**
@@ -139,7 +151,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
   const elysia = new Elysia({ systemRouter: false, handler: { standardHostname: false }, normalize: false })
     // Before the routes: hooks concern only what is registered after them.
     .onError({ as: "global" }, ({ error, request }) => respondError(requestContext(request), error))
-    // Read and checked in request_frame.ts: Elysia parses none.
+    // Read and checked in serve_route.ts: Elysia parses none.
     .onParse({ as: "global" }, ({ request }) => requestContext(request).body)
     .use(routes);
   const registered: readonly RegisteredRoute[] = elysia.routes;
@@ -153,7 +165,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
     claimResponse: createClaimResponse(metrics),
     auditRefusal: createAuditRefusal({ ...deps, now }),
     respondOnce: createRespondOnce({ ...deps, onError: respondError }),
-    toErrorPage: createToErrorPage(),
+    toErrorPage,
     finishRequest: createFinishRequest({ config: deps.config, log, metrics }),
     tracing: deps.tracing,
     shutdownSignal,

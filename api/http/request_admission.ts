@@ -22,6 +22,11 @@ export interface Admission {
     context: RequestContext,
     options: { looksPastCookie: boolean },
   ): Promise<void>;
+  /**
+   * Sets the context's caller for a page: the session of the cookie, else nobody. A cookie without a valid session is
+   * cleared. Throws `RATE_LIMITED`.
+   */
+  admitVisitor(headers: Headers, context: RequestContext): Promise<void>;
   /** Counts a request outside of the API, where nobody signs in. Throws `RATE_LIMITED`. */
   admitAddress(context: RequestContext): void;
 }
@@ -109,6 +114,18 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       const { caller } = context;
       if (caller) apply(context, "user", users.take(caller.userId));
       else apply(context, "address", addresses.take(context.network));
+    },
+    async admitVisitor(headers, context) {
+      const cookie = headers.get("cookie");
+      try {
+        if (cookie !== null) await identify(new Headers({ cookie }), context, true);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== "UNAUTHORIZED") throw error;
+        context.usesCookie = false;
+      }
+      const { caller } = context;
+      if (caller) apply(context, "user", users.take(caller.userId));
+      else apply(context, "page", pageAddresses.take(context.network));
     },
     admitAddress: (context) => apply(context, "page", pageAddresses.take(context.network)),
   };

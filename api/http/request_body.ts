@@ -10,6 +10,7 @@ const MAX_BYTES = 1_048_576;
 export const MAX_CHUNKS = 10_000;
 
 const YAML_TYPE = "application/yaml";
+const FORM_TYPE = "application/x-www-form-urlencoded";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -82,6 +83,14 @@ export async function readYamlText(request: Request, maxBytes: number): Promise<
   } catch {
     throw invalidBody("the body is not text in UTF-8");
   }
+}
+
+/** Reads the text of a form. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR. */
+export async function readFormText(request: Request, maxBytes: number): Promise<string> {
+  const bytes = await readBytes(request, maxBytes);
+  if (bytes.byteLength === 0) return "";
+  rejectOtherTypes(request.headers, FORM_TYPE);
+  return new TextDecoder().decode(bytes);
 }
 
 /**

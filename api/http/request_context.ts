@@ -3,7 +3,9 @@ import type { ApiError } from "../../shared/errors.ts";
 import type { TraceSpan } from "../../shared/tracing/tracing.ts";
 import type { IdempotencyKey } from "../../sql/accounts/idempotency_keys.ts";
 import type { Caller } from "./caller.ts";
+import { networkOf } from "./request_address.ts";
 import type { JsonObject } from "./request_body.ts";
+import { requestIdOf } from "./request_id.ts";
 import type { CutReason } from "./response/stream_watch.ts";
 
 /** The client's connection, as far as the response to this request needs it. */
@@ -24,6 +26,20 @@ export interface StreamEnd {
   /** Why it failed. */
   error?: unknown;
 }
+
+export interface ApiCall {
+  /** GET when left out. */
+  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Slug of the organization that the call is about. */
+  org?: string | undefined;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** What the caller accepts, where the response depends on it. */
+  accept?: string;
+}
+
+/** Calls a path under /api/v1 as the page's caller. Throws the ApiError that a client would get. */
+export type CallApi = (path: string, call?: ApiCall) => Promise<Response>;
 
 export interface RequestContext {
   /** What the response carries: the client's `X-Request-Id`, or else our own. */
@@ -65,6 +81,39 @@ export interface RequestContext {
   readonly fields: Record<string, unknown>;
   /** Settles when the streamed body has ended; `null` for bodies that are there at once. */
   streamEnd: Promise<StreamEnd> | null;
+  /** Calls the API for a page; `null` where the route is no page. */
+  callApi: CallApi | null;
+}
+
+/** Browsers send some 120 characters. */
+const USER_AGENT_MAX_LENGTH = 300;
+
+/** Returns the context of a request that has just arrived. */
+export function newContext(request: Request, address: string, connection: ClientConnection): RequestContext {
+  const ownRequestId = crypto.randomUUID();
+  return {
+    requestId: requestIdOf(request.headers, ownRequestId),
+    ownRequestId,
+    method: request.method,
+    address,
+    connection,
+    network: networkOf(address),
+    userAgent: request.headers.get("user-agent")?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
+    startedAt: performance.now(),
+    span: null,
+    route: null,
+    writes: false,
+    caller: null,
+    orgId: null,
+    usesCookie: false,
+    idempotencyKey: null,
+    body: {},
+    error: null,
+    responseHeaders: {},
+    fields: {},
+    streamEnd: null,
+    callApi: null,
+  };
 }
 
 const contexts = new WeakMap<Request, RequestContext>();

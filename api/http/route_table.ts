@@ -5,6 +5,7 @@ import {
   ACCESS_FIELD,
   type Access,
   NOT_COUNTED_FIELD,
+  PAGE_FIELD,
   PAST_COOKIE_FIELD,
   READS_FIELD,
   SECRET_FIELD,
@@ -30,6 +31,8 @@ export interface Route {
   looksPastCookie: boolean;
   /** Whether its requests are not limited, where it is outside of /api/v1. */
   isNotCounted: boolean;
+  /** The largest form in bytes that the page takes; null where the route is no page. */
+  maxFormBytes: number | null;
   /** Whether a call writes anything. */
   writes: boolean;
   /** The query parameters that take the place of JSON fields where the body is YAML; null where only JSON is read. */
@@ -53,6 +56,7 @@ interface Declared {
   [PAST_COOKIE_FIELD]?: true;
   [READS_FIELD]?: true;
   [NOT_COUNTED_FIELD]?: true;
+  [PAGE_FIELD]?: { maxFormBytes: number };
   [YAML_FIELD]?: Query;
   [SECRET_FIELD]?: true;
 }
@@ -91,6 +95,7 @@ export function buildRouteTable(routes: readonly RegisteredRoute[]): RouteTable 
       access,
       looksPastCookie: declared[PAST_COOKIE_FIELD] ?? false,
       isNotCounted: declared[NOT_COUNTED_FIELD] ?? false,
+      maxFormBytes: declared[PAGE_FIELD]?.maxFormBytes ?? null,
       writes: route.method !== "GET" && !declared[READS_FIELD],
       yamlQuery: declared[YAML_FIELD] ?? null,
       holdsSecret: declared[SECRET_FIELD] ?? false,

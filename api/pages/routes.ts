@@ -5,7 +5,6 @@ import { access, notCounted } from "../http/access.ts";
 import { rejectQuery } from "../http/query.ts";
 import { ASSET_HEADERS, PAGE_HEADERS } from "../http/response/security_headers.ts";
 import { readStaticFile, staticResponse } from "../http/response/static_file.ts";
-import { acceptsHtml } from "./error_page.ts";
 import { PAGE_POLICY } from "./page_policy.ts";
 
 const HEADERS = { ...PAGE_HEADERS, "Content-Security-Policy": PAGE_POLICY };
@@ -34,25 +33,11 @@ function readAsset(name: string) {
   return readStaticFile(new URL(`./assets/${name}`, import.meta.url));
 }
 
-/** Serves `/`, which redirects browsers to the dashboard, and `/favicon.ico`. */
-export function frontDoorRoutes() {
+/** Serves `/favicon.ico`, which browsers request unasked. */
+export function iconRoutes() {
   const icon = readAsset("favicon.svg");
   return new Elysia()
     .use(access)
-    .get(
-      "/",
-      ({ request }) => {
-        // Programs get the 404 of any unknown path.
-        if (!acceptsHtml(request)) {
-          throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
-        }
-        return new Response(null, {
-          status: 302,
-          headers: { Location: "/dashboard/exports", Vary: "Accept" },
-        });
-      },
-      { publicAccess: true, detail: { hide: true } },
-    )
     .get("/favicon.ico", ({ request }) => staticResponse(request, icon, ASSET_HEADERS), {
       publicAccess: true,
       detail: { hide: true, ...notCounted() },

@@ -4,7 +4,7 @@ const HOME = "/dashboard/exports";
 const SIGN_IN = "/dashboard/sign-in";
 
 /**
- * Returns the page in `?next=` if it belongs to the dashboard, else the exports page. Checks the parsed URL, so that no
+ * Returns the page in `?next=` if it belongs to this site, else the exports page. Checks the parsed URL, so that no
  * spelling leads to another site.
  *
  * @param {{ origin: string, search: string }} location
@@ -13,7 +13,7 @@ export function nextPath({ origin, search }) {
   const given = new URLSearchParams(search).get("next");
   if (given === null || !URL.canParse(given, origin)) return HOME;
   const url = new URL(given, origin);
-  const isOurs = url.origin === origin && url.pathname.startsWith("/dashboard/");
+  const isOurs = url.origin === origin && !url.pathname.startsWith("//");
   if (!isOurs || url.pathname.startsWith(SIGN_IN)) return HOME;
   return url.pathname + url.search + url.hash;
 }

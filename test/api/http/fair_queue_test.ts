@@ -27,6 +27,7 @@ function requestOf(network: string, signal?: AbortSignal): { request: Request; c
     responseHeaders: {},
     fields: {},
     streamEnd: null,
+    callApi: null,
   };
   bindContext(request, context);
   return { request, context };

@@ -44,11 +44,6 @@ test("a program gets JSON, and so does a browser at the addresses of programs", 
       error: { code: "NOT_FOUND", details: { reason: "route" } },
     });
   }
-  const posted = await api.request("/nowhere", { method: "POST", headers: { accept: BROWSER }, body: {} });
-  expect([posted.status, posted.headers.get("content-type")]).toEqual([
-    404,
-    "application/json;charset=utf-8",
-  ]);
 });
 
 test("a browser gets a page for a failure, which says nothing of its cause", async () => {

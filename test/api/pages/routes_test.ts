@@ -19,15 +19,8 @@ async function listAddresses(api: TestApp, path: string): Promise<string[]> {
   return [...inPage, ...inScript].filter((address) => !address.startsWith("#"));
 }
 
-test("the root leads a browser to the dashboard, is 404 for a program, and has an icon", async () => {
+test("the icon that browsers request unasked exists", async () => {
   await using api = await openTestApp();
-  const toBrowser = await api.request("/", { headers: { accept: "text/html,*/*;q=0.8" } });
-  expect([toBrowser.status, toBrowser.headers.get("location")]).toEqual([302, "/dashboard/exports"]);
-  const toProgram = await api.request("/", { headers: { accept: "*/*" } });
-  expect([toProgram.status, await toProgram.json()]).toMatchObject([
-    404,
-    { error: { code: "NOT_FOUND", details: { reason: "route" } } },
-  ]);
   const icon = await api.request("/favicon.ico");
   expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
 });

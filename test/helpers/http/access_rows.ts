@@ -23,8 +23,6 @@ export interface Row {
   body?: (subject: string, occasion: Occasion) => unknown;
   /** `X-Org-Slug` names the organization. */
   inOrg?: boolean;
-  /** The Accept header, where the response depends on it. */
-  accept?: string;
   /** The path names the organization: `@org/name`. */
   isQualified?: boolean;
   /** What the audit log says of a success. */
@@ -151,7 +149,6 @@ function requestOf(
     method,
     headers: {
       "x-request-id": requestId,
-      ...(row.accept ? { accept: row.accept } : {}),
       ...(row.inOrg ? { "x-org-slug": slug } : {}),
     },
     ...(row.body ? { body: row.body(subject, occasion) } : {}),

@@ -287,7 +287,6 @@ const BESIDE_API = [
   row("GET /metrics", "anything", 200),
   row("GET /.well-known/security.txt", "anything", 200),
   row("GET /security-policy", "anything", 200),
-  row("GET /", "anything", 302, { accept: "text/html" }),
   row("GET /favicon.ico", "anything", 200),
   row("GET /swagger", "anything", 200),
   row("GET /swagger/json", "anything", 200),

@@ -1,0 +1,70 @@
+/** Calls of our own API by pages, in the same process: the same access rules, checks, errors and audit entries. */
+import { ApiError } from "../../shared/errors.ts";
+import type { AuditRefusal } from "./audit_refusal.ts";
+import type { ApiCall, CallApi, RequestContext } from "./request_context.ts";
+import { canonicalPath, type RouteTable } from "./route_table.ts";
+import { type ServeRouteDeps, serveRoute } from "./serve_route.ts";
+
+export const API_PREFIX = "/api/v1";
+
+export interface CallApiDeps extends ServeRouteDeps {
+  routeTable: RouteTable;
+  auditRefusal: AuditRefusal;
+}
+
+/**
+ * Makes the function for one page request. A call shares its caller, ids and time limit; credential and rate limit were
+ * checked with the page. Only a form may write: its origin was checked, too.
+ */
+export function createCallApi(deps: CallApiDeps, page: Request, pageContext: RequestContext): CallApi {
+  return async (path, call = {}) => {
+    const url = new URL(API_PREFIX + path, page.url);
+    url.pathname = canonicalPath(url.pathname);
+    const request = toRequest(url, call, page.signal);
+    const context = toCallContext(pageContext, request.method);
+    const match = deps.routeTable(request.method, url.pathname);
+    if (match.found && match.route.writes && !pageContext.writes) {
+      throw new Error(`Cannot call ${request.method} ${match.route.pattern}: the page's request only reads`);
+    }
+    try {
+      const response = await serveRoute(deps, request, { url, match, context });
+      if (context.error) throw context.error;
+      if (context.streamEnd) {
+        await response.body?.cancel();
+        throw new Error(`Cannot call ${context.route}: it sends a file`);
+      }
+      return response;
+    } catch (error) {
+      if (error instanceof ApiError) context.error = error;
+      throw error;
+    } finally {
+      await deps.auditRefusal(context);
+    }
+  };
+}
+
+function toRequest(url: URL, { method = "GET", org, body, accept }: ApiCall, signal: AbortSignal): Request {
+  const headers = new Headers();
+  if (org !== undefined) headers.set("X-Org-Slug", org);
+  if (accept !== undefined) headers.set("Accept", accept);
+  if (body === undefined) return new Request(url.href, { method, headers, signal });
+  headers.set("Content-Type", "application/json");
+  return new Request(url.href, { method, headers, signal, body: JSON.stringify(body) });
+}
+
+/** A cookie's origin was checked with the page. */
+function toCallContext(pageContext: RequestContext, method: string): RequestContext {
+  return {
+    ...pageContext,
+    method,
+    orgId: null,
+    usesCookie: false,
+    idempotencyKey: null,
+    body: {},
+    error: null,
+    responseHeaders: {},
+    fields: {},
+    streamEnd: null,
+    callApi: null,
+  };
+}

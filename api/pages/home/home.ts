@@ -1,0 +1,101 @@
+/** GET /: what this service is, search, links to everything. */
+import { ApiError } from "../../../shared/errors.ts";
+import { acceptsHtml } from "../error_page.ts";
+import { type Html, html } from "../html.ts";
+import type { Page, PageResult } from "../page.ts";
+
+/** Of the lists of definitions and models. */
+interface Totals {
+  definitions: number;
+  models: number;
+  /** ISO date of the model data; null before the first sync. */
+  dataDate: string | null;
+}
+
+/** The links for programs. */
+const LINKS = {
+  api: "/api/v1",
+  openapi: "/swagger/json",
+  documentation: "/swagger",
+  definitions: "/api/v1/definitions",
+  models: "/api/v1/models",
+  datasets: "/api/v1/export/datasets",
+  signIn: "/api/v1/auth/login",
+  dashboard: "/dashboard/exports",
+  health: "/health/ready",
+} as const;
+
+/** Browsers get the page and programs the links; programs that accept neither get the 404 of an unknown path. */
+export async function showHome(page: Page): Promise<PageResult> {
+  if (acceptsHtml(page.request)) {
+    return {
+      title: "Exports, definitions, models",
+      section: null,
+      head: html`<meta name="description" content="Exports of issue tracker data, a registry of agent definitions, and a catalog of AI models with prices.">`,
+      main: renderHome(await loadTotals(page), page.session !== null),
+    };
+  }
+  if (page.request.headers.get("accept")?.includes("application/json")) {
+    return Response.json(
+      { data: { links: LINKS } },
+      { headers: { Vary: "Accept", "Cache-Control": "no-cache" } },
+    );
+  }
+  throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+}
+
+async function loadTotals(page: Page): Promise<Totals> {
+  const [definitions, models] = await Promise.all([
+    page.api<{ data: { total: number } }>("/definitions?limit=1"),
+    page.api<{ data: { total: number; catalog: { dataDate: string | null } } }>("/models?limit=1"),
+  ]);
+  return {
+    definitions: definitions.data.total,
+    models: models.data.total,
+    dataDate: models.data.catalog.dataDate,
+  };
+}
+
+function renderHome({ definitions, models, dataDate }: Totals, isSignedIn: boolean): Html {
+  return html`<h1>Exports, definitions, models</h1>
+<p class="lead">Download issue tracker data, find and share agent definitions, and look up models and their prices.</p>
+<div class="tiles">
+  <section class="card" aria-labelledby="definitions-title">
+    <h2 id="definitions-title"><a href="/definitions">Definitions</a></h2>
+    <p>Agents, commands, workflows and pipelines as versioned YAML. ${count(definitions, "definition")}.</p>
+    <form class="search" role="search" aria-label="Definitions" method="get" action="/definitions">
+      <label class="visually-hidden" for="search-definitions">Search definitions</label>
+      <input id="search-definitions" name="search" type="search" maxlength="500" placeholder="code review">
+      <button type="submit">Search</button>
+    </form>
+  </section>
+  <section class="card" aria-labelledby="models-title">
+    <h2 id="models-title"><a href="/models">Models</a></h2>
+    <p>Prices, limits and capabilities. ${count(models, "model")}${
+      dataDate !== null && html`, data of <time datetime="${dataDate}">${dataDate.slice(0, 10)}</time>`
+    }.</p>
+    <form class="search" role="search" aria-label="Models" method="get" action="/models">
+      <label class="visually-hidden" for="search-models">Search models</label>
+      <input id="search-models" name="search" type="search" maxlength="200" placeholder="sonnet">
+      <button type="submit">Search</button>
+    </form>
+  </section>
+  <section class="card" aria-labelledby="exports-title">
+    <h2 id="exports-title"><a href="/dashboard/exports">Exports</a></h2>
+    <p>Projects and whole organizations as NDJSON, CSV or Parquet, at one consistent point in time.</p>
+    <p>${
+      isSignedIn
+        ? html`<a class="button" href="/dashboard/exports">Open exports</a>`
+        : html`<a class="button primary" href="/dashboard/sign-in?next=%2Fdashboard%2Fexports">Sign in</a>`
+    }</p>
+  </section>
+  <section class="card" aria-labelledby="api-title">
+    <h2 id="api-title"><a href="/swagger">API</a></h2>
+    <p>Everything here is an API call. <a href="/swagger/json">OpenAPI document</a>, <a href="/health/ready">health</a>, <a href="/security-policy">security policy</a>.</p>
+  </section>
+</div>`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,136 @@
+/** Serves pages: who is signed in, calls of the API, forms, headers. A page is a client of our own API. */
+import { createHash } from "node:crypto";
+import { ApiError } from "../../shared/errors.ts";
+import type { Config } from "../../shared/process/config.ts";
+import { isPage } from "../http/access.ts";
+import { type ApiCall, type RequestContext, requestContext } from "../http/request_context.ts";
+import { isKnownTag } from "../http/response/etag.ts";
+import { PAGE_HEADERS } from "../http/response/security_headers.ts";
+import { type PageContent, renderPage, signInPath } from "./layout.ts";
+import { PAGE_POLICY } from "./page_policy.ts";
+import { chooseOrg, formTokenOf, type PageSession, requireFormToken } from "./page_session.ts";
+
+/** What a page knows of its request. */
+export interface Page {
+  request: Request;
+  /** The query is in `url.searchParams`, unchecked: the API checks what is passed on. */
+  url: URL;
+  /** Null for anonymous visitors. */
+  session: PageSession | null;
+  /** The fields of a POST; its origin and token have been checked. Empty otherwise. */
+  form: URLSearchParams;
+  /**
+   * Calls a path under /api/v1 and returns the JSON of the response, null without one. Throws the ApiError of the API:
+   * uncaught, it becomes the error page with its status.
+   */
+  api<T>(path: string, call?: ApiCall): Promise<T>;
+  /** As `api`, for text. */
+  apiText(path: string, call?: ApiCall): Promise<string>;
+}
+
+export type SignedInPage = Page & { session: PageSession };
+
+/** What a page's handler returns: the page, or another response such as `seeOther`. */
+export type PageResult = PageContent | Response;
+
+export interface Pages {
+  /** Serves a page for everyone. */
+  show(request: Request, view: (page: Page) => Promise<PageResult> | PageResult): Promise<Response>;
+  /** Serves a page that needs a session. Without one, redirects to the sign-in page. */
+  showSignedIn(
+    request: Request,
+    view: (page: SignedInPage) => Promise<PageResult> | PageResult,
+  ): Promise<Response>;
+}
+
+/** Options of a page's route. */
+export const PAGE_ROUTE = { publicAccess: true, detail: isPage() } as const;
+
+const HEADERS = {
+  ...PAGE_HEADERS,
+  "Content-Security-Policy": PAGE_POLICY,
+  "Content-Type": "text/html; charset=utf-8",
+  Vary: "Cookie, Accept",
+};
+
+export function createPages(config: Pick<Config, "publicUrl">): Pages {
+  const show: Pages["show"] = async (request, view) => {
+    const page = await openPage(request, config);
+    const result = await view(page);
+    return result instanceof Response ? result : respondPage(page, result);
+  };
+  return {
+    show,
+    showSignedIn: (request, view) =>
+      show(request, (page) =>
+        page.session ? view({ ...page, session: page.session }) : seeOther(signInPath(addressOf(page.url))),
+      ),
+  };
+}
+
+/** Redirects to a page after a form, or to the sign-in page. */
+export function seeOther(location: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { ...headers, Location: location, "Cache-Control": "no-store" },
+  });
+}
+
+async function openPage(request: Request, config: Pick<Config, "publicUrl">): Promise<Page> {
+  const context = requestContext(request);
+  const { callApi } = context;
+  if (!callApi) throw new Error(`Cannot show ${context.route}: its route is not declared with isPage()`);
+  const page: Page = {
+    request,
+    url: new URL(request.url),
+    session: null,
+    form: formOf(context),
+    async api<T>(path: string, call?: ApiCall) {
+      const response = await callApi(path, call);
+      return (response.status === 204 ? null : await response.json()) as T;
+    },
+    apiText: async (path, call) => (await callApi(path, call)).text(),
+  };
+  const formToken = context.caller && formTokenOf(request.headers, config);
+  if (formToken === null) return page;
+  if (context.writes) requireFormToken(page.form, formToken);
+  return { ...page, session: await openSession(page, formToken) };
+}
+
+/** The API knows the caller; a session that has ended a moment ago is none. */
+async function openSession(page: Page, formToken: string): Promise<PageSession | null> {
+  try {
+    const { data } = await page.api<{ data: Pick<PageSession, "user" | "organizations"> }>("/auth/me");
+    const { user, organizations } = data;
+    const org = chooseOrg(organizations, page.url.searchParams.get("org"));
+    return { user, organizations, org, formToken };
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "UNAUTHORIZED") return null;
+    throw error;
+  }
+}
+
+function formOf({ body }: RequestContext): URLSearchParams {
+  const fields = Object.entries(body as Readonly<Record<string, readonly string[]>>);
+  return new URLSearchParams(
+    fields.flatMap(([name, values]) => values.map((value): [string, string] => [name, value])),
+  );
+}
+
+function addressOf({ pathname, search }: URL): string {
+  return pathname + search;
+}
+
+/** Caches may keep what anonymous visitors get, and ask each time whether it is still the same. */
+function respondPage({ request, url, session }: Page, content: PageContent): Response {
+  const text = renderPage({ ...content, session, address: addressOf(url) }).text;
+  const { status = 200 } = content;
+  const { caller, responseHeaders } = requestContext(request);
+  if (caller || responseHeaders["Set-Cookie"] !== undefined || status !== 200 || request.method !== "GET") {
+    return new Response(text, { status, headers: { ...HEADERS, "Cache-Control": "private, no-store" } });
+  }
+  const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 32)}"`;
+  const headers = { ...HEADERS, ETag: etag, "Cache-Control": "public, max-age=0, must-revalidate" };
+  if (isKnownTag(request, etag)) return new Response(null, { status: 304, headers });
+  return new Response(text, { headers });
+}

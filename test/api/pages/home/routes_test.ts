@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { openTestApp } from "../../../helpers/http/app.ts";
+import { BROWSER, openPage } from "../../../helpers/pages/forms.ts";
+
+test("the start page has a search for definitions and one for models, and counts", async () => {
+  await using api = await openTestApp();
+  const response = await openPage(api, "/");
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  const page = await response.text();
+  for (const text of [
+    'action="/definitions"',
+    'action="/models"',
+    "0 definitions",
+    "0 models",
+    ">Sign in</a>",
+  ]) {
+    expect(page).toContain(text);
+  }
+});
+
+test("it counts private definitions for nobody else, and knows who is signed in", async () => {
+  await using api = await openTestApp();
+  const { user, org } = await api.make.person({ role: "publisher" });
+  const { token } = await api.make.session({ userId: user.id });
+  const page = await (await openPage(api, `/?org=${org.slug}`, token)).text();
+  expect(page).toContain(`<option value="${org.slug}" selected>`);
+  expect(page).toContain(`<a href="/orgs/${org.slug}?org=${org.slug}">Organization</a>`);
+  expect(page).toContain('action="/dashboard/sign-out"');
+});
+
+test("programs get the links, or the 404 of an unknown path", async () => {
+  await using api = await openTestApp();
+  const links = await api.request("/", { headers: { accept: "application/json" } });
+  expect([links.status, await links.json()]).toMatchObject([
+    200,
+    { data: { links: { openapi: "/swagger/json" } } },
+  ]);
+  const neither = await api.request("/", { headers: { accept: "*/*" } });
+  expect([neither.status, await neither.json()]).toMatchObject([
+    404,
+    { error: { code: "NOT_FOUND", details: { reason: "route" } } },
+  ]);
+  expect((await api.request("/", { headers: BROWSER })).status).toBe(200);
+});

@@ -1,0 +1,288 @@
+/** What every page has: the caller of its cookie, the rules of the API, forms of its own, headers. */
+import { describe, expect, test } from "bun:test";
+import { Elysia, t } from "elysia";
+import { access } from "../../../api/http/access.ts";
+import type { Caller } from "../../../api/http/caller.ts";
+import { findProblems, formField, problemSummary } from "../../../api/pages/forms.ts";
+import { type Content, html } from "../../../api/pages/html.ts";
+import type { PageContent } from "../../../api/pages/layout.ts";
+import { createPages, PAGE_ROUTE, type Page, type Pages, seeOther } from "../../../api/pages/page.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { auditRows } from "../../helpers/accounts/accounts.ts";
+import { openTestApp, type TestAppOptions } from "../../helpers/http/app.ts";
+import { BROWSER, formTokenIn, openPage, sendForm } from "../../helpers/pages/forms.ts";
+
+const HOSTILE = `"><script>alert(1)</script>`;
+
+const ME = { user: { id: "1", email: "a@b", username: "ann", name: HOSTILE }, organizations: [] };
+const NOTE = t.Object({ text: t.String({ maxLength: 5 }) }, { additionalProperties: false });
+
+/** A small API. Notes are added to `written`. */
+function apiRoutes(written: unknown[]) {
+  return new Elysia({ prefix: "/api/v1" })
+    .use(access)
+    .get("/auth/me", () => ({ data: ME }), { access: "caller" })
+    .get("/private", ({ visitor }) => ({ data: requireVisitor(visitor).username }), { publicAccess: true })
+    .get("/bug", () => fail(new TypeError("secret detail")), { publicAccess: true })
+    .post("/refused", () => fail(new ApiError("ROLE_REQUIRED")), { access: "session" })
+    .post(
+      "/notes",
+      ({ body, status }) => {
+        written.push(body);
+        return status(201, { data: body });
+      },
+      { access: "session", body: NOTE },
+    );
+}
+
+function requireVisitor(visitor: Caller | null): Caller {
+  return visitor ?? fail(new ApiError("NOT_FOUND"));
+}
+
+function fail(error: Error): never {
+  throw error;
+}
+
+function content(title: string, more: Content = null, status = 200): PageContent {
+  return { title, section: null, status, main: html`<h1>${title}</h1>${more}` };
+}
+
+async function showResponse(page: Page) {
+  const { data } = await page.api<{ data: string }>(page.url.searchParams.get("path") ?? "");
+  return content(data);
+}
+
+async function writeOnRead(page: Page) {
+  await page.api("/notes", { method: "POST", body: { text: "x" } });
+  return seeOther("/");
+}
+
+async function sendNote(page: Page) {
+  const text = page.form.get("text") ?? "";
+  const to = page.form.get("to") ?? "/notes";
+  const problems = await findProblems(() => page.api(to, { method: "POST", body: { text } }));
+  if (!problems) return seeOther("/?sent");
+  const field = formField(
+    { name: "text", label: "Text", problems },
+    (attributes) => html`<input ${attributes} value="${text}">`,
+  );
+  return content("Note", [problemSummary(problems), field], problems.status);
+}
+
+function probeRoutes(pages: Pages) {
+  return new Elysia()
+    .use(access)
+    .get("/", ({ request }) => pages.show(request, () => content("Start")), PAGE_ROUTE)
+    .get("/show", ({ request }) => pages.show(request, showResponse), PAGE_ROUTE)
+    .get("/writes", ({ request }) => pages.show(request, writeOnRead), PAGE_ROUTE)
+    .get(
+      "/own",
+      ({ request }) => pages.showSignedIn(request, ({ session }) => content(session.user.username)),
+      PAGE_ROUTE,
+    )
+    .post("/notes", ({ request }) => pages.showSignedIn(request, sendNote), PAGE_ROUTE);
+}
+
+/** Opens an app with these routes, and a session. */
+async function openProbe(options: TestAppOptions = {}) {
+  const written: unknown[] = [];
+  const pages = createPages({ publicUrl: "http://localhost" });
+  const routes = new Elysia().use(apiRoutes(written)).use(probeRoutes(pages));
+  const app = await openTestApp({ ...options, routes });
+  const { user } = await app.make.person();
+  const { token } = await app.make.session({ userId: user.id });
+  return { app, user, token, written, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+}
+
+describe("a page", () => {
+  test("shows what the API gives its caller, and the 404 of an unknown address otherwise", async () => {
+    await using probe = await openProbe();
+    const shown = await openPage(probe.app, "/show?path=/private", probe.token);
+    expect([shown.status, await shown.text()]).toEqual([
+      200,
+      expect.stringContaining(`<h1>${probe.user.username}</h1>`),
+    ]);
+    const pages = await Promise.all(
+      ["/show?path=/private", "/show?path=/nothing", "/nowhere"].map(async (path) => {
+        const response = await openPage(probe.app, path);
+        const id = response.headers.get("x-request-id") ?? "";
+        return [
+          response.status,
+          (await response.text()).replaceAll(id, "ID"),
+          response.headers.get("cache-control"),
+        ];
+      }),
+    );
+    expect(pages[0]?.[0]).toBe(404);
+    expect(pages[1]).toEqual(pages[0]);
+    expect(pages[2]).toEqual(pages[0]);
+  });
+
+  test("escapes names, whoever chose them", async () => {
+    await using probe = await openProbe();
+    const text = await (await openPage(probe.app, `/own?${HOSTILE}`, probe.token)).text();
+    expect(text).toContain("&lt;script&gt;alert(1)");
+    expect(text).not.toContain("<script>alert");
+  });
+
+  test("is cacheable for anonymous visitors, and kept by nobody for others", async () => {
+    await using probe = await openProbe();
+    const first = await openPage(probe.app, "/");
+    expect(first.headers.get("cache-control")).toBe("public, max-age=0, must-revalidate");
+    expect(first.headers.get("vary")).toContain("Cookie, Accept");
+    const etag = first.headers.get("etag") ?? "";
+    const again = await probe.app.request("/", { headers: { ...BROWSER, "if-none-match": etag } });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+    const own = await openPage(probe.app, "/", probe.token);
+    expect([own.headers.get("cache-control"), own.headers.get("etag")]).toEqual(["private, no-store", null]);
+  });
+
+  test("takes a session that has ended for no session, and clears its cookie", async () => {
+    await using probe = await openProbe();
+    for (const cookie of [`session=${probe.token}x`, "session=nonsense"]) {
+      const response = await probe.app.request("/", { headers: { ...BROWSER, cookie } });
+      expect([response.status, await response.text()]).toEqual([
+        200,
+        expect.stringContaining(">Sign in</a>"),
+      ]);
+    }
+    const stale = await openPage(probe.app, "/", `${probe.token}x`);
+    expect(stale.headers.getSetCookie()).toEqual(["session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"]);
+  });
+
+  test("ignores API keys: only a browser's session is a visitor", async () => {
+    await using probe = await openProbe();
+    const response = await probe.app.request("/show?path=/private", { key: probe.token, headers: BROWSER });
+    expect(response.status).toBe(404);
+  });
+
+  test("that needs a session leads to the sign-in page and back", async () => {
+    await using probe = await openProbe();
+    const response = await openPage(probe.app, "/own?org=a&b=c");
+    expect([response.status, response.headers.get("location")]).toEqual([
+      303,
+      "/dashboard/sign-in?next=%2Fown%3Forg%3Da%26b%3Dc",
+    ]);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+  });
+});
+
+describe("the request of a page", () => {
+  test("counts once for the rate limit, however many calls it makes, and logs one line", async () => {
+    await using probe = await openProbe({ config: { rateLimitUserPerMinute: 2 } });
+    probe.app.logLines.length = 0;
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 3; turn += 1)
+      statuses.push((await openPage(probe.app, "/show?path=/private", probe.token)).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    expect(probe.app.logLines.map(({ status, callerId }) => [status, callerId])).toEqual(
+      statuses.map((status) => [status, probe.user.id]),
+    );
+  });
+
+  test("fails as a page whose cause is logged and not shown", async () => {
+    await using probe = await openProbe();
+    const response = await openPage(probe.app, "/show?path=/bug");
+    const text = await response.text();
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      500,
+      "text/html; charset=utf-8",
+    ]);
+    expect(text).toContain("Something went wrong");
+    expect(text).not.toContain("secret detail");
+    expect(JSON.stringify(probe.app.logLines.at(-1))).toContain("secret detail");
+  });
+
+  test("never writes when it is only read", async () => {
+    await using probe = await openProbe();
+    expect((await openPage(probe.app, "/writes", probe.token)).status).toBe(500);
+    expect(probe.written).toEqual([]);
+  });
+});
+
+describe("a form", () => {
+  test("writes with the token of its session, from our own origin", async () => {
+    await using probe = await openProbe();
+    const response = await sendForm(probe.app, "/notes", { text: "a\r\nb" }, { token: probe.token });
+    expect([response.status, response.headers.get("location")]).toEqual([303, "/?sent"]);
+    expect(probe.written).toEqual([{ text: "a\nb" }]);
+  });
+
+  test("is refused without Origin, from another site, and with the token of another session or none", async () => {
+    await using probe = await openProbe();
+    const other = await probe.app.make.session({ userId: probe.user.id });
+    const othersToken = formTokenIn(await (await openPage(probe.app, "/", other.token)).text());
+    const plain = { cookie: `session=${probe.token}`, "content-type": "application/x-www-form-urlencoded" };
+    const own = formTokenIn(await (await openPage(probe.app, "/", probe.token)).text());
+    const body = new URLSearchParams({ text: "x", form_token: own }).toString();
+    const responses = await Promise.all([
+      probe.app.request("/notes", { method: "POST", headers: plain, body }),
+      sendForm(
+        probe.app,
+        "/notes",
+        { text: "x" },
+        { token: probe.token, headers: { origin: "https://evil.example" } },
+      ),
+      sendForm(
+        probe.app,
+        "/notes",
+        { text: "x" },
+        { token: probe.token, headers: { "sec-fetch-site": "same-site" } },
+      ),
+      sendForm(probe.app, "/notes", { text: "x" }, { token: probe.token, formToken: othersToken }),
+      sendForm(probe.app, "/notes", { text: "x" }, { token: probe.token, formToken: "x" }),
+      sendForm(probe.app, "/notes", { text: "x" }, { headers: { origin: "null" } }),
+    ]);
+    expect(responses.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
+    expect(probe.written).toEqual([]);
+  });
+
+  test("says what the API refuses beside the field, with what was typed", async () => {
+    await using probe = await openProbe();
+    const response = await sendForm(probe.app, "/notes", { text: HOSTILE }, { token: probe.token });
+    const text = await response.text();
+    expect(response.status).toBe(400);
+    expect(text).toContain('role="alert"');
+    expect(text).toContain(
+      'aria-describedby="field-text-error" aria-invalid="true" value="&quot;&gt;&lt;script&gt;',
+    );
+    expect(text).toContain('<p class="field-error" id="field-text-error">Is not valid');
+    expect(text).not.toContain("<script>alert");
+  });
+
+  test("with the session ended leads to the sign-in page", async () => {
+    await using probe = await openProbe();
+    const response = await sendForm(
+      probe.app,
+      "/notes",
+      { text: "x" },
+      { token: `${probe.token}x`, formToken: "x" },
+    );
+    expect([response.status, response.headers.get("location")]).toEqual([
+      303,
+      "/dashboard/sign-in?next=%2Fnotes",
+    ]);
+  });
+
+  test("that is too large, of another type or of too many fields is refused", async () => {
+    await using probe = await openProbe();
+    const large = await sendForm(probe.app, "/notes", { text: "x".repeat(70_000) }, { token: probe.token });
+    const json = await sendForm(
+      probe.app,
+      "/notes",
+      {},
+      { token: probe.token, headers: { "content-type": "application/json" } },
+    );
+    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`f${at}`, ""]));
+    const fields = await sendForm(probe.app, "/notes", many, { token: probe.token });
+    expect([large.status, json.status, fields.status]).toEqual([413, 415, 400]);
+    expect(probe.written).toEqual([]);
+  });
+
+  test("that the API refuses by role leaves one audit entry, of the API's route", async () => {
+    await using probe = await openProbe();
+    await sendForm(probe.app, "/notes", { text: "x", to: "/refused" }, { token: probe.token });
+    const entries = (await auditRows(probe.app)).filter(({ action }) => action === "request.refuse");
+    expect(entries.map(({ subjectId }) => subjectId)).toEqual(["POST /api/v1/refused"]);
+  });
+});

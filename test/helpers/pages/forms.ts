@@ -1,0 +1,46 @@
+/** Pages as a browser gets and sends them, without a browser: headers, cookie, form token. */
+import type { TestApp } from "../http/app.ts";
+
+export const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+
+/** Opens a page as a browser that has the session, or none. */
+export function openPage(api: TestApp, path: string, token?: string): Promise<Response> {
+  return api.request(path, { headers: { ...BROWSER, ...(token ? { cookie: `session=${token}` } : {}) } });
+}
+
+/** Returns the form token of a page. */
+export function formTokenIn(page: string): string {
+  const [, formToken] = /name="form_token" value="([^"]+)"/.exec(page) ?? [];
+  if (!formToken) throw new Error("Cannot find a form token in the page");
+  return formToken;
+}
+
+export interface SentForm {
+  /** Whose cookie is sent. */
+  token?: string;
+  /** As the page has it; read from the start page when left out and `token` is given. */
+  formToken?: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends a form as a page of ours does. */
+export async function sendForm(
+  api: TestApp,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  { token, formToken, headers = {} }: SentForm = {},
+): Promise<Response> {
+  const own = token ? (formToken ?? formTokenIn(await (await openPage(api, "/", token)).text())) : undefined;
+  return api.request(path, {
+    method: "POST",
+    headers: {
+      ...BROWSER,
+      ...(token ? { cookie: `session=${token}` } : {}),
+      "content-type": "application/x-www-form-urlencoded",
+      origin: "http://localhost",
+      "sec-fetch-site": "same-origin",
+      ...headers,
+    },
+    body: new URLSearchParams({ ...fields, ...(own ? { form_token: own } : {}) }).toString(),
+  });
+}
