@@ -6,6 +6,7 @@ import { insertExportEvent, insertModelEvents } from "../../../sql/events/events
 import { claimDeliveries } from "../../../sql/webhooks/webhook_deliveries.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openWebhookReceiver, type WebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
+import { createWebhook, listDeliveries } from "../../helpers/network/webhooks.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
@@ -13,37 +14,14 @@ import { waitFor } from "../../helpers/wait_for.ts";
 const CONFIG = { webhookAllowedNetworks: "127.0.0.0/8" };
 const TYPES: EventType[] = ["export.ready", "model.added"];
 
-interface Delivery {
-  id: string;
-  eventId: string;
-  status: string;
-  attempts: number;
-  responseStatus: number | null;
-  error: string | null;
-}
-
 async function openPlace() {
   const app = await openTestApp({ config: CONFIG });
   const owner = await app.make.person({ role: "owner" });
   return { app, owner, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
 }
 
-/** Creates a webhook over HTTP. */
-async function hook(app: TestApp, owner: Person, receiver: WebhookReceiver, types = TYPES): Promise<string> {
-  const path = `/api/v1/orgs/${owner.org.slug}/webhooks`;
-  const body = { url: receiver.url, types };
-  const response = await app.request(path, { method: "POST", key: owner.key, body });
-  expect(response.status).toBe(201);
-  const { data } = (await response.json()) as { data: { id: string; secret: string } };
-  receiver.secret = data.secret;
-  return data.id;
-}
-
-async function listDeliveries(app: TestApp, owner: Person, id: string): Promise<Delivery[]> {
-  const path = `/api/v1/orgs/${owner.org.slug}/webhooks/${id}/deliveries`;
-  const response = await app.request(path, { key: owner.key });
-  return ((await response.json()) as { data: { deliveries: Delivery[] } }).data.deliveries;
-}
+const hook = (app: TestApp, owner: Person, receiver: WebhookReceiver, types = TYPES) =>
+  createWebhook(app, owner, { receiver, types });
 
 /** An event of the organization; returns the id of the job that it names. */
 async function addEvent(app: TestApp, owner: Person): Promise<string> {

@@ -1,0 +1,135 @@
+/** Job runners killed while they deliver to webhooks: every event arrives, and the log of deliveries is right. */
+import { expect, test } from "bun:test";
+import { insertExportEvent } from "../../sql/events/events.ts";
+import { openTestApp, type TestApp } from "../helpers/http/app.ts";
+import { openWebhookReceiver, type WebhookReceiver } from "../helpers/network/webhook_receiver.ts";
+import { createWebhook, listDeliveries } from "../helpers/network/webhooks.ts";
+import type { Person } from "../helpers/postgres/factory.ts";
+import { startRunner } from "../helpers/process/runner_process.ts";
+import { randomNumbers } from "../helpers/random_numbers.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+const NETWORKS = "127.0.0.0/8";
+/** The log shows the last 100. */
+const EVENTS = 99;
+const DEATHS = 6;
+/** More than a delivery takes, so that a runner dies before, during and after one. */
+const MAX_LIFE_MS = 20;
+const SEED = 20_261_122;
+
+async function openPlace() {
+  const app = await openTestApp({ config: { webhookAllowedNetworks: NETWORKS } });
+  const owner = await app.make.person({ role: "owner" });
+  const { databaseUrl, dataDir } = app.deps.config;
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, WEBHOOK_ALLOWED_NETWORKS: NETWORKS };
+  return { app, owner, env, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+}
+
+/** Adds events of the organization; returns the ids of the jobs that they name. */
+async function addEvents({ db }: TestApp, { org }: Person, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => crypto.randomUUID());
+  for (const id of ids) await insertExportEvent(db.sql, { id, orgId: org.id, status: "ready" });
+  return ids;
+}
+
+/** The minute passes for which a dead runner has claimed a webhook. */
+async function endClaims({ db }: TestApp): Promise<void> {
+  await db.sql`update webhooks set due_at = now() where due_at is not null`;
+}
+
+const jobsOf = ({ received }: WebhookReceiver) => received.map(({ event }) => event.data["jobId"]);
+
+test("an event whose runner was killed between the receiver's 2xx and the note of it is sent again, under its id", async () => {
+  await using place = await openPlace();
+  const { app, owner, env } = place;
+  await using receiver = await openWebhookReceiver();
+  const id = await createWebhook(app, owner, { receiver, types: ["export.ready"] });
+  const jobs = await addEvents(app, owner, 2);
+  const requested = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  receiver.respond = async () => {
+    requested.resolve();
+    await locked.promise;
+    return new Response(null, { status: 204 });
+  };
+  {
+    await using runner = await startRunner(env);
+    await requested.promise;
+    const killed = Promise.withResolvers<void>();
+    // The note waits for this lock, so the runner has the 2xx when it dies.
+    const holding = app.db.sql.begin(async (tx) => {
+      await tx`select from webhooks where id = ${id} for update`;
+      locked.resolve();
+      await killed.promise;
+    });
+    await waitFor(async () => {
+      const [waiting] = await app.db.admin`
+        select from pg_stat_activity
+        where datname = current_database() and application_name = 'ulr-jobs' and wait_event_type = 'Lock'
+          and query ilike '%for update%'`;
+      return waiting !== undefined;
+    }, 30_000);
+    runner.kill("SIGKILL");
+    await runner.exited;
+    killed.resolve();
+    await holding;
+  }
+  expect(jobsOf(receiver)).toEqual(jobs.slice(0, 1));
+  const pending = { status: "pending", attempts: 0, responseStatus: null, error: null };
+  expect(await listDeliveries(app, owner, id)).toMatchObject([pending, pending]);
+
+  receiver.respond = () => new Response(null, { status: 204 });
+  await endClaims(app);
+  await using _another = await startRunner(env);
+  await waitFor(async () => {
+    const deliveries = await listDeliveries(app, owner, id);
+    return deliveries.every(({ status }) => status === "delivered");
+  }, 30_000);
+  expect(jobsOf(receiver)).toEqual([jobs[0], ...jobs]);
+  const [first, again, other] = receiver.received;
+  expect(again).toEqual(first as never);
+  const delivered = { status: "delivered", attempts: 1, responseStatus: 204, error: null };
+  const log = await listDeliveries(app, owner, id);
+  // Newest first.
+  expect(log).toMatchObject([delivered, delivered]);
+  expect(log.map((delivery) => delivery.id)).toEqual([other?.id ?? "", first?.id ?? ""]);
+  expect(receiver.forged).toBe(0);
+}, 120_000);
+
+test("events of runners that are killed between and during deliveries all arrive, first in their order", async () => {
+  await using place = await openPlace();
+  const { app, owner, env } = place;
+  await using receiver = await openWebhookReceiver();
+  const id = await createWebhook(app, owner, { receiver, types: ["export.ready"] });
+  const jobs = await addEvents(app, owner, EVENTS);
+  const random = randomNumbers(SEED);
+  for (let death = 0; death < DEATHS; death += 1) {
+    const before = receiver.received.length;
+    await using runner = await startRunner(env);
+    await waitFor(() => receiver.received.length > before, 30_000);
+    // The one wait for a length of time: the moment of death is what this is about.
+    await Bun.sleep(random() * MAX_LIFE_MS);
+    runner.kill("SIGKILL");
+    await runner.exited;
+    await endClaims(app);
+  }
+  const [left] = await app.db.sql`
+    select count(*)::int as count from webhook_deliveries where status = 'pending'`;
+  expect(left?.["count"]).toBeGreaterThan(0);
+  await using _last = await startRunner(env);
+  await waitFor(async () => {
+    const [row] = await app.db.sql<[{ count: number }]>`
+      select count(*)::int as count from webhook_deliveries where status = 'delivered'`;
+    return row.count === EVENTS;
+  }, 60_000);
+
+  // The receiver never failed, so events came in their order, and only a delivery that was cut off came twice.
+  expect([...new Set(jobsOf(receiver))]).toEqual(jobs);
+  expect(receiver.received.length).toBeLessThanOrEqual(EVENTS + DEATHS);
+  const ids = new Map(receiver.received.map((delivery) => [delivery.event.id, delivery.id]));
+  expect(receiver.received.filter((delivery) => ids.get(delivery.event.id) !== delivery.id)).toEqual([]);
+  const log = await listDeliveries(app, owner, id);
+  expect(log.map(({ eventId }) => eventId).reverse()).toEqual([...ids.keys()]);
+  expect(log.filter(({ status, attempts }) => status !== "delivered" || attempts !== 1)).toEqual([]);
+  expect([receiver.forged, receiver.open.max]).toEqual([0, 1]);
+}, 180_000);
