@@ -48,9 +48,22 @@ async function upsertInstallation(sql: Sql, { systemIdentifier, databaseOid }: P
       id = case
         when (i.system_identifier, i.database_oid) = (excluded.system_identifier, excluded.database_oid) then i.id
         else gen_random_uuid()
-      end
+      end,
+      is_copy = i.is_copy
+        or (i.system_identifier, i.database_oid) <> (excluded.system_identifier, excluded.database_oid)
     returning i.id`;
   return row.id;
+}
+
+/** Returns true for a copy of another database that has not replaced it. Call `ensureInstallation` first. */
+export async function isCopy(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ isCopy: boolean }[]>`select is_copy from installation`;
+  return row?.isCopy ?? false;
+}
+
+/** Notes that a copy replaces its original. */
+export async function markOriginal(sql: Sql): Promise<void> {
+  await sql`update installation set is_copy = false where is_copy`;
 }
 
 /** Returns the name of the database. */

@@ -441,6 +441,7 @@ create table installation (
   id uuid not null default gen_random_uuid(),
   system_identifier bigint not null,
   database_oid bigint not null,
+  is_copy boolean not null default false,
   created_at timestamp(3) with time zone not null default now(),
   constraint installation_is_only_pkey PRIMARY KEY (is_only),
   constraint installation_is_only_check CHECK (is_only)

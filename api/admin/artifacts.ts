@@ -3,7 +3,7 @@
 import { openArtifactStore } from "../../shared/artifacts/open.ts";
 import { adoptArtifactStore, readArtifactOwner } from "../../shared/artifacts/owner.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { currentDatabase, ensureInstallation } from "../../sql/installation.ts";
+import { currentDatabase, ensureInstallation, markOriginal } from "../../sql/installation.ts";
 import { defineCommand } from "./command.ts";
 import { fields } from "./present.ts";
 
@@ -11,7 +11,7 @@ export const adoptArtifactsCommand = defineCommand({
   name: "artifacts adopt",
   about:
     "Makes this database the owner of the artifact store in ARTIFACT_URL. From then on, only its job runners build and delete " +
-    "exports there; those of the previous owner stop.",
+    "exports there; those of the previous owner stop. A restored copy then also delivers to webhooks.",
   flags: {},
   async run({ sql, config }) {
     const store = openArtifactStore(config);
@@ -29,6 +29,7 @@ export const adoptArtifactsCommand = defineCommand({
           previousInstallationId: previous?.installationId ?? null,
         },
       });
+      await markOriginal(tx);
       await adoptArtifactStore(store, { installationId, database, since: new Date().toISOString() });
     });
     const before = previous ? (previous.installationId ?? "an unreadable marker") : "none";

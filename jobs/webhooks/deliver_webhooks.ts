@@ -6,6 +6,7 @@ import type { Log } from "../../shared/process/log.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { retryOnDisconnect } from "../../sql/connection/retry_on_disconnect.ts";
 import { settleEvents } from "../../sql/events/event_feed.ts";
+import { isCopy } from "../../sql/installation.ts";
 import { type Boss, enqueueJob } from "../../sql/queue.ts";
 import {
   type ClaimedDelivery,
@@ -20,7 +21,7 @@ import { type SendOptions, type SendResult, sendDelivery } from "./send_delivery
 /** Requests that one process has open at a time, at most one of a webhook. */
 const CONCURRENT_DELIVERIES = 16;
 const PAUSE_MS = 1000;
-/** Like jobs: a copy of the database must not deliver what the original delivers. */
+/** How soon a runner notices that it may deliver, or no longer. */
 const OWNER_CHECK_MS = 5000;
 const MAIL_EXPIRE_SECONDS = 3600;
 
@@ -40,11 +41,11 @@ export interface DeliverDeps {
 /** Takes no more deliveries once `signal` is aborted, and settles when every request has ended. A database that is away is tried again. */
 export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
   const running = new Set<Promise<void>>();
-  const isOurs = ownerCheck(deps);
+  const mayDeliver = deliveryCheck(deps);
   while (!signal.aborted) {
     let claimed: readonly ClaimedDelivery[] = [];
     try {
-      if (await isOurs()) {
+      if (await mayDeliver()) {
         await queueEvents(deps, signal);
         const free = CONCURRENT_DELIVERIES - running.size;
         claimed = free > 0 ? await claimDeliveries(deps.sql, free) : [];
@@ -62,17 +63,28 @@ export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSign
   await Promise.all(running);
 }
 
-/** Asks who owns the artifact store, every five seconds. */
-function ownerCheck({ owner }: DeliverDeps): () => Promise<boolean> {
+/**
+ * Checks every five seconds whether this database may deliver: a copy must not send what the original sends, not even with
+ * an artifact store of its own.
+ */
+function deliveryCheck({ owner, sql, log }: DeliverDeps): () => Promise<boolean> {
   let checkedAt = Number.NEGATIVE_INFINITY;
-  let isOurs = false;
+  let isHeld = false;
+  let mayDeliver = false;
   return async () => {
-    if (performance.now() - checkedAt < OWNER_CHECK_MS) return isOurs;
-    isOurs = await owner.isOurs();
+    if (performance.now() - checkedAt < OWNER_CHECK_MS) return mayDeliver;
+    const isOurs = await owner.isOurs();
+    const wasHeld = isHeld;
+    isHeld = await isCopy(sql);
+    if (isHeld && !wasHeld) log.warn({ event: "webhook.held" }, HELD);
+    mayDeliver = isOurs && !isHeld;
     checkedAt = performance.now();
-    return isOurs;
+    return mayDeliver;
   };
 }
+
+const HELD =
+  "this database is a copy: nothing is delivered to webhooks until `bun run admin artifacts adopt` says that it replaces the original";
 
 async function queueEvents({ sql }: DeliverDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await settleEvents(sql)));

@@ -6,6 +6,8 @@ create table installation (
   -- Where the row was made. A copy of the database is elsewhere, and gets an id of its own.
   system_identifier bigint not null,
   database_oid bigint not null,
+  -- The database was found elsewhere, and no operator has said since that it replaces the original. Delivers to no webhook.
+  is_copy boolean not null default false,
   created_at timestamptz(3) not null default now(),
   constraint installation_is_only_pkey primary key (is_only),
   constraint installation_is_only_check check (is_only)

@@ -138,6 +138,9 @@ async function install(): Promise<void> {
   sql = openPool(env["APP_URL"] ?? "", { applicationName: "test", max: 2, settings });
   await expect(Promise.resolve(sql`create table extra ()`)).rejects.toThrow("permission denied");
   exported = await makeExportProject({ make: createFactory(sql) });
+  await sql`
+    insert into webhooks (org_id, url, types, secret, position)
+    values (${exported.person.org.id}, 'https://ci.example.com/hook', '{export.ready}', 'whsec_production', 0)`;
   await using api = await startApi(processEnv("APP_URL"));
   await using _runner = await startRunner(processEnv("APP_URL"));
   expect((await exportDataset(api, exported, "issues")).status).toBe(200);
@@ -189,6 +192,8 @@ async function clearStagingCopy(): Promise<void> {
   const { stdout } = await runCommand(command, { env: { DATABASE_URL: env["COPY_URL"] ?? "" } });
   expect(stdout).toContain("@staging.invalid");
   expect(stdout).not.toContain("@example.com");
+  const query = ["psql", "-d", env["COPY_URL"] ?? "", "-Atc", "select count(*) from webhooks"];
+  expect((await runCommand(query, { env })).stdout).toBe("0\n");
 }
 
 /** After an upgrade, the older release runs on the newer schema and sweeps expired exports. */
