@@ -80,10 +80,11 @@ async function serve(deps: FrameDeps, request: Request, context: RequestContext)
     startRequestSpan(deps.tracing, { request, context, route: match.found ? match.route.pattern : null });
   }
   const isPage = match.found && match.route.maxFormBytes !== null;
+  const looksPastCookie = match.found && match.route.looksPastCookie;
   if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) {
-    const looksPastCookie = match.found && match.route.looksPastCookie;
     await withTimeout(deps.admitCaller(request.headers, context, { looksPastCookie }), remainingMs(context));
-  } else if (isPage) await withTimeout(deps.admitVisitor(request.headers, context), remainingMs(context));
+  } else if (isPage && !looksPastCookie)
+    await withTimeout(deps.admitVisitor(request.headers, context), remainingMs(context));
   else if (!match.found || !match.route.isNotCounted) deps.admitAddress(context);
   if (isPage) context.callApi = createCallApi(deps, request, context);
   return serveRoute(deps, request, { url, match, context });

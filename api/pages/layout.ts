@@ -17,10 +17,12 @@ export interface PageContent {
   head?: Content;
   /** 200 when left out. */
   status?: number;
+  /** Whether the header leaves out who is signed in and how to sign in. */
+  hidesAccount?: true;
 }
 
 export interface Frame extends PageContent {
-  /** `undefined` leaves out who is signed in: error pages do not know. */
+  /** Left out where it is unknown: on error pages. */
   session?: PageSession | null;
   /** Path and query of the page. Signing in leads back to it, choosing an organization to its path. */
   address: string;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { isPage } from "../http/access.ts";
-import { type ApiCall, type RequestContext, requestContext } from "../http/request_context.ts";
+import { type ApiCall, type CallApi, type RequestContext, requestContext } from "../http/request_context.ts";
 import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import { type PageContent, renderPage, signInPath } from "./layout.ts";
@@ -26,6 +26,8 @@ export interface Page {
   api<T>(path: string, call?: ApiCall): Promise<T>;
   /** As `api`, for text. */
   apiText(path: string, call?: ApiCall): Promise<string>;
+  /** As `api`, where headers of the response matter. */
+  call: CallApi;
 }
 
 export type SignedInPage = Page & { session: PageSession };
@@ -90,6 +92,7 @@ async function openPage(request: Request, config: Pick<Config, "publicUrl">): Pr
       return (response.status === 204 ? null : await response.json()) as T;
     },
     apiText: async (path, call) => (await callApi(path, call)).text(),
+    call: callApi,
   };
   const formToken = context.caller && formTokenOf(request.headers, config);
   if (formToken === null) return page;
@@ -123,7 +126,8 @@ function addressOf({ pathname, search }: URL): string {
 
 /** Caches may keep what anonymous visitors get, and ask each time whether it is still the same. */
 function respondPage({ request, url, session }: Page, content: PageContent): Response {
-  const text = renderPage({ ...content, session, address: addressOf(url) }).text;
+  const shown = content.hidesAccount ? {} : { session };
+  const { text } = renderPage({ ...content, ...shown, address: addressOf(url) });
   const { status = 200 } = content;
   const { caller, responseHeaders } = requestContext(request);
   if (caller || responseHeaders["Set-Cookie"] !== undefined || status !== 200 || request.method !== "GET") {

@@ -21,10 +21,8 @@ const ASSETS = [
   "job_view.js",
   "job_watch.js",
   "member_names.js",
-  "next_path.js",
   "project_list.js",
   "project_view.js",
-  "sign_in.js",
   "style.css",
   "words.js",
 ] as const;
@@ -46,14 +44,12 @@ export function iconRoutes() {
 
 export function dashboardRoutes() {
   const exportsPage = readAsset("exports.html");
-  const signInPage = readAsset("sign_in.html");
   const assets = new Map(ASSETS.map((name) => [name as string, readAsset(name)]));
   const open = { publicAccess: true, detail: { hide: true } } as const;
   return new Elysia({ prefix: "/dashboard" })
     .use(access)
     .get("/", () => new Response(null, { status: 302, headers: { Location: "/dashboard/exports" } }), open)
     .get("/exports", ({ request }) => staticResponse(request, exportsPage, HEADERS), open)
-    .get("/sign-in", ({ request }) => staticResponse(request, signInPage, HEADERS), open)
     .get(
       "/assets/:file",
       ({ request, params }) => {

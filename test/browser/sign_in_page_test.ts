@@ -60,38 +60,32 @@ test("password managers know the fields", async () => {
   });
 });
 
-test("whoever is signed in goes straight on, to a page of the dashboard and never to another site", async () => {
+test("a visitor who is signed in goes straight on, and never to another site", async () => {
   const member = await dashboard.member();
-  const { origin } = new URL(dashboard.api.url);
-  const home = "/dashboard/exports";
-  const ways: [next: string, end: string][] = [
-    [`${home}?org=x#jobs`, `${home}?org=x#jobs`],
-    [`${origin}${home}?a=b`, `${home}?a=b`],
-    ["", home],
-    ["//evil.example/dashboard/", home],
-    ["\\\\evil.example/dashboard/", home],
-    ["/\t/evil.example/dashboard/", home],
-    ["https://evil.example/dashboard/exports", home],
-    [`${origin}.evil.example/dashboard/`, home],
-    [`${origin}@evil.example/dashboard/`, home],
-    ["javascript:alert(1)//dashboard/", home],
-    ["/api/v1/auth/me", home],
-    ["/dashboard/../swagger", home],
-    ["/dashboard/%2e%2e/swagger", home],
-    ["/dashboard/sign-in?next=/swagger", home],
-    ["/dashboardly/x", home],
-  ];
   const toPath = (next: string) => `/dashboard/sign-in?next=${encodeURIComponent(next)}`;
-  await dashboard.visit({ path: toPath(`${home}?org=${member.org.slug}`), as: member }, async (page) => {
-    await page.waitForURL(`**${home}?org=${member.org.slug}`);
-    for (const [next, end] of ways) {
-      const search = toPath(next).slice("/dashboard/sign-in".length);
-      const script = `import("/dashboard/assets/next_path.js").then(({ nextPath }) =>
-        nextPath({ origin: location.origin, search: ${JSON.stringify(search)} }))`;
-      expect([next, await page.evaluate(script)]).toEqual([next, end]);
-    }
+  const path = `/dashboard/exports?org=${member.org.slug}`;
+  await dashboard.visit({ path: toPath(path), as: member }, async (page) => {
+    await page.waitForURL(`**${path}`);
     await page.goto(toPath("//evil.example/"));
-    await page.waitForURL(`**${home}`);
+    await page.waitForURL("**/dashboard/exports");
+  });
+});
+
+test("signing in and out works without JavaScript", async () => {
+  const { account } = await makeSignee();
+  const options = { path: "/dashboard/sign-in?next=%2F", javaScriptEnabled: false };
+  await dashboard.visit(options, async (page) => {
+    await page.getByLabel("Email").fill(account.email);
+    await page.getByLabel("Password").fill("not the password");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").filter({ hasText: "Wrong email or password." }).waitFor();
+    await page.getByLabel("Password").fill(account.password);
+    await page.keyboard.press("Enter");
+    await page.getByText(account.username).first().waitFor();
+    expect(new URL(page.url()).pathname).toBe("/");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(await page.context().cookies()).toEqual([]);
   });
 });
 

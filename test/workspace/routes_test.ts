@@ -45,6 +45,7 @@ const PUBLIC_ROUTES = [
   "POST /api/v1/auth/login",
   "POST /api/v1/models/cost",
   "POST /api/v1/users/batch",
+  "POST /dashboard/sign-in",
   "POST /dashboard/sign-out",
 ];
 

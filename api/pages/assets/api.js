@@ -1,7 +1,6 @@
 /** Calls the JSON API with the session of this browser. */
-import { signInPath } from "./next_path.js";
-
 const API = "/api/v1";
+const SIGN_IN = "/dashboard/sign-in";
 
 /** Whether this page has had a session: then a 401 means that the session has ended. */
 let hasSession = false;
@@ -51,23 +50,6 @@ export async function ask(path, question = {}) {
 }
 
 /**
- * Signs in. Throws a `Refusal`; its status is 401 for a wrong email or password.
- *
- * @param {{ email: string, password: string }} pair
- */
-export async function signIn(pair) {
-  const answer = await send("/auth/login", { method: "POST", body: pair });
-  if (!answer.ok) throw await toRefusal(answer);
-}
-
-/** Returns whether there is a session. Throws a `Refusal` if that is unknown. */
-export async function isSignedIn() {
-  const answer = await send("/auth/me", {});
-  if (answer.status !== 401 && !answer.ok) throw await toRefusal(answer);
-  return answer.ok;
-}
-
-/**
  * Returns why a file cannot be downloaded, or `null` if it can. Sends HEAD.
  *
  * @param {string} path
@@ -89,9 +71,14 @@ export function apiUrl(path) {
   return API + path;
 }
 
-/** @returns {Promise<never>} */
+/**
+ * Goes to the sign-in page, which leads back here. It says that the session has ended if there was one.
+ *
+ * @returns {Promise<never>}
+ */
 function leaveForSignIn() {
-  location.replace(signInPath(location, { hasEnded: hasSession }));
+  const { pathname, search } = location;
+  location.replace(`${SIGN_IN}?next=${encodeURIComponent(pathname + search)}${hasSession ? "&ended" : ""}`);
   return new Promise(() => {});
 }
 

@@ -1,13 +1,12 @@
 /** POST /dashboard/sign-out: ends the session of a form. */
-import { requestContext } from "../../http/request_context.ts";
 import { type Page, seeOther } from "../page.ts";
+import { SIGN_IN_PATH } from "./next_path.ts";
 
-/** Ends the session and leads to the start page, also if there is none any more. */
-export async function signOut({ request, session }: Page): Promise<Response> {
-  const { callApi } = requestContext(request);
-  if (!session || !callApi) return seeOther("/");
-  const { headers } = await callApi("/auth/logout", { method: "POST" });
-  return seeOther("/", {
+/** Ends the session and leads to the sign-in page, also if there is none any more. */
+export async function signOut({ session, call }: Page): Promise<Response> {
+  if (!session) return seeOther(SIGN_IN_PATH);
+  const { headers } = await call("/auth/logout", { method: "POST" });
+  return seeOther(SIGN_IN_PATH, {
     "Set-Cookie": headers.get("set-cookie") ?? "",
     "Clear-Site-Data": headers.get("clear-site-data") ?? "",
   });

@@ -4,7 +4,7 @@ import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openListeningApp } from "../../helpers/http/listening_app.ts";
 
 const ASSETS = new URL("../../../api/pages/assets/", import.meta.url);
-const PAGES = ["/dashboard/exports", "/dashboard/sign-in"];
+const PAGES = ["/dashboard/exports"];
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -80,14 +80,6 @@ describe("the pages of the dashboard", () => {
       const { status, headers } = await api.request(path);
       expect([status, headers.get("location")]).toEqual([302, "/dashboard/exports"]);
     }
-  });
-
-  test("take no form, so that no password can end up in an address", async () => {
-    await using api = await openTestApp();
-    const page = await (await api.request("/dashboard/sign-in")).text();
-    expect(page).toMatch(/<form [^>]*method="post"/);
-    const answer = await api.request("/dashboard/sign-in", { method: "POST", body: "" });
-    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 });
 

@@ -1,0 +1,19 @@
+/** The page to open after signing in. */
+
+const HOME = "/dashboard/exports";
+export const SIGN_IN_PATH = "/dashboard/sign-in";
+
+/** Stands for our origin, which the path never depends on. */
+const ORIGIN = "http://site.invalid";
+
+/**
+ * Returns the path in `?next=` if it is a page of this site, else the exports page. Checks the parsed address, as
+ * browsers read it, so that no spelling leads to another site.
+ */
+export function nextPath(given: string | null): string {
+  // An address with a host could only be ours or hostile: pages write paths.
+  const url = given?.startsWith("/") ? URL.parse(given, ORIGIN) : null;
+  if (!url || url.origin !== ORIGIN || url.pathname.startsWith("//")) return HOME;
+  if (/^\/(api\/|dashboard\/sign-)/.test(url.pathname)) return HOME;
+  return url.pathname + url.search + url.hash;
+}

@@ -1,0 +1,66 @@
+/** The sign-in page and its form. */
+import { ApiError } from "../../../shared/errors.ts";
+import { type Html, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+import { type Page, type PageResult, seeOther } from "../page.ts";
+import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
+
+/** Shows the form; a visitor who is signed in goes on to the next page. */
+export function showSignIn({ url, session }: Page): PageResult {
+  if (session) return seeOther(nextPath(url.searchParams.get("next")));
+  return renderSignIn(url, { email: "", problem: null });
+}
+
+/** Signs in and goes on to the next page. Shows the form again for a wrong pair or after too many attempts. */
+export async function signIn(page: Page): Promise<PageResult> {
+  const email = (page.form.get("email") ?? "").trim();
+  const password = page.form.get("password") ?? "";
+  try {
+    const response = await page.call("/auth/login", { method: "POST", body: { email, password } });
+    const cookie = response.headers.get("set-cookie") ?? "";
+    return seeOther(nextPath(page.url.searchParams.get("next")), { "Set-Cookie": cookie });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    return renderSignIn(page.url, { email, problem: error });
+  }
+}
+
+interface Attempt {
+  email: string;
+  problem: ApiError | null;
+}
+
+function renderSignIn(url: URL, { email, problem }: Attempt): PageContent {
+  const next = url.searchParams.get("next");
+  const action = next === null ? SIGN_IN_PATH : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`;
+  const hasEnded = url.searchParams.has("ended") && !problem;
+  const invalid = problem?.status === 401 && html` aria-invalid="true"`;
+  // The password has to be typed again; the email does not.
+  const [focusEmail, focusPassword] = email === "" ? [html` autofocus`, null] : [null, html` autofocus`];
+  const describedBy = problem && html` aria-describedby="problem"`;
+  return {
+    title: problem ? "Error: Sign in" : "Sign in",
+    section: null,
+    hidesAccount: true,
+    ...(problem ? { status: problem.status } : {}),
+    main: html`<div class="card message narrow">
+  <h1>Sign in</h1>
+  ${hasEnded && html`<p class="notice">Your session has expired. Sign in to continue.</p>`}
+  <form id="sign-in" class="stacked" method="post" action="${action}">
+    <label for="email">Email</label>
+    <input id="email" name="email" type="email" autocomplete="username" maxlength="320" required value="${email}"${invalid}${describedBy}${focusEmail}>
+    <label for="password">Password</label>
+    <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${invalid}${describedBy}${focusPassword}>
+    <div id="problem" class="problem" role="alert">${problem && describe(problem)}</div>
+    <button type="submit" class="primary">Sign in</button>
+  </form>
+</div>`,
+  };
+}
+
+function describe({ status, message, headers }: ApiError): string | Html {
+  if (status === 401) return "Wrong email or password.";
+  const seconds = Number(headers["Retry-After"]);
+  if (status !== 429 || !(seconds > 0)) return message;
+  return `Too many attempts. Try again in ${seconds} second${seconds === 1 ? "" : "s"}.`;
+}
