@@ -14,6 +14,7 @@ import type { ExportMetrics } from "./export_metrics.ts";
 import { type ExportPolicy, requireExportProject } from "./export_project.ts";
 import { type ExportSlots, requireExportSlot, takeExportSlot } from "./export_slots.ts";
 import { mayContinue } from "./may_continue.ts";
+import { explainMissingTracker } from "./missing_tracker.ts";
 import { requireSince } from "./require_since.ts";
 import { requireWatermark } from "./require_watermark.ts";
 import { prepareTimeout } from "./too_large.ts";
@@ -87,7 +88,7 @@ export async function withOpenExport<Answer>(
   try {
     return await openAndServe(deps, { ...given, abort }, serve);
   } catch (error) {
-    if (!abort.signal.aborted) throw error;
+    if (!abort.signal.aborted) throw await explainMissingTracker(deps, error);
     announceStream(given.request)({ outcome: "aborted", bytes: 0 });
     return new Response(null);
   }

@@ -15,6 +15,7 @@ import {
 import { type Boss, enqueueJob } from "../../sql/queue.ts";
 import type { Caller } from "../http/caller.ts";
 import type { JobRequest } from "./job_body.ts";
+import { explainMissingTracker } from "./missing_tracker.ts";
 import { requireSince } from "./require_since.ts";
 import { requireWatermark } from "./require_watermark.ts";
 
@@ -51,7 +52,9 @@ export async function queueExportJob(deps: JobDeps, given: NewJob): Promise<Queu
   const active = await findActiveExportJob(deps.sql, given.orgId);
   if (active) return { job: active, isNew: false };
   // Not in the transaction: while that is open, nothing settles after its begin.
-  const asOf = await requireWatermark(deps, given.job.asOf);
+  const asOf = await requireWatermark(deps, given.job.asOf).catch(async (error: unknown) => {
+    throw await explainMissingTracker(deps, error);
+  });
   if (given.job.since !== null) await requireSince(deps, { since: given.job.since, asOf });
   return deps.sql.begin(async (tx) => {
     await lockOrg(tx, given.orgId);

@@ -1,0 +1,19 @@
+/** The error of exports while the tracker's tables or views are missing. */
+import type { Config } from "../../shared/process/config.ts";
+import { hasSqlState, type Sql } from "../../sql/connection/pool.ts";
+import { isTrackerReadable } from "../../sql/tracker/tracker_differences.ts";
+import { unavailable } from "../http/error_handler.ts";
+
+/** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
+const UNREADABLE = ["42501", "42P01", "3F000"];
+const MESSAGE =
+  "The tracker's tables cannot be read, so nothing can be exported. Ask the operator of this service to restore them.";
+
+/** Returns SERVICE_UNAVAILABLE for a query that failed because the tracker's tables were removed, or else `error` itself. */
+export async function explainMissingTracker(
+  { sql, config }: { sql: Sql; config: Pick<Config, "trackerSchema"> },
+  error: unknown,
+): Promise<unknown> {
+  if (!hasSqlState(error, ...UNREADABLE)) return error;
+  return (await isTrackerReadable(sql, config.trackerSchema)) ? error : unavailable(error, MESSAGE);
+}

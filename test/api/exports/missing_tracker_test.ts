@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { postJob } from "../../helpers/exports/export_job.ts";
+import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
+import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+
+const RENAME = `alter schema ${FOREIGN_SCHEMA} rename to elsewhere`;
+
+async function expectMissing(response: Response): Promise<void> {
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  expect([response.status, error.code, response.headers.get("retry-after")]).toEqual([
+    503,
+    "SERVICE_UNAVAILABLE",
+    "5",
+  ]);
+  expect(error.message).toContain("The tracker's tables cannot be read");
+}
+
+test("exports say that the tracker is missing while it is, and work again afterwards", async () => {
+  await using app = await openTestApp({ config: { trackerSchema: FOREIGN_SCHEMA } });
+  const made = await makeExportProject(app);
+  const { owner } = app.db;
+  await moveToForeignTracker(owner);
+  const query = `?as_of=${AFTER_ALL}`;
+  const losses: readonly (readonly [lose: string, restore: string])[] = [
+    [RENAME, `alter schema elsewhere rename to ${FOREIGN_SCHEMA}`],
+    [
+      `alter view ${FOREIGN_SCHEMA}.runs rename to elsewhere`,
+      `alter view ${FOREIGN_SCHEMA}.elsewhere rename to runs`,
+    ],
+    [
+      `revoke usage on schema ${FOREIGN_SCHEMA} from ulr_app`,
+      `grant usage on schema ${FOREIGN_SCHEMA} to ulr_app`,
+    ],
+  ];
+  for (const [lose, restore] of losses) {
+    await owner.unsafe(lose);
+    for (const path of ["runs", "bundle", "estimate"] as const) {
+      await expectMissing(await exportDataset(app, made, path, query));
+    }
+    await owner.unsafe(restore);
+    const restored = await exportDataset(app, made, "runs", query);
+    expect([restored.status, (await restored.text()).length > 0]).toEqual([200, true]);
+  }
+}, 30_000);
+
+test("a job is not queued while the tracker is missing", async () => {
+  await using app = await openTestApp({ config: { trackerSchema: FOREIGN_SCHEMA } });
+  const { person } = await makeExportProject(app);
+  await moveToForeignTracker(app.db.owner);
+  await app.db.owner.unsafe(RENAME);
+  await expectMissing(await postJob(app, person));
+});
