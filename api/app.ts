@@ -21,7 +21,7 @@ import { definitionRoutes } from "./definitions/routes.ts";
 import type { Documents } from "./documents/documents.ts";
 import { eventRoutes } from "./events/events.ts";
 import { exportRoutes } from "./exports/routes.ts";
-import { createAuditRefusal } from "./http/audit_refusal.ts";
+import { createAuditDenial } from "./http/audit_denial.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import type { CredentialCache } from "./http/credential_cache.ts";
 import { respondError } from "./http/error_handler.ts";
@@ -34,7 +34,7 @@ import { createHandle, type Handle } from "./http/request_pipeline.ts";
 import { createClaimResponse } from "./http/response/budget.ts";
 import { createEncodeResponse } from "./http/response/encoder.ts";
 import { createSecurityHeaders } from "./http/response/security_headers.ts";
-import type { StreamRules } from "./http/response/stream_watch.ts";
+import type { StreamRules } from "./http/response/stream_cutoff.ts";
 import { buildRouteTable, type RegisteredRoute } from "./http/route_table.ts";
 import { sessionCookieName } from "./http/session_cookie.ts";
 import type { CatalogCache } from "./models/catalog_cache.ts";
@@ -58,7 +58,7 @@ export interface AppDeps {
   sql: Pool;
   /** For exports: as many connections as `countExportConnections()` says. */
   exportSql: Pool;
-  /** Where exports and the catalogue are read when it can give them; `null` when there is none. */
+  /** Where exports and the catalog are read while the replica is current; null without a replica. */
   replica: Replica | null;
   /** Where background jobs are queued. */
   boss: Boss;
@@ -68,7 +68,7 @@ export interface AppDeps {
   listCache: UnchangedCache<DefinitionPage>;
   /** Definitions by the names that are asked for. */
   definitionCache: ReturnType<typeof createDefinitionCache>;
-  /** The catalogue of models. */
+  /** The model catalog. */
   catalog: CatalogCache;
   /** Who is calling. */
   callers: CredentialCache;
@@ -151,7 +151,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
   const elysia = new Elysia({ systemRouter: false, handler: { standardHostname: false }, normalize: false })
     // Before the routes: hooks concern only what is registered after them.
     .onError({ as: "global" }, ({ error, request }) => respondError(requestContext(request), error))
-    // Read and checked in serve_route.ts: Elysia parses none.
+    // serve_route.ts reads and checks bodies.
     .onParse({ as: "global" }, ({ request }) => requestContext(request).body)
     .use(routes);
   const registered: readonly RegisteredRoute[] = elysia.routes;
@@ -163,7 +163,7 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
     dispatch: async (request) => elysia.handle(request),
     encodeResponse: createEncodeResponse(),
     claimResponse: createClaimResponse(metrics),
-    auditRefusal: createAuditRefusal({ ...deps, now }),
+    auditDenial: createAuditDenial({ ...deps, now }),
     respondOnce: createRespondOnce({ ...deps, onError: respondError }),
     toErrorPage,
     finishRequest: createFinishRequest({ config: deps.config, log, metrics }),

@@ -71,8 +71,8 @@ export function describePlan(
     ),
     list("skip", toNotes(skipped)),
   ];
-  const refusal = suspicion === null ? "" : `It would be refused without --force: ${suspicion}\n`;
-  return `${sections.join("")}A sync from ${label} would be: ${countsInWords(plan.counts)}\n${refusal}`;
+  const warning = suspicion === null ? "" : `It would be refused without --force: ${suspicion}\n`;
+  return `${sections.join("")}A sync from ${label} would be: ${countsInWords(plan.counts)}\n${warning}`;
 }
 
 function countsInWords({ inserted, updated, gone, unchanged, skipped }: SyncCounts): string {

@@ -5,7 +5,7 @@ import { createTransport } from "nodemailer";
 import { createPartDirectory, keepPart, partPathOf } from "../shared/process/part_files.ts";
 
 /** RFC 5321, 4.5.3.2.6: who gives up sooner on the response to a message sends it twice. */
-const ANSWER_TIMEOUT_MS = 10 * 60_000;
+const RESPONSE_TIMEOUT_MS = 10 * 60_000;
 const CONNECT_TIMEOUT_MS = 30_000;
 
 export interface MailMessage {
@@ -30,11 +30,11 @@ export interface Mailer {
 export class MailError extends Error {
   override readonly name = "MailError";
   /** True when the server will never take it: trying again is no use. */
-  readonly isRefusal: boolean;
+  readonly isPermanent: boolean;
 
-  constructor(message: string, { isRefusal }: { isRefusal: boolean }) {
+  constructor(message: string, { isPermanent }: { isPermanent: boolean }) {
     super(message);
-    this.isRefusal = isRefusal;
+    this.isPermanent = isPermanent;
   }
 }
 
@@ -74,7 +74,7 @@ function smtpMailer(url: string, mailFrom: string): Mailer {
     requireTLS: needsTls(url),
     connectionTimeout: CONNECT_TIMEOUT_MS,
     greetingTimeout: CONNECT_TIMEOUT_MS,
-    socketTimeout: ANSWER_TIMEOUT_MS,
+    socketTimeout: RESPONSE_TIMEOUT_MS,
     // Not even when the URL asks for it: the conversation has addresses in it.
     logger: false,
   });
@@ -109,19 +109,19 @@ function mailError(error: unknown): MailError {
   const { code, responseCode, command }: SmtpFailure =
     typeof error === "object" && error !== null ? error : {};
   if (typeof responseCode !== "number") {
-    return new MailError(`Cannot send mail: ${code ?? "unknown failure"}`, { isRefusal: false });
+    return new MailError(`Cannot send mail: ${code ?? "unknown failure"}`, { isPermanent: false });
   }
   const step = typeof command === "string" ? command : "connecting";
   if (step === "STARTTLS") {
     return new MailError(
       `Cannot send mail: the server answers ${responseCode} to STARTTLS, and SMTP_URL has a user, whose password is not ` +
         "sent without TLS. Use smtps:// or a port with STARTTLS.",
-      { isRefusal: false },
+      { isPermanent: false },
     );
   }
   return new MailError(`Cannot send mail: the server answers ${responseCode} to ${step}`, {
     // That it refuses us (AUTH, MAIL FROM) is for its operator to put right, and may be right within the hour.
-    isRefusal: responseCode >= 500 && (step === "RCPT TO" || step === "DATA"),
+    isPermanent: responseCode >= 500 && (step === "RCPT TO" || step === "DATA"),
   });
 }
 

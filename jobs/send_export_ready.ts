@@ -106,11 +106,11 @@ async function isTaken(deps: MailDeps, job: ExportJobRow, message: MailMessage):
     log.info({ event: "export_mail.sent", userId }, "sent the mail that an export is ready");
     return true;
   } catch (error) {
-    const isRefusal = error instanceof MailError && error.isRefusal;
-    metrics.mails.inc({ result: isRefusal ? "rejected" : "failed" });
-    const event = isRefusal ? "export_mail.refused" : "export_mail.failed";
+    const isPermanent = error instanceof MailError && error.isPermanent;
+    metrics.mails.inc({ result: isPermanent ? "rejected" : "failed" });
+    const event = isPermanent ? "export_mail.refused" : "export_mail.failed";
     log.warn({ event, userId, err: error }, "a mail was not sent");
-    if (isRefusal) return false;
+    if (isPermanent) return false;
     throw error;
   }
 }

@@ -10,9 +10,9 @@ import { currentDatabase, ensureInstallation } from "../sql/installation.ts";
 import { parseArtifactName } from "./artifact_key.ts";
 
 /** How soon a runner notices that the store has another owner. */
-const LOOK_MS = 5000;
+const CHECK_INTERVAL_MS = 5000;
 /** A storage that is silent for longer is away. */
-const LOOK_TIMEOUT_MS = 10_000;
+const CHECK_TIMEOUT_MS = 10_000;
 /** Enough files of a store without an owner to find one of our own among them. */
 const SAMPLE = 1000;
 
@@ -39,7 +39,7 @@ export function openStoreOwner(deps: { sql: Sql; store: ArtifactStore; log: Log 
   let wasOurs: boolean | null = null;
   const isOurs = async (): Promise<boolean> => {
     const installationId = await ensureInstallation(deps.sql);
-    const owner = await withTimeout(findOwner(deps, installationId), LOOK_TIMEOUT_MS).catch(
+    const owner = await withTimeout(findOwner(deps, installationId), CHECK_TIMEOUT_MS).catch(
       (error: unknown) => {
         throw error instanceof DeadlineExceeded ? storageError("its marker cannot be read", error) : error;
       },
@@ -67,7 +67,7 @@ export async function followStoreOwner(
   signal: AbortSignal,
 ): Promise<{ stopped: Promise<void> }> {
   let wasOurs: boolean | null = null;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const isOurs = await owner.isOurs().catch((error: unknown) => {
       log.warn(
         { event: "artifact_store.unknown_owner", err: error },
@@ -78,11 +78,11 @@ export async function followStoreOwner(
     if (isOurs !== wasOurs && !signal.aborted) await onChange(isOurs);
     wasOurs = isOurs;
   };
-  await look();
+  await check();
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
-      await delay(LOOK_MS, undefined, { signal }).catch(() => {});
-      if (!signal.aborted) await look();
+      await delay(CHECK_INTERVAL_MS, undefined, { signal }).catch(() => {});
+      if (!signal.aborted) await check();
     }
   };
   return { stopped: follow() };

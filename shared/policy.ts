@@ -7,7 +7,7 @@ import type { ApiErrorOptions, ErrorCode } from "./errors.ts";
 import {
   type DefinitionStatus,
   type DefinitionTier,
-  type ForkRefusal,
+  type ForkDenial,
   type KeyKind,
   type KeyScope,
   ORG_ROLES,
@@ -81,12 +81,12 @@ export function mayExportDataset(facts: ExportFacts): Verdict {
  * this order.
  */
 export function mayExportBundle(facts: ExportFacts): Verdict {
-  return firstRefusal(mayManageExportJobs(facts), maySubscriptionExport(facts.tier));
+  return firstDenial(mayManageExportJobs(facts), maySubscriptionExport(facts.tier));
 }
 
 /** To list, watch and cancel the organization's export jobs: a personal credential, publisher or above. */
 export function mayManageExportJobs(facts: Pick<ExportFacts, "credential" | "role">): Verdict {
-  return firstRefusal(isPersonalCredential(facts.credential), hasOrgRole(facts.role, "publisher"));
+  return firstDenial(isPersonalCredential(facts.credential), hasOrgRole(facts.role, "publisher"));
 }
 
 /** Every write of the registry: publisher or above in the organization that the call means. */
@@ -115,7 +115,7 @@ export interface ForkSource {
 }
 
 /** Why a version cannot be forked, whoever asks; `null` when it can. */
-export function forkRefusalOfSource(source: ForkSource): "NOT_PUBLISHED" | "ARCHIVED" | null {
+export function forkDenialOfSource(source: ForkSource): "NOT_PUBLISHED" | "ARCHIVED" | null {
   const { status, isOwn, isQuarantined } = source;
   if (status === null || isQuarantined) return "NOT_PUBLISHED";
   if (isOwn || allowsOperation(status, "fork")) return null;
@@ -123,9 +123,9 @@ export function forkRefusalOfSource(source: ForkSource): "NOT_PUBLISHED" | "ARCH
 }
 
 /** Why a caller cannot fork a version; `null` when they can. `role` is that in the organization that gets the fork. */
-export function forkRefusal(source: ForkSource, role: OrgRole | null): ForkRefusal | null {
-  const refusal = forkRefusalOfSource(source);
-  if (refusal) return refusal;
+export function forkDenial(source: ForkSource, role: OrgRole | null): ForkDenial | null {
+  const denial = forkDenialOfSource(source);
+  if (denial) return denial;
   if (role === null) return "UNAUTHENTICATED";
   return mayWriteDefinitions(role).ok ? null : "INSUFFICIENT_ORG_ROLE";
 }
@@ -149,6 +149,6 @@ function isPlatformAdmin(platformRole: PlatformRole): Verdict {
   return { ok: false, code: "ROLE_REQUIRED", details: { requiredRole: "admin" } };
 }
 
-function firstRefusal(...verdicts: readonly Verdict[]): Verdict {
+function firstDenial(...verdicts: readonly Verdict[]): Verdict {
   return verdicts.find((verdict) => !verdict.ok) ?? ALLOWED;
 }

@@ -106,14 +106,14 @@ export type AuthorshipType = (typeof AUTHORSHIP_TYPES)[number];
 export const CHANGE_TYPES = ["major", "minor", "patch"] as const;
 export type ChangeType = (typeof CHANGE_TYPES)[number];
 
-export const FORK_REFUSALS = [
+export const FORK_DENIALS = [
   "NOT_PUBLISHED",
   "ARCHIVED",
   "INSUFFICIENT_ORG_ROLE",
   "UNAUTHENTICATED",
 ] as const;
 /** Why a caller cannot fork a definition. */
-export type ForkRefusal = (typeof FORK_REFUSALS)[number];
+export type ForkDenial = (typeof FORK_DENIALS)[number];
 
 export const CONTRIBUTOR_ROLES = ["author", "optimizer", "reviewer", "editor", "publisher"] as const;
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "./connection/pool.ts";
 
-const LOOK_EVERY_MS = 250;
+const CHECK_INTERVAL_MS = 250;
 
 export interface LockWatch extends AsyncDisposable {
   /** Describes the sessions that were last seen blocking; empty if there were none. */
@@ -28,7 +28,7 @@ export function watchLockHolders(sql: Sql, pid: number): LockWatch {
     while (!stopped.signal.aborted) {
       const rows = await listHolders(sql, pid).catch(() => []);
       if (rows.length > 0) holders = rows.map(describeHolder).join(" and ");
-      await delay(LOOK_EVERY_MS, undefined, { signal: stopped.signal }).catch(() => {});
+      await delay(CHECK_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => {});
     }
   })();
   return {

@@ -52,7 +52,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   /** Until when a subject is refused without asking the database. */
   const rejectedUntil = new LRUCache<string, number>({ max: MAX_REFUSED });
 
-  function refuse(context: RequestContext, resetAt: number): never {
+  function rejectAttempt(context: RequestContext, resetAt: number): never {
     const state = { limit, remaining: 0, resetAt, allowed: false };
     // This limit's numbers, and not those of requests in general, say why the response is 429.
     Object.assign(context.responseHeaders, rateLimitHeaders(state, { policy: "sign_in", now: now() }));
@@ -63,14 +63,14 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   function rejectRemembered(context: RequestContext, subjects: readonly LoginSubject[]): void {
     for (const subject of subjects) {
       const until = rejectedUntil.get(keyOf(subject)) ?? 0;
-      if (until > now()) refuse(context, until);
+      if (until > now()) rejectAttempt(context, until);
     }
   }
 
   function rejectFor(context: RequestContext, subject: LoginSubject, waitMs: number): never {
     const until = now() + waitMs;
     rejectedUntil.set(keyOf(subject), until);
-    return refuse(context, until);
+    return rejectAttempt(context, until);
   }
 
   async function takeOf(context: RequestContext, subject: LoginSubject): Promise<void> {

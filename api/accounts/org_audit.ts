@@ -74,10 +74,10 @@ const AUDIT_QUERY = {
   cursor: {
     description: "`nextCursor` of the previous page",
     schema: { type: "string" },
-    read: once((text, refuse): number | undefined => {
+    read: once((text, addProblem): number | undefined => {
       if (text === null) return undefined;
       const id = /^\d{1,15}$/.test(text) ? Number(text) : 0;
-      if (id <= 0) refuse("must be the nextCursor of a previous page");
+      if (id <= 0) addProblem("must be the nextCursor of a previous page");
       return id;
     }),
   },

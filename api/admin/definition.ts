@@ -49,7 +49,7 @@ export const quarantineDefinitionCommand = defineCommand({
       action: "definition.quarantine",
       details: { reason },
       apply: (tx, target) => markQuarantined(tx, { ...target, reason }),
-      refusal: `Cannot quarantine ${type} "${name}": it is already quarantined`,
+      problem: `Cannot quarantine ${type} "${name}": it is already quarantined`,
     });
     return present(named, { ...change, reason });
   },
@@ -72,7 +72,7 @@ export const releaseDefinitionCommand = defineCommand({
         }
         return markReleased(tx, target);
       },
-      refusal: `Cannot release ${type} "${name}": it is not quarantined`,
+      problem: `Cannot release ${type} "${name}": it is not quarantined`,
     });
     return present(named, { ...change, reason: null });
   },
@@ -104,7 +104,7 @@ async function changeQuarantine(
     details: Readonly<Record<string, string>>;
     /** `since` is the time when the whole line was quarantined; null if it is not. */
     apply: (tx: Sql, target: QuarantineTarget, since: string | null) => Promise<QuarantineChange | null>;
-    refusal: string;
+    problem: string;
   },
 ): Promise<QuarantineChange> {
   const { type, name, version, text } = named;
@@ -116,7 +116,7 @@ async function changeQuarantine(
     if (!isThere) throw new AdminError(`Definition ${type} "${text}" not found`, "NOT_FOUND");
     const since = await lockLineQuarantine(tx, lineId);
     const change = await given.apply(tx, { lineId, version }, since);
-    if (!change) throw new AdminError(given.refusal);
+    if (!change) throw new AdminError(given.problem);
     await insertAuditEntry(tx, {
       actorType: "operator",
       action: given.action,

@@ -1,7 +1,7 @@
 /** Who may fork what: the same response for those who ask and for those who do it. */
 import { ApiError } from "../../shared/errors.ts";
-import { type ForkSource, forkRefusal, forkRefusalOfSource } from "../../shared/policy.ts";
-import type { ForkRefusal } from "../../shared/vocabulary.ts";
+import { type ForkSource, forkDenial, forkDenialOfSource } from "../../shared/policy.ts";
+import type { ForkDenial } from "../../shared/vocabulary.ts";
 import { findMembership } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
@@ -16,7 +16,7 @@ import { findTarget, type ReadTarget, requireLine, viewerOf } from "./find_reada
 
 /** Throws NOT_FORKABLE for a version that is neither published nor deprecated, nor the caller's own. */
 export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<void> {
-  const reason = forkRefusalOfSource(await sourceOf(sql, row, viewer));
+  const reason = forkDenialOfSource(await sourceOf(sql, row, viewer));
   if (reason === null) return;
   const state = row.quarantinedAt === null ? `its status is '${row.status}'` : "it is quarantined";
   throw new ApiError("NOT_FORKABLE", {
@@ -30,17 +30,17 @@ export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: Defi
  * the fork, and not where to look. Throws NOT_FOUND, ORG_ACCESS_DENIED, or UNAUTHORIZED for a header without a
  * credential.
  */
-export async function findForkRefusal(
+export async function findForkDenial(
   sql: Sql,
   given: { address: DefinitionAddress | VersionId; visitor: Caller | null; request: Request },
-): Promise<ForkRefusal | null> {
+): Promise<ForkDenial | null> {
   const { address, visitor, request } = given;
   if (!visitor && request.headers.has("x-org-slug")) {
     throw unauthorized("X-Org-Slug requires authentication as a member of that organization.");
   }
   const org = visitor ? await resolveOrg(sql, visitor, request) : null;
   const source = await findForkSource(sql, await findTarget(sql, address, viewerOf(visitor)));
-  return forkRefusal(source, org?.role ?? null);
+  return forkDenial(source, org?.role ?? null);
 }
 
 async function findForkSource(sql: Sql, target: ReadTarget): Promise<ForkSource> {

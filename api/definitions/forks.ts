@@ -16,7 +16,7 @@ import type { DefinitionDeps } from "./document.ts";
 import { findReadTarget, findTarget, requireDefinition, requireLine } from "./find_readable.ts";
 import { findWriter } from "./find_writable.ts";
 import { type ForkRequest, forkDefinition } from "./fork.ts";
-import { findForkRefusal, requireForkable } from "./forkable.ts";
+import { findForkDenial, requireForkable } from "./forkable.ts";
 import {
   FORK_DETAIL,
   FORKABLE_DETAIL,
@@ -75,7 +75,7 @@ export function forkRoutes(deps: DefinitionDeps) {
       async ({ params, request, visitor }) => {
         const address = parseReadAddress(params);
         parseQuery(FORKABLE_QUERY, queryOf(request));
-        const reason = await findForkRefusal(sql, { address, visitor, request });
+        const reason = await findForkDenial(sql, { address, visitor, request });
         const data = reason === null ? { canFork: true } : { canFork: false, reason };
         return conditionalJson(request, { data });
       },

@@ -5,7 +5,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { DocumentReading } from "./read_document.ts";
 import { MAX_WAITING_PER_CALLER } from "./task_queue.ts";
 import { type DocumentTask, doTask } from "./tasks.ts";
-import { TaskThread, ThreadRefusal, type ThreadTask } from "./thread.ts";
+import { TaskThread, ThreadError, type ThreadTask } from "./thread.ts";
 
 type Given<Name extends DocumentTask["name"]> = Extract<DocumentTask, { name: Name }>["given"];
 
@@ -47,7 +47,7 @@ export interface DocumentsOptions {
 
 const RETRY_SECONDS = 2;
 
-const CAUSES: Readonly<Record<Exclude<ThreadRefusal["reason"], "own">, string>> = {
+const CAUSES: Readonly<Record<Exclude<ThreadError["reason"], "own">, string>> = {
   full: "too many large documents are waiting",
   too_long: "it takes too long on this busy server",
   closed: "the service is shutting down",
@@ -101,7 +101,7 @@ async function runOn(thread: TaskThread, task: ThreadTask): Promise<string> {
   try {
     return await thread.run(task);
   } catch (error) {
-    if (!(error instanceof ThreadRefusal)) throw error;
+    if (!(error instanceof ThreadError)) throw error;
     const headers = { "Retry-After": String(RETRY_SECONDS) };
     if (error.reason === "own") {
       throw new ApiError("RATE_LIMITED", {

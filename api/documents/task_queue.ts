@@ -12,17 +12,17 @@ const WAIT_PER_USE = 10;
 const MAX_CALLERS = 10_000;
 
 /** A caller that waits for a task. */
-export interface Asker {
+export interface Waiter {
   /** A user or a network. */
   caller: string;
 }
 
-export interface QueuedTask<A extends Asker> {
+export interface QueuedTask<A extends Waiter> {
   /** Tasks with equal keys have equal results. */
   key: string;
   message: unknown;
   /** The callers that wait for it, one or more. */
-  askers: A[];
+  waiters: A[];
   /** When it was queued, in milliseconds. */
   since: number;
 }
@@ -37,7 +37,7 @@ interface Usage {
  * Picks the task whose caller has used the least time; among equals, the oldest. Use halves every ten seconds, and waiting
  * offsets it. A task that several callers wait for runs once, at the first turn of any of them.
  */
-export class TaskQueue<A extends Asker> {
+export class TaskQueue<A extends Waiter> {
   readonly #waiting = new Map<string, QueuedTask<A>>();
   readonly #usage = new LRUCache<string, Usage>({ max: MAX_CALLERS });
 
@@ -52,7 +52,7 @@ export class TaskQueue<A extends Asker> {
 
   /** Returns the number of waiting tasks of a caller. */
   count(caller: string): number {
-    return [...this.#waiting.values()].filter((task) => isAskedBy(task, caller)).length;
+    return [...this.#waiting.values()].filter((task) => hasWaiter(task, caller)).length;
   }
 
   add(task: QueuedTask<A>): void {
@@ -62,11 +62,11 @@ export class TaskQueue<A extends Asker> {
   /** Removes and returns the next task, or null. `now` is in milliseconds. */
   take(now: number): QueuedTask<A> | null {
     let next: QueuedTask<A> | null = null;
-    let least = Number.POSITIVE_INFINITY;
+    let minOwed = Number.POSITIVE_INFINITY;
     for (const task of this.#waiting.values()) {
-      const used = Math.min(...task.askers.map(({ caller }) => this.#usedBy(caller, now)));
+      const used = Math.min(...task.waiters.map(({ caller }) => this.#usedBy(caller, now)));
       const owed = used - (now - task.since) / WAIT_PER_USE;
-      if (owed < least) [next, least] = [task, owed];
+      if (owed < minOwed) [next, minOwed] = [task, owed];
     }
     if (next) this.#waiting.delete(next.key);
     return next;
@@ -81,8 +81,8 @@ export class TaskQueue<A extends Asker> {
 
   /** Charges the time of a task to the callers that waited for it, in equal shares. */
   charge(task: QueuedTask<A>, { ms, now }: { ms: number; now: number }): void {
-    for (const { caller } of task.askers) {
-      const used = this.#usedBy(caller, now) + ms / task.askers.length;
+    for (const { caller } of task.waiters) {
+      const used = this.#usedBy(caller, now) + ms / task.waiters.length;
       this.#usage.set(caller, { ms: used, at: now });
     }
   }
@@ -93,6 +93,6 @@ export class TaskQueue<A extends Asker> {
   }
 }
 
-export function isAskedBy({ askers }: QueuedTask<Asker>, caller: string): boolean {
-  return askers.some((asker) => asker.caller === caller);
+export function hasWaiter({ waiters }: QueuedTask<Waiter>, caller: string): boolean {
+  return waiters.some((waiter) => waiter.caller === caller);
 }

@@ -1,6 +1,6 @@
 /** A worker thread that runs one task at a time, so that long tasks do not block the process. */
 import { Worker } from "node:worker_threads";
-import { type Asker, isAskedBy, MAX_WAITING_PER_CALLER, type QueuedTask, TaskQueue } from "./task_queue.ts";
+import { hasWaiter, MAX_WAITING_PER_CALLER, type QueuedTask, TaskQueue, type Waiter } from "./task_queue.ts";
 
 /** The response of the thread's entry point to a message. */
 export type ThreadAnswer = { ok: true; text: string } | { ok: false; message: string };
@@ -16,10 +16,10 @@ export interface ThreadOptions {
  * The task did not run and can be retried: the caller has too many tasks waiting, too many wait in all, it took too long,
  * or the process is shutting down.
  */
-export class ThreadRefusal extends Error {
+export class ThreadError extends Error {
   readonly reason: "own" | "full" | "too_long" | "closed";
 
-  constructor(reason: ThreadRefusal["reason"]) {
+  constructor(reason: ThreadError["reason"]) {
     super(`Cannot do the task: the thread says ${reason}`);
     this.name = "ThreadRefusal";
     this.reason = reason;
@@ -37,7 +37,7 @@ export interface ThreadTask {
   maxWaiting: number;
 }
 
-interface Waiting extends Asker {
+interface Waiting extends Waiter {
   resolve: (text: string) => void;
   reject: (error: Error) => void;
 }
@@ -65,15 +65,15 @@ export class TaskThread {
    * has two tasks waiting or `maxWaiting` wait in all. Any other Error is one that the thread threw.
    */
   run({ key, message, caller, maxWaiting }: ThreadTask): Promise<string> {
-    if (this.#isClosed) return Promise.reject(new ThreadRefusal("closed"));
+    if (this.#isClosed) return Promise.reject(new ThreadError("closed"));
     const running = this.#running?.task;
     if (running?.key === key) return join(running, caller);
     const waiting = this.#queue.find(key);
-    if (waiting && isAskedBy(waiting, caller)) return join(waiting, caller);
-    if (this.#queue.count(caller) >= MAX_WAITING_PER_CALLER) return Promise.reject(new ThreadRefusal("own"));
+    if (waiting && hasWaiter(waiting, caller)) return join(waiting, caller);
+    if (this.#queue.count(caller) >= MAX_WAITING_PER_CALLER) return Promise.reject(new ThreadError("own"));
     if (waiting) return join(waiting, caller);
-    if (this.#queue.size >= maxWaiting) return Promise.reject(new ThreadRefusal("full"));
-    const task = { key, message, askers: [], since: performance.now() };
+    if (this.#queue.size >= maxWaiting) return Promise.reject(new ThreadError("full"));
+    const task = { key, message, waiters: [], since: performance.now() };
     const answer = join(task, caller);
     this.#queue.add(task);
     this.#next();
@@ -83,8 +83,8 @@ export class TaskThread {
   /** Ends the thread immediately; waiting tasks are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const task of this.#queue.clear()) refuse(task, new ThreadRefusal("closed"));
-    await this.#end(new ThreadRefusal("closed"));
+    for (const task of this.#queue.clear()) rejectTask(task, new ThreadError("closed"));
+    await this.#end(new ThreadError("closed"));
   }
 
   #next(): void {
@@ -117,21 +117,21 @@ export class TaskThread {
 
   #settle(answer: ThreadAnswer): void {
     const task = this.#takeRunning();
-    if (task && answer.ok) for (const { resolve } of task.askers) resolve(answer.text);
-    if (task && !answer.ok) refuse(task, new Error(`Cannot do the task: ${answer.message}`));
+    if (task && answer.ok) for (const { resolve } of task.waiters) resolve(answer.text);
+    if (task && !answer.ok) rejectTask(task, new Error(`Cannot do the task: ${answer.message}`));
     this.#next();
   }
 
   #giveUp(): void {
-    void this.#end(new ThreadRefusal("too_long"));
+    void this.#end(new ThreadError("too_long"));
     this.#next();
   }
 
-  async #end(reason: ThreadRefusal): Promise<void> {
+  async #end(reason: ThreadError): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;
     const task = this.#takeRunning();
-    if (task) refuse(task, reason);
+    if (task) rejectTask(task, reason);
     await worker?.terminate();
   }
 
@@ -147,12 +147,12 @@ export class TaskThread {
   }
 }
 
-function join({ askers }: QueuedTask<Waiting>, caller: string): Promise<string> {
+function join({ waiters }: QueuedTask<Waiting>, caller: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  askers.push({ caller, resolve, reject });
+  waiters.push({ caller, resolve, reject });
   return promise;
 }
 
-function refuse({ askers }: QueuedTask<Waiting>, reason: Error): void {
-  for (const { reject } of askers) reject(reason);
+function rejectTask({ waiters }: QueuedTask<Waiting>, reason: Error): void {
+  for (const { reject } of waiters) reject(reason);
 }

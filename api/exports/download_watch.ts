@@ -1,7 +1,7 @@
 /** Breaks off downloads that have to end. Bun sends such a file by itself, and does not say how far it has come. */
 import type { Log } from "../../shared/process/log.ts";
 import type { ClientConnection } from "../http/request_context.ts";
-import { type StreamWatch, watchStream } from "../http/response/stream_watch.ts";
+import { type StreamWatch, watchStream } from "../http/response/stream_cutoff.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 
 /**

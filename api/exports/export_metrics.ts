@@ -1,6 +1,6 @@
 /** Prometheus metrics of exports. */
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { CutReason } from "../http/response/stream_watch.ts";
+import type { CutReason } from "../http/response/stream_cutoff.ts";
 import type { Semaphore } from "../http/semaphore.ts";
 
 /** Why a response broke off: a rule of the service, or a failure. */

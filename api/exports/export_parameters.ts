@@ -16,12 +16,12 @@ import {
   type TextExportFormat,
 } from "../../shared/vocabulary.ts";
 import {
+  type AddProblem,
   flag,
   once,
   parseQuery,
   type QueryParameter,
   type QueryValues,
-  type Refuse,
   word,
 } from "../http/query.ts";
 import { invalidInput } from "../http/validation_problems.ts";
@@ -72,10 +72,10 @@ const COMMON = {
   },
 };
 
-function readInstant(text: string | null, refuse: Refuse): string | null {
+function readInstant(text: string | null, addProblem: AddProblem): string | null {
   const instant = text === null ? null : parseAsOf(text);
   if (text !== null && instant === null) {
-    refuse(`must be ISO 8601 with an offset, such as ${EXAMPLE_AS_OF}`);
+    addProblem(`must be ISO 8601 with an offset, such as ${EXAMPLE_AS_OF}`);
   }
   return instant;
 }
@@ -110,13 +110,13 @@ function filterParameter(filter: ExportFilter): QueryParameter<string[]> {
     description: "Only rows with one of these values",
     explode: true,
     schema: listOf(filter.values ? oneOf(filter.values) : filter.type === "uuid" ? ID : TEXT),
-    read(texts: readonly string[], refuse: Refuse): string[] {
+    read(texts: readonly string[], addProblem: AddProblem): string[] {
       const values = [...new Set(texts)];
       const message =
         values.length > MAX_FILTER_VALUES
           ? `must have at most ${MAX_FILTER_VALUES} values`
           : values.map((value) => findFilterProblem(filter, value)).find((problem) => problem !== null);
-      if (message) refuse(message);
+      if (message) addProblem(message);
       return values;
     },
   };
@@ -149,9 +149,9 @@ export const DELETED_QUERY = {
     description: "X-Export-Next-Since of an earlier export. At most 90 days ago",
     required: true as const,
     example: "2026-11-19T10:00:00.000Z",
-    read: once((text, refuse): string => {
-      if (text === null) refuse("is required: X-Export-Next-Since of an earlier export");
-      return readInstant(text, refuse) ?? "";
+    read: once((text, addProblem): string => {
+      if (text === null) addProblem("is required: X-Export-Next-Since of an earlier export");
+      return readInstant(text, addProblem) ?? "";
     }),
   },
   ...FLAGS,

@@ -44,16 +44,16 @@ const SLOT_WORDS = {
 export function takeExportSlot(slots: ExportSlots, kind: keyof ExportSlots, claim: Claim): Permit {
   const result = slots[kind].take(claim);
   if (result.ok) return result.permit;
-  throw refusal(slots, kind, result.shortage);
+  throw slotError(slots, kind, result.shortage);
 }
 
 /** Throws what `takeExportSlot` would, and takes nothing: what HEAD says is what GET would say. */
 export function requireExportSlot(slots: ExportSlots, kind: keyof ExportSlots, claim: Claim): void {
   const shortage = slots[kind].findShortage(claim);
-  if (shortage !== null) throw refusal(slots, kind, shortage);
+  if (shortage !== null) throw slotError(slots, kind, shortage);
 }
 
-function refusal(slots: ExportSlots, kind: keyof ExportSlots, shortage: Shortage): ApiError {
+function slotError(slots: ExportSlots, kind: keyof ExportSlots, shortage: Shortage): ApiError {
   const { max, perHolder, perGroup } = slots[kind].limits;
   const { one, many } = SLOT_WORDS[kind];
   const headers = { "Retry-After": String(RETRY_SECONDS) };

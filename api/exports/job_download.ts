@@ -12,7 +12,7 @@ import { access } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
-import type { StreamRules } from "../http/response/stream_watch.ts";
+import type { StreamRules } from "../http/response/stream_cutoff.ts";
 import { chooseRange } from "./byte_range.ts";
 import { watchDownload } from "./download_watch.ts";
 import { requireExportJob } from "./export_job.ts";

@@ -9,7 +9,7 @@ import { type ExportSnapshot, openExportSnapshot } from "../../sql/connection/sn
 import { limitStatements } from "../../sql/exports/rows.ts";
 import type { Caller } from "../http/caller.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
-import type { StreamRules, StreamWatch } from "../http/response/stream_watch.ts";
+import type { StreamRules, StreamWatch } from "../http/response/stream_cutoff.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 import { type ExportPolicy, requireExportProject } from "./export_project.ts";
 import { type ExportSlots, requireExportSlot, takeExportSlot } from "./export_slots.ts";

@@ -7,7 +7,7 @@ import { EXPORT_LANES_MAX, ExportLanes } from "../../sql/connection/lanes.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import type { Boss } from "../../sql/queue.ts";
-import { STREAM_RULES, type StreamRules } from "../http/response/stream_watch.ts";
+import { STREAM_RULES, type StreamRules } from "../http/response/stream_cutoff.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
 import { bundleRoutes } from "./bundle.ts";
 import { datasetRoutes } from "./dataset.ts";

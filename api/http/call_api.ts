@@ -1,6 +1,6 @@
 /** Calls of our own API by pages, in the same process: the same access rules, checks, errors and audit entries. */
 import { ApiError } from "../../shared/errors.ts";
-import type { AuditRefusal } from "./audit_refusal.ts";
+import type { AuditDenial } from "./audit_denial.ts";
 import type { ApiCall, CallApi, RequestContext } from "./request_context.ts";
 import { canonicalPath, type RouteTable } from "./route_table.ts";
 import { type ServeRouteDeps, serveRoute } from "./serve_route.ts";
@@ -9,7 +9,7 @@ export const API_PREFIX = "/api/v1";
 
 export interface CallApiDeps extends ServeRouteDeps {
   routeTable: RouteTable;
-  auditRefusal: AuditRefusal;
+  auditDenial: AuditDenial;
 }
 
 /**
@@ -38,7 +38,7 @@ export function createCallApi(deps: CallApiDeps, page: Request, pageContext: Req
       if (error instanceof ApiError) context.error = error;
       throw error;
     } finally {
-      await deps.auditRefusal(context);
+      await deps.auditDenial(context);
     }
   };
 }

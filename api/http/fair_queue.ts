@@ -59,7 +59,7 @@ export class Turns {
     if (result.ok) return Promise.resolve(result.permit);
     this.#forgetOver();
     const waiting = this.#waiting.get(holder) ?? [];
-    if (waiting.length >= this.#maxWaiting) throw this.#refusal(context.caller ? "user" : "network");
+    if (waiting.length >= this.#maxWaiting) throw this.#queueError(context.caller ? "user" : "network");
     const { promise, resolve, reject } = Promise.withResolvers<Permit>();
     this.#waiting.set(holder, waiting);
     waiting.push({
@@ -92,7 +92,7 @@ export class Turns {
     }
   }
 
-  #refusal(share: "user" | "network"): ApiError {
+  #queueError(share: "user" | "network"): ApiError {
     const limit = this.#perCaller + this.#maxWaiting;
     return new ApiError("RATE_LIMITED", {
       message: `${limit} of your ${this.#what} are running or waiting, which is the limit. Retry when one has finished.`,

@@ -6,7 +6,7 @@ import { invalidInput, type Problem } from "./validation_problems.ts";
 const MAX_OFFSET = 2_147_483_647;
 
 /** Reports an invalid value; the message follows the name of the parameter. */
-export type Refuse = (message: string) => void;
+export type AddProblem = (message: string) => void;
 
 export interface QueryParameter<Value> {
   description: string;
@@ -16,8 +16,8 @@ export interface QueryParameter<Value> {
   example?: string;
   /** The parameter can be repeated. */
   explode?: true;
-  /** Parses the given texts, none if the parameter is omitted. The result is not used after `refuse`. */
-  read(texts: readonly string[], refuse: Refuse): Value;
+  /** Parses the given texts, none if the parameter is omitted. The result is not used after `addProblem`. */
+  read(texts: readonly string[], addProblem: AddProblem): Value;
 }
 
 /** The parameters of a route by name. */
@@ -46,8 +46,8 @@ export function readValues<Declared extends Query>(
 ): { values: QueryValues<Declared>; problems: Problem[] } {
   const problems: Problem[] = [];
   const values = Object.entries(declared).map(([path, parameter]) => {
-    const refuse: Refuse = (message) => void problems.push({ path, message });
-    return [path, parameter.read(textsOf(path), refuse)];
+    const addProblem: AddProblem = (message) => void problems.push({ path, message });
+    return [path, parameter.read(textsOf(path), addProblem)];
   });
   // Each name has the value that its parameter returned.
   return { values: Object.fromEntries(values) as QueryValues<Declared>, problems };
@@ -79,10 +79,10 @@ export function describeQuery(declared: Query): object[] {
 }
 
 /** Makes a reader of a parameter that may be given once; `read` gets its text, or null if it is omitted. */
-export function once<Value>(read: (text: string | null, refuse: Refuse) => Value) {
-  return (texts: readonly string[], refuse: Refuse): Value => {
-    if (texts.length <= 1) return read(texts[0] ?? null, refuse);
-    refuse("must be given once");
+export function once<Value>(read: (text: string | null, addProblem: AddProblem) => Value) {
+  return (texts: readonly string[], addProblem: AddProblem): Value => {
+    if (texts.length <= 1) return read(texts[0] ?? null, addProblem);
+    addProblem("must be given once");
     return read(null, () => {});
   };
 }
@@ -96,9 +96,9 @@ export function choice<const Word extends string>(
   return {
     description,
     schema: oneOf(words),
-    read: once((text, refuse): Word | null => {
+    read: once((text, addProblem): Word | null => {
       const found = words.find((word) => word === text) ?? null;
-      if (text !== null && found === null) refuse(message);
+      if (text !== null && found === null) addProblem(message);
       return found;
     }),
   };
@@ -114,7 +114,7 @@ export function word<const Word extends string>(
   return {
     description,
     schema: { ...schema, default: words[0] },
-    read: (texts: readonly string[], refuse: Refuse) => read(texts, refuse) ?? words[0],
+    read: (texts: readonly string[], addProblem: AddProblem) => read(texts, addProblem) ?? words[0],
   };
 }
 
@@ -123,7 +123,8 @@ export function flag(unset: boolean, description: string, message?: string) {
   return {
     description,
     schema: { ...FLAG, default: unset },
-    read: (texts: readonly string[], refuse: Refuse) => (read(texts, refuse) ?? String(unset)) === "true",
+    read: (texts: readonly string[], addProblem: AddProblem) =>
+      (read(texts, addProblem) ?? String(unset)) === "true",
   };
 }
 
@@ -133,8 +134,8 @@ export function optionalFlag(description: string) {
   return {
     description,
     schema: FLAG,
-    read(texts: readonly string[], refuse: Refuse): boolean | null {
-      const found = read(texts, refuse);
+    read(texts: readonly string[], addProblem: AddProblem): boolean | null {
+      const found = read(texts, addProblem);
       return found && found === "true";
     },
   };
@@ -149,10 +150,10 @@ export function integer<Unset extends number | null>(
   return {
     description,
     schema: { type: "integer", minimum: min, maximum: max, ...(unset === null ? {} : { default: unset }) },
-    read: once((text, refuse): number | Unset => {
+    read: once((text, addProblem): number | Unset => {
       if (text === null) return unset;
       const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-      if (!(value >= min && value <= max)) refuse(`must be a whole number from ${min} to ${max}`);
+      if (!(value >= min && value <= max)) addProblem(`must be a whole number from ${min} to ${max}`);
       return value;
     }),
   };
@@ -164,10 +165,10 @@ export function decimal(bounds: { min: number; max: number }, description: strin
   return {
     description,
     schema: { type: "number", minimum: min, maximum: max },
-    read: once((text, refuse): number | null => {
+    read: once((text, addProblem): number | null => {
       if (text === null) return null;
       const value = /^\d{1,10}(?:\.\d{1,12})?$/.test(text) ? Number(text) : Number.NaN;
-      if (!(value >= min && value <= max)) refuse(`must be a number from ${min} to ${max}, such as 0.5`);
+      if (!(value >= min && value <= max)) addProblem(`must be a number from ${min} to ${max}, such as 0.5`);
       return value;
     }),
   };
@@ -188,8 +189,8 @@ export function uuid(description: string) {
   return {
     description,
     schema: ID,
-    read: once((text, refuse): string | null => {
-      if (text !== null && !isUuid(text)) refuse("must be a UUID");
+    read: once((text, addProblem): string | null => {
+      if (text !== null && !isUuid(text)) addProblem("must be a UUID");
       return text?.toLowerCase() ?? null;
     }),
   };
@@ -200,8 +201,8 @@ export function text(maxLength: number, description: string) {
   return {
     description,
     schema: { ...TEXT, maxLength },
-    read: once((given, refuse): string | null => {
-      if (given !== null) rejectLong(given, maxLength, refuse);
+    read: once((given, addProblem): string | null => {
+      if (given !== null) rejectLong(given, maxLength, addProblem);
       return given;
     }),
   };
@@ -213,10 +214,10 @@ export function texts({ maxItems, maxLength }: { maxItems: number; maxLength: nu
     description,
     explode: true as const,
     schema: { ...listOf({ ...TEXT, maxLength }), maxItems },
-    read(given: readonly string[], refuse: Refuse): string[] {
+    read(given: readonly string[], addProblem: AddProblem): string[] {
       const values = [...new Set(given)];
-      if (values.length > maxItems) refuse(`must have at most ${maxItems} values`);
-      for (const value of values.slice(0, maxItems)) rejectLong(value, maxLength, refuse);
+      if (values.length > maxItems) addProblem(`must have at most ${maxItems} values`);
+      for (const value of values.slice(0, maxItems)) rejectLong(value, maxLength, addProblem);
       return values;
     },
   };
@@ -228,18 +229,18 @@ export function words<const Word extends string>(known: readonly Word[], descrip
     description,
     explode: true as const,
     schema: listOf(oneOf(known)),
-    read(given: readonly string[], refuse: Refuse): Word[] {
+    read(given: readonly string[], addProblem: AddProblem): Word[] {
       const values = [...new Set(given)];
       const found = values.flatMap((value) => known.find((word) => word === value) ?? []);
-      for (const _ of values.slice(found.length)) refuse(`must be one of ${known.join(", ")}`);
+      for (const _ of values.slice(found.length)) addProblem(`must be one of ${known.join(", ")}`);
       return found;
     },
   };
 }
 
 /** Limits the length, because searching for a long text is expensive. */
-function rejectLong(given: string, maxLength: number, refuse: Refuse): void {
-  if (given.length > maxLength) refuse(`must have at most ${maxLength} characters`);
+function rejectLong(given: string, maxLength: number, addProblem: AddProblem): void {
+  if (given.length > maxLength) addProblem(`must have at most ${maxLength} characters`);
 }
 
 /** Maps the value of a parameter. */
@@ -247,5 +248,5 @@ export function mapped<Value, Result>(
   parameter: QueryParameter<Value>,
   map: (value: Value) => Result,
 ): QueryParameter<Result> {
-  return { ...parameter, read: (given, refuse) => map(parameter.read(given, refuse)) };
+  return { ...parameter, read: (given, addProblem) => map(parameter.read(given, addProblem)) };
 }

@@ -6,7 +6,7 @@ import type { Caller } from "./caller.ts";
 import { networkOf } from "./request_address.ts";
 import type { JsonObject } from "./request_body.ts";
 import { requestIdOf } from "./request_id.ts";
-import type { CutReason } from "./response/stream_watch.ts";
+import type { CutReason } from "./response/stream_cutoff.ts";
 
 /** The client's connection, as far as the response to this request needs it. */
 export interface ClientConnection {

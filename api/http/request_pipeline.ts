@@ -19,7 +19,7 @@ import { canonicalPath } from "./route_table.ts";
 import { remainingMs, serveRoute } from "./serve_route.ts";
 import { invalidInput } from "./validation_problems.ts";
 
-export interface FrameDeps extends Admission, CallApiDeps {
+export interface PipelineDeps extends Admission, CallApiDeps {
   addSecurityHeaders: AddSecurityHeaders;
   /** Compresses what is no stream. */
   encodeResponse: EncodeResponse;
@@ -39,7 +39,7 @@ export type Handle = (request: Request, address: string, connection?: ClientConn
 /** Of a request that came over no socket: whatever is answered has been taken. */
 const NO_CONNECTION: ClientConnection = { isOpen: () => false, breakOff: () => {} };
 
-export function createHandle(deps: FrameDeps): Handle {
+export function createHandle(deps: PipelineDeps): Handle {
   return async (request, address, connection = NO_CONNECTION) => {
     const context = newContext(request, address, connection);
     let response: Response;
@@ -49,7 +49,7 @@ export function createHandle(deps: FrameDeps): Handle {
     } catch (error) {
       response = respondError(context, error);
     }
-    await deps.auditRefusal(context);
+    await deps.auditDenial(context);
     addHeaders(response.headers, request, context, deps.shutdownSignal);
     if (context.error) response = deps.toErrorPage(request, response, context.error);
     deps.addSecurityHeaders(response.headers);
@@ -62,7 +62,7 @@ export function createHandle(deps: FrameDeps): Handle {
 }
 
 async function encodeAndClaim(
-  deps: FrameDeps,
+  deps: PipelineDeps,
   request: Request,
   { response, context }: { response: Response; context: RequestContext },
 ): Promise<Response> {
@@ -72,7 +72,7 @@ async function encodeAndClaim(
 }
 
 /** The order of errors: credential and rate limit, then those of `serveRoute`. */
-async function serve(deps: FrameDeps, request: Request, context: RequestContext): Promise<Response> {
+async function serve(deps: PipelineDeps, request: Request, context: RequestContext): Promise<Response> {
   const url = canonicalUrl(request);
   const match = deps.routeTable(request.method, url.pathname);
   // Health and metrics are polled: their spans would outnumber all others.

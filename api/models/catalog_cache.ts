@@ -10,7 +10,7 @@ import { buildCatalog, type Catalog } from "./catalog.ts";
 /** Loading takes about 0.2 s, so a sync is visible well within a second. */
 const POLL_MS = 500;
 const REPLICA_CATCH_UP_MS = 250;
-const REPLICA_ANSWER_MS = 2000;
+const REPLICA_TIMEOUT_MS = 2000;
 
 export interface CurrentCatalog {
   catalog: Catalog;
@@ -55,7 +55,7 @@ export class CatalogCache {
     const { sql, replica } = this.#deps;
     if (this.#caughtUp === null || !replica?.isUsed()) return query(sql);
     try {
-      return await withTimeout(query(this.#caughtUp), REPLICA_ANSWER_MS);
+      return await withTimeout(query(this.#caughtUp), REPLICA_TIMEOUT_MS);
     } catch (error) {
       replica.isToBlameFor(error);
       this.#caughtUp = null;

@@ -7,7 +7,7 @@ import { compress } from "../http/response/compress_stream.ts";
 import { chooseEncoding, encodedTag } from "../http/response/content_encoding.ts";
 import { isKnownTag } from "../http/response/etag.ts";
 import { countBytes, responseStream } from "../http/response/stream.ts";
-import { STREAM_RULES } from "../http/response/stream_watch.ts";
+import { STREAM_RULES } from "../http/response/stream_cutoff.ts";
 import { type Permit, Semaphore } from "../http/semaphore.ts";
 import { cacheControl } from "./conditional_response.ts";
 import { streamModelsCsv } from "./list_csv.ts";

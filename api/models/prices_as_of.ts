@@ -12,9 +12,9 @@ export const AS_OF_QUERY = {
       "Return the prices of this instant, an ISO 8601 time with an offset. An alias then stands for the model it meant at " +
       "that instant. Default: now",
     schema: INSTANT,
-    read: once((text, refuse): string | null => {
+    read: once((text, addProblem): string | null => {
       const { asOf, problem } = readAsOf(text);
-      if (problem !== null) refuse(problem);
+      if (problem !== null) addProblem(problem);
       return asOf;
     }),
   },

@@ -1,7 +1,7 @@
 /** /orgs/{slug}/webhooks: the webhooks of an organization, for its owners and admins. */
 import type { BlockList } from "node:net";
 import { Elysia } from "elysia";
-import { openNetworks } from "../../shared/network/networks.ts";
+import { openNetworks } from "../../shared/network/webhook_networks.ts";
 import { hasOrgRole } from "../../shared/policy.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Pool } from "../../sql/connection/pool.ts";

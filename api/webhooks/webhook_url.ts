@@ -1,8 +1,8 @@
 /** The address of a webhook: what is wrong with it, as far as it shows before its name is resolved. */
 import { type BlockList, isIP } from "node:net";
 import { ApiError } from "../../shared/errors.ts";
-import { isDeliverable } from "../../shared/network/networks.ts";
 import { isLoopbackHost } from "../../shared/network/public_address.ts";
+import { isDeliverable } from "../../shared/network/webhook_networks.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 
 const MAX_LENGTH = 2048;

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { installDependencies } from "./install.ts";
 import { openProgress, type Progress } from "./progress.ts";
-import { describeFailure } from "./refusal.ts";
+import { describeFailure } from "./start_error.ts";
 import { listenForStop, type StopRequest } from "./stop_request.ts";
 import { openSupervisor } from "./supervisor.ts";
 import { untilAborted } from "./wait.ts";

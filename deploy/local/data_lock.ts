@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { StartRefusal } from "./refusal.ts";
+import { StartError } from "./start_error.ts";
 
 export interface DataLock extends Disposable {
   /** True when the last start here was killed: its processes may still be ending. */
@@ -40,7 +40,7 @@ export function lockDataDirectory(dataDirectory: string): DataLock {
       },
     };
   } catch (cause) {
-    throw new StartRefusal(`Cannot use ${dataDirectory}: ${explain(cause, readPid(pidPath))}`, { cause });
+    throw new StartError(`Cannot use ${dataDirectory}: ${explain(cause, readPid(pidPath))}`, { cause });
   }
 }
 

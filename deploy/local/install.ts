@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Progress } from "./progress.ts";
-import { StartRefusal } from "./refusal.ts";
 import { type RunBunOptions, runBun } from "./run_bun.ts";
+import { StartError } from "./start_error.ts";
 
 interface PackageJson {
   version?: string;
@@ -48,7 +48,7 @@ export async function installDependencies({ progress, ...options }: InstallOptio
   });
   const missing = listMissing(options.root);
   if (missing.length === 0) return true;
-  throw new StartRefusal(
+  throw new StartError(
     `Cannot go on: after the installation these packages are still not as package.json says: ${missing.join(", ")}`,
   );
 }

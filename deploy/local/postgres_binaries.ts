@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { StartRefusal } from "./refusal.ts";
+import { StartError } from "./start_error.ts";
 import type { RunAs } from "./supervisor.ts";
 
 export interface PostgresBinaries {
@@ -43,7 +43,7 @@ function findPackage(): string {
   try {
     return join(dirname(fileURLToPath(import.meta.resolve(name))), "..", "native");
   } catch (cause) {
-    throw new StartRefusal(`Cannot find PostgreSQL: ${name} is not installed; set DATABASE_URL`, { cause });
+    throw new StartError(`Cannot find PostgreSQL: ${name} is not installed; set DATABASE_URL`, { cause });
   }
 }
 
@@ -93,5 +93,5 @@ export function findPostgresBinaries(runAs: RunAs | undefined, binDirectory?: st
   const bin = binDirectory ?? join(native ?? "", "bin");
   const found = probe(bin, runAs) ?? (native && copyForEverybody(native, runAs));
   if (found) return found;
-  throw new StartRefusal(`Cannot run PostgreSQL from ${bin}: its programs do not start; set DATABASE_URL`);
+  throw new StartError(`Cannot run PostgreSQL from ${bin}: its programs do not start; set DATABASE_URL`);
 }

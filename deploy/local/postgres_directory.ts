@@ -12,7 +12,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { StartRefusal } from "./refusal.ts";
+import { StartError } from "./start_error.ts";
 import type { RunAs } from "./supervisor.ts";
 
 /** In order of preference: the first exists where PostgreSQL is installed, the second nearly everywhere. */
@@ -46,7 +46,7 @@ function findAccount(): RunAs | undefined {
     const gid = askId("-g", account);
     if (uid && gid !== null) return { uid, gid };
   }
-  throw new StartRefusal(
+  throw new StartError(
     'Cannot start PostgreSQL as root: there is no account "postgres" or "nobody"; set DATABASE_URL or use another user',
   );
 }
@@ -67,7 +67,7 @@ function createFolder(preferred: string, runAs: RunAs | undefined): string {
     if (canEnter(made, runAs)) return made;
     rmSync(made, { recursive: true });
   }
-  throw new StartRefusal(`Cannot keep a database in ${preferred}: PostgreSQL's account cannot enter it`);
+  throw new StartError(`Cannot keep a database in ${preferred}: PostgreSQL's account cannot enter it`);
 }
 
 /** Removes what a first start left when it was killed. */
@@ -104,7 +104,7 @@ export async function openPostgresDirectory(
     const path = realpathSync(location);
     const runAs = findOwner(path);
     if (canEnter(path, runAs)) return { path, runAs };
-    throw new StartRefusal(`Cannot open ${path}: a folder above it is closed to the account that owns it`);
+    throw new StartError(`Cannot open ${path}: a folder above it is closed to the account that owns it`);
   }
   const parent = dirname(location);
   sweepUnfinished(parent);

@@ -1,5 +1,5 @@
 /** Runs Bun for a task that ends, such as an installation or the migrations. */
-import { StartRefusal } from "./refusal.ts";
+import { StartError } from "./start_error.ts";
 import { describeExit, type Supervisor } from "./supervisor.ts";
 
 export interface RunBunOptions {
@@ -33,5 +33,5 @@ export async function runBun(options: RunBunOptions): Promise<void> {
   });
   const exit = await child.exited;
   if (exit.code === 0) return;
-  throw new StartRefusal(`Cannot ${purpose}: ${lines.slice(-3).join("\n") || describeExit(exit)}`);
+  throw new StartError(`Cannot ${purpose}: ${lines.slice(-3).join("\n") || describeExit(exit)}`);
 }

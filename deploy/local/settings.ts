@@ -4,7 +4,7 @@ import { readConfig } from "../../shared/process/config.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
 import { readVariableFiles } from "../../shared/process/variable_files.ts";
 import { chooseFreePort } from "./ports.ts";
-import { StartRefusal } from "./refusal.ts";
+import { StartError } from "./start_error.ts";
 
 export interface StackSettings {
   host: string;
@@ -27,10 +27,10 @@ const EMBEDDED = "postgres://embedded";
 /** Reads the settings; the refusal has a line for every problem. Port 0 becomes a free one. */
 export async function readStackSettings(root: string, env: NodeJS.ProcessEnv): Promise<StackSettings> {
   const files = readVariableFiles(env);
-  if (files.problems.size > 0) throw new StartRefusal([...files.problems.values()].join("\n"));
+  if (files.problems.size > 0) throw new StartError([...files.problems.values()].join("\n"));
   const databaseUrl = files.env["DATABASE_URL"]?.trim() || null;
   if (databaseUrl === null && files.env["DATABASE_DIRECT_URL"]?.trim()) {
-    throw new StartRefusal("DATABASE_DIRECT_URL: must not be set without DATABASE_URL");
+    throw new StartError("DATABASE_DIRECT_URL: must not be set without DATABASE_URL");
   }
   const given = { ...files.env, DATABASE_URL: databaseUrl ?? EMBEDDED };
   let result = readConfig(given);
@@ -38,7 +38,7 @@ export async function readStackSettings(root: string, env: NodeJS.ProcessEnv): P
     const port = await chooseFreePort(result.config.host);
     result = readConfig({ ...given, PORT: String(port) });
   }
-  if (!result.ok) throw new StartRefusal(result.problems.join("\n"));
+  if (!result.ok) throw new StartError(result.problems.join("\n"));
   const { host, port, publicUrl, metricsHost, metricsPort, dataDir } = result.config;
   return {
     host,

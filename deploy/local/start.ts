@@ -8,10 +8,10 @@ import { databaseUrlPath, startEmbeddedPostgres } from "./embedded_postgres.ts";
 import { findListenProblem } from "./ports.ts";
 import { OWNER_ROLE, RUNTIME_ROLE } from "./postgres_roles.ts";
 import { elapsed } from "./progress.ts";
-import { StartRefusal } from "./refusal.ts";
 import { runBun } from "./run_bun.ts";
 import { launchProcess, metricsPortOf, SERVICE_PROCESSES } from "./service_processes.ts";
 import { readStackSettings, type StackSettings } from "./settings.ts";
+import { StartError } from "./start_error.ts";
 import { type Child, describeExit, openSupervisor, type Supervisor } from "./supervisor.ts";
 import { pollUntil, untilAborted } from "./wait.ts";
 
@@ -55,7 +55,7 @@ async function requireFreePort({ settings, progress, wasAbandoned }: Stack): Pro
     );
   }
   const problem = await findProblem();
-  if (problem) throw new StartRefusal(`${problem}. Set HOST or PORT to listen elsewhere.`);
+  if (problem) throw new StartError(`${problem}. Set HOST or PORT to listen elsewhere.`);
   await requireFreeMetricsPorts(settings);
 }
 
@@ -67,7 +67,7 @@ async function requireFreeMetricsPorts({ metricsHost, metricsPort }: StackSettin
     const problem =
       port > MAX_PORT ? `Cannot listen on port ${port}` : await findListenProblem(metricsHost, port);
     if (problem) {
-      throw new StartRefusal(
+      throw new StartError(
         `${problem}. Metrics of ${service.name} need it; set METRICS_PORT to listen elsewhere.`,
       );
     }
@@ -178,7 +178,7 @@ async function bringUp(stack: Stack): Promise<never> {
   await prepareDatabase(stack, { ...ours, DATABASE_URL: database.ownerUrl });
   const services = await launchAll(stack, { ...ours, DATABASE_URL: database.url });
   announce(stack);
-  throw new StartRefusal(`Cannot go on: ${await untilOneEnds(stack, services, database)}`);
+  throw new StartError(`Cannot go on: ${await untilOneEnds(stack, services, database)}`);
 }
 
 /** Runs the service until it is asked to stop or something ends unexpectedly; then stops all of it. */

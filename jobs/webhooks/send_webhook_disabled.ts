@@ -23,10 +23,10 @@ export async function sendWebhookDisabled(
     deps.metrics.mails.inc({ result: "sent" });
     log.info({ event: "webhook_mail.sent" }, "sent the mail that a webhook is disabled");
   } catch (error) {
-    const isRefusal = error instanceof MailError && error.isRefusal;
-    deps.metrics.mails.inc({ result: isRefusal ? "rejected" : "failed" });
+    const isPermanent = error instanceof MailError && error.isPermanent;
+    deps.metrics.mails.inc({ result: isPermanent ? "rejected" : "failed" });
     log.warn({ event: "webhook_mail.failed", err: error }, "a mail was not sent");
-    if (!isRefusal) throw error;
+    if (!isPermanent) throw error;
   }
 }
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createPartDirectory, partPathOf } from "../process/part_files.ts";
 
 /** How often it is asked whether a file was sent. */
-const LOOK_EVERY_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 export interface SpoolOptions {
   /** How many bytes of the stream to keep, from its first on. */
@@ -76,7 +76,7 @@ async function keep(
     if (!options.isOver()) return;
     clearInterval(look);
     void rm(path, { force: true }).catch(() => {});
-  }, LOOK_EVERY_MS).unref();
+  }, CHECK_INTERVAL_MS).unref();
   return Bun.file(path);
 }
 

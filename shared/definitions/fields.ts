@@ -33,15 +33,15 @@ export function tooLong(key: string, text: string): string | null {
  */
 export function readFields(
   declared: Record<string, unknown>,
-  given: { name: string; refuse: (key: string, message: string) => void },
+  given: { name: string; addProblem: (key: string, message: string) => void },
 ): DefinitionFields {
-  const { name, refuse } = given;
+  const { name, addProblem } = given;
   const oneOf = (key: string, words: readonly string[]) =>
-    readWord(declared[key], words, (message) => refuse(key, message));
+    readWord(declared[key], words, (message) => addProblem(key, message));
   const bounded = (key: string) => {
     const text = readText(declared[key]);
     const message = text === null ? null : tooLong(key, text);
-    if (message !== null) refuse(key, message);
+    if (message !== null) addProblem(key, message);
     return text;
   };
   return {
@@ -50,7 +50,7 @@ export function readFields(
     domain: oneOf("domain", DEFINITION_DOMAINS) ?? "general",
     subdomain: readText(declared["subdomain"]),
     agentType: oneOf("agentType", DEFINITION_AGENT_TYPES),
-    tags: readTags(declared["tags"], (message) => refuse("tags", message)),
+    tags: readTags(declared["tags"], (message) => addProblem("tags", message)),
     author: readText(declared["author"]),
   };
 }
@@ -68,19 +68,19 @@ function readText(value: unknown): string | null {
 function readWord(
   value: unknown,
   words: readonly string[],
-  refuse: (message: string) => void,
+  addProblem: (message: string) => void,
 ): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === "string" && words.includes(value)) return value;
-  refuse(`${quoteValue(value)} is not allowed. Use one of: ${words.join(", ")}.`);
+  addProblem(`${quoteValue(value)} is not allowed. Use one of: ${words.join(", ")}.`);
   return null;
 }
 
 /** Reads a list, or one text with commas, and returns each trimmed tag once. */
-function readTags(value: unknown, refuse: (message: string) => void): string[] {
+function readTags(value: unknown, addProblem: (message: string) => void): string[] {
   const items = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [];
   const texts = items.filter((item) => ["string", "number", "boolean"].includes(typeof item));
   const tags = [...new Set(texts.map((item) => String(item).trim()))].filter((tag) => tag !== "");
-  if (tags.length > MAX_TAGS) refuse(`There are ${tags.length} tags; the maximum is ${MAX_TAGS}.`);
+  if (tags.length > MAX_TAGS) addProblem(`There are ${tags.length} tags; the maximum is ${MAX_TAGS}.`);
   return tags;
 }

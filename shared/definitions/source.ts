@@ -29,7 +29,7 @@ export type ParsedDefinition =
   | { ok: false; problems: DefinitionProblem[] };
 
 /** Adds a problem at a path. */
-export type Refuse = (path: readonly PathStep[], message: string) => void;
+export type AddProblem = (path: readonly PathStep[], message: string) => void;
 
 /**
  * Parses a definition of the expected type (any type for null), or returns every problem found. Accepts any document that
@@ -50,7 +50,7 @@ export function hashDefinition({ root }: Pick<DefinitionSource, "root">): string
   return `sha256:${createHash("sha256").update(toCanonicalYaml(root)).digest("hex")}`;
 }
 
-function problemCollector(document: YamlDocument, problems: DefinitionProblem[]): Refuse {
+function problemCollector(document: YamlDocument, problems: DefinitionProblem[]): AddProblem {
   return (path, message) => {
     problems.push({ path: formatPath(path), message, ...document.locate(path) });
   };
@@ -59,32 +59,35 @@ function problemCollector(document: YamlDocument, problems: DefinitionProblem[])
 function readDefinition(
   root: unknown,
   expected: DefinitionType | null,
-  refuse: Refuse,
+  addProblem: AddProblem,
 ): DefinitionSource | null {
   if (!isRecord(root)) {
-    refuse([], `The document must be a map with the root key ${rootKeys(expected)}.`);
+    addProblem([], `The document must be a map with the root key ${rootKeys(expected)}.`);
     return null;
   }
   const type = expected ?? DEFINITION_TYPES.find((key) => Object.hasOwn(root, key));
   if (!type) {
-    refuse([], `The root key is missing. Start the document with ${rootKeys(null)}.`);
+    addProblem([], `The root key is missing. Start the document with ${rootKeys(null)}.`);
     return null;
   }
-  const body = findBody(root, type, refuse);
+  const body = findBody(root, type, addProblem);
   if (!body) return null;
   const declared = body["interface"];
   if (!isRecord(declared)) {
     const state = declared === undefined ? "is missing" : "is not a map";
-    refuse([type, "interface"], `"interface" ${state}. It must be a map with name, version and description.`);
+    addProblem(
+      [type, "interface"],
+      `"interface" ${state}. It must be a map with name, version and description.`,
+    );
     return null;
   }
-  const name = readName(declared["name"], (message) => refuse([type, "interface", "name"], message));
+  const name = readName(declared["name"], (message) => addProblem([type, "interface", "name"], message));
   const version = readVersion(declared["version"], (message) =>
-    refuse([type, "interface", "version"], message),
+    addProblem([type, "interface", "version"], message),
   );
   const fields = readFields(declared, {
     name,
-    refuse: (key, message) => refuse([type, "interface", key], message),
+    addProblem: (key, message) => addProblem([type, "interface", key], message),
   });
   return { type, name, version, root, body, fields };
 }
@@ -97,48 +100,48 @@ function rootKeys(type: DefinitionType | null): string {
 function findBody(
   root: Record<string, unknown>,
   type: DefinitionType,
-  refuse: Refuse,
+  addProblem: AddProblem,
 ): Record<string, unknown> | null {
   const found = DEFINITION_TYPES.filter((key) => Object.hasOwn(root, key));
   if (found.length > 1) {
     const others = found.filter((key) => key !== type).map((key) => `"${key}"`);
-    refuse(
+    addProblem(
       [found[1] ?? type],
       `The document has several definitions. Remove the root key ${others.join(", ")}.`,
     );
   } else if (found[0] === undefined) {
-    refuse([], `The root key "${type}" is missing. Start the document with "${type}:".`);
+    addProblem([], `The root key "${type}" is missing. Start the document with "${type}:".`);
   } else if (found[0] !== type) {
-    refuse([found[0]], `The root key is "${found[0]}", but the path says ${type}.`);
+    addProblem([found[0]], `The root key is "${found[0]}", but the path says ${type}.`);
   }
   const body = root[type];
   if (!found.includes(type)) return null;
   if (isRecord(body)) return body;
-  refuse([type], `"${type}" must be a map with the key "interface".`);
+  addProblem([type], `"${type}" must be a map with the key "interface".`);
   return null;
 }
 
-function readName(value: unknown, refuse: (message: string) => void): string {
+function readName(value: unknown, addProblem: (message: string) => void): string {
   if (typeof value === "string" && isDefinitionName(value)) return value;
-  if (value === undefined || value === null) refuse("name is missing. Example: name: code-reviewer");
+  if (value === undefined || value === null) addProblem("name is missing. Example: name: code-reviewer");
   else if (typeof value !== "string")
-    refuse(`name must be text, but is ${kindOf(value)}. Example: name: code-reviewer`);
+    addProblem(`name must be text, but is ${kindOf(value)}. Example: name: code-reviewer`);
   else if (value.length > MAX_DEFINITION_NAME_LENGTH)
-    refuse(`name must have at most ${MAX_DEFINITION_NAME_LENGTH} characters.`);
+    addProblem(`name must have at most ${MAX_DEFINITION_NAME_LENGTH} characters.`);
   else
-    refuse(
+    addProblem(
       `Cannot use ${quoteValue(value)} as a name: use only lowercase letters, digits and hyphens, without a hyphen at either end`,
     );
   return "";
 }
 
-function readVersion(value: unknown, refuse: (message: string) => void): string {
+function readVersion(value: unknown, addProblem: (message: string) => void): string {
   if (typeof value === "string" && isVersion(value)) return value;
-  if (value === undefined || value === null) refuse('version is missing. Example: version: "1.0.0"');
+  if (value === undefined || value === null) addProblem('version is missing. Example: version: "1.0.0"');
   else if (typeof value === "number")
-    refuse('version is a number: quote it and write three parts, as in version: "1.0.0"');
+    addProblem('version is a number: quote it and write three parts, as in version: "1.0.0"');
   else if (typeof value !== "string")
-    refuse(`version must be text, but is ${kindOf(value)}. Example: version: "1.0.0"`);
-  else refuse(`version ${quoteValue(value)} is not MAJOR.MINOR.PATCH, as in "1.0.0".`);
+    addProblem(`version must be text, but is ${kindOf(value)}. Example: version: "1.0.0"`);
+  else addProblem(`version ${quoteValue(value)} is not MAJOR.MINOR.PATCH, as in "1.0.0".`);
   return "";
 }

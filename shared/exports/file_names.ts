@@ -1,6 +1,6 @@
 /** Names of files and directories made from what people typed. */
 
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 /** Names that Windows keeps for devices, with or without an extension. */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i;
 
@@ -14,7 +14,7 @@ export function sanitizeProjectName(name: string): string {
     .replace(/[^A-Za-z0-9._-]/gu, "-")
     .replace(/-{2,}/g, "-")
     .replace(/^[.-]+|[.-]+$/g, "")
-    .slice(0, LONGEST_NAME);
+    .slice(0, MAX_NAME_LENGTH);
   return sanitized === "" || WINDOWS_DEVICE.test(sanitized) ? "project" : sanitized;
 }
 

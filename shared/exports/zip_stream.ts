@@ -12,7 +12,7 @@ const STORED_LEVEL = 0;
  * zip.js writes only so many entries at a time in the whole process, by default one a processor, and lets the others
  * wait: two readers that stall would stop every archive. Our own limit is the stream slots.
  */
-const MOST_ARCHIVES = 100_000;
+const MAX_ARCHIVES = 100_000;
 /** The first and last instants that a ZIP entry's clock can show. */
 const FIRST_DOS_TIME = Date.UTC(1980, 0, 1);
 const LAST_DOS_TIME = Date.UTC(2107, 11, 31, 23, 59, 58);
@@ -46,7 +46,7 @@ export async function* streamZip(
   entries: AsyncGenerator<ZipEntry, void, void>,
   { modifiedAt }: { modifiedAt: string },
 ): AsyncGenerator<Uint8Array, void, void> {
-  configure({ useWebWorkers: false, CompressionStream: NativeDeflateStream, maxWorkers: MOST_ARCHIVES });
+  configure({ useWebWorkers: false, CompressionStream: NativeDeflateStream, maxWorkers: MAX_ARCHIVES });
   const { pipe, fail } = openPipe();
   const writer = new ZipWriter(pipe.writable, entryOptions(modifiedAt));
   const writing = writeEntries(writer, entries);

@@ -13,7 +13,7 @@ export interface Config {
   databaseUrl: string;
   /** For what needs sessions of its own. The same as `databaseUrl` unless there is a pooler. */
   databaseDirectUrl: string;
-  /** Where exports and the catalogue are read when it can give them; `null`: everything is read from the primary. */
+  /** Where exports and the catalog are read while the replica is current; null without a replica. */
   databaseReplicaUrl: string | null;
   databasePoolMax: number;
   exportStreamsMax: number;

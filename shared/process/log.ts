@@ -41,10 +41,10 @@ type Fields = Record<string, unknown>;
 function redactFields(fields: Fields, levels = 2): Fields {
   let redacted: Fields | null = null;
   for (const [name, value] of Object.entries(fields)) {
-    const told = SECRET_FIELDS.has(name) ? REDACTED : redactNested(value, levels - 1);
-    if (told === value) continue;
+    const visible = SECRET_FIELDS.has(name) ? REDACTED : redactNested(value, levels - 1);
+    if (visible === value) continue;
     redacted ??= { ...fields };
-    redacted[name] = told;
+    redacted[name] = visible;
   }
   return redacted ?? fields;
 }
@@ -56,8 +56,8 @@ function redactNested(value: unknown, levels: number): unknown {
 
 /** An error as a field. What PostgreSQL says in `detail` and `where` are values of rows, an email address for one. */
 function serializeError(error: Error): object {
-  const { detail: _detail, where: _where, ...told } = pino.stdSerializers.err(error);
-  return told;
+  const { detail: _detail, where: _where, ...visible } = pino.stdSerializers.err(error);
+  return visible;
 }
 
 export interface LogOptions {

@@ -45,13 +45,13 @@ export function readYaml(text: string): YamlResult {
   const lines = countLines(text);
   if (!isStorable(text)) {
     const offset = text.search(/\0|\p{Surrogate}/u);
-    return refuse([problemAt(lines, offset, { path: WHOLE_DOCUMENT, message: UNSTORABLE })]);
+    return invalid([problemAt(lines, offset, { path: WHOLE_DOCUMENT, message: UNSTORABLE })]);
   }
   try {
     return readStorable(text, lines);
   } catch (error) {
     // A safety net: the limits should keep the parser's recursion far from a stack overflow.
-    if (error instanceof RangeError) return refuse([{ path: WHOLE_DOCUMENT, message: TOO_DEEP }]);
+    if (error instanceof RangeError) return invalid([{ path: WHOLE_DOCUMENT, message: TOO_DEEP }]);
     throw error;
   }
 }
@@ -59,16 +59,16 @@ export function readYaml(text: string): YamlResult {
 function readStorable(text: string, lines: LineCounter): YamlResult {
   const tokens = readTokens(text);
   if (!Array.isArray(tokens)) {
-    return refuse([problemAt(lines, tokens.offset, { path: WHOLE_DOCUMENT, message: tokens.message })]);
+    return invalid([problemAt(lines, tokens.offset, { path: WHOLE_DOCUMENT, message: tokens.message })]);
   }
   const [tree] = [...new Composer(OPTIONS).compose(tokens, true, text.length)] as Document.Parsed[];
   if (!tree) throw new Error("The composer returned no document");
   const problems = syntaxProblems(tree, lines);
-  if (problems.length > 0) return refuse(problems);
+  if (problems.length > 0) return invalid(problems);
   const plain = toPlainValue(tree);
   if (plain.problems.length === 0)
     return { ok: true, document: { value: plain.value, tree, locate: locator(tree, lines) } };
-  return refuse(plain.problems.map(({ offset, ...problem }) => problemAt(lines, offset, problem)));
+  return invalid(plain.problems.map(({ offset, ...problem }) => problemAt(lines, offset, problem)));
 }
 
 /** An exceeded limit and its position. */
@@ -147,6 +147,6 @@ function countLines(text: string): LineCounter {
   return lines;
 }
 
-function refuse(problems: DefinitionProblem[]): { ok: false; problems: DefinitionProblem[] } {
+function invalid(problems: DefinitionProblem[]): { ok: false; problems: DefinitionProblem[] } {
   return { ok: false, problems };
 }

@@ -104,7 +104,7 @@ class PlainValueWalk {
   }
 
   #scalar(value: unknown): unknown {
-    if (typeof value === "string" && !isStorable(value)) this.#refuse(UNSTORABLE);
+    if (typeof value === "string" && !isStorable(value)) this.#addProblem(UNSTORABLE);
     return value;
   }
 
@@ -118,10 +118,10 @@ class PlainValueWalk {
     const key = this.#key(pair.key);
     const offset = this.#offset;
     if (key !== null && Object.hasOwn(object, key)) {
-      this.#refuse(`The key ${quoteValue(key)} appears twice in one map. Keep one of them.`, key);
+      this.#addProblem(`The key ${quoteValue(key)} appears twice in one map. Keep one of them.`, key);
     }
     // Assigning to __proto__ would change the object itself, here or wherever it is copied.
-    if (key === "__proto__") this.#refuse('"__proto__" cannot be a key. Choose another name.');
+    if (key === "__proto__") this.#addProblem('"__proto__" cannot be a key. Choose another name.');
     this.#offset = offset;
     const value = this.#at(key ?? "?", pair.value);
     if (key !== null && key !== "__proto__") object[key] = value;
@@ -132,7 +132,7 @@ class PlainValueWalk {
     const target = isAlias(node) ? this.#target(node) : node;
     if (isMap(target) || isSeq(target)) {
       this.#offset = target.range[0];
-      this.#refuse('A list or map cannot be a key. Quote a text that begins with "{" or "[".');
+      this.#addProblem('A list or map cannot be a key. Quote a text that begins with "{" or "[".');
       return null;
     }
     const value = this.visit(node);
@@ -143,11 +143,13 @@ class PlainValueWalk {
   #expand(alias: Alias): unknown {
     const target = this.#target(alias);
     if (!target) {
-      this.#refuse(`No anchor "&${alias.source}" precedes this alias. Quote a text that begins with "*".`);
+      this.#addProblem(
+        `No anchor "&${alias.source}" precedes this alias. Quote a text that begins with "*".`,
+      );
       return null;
     }
     if (this.#open.has(target)) {
-      this.#refuse(`The alias "*${alias.source}" is inside its own anchor.`);
+      this.#addProblem(`The alias "*${alias.source}" is inside its own anchor.`);
       return null;
     }
     if (++this.#expansions > YAML_LIMITS.aliasExpansions) throw this.#exceeded(TOO_MANY_ALIASES);
@@ -163,7 +165,7 @@ class PlainValueWalk {
     return target;
   }
 
-  #refuse(message: string, key?: string): void {
+  #addProblem(message: string, key?: string): void {
     const path = formatPath(key === undefined ? this.#path : [...this.#path, key]);
     this.problems.push({ path, message, offset: this.#offset });
     if (this.problems.length >= MAX_PROBLEMS) throw new WalkEnded();

@@ -139,7 +139,7 @@ export function hasSqlState(error: unknown, ...states: readonly string[]): boole
 }
 
 /** The error of a statement that PostgreSQL rejected. `detail` may hold row values: show it to operators, not to clients. */
-export interface Refusal {
+export interface StatementError {
   sqlState: string;
   message: string;
   detail: string;
@@ -152,7 +152,7 @@ export interface Refusal {
 }
 
 /** Returns the details of an error from PostgreSQL, or null for any other error. */
-export function refusalOf(error: unknown): Refusal | null {
+export function statementErrorOf(error: unknown): StatementError | null {
   if (!(error instanceof postgres.PostgresError)) return null;
   return {
     sqlState: error.code,

@@ -13,7 +13,7 @@ import { type ExportSnapshot, openExportSnapshot } from "./snapshot.ts";
 /** How long a snapshot waits for a replica that is behind; a healthy one needs a millisecond or two. */
 const CATCH_UP_MS = 1000;
 /** How long opening a snapshot may take in all. */
-const ANSWER_MS = 2000;
+const TIMEOUT_MS = 2000;
 /** After a failure the replica is not read from for this long. Then one call tries it again, in the background. */
 const REST_MS = 5000;
 /** Connections for cancelling, for trying again, and for the catalog. */
@@ -98,7 +98,7 @@ export class Replica {
       before: (tx) => waitForReplay(tx, position, { timeoutMs: CATCH_UP_MS, signal }),
     });
     try {
-      const snapshot = await withTimeout(opening, ANSWER_MS);
+      const snapshot = await withTimeout(opening, TIMEOUT_MS);
       // The next callers need not find out for themselves.
       snapshot.lost.catch((error: unknown) => this.isToBlameFor(error));
       return snapshot;
@@ -135,7 +135,7 @@ export class Replica {
 
   /** Seconds that it is behind the primary; `null` if it does not say. */
   measureLag(): Promise<number | null> {
-    return withTimeout(measureLag(this.#primary, this.#control), ANSWER_MS);
+    return withTimeout(measureLag(this.#primary, this.#control), TIMEOUT_MS);
   }
 
   async close(): Promise<void> {

@@ -19,7 +19,7 @@ const SETTLE_TIMEOUT_MS = 5000;
 /** How long a chosen watermark waits for short transactions, so that it is not older than it need be. */
 const FRESHNESS_WAIT_MS = 100;
 const FIRST_PAUSE_MS = 1;
-const LONGEST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 50;
 
 /** The pid of prepared transactions, which have no session. */
 export const NO_SESSION = 0;
@@ -139,7 +139,7 @@ async function* watch(
 ): AsyncGenerator<{ findings: Findings; waitedMs: number }, void, void> {
   const trusted = new Set<string>();
   const begun = performance.now();
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     const observation = await observe(scope);
     if (observation.observedAt > watermark) {
       const { blockers, isKnown } = classify(observation, watermark, trusted);

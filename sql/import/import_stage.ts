@@ -34,7 +34,7 @@ export async function copyImportLines(tx: Sql, lines: AsyncGenerator<Uint8Array,
     });
   // JSON escapes control characters, so neither quote nor delimiter can occur, and lines are copied as they are.
   const query = tx`copy import_stage (doc) from stdin with (format csv, quote E'\\x01', delimiter E'\\x02')`;
-  onRefusal(query, fail);
+  onStatementError(query, fail);
   const target = await query.writable();
   let isDone = false;
   target.on("error", fail);
@@ -71,7 +71,7 @@ export async function copyImportLines(tx: Sql, lines: AsyncGenerator<Uint8Array,
  * Calls `listener` if PostgreSQL refuses the query. For an error after the last write, the driver (3.4.9) only rejects the
  * query's promise, which was already fulfilled with the stream, so the error would be lost.
  */
-function onRefusal(query: object, listener: (error: unknown) => void): void {
+function onStatementError(query: object, listener: (error: unknown) => void): void {
   // Every query of the driver has this method; its types omit it.
   const internals = query as { reject: (error: unknown) => void };
   const reject = internals.reject;

@@ -280,13 +280,13 @@ test("one sees one's organizations only, and of others' exports not even that th
   await makeProject(stranger, "Secret Project");
   const theirs = await dashboard.job(stranger);
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
-    const told: (string | null)[] = [];
+    const shown: (string | null)[] = [];
     for (const id of [theirs, crypto.randomUUID(), "no id", "..", ""]) {
       await page.goto(`/dashboard/exports?job=${encodeURIComponent(id)}`);
       await page.getByText("This export does not exist").waitFor();
-      told.push(await page.locator("main > .problem").textContent());
+      shown.push(await page.locator("main > .problem").textContent());
     }
-    expect(new Set(told).size).toBe(1);
+    expect(new Set(shown).size).toBe(1);
     await page.goto(exportsOf(stranger));
     await page.getByText("The organization in this address does not exist").waitFor();
     expect(await page.content()).not.toMatch(/Secret Project/);
@@ -305,14 +305,14 @@ test("who asked for an export is told by username, and the members are asked for
   const colleague = await dashboard.member({ org: member.org });
   const former = await dashboard.member({ org: member.org });
   const done = { status: "failed", errorCode: "BUILD_FAILED", errorMessage: "-", finishedAt: "2026-01-10" };
-  for (const asker of [member, colleague, colleague, former]) await dashboard.job(asker, done);
+  for (const caller of [member, colleague, colleague, former]) await dashboard.job(caller, done);
   await dashboard.db.sql`delete from organization_members where user_id = ${former.user.id}`;
   const formerly = `user ${former.user.id.slice(0, 8)}`;
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
     await page.getByText(`requested by ${formerly}`).waitFor();
-    const told = await page.locator(".job [data-part=who]").allInnerTexts();
+    const shown = await page.locator(".job [data-part=who]").allInnerTexts();
     const { username } = colleague.user;
-    expect(told.toSorted()).toEqual(["you", username, username, formerly].toSorted());
+    expect(shown.toSorted()).toEqual(["you", username, username, formerly].toSorted());
   });
   const asked = () =>
     dashboard.api

@@ -52,9 +52,9 @@ test("requests to a database that has fallen silent are answered 503, those that
   const write = api.request("/api/v1/auth/keys", { method: "POST", key: token, body: {} });
   await waitFor(() => isWriteWaiting(db.sql));
   proxy.stall();
-  const answers = await Promise.all(Array.from({ length: REQUESTS }, ask));
-  for (const answer of answers) {
-    expect([answer.status, Number(answer.headers.get("retry-after")) > 0]).toEqual([503, true]);
+  const responses = await Promise.all(Array.from({ length: REQUESTS }, ask));
+  for (const response of responses) {
+    expect([response.status, Number(response.headers.get("retry-after")) > 0]).toEqual([503, true]);
   }
   const late = await write;
   expect([late.status, await late.json()]).toMatchObject([

@@ -138,9 +138,9 @@ async function untilReady(client: Client, person: Person, id: string): Promise<E
 }
 
 async function sha256OfDownload(person: Person, id: string): Promise<string> {
-  const answer = await downloadJob(edge, person.key, id);
+  const response = await downloadJob(edge, person.key, id);
   return createHash("sha256")
-    .update(Buffer.from(await answer.arrayBuffer()))
+    .update(Buffer.from(await response.arrayBuffer()))
     .digest("hex");
 }
 
@@ -150,8 +150,8 @@ test("exports come through nginx whole, and who signed in at one API has signed 
   const login = await edge.request("/api/v1/auth/login", { method: "POST", body: { email, password } });
   const { data } = (await login.json()) as { data: SignedIn };
   for (const host of apiHosts) {
-    const answer = await apiOf(host).request("/api/v1/auth/me", { key: data.sessionToken });
-    expect(answer.status).toBe(200);
+    const response = await apiOf(host).request("/api/v1/auth/me", { key: data.sessionToken });
+    expect(response.status).toBe(200);
   }
   const { person, projects } = heavy;
   for (const project of projects) {

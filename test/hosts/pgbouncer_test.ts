@@ -82,10 +82,10 @@ test("requests share a few sessions, and instants are in UTC", async () => {
   });
   const { data } = (await login.json()) as { data: SignedIn };
   expect(Date.parse(data.expiresAt) - before).toBeWithin(335 * 3_600_000, 337 * 3_600_000);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 200 }, () => api.request("/api/v1/auth/me", { key: data.sessionToken })),
   );
-  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
   const pooled = await listSessions(db, "");
   expect(pooled.filter((name) => name === "ulr-api-pooled")).toHaveLength(SESSIONS);
   expect(await listSessions(db, "listen")).toEqual([]);

@@ -9,11 +9,11 @@ import type { JobsDeps } from "../../jobs/registry.ts";
 import {
   ageExportJob,
   downloadJob,
+  errorOf,
   getJob,
   jobOf,
   listAudited,
   postJob,
-  refusalOf,
   storedFiles,
 } from "../helpers/exports/export_job.ts";
 import { makeExportProject } from "../helpers/exports/export_project.ts";
@@ -58,12 +58,12 @@ test("72 hours after it became ready an export is gone, its row says so, and a s
   expect((await downloadJob(app, person.key, id)).status).toBe(200);
   await ageExportJob(app, id, 1);
   const before = await getJob(app, person.key, id);
-  expect(await refusalOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
+  expect(await errorOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
   expect((await storedFiles(app)).length).toBe(1);
   await expireOrgExports(runner.deps, NEVER);
   expect(await getJob(app, person.key, id)).toEqual({ ...before, status: "expired" });
   expect(await storedFiles(app)).toEqual([]);
-  expect(await refusalOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
+  expect(await errorOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
   await expireOrgExports(runner.deps, NEVER);
   expect((await listAudited(app, id)).slice(-2)).toEqual([
     expect.objectContaining({ action: "export_job.download" }),
@@ -76,7 +76,7 @@ test("a file outlives its export by the two seconds in which a late download ope
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
   await app.db.sql`update export_jobs set expires_at = now() where id = ${id}`;
-  expect(await refusalOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
+  expect(await errorOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
   await expect(expireOrgExports(runner.deps, AbortSignal.abort())).rejects.toThrow();
   await expireOrgExports(runner.deps, NEVER);
   expect(await getJob(app, person.key, id)).toMatchObject({ status: "expired" });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SMTPServerOptions } from "smtp-server";
 import { MailError, type MailMessage, openMailer } from "../../jobs/mail.ts";
-import { openMailServer, parseMail, smtpRefusal } from "../helpers/network/mail_server.ts";
+import { openMailServer, parseMail, smtpError } from "../helpers/network/mail_server.ts";
 
 const MAIL_FROM = "ulr <no-reply@ulr.example>";
 const MESSAGE: MailMessage = {
@@ -63,7 +63,7 @@ test("does not sign in to a server whose certificate nobody vouches for", async 
   });
   const failure = await failureOf(mailerTo(withAuth(server.url)).send(MESSAGE));
   expect(failure).toBeInstanceOf(MailError);
-  expect(failure).toMatchObject({ isRefusal: false });
+  expect(failure).toMatchObject({ isPermanent: false });
   expect([isAsked, server.received.length]).toEqual([false, 0]);
 });
 
@@ -83,7 +83,7 @@ test("sends no password and no mail without TLS, and says what to do", async () 
   await using server = await openMailServer(withoutTls(asked));
   const failure = await failureOf(mailerTo(`${withAuth(server.url)}?ignoreTLS=true`).send(MESSAGE));
   expect(failure).toMatchObject({
-    isRefusal: false,
+    isPermanent: false,
     message: expect.stringMatching(/STARTTLS.*Use smtps:\/\//),
   });
   expect(String(failure)).not.toContain("p/w");
@@ -107,13 +107,13 @@ test("tells a refusal for good from one for now and from one of the sender", asy
           const callback = given.at(-1) as (error: Error) => void;
           const [stream] = given as [{ resume?: () => void }];
           stream.resume?.();
-          callback(smtpRefusal(code, MESSAGE.to));
+          callback(smtpError(code, MESSAGE.to));
         },
       });
       const failure = await failureOf(mailerTo(server.url).send(MESSAGE));
       expect(failure).toBeInstanceOf(MailError);
-      const isRefusal = code === 552 && step !== "onMailFrom";
-      expect([code, step, (failure as MailError).isRefusal]).toEqual([code, step, isRefusal]);
+      const isPermanent = code === 552 && step !== "onMailFrom";
+      expect([code, step, (failure as MailError).isPermanent]).toEqual([code, step, isPermanent]);
       expect(String(failure)).toContain(`the server answers ${code}`);
       expect(Bun.inspect(failure)).not.toContain(MESSAGE.to);
     }

@@ -9,7 +9,7 @@ import { JOBS_APPLICATION } from "../../sql/connection/application_names.ts";
 import { ageExportJob, getJob, jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";
 import { makeExportProject } from "../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
-import { openMailServer, parseMail, smtpRefusal } from "../helpers/network/mail_server.ts";
+import { openMailServer, parseMail, smtpError } from "../helpers/network/mail_server.ts";
 import { listOpenTransactions } from "../helpers/postgres/open_transactions.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
@@ -145,12 +145,12 @@ test("a mail is sent once, however often it is asked for", async () => {
 });
 
 test("two processes that hold the same mail send one, also while the server takes its time", async () => {
-  const answer = Promise.withResolvers<void>();
+  const response = Promise.withResolvers<void>();
   let isConnected = false;
   await using server = await openMailServer({
     onMailFrom(_address, _session, callback) {
       isConnected = true;
-      void answer.promise.then(() => callback());
+      void response.promise.then(() => callback());
     },
   });
   const { app, runner, id } = await openWithReady({ smtpUrl: server.url });
@@ -160,7 +160,7 @@ test("two processes that hold the same mail send one, also while the server take
   const first = runner.mail(id);
   await waitFor(() => isConnected);
   await expect(other.mail(id)).rejects.toThrow("another process is sending it");
-  answer.resolve();
+  response.resolve();
   await first;
   await other.mail(id);
   expect(server.received.length).toBe(1);
@@ -168,12 +168,12 @@ test("two processes that hold the same mail send one, also while the server take
 });
 
 test("a mail that was sent while the database broke off is not sent again", async () => {
-  const answer = Promise.withResolvers<void>();
+  const response = Promise.withResolvers<void>();
   let isConnected = false;
   await using server = await openMailServer({
     onMailFrom(_address, _session, callback) {
       isConnected = true;
-      void answer.promise.then(() => callback());
+      void response.promise.then(() => callback());
     },
   });
   const { app, runner, id } = await openWithReady({ smtpUrl: server.url });
@@ -196,7 +196,7 @@ test("a mail that was sent while the database broke off is not sent again", asyn
     select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`
     ).length === 0;
   await waitFor(isGone);
-  answer.resolve();
+  response.resolve();
   expect(await sending).toBe("failed");
   expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: true });
   await runner.mail(id);
@@ -249,7 +249,7 @@ test("a server that says later is asked again; one that will never take it is no
   await using server = await openMailServer({
     disabledCommands: [],
     onAuth: (_auth, _session, callback) => callback(null, { user: "me" }),
-    onRcptTo: ({ address }, _session, callback) => callback(smtpRefusal(code, address)),
+    onRcptTo: ({ address }, _session, callback) => callback(smtpError(code, address)),
   });
   const { app, runner, person, id } = await openWithReady({
     smtpUrl: withPassword(server.url),
@@ -267,9 +267,9 @@ test("a server that says later is asked again; one that will never take it is no
     { event: "export_mail.failed", userId: person.user.id },
     { event: "export_mail.refused", userId: person.user.id, exportJobId: id },
   ]);
-  const told = JSON.stringify(app.logLines);
-  expect(told).not.toContain(person.user.email);
-  expect(told).not.toContain("hunter2");
+  const log = JSON.stringify(app.logLines);
+  expect(log).not.toContain(person.user.email);
+  expect(log).not.toContain("hunter2");
   const [entry] = await app.db.sql`select output::text from pgboss.job where name = 'send_export_ready'`;
   expect(String(entry?.["output"])).not.toContain(person.user.email);
 });

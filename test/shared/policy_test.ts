@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   type Credential,
-  forkRefusal,
+  forkDenial,
   hasOrgRole,
   isPersonalCredential,
   isSession,
@@ -136,14 +136,12 @@ test("mayCompareContent() wants any paid tier", () => {
 
 test("forkRefusal() looks at the state, then at the caller", () => {
   const refusals = (isOwn: boolean, role: OrgRole | null) =>
-    [...DEFINITION_STATUSES, null].map((status) =>
-      forkRefusal({ status, isOwn, isQuarantined: false }, role),
-    );
+    [...DEFINITION_STATUSES, null].map((status) => forkDenial({ status, isOwn, isQuarantined: false }, role));
   expect(refusals(false, "publisher")).toEqual(["NOT_PUBLISHED", null, null, "ARCHIVED", "NOT_PUBLISHED"]);
   expect(refusals(true, "owner")).toEqual([null, null, null, null, "NOT_PUBLISHED"]);
   expect(new Set(refusals(true, "viewer"))).toEqual(new Set(["INSUFFICIENT_ORG_ROLE", "NOT_PUBLISHED"]));
   for (const status of DEFINITION_STATUSES) {
-    expect(forkRefusal({ status, isOwn: true, isQuarantined: true }, "owner")).toBe("NOT_PUBLISHED");
+    expect(forkDenial({ status, isOwn: true, isQuarantined: true }, "owner")).toBe("NOT_PUBLISHED");
   }
   expect(refusals(false, null)).toEqual([
     "NOT_PUBLISHED",

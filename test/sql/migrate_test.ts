@@ -65,9 +65,9 @@ test("migrate() applies every file once, oldest first", async () => {
   const names = (await readMigrations()).map(({ name }) => name);
   expect(names).toEqual(names.toSorted());
   expect(await listPending(db)).toEqual(names);
-  const told: string[] = [];
-  const { applied } = await migrate(db.owner, { onApplied: (name) => told.push(name) });
-  expect([applied, told]).toEqual([names, names]);
+  const reported: string[] = [];
+  const { applied } = await migrate(db.owner, { onApplied: (name) => reported.push(name) });
+  expect([applied, reported]).toEqual([names, names]);
   expect(await listPending(db)).toEqual([]);
   expect(await migrate(db.owner)).toEqual({ applied: [], unknown: [] });
 });

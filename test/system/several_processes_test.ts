@@ -68,13 +68,13 @@ test(
 
 /** Attempts to sign in at once, by turns at each process; the statuses, sorted. */
 async function attempt(pairs: readonly { email: string; address: string }[]): Promise<number[]> {
-  const answers = pairs.map(async ({ email, address }, index) => {
+  const responses = pairs.map(async ({ email, address }, index) => {
     const api = processes[index % processes.length];
     if (!api) throw new Error("Cannot sign in: no process is running");
     const options = { headers: { "x-forwarded-for": address } };
     return (await login(api, { email, password: "wrong password" }, options)).status;
   });
-  return (await Promise.all(answers)).toSorted((a, b) => a - b);
+  return (await Promise.all(responses)).toSorted((a, b) => a - b);
 }
 
 const ATTEMPTS = Array.from({ length: 16 }, (_, index) => index);

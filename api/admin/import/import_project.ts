@@ -8,7 +8,7 @@ import {
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { OrgRow } from "../../../sql/accounts/orgs.ts";
 import { findProjectById, type ProjectRow } from "../../../sql/accounts/projects.ts";
-import { refusalOf, type Sql } from "../../../sql/connection/pool.ts";
+import { type Sql, statementErrorOf } from "../../../sql/connection/pool.ts";
 import { clearImportStage, copyImportLines, createImportStage } from "../../../sql/import/import_stage.ts";
 import {
   advanceStatusSequence,
@@ -18,8 +18,8 @@ import {
 } from "../../../sql/import/tracker_import.ts";
 import { AdminError } from "../command.ts";
 import { createProject, findProjectOwner } from "../project.ts";
+import { describeImportError } from "./import_error.ts";
 import type { ImportFile, ImportProject } from "./import_manifest.ts";
-import { describeRefusal } from "./import_refusal.ts";
 import { rowCheck } from "./import_row.ts";
 import { meterLines, newLineMeter } from "./line_meter.ts";
 import { watchLines } from "./watch_lines.ts";
@@ -121,8 +121,8 @@ async function importDataset(tx: Sql, { name, file, target, source }: DatasetImp
     }
     return inserted;
   } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal) return fail(describeRefusal(refusal, dataset));
+    const rejected = statementErrorOf(error);
+    if (rejected) return fail(describeImportError(rejected, dataset));
     if (error instanceof ZipFileError) return fail(error.message);
     throw error;
   }

@@ -1,7 +1,7 @@
 /** Query parameters and OpenAPI of executions. */
 import { COUNT, FLAG, ID, INSTANT, listOf, named, record, TEXT } from "../../../shared/json_schema.ts";
 import { TIME_BUCKETS } from "../../../sql/definitions/executions.ts";
-import { describeQuery, integer, type Refuse, word, words } from "../../http/query.ts";
+import { type AddProblem, describeQuery, integer, word, words } from "../../http/query.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
@@ -36,10 +36,10 @@ export const EXECUTIONS_QUERY = {
   ),
   include: {
     ...words(BREAKDOWN_NAMES, "Breakdowns to include, repeated or separated by commas"),
-    read(texts: readonly string[], refuse: Refuse): Set<(typeof BREAKDOWN_NAMES)[number]> {
+    read(texts: readonly string[], addProblem: AddProblem): Set<(typeof BREAKDOWN_NAMES)[number]> {
       const given = texts.flatMap((text) => text.split(","));
       const found = given.flatMap((text) => BREAKDOWN_NAMES.find((name) => name === text.trim()) ?? []);
-      if (found.length < given.length) refuse(`must be any of ${BREAKDOWN_NAMES.join(", ")}`);
+      if (found.length < given.length) addProblem(`must be any of ${BREAKDOWN_NAMES.join(", ")}`);
       return new Set(found);
     },
   },

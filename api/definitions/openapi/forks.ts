@@ -11,7 +11,7 @@ import {
   record,
   TEXT,
 } from "../../../shared/json_schema.ts";
-import { DEFINITION_TYPES, FORK_REFUSALS } from "../../../shared/vocabulary.ts";
+import { DEFINITION_TYPES, FORK_DENIALS } from "../../../shared/vocabulary.ts";
 import { DEFINITION_FIELDS, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
 import { choice, describeQuery } from "../../http/query.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
@@ -129,7 +129,7 @@ export const FORKABLE_DETAIL = describe({
   responses: {
     200: dataResponse(
       "Whether you can fork it, and the reason if not",
-      record({ canFork: FLAG, reason: oneOf(FORK_REFUSALS) }, ["reason"]),
+      record({ canFork: FLAG, reason: oneOf(FORK_DENIALS) }, ["reason"]),
       { canFork: false, reason: "UNAUTHENTICATED" },
     ),
     ...NOT_MODIFIED,

@@ -123,11 +123,11 @@ function version(description: string, example: string) {
     description,
     example,
     schema: TEXT,
-    read: once((text, refuse): string => {
+    read: once((text, addProblem): string => {
       if (text !== null && text.length > MAX_VERSION_LENGTH) {
-        refuse(`must have at most ${MAX_VERSION_LENGTH} characters`);
+        addProblem(`must have at most ${MAX_VERSION_LENGTH} characters`);
       } else if (text === null || !isVersion(text)) {
-        refuse("must be MAJOR.MINOR.PATCH, such as 1.0.0");
+        addProblem("must be MAJOR.MINOR.PATCH, such as 1.0.0");
       }
       return text ?? "";
     }),

@@ -38,11 +38,11 @@ export function createClaimResponse({ registry }: Metrics): ClaimResponse {
       return;
     }
     const result = budget.take(claim);
-    if (!result.ok) throw refusal(result.shortage === "holder");
+    if (!result.ok) throw budgetError(result.shortage === "holder");
   };
 }
 
-function refusal(isOwnShare: boolean): ApiError {
+function budgetError(isOwnShare: boolean): ApiError {
   const advice = "Request a smaller page, or accept gzip or zstd";
   const headers = { "Retry-After": String(RETRY_SECONDS) };
   if (isOwnShare) {

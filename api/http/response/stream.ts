@@ -1,6 +1,6 @@
 /** Hands a stream of chunks to the client: one chunk ahead at most, and an end that cannot be taken for another. */
 import { ReaderPace } from "./reader_pace.ts";
-import { type CutReason, type StreamWatch, watchStream } from "./stream_watch.ts";
+import { type CutReason, type StreamWatch, watchStream } from "./stream_cutoff.ts";
 
 export interface ResponseStreamOptions {
   /**

@@ -7,12 +7,12 @@ import { pruneValue } from "./prune.ts";
 
 const DEEPEST_HEADING = 6;
 /** Characters; what is longer is no name, and is not taken apart. */
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 const CAMEL_CASE_HUMP = /([a-z0-9])([A-Z])/g;
 
 /** `token_budget` → `Token budget`. */
 export function humanize(key: string): string {
-  if (key.length > LONGEST_NAME) return collapse(key) || "Unnamed";
+  if (key.length > MAX_NAME_LENGTH) return collapse(key) || "Unnamed";
   // Most keys are one word, and there are as many keys as values.
   if (/^[a-z]+$/.test(key)) return key.charAt(0).toUpperCase() + key.slice(1);
   const spaced = key.replace(

@@ -9,13 +9,13 @@ const SECRET_KEY =
 const PUBLIC_SECRET_KEYS = new Set(["name", "id", "description", "required", "stages", "provider", "path"]);
 const SHORTEST_SECRET_KEY = "token".length;
 /** Characters at the end of a key that are looked at. */
-const LONGEST_KEY_END = 100;
+const KEY_END_LENGTH = 100;
 
 /** True when the value of such a key must not be shown. */
 export function isSecretKey(key: string): boolean {
   return (
     key.length >= SHORTEST_SECRET_KEY &&
-    SECRET_KEY.test(key.slice(-LONGEST_KEY_END).replace(/([a-z0-9])([A-Z])/g, "$1_$2"))
+    SECRET_KEY.test(key.slice(-KEY_END_LENGTH).replace(/([a-z0-9])([A-Z])/g, "$1_$2"))
   );
 }
 

@@ -68,11 +68,11 @@ describe("POST /auth/password", () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const { sessionToken } = await signIn(api, account);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ["first new password", "second new password"].map((newPassword) =>
         change(api, sessionToken, { currentPassword: account.password, newPassword }),
       ),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 401]);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([204, 401]);
   });
 });

@@ -159,12 +159,12 @@ describe("POST /auth/keys limits", () => {
     for (let made = 0; made < 96; made += 1) await api.make.key({ userId: user.id });
     await api.make.key({ userId: user.id, revokedAt: past });
     await api.make.key({ userId: user.id, expiresAt: past });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 6 }, () => api.request(PATH, { method: "POST", key: token, body: {} })),
     );
     // makeSession() made one, too.
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 409, 409, 409]);
-    const refused = answers.find(({ status }) => status === 409);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 409, 409, 409]);
+    const refused = responses.find(({ status }) => status === 409);
     expect(await refused?.json()).toMatchObject({
       error: { code: "QUOTA_EXCEEDED", details: { quota: "keys", limit: 100 } },
     });

@@ -112,10 +112,10 @@ describe("the limit of attempts to sign in", () => {
   test("is one for all processes, however many ask at once", async () => {
     await using api = await openTimed(5);
     await using second = openSecondApp(api);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 16 }, (_, index) => login(index % 2 ? api : second, nobody())),
     );
-    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([...Array(5).fill(401), ...Array(11).fill(429)]);
   });
 

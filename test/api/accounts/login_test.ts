@@ -100,7 +100,7 @@ describe("POST /auth/login refuses", () => {
     const account = await makeAccount(api);
     const other = await makeAccount(api);
     const { email, password } = account;
-    const answers = new Set<string>();
+    const responses = new Set<string>();
     for (const pair of [
       { email, password: `${password} ` },
       { email, password: password.toUpperCase() },
@@ -113,9 +113,11 @@ describe("POST /auth/login refuses", () => {
       expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
       expect(response.headers.getSetCookie()).toEqual([]);
       const { error } = (await response.json()) as { error: { code: string; message: string } };
-      answers.add(`${error.code} ${error.message} ${Object.keys(error)}`);
+      responses.add(`${error.code} ${error.message} ${Object.keys(error)}`);
     }
-    expect([...answers]).toEqual(["UNAUTHORIZED The email or the password is wrong. code,message,requestId"]);
+    expect([...responses]).toEqual([
+      "UNAUTHORIZED The email or the password is wrong. code,message,requestId",
+    ]);
     expect(await api.db.sql`select id from sessions`).toHaveLength(0);
     for (const { action } of await auditRows(api)) expect(action).toBe("session.refuse");
   });

@@ -19,9 +19,9 @@ test("takes so many at a time, tells the rest to come again, and goes on with th
   const asked = Array.from({ length: 80 }, () => queue.verify("right", CHEAP_HASH, { isFirst: false }));
   // Places of their own, and before the others.
   const owner = queue.verify("right", hash, { isFirst: true });
-  const answers = await Promise.allSettled(asked);
-  const refused = answers.filter((answer) => answer.status === "rejected");
-  expect(answers.filter((answer) => answer.status === "fulfilled" && answer.value)).toHaveLength(66);
+  const responses = await Promise.allSettled(asked);
+  const refused = responses.filter((response) => response.status === "rejected");
+  expect(responses.filter((response) => response.status === "fulfilled" && response.value)).toHaveLength(66);
   expect(refused).toHaveLength(14);
   for (const { reason } of refused) {
     expect(reason).toBeInstanceOf(ApiError);

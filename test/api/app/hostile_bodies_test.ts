@@ -129,9 +129,9 @@ describe("every route that takes a body", () => {
   test("takes no body, an empty one and {} for the same", async () => {
     await using open = await openWithSessions();
     for (const route of open.writes) {
-      const answers = [];
-      for (const body of [undefined, "", "{}"]) answers.push((await open.send(route, body)).status);
-      expect([route.path, new Set(answers).size]).toEqual([route.path, 1]);
+      const responses = [];
+      for (const body of [undefined, "", "{}"]) responses.push((await open.send(route, body)).status);
+      expect([route.path, new Set(responses).size]).toEqual([route.path, 1]);
     }
   });
 });

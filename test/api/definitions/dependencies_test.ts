@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import {
-  type Asker,
   agentNeeding,
   ask,
+  type Caller,
+  errorOf,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { makeForest } from "../../helpers/definitions/forest.ts";
@@ -31,8 +31,12 @@ interface Dependencies {
   unresolved: { type: string; name: string; range: string; context: string }[];
 }
 
-async function dependenciesOf(api: TestApp, path: string, asker: Asker | null = null): Promise<Dependencies> {
-  const response = await ask(api, path, asker);
+async function dependenciesOf(
+  api: TestApp,
+  path: string,
+  caller: Caller | null = null,
+): Promise<Dependencies> {
+  const response = await ask(api, path, caller);
   const { data } = (await response.json()) as { data?: Dependencies };
   if (!data) throw new Error(`Cannot read dependencies: ${response.status}`);
   return data;
@@ -51,7 +55,7 @@ function outlineFlat({ flat }: Dependencies): string[] {
 /** Publishes public agents, given as the name and what it needs. */
 async function publishAgents(
   api: TestApp,
-  owner: Asker,
+  owner: Caller,
   agents: readonly (readonly [string, readonly string[], string?])[],
 ): Promise<void> {
   for (const [name, requires, version = "1.0.0"] of agents) {
@@ -223,7 +227,7 @@ test("maxDepth bounds the levels, 50 by default and at most, and truncated says 
   expect([exact.maxDepth, exact.truncated]).toEqual([5, false]);
   for (const query of ["0", "51", "-1", "1.5", "ten", "", "1&maxDepth=2"]) {
     const response = await ask(api, `/agent/link-0/dependencies?maxDepth=${query}`, null);
-    expect([query, await refusalOf(response)]).toEqual([
+    expect([query, await errorOf(response)]).toEqual([
       query,
       [
         400,

@@ -5,8 +5,8 @@ import {
   bareYaml,
   createAgent,
   definitionOf,
+  errorOf,
   publishAgent,
-  refusalOf,
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
@@ -139,7 +139,7 @@ test("POST keeps provenance, instants as the service writes them", async () => {
   ];
   for (const [path, refused] of wrong) {
     const body = { yaml: agentYaml("other"), provenance: refused };
-    const [status, code, details] = await refusalOf(await write(api, "/agent/other", person, { body }));
+    const [status, code, details] = await errorOf(await write(api, "/agent/other", person, { body }));
     expect([path, status, code]).toEqual([path, 400, "VALIDATION_ERROR"]);
     expect(JSON.stringify(details)).toContain(`"path":"${path}`);
   }
@@ -176,15 +176,15 @@ test("POST refuses what is no definition of that path, and leaves nothing behind
   ];
   for (const [path, body, refusal] of cases) {
     const response = await write(api, path, person, { body });
-    expect([path, body, ...(await refusalOf(response)).slice(0, 2)]).toEqual([path, body, ...refusal]);
+    expect([path, body, ...(await errorOf(response)).slice(0, 2)]).toEqual([path, body, ...refusal]);
   }
-  expect(await refusalOf(await write(api, "/agent/reviewer", person, { body: { yaml: long } }))).toEqual([
+  expect(await errorOf(await write(api, "/agent/reviewer", person, { body: { yaml: long } }))).toEqual([
     413,
     "PAYLOAD_TOO_LARGE",
     { maxSize: 153_600 },
   ]);
   const unquoted = agentYaml("reviewer").replace('"1.0.0"', "1.0");
-  const [, , details] = await refusalOf(
+  const [, , details] = await errorOf(
     await write(api, "/agent/reviewer", person, { body: { yaml: unquoted } }),
   );
   expect(details).toEqual({
@@ -243,7 +243,7 @@ test("POST refuses a version that is there, and names the next free one, however
         "Set X-Org-Slug to use another organization.",
     },
   });
-  expect(await refusalOf(existing)).toEqual([409, "VERSION_EXISTS", { nextAvailable: "1.0.5" }]);
+  expect(await errorOf(existing)).toEqual([409, "VERSION_EXISTS", { nextAvailable: "1.0.5" }]);
   const racing = await Promise.all(
     Array.from({ length: 8 }, () =>
       write(api, "/agent/racer", person, { body: { yaml: agentYaml("racer") } }),
@@ -280,7 +280,7 @@ test("DELETE deletes a draft, and with the last one the name is free", async () 
     200,
     { data: { deleted: true, type: "agent", name: "reviewer", version: "1.0.0" } },
   ]);
-  expect((await refusalOf(await remove("reviewer@1.0.0"))).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
+  expect((await errorOf(await remove("reviewer@1.0.0"))).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
   expect((await remove("reviewer@1.1.0")).status).toBe(200);
   const [count] = await api.db.sql`select count(*) as lines from definition_lines`;
   expect(count).toEqual({ lines: 0 });
@@ -291,12 +291,12 @@ test("DELETE refuses what was published, and a path without a version", async ()
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer" });
   const remove = (name: string) => ask(api, `/agent/${name}`, person, { method: "DELETE" });
-  expect(await refusalOf(await remove("reviewer@1.0.0"))).toEqual([
+  expect(await errorOf(await remove("reviewer@1.0.0"))).toEqual([
     409,
     "NOT_DELETABLE",
     { status: "published" },
   ]);
-  expect((await refusalOf(await remove("reviewer"))).slice(0, 2)).toEqual([400, "VALIDATION_ERROR"]);
+  expect((await errorOf(await remove("reviewer"))).slice(0, 2)).toEqual([400, "VALIDATION_ERROR"]);
 });
 
 test("DELETE waits for a writer of the same line, and neither fails", async () => {

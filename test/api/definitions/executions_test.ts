@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import { buildApp } from "../../../api/app.ts";
 import { createMetrics } from "../../../api/monitoring/metrics.ts";
 import {
-  type Asker,
   ask,
+  type Caller,
+  errorOf,
   type MadeDefinition,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { countsOf, makePlatformAdmin, record, statisticsOf } from "../../helpers/definitions/executions.ts";
@@ -143,7 +143,7 @@ test("counters are exact whoever writes at once, in one process or two", async (
       const admin = admins[writer % admins.length] ?? admins[0];
       // Two writers each have one run in common.
       const body = { source: "sdk", ...(n === 0 ? { runId: `run-${writer >> 1}` } : {}) };
-      results.push(await record(writer % 2 ? second : api, admin as Asker, "/agent/reviewer", body));
+      results.push(await record(writer % 2 ? second : api, admin as Caller, "/agent/reviewer", body));
     }
     return results;
   });
@@ -266,7 +266,7 @@ test("statistics refuse what they do not know", async () => {
   ];
   for (const [query, path, message] of cases) {
     const response = await ask(api, `/agent/reviewer/executions?${query}`, null);
-    expect([query, await refusalOf(response)]).toEqual([
+    expect([query, await errorOf(response)]).toEqual([
       query,
       [400, "VALIDATION_ERROR", { errors: [{ path, message }] }],
     ]);

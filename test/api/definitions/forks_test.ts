@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { auditRows } from "../../helpers/accounts/accounts.ts";
 import {
-  type Asker,
   agentNeeding,
   agentYaml,
   ask,
   bareYaml,
+  type Caller,
   createAgent,
   definitionOf,
+  errorOf,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { dataOf, forkCounts, makeFork } from "../../helpers/definitions/forks.ts";
@@ -189,16 +189,16 @@ test("members fork drafts and archived versions of their own, others neither", a
     });
     expect(definition.orgId).toBe(author.personalOrg.id);
   }
-  const refused = await refusalOf(
+  const refused = await errorOf(
     await write(api, "/agent/old@1.0.0/fork", stranger, { body: { name: "mine" } }),
   );
   expect(refused).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);
   const unseen = await write(api, "/agent/sketch@1.0.0/fork", stranger, { body: { name: "mine" } });
-  expect((await refusalOf(unseen)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
+  expect((await errorOf(unseen)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
   // A key that is bound elsewhere is no member here.
   const bound = await api.make.key({ userId: author.user.id, orgId: author.personalOrg.id });
   const elsewhere = await write(api, "/agent/old@1.0.0/fork", bound, { body: { name: "mine" } });
-  expect(await refusalOf(elsewhere)).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);
+  expect(await errorOf(elsewhere)).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);
 });
 
 test("what cannot be forked is refused, and nothing changes", async () => {
@@ -214,7 +214,7 @@ test("what cannot be forked is refused, and nothing changes", async () => {
   const at = (path: string) => ({ errors: [{ path, message: expect.any(String) }] });
   const missing = (name: string, reason = "definition") => ({ reason, type: "agent", name });
   const wanted = { name: "mine" };
-  const cases: readonly [string, Asker, unknown, readonly unknown[]][] = [
+  const cases: readonly [string, Caller, unknown, readonly unknown[]][] = [
     ["reviewer", { key: "ulr_wrong" }, wanted, [401, "UNAUTHORIZED"]],
     ["reviewer", reader, undefined, [400, "VALIDATION_ERROR", expect.anything()]],
     ["reviewer", reader, {}, [400, "VALIDATION_ERROR", at("name")]],
@@ -251,12 +251,12 @@ test("what cannot be forked is refused, and nothing changes", async () => {
     api.db
       .sql`select d.*, l.* from definitions as d join definition_lines as l on l.id = d.line_id order by d.id`;
   const before = await rows();
-  for (const [path, asker, body, expected] of cases) {
-    const response = await write(api, `/agent/${path}/fork`, asker, { body });
+  for (const [path, caller, body, expected] of cases) {
+    const response = await write(api, `/agent/${path}/fork`, caller, { body });
     if (expected[1] === "NAME_TAKEN") {
       expect(await response.clone().text()).toContain("Set X-Org-Slug to use another organization.");
     }
-    expect([path, body, ...(await refusalOf(response))]).toEqual([path, body, ...expected]);
+    expect([path, body, ...(await errorOf(response))]).toEqual([path, body, ...expected]);
   }
   const anonymous = await ask(api, "/agent/reviewer/fork", null, { method: "POST", body: wanted });
   expect(anonymous.status).toBe(401);

@@ -8,9 +8,9 @@ import {
   bareYaml,
   createAgent,
   definitionOf,
+  errorOf,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
@@ -83,7 +83,7 @@ test("every other move is refused, and says what is allowed", async () => {
     for (const [verb, { to, body }] of Object.entries(MOVES)) {
       if (ALLOWED[from].includes(to)) continue;
       const response = await write(api, `/agent/${from}@1.0.0/${verb}`, person, { body });
-      expect(await refusalOf(response)).toEqual([
+      expect(await errorOf(response)).toEqual([
         409,
         "INVALID_TRANSITION",
         { from, to, allowedTransitions: ALLOWED[from], applicationState: "not_applied" },
@@ -96,10 +96,10 @@ test("of twenty that publish at once one wins", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer" });
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, () => write(api, "/agent/reviewer@1.0.0/publish", person)),
   );
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(409)]);
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(409)]);
   const audited = await api.db.sql`select from audit_log where action = 'definition.publish'`;
   expect(audited.length).toBe(1);
 });
@@ -113,8 +113,8 @@ test("writes need the version, a publisher, and a definition of the organization
   await makeDefinition(api.db.sql, person, { name: "reviewer", status: "published", visibility: "public" });
   for (const [verb, { body }] of Object.entries(MOVES)) {
     const refusals = async (path: string, key: string, org?: { slug: string }) => {
-      const asker = org ? { key, org } : { key };
-      return (await refusalOf(await write(api, path, asker, { body }))).slice(0, 2);
+      const caller = org ? { key, org } : { key };
+      return (await errorOf(await write(api, path, caller, { body }))).slice(0, 2);
     };
     const path = `/agent/reviewer@1.0.0/${verb}`;
     expect(await refusals(`/agent/reviewer/${verb}`, person.key, person.org)).toEqual([
@@ -152,7 +152,7 @@ test("deprecation needs a reason, and a successor that can be one", async () => 
     ["successor", { reason: "x", successor: "reviewer@1.0.0" }],
   ];
   for (const [path, body] of wrong) {
-    const [status, code, details] = await refusalOf(await deprecate(body));
+    const [status, code, details] = await errorOf(await deprecate(body));
     expect([body, status, code]).toEqual([body, 400, "VALIDATION_ERROR"]);
     expect(details).toMatchObject({ errors: [{ path }] });
   }
@@ -215,7 +215,7 @@ test("what would depend on itself is refused, at any distance, and stays a draft
     name: "narcissus",
     yaml: agentNeeding("narcissus", ["narcissus@^1.0.0"]),
   });
-  expect(await refusalOf(await publish("narcissus"))).toEqual([
+  expect(await errorOf(await publish("narcissus"))).toEqual([
     422,
     "DEPENDENCY_CYCLE",
     { cycle: ["agent narcissus@1.0.0", "agent narcissus@1.0.0"] },
@@ -227,7 +227,7 @@ test("what would depend on itself is refused, at any distance, and stays a draft
   }
   expect((await publish("a")).status).toBe(200);
   expect((await publish("b")).status).toBe(200);
-  expect(await refusalOf(await publish("c"))).toEqual([
+  expect(await errorOf(await publish("c"))).toEqual([
     422,
     "DEPENDENCY_CYCLE",
     { cycle: ["agent c@1.0.0", "agent a@1.0.0", "agent b@1.0.0", "agent c@1.0.0"] },
@@ -247,10 +247,10 @@ test("two that need each other are not both published, however close they come",
     const [one, two] = [`one-${round}`, `two-${round}`];
     await createAgent(api, person, { name: one, yaml: agentNeeding(one, [two]) });
     await createAgent(api, person, { name: two, yaml: agentNeeding(two, [one]) });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [one, two].map((name) => write(api, `/agent/${name}@1.0.0/publish`, person)),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422]);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 422]);
   }
 });
 
@@ -259,6 +259,6 @@ test("a document that create would refuse is not published", async () => {
   const person = await api.make.person();
   const { id } = await createAgent(api, person, { name: "reviewer" });
   await api.db.sql`update definitions set yaml = ${agentYaml("other")} where id = ${id}`;
-  const [status, code] = await refusalOf(await write(api, "/agent/reviewer@1.0.0/publish", person));
+  const [status, code] = await errorOf(await write(api, "/agent/reviewer@1.0.0/publish", person));
   expect([status, code]).toEqual([422, "NAME_MISMATCH"]);
 });

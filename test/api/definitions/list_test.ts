@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { list, listed, makeVersion, type VersionColumns } from "../../helpers/definitions/definition_list.ts";
-import { ask, refusalOf } from "../../helpers/definitions/definitions.ts";
+import { ask, errorOf } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
@@ -206,7 +206,7 @@ test("who sees what: drafts, private and unlisted ones are listed to members, ar
   expect(await listed(api, ofThis, { key: boundElsewhere.key })).toEqual(open);
   expect(await listed(api, ofThis, { key: person.key })).toEqual(ofOrg);
   expect(await listed(api, ofThis, { key: person.key, org: person.personalOrg })).toEqual([]);
-  expect(await refusalOf(await ask(api, "", { key: outsider.key, org: person.org }))).toEqual([
+  expect(await errorOf(await ask(api, "", { key: outsider.key, org: person.org }))).toEqual([
     403,
     "ORG_ACCESS_DENIED",
   ]);
@@ -236,8 +236,8 @@ test("latestOnly gives the highest version that caller and status allow; other f
     ["latestOnly=false&status=published", ["1.10.0"], ["1.10.0", "2.0.0"]],
   ];
   for (const [query, anyone, members] of expected) {
-    const versions = async (asker: typeof member | null): Promise<string[]> =>
-      (await list(api, query, asker)).definitions.map(({ version }) => version).sort();
+    const versions = async (caller: typeof member | null): Promise<string[]> =>
+      (await list(api, query, caller)).definitions.map(({ version }) => version).sort();
     expect([query, await versions(null)]).toEqual([query, anyone]);
     expect([query, await versions(member)]).toEqual([query, members]);
   }
@@ -274,7 +274,7 @@ test("a list that takes too long is 503, and says when to try again", async () =
   await api.db.sql.begin(async (tx) => {
     await tx`lock table definition_listings in access exclusive mode`;
     const response = await ask(api, "", null);
-    expect(await refusalOf(response)).toMatchObject([503, "SERVICE_UNAVAILABLE"]);
+    expect(await errorOf(response)).toMatchObject([503, "SERVICE_UNAVAILABLE"]);
     expect(response.headers.get("retry-after")).toBe("5");
   });
   expect(await list(api, "")).toMatchObject({ total: 0 });
@@ -319,7 +319,7 @@ test("a caller's slow lists keep no other caller's waiting, and too many of them
     }
     const refused = await waitFor(() => settled[0]);
     expect(refused.headers.get("retry-after")).toBe("2");
-    expect(await refusalOf(refused)).toEqual([
+    expect(await errorOf(refused)).toEqual([
       429,
       "RATE_LIMITED",
       { share: "user", limit: running + waiting },
@@ -360,7 +360,7 @@ test("anything else is refused, with what is wrong", async () => {
     [`search=${"x".repeat(10_240)}`, "search"],
   ];
   for (const [query, path] of refused) {
-    const [status, code, details] = await refusalOf(await ask(api, `?${query}`, null));
+    const [status, code, details] = await errorOf(await ask(api, `?${query}`, null));
     expect([query, status, code]).toEqual([query, 400, "VALIDATION_ERROR"]);
     expect(details).toEqual({ errors: [{ path, message: expect.any(String) }] });
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ask, createAgent, refusalOf } from "../../helpers/definitions/definitions.ts";
+import { ask, createAgent, errorOf } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
 
@@ -54,7 +54,7 @@ for (const [name, send] of WRITES) {
     const count = overtake(api, Number.POSITIVE_INFINITY);
     const response = await send(api, person);
     expect(response.headers.get("retry-after")).toBe("1");
-    expect(await refusalOf(response)).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    expect(await errorOf(response)).toEqual([503, "SERVICE_UNAVAILABLE"]);
     expect(count.reads).toBe(MAX_TRIES);
     expect(await versionOf(api)).toEqual({ ...before, yaml: `${before?.["yaml"]}# 1\n# 2\n# 3\n# 4\n# 5\n` });
     expect(await auditedActions(api)).toEqual(["definition.create"]);

@@ -1,29 +1,29 @@
 /** How much an organization may have in the registry, and how long its texts may be. */
 import { expect, test } from "bun:test";
 import {
-  type Asker,
   agentYaml,
+  type Caller,
   createAgent,
+  errorOf,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
 
-function own({ key, org }: Person): Asker {
+function own({ key, org }: Person): Caller {
   return { key, org };
 }
 
 async function create(
   api: TestApp,
-  asker: Asker,
+  caller: Caller,
   name: string,
   version = "1.0.0",
 ): Promise<readonly unknown[]> {
-  const response = await write(api, `/agent/${name}`, asker, { body: { yaml: agentYaml(name, version) } });
-  return response.status === 201 ? [201] : refusalOf(response);
+  const response = await write(api, `/agent/${name}`, caller, { body: { yaml: agentYaml(name, version) } });
+  return response.status === 201 ? [201] : errorOf(response);
 }
 
 /** Versions of one line, in any number. */
@@ -63,15 +63,15 @@ test.each([
       `Organization \\\\"${owner.org.slug}\\\\" has .* Set X-Org-Slug to use another organization.`,
     );
     expect(await fork.clone().text()).toMatch(named);
-    expect(await refusalOf(fork)).toEqual(refused);
+    expect(await errorOf(fork)).toEqual(refused);
     await api.db
       .sql`update definitions set runtime_md = null, prompt_hash = null, translator_version = null where id = ${source.id}`;
     const upgrade = await write(api, "/agent/source/upgrade", own(owner), {
       body: { yaml: agentYaml("source") },
     });
-    expect(await refusalOf(upgrade)).toEqual(refused);
+    expect(await errorOf(upgrade)).toEqual(refused);
     const again = { body: { createNewVersion: true } };
-    expect(await refusalOf(await write(api, "/agent/source@1.0.0/retranslate", own(owner), again))).toEqual(
+    expect(await errorOf(await write(api, "/agent/source@1.0.0/retranslate", own(owner), again))).toEqual(
       refused,
     );
     // What is not there is not found, whatever the quota says.
@@ -82,7 +82,7 @@ test.each([
       ["nowhere/upgrade", { yaml: agentYaml("source") }],
     ];
     for (const [path, body] of absent) {
-      const [status, code] = await refusalOf(await write(api, `/agent/${path}`, own(owner), { body }));
+      const [status, code] = await errorOf(await write(api, `/agent/${path}`, own(owner), { body }));
       expect([path, status, code]).toEqual([path, 404, "NOT_FOUND"]);
     }
     // What is published is no draft, and what is deleted is gone.
@@ -131,7 +131,7 @@ test.each([
   const edit = (text: string) =>
     write(api, "/agent/first@1.0.0", own(owner), { method: "PUT", body: { yaml: text } });
   expect((await edit(`${yaml}# 9 bytes`)).status).toBe(200);
-  expect(await refusalOf(await edit(`${yaml}# ${"more ".repeat(5)}`))).toEqual(refused);
+  expect(await errorOf(await edit(`${yaml}# ${"more ".repeat(5)}`))).toEqual(refused);
   // Less is never refused.
   expect((await edit(yaml)).status).toBe(200);
   expect((await write(api, `/agent/first@${draft.version}`, own(owner), { method: "DELETE" })).status).toBe(
@@ -165,7 +165,7 @@ test("drafts that grow at the same time stay within the quota of bytes together"
   expect(statuses.filter((status) => status === 409)).toHaveLength(6);
   // A longer field makes the document longer too.
   const long = { method: "PUT", body: { description: "x".repeat(3_000) } } as const;
-  expect(await refusalOf(await write(api, "/agent/draft-0@1.0.0", own(owner), long))).toEqual([
+  expect(await errorOf(await write(api, "/agent/draft-0@1.0.0", own(owner), long))).toEqual([
     ...[409, "QUOTA_EXCEEDED", { quota: "yamlBytes", limit }],
   ]);
 });
@@ -188,9 +188,7 @@ test.each([
         await write(api, "/agent/draft@1.0.0", own(owner), { method: "PUT", body: { [field]: text } }),
         await write(api, "/agent/source/fork", own(owner), { body: { name: `${stem}-fork`, [field]: text } }),
       ];
-      return Promise.all(
-        responses.map((response) => (response.ok ? [response.status] : refusalOf(response))),
-      );
+      return Promise.all(responses.map((response) => (response.ok ? [response.status] : errorOf(response))));
     };
     // An astral character is one.
     expect(await send("longest", "😀".repeat(limit))).toEqual([[201], [200], [201]]);

@@ -5,9 +5,9 @@ import {
   ask,
   createAgent,
   definitionOf,
+  errorOf,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
@@ -80,14 +80,14 @@ test("X-Org-Slug narrows a read to an organization of the caller's", async () =>
   const other = await api.make.person();
   const theirs = await publishAgent(api, other, { name: "reviewer", visibility: "public" });
   const own = await publishAgent(api, person, { name: "reviewer" });
-  const read = (asker: Parameters<typeof ask>[2], headers = {}) =>
-    ask(api, "/agent/reviewer", asker, { headers });
+  const read = (caller: Parameters<typeof ask>[2], headers = {}) =>
+    ask(api, "/agent/reviewer", caller, { headers });
   expect((await definitionOf(await read(null))).id).toBe(theirs.id);
   expect((await definitionOf(await read({ key: person.key }))).id).toBe(own.id);
   expect((await definitionOf(await read(person))).id).toBe(own.id);
   const personal = { key: person.key, org: person.personalOrg };
-  expect((await refusalOf(await read(personal)))[0]).toBe(404);
-  const refused = async (response: Promise<Response>) => (await refusalOf(await response)).slice(0, 2);
+  expect((await errorOf(await read(personal)))[0]).toBe(404);
+  const refused = async (response: Promise<Response>) => (await errorOf(await response)).slice(0, 2);
   expect(await refused(read({ key: person.key, org: other.org }))).toEqual([403, "ORG_ACCESS_DENIED"]);
   expect(await refused(read(null, { "x-org-slug": person.org.slug }))).toEqual([401, "UNAUTHORIZED"]);
   expect(await refused(read({ key: "ulr_wrong" }))).toEqual([401, "UNAUTHORIZED"]);

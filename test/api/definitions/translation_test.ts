@@ -6,9 +6,9 @@ import {
   bareYaml,
   createAgent,
   definitionOf,
+  errorOf,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
@@ -140,8 +140,8 @@ test("retranslate keeps a text that works, and refuses what is archived", async 
   expect(await (await retranslate("bare@1.0.0")).json()).toMatchObject({ data: { changes: false } });
   expect((await definitionOf(await ask(api, "/agent/bare@1.0.0", person))).runtimeMd).toBe("old");
   await makeDefinition(api.db.sql, person, { name: "gone", status: "archived" });
-  expect((await refusalOf(await retranslate("gone@1.0.0"))).slice(0, 2)).toEqual([409, "INVALID_TRANSITION"]);
-  expect((await refusalOf(await retranslate("bare"))).slice(0, 2)).toEqual([400, "VALIDATION_ERROR"]);
+  expect((await errorOf(await retranslate("gone@1.0.0"))).slice(0, 2)).toEqual([409, "INVALID_TRANSITION"]);
+  expect((await errorOf(await retranslate("bare"))).slice(0, 2)).toEqual([400, "VALIDATION_ERROR"]);
 });
 
 test("upgrade makes the next MAJOR of the document that is sent, its version set", async () => {
@@ -167,7 +167,7 @@ test("upgrade makes the next MAJOR of the document that is sent, its version set
   const next = await definitionOf(await ask(api, "/agent/reviewer@2.0.0", person));
   expect(next).toMatchObject({ status: "draft", runtimeMd: expect.any(String) });
   expect(next.yaml).toContain('version: "2.0.0"');
-  expect(await refusalOf(await upgrade({ yaml: agentYaml("reviewer") }))).toEqual([
+  expect(await errorOf(await upgrade({ yaml: agentYaml("reviewer") }))).toEqual([
     409,
     "ALREADY_DUAL_STORAGE",
     { version: "2.0.0" },
@@ -207,7 +207,7 @@ test("upgrade refuses what is no document of that definition", async () => {
   ];
   for (const [name, body, refusal] of cases) {
     const response = await write(api, `/agent/${name}/upgrade`, person, { body });
-    expect([name, body, ...(await refusalOf(response)).slice(0, 2)]).toEqual([name, body, ...refusal]);
+    expect([name, body, ...(await errorOf(response)).slice(0, 2)]).toEqual([name, body, ...refusal]);
   }
 });
 
@@ -236,8 +236,8 @@ test("racing upgrades make one new version", async () => {
   const person = await api.make.person();
   await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });
   const body = { yaml: agentYaml("reviewer") };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 6 }, () => write(api, "/agent/reviewer/upgrade", person, { body })),
   );
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(5).fill(409)]);
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([201, ...Array(5).fill(409)]);
 });

@@ -1,20 +1,20 @@
 import { expect, test } from "bun:test";
 import {
-  type Asker,
   agentYaml,
   ask,
   bareYaml,
+  type Caller,
   createAgent,
   definitionOf,
+  errorOf,
   publishAgent,
-  refusalOf,
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-function put(api: TestApp, asker: Asker, path: string, body?: unknown): Promise<Response> {
-  return ask(api, path, asker, { method: "PUT", ...(body === undefined ? {} : { body }) });
+function put(api: TestApp, caller: Caller, path: string, body?: unknown): Promise<Response> {
+  return ask(api, path, caller, { method: "PUT", ...(body === undefined ? {} : { body }) });
 }
 
 test("PUT writes fields into the document, comments kept, and renders it anew", async () => {
@@ -123,8 +123,8 @@ test("PUT refuses with the reason, and nothing has changed", async () => {
     ["/agent/reviewer@1.0.0", { yaml: agentYaml("other") }, [422, "NAME_MISMATCH"]],
   ];
   for (const [path, body, refusal] of cases) {
-    const answer = await refusalOf(await put(api, person, path, body));
-    expect([path, body, ...answer.slice(0, 2)]).toEqual([path, body, ...refusal]);
+    const response = await errorOf(await put(api, person, path, body));
+    expect([path, body, ...response.slice(0, 2)]).toEqual([path, body, ...refusal]);
   }
   expect(await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).toEqual(made);
 });
@@ -133,7 +133,7 @@ test("tier pro is given by platform administrators", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer" });
-  expect(await refusalOf(await put(api, person, "/agent/reviewer@1.0.0", { tier: "pro" }))).toEqual([
+  expect(await errorOf(await put(api, person, "/agent/reviewer@1.0.0", { tier: "pro" }))).toEqual([
     403,
     "ROLE_REQUIRED",
     { requiredRole: "admin" },
@@ -141,8 +141,8 @@ test("tier pro is given by platform administrators", async () => {
   await api.db.sql`update users set platform_role = 'admin' where id = ${person.user.id}`;
   // Credentials are cached for a second, and with them the platform role.
   const response = await waitFor(async () => {
-    const answer = await put(api, person, "/agent/reviewer@1.0.0", { tier: "pro" });
-    return answer.status === 403 ? null : answer;
+    const response = await put(api, person, "/agent/reviewer@1.0.0", { tier: "pro" });
+    return response.status === 403 ? null : response;
   });
   expect((await definitionOf(response)).tier).toBe("pro");
 });

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import {
-  type Asker,
   agentYaml,
   ask,
   bareYaml,
+  type Caller,
   createAgent,
+  errorOf,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
@@ -109,9 +109,9 @@ test("the history is read page by page, behind the last one too", async () => {
       visibility: "public",
     });
   }
-  const page = async (query: string, asker: Asker | null = null) => {
+  const page = async (query: string, caller: Caller | null = null) => {
     const { versions, total, limit, offset } = await historyOf(
-      await ask(api, `/agent/reviewer/versions${query}`, asker),
+      await ask(api, `/agent/reviewer/versions${query}`, caller),
     );
     return [versions.map(({ version }) => version), total, limit, offset];
   };
@@ -139,7 +139,7 @@ test("what names no history is refused", async () => {
     ["/agent/reviewer/versions?offset=-1", 400, "VALIDATION_ERROR"],
   ];
   for (const [path, status, code] of cases) {
-    const refusal = await refusalOf(await ask(api, path, null));
+    const refusal = await errorOf(await ask(api, path, null));
     expect([path, ...refusal.slice(0, 2)]).toEqual([path, status, code]);
   }
   const bad = { key: "ulr_wrong" };

@@ -86,12 +86,12 @@ test("what is too much for the thread is refused, to be tried again; reads befor
     documents
       .forCaller(caller)
       .normalize({ type: "agent", yaml: largeAgentYaml("large", version), includeYaml: false })
-      .then(() => "done", refusalOf);
+      .then(() => "done", errorOf);
   const read = (caller: string, version: string) =>
     documents
       .forCaller(caller)
       .read({ type: "agent", name: "large", yaml: largeAgentYaml("large", version) })
-      .then(() => "done", refusalOf);
+      .then(() => "done", errorOf);
   const refused = [503, "SERVICE_UNAVAILABLE", "2"];
   const outcomes = Promise.all([
     normalize("a", "1.0.0"),
@@ -117,7 +117,7 @@ test("a caller may have two waiting; what is more is the caller's own excess, an
     documents
       .forCaller(caller)
       .read({ type: "agent", name: "large", yaml: largeAgentYaml("large", version) })
-      .then(() => "done", refusalOf);
+      .then(() => "done", errorOf);
   const refused = [429, "RATE_LIMITED", "2"];
   const outcomes = await Promise.all([
     ...["1.0.0", "1.0.1", "1.0.2", "1.0.3", "1.0.4"].map((version) => read("hostile", version)),
@@ -135,7 +135,7 @@ test("a document of another name is read no further than its name", async () => 
   expect(reading).toEqual({ ok: false, otherName: "reviewer", line: 3, column: 11 });
 });
 
-function refusalOf(error: unknown) {
+function errorOf(error: unknown) {
   if (!(error instanceof ApiError)) throw error;
   return [error.status, error.code, error.headers["Retry-After"]];
 }
@@ -155,8 +155,8 @@ test("others are answered while large documents are read, edited, compared and n
   };
   for (const [what, work] of Object.entries(works)) {
     // An answer takes a millisecond; without a thread there would be none before the work is done.
-    const answers = await countAnswers(`${server.origin}/health/live`, work());
-    expect([what, answers > 20]).toEqual([what, true]);
+    const responses = await countResponses(`${server.origin}/health/live`, work());
+    expect([what, responses > 20]).toEqual([what, true]);
   }
   const person = await api.make.person({ tier: "pro" });
   for (const text of [yaml, next]) {
@@ -172,15 +172,15 @@ test("others are answered while large documents are read, edited, compared and n
 });
 
 /** How often a cheap route answers before the work is done. */
-async function countAnswers(url: string, work: Promise<unknown>): Promise<number> {
-  let answers = 0;
+async function countResponses(url: string, work: Promise<unknown>): Promise<number> {
+  let responses = 0;
   let isDone = false;
   const done = work.finally(() => {
     isDone = true;
   });
   while (!isDone) {
-    if ((await fetch(url)).ok) answers += 1;
+    if ((await fetch(url)).ok) responses += 1;
   }
   await done;
-  return answers;
+  return responses;
 }

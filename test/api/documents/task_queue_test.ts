@@ -6,7 +6,7 @@ function openQueue() {
   let now = 0;
   return {
     add: (key: string, ...callers: string[]) =>
-      queue.add({ key, message: key, askers: callers.map((caller) => ({ caller })), since: now }),
+      queue.add({ key, message: key, waiters: callers.map((caller) => ({ caller })), since: now }),
     /** Does the next task, which takes so long. */
     work: (ms: number) => {
       const task = queue.take(now);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { TaskThread, ThreadRefusal } from "../../../api/documents/thread.ts";
+import { TaskThread, ThreadError } from "../../../api/documents/thread.ts";
 
 function openThread(timeLimitMs = 20_000) {
   const thread = new TaskThread({
@@ -24,10 +24,10 @@ function openThread(timeLimitMs = 20_000) {
   };
 }
 
-function refusalOf(run: Promise<string>): Promise<string> {
+function errorOf(run: Promise<string>): Promise<string> {
   return run.then(
     (text) => `answered ${text}`,
-    (error) => (error instanceof ThreadRefusal ? error.reason : String(error)),
+    (error) => (error instanceof ThreadError ? error.reason : String(error)),
   );
 }
 
@@ -49,9 +49,9 @@ test("a thread answers one after the other, in order", async () => {
 
 test("what the thread throws is told, and the next task has its answer", async () => {
   await using thread = openThread();
-  expect(await refusalOf(thread.run("fail"))).toContain("told to fail");
+  expect(await errorOf(thread.run("fail"))).toContain("told to fail");
   for (const message of ["throw", "end"]) {
-    const [failed, next] = await Promise.all([refusalOf(thread.run(message)), refusalOf(thread.run("a"))]);
+    const [failed, next] = await Promise.all([errorOf(thread.run(message)), errorOf(thread.run("a"))]);
     expect([message, failed]).toEqual([message, expect.stringContaining("Cannot do the task")]);
     expect([message, next]).toEqual([message, "answered a"]);
   }
@@ -60,26 +60,26 @@ test("what the thread throws is told, and the next task has its answer", async (
 test("a task that does not end is given up, and those after it are done", async () => {
   await using thread = openThread(2_000);
   expect(await thread.run("warm")).toBe("warm");
-  const [endless, next] = await Promise.all([refusalOf(thread.run("loop")), refusalOf(thread.run("a"))]);
+  const [endless, next] = await Promise.all([errorOf(thread.run("loop")), errorOf(thread.run("a"))]);
   expect([endless, next]).toEqual(["too_long", "answered a"]);
 });
 
 test("more than may wait are refused at once, each by its own bound", async () => {
   await using thread = openThread();
-  const running = refusalOf(thread.run("loop"));
-  const waiting = [refusalOf(thread.run("a")), refusalOf(thread.run("b"))];
-  expect(await refusalOf(thread.run("c", { maxWaiting: 2 }))).toBe("full");
-  const third = refusalOf(thread.run("c", { maxWaiting: 3 }));
+  const running = errorOf(thread.run("loop"));
+  const waiting = [errorOf(thread.run("a")), errorOf(thread.run("b"))];
+  expect(await errorOf(thread.run("c", { maxWaiting: 2 }))).toBe("full");
+  const third = errorOf(thread.run("c", { maxWaiting: 3 }));
   await thread.close();
   expect(await Promise.all([running, ...waiting, third])).toEqual(["closed", "closed", "closed", "closed"]);
-  expect(await refusalOf(thread.run("d"))).toBe("closed");
+  expect(await errorOf(thread.run("d"))).toBe("closed");
 });
 
 test("a caller at full pace has two waiting, and another's task is next after the one that runs", async () => {
   await using thread = openThread();
   const order: string[] = [];
   const ask = (caller: string, message: string, key = message) =>
-    refusalOf(thread.run(message, { caller, key })).then((outcome) => order.push(`${caller}: ${outcome}`));
+    errorOf(thread.run(message, { caller, key })).then((outcome) => order.push(`${caller}: ${outcome}`));
   // However fast one is, and whatever becomes of it: each answer or refusal is followed by the next request.
   let hostile = Array.from({ length: 20 }, (_, n) => ask("hostile", `first ${n}`));
   await hostile[5];
@@ -104,7 +104,7 @@ test("who asks what others wait for joins them, and brings their task forward", 
   await using thread = openThread();
   const order: string[] = [];
   const ask = async (caller: string, message: string) => {
-    order.push(`${caller} ${await refusalOf(thread.run(message, { caller, key: message }))}`);
+    order.push(`${caller} ${await errorOf(thread.run(message, { caller, key: message }))}`);
   };
   await Promise.all([ask("heavy", "a"), ask("heavy", "b"), ask("heavy", "c")]);
   order.length = 0;

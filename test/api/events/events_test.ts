@@ -107,11 +107,11 @@ test("visibility and membership decide who sees the events of a definition", asy
   const owner = await api.make.person();
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
   const stranger = await api.make.person();
-  const asker = { key: owner.key, org: owner.org };
+  const caller = { key: owner.key, org: owner.org };
   for (const visibility of ["public", "unlisted", "private"]) {
-    await publishAgent(api, asker, { name: `a-${visibility}`, visibility });
+    await publishAgent(api, caller, { name: `a-${visibility}`, visibility });
   }
-  await createAgent(api, asker, { name: "a-draft", visibility: "public" });
+  await createAgent(api, caller, { name: "a-draft", visibility: "public" });
   const bound = await api.make.key({ userId: owner.user.id, orgId: owner.personalOrg.id });
   const all = ["a-public", "a-unlisted", "a-private"];
   const seenBy = async () => ({

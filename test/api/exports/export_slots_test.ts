@@ -10,7 +10,7 @@ interface Refusal {
   error: { code: string; message: string; details?: unknown };
 }
 
-async function refusalOf(response: Response): Promise<Refusal> {
+async function errorOf(response: Response): Promise<Refusal> {
   expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
   const { error } = (await response.json()) as { error: Refusal["error"] };
   return { status: response.status, error };
@@ -29,8 +29,8 @@ async function makeTeam(app: TestApp, count: number): Promise<{ project: Project
   return { project, people };
 }
 
-async function cancel(...answers: readonly Response[]): Promise<void> {
-  for (const answer of answers) await answer.body?.cancel();
+async function cancel(...responses: readonly Response[]): Promise<void> {
+  for (const response of responses) await response.body?.cancel();
 }
 
 test("a user runs two at once, whatever the credentials, and the third is 429", async () => {
@@ -42,7 +42,7 @@ test("a user runs two at once, whatever the credentials, and the third is 429", 
   const second = await begin(app, project, token, "bundle");
   expect([first.status, second.status]).toEqual([200, 200]);
   for (const credential of [person.key, token, key]) {
-    expect(await refusalOf(await begin(app, project, credential))).toEqual({
+    expect(await errorOf(await begin(app, project, credential))).toEqual({
       status: 429,
       error: {
         code: "RATE_LIMITED",
@@ -73,7 +73,7 @@ test("an organization runs half of what a process can, and the next is 429 for i
     await begin(app, project, b),
   ];
   expect(held.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  expect(await refusalOf(await begin(app, project, c))).toMatchObject({
+  expect(await errorOf(await begin(app, project, c))).toMatchObject({
     status: 429,
     error: { code: "RATE_LIMITED", details: { share: "organization", limit: 4 } },
   });
@@ -88,7 +88,7 @@ test("a process that is full is 503, while estimates are served and take no slot
   const { project, people } = await makeTeam(app, 2);
   const [a, b] = people.map(({ key }) => key) as [string, string];
   const held = [await begin(app, project, a), await begin(app, project, b)];
-  const { status, error } = await refusalOf(await exportDataset(app, await makeExportProject(app), "issues"));
+  const { status, error } = await errorOf(await exportDataset(app, await makeExportProject(app), "issues"));
   expect([status, error.code, error.message]).toEqual([
     503,
     "SERVICE_UNAVAILABLE",
@@ -137,11 +137,11 @@ test("estimates have a bound of their own", async () => {
       select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     return row.count === 2;
   });
-  expect(await refusalOf(await begin(app, project, key, path))).toMatchObject({
+  expect(await errorOf(await begin(app, project, key, path))).toMatchObject({
     error: { details: { share: "user", limit: 2 } },
   });
   release.resolve();
   await holding;
-  for (const answer of await Promise.all(waiting)) expect(answer.status).toBe(200);
+  for (const response of await Promise.all(waiting)) expect(response.status).toBe(200);
   expect((await begin(app, project, key, path)).status).toBe(200);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { downloadJob, jobOf, postJob, refusalOf } from "../../helpers/exports/export_job.ts";
+import { downloadJob, errorOf, jobOf, postJob } from "../../helpers/exports/export_job.ts";
 import { makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openListeningApp } from "../../helpers/http/listening_app.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
@@ -87,7 +87,7 @@ test("a download goes on where it broke off, as Range and If-Range say", async (
   for (const range of [`bytes=${size}-`, "bytes=-0"]) {
     const response = await fetchFile({ range });
     expect(response.headers.get("content-range")).toBe(`bytes */${size}`);
-    expect(await refusalOf(response)).toEqual([416, "RANGE_NOT_SATISFIABLE"]);
+    expect(await errorOf(response)).toEqual([416, "RANGE_NOT_SATISFIABLE"]);
   }
 });
 
@@ -101,8 +101,8 @@ test("any member downloads, with a key or a session of their own, and nobody els
   }
   const robot = await app.make.person({ org: person.org, kind: "system" });
   const stranger = await app.make.person();
-  expect(await refusalOf(await downloadJob(app, robot.key, id))).toEqual([403, "KEY_KIND_FORBIDDEN"]);
-  expect(await refusalOf(await downloadJob(app, stranger.key, id))).toEqual([404, "EXPORT_JOB_NOT_FOUND"]);
+  expect(await errorOf(await downloadJob(app, robot.key, id))).toEqual([403, "KEY_KIND_FORBIDDEN"]);
+  expect(await errorOf(await downloadJob(app, stranger.key, id))).toEqual([404, "EXPORT_JOB_NOT_FOUND"]);
 });
 
 test("there is no download before a job is ready, after it has failed, or after it has expired", async () => {
@@ -110,13 +110,13 @@ test("there is no download before a job is ready, after it has failed, or after 
   await using _listening = listening;
   await app.db.sql`update export_jobs set expires_at = now() where id = ${id}`;
   const download = (jobId: string) => downloadJob(app, person.key, jobId);
-  expect(await refusalOf(await download(id))).toEqual([410, "EXPORT_EXPIRED"]);
+  expect(await errorOf(await download(id))).toEqual([410, "EXPORT_EXPIRED"]);
   await app.db.sql`update export_jobs set status = 'expired' where id = ${id}`;
-  expect(await refusalOf(await download(id))).toEqual([410, "EXPORT_EXPIRED"]);
+  expect(await errorOf(await download(id))).toEqual([410, "EXPORT_EXPIRED"]);
   const next = await jobOf(await postJob(app, person));
   const early = await download(next.id);
   expect(Number(early.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(await refusalOf(early)).toEqual([409, "EXPORT_NOT_READY"]);
+  expect(await errorOf(early)).toEqual([409, "EXPORT_NOT_READY"]);
   await app.request(`/api/v1/export/jobs/${next.id}/cancel`, { method: "POST", key: person.key });
-  expect(await refusalOf(await download(next.id))).toEqual([409, "EXPORT_JOB_FAILED"]);
+  expect(await errorOf(await download(next.id))).toEqual([409, "EXPORT_JOB_FAILED"]);
 });

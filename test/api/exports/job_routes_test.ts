@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import type { ExportJob } from "../../../api/exports/export_job.ts";
 import {
   cancelJob,
+  errorOf,
   JOBS_PATH,
   jobOf,
   listAudited,
   listMismatches,
   postJob,
-  refusalOf,
 } from "../../helpers/exports/export_job.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
@@ -47,7 +47,7 @@ describe("GET /export/jobs", () => {
     const { key } = await app.make.person();
     for (const query of ["limit=0", "limit=101", "limit=x", "offset=-1", "limit=1&limit=2", "status=ready"]) {
       const response = await app.request(`${JOBS_PATH}?${query}`, { key });
-      expect([query, ...(await refusalOf(response))]).toEqual([query, 400, "VALIDATION_ERROR"]);
+      expect([query, ...(await errorOf(response))]).toEqual([query, 400, "VALIDATION_ERROR"]);
     }
   });
 });
@@ -77,8 +77,8 @@ describe("one job", () => {
       [person.key, "no-id", 404, "EXPORT_JOB_NOT_FOUND"],
     ];
     for (const [key, id, status, code] of refusals) {
-      expect(await refusalOf(await ask(key, id))).toEqual([status, code]);
-      expect(await refusalOf(await ask(key, id, "POST", "/cancel"))).toEqual([status, code]);
+      expect(await errorOf(await ask(key, id))).toEqual([status, code]);
+      expect(await errorOf(await ask(key, id, "POST", "/cancel"))).toEqual([status, code]);
     }
   });
 
@@ -99,7 +99,7 @@ describe("one job", () => {
       { action: "export_job.queue" },
       { action: "export_job.cancel" },
     ]);
-    expect(await refusalOf(await cancel())).toEqual([409, "EXPORT_JOB_FINISHED"]);
+    expect(await errorOf(await cancel())).toEqual([409, "EXPORT_JOB_FINISHED"]);
     expect((await postJob(app, person)).status).toBe(201);
   });
 
@@ -116,7 +116,7 @@ describe("one job", () => {
       expect(error.message).toContain("?force=true");
     }
     for (const query of ["?force=yes", "?force", "?forced=true"]) {
-      expect(await refusalOf(await cancelJob(app, person.key, id, query))).toEqual([400, "VALIDATION_ERROR"]);
+      expect(await errorOf(await cancelJob(app, person.key, id, query))).toEqual([400, "VALIDATION_ERROR"]);
     }
     expect(await listMismatches(app)).toEqual([]);
     const canceled = await jobOf(await cancelJob(app, person.key, id, "?force=true"));
@@ -127,6 +127,6 @@ describe("one job", () => {
     });
     expect(await listMismatches(app)).toEqual([]);
     const again = await cancelJob(app, person.key, id, "?force=true");
-    expect(await refusalOf(again)).toEqual([409, "EXPORT_JOB_FINISHED"]);
+    expect(await errorOf(again)).toEqual([409, "EXPORT_JOB_FINISHED"]);
   });
 });

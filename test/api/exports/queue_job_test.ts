@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import {
   cancelJob,
+  errorOf,
   jobOf,
   listAudited,
   listMismatches,
   postJob,
-  refusalOf,
 } from "../../helpers/exports/export_job.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
@@ -78,9 +78,9 @@ describe("POST /export/jobs", () => {
   test("answers twenty callers at once with one 201, nineteen 200 and one id", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => postJob(app, person, {})));
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
-    const ids = await Promise.all(answers.map(async (answer) => (await jobOf(answer)).id));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => postJob(app, person, {})));
+    expect(responses.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
+    const ids = await Promise.all(responses.map(async (response) => (await jobOf(response)).id));
     expect(new Set(ids).size).toBe(1);
     expect(await listMismatches(app)).toEqual([]);
   });
@@ -110,7 +110,7 @@ describe("POST /export/jobs refuses", () => {
     }
     const refused = await postJob(app, person);
     const wait = Number(refused.headers.get("retry-after"));
-    expect(await refusalOf(refused)).toEqual([429, "EXPORT_JOB_LIMIT"]);
+    expect(await errorOf(refused)).toEqual([429, "EXPORT_JOB_LIMIT"]);
     expect(wait).toBeGreaterThan(3500);
     expect(wait).toBeLessThanOrEqual(3600);
     await app.db.sql`
@@ -132,7 +132,7 @@ describe("POST /export/jobs refuses", () => {
     // Given back by a builder that had to stop: its build had begun.
     await app.db.sql`update export_jobs set started_at = now() where id = ${id}`;
     await cancelJob(app, person.key, id);
-    expect(await refusalOf(await postJob(app, person))).toEqual([429, "EXPORT_JOB_LIMIT"]);
+    expect(await errorOf(await postJob(app, person))).toEqual([429, "EXPORT_JOB_LIMIT"]);
   });
 
   test("bodies that are not what it takes, every problem by its path", async () => {
@@ -172,11 +172,11 @@ describe("POST /export/jobs refuses", () => {
       [await app.make.person({ scope: "read" }), 403, "INSUFFICIENT_SCOPE"],
     ] as const;
     for (const [caller, status, code] of callers) {
-      expect(await refusalOf(await postJob(app, caller, { format: "xml" }))).toEqual([status, code]);
+      expect(await errorOf(await postJob(app, caller, { format: "xml" }))).toEqual([status, code]);
     }
     const [member] = callers[0];
     const stranger = await app.make.person();
-    const answer = await postJob(app, { key: stranger.key, org: member.org });
-    expect(await refusalOf(answer)).toEqual([403, "ORG_ACCESS_DENIED"]);
+    const response = await postJob(app, { key: stranger.key, org: member.org });
+    expect(await errorOf(response)).toEqual([403, "ORG_ACCESS_DENIED"]);
   });
 });

@@ -3,7 +3,7 @@ import { buildApp } from "../../../api/app.ts";
 import { createMetrics } from "../../../api/monitoring/metrics.ts";
 import { API_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
-import { listMismatches, postJob, refusalOf } from "../../helpers/exports/export_job.ts";
+import { errorOf, listMismatches, postJob } from "../../helpers/exports/export_job.ts";
 import { exportDataset, makeExportProject, ndjsonRows } from "../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp, testRequest } from "../../helpers/http/app.ts";
 
@@ -81,7 +81,7 @@ test("an export job as of an instant that does not settle is 503 with Retry-Afte
   const [{ now }] = await app.db.sql<[{ now: string }]>`select clock_timestamp() as now`;
   const response = await postJob(app, person, { as_of: now });
   expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(await refusalOf(response)).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  expect(await errorOf(response)).toEqual([503, "SERVICE_UNAVAILABLE"]);
   expect([...(await app.db.sql`select id from export_jobs`)]).toEqual([]);
   expect(await listMismatches(app)).toEqual([]);
   await open.release();

@@ -31,15 +31,15 @@ function isHidden({ status, verdict }: Asked, { inOrg }: Row): boolean {
 }
 
 /** What the audit log says of each of these requests. */
-async function auditedOf(answers: readonly Asked[]) {
+async function auditedOf(responses: readonly Asked[]) {
   const { sql } = scene.api.db;
-  const ids = answers.map(({ requestId }) => requestId);
+  const ids = responses.map(({ requestId }) => requestId);
   const rows = await sql<{ requestId: string; action: string }[]>`
     select client_request_id as request_id, action
     from audit_log
     where client_request_id in ${sql(ids)}
     order by id`;
-  return answers.map(({ caller, requestId }) => [
+  return responses.map(({ caller, requestId }) => [
     caller,
     rows.filter((found) => found.requestId === requestId).map(({ action }) => action),
   ]);
@@ -93,11 +93,11 @@ test("a session's cookie writes nothing for a page of another site, whatever the
 });
 
 /** What the log says came of each of these requests: one line each. */
-function loggedOf(answers: readonly Asked[]) {
+function loggedOf(responses: readonly Asked[]) {
   const lines = Map.groupBy(scene.api.logLines, ({ requestId }) => requestId);
-  return answers.map(({ caller, requestId }) => {
-    const told = lines.get(requestId) ?? [];
-    return [caller, ...told.map(({ status, code }) => (code ? `${status} ${code}` : String(status)))];
+  return responses.map(({ caller, requestId }) => {
+    const logged = lines.get(requestId) ?? [];
+    return [caller, ...logged.map(({ status, code }) => (code ? `${status} ${code}` : String(status)))];
   });
 }
 
@@ -107,25 +107,25 @@ const PRIVATE = /@example\.com|"(email|subscriptionTier|memberCount|members|plat
 test("what anybody may read tells no email, plan or member", async () => {
   for (const row of ACCESS_TABLE.filter(({ access }) => access === "everyone")) {
     const [asked] = await askAll(scene, row, { callers: ["anonymous"] });
-    const told = PRIVATE.exec(asked?.text ?? "")?.[0];
-    expect([titleOf(row), asked?.status, told]).toEqual([titleOf(row), row.ok, undefined]);
+    const leaked = PRIVATE.exec(asked?.text ?? "")?.[0];
+    expect([titleOf(row), asked?.status, leaked]).toEqual([titleOf(row), row.ok, undefined]);
   }
 });
 
 describe("each caller gets what the table says, and leaves a line in the log and its row in the audit log:", () => {
   for (const row of ACCESS_TABLE) {
     test(titleOf(row), async () => {
-      const answers = await askAll(scene, row, { callers: CALLERS });
+      const responses = await askAll(scene, row, { callers: CALLERS });
       const expected = CALLERS.map((caller) => [caller, expectedOf(row.access, caller, row.ok)]);
-      expect(answers.map(({ caller, verdict }) => [caller, verdict])).toEqual(expected);
-      expect(loggedOf(answers)).toEqual(expected);
+      expect(responses.map(({ caller, verdict }) => [caller, verdict])).toEqual(expected);
+      expect(loggedOf(responses)).toEqual(expected);
       const notes = row.audit === undefined ? [] : [row.audit];
-      const noted = answers.map((answer) => {
-        if (isRefusedMember(answer, row)) return [answer.caller, ["request.refuse"]];
-        return [answer.caller, isRefused(answer) ? [] : notes];
+      const noted = responses.map((response) => {
+        if (isRefusedMember(response, row)) return [response.caller, ["request.refuse"]];
+        return [response.caller, isRefused(response) ? [] : notes];
       });
-      expect(await auditedOf(answers)).toEqual(noted);
-      for (const { caller, seen, askForNothing } of answers.filter((answer) => isHidden(answer, row))) {
+      expect(await auditedOf(responses)).toEqual(noted);
+      for (const { caller, seen, askForNothing } of responses.filter((response) => isHidden(response, row))) {
         expect([caller, seen]).toEqual([caller, await askForNothing()]);
       }
     });
@@ -138,13 +138,13 @@ const SOME_CALLERS = ["anonymous", "outsider", "viewer", "owner", "automationKey
 describe("HEAD is refused to whom GET is:", () => {
   for (const row of ACCESS_TABLE.filter(({ route }) => route.startsWith("GET"))) {
     test(titleOf(row), async () => {
-      const answers = await askAll(scene, row, { callers: SOME_CALLERS, method: "HEAD" });
+      const responses = await askAll(scene, row, { callers: SOME_CALLERS, method: "HEAD" });
       const expected = SOME_CALLERS.map((caller) => [
         caller,
         expectedOf(row.access, caller, row.ok).slice(0, 3),
       ]);
-      expect(answers.map(({ caller, verdict }) => [caller, verdict])).toEqual(expected);
-      expect((await auditedOf(answers)).flatMap(([, actions]) => actions)).toEqual([]);
+      expect(responses.map(({ caller, verdict }) => [caller, verdict])).toEqual(expected);
+      expect((await auditedOf(responses)).flatMap(([, actions]) => actions)).toEqual([]);
     });
   }
 });

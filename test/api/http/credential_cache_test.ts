@@ -54,8 +54,8 @@ test("a look-up that fails is told to those who waited, and is tried again", asy
     if (failure) throw failure;
     return foundCaller();
   });
-  const answers = await Promise.allSettled([find(), find()]);
-  expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  const responses = await Promise.allSettled([find(), find()]);
+  expect(responses.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect((await find())?.username).toBe("ann");
 });
 

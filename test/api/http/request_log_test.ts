@@ -142,8 +142,8 @@ test("one request id finds the answer, the log line, and the audit row of what w
   const done = await api.request(JOBS_PATH, { method: "POST", key: person.key, headers });
   expect(done.headers.get("x-request-id")).toBe(requestId);
   const job = await jobOf(done);
-  const told = api.logLines.filter((line) => line["requestId"] === requestId);
-  expect(told).toMatchObject([
+  const lines = api.logLines.filter((line) => line["requestId"] === requestId);
+  expect(lines).toMatchObject([
     { route: JOBS_PATH, status: 201, callerId: person.user.id, credentialId: person.keyId },
   ]);
   const rows = (await auditRows(api)).filter((row) => row["clientRequestId"] === requestId);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { WEBHOOKS_MAX } from "../../../api/webhooks/manage.ts";
-import { refusalOf } from "../../helpers/exports/export_job.ts";
+import { errorOf } from "../../helpers/exports/export_job.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
 
@@ -41,7 +41,7 @@ test("a webhook is created, read, listed, changed and deleted; its secret is sho
   const listed = await dataOf<object>(await call(api, owner, "GET", `/${webhook.id}/deliveries`));
   expect(listed).toMatchObject({ deliveries: [{ type: "webhook.test", status: "pending", attempts: 0 }] });
   expect((await call(api, owner, "DELETE", `/${webhook.id}`)).status).toBe(204);
-  expect(await refusalOf(await call(api, owner, "GET", `/${webhook.id}`))).toEqual([404, "NOT_FOUND"]);
+  expect(await errorOf(await call(api, owner, "GET", `/${webhook.id}`))).toEqual([404, "NOT_FOUND"]);
   const entries = await api.db.sql<{ action: string; details: unknown }[]>`
     select action, details from audit_log where subject_id = ${webhook.id} order by id`;
   expect(entries.map(({ action }) => action)).toEqual([
@@ -99,6 +99,6 @@ test("webhooks of another organization are not there", async () => {
     ["GET", `/${id}/deliveries`],
     ["GET", "/x"],
   ] as const) {
-    expect(await refusalOf(await call(api, owner, method, path, body))).toEqual([404, "NOT_FOUND"]);
+    expect(await errorOf(await call(api, owner, method, path, body))).toEqual([404, "NOT_FOUND"]);
   }
 });

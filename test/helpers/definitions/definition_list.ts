@@ -9,7 +9,7 @@ import type {
 import { openPool, type Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionFilters } from "../../../sql/definitions/list/list_scope.ts";
 import type { TestApp } from "../http/app.ts";
-import { type Asker, ask } from "./definitions.ts";
+import { ask, type Caller } from "./definitions.ts";
 
 export interface DefinitionList {
   definitions: (Readonly<Record<string, unknown>> & { id: string; name: string; version: string })[];
@@ -45,9 +45,9 @@ export function openLists({ url }: { url: string }) {
 export async function list(
   api: Pick<TestApp, "request">,
   query: string,
-  asker: Asker | null = null,
+  caller: Caller | null = null,
 ): Promise<DefinitionList> {
-  const response = await ask(api, `?${query}`, asker);
+  const response = await ask(api, `?${query}`, caller);
   const body = (await response.json()) as { data?: DefinitionList };
   if (!body.data) throw new Error(`Cannot list definitions: ${response.status} ${JSON.stringify(body)}`);
   return body.data;
@@ -57,9 +57,9 @@ export async function list(
 export async function listed(
   api: Pick<TestApp, "request">,
   query: string,
-  asker: Asker | null = null,
+  caller: Caller | null = null,
 ): Promise<string[]> {
-  return (await list(api, query, asker)).definitions.map(({ name, version }) => `${name}@${version}`);
+  return (await list(api, query, caller)).definitions.map(({ name, version }) => `${name}@${version}`);
 }
 
 export interface VersionColumns {

@@ -43,20 +43,20 @@ export function bareYaml(type: DefinitionType, name: string, version = "1.0.0"):
   return `${type}:\n  interface:\n    name: ${name}\n    version: "${version}"\n`;
 }
 
-/** Who asks: somebody with a key, in the organization of theirs that is meant. */
-export type Asker = { key: string; org?: Pick<OrgRow, "slug"> };
+/** A user by their key, and the organization they select with `X-Org-Slug`. */
+export type Caller = { key: string; org?: Pick<OrgRow, "slug"> };
 
 /** Sends a request about definitions; `path` is what follows `/definitions`. */
 export function ask(
   api: Pick<TestApp, "request">,
   path: string,
-  asker: Asker | null,
+  caller: Caller | null,
   options: TestRequest = {},
 ): Promise<Response> {
   return api.request(`${DEFINITIONS_PATH}${path}`, {
-    ...(asker ? { key: asker.key } : {}),
+    ...(caller ? { key: caller.key } : {}),
     ...options,
-    headers: { ...(asker?.org ? { "x-org-slug": asker.org.slug } : {}), ...options.headers },
+    headers: { ...(caller?.org ? { "x-org-slug": caller.org.slug } : {}), ...options.headers },
   });
 }
 
@@ -64,10 +64,10 @@ export function ask(
 export function write(
   api: Pick<TestApp, "request">,
   path: string,
-  asker: Asker,
+  caller: Caller,
   options: TestRequest = {},
 ): Promise<Response> {
-  return ask(api, path, asker, { method: "POST", ...options });
+  return ask(api, path, caller, { method: "POST", ...options });
 }
 
 /** The definition of an answer that has one. */
@@ -80,25 +80,25 @@ export async function definitionOf(response: Response): Promise<Definition> {
 /** Creates a draft over HTTP, which has to succeed. */
 export async function createAgent(
   api: Pick<TestApp, "request">,
-  asker: Asker,
+  caller: Caller,
   given: { name: string; version?: string; yaml?: string } & Readonly<Record<string, unknown>>,
 ): Promise<Definition> {
   const { name, version = "1.0.0", yaml = agentYaml(name, version), ...rest } = given;
-  return definitionOf(await write(api, `/agent/${name}`, asker, { body: { yaml, ...rest } }));
+  return definitionOf(await write(api, `/agent/${name}`, caller, { body: { yaml, ...rest } }));
 }
 
 /** Creates and publishes an agent over HTTP, which has to succeed. */
 export async function publishAgent(
   api: Pick<TestApp, "request">,
-  asker: Asker,
+  caller: Caller,
   given: Parameters<typeof createAgent>[2],
 ): Promise<Definition> {
-  const { name, version } = await createAgent(api, asker, given);
-  return definitionOf(await write(api, `/agent/${name}@${version}/publish`, asker));
+  const { name, version } = await createAgent(api, caller, given);
+  return definitionOf(await write(api, `/agent/${name}@${version}/publish`, caller));
 }
 
 /** Status, code and details of a refusal. */
-export async function refusalOf(response: Response): Promise<readonly unknown[]> {
+export async function errorOf(response: Response): Promise<readonly unknown[]> {
   const { error } = (await response.json()) as { error?: { code: string; details?: unknown } };
   return [response.status, error?.code, ...(error?.details === undefined ? [] : [error.details])];
 }

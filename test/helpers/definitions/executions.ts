@@ -1,6 +1,6 @@
 /** Records executions over HTTP, and reads what is counted. */
 import type { TestApp } from "../http/app.ts";
-import { type Asker, ask, write } from "./definitions.ts";
+import { ask, type Caller, write } from "./definitions.ts";
 
 export interface Recorded {
   recorded: boolean;
@@ -19,18 +19,18 @@ export interface Statistics {
 }
 
 /** Somebody who may record executions, and is in no organization but their own. */
-export async function makePlatformAdmin(api: TestApp): Promise<Asker> {
+export async function makePlatformAdmin(api: TestApp): Promise<Caller> {
   const user = await api.make.user({ platformRole: "admin" });
   return api.make.key({ userId: user.id });
 }
 
 export async function record(
   api: Pick<TestApp, "request">,
-  asker: Asker,
+  caller: Caller,
   path: string,
   body: unknown,
 ): Promise<Recorded & { status: number }> {
-  const response = await write(api, `${path}/executions`, asker, { body });
+  const response = await write(api, `${path}/executions`, caller, { body });
   const { data } = (await response.json()) as { data: Recorded };
   return { status: response.status, ...data };
 }
@@ -39,9 +39,9 @@ export async function statisticsOf(
   api: TestApp,
   path: string,
   query = "",
-  asker: Asker | null = null,
+  caller: Caller | null = null,
 ): Promise<Statistics> {
-  const response = await ask(api, `${path}/executions${query}`, asker);
+  const response = await ask(api, `${path}/executions${query}`, caller);
   return ((await response.json()) as { data: Statistics }).data;
 }
 

@@ -1,7 +1,7 @@
 /** Forks as a client handles them. */
 import type { Definition } from "../../../sql/definitions/fields.ts";
 import type { TestApp } from "../http/app.ts";
-import { type Asker, ask, definitionOf, write } from "./definitions.ts";
+import { ask, type Caller, definitionOf, write } from "./definitions.ts";
 
 export interface Forked {
   definition: Definition;
@@ -11,8 +11,8 @@ export interface Forked {
 }
 
 /** Forks over HTTP, which has to succeed; `path` is that of the source, after `/definitions`. */
-export async function makeFork(api: TestApp, asker: Asker, path: string, body: object): Promise<Forked> {
-  const response = await write(api, `${path}/fork`, asker, { body });
+export async function makeFork(api: TestApp, caller: Caller, path: string, body: object): Promise<Forked> {
+  const response = await write(api, `${path}/fork`, caller, { body });
   return (await dataOf(response, 201)) as unknown as Forked;
 }
 
@@ -24,8 +24,8 @@ export async function dataOf(response: Response, status = 200): Promise<Record<s
 }
 
 /** What readers see of how often an agent was forked, on itself and beside its forks. */
-export async function forkCounts(api: TestApp, path: string, asker: Asker | null): Promise<unknown[]> {
-  const { forkCount } = await definitionOf(await ask(api, `/agent/${path}`, asker));
-  const { totalForks } = await dataOf(await ask(api, `/agent/${path}/forks`, asker));
+export async function forkCounts(api: TestApp, path: string, caller: Caller | null): Promise<unknown[]> {
+  const { forkCount } = await definitionOf(await ask(api, `/agent/${path}`, caller));
+  const { totalForks } = await dataOf(await ask(api, `/agent/${path}/forks`, caller));
   return [forkCount, totalForks];
 }

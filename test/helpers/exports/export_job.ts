@@ -35,7 +35,7 @@ export async function jobOf(response: Response): Promise<ExportJob> {
 }
 
 /** Status and error code of a refusal. */
-export async function refusalOf(response: Response): Promise<[number, string | undefined]> {
+export async function errorOf(response: Response): Promise<[number, string | undefined]> {
   const { error } = (await response.json()) as { error?: { code: string } };
   return [response.status, error?.code];
 }

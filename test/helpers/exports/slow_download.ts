@@ -52,18 +52,18 @@ export async function beginDownload(
     async readOn() {
       socket.resume();
       await waitFor(() => isClosed, TIMEOUT_MS);
-      return parseAnswer(Buffer.concat(chunks));
+      return parseResponse(Buffer.concat(chunks));
     },
     [Symbol.dispose]: () => void socket.destroy(),
   };
 }
 
-function parseAnswer(answer: Buffer): DownloadResult {
-  const end = answer.indexOf(HEAD_END);
+function parseResponse(response: Buffer): DownloadResult {
+  const end = response.indexOf(HEAD_END);
   if (end < 0) throw new Error("Cannot read the answer: the connection broke before the end of its head");
-  const [statusLine = "", ...lines] = answer.subarray(0, end).toString("latin1").split("\r\n");
+  const [statusLine = "", ...lines] = response.subarray(0, end).toString("latin1").split("\r\n");
   const headers = new Headers(lines.map((line) => line.split(/: */, 2) as [string, string]));
-  const body = answer.subarray(end + HEAD_END.length);
+  const body = response.subarray(end + HEAD_END.length);
   const length = headers.get("content-length");
   const isWhole =
     length === null

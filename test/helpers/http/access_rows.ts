@@ -66,7 +66,7 @@ export async function askAll(
   { callers, method }: { callers: readonly CallerName[]; method?: "HEAD" },
 ): Promise<Asked[]> {
   const made = new Map<Place, string>();
-  const answers: Asked[] = [];
+  const responses: Asked[] = [];
   for (const caller of callers) {
     const place = scene.placeOf(caller);
     const { userId, key } = await scene.callers[caller]();
@@ -75,9 +75,9 @@ export async function askAll(
     const isRead = row.route.startsWith("GET");
     const subject = (isRead && made.get(place)) || ((await row.of?.(occasion)) ?? "");
     made.set(place, subject);
-    answers.push(await askAs(caller, { row, subject, occasion, key, method }));
+    responses.push(await askAs(caller, { row, subject, occasion, key, method }));
   }
-  return answers;
+  return responses;
 }
 
 interface Wish {

@@ -6,7 +6,7 @@ import type { AnyElysia } from "elysia";
 import { type App, type AppDeps, buildApp } from "../../../api/app.ts";
 import { openDocuments } from "../../../api/documents/documents.ts";
 import { createCredentialCache } from "../../../api/http/credential_cache.ts";
-import type { StreamRules } from "../../../api/http/response/stream_watch.ts";
+import type { StreamRules } from "../../../api/http/response/stream_cutoff.ts";
 import { canonicalPath } from "../../../api/http/route_table.ts";
 import { CatalogCache } from "../../../api/models/catalog_cache.ts";
 import { createMetrics } from "../../../api/monitoring/metrics.ts";

@@ -44,7 +44,7 @@ export async function openContract(app: App): Promise<Contract> {
     async check({ method, path }, response) {
       const found = findOperation({ document, paths, routeTable }, { method, path });
       if (!found) return null;
-      const problem = await checkAnswer(found, { method, response, validate });
+      const problem = await checkResponse(found, { method, response, validate });
       return problem && `${method} ${found.path} answered ${response.status}: ${problem}`;
     },
   };
@@ -83,7 +83,7 @@ function withoutNames(path: string): string {
   return path.replaceAll(/:\w+|\{\w+\}|\*/g, "{}");
 }
 
-async function checkAnswer(
+async function checkResponse(
   { path, method: key, responses }: Operation,
   given: { method: string; response: Response; validate: Contract["validate"] },
 ): Promise<string | null> {

@@ -16,7 +16,7 @@ export interface MailServer extends AsyncDisposable {
 }
 
 /** A refusal as SMTP servers give it, with the recipient's address in the text as many do. */
-export function smtpRefusal(code: number, address: string): Error {
+export function smtpError(code: number, address: string): Error {
   return Object.assign(new Error(`5.1.1 <${address}> is not wanted here`), { responseCode: code });
 }
 

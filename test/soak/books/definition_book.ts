@@ -2,7 +2,7 @@
 import type { DefinitionStatus } from "../../../shared/vocabulary.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
-interface Told {
+interface Known {
   /** The statuses it may have: one once it is known, two while an answer is missing. `null` stands for none at all. */
   statuses: ReadonlySet<DefinitionStatus | null>;
   /** The hashes its document may have. */
@@ -18,12 +18,12 @@ interface VersionRow {
 
 export class DefinitionBook {
   /** By `name@version`. */
-  readonly #versions = new Map<string, Told>();
+  readonly #versions = new Map<string, Known>();
 
   /** A write was sent that may make this of the version, `null` nothing at all; it may also stay as it was. */
   begin(version: string, status: DefinitionStatus | null): void {
-    const told = this.#versions.get(version) ?? { statuses: new Set([null]), hashes: new Set() };
-    this.#versions.set(version, { ...told, statuses: new Set([...told.statuses, status]) });
+    const known = this.#versions.get(version) ?? { statuses: new Set([null]), hashes: new Set() };
+    this.#versions.set(version, { ...known, statuses: new Set([...known.statuses, status]) });
   }
 
   /** A client was told that it is like this. */
@@ -37,9 +37,9 @@ export class DefinitionBook {
 
   /** A write of the document was sent, and what becomes of it is not known yet. */
   beginEdit(version: string): void {
-    const told = this.#versions.get(version);
+    const known = this.#versions.get(version);
     // Whatever the document is, nobody can say: the next answer will.
-    if (told) this.#versions.set(version, { ...told, hashes: new Set() });
+    if (known) this.#versions.set(version, { ...known, hashes: new Set() });
   }
 
   /** What the database has to say against it; `prefix` is what names of clients' definitions begin with. */
@@ -49,19 +49,19 @@ export class DefinitionBook {
       from definitions as d
       where d.name like ${`${prefix}%`}`;
     const found = new Map(rows.map((row) => [`${row.name}@${row.version}`, row]));
-    const wrong = [...this.#versions].flatMap(([version, told]) =>
-      compare(version, told, found.get(version)),
+    const wrong = [...this.#versions].flatMap(([version, known]) =>
+      compare(version, known, found.get(version)),
     );
     const unknown = [...found.keys()].filter((version) => !this.#versions.has(version));
     return [...wrong, ...unknown.map((version) => `nobody has made ${version}`)];
   }
 }
 
-function compare(version: string, told: Told, row: VersionRow | undefined): string[] {
+function compare(version: string, known: Known, row: VersionRow | undefined): string[] {
   const status = row?.status ?? null;
-  if (!told.statuses.has(status)) {
-    return [`${version} is ${status ?? "lost"}, and clients know it as ${[...told.statuses].join(" or ")}`];
+  if (!known.statuses.has(status)) {
+    return [`${version} is ${status ?? "lost"}, and clients know it as ${[...known.statuses].join(" or ")}`];
   }
-  if (row && told.hashes.size > 0 && !told.hashes.has(row.hash)) return [`${version} has another document`];
+  if (row && known.hashes.size > 0 && !known.hashes.has(row.hash)) return [`${version} has another document`];
   return [];
 }

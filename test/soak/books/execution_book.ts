@@ -2,7 +2,7 @@
 import type { Pool } from "../../../sql/connection/pool.ts";
 
 /** A record by the source it names, which no other record has, or by its run. */
-interface Told {
+interface Known {
   isAcknowledged: boolean;
 }
 
@@ -22,7 +22,7 @@ interface RecordRow {
 
 export class ExecutionBook {
   /** By definition, then by mark. */
-  readonly #lines = new Map<string, Map<string, Told>>();
+  readonly #lines = new Map<string, Map<string, Known>>();
   #lastMark = 0;
 
   /** A mark that no other record has, for its `source` or its `runId`. */
@@ -33,7 +33,7 @@ export class ExecutionBook {
 
   /** Before it is sent. */
   begin(name: string, mark: string): void {
-    const line = this.#lines.get(name) ?? new Map<string, Told>();
+    const line = this.#lines.get(name) ?? new Map<string, Known>();
     if (!line.has(mark)) line.set(mark, { isAcknowledged: false });
     this.#lines.set(name, line);
   }
@@ -71,7 +71,7 @@ export class ExecutionBook {
     const unknown = records.filter(({ name, mark }) => !this.#lines.get(name)?.has(mark));
     const lost = [...this.#lines].flatMap(([name, marks]) =>
       [...marks]
-        .filter(([mark, told]) => told.isAcknowledged && !found.has(`${name} ${mark}`))
+        .filter(([mark, known]) => known.isAcknowledged && !found.has(`${name} ${mark}`))
         .map(([mark]) => `${name}: the acknowledged record ${mark} is lost`),
     );
     return [

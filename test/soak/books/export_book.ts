@@ -28,15 +28,15 @@ export class ExportBook {
     const step = Math.max(1, all.length / CHECKED);
     const troubles: string[] = [];
     for (let index = 0; index < all.length; index += step) {
-      const [key, told] = all[Math.floor(index)] ?? [];
-      if (!key || !told) break;
-      const { table, timeColumn } = tableOf(told.cut.dataset);
+      const [key, known] = all[Math.floor(index)] ?? [];
+      if (!key || !known) break;
+      const { table, timeColumn } = tableOf(known.cut.dataset);
       const [row] = await sql<[{ rows: number }]>`
         select count(*)::int as rows
         from ${sql(table)}
-        where project_id = ${told.cut.projectId} and ${sql(timeColumn)} <= ${told.cut.asOf}`;
-      if (row.rows !== told.rows)
-        troubles.push(`${key} had ${told.rows} rows, and the table has ${row.rows}`);
+        where project_id = ${known.cut.projectId} and ${sql(timeColumn)} <= ${known.cut.asOf}`;
+      if (row.rows !== known.rows)
+        troubles.push(`${key} had ${known.rows} rows, and the table has ${row.rows}`);
     }
     return troubles;
   }

@@ -16,7 +16,7 @@ const NEXT: Readonly<Record<Status, readonly Status[]>> = {
 /** Attempts of a build (docs/contract.md, Jobs). */
 const MAX_ATTEMPTS = 3;
 
-interface Told {
+interface Known {
   status: Status;
   sha256: string | null;
   /** When the answer was there, by `performance.now()`. */
@@ -34,7 +34,7 @@ interface JobRow {
 }
 
 export class JobBook {
-  readonly #jobs = new Map<string, Told>();
+  readonly #jobs = new Map<string, Known>();
   #attempts = 0;
 
   get size(): number {
@@ -47,8 +47,8 @@ export class JobBook {
   }
 
   beginCancel(id: string): void {
-    const told = this.#jobs.get(id);
-    if (told) told.isCancelSent = true;
+    const known = this.#jobs.get(id);
+    if (known) known.isCancelSent = true;
   }
 
   /**
@@ -73,17 +73,17 @@ export class JobBook {
     const rows = await sql<JobRow[]>`
       select id, status, attempt, error_code, artifact_sha256 from export_jobs`;
     const found = new Map(rows.map((row) => [row.id, row]));
-    const troubles = [...this.#jobs].flatMap(([id, told]) => compare(id, told, found.get(id)));
+    const troubles = [...this.#jobs].flatMap(([id, known]) => compare(id, known, found.get(id)));
     if (rows.length > this.#attempts) troubles.push(`${rows.length} jobs, of ${this.#attempts} asked for`);
     return [...troubles, ...rows.flatMap(judgeEnd)];
   }
 }
 
-function compare(id: string, told: Told, row: JobRow | undefined): string[] {
+function compare(id: string, known: Known, row: JobRow | undefined): string[] {
   if (!row) return [`job ${id} is lost`];
-  if (!NEXT[told.status].includes(row.status)) return [`job ${id} was ${told.status} and is ${row.status}`];
-  if (told.sha256 !== null && told.sha256 !== row.artifactSha256) return [`job ${id} has another file`];
-  if (row.errorCode === "CANCELED" && !told.isCancelSent) return [`job ${id} was canceled by nobody`];
+  if (!NEXT[known.status].includes(row.status)) return [`job ${id} was ${known.status} and is ${row.status}`];
+  if (known.sha256 !== null && known.sha256 !== row.artifactSha256) return [`job ${id} has another file`];
+  if (row.errorCode === "CANCELED" && !known.isCancelSent) return [`job ${id} was canceled by nobody`];
   return [];
 }
 

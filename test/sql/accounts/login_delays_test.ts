@@ -12,10 +12,10 @@ const DELAYS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900];
 
 test("however many come at once, so many attempts go without a delay", async () => {
   await using db = await openTestDatabase();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, () => insertUndelayedAttempt(db.sql, ATTEMPT)),
   );
-  expect(answers.filter((isCounted) => isCounted)).toHaveLength(5);
+  expect(responses.filter((isCounted) => isCounted)).toHaveLength(5);
   const spelled = { ...ATTEMPT, email: "ANN@example.com" };
   expect(await insertUndelayedAttempt(db.sql, spelled)).toBe(false);
   expect(await insertUndelayedAttempt(db.sql, { ...ATTEMPT, email: "bob@example.com" })).toBe(true);
@@ -47,8 +47,10 @@ test("a network that has waited has one attempt, however many come at once", asy
   await db.sql`update login_account_attempts set attempts = 100`;
   await insertDelayedAttempt(db.sql, ATTEMPT);
   await db.sql`update login_waits set waiting_since = waiting_since - interval '15 minutes'`;
-  const answers = await Promise.all(Array.from({ length: 10 }, () => insertDelayedAttempt(db.sql, ATTEMPT)));
-  expect(answers.filter((isCounted) => isCounted)).toHaveLength(1);
+  const responses = await Promise.all(
+    Array.from({ length: 10 }, () => insertDelayedAttempt(db.sql, ATTEMPT)),
+  );
+  expect(responses.filter((isCounted) => isCounted)).toHaveLength(1);
 });
 
 test("an account rests for 10 minutes per attempt, at most a day, and is forgotten", async () => {

@@ -199,8 +199,8 @@ test("the demo's registry shows something wherever one looks", async () => {
   const { credentials } = (await seedSmallDemo(api.db.sql)) as { credentials: Credentials };
   const outsider = null;
   const member = { key: credentials.keys.viewer, org: { slug: "demo" } };
-  const read = async (path: string, asker: typeof member | null = outsider) => {
-    const response = await ask(api, path, asker);
+  const read = async (path: string, as: typeof member | null = outsider) => {
+    const response = await ask(api, path, as);
     const { data } = (await response.json()) as { data?: Record<string, never> };
     return data ?? { status: response.status };
   };

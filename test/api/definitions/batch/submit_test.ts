@@ -46,7 +46,7 @@ function mutated(samples: readonly Sample[]): Sample[] {
 
 /** Creates and publishes over HTTP, as a client does it. */
 async function store(api: TestApp, { type, yaml }: Sample, name: string) {
-  const person = await asker(api);
+  const person = await caller(api);
   const created = await write(api, `/${type}/${name}`, person, { body: { yaml } });
   const definition = (await created.json()) as { data?: { version: string; runtimeMd: string | null } };
   if (created.status !== 201) return { created: codeOf(definition), published: null, runtimeMd: null };
@@ -70,7 +70,7 @@ function codeOf(body: object): string {
 
 const people = new WeakMap<TestApp, ReturnType<TestApp["make"]["person"]>>();
 
-function asker(api: TestApp) {
+function caller(api: TestApp) {
   const person = people.get(api) ?? api.make.person();
   people.set(api, person);
   return person;
@@ -86,7 +86,7 @@ interface Report {
 
 async function validate(api: TestApp, sample: Sample, options: object): Promise<Report> {
   const body = { ...sample, ...options };
-  const response = await write(api, "/validate", await asker(api), { body });
+  const response = await write(api, "/validate", await caller(api), { body });
   expect(response.status).toBe(200);
   return ((await response.json()) as { data: Report }).data;
 }

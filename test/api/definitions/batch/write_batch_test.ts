@@ -5,8 +5,8 @@ import {
   agentNeeding,
   agentYaml,
   createAgent,
+  errorOf,
   publishAgent,
-  refusalOf,
   write,
 } from "../../../helpers/definitions/definitions.ts";
 import { makeForest } from "../../../helpers/definitions/forest.ts";
@@ -83,7 +83,7 @@ test("a batch whose dependencies are too many to search for cycles is refused, a
     "---\n",
   );
   const response = await write(api, "/batch?publish=true", person, { headers: YAML, body });
-  expect((await refusalOf(response)).slice(0, 2)).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  expect((await errorOf(response)).slice(0, 2)).toEqual([503, "SERVICE_UNAVAILABLE"]);
   expect(response.headers.get("retry-after")).toBe("2");
   const rows = await api.db.sql`select from definition_lines where name like 'top-%'`;
   expect(rows).toHaveLength(0);

@@ -1,20 +1,20 @@
 import { expect, test } from "bun:test";
 import type { DefinitionStatus, DefinitionVisibility } from "../../../../shared/vocabulary.ts";
 import {
-  type Asker,
   agentNeeding,
   ask,
+  type Caller,
   createAgent,
+  errorOf,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import type { Person } from "../../../helpers/postgres/factory.ts";
 
 /** Somebody in the organization that is theirs, and not the personal one. */
-function own({ key, org }: Person): Asker {
+function own({ key, org }: Person): Caller {
   return { key, org };
 }
 
@@ -42,15 +42,15 @@ function mentions({ dependents }: Dependents): string[][] {
   ]);
 }
 
-async function dependentsOf(api: TestApp, path: string, asker: Asker | null = null): Promise<Dependents> {
-  const response = await ask(api, `${path}/dependents`, asker);
+async function dependentsOf(api: TestApp, path: string, caller: Caller | null = null): Promise<Dependents> {
+  const response = await ask(api, `${path}/dependents`, caller);
   const { data } = (await response.json()) as { data?: Dependents };
   if (!data) throw new Error(`Cannot read dependents: ${response.status}`);
   return data;
 }
 
-async function dependentNames(api: TestApp, path: string, asker: Asker | null = null): Promise<string[]> {
-  const { dependents, totalCount } = await dependentsOf(api, path, asker);
+async function dependentNames(api: TestApp, path: string, caller: Caller | null = null): Promise<string[]> {
+  const { dependents, totalCount } = await dependentsOf(api, path, caller);
   expect(totalCount).toBe(dependents.length);
   return dependents.map(({ name, version }) => `${name}@${version}`);
 }
@@ -226,7 +226,7 @@ test("what is not there has no dependents and no dependencies", async () => {
       ["/robot/helper", 400, "VALIDATION_ERROR", undefined],
     ] as const) {
       const response = await ask(api, `${path}/${part}`, null);
-      const [found, foundCode, details] = await refusalOf(response);
+      const [found, foundCode, details] = await errorOf(response);
       expect([path, part, found, foundCode, (details as { reason?: string }).reason]).toEqual([
         path,
         part,
@@ -239,6 +239,6 @@ test("what is not there has no dependents and no dependencies", async () => {
       key: person.key,
       org: { slug: "elsewhere" },
     });
-    expect((await refusalOf(response)).slice(0, 2)).toEqual([403, "ORG_ACCESS_DENIED"]);
+    expect((await errorOf(response)).slice(0, 2)).toEqual([403, "ORG_ACCESS_DENIED"]);
   }
 });

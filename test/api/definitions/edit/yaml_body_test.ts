@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { agentYaml, definitionOf, refusalOf, write } from "../../../helpers/definitions/definitions.ts";
+import { agentYaml, definitionOf, errorOf, write } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
 const YAML = { headers: { "content-type": "application/yaml; charset=utf-8" } };
@@ -41,7 +41,7 @@ test("YAML bodies that are not text, or too large, and parameters in the wrong p
     body: new Uint8Array([0x61, 0xff]),
   });
   expect((await api.app.handle(request, "192.0.2.1")).status).toBe(400);
-  expect(await refusalOf(await post("", { ...YAML, body: `# ${"x".repeat(153_600)}` }))).toEqual([
+  expect(await errorOf(await post("", { ...YAML, body: `# ${"x".repeat(153_600)}` }))).toEqual([
     413,
     "PAYLOAD_TOO_LARGE",
     { maxSize: 153_600 },

@@ -1,12 +1,12 @@
 /** Who records executions, and of which versions. */
 import { expect, test } from "bun:test";
 import {
-  type Asker,
   ask,
+  type Caller,
   createAgent,
+  errorOf,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../../helpers/definitions/definitions.ts";
 import {
@@ -28,7 +28,7 @@ test("only platform administrators record, with a source", async () => {
   const body = { source: "sdk" };
   const reading = await api.make.user({ platformRole: "admin" });
   const readOnly = await api.make.key({ userId: reading.id, scope: "read" });
-  const refused: readonly [string, Asker | null, unknown, readonly unknown[]][] = [
+  const refused: readonly [string, Caller | null, unknown, readonly unknown[]][] = [
     ["/agent/open", null, body, [401, "UNAUTHORIZED"]],
     ["/agent/open", owner, body, [403, "ROLE_REQUIRED", { requiredRole: "admin" }]],
     ["/agent/nobody", owner, body, [403, "ROLE_REQUIRED", { requiredRole: "admin" }]],
@@ -53,9 +53,9 @@ test("only platform administrators record, with a source", async () => {
       [404, "NOT_FOUND", { reason: "definition", type: "agent", name: "nobody" }],
     ],
   ];
-  for (const [path, asker, sent, expected] of refused) {
-    const response = await ask(api, `${path}/executions`, asker, { method: "POST", body: sent });
-    expect([path, ...(await refusalOf(response))]).toEqual([path, ...expected]);
+  for (const [path, caller, sent, expected] of refused) {
+    const response = await ask(api, `${path}/executions`, caller, { method: "POST", body: sent });
+    expect([path, ...(await errorOf(response))]).toEqual([path, ...expected]);
   }
   const wrong: readonly [unknown, string][] = [
     [{}, "source"],
@@ -70,7 +70,7 @@ test("only platform administrators record, with a source", async () => {
   ];
   for (const [sent, path] of wrong) {
     const response = await write(api, "/agent/open/executions", admin, { body: sent });
-    const [status, code, details] = await refusalOf(response);
+    const [status, code, details] = await errorOf(response);
     expect([sent, status, code, details]).toEqual([
       sent,
       400,
@@ -107,7 +107,7 @@ test("platform administrators record every version there is, of organizations th
   await api.make.member({ orgId: own.id, userId: user.id, role: "viewer" });
   const bound = await api.make.key({ userId: user.id, orgId: own.id });
   const refused = await write(api, "/agent/closed/executions", bound, { body: source });
-  expect((await refusalOf(refused)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
+  expect((await errorOf(refused)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
 });
 
 test("a private line never takes the executions of a public one of its name", async () => {
@@ -133,14 +133,14 @@ test("a draft that is deleted leaves its records to the line", async () => {
   const person = await api.make.person();
   const { org } = person;
   await api.db.sql`update users set platform_role = 'admin' where id = ${person.user.id}`;
-  const asker = { key: person.key, org };
-  await publishAgent(api, asker, { name: "reviewer", visibility: "public" });
-  await createAgent(api, asker, { name: "reviewer", version: "2.0.0" });
-  await record(api, asker, "/agent/reviewer@2.0.0", { source: "sdk" });
-  await record(api, asker, "/agent/reviewer", { source: "sdk" });
-  const deleted = await ask(api, "/agent/reviewer@2.0.0", asker, { method: "DELETE" });
+  const caller = { key: person.key, org };
+  await publishAgent(api, caller, { name: "reviewer", visibility: "public" });
+  await createAgent(api, caller, { name: "reviewer", version: "2.0.0" });
+  await record(api, caller, "/agent/reviewer@2.0.0", { source: "sdk" });
+  await record(api, caller, "/agent/reviewer", { source: "sdk" });
+  const deleted = await ask(api, "/agent/reviewer@2.0.0", caller, { method: "DELETE" });
   expect(deleted.status).toBe(200);
-  expect(await statisticsOf(api, "/agent/reviewer", "?include=byVersion", asker)).toEqual({
+  expect(await statisticsOf(api, "/agent/reviewer", "?include=byVersion", caller)).toEqual({
     totalCount: 2,
     recentCount: 2,
     windowMinutes: 60,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createAgent, publishAgent, refusalOf, write } from "../../../helpers/definitions/definitions.ts";
+import { createAgent, errorOf, publishAgent, write } from "../../../helpers/definitions/definitions.ts";
 import { forkCounts, makeFork } from "../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
@@ -11,7 +11,7 @@ test("of racing forks to one name one is made, and every fork is counted once", 
   const attempt = (name: string) => write(api, "/agent/reviewer/fork", reader, { body: { name } });
   const same = await Promise.all(Array.from({ length: 20 }, () => attempt("mine")));
   expect(same.filter(({ status }) => status === 201)).toHaveLength(1);
-  const refused = await Promise.all(same.filter(({ status }) => status !== 201).map(refusalOf));
+  const refused = await Promise.all(same.filter(({ status }) => status !== 201).map(errorOf));
   expect(refused).toEqual(
     Array.from({ length: 19 }, () => [409, "NAME_TAKEN", { type: "agent", name: "mine" }]),
   );

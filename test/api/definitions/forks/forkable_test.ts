@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Asker, ask, makeDefinition, refusalOf } from "../../../helpers/definitions/definitions.ts";
+import { ask, type Caller, errorOf, makeDefinition } from "../../../helpers/definitions/definitions.ts";
 import { dataOf } from "../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
@@ -15,7 +15,7 @@ test("forkable tells whether the caller can fork, and if not why", async () => {
   await makeDefinition(api.db.sql, author, { name: "sketch" });
   const can = { canFork: true };
   const cannot = (reason: string) => ({ canFork: false, reason });
-  const cases: readonly [string, Asker | null, unknown][] = [
+  const cases: readonly [string, Caller | null, unknown][] = [
     ["fine", stranger, can],
     ["fine@1.0.0", { key: stranger.key }, can],
     ["fine", null, cannot("UNAUTHENTICATED")],
@@ -31,21 +31,21 @@ test("forkable tells whether the caller can fork, and if not why", async () => {
     ["sketch@1.0.0", author, can],
     ["sketch@1.0.0", { key: member.key, org: author.org }, cannot("INSUFFICIENT_ORG_ROLE")],
   ];
-  for (const [path, asker, expected] of cases) {
+  for (const [path, caller, expected] of cases) {
     for (const query of ["", "?canForkAsPrivate=true", "?canForkAsPrivate=false"]) {
-      const data = await dataOf(await ask(api, `/agent/${path}/forkable${query}`, asker));
+      const data = await dataOf(await ask(api, `/agent/${path}/forkable${query}`, caller));
       expect([path, query, data]).toStrictEqual([path, query, expected as Record<string, unknown>]);
     }
   }
-  const refused: readonly [string, Asker | null, number, string][] = [
+  const refused: readonly [string, Caller | null, number, string][] = [
     ["nobody", null, 404, "NOT_FOUND"],
     ["sketch", stranger, 404, "NOT_FOUND"],
     ["fine@9.0.0", stranger, 404, "NOT_FOUND"],
     ["Fine", stranger, 400, "VALIDATION_ERROR"],
     ["fine", { key: stranger.key, org: author.org }, 403, "ORG_ACCESS_DENIED"],
   ];
-  for (const [path, asker, ...expected] of refused) {
-    const refusal = await refusalOf(await ask(api, `/agent/${path}/forkable`, asker));
+  for (const [path, caller, ...expected] of refused) {
+    const refusal = await errorOf(await ask(api, `/agent/${path}/forkable`, caller));
     expect([path, ...refusal.slice(0, 2)]).toEqual([path, ...expected]);
   }
   const headers = { "x-org-slug": author.org.slug };

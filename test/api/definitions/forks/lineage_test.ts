@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import {
-  type Asker,
   ask,
+  type Caller,
   createAgent,
   definitionOf,
+  errorOf,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../../helpers/definitions/definitions.ts";
 import { makeFork } from "../../../helpers/definitions/forks.ts";
@@ -19,8 +19,8 @@ interface Lineage {
   chain: Record<string, unknown>[];
 }
 
-async function lineageOf(api: TestApp, path: string, asker: Asker | null): Promise<Lineage> {
-  const response = await ask(api, `/agent/${path}/lineage`, asker);
+async function lineageOf(api: TestApp, path: string, caller: Caller | null): Promise<Lineage> {
+  const response = await ask(api, `/agent/${path}/lineage`, caller);
   expect([path, response.status]).toEqual([path, 200]);
   return ((await response.json()) as { data: Lineage }).data;
 }
@@ -131,8 +131,8 @@ test("nothing is told of a source that is there and that the caller may not see"
     { sourceName: "root", sourceAvailable: true },
   ]);
   expect(own.fork?.["sourceDefinitionId"]).toBe(hidden.definition.id);
-  for (const asker of [null, { key: stranger.key }]) {
-    expect(await lineageOf(api, "shown", asker)).toStrictEqual({
+  for (const caller of [null, { key: stranger.key }]) {
+    expect(await lineageOf(api, "shown", caller)).toStrictEqual({
       isFork: true,
       fork: { ...own.fork, sourceDefinitionId: null },
       source: null,
@@ -154,14 +154,14 @@ test("nothing is told of a source that is there and that the caller may not see"
       "?search=shown",
       "?type=agent",
     ]) {
-      const text = await (await ask(api, path, asker)).text();
+      const text = await (await ask(api, path, caller)).text();
       expect([path, text.includes(hidden.definition.id), text.includes("topsecret")]).toEqual([
         path,
         false,
         false,
       ]);
     }
-    expect((await definitionOf(await ask(api, "/agent/shown", asker))).forkedFromId).toBeNull();
+    expect((await definitionOf(await ask(api, "/agent/shown", caller))).forkedFromId).toBeNull();
   }
   for (const path of ["/agent/shown", "/agent/shown@1.0.0"]) {
     expect((await definitionOf(await ask(api, path, person))).forkedFromId).toBe(hidden.definition.id);
@@ -196,9 +196,9 @@ test("the name of a draft that is gone is told to members of its organization on
     await write(api, `/agent/${name}@1.0.0/publish`, ownSpace);
   }
   const bound = await api.make.key({ userId: author.user.id, orgId: author.personalOrg.id });
-  const askers = [{ key: author.key }, { key: colleague.key }, { key: stranger.key }, null, bound];
+  const callers = [{ key: author.key }, { key: colleague.key }, { key: stranger.key }, null, bound];
   const read = (path: string) =>
-    Promise.all(askers.map(async (asker) => (await ask(api, path, asker)).json()));
+    Promise.all(callers.map(async (caller) => (await ask(api, path, caller)).json()));
   const look = async () => ({
     shown: await read("/agent/shown/lineage"),
     third: await read("/agent/third/lineage"),
@@ -209,14 +209,14 @@ test("the name of a draft that is gone is told to members of its organization on
     expect((await write(api, `/agent/${path}`, author, { method: "DELETE" })).status).toBe(200);
   }
   const after = await look();
-  const told = (answers: unknown[], text: string) =>
-    answers.map((answer) => JSON.stringify(answer).includes(text));
+  const mentions = (responses: unknown[], text: string) =>
+    responses.map((response) => JSON.stringify(response).includes(text));
   const members = [true, true, false, false, false];
   for (const seen of [before, after]) {
-    for (const text of ["topsecret", hidden.id]) expect(told(seen.shown, text)).toEqual(members);
-    expect(told(seen.third, "topsecret")).toEqual(members);
-    expect(told(seen.forks, "next")).toEqual([true, true, true, true, true]);
-    expect(told(seen.forks, draft.id)).toEqual(members);
+    for (const text of ["topsecret", hidden.id]) expect(mentions(seen.shown, text)).toEqual(members);
+    expect(mentions(seen.third, "topsecret")).toEqual(members);
+    expect(mentions(seen.forks, "next")).toEqual([true, true, true, true, true]);
+    expect(mentions(seen.forks, draft.id)).toEqual(members);
   }
   // A stranger cannot even tell that something was deleted.
   expect(after.shown.slice(2)).toEqual(before.shown.slice(2));
@@ -233,8 +233,8 @@ test("a list of forks does not tell which hidden version each was made from", as
   const hidden = await publishAgent(api, person, { name: "root", version: "2.0.0", visibility: "private" });
   await makeFork(api, person, "/agent/root@2.0.0", { name: "fork", visibility: "public" });
   await write(api, "/agent/fork@1.0.0/publish", person);
-  const sources = async (asker: Asker | null) => {
-    const { data } = (await (await ask(api, "/agent/root/forks", asker)).json()) as {
+  const sources = async (caller: Caller | null) => {
+    const { data } = (await (await ask(api, "/agent/root/forks", caller)).json()) as {
       data: { forks: { fork: { sourceDefinitionId: string | null } }[] };
     };
     return data.forks.map(({ fork }) => fork.sourceDefinitionId);
@@ -279,7 +279,7 @@ test("what names no lineage is refused", async () => {
   const person = await api.make.person();
   const stranger = await api.make.person();
   await createAgent(api, person, { name: "sketch" });
-  const cases: readonly [string, Asker | null, number, string][] = [
+  const cases: readonly [string, Caller | null, number, string][] = [
     ["nobody", null, 404, "NOT_FOUND"],
     ["sketch", null, 404, "NOT_FOUND"],
     ["sketch@1.0.0", stranger, 404, "NOT_FOUND"],
@@ -289,8 +289,8 @@ test("what names no lineage is refused", async () => {
     ["sketch", { key: "ulr_wrong" }, 401, "UNAUTHORIZED"],
   ];
   for (const path of ["lineage", "forks"]) {
-    for (const [name, asker, ...expected] of cases) {
-      const refusal = await refusalOf(await ask(api, `/agent/${name}/${path}`, asker));
+    for (const [name, caller, ...expected] of cases) {
+      const refusal = await errorOf(await ask(api, `/agent/${name}/${path}`, caller));
       expect([path, name, ...refusal.slice(0, 2)]).toEqual([path, name, ...expected]);
     }
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Asker, ask, publishAgent, write } from "../../../helpers/definitions/definitions.ts";
+import { ask, type Caller, publishAgent, write } from "../../../helpers/definitions/definitions.ts";
 import { dataOf, type Forked, makeFork } from "../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
@@ -16,8 +16,8 @@ test("forks are listed for those who would find them, the newest first, and coun
       if (state === "published") await write(api, `/agent/${name}@1.0.0/publish`, reader);
     }
   }
-  const listed = async (asker: Asker | null) => {
-    const data = await dataOf(await ask(api, "/agent/reviewer/forks", asker));
+  const listed = async (caller: Caller | null) => {
+    const data = await dataOf(await ask(api, "/agent/reviewer/forks", caller));
     expect(Object.keys(data)).toEqual(["forks", "totalForks"]);
     const forks = data["forks"] as { fork: unknown; definition: Record<string, unknown> }[];
     return { forks, names: forks.map(({ definition }) => definition["name"]), total: data["totalForks"] };

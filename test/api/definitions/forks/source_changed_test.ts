@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Sql } from "../../../../sql/connection/pool.ts";
 import { lockLineQuarantine, markQuarantined } from "../../../../sql/definitions/quarantine.ts";
-import { makeDefinition, refusalOf, write } from "../../../helpers/definitions/definitions.ts";
+import { errorOf, makeDefinition, write } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
@@ -39,22 +39,22 @@ test.each([
     const stranger = await api.make.person();
     const columns = { name: "reviewer", status, visibility: "public" } as const;
     const source = await makeDefinition(api.db.sql, author, columns);
-    const asker = who === "member" ? author : stranger;
-    let isAnswered = false;
-    const { answer } = await api.db.owner.begin(async (tx) => {
+    const caller = who === "member" ? author : stranger;
+    let hasResponded = false;
+    const { response } = await api.db.owner.begin(async (tx) => {
       await CHANGES[change]?.(tx, source);
-      const forking = write(api, "/agent/reviewer@1.0.0/fork", asker, { body: { name: "mine" } });
+      const forking = write(api, "/agent/reviewer@1.0.0/fork", caller, { body: { name: "mine" } });
       void forking.finally(() => {
-        isAnswered = true;
+        hasResponded = true;
       });
       await waitFor(async () => {
         const waiting = await api.db.admin`
         select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        return isAnswered || waiting.length > 0;
+        return hasResponded || waiting.length > 0;
       });
-      return { answer: forking };
+      return { response: forking };
     });
-    expect(await refusalOf(await answer)).toEqual([...refusal]);
+    expect(await errorOf(await response)).toEqual([...refusal]);
     expect(await api.db.sql`select from definition_lines where name = 'mine'`).toHaveLength(0);
   },
 );

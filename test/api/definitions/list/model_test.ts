@@ -22,7 +22,7 @@ const version = fc.record({
 });
 
 const query = fc.record({
-  asker: fc.constantFrom("anonymous", "member", "memberOfOne"),
+  caller: fc.constantFrom("anonymous", "member", "memberOfOne"),
   latestOnly: fc.boolean(),
   status: fc.option(fc.constantFrom(...DEFINITION_STATUSES)),
   visibility: fc.option(fc.constantFrom(...DEFINITION_VISIBILITIES)),
@@ -81,22 +81,22 @@ async function store(api: TestApp, versions: readonly Version[]): Promise<Regist
 }
 
 async function listedIds(api: TestApp, { authorId, key, orgs }: Registry, asked: Query): Promise<string[]> {
-  const { asker, latestOnly, status, visibility, domain, tags, words, sortBy, sortOrder } = asked;
+  const { caller, latestOnly, status, visibility, domain, tags, words, sortBy, sortOrder } = asked;
   const parameters = new URLSearchParams({ authorId, latestOnly: String(latestOnly), sortBy, sortOrder });
   for (const [name, value] of Object.entries({ status, visibility, domain })) {
     if (value !== null) parameters.set(name, value);
   }
   for (const tag of tags) parameters.append("tag", tag);
   if (words.length > 0) parameters.set("search", words.join(" "));
-  const org = asker === "memberOfOne" ? { org: orgs[0] } : {};
-  const found = await list(api, parameters.toString(), asker === "anonymous" ? null : { key, ...org });
+  const org = caller === "memberOfOne" ? { org: orgs[0] } : {};
+  const found = await list(api, parameters.toString(), caller === "anonymous" ? null : { key, ...org });
   expect(found.total).toBe(found.definitions.length);
   return found.definitions.map(({ id }) => id);
 }
 
 function expectedIds(stored: readonly Stored[], asked: Query): string[] {
   const allowed = stored.filter(
-    (v) => isListed(v, asked.asker) && (asked.status === null || v.status === asked.status),
+    (v) => isListed(v, asked.caller) && (asked.status === null || v.status === asked.status),
   );
   const latest = allowed.filter(
     (v) => !asked.latestOnly || !allowed.some((other) => isSameLine(v, other) && isHigher(other, v)),
@@ -114,11 +114,11 @@ function expectedIds(stored: readonly Stored[], asked: Query): string[] {
   return asked.sortOrder === "asc" ? ascending : ascending.reverse();
 }
 
-function isListed(v: Version, asker: Query["asker"]): boolean {
+function isListed(v: Version, caller: Query["caller"]): boolean {
   if (v.status === "archived") return false;
   const isOpen = v.status !== "draft" && v.visibility === "public";
-  if (asker === "anonymous") return isOpen;
-  return v.org === 0 || (asker === "member" && isOpen);
+  if (caller === "anonymous") return isOpen;
+  return v.org === 0 || (caller === "member" && isOpen);
 }
 
 function isSameLine(a: Version, b: Version): boolean {

@@ -15,8 +15,8 @@ async function openRegistry(versions: readonly Texts[]) {
 }
 
 async function found(api: TestApp, search: string, rest = "", key?: string): Promise<string[]> {
-  const asker = key === undefined ? null : { key };
-  const { definitions } = await list(api, `search=${encodeURIComponent(search)}${rest}`, asker);
+  const caller = key === undefined ? null : { key };
+  const { definitions } = await list(api, `search=${encodeURIComponent(search)}${rest}`, caller);
   return definitions.map(({ name }) => name);
 }
 

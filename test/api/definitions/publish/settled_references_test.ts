@@ -1,13 +1,13 @@
 /** A reference belongs to one line, which is settled at publication: no stranger's line of that name stands in for it. */
 import { expect, test } from "bun:test";
 import {
-  type Asker,
   agentNeeding,
   ask,
+  type Caller,
   createAgent,
   definitionOf,
+  errorOf,
   publishAgent,
-  refusalOf,
   write,
 } from "../../../helpers/definitions/definitions.ts";
 import { makeFork } from "../../../helpers/definitions/forks.ts";
@@ -19,32 +19,32 @@ interface Warning {
   details: unknown;
 }
 
-function own({ key, org }: Person): Asker {
+function own({ key, org }: Person): Caller {
   return { key, org };
 }
 
 /** Publishes an agent that needs others, and returns the warnings. */
 async function publishNeeding(
   api: TestApp,
-  asker: Asker,
+  caller: Caller,
   given: { name: string; requires: readonly string[]; version?: string; visibility?: string },
 ): Promise<Warning[]> {
   const { name, requires, version = "1.0.0", visibility = "public" } = given;
   const yaml = agentNeeding(name, requires, version);
-  await createAgent(api, asker, { name, version, yaml, visibility });
-  const response = await write(api, `/agent/${name}@${version}/publish`, asker);
+  await createAgent(api, caller, { name, version, yaml, visibility });
+  const response = await write(api, `/agent/${name}@${version}/publish`, caller);
   const { warnings } = (await response.json()) as { warnings?: Warning[] };
   if (!warnings) throw new Error(`Cannot publish: ${response.status}`);
   return warnings.map(({ code, details }) => ({ code, details }));
 }
 
 /** Ids of what a definition needs directly, and the names of what is not there, once by each endpoint. */
-async function needs(api: TestApp, path: string, asker: Asker | null): Promise<unknown> {
-  const found = await ask(api, `/agent/${path}/dependencies?maxDepth=1`, asker);
+async function needs(api: TestApp, path: string, caller: Caller | null): Promise<unknown> {
+  const found = await ask(api, `/agent/${path}/dependencies?maxDepth=1`, caller);
   const { data } = (await found.json()) as {
     data: { flat: { id: string; version: string }[]; unresolved: object[] };
   };
-  const read = await ask(api, `/agent/${path}?includeRefs=true`, asker);
+  const read = await ask(api, `/agent/${path}?includeRefs=true`, caller);
   const { refs } = (await definitionOf(read)) as unknown as {
     refs: { name: string; resolvedVersion: string | null }[];
   };
@@ -71,8 +71,8 @@ test("a stranger's line never stands in for a private one, whoever reads", async
     { code: "REFERENCE_NOT_PUBLIC", details: { type: "agent", name: "deploy-helper" } },
   ]);
   expect(await needs(api, "deployment", own(victim))).toEqual([real.id]);
-  for (const asker of [null, { key: customer.key }, { key: mallory.key }]) {
-    expect(await needs(api, "deployment", asker)).toEqual(["no deploy-helper"]);
+  for (const caller of [null, { key: customer.key }, { key: mallory.key }]) {
+    expect(await needs(api, "deployment", caller)).toEqual(["no deploy-helper"]);
   }
   // A name alone is one's own first too, by every credential.
   const bound = await api.make.key({ userId: victim.user.id, orgId: victim.org.id });
@@ -93,8 +93,8 @@ test("what was settled stays, whatever lines come, go and are read by whom", asy
   await publishNeeding(api, own(author), { name: "user", requires: ["helper@>=1.0.0"] });
   await publishAgent(api, own(second), { name: "helper", version: "5.0.0", visibility: "public" });
   await publishAgent(api, own(author), { name: "helper", version: "6.0.0", visibility: "public" });
-  for (const asker of [null, { key: first.key }, { key: second.key }, { key: author.key }]) {
-    expect(await needs(api, "user@1.0.0", asker)).toEqual([helper.id]);
+  for (const caller of [null, { key: first.key }, { key: second.key }, { key: author.key }]) {
+    expect(await needs(api, "user@1.0.0", caller)).toEqual([helper.id]);
   }
   // The next version is settled anew, and its author has a line of that name by now.
   await publishNeeding(api, own(author), { name: "user", requires: ["helper"], version: "2.0.0" });
@@ -118,8 +118,8 @@ test("a name that nobody had is kept for the author's organization, and no stran
     { code: "UNRESOLVED_REFERENCE", details: { type: "agent", name: "missing", range: "^1.0.0" } },
   ]);
   await publishAgent(api, own(mallory), { name: "missing", visibility: "public" });
-  for (const asker of [null, own(author), { key: author.key }, { key: mallory.key }]) {
-    expect(await needs(api, "user", asker)).toEqual(["no missing"]);
+  for (const caller of [null, own(author), { key: author.key }, { key: mallory.key }]) {
+    expect(await needs(api, "user", caller)).toEqual(["no missing"]);
   }
   const made = await publishAgent(api, own(author), { name: "missing", visibility: "public" });
   expect(await needs(api, "user", null)).toEqual([made.id]);
@@ -198,12 +198,12 @@ test("a draft resolves as its organization finds lines at that moment, not as it
   await publishAgent(api, own(reader), { name: "helper" });
   await api.make.member({ orgId: author.org.id, userId: reader.user.id, role: "viewer" });
   await createAgent(api, own(author), { name: "user", yaml: agentNeeding("user", ["helper", "@x/y"]) });
-  for (const asker of [own(author), { key: reader.key }]) {
-    expect(await needs(api, "user@1.0.0", asker)).toEqual([shown.id, "no @x/y"]);
+  for (const caller of [own(author), { key: reader.key }]) {
+    expect(await needs(api, "user@1.0.0", caller)).toEqual([shown.id, "no @x/y"]);
   }
   const mine = await publishAgent(api, own(author), { name: "helper" });
-  for (const asker of [own(author), { key: reader.key }]) {
-    expect(await needs(api, "user@1.0.0", asker)).toEqual([mine.id, "no @x/y"]);
+  for (const caller of [own(author), { key: reader.key }]) {
+    expect(await needs(api, "user@1.0.0", caller)).toEqual([mine.id, "no @x/y"]);
   }
 });
 
@@ -292,11 +292,11 @@ test("two that name each other and are published at once: one of them is refused
       const yaml = agentNeeding(name, [`@${person.org.slug}/${other}`]);
       await createAgent(api, own(person), { name, yaml });
     }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [left, right].map((name) => write(api, `/agent/${name}@1.0.0/publish`, own(person))),
     );
-    const refusals = await Promise.all(answers.filter(({ ok }) => !ok).map(refusalOf));
+    const refusals = await Promise.all(responses.filter(({ ok }) => !ok).map(errorOf));
     expect(refusals.map(([status, code]) => [status, code])).toEqual([[422, "DEPENDENCY_CYCLE"]]);
-    await Promise.all(answers.filter(({ ok }) => ok).map((response) => response.body?.cancel()));
+    await Promise.all(responses.filter(({ ok }) => ok).map((response) => response.body?.cancel()));
   }
 });

@@ -6,8 +6,8 @@ import { createListCache } from "../../../../sql/definitions/list/list_definitio
 import { createDefinitionCache } from "../../../../sql/definitions/version_json.ts";
 import { list } from "../../../helpers/definitions/definition_list.ts";
 import {
-  type Asker,
   ask,
+  type Caller,
   definitionOf,
   makeDefinition,
   publishAgent,
@@ -69,16 +69,16 @@ test("another process, which has read nothing yet, gives the same bytes the same
   });
   for (const path of ["/agent/reviewer", ""]) {
     const request = testRequest(`http://localhost/api/v1/definitions${path}`);
-    const answers = [
+    const responses = [
       await ask(api, path, null),
       await ask(api, path, null),
       await other.handle(request, "::1"),
     ];
     const seen = await Promise.all(
-      answers.map(async (answer) => `${answer.headers.get("etag")} ${await answer.text()}`),
+      responses.map(async (response) => `${response.headers.get("etag")} ${await response.text()}`),
     );
     expect(new Set(seen).size).toBe(1);
-    const etag = answers[0]?.headers.get("etag") ?? "";
+    const etag = responses[0]?.headers.get("etag") ?? "";
     const again = await ask(api, path, null, { headers: { "if-none-match": etag } });
     expect([again.status, await again.text()]).toEqual([304, ""]);
   }
@@ -89,9 +89,9 @@ test("what was read before is not shown to who may not see it, or may not any mo
   const person = await api.make.person();
   const outsider = await api.make.person();
   await makeDefinition(api.db.sql, person, { name: "reviewer", status: "published" });
-  const seenBy = async (asker: Asker | null) => [
-    (await ask(api, "/agent/reviewer", asker)).status,
-    (await list(api, "", asker)).total,
+  const seenBy = async (caller: Caller | null) => [
+    (await ask(api, "/agent/reviewer", caller)).status,
+    (await list(api, "", caller)).total,
   ];
   const { key } = person;
   expect(await seenBy({ key })).toEqual([200, 1]);

@@ -4,8 +4,8 @@ import {
   ask,
   bareYaml,
   createAgent,
+  errorOf,
   publishAgent,
-  refusalOf,
   write,
 } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
@@ -67,11 +67,7 @@ test("a text of a deprecated version has its headers, and one without a renderin
   expect(deprecated.headers.get("link")).toContain("successor-version");
   await publishAgent(api, person, { name: "bare", yaml: bareYaml("agent", "bare"), visibility: "public" });
   const bare = await ask(api, "/agent/bare.md", null);
-  expect(await refusalOf(bare)).toEqual([
-    404,
-    "NOT_FOUND",
-    { reason: "runtime", type: "agent", name: "bare" },
-  ]);
+  expect(await errorOf(bare)).toEqual([404, "NOT_FOUND", { reason: "runtime", type: "agent", name: "bare" }]);
   expect((await ask(api, "/agent/bare.yaml", null)).status).toBe(200);
 });
 
@@ -80,8 +76,8 @@ test("a text that the caller may not see is refused like one that does not exist
   const person = await api.make.person();
   await createAgent(api, person, { name: "secret" });
   for (const ending of [".md", ".yaml"]) {
-    const hidden = await refusalOf(await ask(api, `/agent/secret@1.0.0${ending}`, null));
-    const absent = await refusalOf(await ask(api, `/agent/absent@1.0.0${ending}`, null));
+    const hidden = await errorOf(await ask(api, `/agent/secret@1.0.0${ending}`, null));
+    const absent = await errorOf(await ask(api, `/agent/absent@1.0.0${ending}`, null));
     expect(JSON.stringify(hidden).replaceAll("secret", "absent")).toBe(JSON.stringify(absent));
     expect((await ask(api, `/agent/secret@1.0.0${ending}`, person)).status).toBe(200);
   }

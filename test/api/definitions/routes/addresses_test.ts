@@ -6,9 +6,9 @@ import {
   ask,
   createAgent,
   definitionOf,
+  errorOf,
   makeDefinition,
   publishAgent,
-  refusalOf,
   write,
 } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
@@ -89,7 +89,7 @@ test("a bare name with a version falls through to a definition that has the vers
   // Both versions are of one definition.
   expect((await ask(api, "/agent/reviewer/diff?from=3.0.0&to=3.1.0", null)).status).toBe(200);
   const mixed = await ask(api, "/agent/reviewer/diff?from=1.0.0&to=3.1.0", null);
-  expect((await refusalOf(mixed)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
+  expect((await errorOf(mixed)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
 });
 
 test("an id reads archived versions, and only those of its type that the caller may see", async () => {
@@ -133,7 +133,7 @@ test("X-Org-Slug and the path may not name different organizations", async () =>
   for (const below of READS.filter((below) => !/diff|forkable/.test(below))) {
     expect((await read(first.org.slug, below)).status).toBe(200);
     for (const slug of [second.org.slug, "no-such-org"]) {
-      expect((await refusalOf(await read(slug, below))).slice(0, 2)).toEqual([403, "ORG_ACCESS_DENIED"]);
+      expect((await errorOf(await read(slug, below))).slice(0, 2)).toEqual([403, "ORG_ACCESS_DENIED"]);
     }
   }
   // A fork's header names the target.

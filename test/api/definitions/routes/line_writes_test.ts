@@ -21,14 +21,14 @@ function send(
   api: TestApp,
   place: string,
   { method, path, ...given }: Write,
-  asker: Parameters<typeof ask>[2],
+  caller: Parameters<typeof ask>[2],
 ) {
   const name = place.split("/").at(-1) ?? "";
   const body = path === "/upgrade" ? { yaml: agentYaml(name) } : "body" in given ? given.body : undefined;
-  return ask(api, `/agent/${place}${path}`, asker, { method, body });
+  return ask(api, `/agent/${place}${path}`, caller, { method, body });
 }
 
-async function errorOf(response: Response) {
+async function errorBodyOf(response: Response) {
   const { error } = (await response.json()) as {
     error: { code: string; message: string; details?: Record<string, unknown> };
   };
@@ -76,15 +76,15 @@ test("in several organizations the write is 409 and names them; the path or the 
       for (const owner of [person, second, stranger]) {
         await makeDefinition(api.db.sql, owner, { name, status: one.status, visibility: "public" });
       }
-      const refused = await errorOf(await send(api, name, one, { key: person.key }));
+      const refused = await errorBodyOf(await send(api, name, one, { key: person.key }));
       expect(refused).toMatchObject({
         status: 409,
         code: "AMBIGUOUS_ORGANIZATION",
         details: { organizations: slugs },
       });
       for (const slug of slugs) expect(refused.message).toContain(slug);
-      const [place, asker] = choose(second.org, name);
-      expect([place, (await send(api, place, one, asker)).ok]).toEqual([place, true]);
+      const [place, caller] = choose(second.org, name);
+      expect([place, (await send(api, place, one, caller)).ok]).toEqual([place, true]);
     }
   }
 });
@@ -98,13 +98,13 @@ test("without an organization where the caller may write it is 403 for members a
   for (const [index, one] of WRITES.entries()) {
     const name = `line-${index}`;
     await makeDefinition(api.db.sql, owner, { name, status: one.status });
-    const member = await errorOf(await send(api, name, one, { key: viewer.key }));
+    const member = await errorBodyOf(await send(api, name, one, { key: viewer.key }));
     expect(member).toMatchObject({ status: 403, code: "INSUFFICIENT_ORG_ROLE" });
     expect(member.message).toContain(`Your role in organization "${owner.org.slug}" is viewer`);
-    for (const asker of [{ key: stranger.key }, bound]) {
+    for (const caller of [{ key: stranger.key }, bound]) {
       for (const organization of ["", `@${owner.org.slug}/`]) {
-        const hidden = await errorOf(await send(api, `${organization}${name}`, one, asker));
-        const none = await errorOf(await send(api, `${organization}nothing`, one, asker));
+        const hidden = await errorBodyOf(await send(api, `${organization}${name}`, one, caller));
+        const none = await errorBodyOf(await send(api, `${organization}nothing`, one, caller));
         const text = JSON.stringify([hidden.status, hidden.code, hidden.message, hidden.details]);
         expect(text.replaceAll(name, "nothing")).toBe(
           JSON.stringify([404, none.code, none.message, none.details]),
@@ -120,7 +120,7 @@ test("a stranger who writes to a public definition learns that members do", asyn
   const stranger = await api.make.person();
   await makeDefinition(api.db.sql, owner, { name: "open", status: "published", visibility: "public" });
   const path = `/agent/@${owner.org.slug}/open@1.0.0/archive`;
-  const refused = await errorOf(await write(api, path, { key: stranger.key }));
+  const refused = await errorBodyOf(await write(api, path, { key: stranger.key }));
   expect(refused).toMatchObject({ status: 403, code: "ORG_ACCESS_DENIED" });
   expect(refused.message).toContain(owner.org.slug);
 });
@@ -143,7 +143,7 @@ test("creating and forking use the organization the call means, and refusals nam
     await write(api, "/agent/open/fork", viewer, { body: { name: "mine" } }),
   ];
   for (const response of refusals) {
-    const { code, message } = await errorOf(response);
+    const { code, message } = await errorBodyOf(response);
     expect([code, message]).toEqual([
       "INSUFFICIENT_ORG_ROLE",
       `This requires the publisher role or above. Your role in organization "${slug}" is viewer. Set X-Org-Slug to use another organization.`,
@@ -155,7 +155,7 @@ test("queueing an export says which organization has no paid tier", async () => 
   await using api = await openTestApp();
   const person = await api.make.person();
   const response = await api.request("/api/v1/export/jobs", { method: "POST", key: person.key });
-  const { code, message } = await errorOf(response);
+  const { code, message } = await errorBodyOf(response);
   expect([code, message]).toEqual([
     "SUBSCRIPTION_REQUIRED",
     `This requires the hobbyist tier or above. Organization "${person.personalOrg.slug}" is on the free tier. Set X-Org-Slug to use another organization.`,

@@ -2,20 +2,20 @@
 import { expect, test } from "bun:test";
 import { runCommand, runJson } from "../../../helpers/accounts/admin.ts";
 import {
-  type Asker,
   agentNeeding,
   ask,
+  type Caller,
   createAgent,
   definitionOf,
+  errorOf,
   publishAgent,
-  refusalOf,
   write,
 } from "../../../helpers/definitions/definitions.ts";
 import { makeFork } from "../../../helpers/definitions/forks.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import type { Person } from "../../../helpers/postgres/factory.ts";
 
-function own({ key, org }: Person): Asker {
+function own({ key, org }: Person): Caller {
   return { key, org };
 }
 
@@ -24,12 +24,12 @@ function quarantine(api: TestApp, name: string, ...reason: string[]) {
   return runJson(api.db.url, ["definition", ...words, "--type", "agent", "--name", name]);
 }
 
-async function statuses(api: TestApp, asker: Asker | null, paths: readonly string[]) {
-  return Promise.all(paths.map(async (path) => (await ask(api, `/agent/${path}`, asker)).status));
+async function statuses(api: TestApp, caller: Caller | null, paths: readonly string[]) {
+  return Promise.all(paths.map(async (path) => (await ask(api, `/agent/${path}`, caller)).status));
 }
 
-async function listed(api: TestApp, asker: Asker | null, query = ""): Promise<string[]> {
-  const response = await ask(api, `?latestOnly=true&sortBy=name&sortOrder=asc${query}`, asker);
+async function listed(api: TestApp, caller: Caller | null, query = ""): Promise<string[]> {
+  const response = await ask(api, `?latestOnly=true&sortBy=name&sortOrder=asc${query}`, caller);
   const { data } = (await response.json()) as {
     data: { definitions: { name: string; version: string }[]; total: number };
   };
@@ -44,9 +44,9 @@ test("a quarantined version is not there for others, and the one below it stands
   const bad = await publishAgent(api, own(owner), { name: "helper", version: "1.1.0", visibility: "public" });
   const yaml = agentNeeding("user", ["helper@^1.0.0"]);
   await publishAgent(api, own(stranger), { name: "user", yaml, visibility: "public" });
-  const resolved = async (asker: Asker | null) => {
+  const resolved = async (caller: Caller | null) => {
     const { refs } = (await definitionOf(
-      await ask(api, "/agent/user?includeRefs=true", asker),
+      await ask(api, "/agent/user?includeRefs=true", caller),
     )) as unknown as { refs: { resolvedVersion: string | null }[] };
     return refs.map(({ resolvedVersion }) => resolvedVersion);
   };
@@ -74,11 +74,11 @@ test("a quarantined version is not there for others, and the one below it stands
     "helper@1.1.0/lineage",
     "helper/diff?from=1.0.0&to=1.1.0",
   ];
-  for (const asker of [null, { key: stranger.key }]) {
-    expect(await statuses(api, asker, paths)).toEqual(paths.map(() => 404));
-    expect((await definitionOf(await ask(api, "/agent/helper", asker))).version).toBe("1.0.0");
-    expect(await listed(api, asker, "&search=helper")).toEqual(["helper@1.0.0"]);
-    expect(await resolved(asker)).toEqual(["1.0.0"]);
+  for (const caller of [null, { key: stranger.key }]) {
+    expect(await statuses(api, caller, paths)).toEqual(paths.map(() => 404));
+    expect((await definitionOf(await ask(api, "/agent/helper", caller))).version).toBe("1.0.0");
+    expect(await listed(api, caller, "&search=helper")).toEqual(["helper@1.0.0"]);
+    expect(await resolved(caller)).toEqual(["1.0.0"]);
   }
   expect(await dependents("helper@1.0.0")).toBe(1);
   // Members see it, and why; it resolves for them no more than for others.
@@ -102,7 +102,7 @@ test("a quarantined version is not there for others, and the one below it stands
   expect((await definitionOf(await ask(api, "/agent/helper", own(owner)))).version).toBe("1.0.0");
   expect(await resolved({ key: owner.key })).toEqual(["1.0.0"]);
   const fork = await write(api, "/agent/helper@1.1.0/fork", own(owner), { body: { name: "copy" } });
-  expect(await refusalOf(fork)).toEqual([409, "NOT_FORKABLE", { reason: "NOT_PUBLISHED" }]);
+  expect(await errorOf(fork)).toEqual([409, "NOT_FORKABLE", { reason: "NOT_PUBLISHED" }]);
   // Back again, as if nothing had been.
   expect(await quarantine(api, name)).toMatchObject({
     quarantinedAt: null,
@@ -135,7 +135,7 @@ test("a quarantined line takes all of its versions with it, those that come late
   const paths = ["1.0.0", "2.0.0", "3.0.0"].map((version) => `@${slug}/helper@${version}`);
   expect(await statuses(api, null, [`@${slug}/helper`, ...paths])).toEqual([404, 404, 404, 404]);
   expect(await statuses(api, own(owner), paths)).toEqual([200, 200, 200]);
-  expect(await refusalOf(await ask(api, "/agent/helper", own(owner)))).toMatchObject([
+  expect(await errorOf(await ask(api, "/agent/helper", own(owner)))).toMatchObject([
     404,
     "NOT_FOUND",
     { reason: "version" },
@@ -146,8 +146,8 @@ test("a quarantined line takes all of its versions with it, those that come late
   expect(await listed(api, own(owner))).toEqual(["fork@1.0.0", "helper@3.0.0"]);
   const profile = await api.request(`/api/v1/orgs/${slug}/profile`);
   expect(await profile.json()).toMatchObject({ data: { publicDefinitions: 1 } });
-  const chain = async (asker: Asker | null) => {
-    const { data } = (await (await ask(api, "/agent/fork/lineage", asker)).json()) as {
+  const chain = async (caller: Caller | null) => {
+    const { data } = (await (await ask(api, "/agent/fork/lineage", caller)).json()) as {
       data: { chain: object[] };
     };
     return data.chain;
@@ -175,8 +175,8 @@ test("a reference that was settled to a quarantined line is unresolved, and fall
   await publishAgent(api, own(author), { name: "user", yaml, visibility: "public" });
   await publishAgent(api, own(stranger), { name: "helper", visibility: "public" });
   await quarantine(api, `@${owner.org.slug}/helper`, "Malicious");
-  for (const asker of [null, own(author), { key: owner.key }]) {
-    const { data } = (await (await ask(api, "/agent/user/dependencies", asker)).json()) as {
+  for (const caller of [null, own(author), { key: owner.key }]) {
+    const { data } = (await (await ask(api, "/agent/user/dependencies", caller)).json()) as {
       data: { totalCount: number; unresolved: object[] };
     };
     expect([data.totalCount, data.unresolved]).toMatchObject([0, [{ name: "helper" }]]);
@@ -192,7 +192,7 @@ test("executions of what is quarantined are not recorded, whoever reports them",
   const response = await write(api, "/agent/helper@1.0.0/executions", own(owner), {
     body: { source: "cli" },
   });
-  expect((await refusalOf(response)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
+  expect((await errorOf(response)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
 });
 
 test("operators are told what is wrong, and every change is in the audit log", async () => {

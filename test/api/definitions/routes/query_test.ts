@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ask, publishAgent, refusalOf } from "../../../helpers/definitions/definitions.ts";
+import { ask, errorOf, publishAgent } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
 /** Every read of definitions, with what it cannot do without. */
@@ -25,16 +25,16 @@ test("every read refuses a parameter that it does not know, and a value that is 
   for (const [read, known] of READS) {
     const path = read.replace("SLUG", person.org.slug);
     expect([path, (await ask(api, path, null)).status]).toEqual([path, 200]);
-    const [status, code, details] = await refusalOf(await ask(api, `${path}&includeYml=false`, null));
+    const [status, code, details] = await errorOf(await ask(api, `${path}&includeYml=false`, null));
     expect([path, status, code]).toEqual([path, 400, "VALIDATION_ERROR"]);
     expect(details).toMatchObject({
       errors: [{ path: "includeYml", message: expect.stringContaining(known) }],
     });
   }
   for (const query of ["includeYaml=yes", "normalize=1", "includeRefs=", "normalize=true&normalize=true"]) {
-    const refusal = await refusalOf(await ask(api, `/agent/reviewer?${query}`, null));
+    const refusal = await errorOf(await ask(api, `/agent/reviewer?${query}`, null));
     expect([query, ...refusal.slice(0, 2)]).toEqual([query, 400, "VALIDATION_ERROR"]);
   }
-  const forkable = await refusalOf(await ask(api, "/agent/reviewer/forkable?canForkAsPrivate=maybe", null));
+  const forkable = await errorOf(await ask(api, "/agent/reviewer/forkable?canForkAsPrivate=maybe", null));
   expect(forkable.slice(0, 2)).toEqual([400, "VALIDATION_ERROR"]);
 });

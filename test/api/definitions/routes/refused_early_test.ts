@@ -1,11 +1,11 @@
 /** What can be refused without reading a document is refused without reading it. */
 import { expect, test } from "bun:test";
 import {
-  type Asker,
   ask,
+  type Caller,
   createAgent,
+  errorOf,
   publishAgent,
-  refusalOf,
   write,
 } from "../../../helpers/definitions/definitions.ts";
 import { largeAgentYaml } from "../../../helpers/definitions/large_documents.ts";
@@ -31,7 +31,7 @@ test("names, rights and bodies are checked before a document is read", async () 
   const cases: readonly [
     method: string,
     path: string,
-    asker: Asker,
+    caller: Caller,
     body: unknown,
     status: number,
     code: string,
@@ -60,11 +60,11 @@ test("names, rights and bodies are checked before a document is read", async () 
     ["POST", "/agent/large@1.0.0/fork", viewer, { name: "copy" }, 403, "INSUFFICIENT_ORG_ROLE"],
     ["POST", "/agent/large@1.0.0/retranslate", stranger, undefined, 404, "NOT_FOUND"],
   ];
-  for (const [method, path, asker, sent, ...expected] of cases) {
-    const where = { key: asker.key, org: asker.org ?? author.org };
+  for (const [method, path, caller, sent, ...expected] of cases) {
+    const where = { key: caller.key, org: caller.org ?? author.org };
     const options = { method, ...(sent === undefined ? {} : { body: sent }) };
-    const response = await write(api, path, asker === stranger ? { key: asker.key } : where, options);
-    expect([method, path, ...(await refusalOf(response)).slice(0, 2)]).toEqual([method, path, ...expected]);
+    const response = await write(api, path, caller === stranger ? { key: caller.key } : where, options);
+    expect([method, path, ...(await errorOf(response)).slice(0, 2)]).toEqual([method, path, ...expected]);
   }
   const diff = "/agent/large/diff?from=1.0.0&to=1.1.0";
   expect((await ask(api, `${diff}&format=fields`, author)).status).toBe(402);

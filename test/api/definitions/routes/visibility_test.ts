@@ -6,7 +6,7 @@ import {
   type DefinitionStatus,
   type DefinitionVisibility,
 } from "../../../../shared/vocabulary.ts";
-import { type Asker, agentYaml, ask, makeDefinition } from "../../../helpers/definitions/definitions.ts";
+import { agentYaml, ask, type Caller, makeDefinition } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 interface Case {
@@ -92,11 +92,15 @@ function mayBeSeenByAll({ status, visibility }: Case): boolean {
   return status !== "draft" && visibility !== "private";
 }
 
-async function readAll(api: TestApp, asker: Asker | null, slug: string): Promise<[string, string, string][]> {
+async function readAll(
+  api: TestApp,
+  caller: Caller | null,
+  slug: string,
+): Promise<[string, string, string][]> {
   const outcomes: [string, string, string][] = [];
   for (const kind of CASES) {
     const asked = READS.map(({ path }) => path({ name: nameOf(kind), slug }));
-    const found = await Promise.all(asked.map(async (path) => outcomeOf(await ask(api, path, asker))));
+    const found = await Promise.all(asked.map(async (path) => outcomeOf(await ask(api, path, caller))));
     outcomes.push(
       ...found.map((outcome, index): [string, string, string] => [nameOf(kind), asked[index] ?? "", outcome]),
     );
@@ -119,7 +123,7 @@ test("members see all versions, others what is neither a draft nor private; the 
   await using _ = api;
   const { slug } = owner.org;
   const everything = () => true;
-  const callers: readonly [string, Asker | null, (kind: Case) => boolean][] = [
+  const callers: readonly [string, Caller | null, (kind: Case) => boolean][] = [
     ["anonymous", null, mayBeSeenByAll],
     ["stranger", { key: stranger.key }, mayBeSeenByAll],
     ["bound elsewhere", boundElsewhere, mayBeSeenByAll],
@@ -128,8 +132,8 @@ test("members see all versions, others what is neither a draft nor private; the 
     ["viewer, X-Org-Slug", { key: viewer.key, org: owner.org }, everything],
     ["bound here", boundHere, everything],
   ];
-  for (const [who, asker, sees] of callers) {
-    expect([who, await readAll(api, asker, slug)]).toEqual([who, expectedReads(slug, sees)]);
+  for (const [who, caller, sees] of callers) {
+    expect([who, await readAll(api, caller, slug)]).toEqual([who, expectedReads(slug, sees)]);
   }
 });
 
@@ -137,7 +141,7 @@ test("writes of others find nothing, members below publisher are refused, and no
   const { api, owner, viewer, stranger, boundHere, boundElsewhere } = await openRegistry();
   await using _ = api;
   const before = await api.db.sql`select id, status, updated_at from definitions order by id`;
-  const callers: readonly [string, Asker | null, string][] = [
+  const callers: readonly [string, Caller | null, string][] = [
     ["anonymous", null, "status 401"],
     ["stranger", { key: stranger.key }, "no definition"],
     ["stranger, X-Org-Slug", { key: stranger.key, org: owner.org }, "status 403"],
@@ -147,11 +151,11 @@ test("writes of others find nothing, members below publisher are refused, and no
     ["viewer", { key: viewer.key, org: owner.org }, "status 403"],
     ["bound here", boundHere, "status 403"],
   ];
-  for (const [who, asker, expected] of callers) {
+  for (const [who, caller, expected] of callers) {
     for (const kind of CASES) {
       for (const { method, path, body } of WRITES) {
         const asked = path(nameOf(kind));
-        const response = await ask(api, asked, asker, { method, body });
+        const response = await ask(api, asked, caller, { method, body });
         expect([who, method, asked, await outcomeOf(response)]).toEqual([who, method, asked, expected]);
       }
     }

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SubscriptionTier } from "../../../../shared/vocabulary.ts";
 import {
-  type Asker,
   agentYaml,
   ask,
   bareYaml,
+  type Caller,
   createAgent,
+  errorOf,
   publishAgent,
-  refusalOf,
   write,
 } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
@@ -43,8 +43,8 @@ async function publishBoth(api: TestApp, tier: SubscriptionTier = "pro") {
   return { person, from, to };
 }
 
-async function compare(api: TestApp, query: string, asker: Asker | null): Promise<Comparison> {
-  const response = await ask(api, `/agent/reviewer/diff?${query}`, asker);
+async function compare(api: TestApp, query: string, caller: Caller | null): Promise<Comparison> {
+  const response = await ask(api, `/agent/reviewer/diff?${query}`, caller);
   expect([query, response.status]).toEqual([query, 200]);
   return (await response.json()) as Comparison;
 }
@@ -223,7 +223,7 @@ test("what shows content needs a paid tier among the caller's organizations", as
   const free = await api.make.person({ tier: "free" });
   const plus = await api.make.person({ tier: "plus" });
   const bound = (orgId: string) => api.make.key({ userId: plus.user.id, orgId });
-  const callers: readonly [string, Asker | null, boolean][] = [
+  const callers: readonly [string, Caller | null, boolean][] = [
     ["anonymous", null, false],
     ["free", { key: free.key }, false],
     ["hobbyist", { key: person.key }, true],
@@ -232,17 +232,17 @@ test("what shows content needs a paid tier among the caller's organizations", as
     ["a key of the paid organization", await bound(plus.org.id), true],
     ["a key of the free organization", await bound(plus.personalOrg.id), false],
   ];
-  for (const [who, asker, isPaid] of callers) {
+  for (const [who, caller, isPaid] of callers) {
     for (const mode of ["full=true", "format=fields", "format=unified", "format=unified&full=true"]) {
-      const response = await ask(api, `/agent/reviewer/diff?from=1.0.0&to=1.1.0&${mode}`, asker);
+      const response = await ask(api, `/agent/reviewer/diff?from=1.0.0&to=1.1.0&${mode}`, caller);
       if (isPaid) expect([who, mode, response.status]).toEqual([who, mode, 200]);
       else {
         const details = { requiredTier: "hobbyist", currentTier: "free", feature: "diff" };
-        const refusal = await refusalOf(response);
+        const refusal = await errorOf(response);
         expect([who, mode, ...refusal]).toEqual([who, mode, 402, "SUBSCRIPTION_REQUIRED", details]);
       }
     }
-    expect((await ask(api, "/agent/reviewer/diff?from=1.0.0&to=1.1.0", asker)).status).toBe(200);
+    expect((await ask(api, "/agent/reviewer/diff?from=1.0.0&to=1.1.0", caller)).status).toBe(200);
   }
 });
 
@@ -270,7 +270,7 @@ test("what cannot be compared is refused: 401, then 400, 404 and 402", async () 
     ["reviewer/diff?from=1.0.0&to=2.0.0&format=fields", 404, "NOT_FOUND", missing],
   ];
   for (const [path, ...expected] of cases) {
-    expect([path, ...(await refusalOf(await ask(api, `/agent/${path}`, null)))]).toEqual([path, ...expected]);
+    expect([path, ...(await errorOf(await ask(api, `/agent/${path}`, null)))]).toEqual([path, ...expected]);
   }
   expect((await ask(api, "/agent/reviewer/diff", { key: "ulr_wrong" })).status).toBe(401);
   expect(await compare(api, "from=1.1.0&to=2.0.0", person)).toMatchObject({ toVersion: "2.0.0" });

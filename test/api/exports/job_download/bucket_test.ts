@@ -4,11 +4,11 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
+  errorOf,
   getJob,
   jobOf,
   listMismatches,
   postJob,
-  refusalOf,
   unzip,
 } from "../../../helpers/exports/export_job.ts";
 import { makeExportProject } from "../../../helpers/exports/export_project.ts";
@@ -131,7 +131,7 @@ test("a download that has begun finishes, though its export is removed meanwhile
   let read = (await reader?.read())?.value?.length ?? 0;
   await s3.client.delete(key);
   await app.db.sql`update export_jobs set status = 'expired' where id = ${id}`;
-  expect(await refusalOf(await fetchFile())).toEqual([410, "EXPORT_EXPIRED"]);
+  expect(await errorOf(await fetchFile())).toEqual([410, "EXPORT_EXPIRED"]);
   for (let next = await reader?.read(); next && !next.done; next = await reader?.read())
     read += next.value.length;
   expect(read).toBe(40 * MIB);
@@ -148,14 +148,14 @@ test("a bucket that fails is 503 and an export that it has lost 410, and the log
   await s3.kill();
   const refused = await fetchFile();
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(await refusalOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  expect(await errorOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
   expect(JSON.stringify(app.logLines)).not.toMatch(/X-Amz-Signature/);
 });
 
 test("a bucket that has a part of an export is never taken for one that has the whole", async () => {
   await using place = await openWithFile({ bytes: 2 * MIB });
   await place.s3.client.write(place.key, randomBytes(MIB));
-  expect(await refusalOf(await place.fetchFile())).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  expect(await errorOf(await place.fetchFile())).toEqual([503, "SERVICE_UNAVAILABLE"]);
 });
 
 test("a part of an export is fetched without the rest", async () => {
@@ -192,7 +192,7 @@ test("a user fetches so many exports at once and no more, and who leaves makes r
   await waitFor(() => proxy.connections() >= 2, 20_000);
   const refused = await fetchFile();
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(await refusalOf(refused)).toEqual([429, "RATE_LIMITED"]);
+  expect(await errorOf(refused)).toEqual([429, "RATE_LIMITED"]);
   leaving.abort();
   expect(await Promise.all(downloads)).toEqual(["left", "left"]);
   await waitFor(async () => (await spooled()).length === 0, 20_000);
@@ -223,7 +223,7 @@ test("an export for which the disk has no room is refused before anything of it 
   const before = proxy.forwarded();
   const refused = await fetchFile();
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(await refusalOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  expect(await errorOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
   expect(proxy.forwarded()).toBe(before);
   expect(await spooled()).toEqual([]);
   // A part of it has room enough.

@@ -1,6 +1,6 @@
 /** Who and what the endpoints of export jobs refuse, endpoint by endpoint. */
 import { expect, test } from "bun:test";
-import { JOBS_PATH, jobOf, postJob, refusalOf } from "../../../helpers/exports/export_job.ts";
+import { errorOf, JOBS_PATH, jobOf, postJob } from "../../../helpers/exports/export_job.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import type { Person } from "../../../helpers/postgres/factory.ts";
 
@@ -30,7 +30,7 @@ async function askAll(
       ...(given.key === undefined ? {} : { key: given.key }),
       headers: given.slug === undefined ? {} : { "x-org-slug": given.slug },
     });
-    verdicts.push(await refusalOf(response));
+    verdicts.push(await errorOf(response));
   }
   return verdicts;
 }
@@ -235,14 +235,14 @@ test("bodies that are no JSON object are refused by what they are", async () => 
   const post = (body: string, type = "application/json") =>
     postJob(app, person, body, { "content-type": type });
   for (const body of ["{", "null, 1", '"ndjson"', "[]", "1"]) {
-    expect(await refusalOf(await post(body))).toEqual([400, "VALIDATION_ERROR"]);
+    expect(await errorOf(await post(body))).toEqual([400, "VALIDATION_ERROR"]);
   }
-  expect(await refusalOf(await post("format=csv", "application/x-www-form-urlencoded"))).toEqual([
+  expect(await errorOf(await post("format=csv", "application/x-www-form-urlencoded"))).toEqual([
     415,
     "UNSUPPORTED_MEDIA_TYPE",
   ]);
   const large = JSON.stringify({ format: "ndjson", padding: "x".repeat(2 ** 20) });
-  expect(await refusalOf(await post(large))).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+  expect(await errorOf(await post(large))).toEqual([413, "PAYLOAD_TOO_LARGE"]);
   for (const body of ["", "{}"]) expect([200, 201]).toContain((await post(body)).status);
 });
 
@@ -260,7 +260,7 @@ test("a job at its end, by whatever end, is not canceled", async () => {
     await app.db.sql`update export_jobs set ${end} where id = ${jobId}`;
     const [row] = await app.db.sql`select to_jsonb(j) as row from export_jobs as j where id = ${jobId}`;
     const cancel = await app.request(`${JOBS_PATH}/${jobId}/cancel`, { method: "POST", key: person.key });
-    expect(await refusalOf(cancel)).toEqual([409, "EXPORT_JOB_FINISHED"]);
+    expect(await errorOf(cancel)).toEqual([409, "EXPORT_JOB_FINISHED"]);
     const [after] = await app.db.sql`select to_jsonb(j) as row from export_jobs as j where id = ${jobId}`;
     expect(after).toEqual(row);
   }
@@ -288,6 +288,6 @@ test("methods that the endpoints do not have are refused with those they have", 
   for (const [method, path, allowed] of paths) {
     const response = await app.request(path, { method, key: person.key });
     expect(response.headers.get("allow")?.split(", ")).toContain(allowed);
-    expect(await refusalOf(response)).toEqual([405, "METHOD_NOT_ALLOWED"]);
+    expect(await errorOf(response)).toEqual([405, "METHOD_NOT_ALLOWED"]);
   }
 });

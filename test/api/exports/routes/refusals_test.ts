@@ -33,16 +33,16 @@ test("a project of others, a deleted one and one that does not exist are the sam
     deletedAt: "2026-01-01T00:00:00.000Z",
   });
   const messages: string[] = [];
-  const answers = [
+  const responses = [
     await app.request(`/api/v1/export/projects/${project.id}/issues`, { key: stranger.key }),
     await app.request(`/api/v1/export/projects/${deleted.id}/issues`, { key: person.key }),
     await app.request(`/api/v1/export/projects/${crypto.randomUUID()}/issues`, { key: person.key }),
     await app.request("/api/v1/export/projects/no-such-project/issues", { key: person.key }),
   ];
-  for (const answer of answers) {
-    const { error } = (await answer.clone().json()) as Refusal;
+  for (const response of responses) {
+    const { error } = (await response.clone().json()) as Refusal;
     messages.push(error.message.replace(/"[0-9a-f-]{36}"/, '"ID"'));
-    expect(await refusal(answer)).toEqual([404, "PROJECT_NOT_FOUND", undefined]);
+    expect(await refusal(response)).toEqual([404, "PROJECT_NOT_FOUND", undefined]);
   }
   const byId = 'Project "ID" not found in your organizations.';
   const searched = `Project "no-such-project" not found in organization "${person.personalOrg.slug}".`;

@@ -233,10 +233,10 @@ test("a client that leaves ends its query on the replica", async () => {
     const leaving = new AbortController();
     const url = `http://localhost/api/v1/export/projects/${project.id}/issues?as_of=${AFTER_ALL}`;
     const request = new Request(testRequest(url, { key: person.key }), { signal: leaving.signal });
-    const answer = app.app.handle(request, "192.0.2.1");
+    const pending = app.app.handle(request, "192.0.2.1");
     await waitFor(async () => (await listWaiting(app)).length === 1);
     leaving.abort();
-    await answer;
+    await pending;
     expect(await listWaiting(app)).toEqual([]);
   });
   expect((await exportDataset(app, { person, project }, "issues")).status).toBe(200);
@@ -247,9 +247,9 @@ test("what the replica breaks off before the first byte is read from the primary
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
   const exported = await makeExportProject(app);
-  let answer: Promise<Response> | undefined;
+  let pending: Promise<Response> | undefined;
   await whileLocked(app, "issues", async () => {
-    answer = exportDataset(app, exported, "issues", `?as_of=${AFTER_ALL}`);
+    pending = exportDataset(app, exported, "issues", `?as_of=${AFTER_ALL}`);
     const [pid = 0] = await waitFor(async () => {
       const waiting = await listWaiting(app);
       return waiting.length > 0 ? waiting : null;
@@ -257,7 +257,7 @@ test("what the replica breaks off before the first byte is read from the primary
     await server.replica`select pg_terminate_backend(${pid})`;
     await waitFor(() => app.deps.replica?.isUsed() === false);
   });
-  const response = await answer;
+  const response = await pending;
   expect(response?.headers.get("x-export-as-of")).toBe(AFTER_ALL);
   const ids = response ? (await ndjsonRows(response)).map(({ id }) => id) : [];
   const { ids: made } = exported;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { responseStream, type StreamOutcome } from "../../../../api/http/response/stream.ts";
-import type { StreamRules, StreamWatch } from "../../../../api/http/response/stream_watch.ts";
+import type { StreamRules, StreamWatch } from "../../../../api/http/response/stream_cutoff.ts";
 import { Semaphore } from "../../../../api/http/semaphore.ts";
 
 /** Chunks without end, and whether their generator was returned. */
@@ -73,11 +73,11 @@ test("responseStream() breaks off a slow reader once others are refused, and not
 });
 
 test("responseStream() breaks off when its caller may not have it any more", async () => {
-  const answers = [true, true, false];
-  const mayContinue = async () => answers.shift() ?? false;
+  const responses = [true, true, false];
+  const mayContinue = async () => responses.shift() ?? false;
   const { ended } = openStalled(watchOf({ accessCheckMs: 5 }, { mayContinue }));
   expect(await ended).toEqual({ outcome: "cut", reason: "access_ended" });
-  expect(answers).toEqual([]);
+  expect(responses).toEqual([]);
 });
 
 test("responseStream() is never more than one chunk ahead of its reader", async () => {

@@ -9,10 +9,10 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 const CLIENTS = 12;
 const RESETS = 40;
 /** Answers between two resets. */
-const ANSWERS = 5;
+const RESPONSES = 5;
 
 interface Tally {
-  answers: number;
+  responses: number;
   /** Answers that belong to another query. */
   wrong: number;
   /** What was thrown besides lost connections. */
@@ -22,7 +22,7 @@ interface Tally {
 /** Asks for a number, and tallies whether it is that which comes. */
 async function ask(sql: Pick<Pool, "unsafe">, tally: Tally, number: number): Promise<void> {
   const [row] = await sql.unsafe<{ number: number }[]>("select $1::int as number", [number]);
-  if (row?.number === number) tally.answers += 1;
+  if (row?.number === number) tally.responses += 1;
   else tally.wrong += 1;
 }
 
@@ -56,12 +56,12 @@ test("when connections die at random, everyone gets an answer of their own or an
   const url = new URL(db.url);
   url.port = new URL(proxy.origin).port;
   const pool = openPool(url.href, { applicationName: "test-lost", max: 4 });
-  const tally: Tally = { answers: 0, wrong: 0, errors: [] };
+  const tally: Tally = { responses: 0, wrong: 0, errors: [] };
   const stop = new AbortController();
   const clients = Array.from({ length: CLIENTS }, () => askOn(pool, { tally, stop: stop.signal }));
   for (let resets = 0; resets < RESETS; resets += 1) {
-    const before = tally.answers;
-    await waitFor(() => tally.answers >= before + ANSWERS, 20_000);
+    const before = tally.responses;
+    await waitFor(() => tally.responses >= before + RESPONSES, 20_000);
     proxy.reset();
   }
   stop.abort();

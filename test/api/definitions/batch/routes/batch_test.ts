@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import {
-  type Asker,
   agentNeeding,
   agentYaml,
   ask,
+  type Caller,
   createAgent,
+  errorOf,
   publishAgent,
-  refusalOf,
   write,
 } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp, type TestRequest } from "../../../../helpers/http/app.ts";
@@ -21,8 +21,8 @@ interface Stored {
   warnings: unknown[];
 }
 
-async function submit(api: TestApp, asker: Asker, options: TestRequest, query = ""): Promise<Stored[]> {
-  const response = await write(api, `/batch${query}`, asker, options);
+async function submit(api: TestApp, caller: Caller, options: TestRequest, query = ""): Promise<Stored[]> {
+  const response = await write(api, `/batch${query}`, caller, options);
   if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
   return ((await response.json()) as { data: { definitions: Stored[] } }).data.definitions;
 }
@@ -73,7 +73,7 @@ test("documents of a batch that need each other are refused, as drafts too", asy
   const stream = [agentNeeding("a", ["b@^1.0.0"]), agentNeeding("b", ["a@^1.0.0"])].join("---\n");
   for (const query of ["", "?publish=true"]) {
     const response = await write(api, `/batch${query}`, person, { ...YAML, body: stream });
-    expect((await refusalOf(response)).slice(0, 2)).toEqual([422, "DEPENDENCY_CYCLE"]);
+    expect((await errorOf(response)).slice(0, 2)).toEqual([422, "DEPENDENCY_CYCLE"]);
   }
   expect(await listActions(api)).toEqual([]);
   await publishAgent(api, person, { name: "a", yaml: agentNeeding("a", ["c@latest"]) });
@@ -81,7 +81,7 @@ test("documents of a batch that need each other are refused, as drafts too", asy
     ...YAML,
     body: agentNeeding("c", ["a@latest"]),
   });
-  expect((await refusalOf(closing)).slice(0, 2)).toEqual([422, "DEPENDENCY_CYCLE"]);
+  expect((await errorOf(closing)).slice(0, 2)).toEqual([422, "DEPENDENCY_CYCLE"]);
 });
 
 test("one wrong document keeps all from being stored; every problem has its index and its line of the stream", async () => {
@@ -95,7 +95,7 @@ test("one wrong document keeps all from being stored; every problem has its inde
     "agent: {}\n",
   ].join("---\n");
   const response = await write(api, "/batch", person, { ...YAML, body: stream });
-  expect(await refusalOf(response)).toMatchObject([
+  expect(await errorOf(response)).toMatchObject([
     422,
     "UNPROCESSABLE_ENTITY",
     {
@@ -108,7 +108,7 @@ test("one wrong document keeps all from being stored; every problem has its inde
   const taken = await write(api, "/batch", person, {
     body: { definitions: [{ yaml: agentYaml("fine") }, { yaml: agentYaml("taken") }] },
   });
-  expect(await refusalOf(taken)).toMatchObject([
+  expect(await errorOf(taken)).toMatchObject([
     409,
     "VERSION_EXISTS",
     { nextAvailable: "1.0.1", errors: [{ index: 1, type: "agent", name: "taken", code: "VERSION_EXISTS" }] },
@@ -154,7 +154,7 @@ test("bodies without documents, with too many, or with both forms are refused", 
   ];
   for (const options of bodies) {
     const response = await write(api, "/batch", person, options);
-    expect((await refusalOf(response)).slice(0, 2)).toEqual([400, "VALIDATION_ERROR"]);
+    expect((await errorOf(response)).slice(0, 2)).toEqual([400, "VALIDATION_ERROR"]);
   }
   const large = { ...YAML, body: `# ${"x".repeat(1_048_576)}` };
   expect((await write(api, "/batch", person, large)).status).toBe(413);
@@ -168,7 +168,7 @@ test("the quota of drafts is counted once for the whole batch", async () => {
     Array.from({ length: count }, (_, n) => agentYaml(`agent-${from + n}`)).join("---\n");
   await submit(api, person, { ...YAML, body: stream(0, 60) });
   const over = await write(api, "/batch", person, { ...YAML, body: stream(60, 41) });
-  expect(await refusalOf(over)).toEqual([409, "QUOTA_EXCEEDED", { quota: "drafts", limit: 100 }]);
+  expect(await errorOf(over)).toEqual([409, "QUOTA_EXCEEDED", { quota: "drafts", limit: 100 }]);
   expect(await submit(api, person, { ...YAML, body: stream(60, 40) })).toHaveLength(40);
 });
 
@@ -207,5 +207,5 @@ test("a chain of 200 documents is published in one request, and its readers see 
   expect(await response.json()).toMatchObject({ data: { totalCount: 40, unresolved: [] } });
   const back = agentNeeding("link-0", ["link-199@^1.0.0"], "1.0.1");
   const closed = await write(api, "/batch?publish=true", person, { ...YAML, body: back });
-  expect((await refusalOf(closed)).slice(0, 2)).toEqual([422, "DEPENDENCY_CYCLE"]);
+  expect((await errorOf(closed)).slice(0, 2)).toEqual([422, "DEPENDENCY_CYCLE"]);
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { lockTransaction } from "../../../../../sql/locks.ts";
 import {
-  type Asker,
   agentNeeding,
   agentYaml,
   ask,
   bareYaml,
+  type Caller,
   createAgent,
   publishAgent,
   write,
@@ -13,8 +13,8 @@ import {
 import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
 import { loadBundledCatalog } from "../../../../helpers/models/catalog.ts";
 
-async function validate(api: TestApp, asker: Asker, body: object) {
-  const response = await write(api, "/validate", asker, { body: { type: "agent", ...body } });
+async function validate(api: TestApp, caller: Caller, body: object) {
+  const response = await write(api, "/validate", caller, { body: { type: "agent", ...body } });
   expect(response.status).toBe(200);
   return ((await response.json()) as { data: Record<string, unknown> }).data;
 }
@@ -80,7 +80,7 @@ test("a read key and a viewer may validate; a stranger may not, and anonymous ca
   const owner = await api.make.person();
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
   const body = { type: "agent", yaml: agentYaml("reviewer") };
-  const post = (asker: Asker) => write(api, "/validate", asker, { body });
+  const post = (caller: Caller) => write(api, "/validate", caller, { body });
   const { key } = await api.make.key({ userId: owner.user.id, kind: "user", scope: "read" });
   expect((await post({ key, org: owner.org })).status).toBe(200);
   expect((await post({ key: viewer.key, org: owner.org })).status).toBe(200);

@@ -1,6 +1,6 @@
 /** Explains why PostgreSQL refused an imported row: dataset, row and rule. */
 import type { ExportDataset } from "../../../shared/exports/datasets.ts";
-import type { Refusal } from "../../../sql/connection/pool.ts";
+import type { StatementError } from "../../../sql/connection/pool.ts";
 
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 /** `Failing row contains (<project>, <id>, …)`: every tracker table starts with both columns. */
@@ -12,16 +12,16 @@ const KEY = /^Key \(project_id, (\w+)\)=\([^,]*, (.*)\)/;
 const COPY_LINE = /^COPY import_stage, line (\d+)/gm;
 
 /** Returns a reason that follows "Cannot import …:". */
-export function describeRefusal(refusal: Refusal, dataset: ExportDataset): string {
-  return `${dataset.name}: ${reason(refusal, dataset)}`;
+export function describeImportError(error: StatementError, dataset: ExportDataset): string {
+  return `${dataset.name}: ${reason(error, dataset)}`;
 }
 
-function reason(refusal: Refusal, dataset: ExportDataset): string {
-  const line = [...refusal.where.matchAll(COPY_LINE)].at(-1)?.[1];
+function reason(error: StatementError, dataset: ExportDataset): string {
+  const line = [...error.where.matchAll(COPY_LINE)].at(-1)?.[1];
   if (line !== undefined) return `line ${line} is not a JSON object`;
-  const [, keyColumn = "", key = ""] = KEY.exec(refusal.detail) ?? [];
-  const row = FAILING_ROW.exec(refusal.detail)?.[1] ?? "without an id";
-  switch (refusal.sqlState) {
+  const [, keyColumn = "", key = ""] = KEY.exec(error.detail) ?? [];
+  const row = FAILING_ROW.exec(error.detail)?.[1] ?? "without an id";
+  switch (error.sqlState) {
     case "23503": {
       const parent = keyColumn === "run_id" ? "run" : "issue";
       return `a row belongs to ${parent} ${key}, which is neither in the bundle nor in the project. Was the ${parent} excluded from the export?`;
@@ -29,17 +29,17 @@ function reason(refusal: Refusal, dataset: ExportDataset): string {
     case "23505":
       return `another row of the project already has ${jsonName(keyColumn, dataset)} ${key}`;
     case "23502":
-      if (refusal.column === "project_id") return `row ${row} belongs to another project`;
-      return `row ${row} has no ${jsonName(refusal.column, dataset)}`;
+      if (error.column === "project_id") return `row ${row} belongs to another project`;
+      return `row ${row} has no ${jsonName(error.column, dataset)}`;
     case "23514": {
       // The refused table may be a partition, whose checks are named after the partitioned table.
-      const column = refusal.constraint.slice(dataset.table.length + 1).replace(/_check$/, "");
+      const column = error.constraint.slice(dataset.table.length + 1).replace(/_check$/, "");
       return `row ${row} has an invalid ${jsonName(column, dataset)}`;
     }
     case "22003":
       return "a row has a number that is too large or too close to zero";
     default:
-      return refusal.message;
+      return error.message;
   }
 }
 

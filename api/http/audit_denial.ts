@@ -20,9 +20,9 @@ const MAX_KEYS = 10_000;
 const INSERT_TIMEOUT_MS = 2_000;
 
 /** Notes it where it is such a refusal. Never throws: a refusal that cannot be noted is one all the same. */
-export type AuditRefusal = (context: RequestContext) => Promise<void>;
+export type AuditDenial = (context: RequestContext) => Promise<void>;
 
-export function createAuditRefusal(deps: { sql: Sql; log: Log; now: () => number }): AuditRefusal {
+export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number }): AuditDenial {
   const { sql, log, now } = deps;
   const alike = createRateLimiter({ limit: MAX_ALIKE_PER_MINUTE, maxKeys: MAX_KEYS, now });
   const users = createRateLimiter({ limit: MAX_PER_MINUTE, maxKeys: MAX_KEYS, now });

@@ -32,7 +32,7 @@ export interface StreamWatch {
 }
 
 /** How often in a window slow readers are looked for. */
-const LOOKS_PER_WINDOW = 12;
+const CHECKS_PER_WINDOW = 12;
 
 /**
  * Watches a response until it is over, and calls `cut` once when it has to end. Returns what stops the watch. A slow
@@ -62,7 +62,7 @@ export function watchStream(
     setInterval(() => {
       if (given.isOver?.()) stop();
       else if (permit.isContended(rules.slowWindowMs) && given.isSlow()) cut("reader_too_slow");
-    }, rules.slowWindowMs / LOOKS_PER_WINDOW),
+    }, rules.slowWindowMs / CHECKS_PER_WINDOW),
   ];
   const stop = (): void => {
     isStopped = true;
