@@ -44,6 +44,7 @@ import { healthRoutes } from "./monitoring/health.ts";
 import { type Metrics, metricsRoutes } from "./monitoring/metrics.ts";
 import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
 import { docsRoutes } from "./openapi/docs.ts";
+import { definitionPageRoutes } from "./pages/definitions/routes.ts";
 import { toErrorPage } from "./pages/error_page.ts";
 import { homeRoutes } from "./pages/home/routes.ts";
 import { createPages } from "./pages/page.ts";
@@ -131,12 +132,13 @@ function serviceRoutes(deps: AppDeps) {
 }
 
 /** Pages for people. Each folder of `pages/` adds a line. */
-function pageRoutes({ config }: AppDeps) {
-  const pages = createPages(config);
+function pageRoutes(deps: AppDeps) {
+  const pages = createPages(deps.config);
   return new Elysia()
     .use(iconRoutes())
     .use(dashboardRoutes())
     .use(homeRoutes(pages))
+    .use(definitionPageRoutes(pages, deps))
     .use(signInRoutes(pages));
 }
 

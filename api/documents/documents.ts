@@ -20,6 +20,8 @@ export interface DocumentWork {
   compare(given: Given<"compare">): Promise<string>;
   /** Returns JSON. */
   normalize(given: Given<"normalize">): Promise<string>;
+  /** Returns HTML as a JSON string. */
+  render(given: Given<"render">): Promise<string>;
 }
 
 /**
@@ -91,6 +93,7 @@ export function openDocuments(options: DocumentsOptions = {}): Documents {
         fork: (given) => write({ name: "fork", given }),
         compare: (given) => read({ name: "compare", given }),
         normalize: (given) => read({ name: "normalize", given }),
+        render: (given) => read({ name: "render", given }),
       };
     },
     close: () => thread.close(),
@@ -130,5 +133,6 @@ function keyOf({ name, given }: DocumentTask): string {
 }
 
 function lengthOf({ given }: DocumentTask): number {
-  return "yaml" in given ? given.yaml.length : given.from.length + given.to.length;
+  if ("yaml" in given) return given.yaml.length;
+  return "text" in given ? given.text.length : given.from.length + given.to.length;
 }

@@ -2,6 +2,8 @@
 import { type DefinitionChanges, editDefinition } from "../../shared/definitions/edit.ts";
 import { type QualifiedName, qualifyReferences } from "../../shared/definitions/qualify.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
+import { renderMarkdown } from "../pages/definitions/markdown.ts";
+import { highlightYaml } from "../pages/definitions/yaml_highlight.ts";
 import { compareDocuments } from "./compare_documents.ts";
 import { normalizeDocument } from "./normalize_document.ts";
 import { readDocument } from "./read_document.ts";
@@ -12,6 +14,7 @@ const TASKS = {
   fork: forkDocument,
   compare: compareDocuments,
   normalize: normalizeDocument,
+  render: renderText,
 } as const;
 
 /** Renames a document so that every reference keeps its meaning. */
@@ -22,6 +25,11 @@ function forkDocument(given: {
   names: readonly QualifiedName[];
 }): string {
   return qualifyReferences(editDefinition(given.yaml, given.changes), given);
+}
+
+/** Renders a text of a definition for a page. Returns HTML. */
+function renderText({ format, text }: { format: "markdown" | "yaml"; text: string }): string {
+  return (format === "markdown" ? renderMarkdown(text) : highlightYaml(text)).text;
 }
 
 type Tasks = typeof TASKS;

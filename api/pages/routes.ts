@@ -4,7 +4,12 @@ import { ApiError } from "../../shared/errors.ts";
 import { access, notCounted } from "../http/access.ts";
 import { rejectQuery } from "../http/query.ts";
 import { ASSET_HEADERS, PAGE_HEADERS } from "../http/response/security_headers.ts";
-import { readStaticFile, staticResponse } from "../http/response/static_file.ts";
+import {
+  readStaticFile,
+  type StaticFile,
+  staticResponse,
+  toStaticFile,
+} from "../http/response/static_file.ts";
 import { PAGE_POLICY } from "./page_policy.ts";
 
 const HEADERS = { ...PAGE_HEADERS, "Content-Security-Policy": PAGE_POLICY };
@@ -12,6 +17,7 @@ const HEADERS = { ...PAGE_HEADERS, "Content-Security-Policy": PAGE_POLICY };
 /** The files of `assets/` that pages load. No others are served. */
 const ASSETS = [
   "api.js",
+  "copy_button.js",
   "dom.js",
   "download_link.js",
   "exports.js",
@@ -27,8 +33,18 @@ const ASSETS = [
   "words.js",
 ] as const;
 
-function readAsset(name: string) {
-  return readStaticFile(new URL(`./assets/${name}`, import.meta.url));
+/** Parts of style.css by subject, so that pages load one stylesheet. */
+const STYLE_PARTS = ["style.css", "definitions.css"] as const;
+
+function readAsset(name: string): StaticFile {
+  if (name !== "style.css") return readStaticFile(assetUrl(name));
+  const parts = STYLE_PARTS.map((part) => readStaticFile(assetUrl(part)));
+  const bytes = Buffer.concat(parts.map((part) => part.bytes));
+  return toStaticFile(new Uint8Array(bytes), "text/css; charset=utf-8");
+}
+
+function assetUrl(name: string): URL {
+  return new URL(`./assets/${name}`, import.meta.url);
 }
 
 /** Serves `/favicon.ico`, which browsers request unasked. */

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { Glob } from "bun";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openListeningApp } from "../../helpers/http/listening_app.ts";
 
 const ASSETS = new URL("../../../api/pages/assets/", import.meta.url);
+const VIEWS = new URL("../../../api/pages/", import.meta.url);
 const PAGES = ["/dashboard/exports"];
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
@@ -18,6 +20,24 @@ async function listAddresses(api: TestApp, path: string): Promise<string[]> {
   );
   return [...inPage, ...inScript].filter((address) => !address.startsWith("#"));
 }
+
+/** The assets that views name. */
+function listViewAssets(): string[] {
+  const texts = [...new Glob("**/*.ts").scanSync({ cwd: VIEWS.pathname })].map((file) =>
+    readFileSync(new URL(file, VIEWS), "utf8"),
+  );
+  return texts.flatMap((text) =>
+    [...text.matchAll(/"(\/dashboard\/assets\/[\w.]+)"/g)].map(([, path]) => path ?? ""),
+  );
+}
+
+test("style.css is one file of all stylesheets", async () => {
+  await using api = await openTestApp();
+  const style = await (await api.request("/dashboard/assets/style.css")).text();
+  const sheets = readdirSync(ASSETS).filter((name) => name.endsWith(".css"));
+  expect(sheets.length).toBeGreaterThan(1);
+  for (const name of sheets) expect(style).toContain(readFileSync(new URL(name, ASSETS), "utf8"));
+});
 
 test("the icon that browsers request unasked exists", async () => {
   await using api = await openTestApp();
@@ -55,7 +75,7 @@ describe("the pages of the dashboard", () => {
 
   test("have nothing inline and load only what this process serves", async () => {
     await using api = await openTestApp();
-    const seen = new Set<string>(PAGES);
+    const seen = new Set<string>([...PAGES, ...listViewAssets()]);
     for (const path of seen) {
       const response = await api.request(path);
       expect([path, response.status]).toEqual([path, 200]);
@@ -70,7 +90,9 @@ describe("the pages of the dashboard", () => {
     }
     // Each file is served because something needs it.
     const served = [...seen].filter((path) => path.startsWith("/dashboard/assets/"));
-    const files = readdirSync(ASSETS).filter((name) => !/\.(html|json)$/.test(name));
+    const files = readdirSync(ASSETS).filter(
+      (name) => name === "style.css" || !/\.(html|json|css)$/.test(name),
+    );
     expect(served.toSorted()).toEqual(files.map((name) => `/dashboard/assets/${name}`).toSorted());
   });
 

@@ -1,0 +1,24 @@
+/** Buttons that copy a text of the page. Without a clipboard, or without this script, there are none. */
+
+/** @param {HTMLButtonElement} button */
+async function copy(button) {
+  const source = document.getElementById(button.dataset["copies"] ?? "");
+  if (!source) return;
+  const text = button.textContent;
+  try {
+    await navigator.clipboard.writeText((source.textContent ?? "").trim());
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Cannot copy";
+    getSelection()?.selectAllChildren(source);
+  }
+  setTimeout(() => {
+    button.textContent = text;
+  }, 2_000);
+}
+
+for (const button of document.querySelectorAll("button[data-copies]")) {
+  if (!(button instanceof HTMLButtonElement) || !("clipboard" in navigator)) continue;
+  button.hidden = false;
+  button.addEventListener("click", () => void copy(button));
+}

@@ -1,0 +1,193 @@
+/** …/compare: what differs between two versions. Sections are free; fields and the patch need a paid plan. */
+
+import type { ClassifiedChange } from "../../../shared/definitions/significance.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+import type { Page } from "../page.ts";
+import type { VersionsJson } from "./api_types.ts";
+import { frameTab, loadDefinition } from "./definition_frame.ts";
+import { definitionApiPath, definitionPath } from "./definition_links.ts";
+import { renderDiff } from "./diff_view.ts";
+import { type PageAddress, pageNotFound } from "./page_address.ts";
+
+/** Versions of the two selects. */
+const MAX_VERSIONS = 100;
+const MAX_FIELDS = 500;
+
+interface SectionsJson {
+  hasPromptChanges: boolean;
+  sectionsAdded: readonly string[];
+  sectionsRemoved: readonly string[];
+  sectionsModified: readonly string[];
+}
+
+interface FieldsJson {
+  classified: readonly ClassifiedChange[];
+  suggestedBump: string;
+}
+
+interface Versions {
+  from: string;
+  to: string;
+}
+
+/** Shows two selects, and below them the comparison of the chosen versions; by default the two highest. */
+export async function showCompare(page: Page, address: PageAddress): Promise<PageContent> {
+  const line = { ...address, version: null };
+  const [definition, { data }] = await Promise.all([
+    loadDefinition(page, address),
+    page.api<{ data: VersionsJson }>(definitionApiPath(line, `/versions?limit=${MAX_VERSIONS}`)),
+  ]);
+  const versions = data.versions.map(({ version }) => version);
+  const chosen = chooseVersions(page.url, versions, address.version);
+  return frameTab(definition, {
+    tab: "compare",
+    body: html`${renderForm(versions, chosen, definitionPath(address, "compare"))}
+${
+  chosen === null
+    ? html`<p class="empty">There is only one version.</p>`
+    : await renderComparison(page, line, chosen)
+}`,
+  });
+}
+
+/** Returns the patch as a file. Throws SUBSCRIPTION_REQUIRED without a paid plan. */
+export async function downloadPatch(page: Page, address: PageAddress): Promise<Response> {
+  const { searchParams } = page.url;
+  const [from, to] = [searchParams.get("from") ?? "", searchParams.get("to") ?? ""];
+  const { unified } = await page.api<{ unified: string }>(
+    diffPath({ ...address, version: null }, { from, to }, "unified"),
+  );
+  return new Response(unified, {
+    headers: {
+      "Content-Type": "text/x-patch; charset=utf-8",
+      "Content-Disposition": `attachment; filename="${address.name}-${from}-${to}.patch"`,
+      "Cache-Control": "private, no-store",
+    },
+  });
+}
+
+function chooseVersions(url: URL, versions: readonly string[], shown: string | null): Versions | null {
+  const [from, to] = [url.searchParams.get("from"), url.searchParams.get("to")];
+  if (from !== null && to !== null) return { from, to };
+  const at = shown === null ? 0 : Math.max(0, versions.indexOf(shown));
+  // The lowest version has none below it and is compared with the one above.
+  const newer = at + 1 < versions.length ? at : at - 1;
+  const [next, previous] = [versions[newer], versions[newer + 1]];
+  return next === undefined || previous === undefined ? null : { from: from ?? previous, to: to ?? next };
+}
+
+function renderForm(versions: readonly string[], chosen: Versions | null, path: string): Html {
+  const select = (name: "from" | "to", label: string) => {
+    const value = chosen?.[name];
+    // A version beyond the first hundred can be chosen by address.
+    const known = value === undefined || versions.includes(value) ? versions : [value, ...versions];
+    const options = known.map(
+      (version) =>
+        html`<option value="${version}"${version === value && html` selected`}>${version}</option>`,
+    );
+    return html`<label>${label} <select name="${name}">${options}</select></label>`;
+  };
+  return html`<form class="inline-form" method="get" action="${path}">
+${select("from", "From")} ${select("to", "to")} <button type="submit">Compare</button></form>`;
+}
+
+function diffPath(line: PageAddress, { from, to }: Versions, format: string): string {
+  return definitionApiPath(line, `/diff?${new URLSearchParams({ from, to, format })}`);
+}
+
+async function renderComparison(page: Page, line: PageAddress, versions: Versions): Promise<Html> {
+  const [sections, fields, patch] = await Promise.all([
+    compare<SectionsJson>(page, diffPath(line, versions, "sections")),
+    comparePaid<FieldsJson>(page, diffPath(line, versions, "fields")),
+    comparePaid<{ unified: string }>(page, diffPath(line, versions, "unified")),
+  ]);
+  const query = new URLSearchParams({ from: versions.from, to: versions.to });
+  const patchPath = `${definitionPath(line, "compare")}/patch?${query}`;
+  return html`${renderSections(sections)}
+${
+  fields === null || patch === null
+    ? html`<p class="notice">Changed fields, their significance, and the patch need a paid plan of one of your organizations.${
+        !page.session &&
+        html` <a href="/dashboard/sign-in?next=${encodeURIComponent(page.url.pathname + page.url.search)}">Sign in</a>`
+      }</p>`
+    : html`${renderFields(fields)}
+${renderPatch(patch.unified, patchPath)}`
+}`;
+}
+
+/** Versions that cannot be compared, because one of them does not exist, are an unknown address. */
+async function compare<T>(page: Page, path: string): Promise<T> {
+  try {
+    return await page.api<T>(path);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "VALIDATION_ERROR") throw pageNotFound();
+    throw error;
+  }
+}
+
+/** Null without a paid plan. */
+async function comparePaid<T>(page: Page, path: string): Promise<T | null> {
+  try {
+    return await compare<T>(page, path);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "SUBSCRIPTION_REQUIRED") return null;
+    throw error;
+  }
+}
+
+function renderSections({
+  sectionsAdded,
+  sectionsRemoved,
+  sectionsModified,
+  hasPromptChanges,
+}: SectionsJson): Html {
+  const groups: [string, readonly string[]][] = [
+    ["Added", sectionsAdded],
+    ["Removed", sectionsRemoved],
+    ["Changed", sectionsModified],
+  ];
+  const items = groups.flatMap(([label, names]) =>
+    names.length === 0
+      ? []
+      : [
+          html`<dt>${label}</dt><dd>${names.slice(0, MAX_FIELDS).map((name) => html`<code>${name}</code> `)}</dd>`,
+        ],
+  );
+  return html`<section aria-labelledby="sections"><h2 id="sections">Sections</h2>
+${items.length === 0 ? html`<p>No section differs.</p>` : html`<dl class="facts">${items}</dl>`}
+<p class="quiet">${hasPromptChanges ? "The Markdown that agents load changes." : "The Markdown that agents load stays the same."}</p></section>`;
+}
+
+function renderFields({ classified, suggestedBump }: FieldsJson): Content {
+  if (classified.length === 0) return null;
+  const rows = classified.slice(0, MAX_FIELDS).map(
+    ({
+      path,
+      type,
+      significance,
+      reason,
+    }) => html`<tr><th scope="row"><code>${path}</code></th><td>${type}</td>
+<td><span class="badge" data-significance="${significance}">${significance}</span></td><td>${reason}</td></tr>
+`,
+  );
+  return html`<section aria-labelledby="fields"><h2 id="fields">Fields</h2>
+<p>These changes call for a new <strong>${suggestedBump}</strong> version.</p>
+<div class="table-box" tabindex="0" role="region" aria-label="Changed fields"><table class="data-table">
+<thead><tr><th scope="col">Field</th><th scope="col">Change</th><th scope="col">Significance</th><th scope="col">Reason</th></tr></thead>
+<tbody>${rows}</tbody></table></div>
+${classified.length > MAX_FIELDS && html`<p class="quiet">The first ${MAX_FIELDS} of ${classified.length}.</p>`}</section>`;
+}
+
+function renderPatch(unified: string, path: string): Html {
+  const { markup, hidden } = renderDiff(unified);
+  return html`<section aria-labelledby="patch"><h2 id="patch">Patch</h2>
+${
+  unified === ""
+    ? html`<p>The documents are equal.</p>`
+    : html`<p><a class="button" href="${path}">Download patch</a></p>
+<div class="card"><pre class="source diff" tabindex="0"><code>${markup}</code></pre></div>
+${hidden > 0 && html`<p class="notice">${hidden} more lines are in the patch.</p>`}`
+}</section>`;
+}

@@ -1,0 +1,127 @@
+/** What all pages of a definition have: breadcrumb, title, badges, tags and tabs. */
+import type { Definition } from "../../../sql/definitions/fields.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+import type { Page } from "../page.ts";
+import { type DefinitionTab, definitionApiPath, definitionPath } from "./definition_links.ts";
+import type { PageAddress } from "./page_address.ts";
+
+/** A definition as GET /definitions/{type}/{name} returns it, with the address that led to it. */
+export interface ShownDefinition extends Definition {
+  address: PageAddress;
+}
+
+/** Loads the definition of an address. The texts are left out unless `withTexts`. Throws NOT_FOUND. */
+export async function loadDefinition(
+  page: Pick<Page, "api">,
+  address: PageAddress,
+  { withTexts = false } = {},
+): Promise<ShownDefinition> {
+  const query = `?includeYaml=${withTexts}&includeRuntime=${withTexts}`;
+  const { data } = await page.api<{ data: Definition }>(definitionApiPath(address, query));
+  return { ...data, address };
+}
+
+/** What a tab shows. */
+export interface TabContent {
+  /** Null for the first tab. */
+  tab: DefinitionTab | null;
+  body: Html;
+  head?: Content;
+}
+
+const TAB_LABELS: Readonly<Record<DefinitionTab, string>> = {
+  yaml: "YAML",
+  versions: "Versions",
+  compare: "Compare",
+  dependencies: "Dependencies",
+  dependents: "Used by",
+  forks: "Forks",
+  usage: "Usage",
+};
+
+/** Puts a tab into the frame of its definition. */
+export function frameTab(definition: ShownDefinition, { tab, body, head }: TabContent): PageContent {
+  const { displayName, description, address } = definition;
+  const about = tab === null ? displayName : `${TAB_LABELS[tab]} · ${displayName}`;
+  return {
+    title: `${about} · ${address.type} @${address.organization}/${address.name}`,
+    section: "definitions",
+    head: html`<meta name="description" content="${description}">${head}`,
+    main: html`<div class="heading">${renderBreadcrumb(address)}
+<div class="title">
+  <h1>${displayName}</h1>
+  ${renderBadges(definition)}
+</div>
+<p class="lead">${description}</p>
+${renderTags(definition.tags)}</div>
+${renderNotices(definition)}
+${renderTabs(definition, tab)}
+${body}`,
+  };
+}
+
+function renderBreadcrumb({ type, organization }: PageAddress): Html {
+  return html`<nav class="crumbs" aria-label="Breadcrumb"><a href="/definitions">Definitions</a> /
+<a href="/definitions?type=${type}">${type}</a> / <a href="/orgs/${organization}">@${organization}</a></nav>`;
+}
+
+function renderBadges({ version, status, type, agentType, visibility }: ShownDefinition): Html {
+  return html`<span class="badge" data-status="${status}">${version}${status !== "published" && ` ${status}`}</span>
+  <span class="badge">${type}${agentType !== null && ` · ${agentType}`}</span>
+  ${visibility === "private" && html`<span class="badge">private</span>`}`;
+}
+
+/** Tags, each a link to the definitions that have it. */
+export function renderTags(tags: readonly string[]): Content {
+  if (tags.length === 0) return null;
+  const items = tags.map(
+    (tag) => html`<li><a class="tag" href="/definitions?tag=${encodeURIComponent(tag)}">${tag}</a></li>`,
+  );
+  return html`<ul class="tags" aria-label="Tags">${items}</ul>`;
+}
+
+function renderNotices({
+  deprecatedAt,
+  deprecationReason,
+  successor,
+  quarantinedAt,
+  quarantineReason,
+  address,
+}: ShownDefinition): Content {
+  return [
+    deprecatedAt !== null &&
+      html`<p class="notice">Deprecated since ${renderDay(deprecatedAt)}.${deprecationReason && ` ${deprecationReason}`}${
+        successor !== null &&
+        html` Use <a href="${successorPath(successor, address)}">${successor}</a> instead.`
+      }</p>`,
+    quarantinedAt !== null &&
+      html`<p class="problem">Quarantined by an operator since ${renderDay(quarantinedAt)}. Only members can see this version.${
+        quarantineReason && ` ${quarantineReason}`
+      }</p>`,
+  ];
+}
+
+/** A successor without an organization is one of the same organization. */
+function successorPath(successor: string, { type, organization }: PageAddress): string {
+  const name = successor.startsWith("@") ? successor : `@${organization}/${successor}`;
+  return `/definitions/${type}/${name.split("/").map(encodeURIComponent).join("/").replaceAll("%40", "@")}`;
+}
+
+function renderTabs({ address, forkCount }: ShownDefinition, current: DefinitionTab | null): Html {
+  const tabs = Object.entries(TAB_LABELS) as [DefinitionTab, string][];
+  return html`<nav class="tabs" aria-label="Definition">
+<a href="${definitionPath(address)}"${current === null && html` aria-current="page"`}>Prompt</a>
+${tabs.map(
+  ([tab, label]) =>
+    html`<a href="${definitionPath(address, tab)}"${tab === current && html` aria-current="page"`}>${label}${
+      tab === "forks" && forkCount > 0 && ` ${forkCount.toLocaleString("en-US")}`
+    }</a>
+`,
+)}</nav>`;
+}
+
+/** The day of an instant, in UTC. */
+export function renderDay(instant: string): Html {
+  return html`<time datetime="${instant}">${instant.slice(0, 10)}</time>`;
+}

@@ -1,0 +1,35 @@
+/** A unified diff in color. */
+import { type Html, html } from "../html.ts";
+
+/** Further lines are in the patch only. */
+const MAX_LINES = 2_000;
+
+/** Classes by the first character of a line. */
+const CLASSES: Readonly<Record<string, string>> = {
+  "+": "added",
+  "-": "removed",
+  "@": "hunk",
+  "\\": "remark",
+};
+
+export interface DiffView {
+  markup: Html;
+  /** Lines that are not shown. */
+  hidden: number;
+}
+
+/** Renders the hunks of a patch, without the names of its files. */
+export function renderDiff(patch: string): DiffView {
+  const lines = patch.replace(/\n$/, "").split("\n");
+  const first = lines.findIndex((line) => line.startsWith("@@"));
+  const hunks = first === -1 ? [] : lines.slice(first);
+  const shown = hunks.slice(0, MAX_LINES);
+  return { markup: html`${shown.map(renderLine)}`, hidden: hunks.length - shown.length };
+}
+
+/** Signs stay in the text: color alone says nothing to many readers, and copied lines keep them. */
+function renderLine(line: string): Html {
+  const name = CLASSES[line.charAt(0)] ?? "same";
+  return html`<span class="diff-${name}">${line}
+</span>`;
+}

@@ -1,0 +1,83 @@
+/** Search and filters of the list of definitions: links, and a form for what is typed. */
+import { DEFINITION_DOMAINS, DEFINITION_STATUSES, DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { Page } from "../page.ts";
+import { listAddress } from "./list_address.ts";
+
+/** Parameters of the form itself; the form keeps the others as hidden fields. */
+const TYPED: readonly string[] = ["search", "tag", "sortBy"];
+
+/** Archived definitions are never listed. */
+const STATUSES = DEFINITION_STATUSES.filter((status) => status !== "archived");
+
+const SORTS: readonly (readonly [value: string, label: string])[] = [
+  ["", "Best match"],
+  ["executionCount", "Most executions"],
+  ["updatedAt", "Last updated"],
+  ["createdAt", "Newest"],
+];
+
+/** Renders the column beside the results. Members can filter by status and by their organizations. */
+export function renderFacets({ url, session }: Pick<Page, "url" | "session">): Html {
+  const organizations = session?.organizations.map(({ slug, name }): Choice => [slug, name]) ?? [];
+  return html`<div class="facets">
+${renderForm(url)}
+${renderFacet(url, "type", "Type", DEFINITION_TYPES.map(same))}
+${organizations.length > 0 && renderFacet(url, "organization", "Organization", organizations)}
+${session && renderFacet(url, "status", "Status", STATUSES.map(same))}
+${renderFacet(url, "domain", "Domain", DEFINITION_DOMAINS.map(same))}
+${renderChosen(url)}
+</div>`;
+}
+
+type Choice = readonly [value: string, label: string];
+
+function same(word: string): Choice {
+  return [word, word];
+}
+
+function renderForm(url: URL): Html {
+  const { searchParams: query } = url;
+  const kept = [...query].filter(
+    ([name, value]) => !TYPED.includes(name) && name !== "offset" && value !== "",
+  );
+  const sortBy = query.get("sortBy") ?? "";
+  return html`<form class="search" role="search" aria-label="Definitions" method="get" action="/definitions">
+${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<label for="search">Search</label>
+<input id="search" name="search" type="search" maxlength="500" value="${query.get("search")}" placeholder="code review">
+<label for="tag">Tag</label>
+<input id="tag" name="tag" type="text" maxlength="500" value="${query.get("tag")}" autocapitalize="off">
+<label for="sort">Order</label>
+<select id="sort" name="sortBy">${SORTS.map(
+    ([value, label]) =>
+      html`<option value="${value}"${value === sortBy && html` selected`}>${label}</option>`,
+  )}</select>
+<button type="submit" class="primary">Search</button>
+</form>`;
+}
+
+/** One filter: each value is a link, the chosen one removes itself. */
+function renderFacet(url: URL, name: string, label: string, choices: readonly Choice[]): Html {
+  const chosen = url.searchParams.get(name);
+  const items = choices.map(([value, text]) => {
+    const isChosen = value === chosen;
+    const href = listAddress(url, { [name]: isChosen ? null : value, offset: null });
+    return html`<li><a href="${href}"${isChosen && html` aria-current="true"`}>${text}</a></li>`;
+  });
+  return html`<details class="facet"${(name === "type" || chosen !== null) && html` open`}><summary>${label}</summary>
+<ul>${items}</ul></details>`;
+}
+
+/** Filters without a facet of their own, such as an organization of others: shown so that they can be removed. */
+function renderChosen(url: URL): Content {
+  const shown = [...url.searchParams].filter(
+    ([name, value]) => !["org", "offset", "limit"].includes(name) && value !== "",
+  );
+  if (shown.length === 0) return null;
+  const items = shown.map(
+    ([name, value]) =>
+      html`<li><a href="${listAddress(url, { [name]: null, offset: null })}"><span class="visually-hidden">Remove the filter </span>${name}: ${value} <span aria-hidden="true">×</span></a></li>`,
+  );
+  return html`<div class="chosen"><h2>Filters</h2><ul>${items}</ul><p><a href="/definitions">Clear all</a></p></div>`;
+}

@@ -1,0 +1,103 @@
+/** GET /definitions: search and filters, with the query parameters of the API's list. */
+import { ApiError } from "../../../shared/errors.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+import type { Page } from "../page.ts";
+import type { SummaryJson } from "./api_types.ts";
+import { renderTags } from "./definition_frame.ts";
+import { definitionPath, organizationOf } from "./definition_links.ts";
+import { listAddress } from "./list_address.ts";
+import { renderFacets } from "./list_facets.ts";
+
+/** Of a page without `limit`. */
+const PAGE_SIZE = "25";
+
+interface ListJson {
+  definitions: readonly SummaryJson[];
+  total: number;
+  limit: number;
+  offset: number;
+  hasMore: boolean;
+}
+
+const EMPTY: ListJson = { definitions: [], total: 0, limit: 0, offset: 0, hasMore: false };
+
+/** Shows one page of the list. A query that the API refuses is shown with its problem and status. */
+export async function showList(page: Page): Promise<PageContent> {
+  const { list, problem } = await loadList(page);
+  const search = page.url.searchParams.get("search")?.trim();
+  return {
+    title: search ? `${search} · Definitions` : "Definitions",
+    section: "definitions",
+    status: problem?.status ?? 200,
+    head: html`<meta name="description" content="Agents, commands, workflows and pipelines, as versioned YAML and Markdown.">`,
+    main: html`<div class="title"><h1>Definitions</h1>
+${page.session && html`<a class="button primary" href="/definitions/new${page.session.org && `?org=${page.session.org.slug}`}">New definition</a>`}</div>
+<p class="lead">Agents, commands, workflows and pipelines, as versioned YAML and as the Markdown that coding agents load.</p>
+<div class="columns">
+${renderFacets(page)}
+<section class="results" aria-labelledby="results">
+${problem ? html`<p class="problem" role="alert">${problem.message}. <a href="/definitions">Show all definitions</a></p>` : renderResults(list, page.url)}
+</section>
+</div>`,
+  };
+}
+
+async function loadList({ api, url }: Page): Promise<{ list: ListJson; problem: ApiError | null }> {
+  const query = new URLSearchParams(url.searchParams);
+  // The organization that the visitor works in; the filter is `organization`.
+  query.delete("org");
+  // Empty fields of the form are no filters.
+  for (const [name, value] of url.searchParams) if (value === "") query.delete(name, value);
+  if (!query.has("limit")) query.set("limit", PAGE_SIZE);
+  try {
+    const { data } = await api<{ data: ListJson }>(`/definitions?${query}`);
+    return { list: data, problem: null };
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "VALIDATION_ERROR")
+      return { list: EMPTY, problem: error };
+    throw error;
+  }
+}
+
+function renderResults(list: ListJson, url: URL): Html {
+  const { definitions, total, offset } = list;
+  const last = offset + definitions.length;
+  const counted = total === 1 ? "1 definition" : `${total.toLocaleString("en-US")} definitions`;
+  return html`<h2 id="results">${counted}${definitions.length < total && definitions.length > 0 && html` <small>${offset + 1} to ${last}</small>`}</h2>
+${
+  definitions.length === 0
+    ? html`<p class="empty">Nothing matches. <a href="/definitions">Show all definitions</a></p>`
+    : html`<ul class="rows">${definitions.map((definition) => renderRow(definition, url))}</ul>`
+}
+${renderPaging(list, url)}`;
+}
+
+function renderRow(definition: SummaryJson, url: URL): Html {
+  const { type, name, version, status, displayName, description, tags, executionCount, visibility } =
+    definition;
+  const organization = organizationOf(definition);
+  // Only a published version is what a name without one means.
+  const isLatest = status === "published" && url.searchParams.get("latestOnly") !== "false";
+  const path = definitionPath({ type, organization, name, version: isLatest ? null : version });
+  const runs = executionCount === 1 ? "1 execution" : `${executionCount.toLocaleString("en-US")} executions`;
+  return html`<li class="row">
+<h3><a href="${path}">${displayName}</a> <small>${name}</small></h3>
+<p class="row-facts"><span class="badge kind ${type}">${type}</span> <span class="badge" data-status="${status}">${version}${
+    status !== "published" && ` ${status}`
+  }</span>${visibility === "private" && html` <span class="badge">private</span>`} <a href="/definitions?organization=${organization}">@${organization}</a> <span class="quiet">${runs}</span></p>
+<p class="row-text">${description}</p>
+${renderTags(tags)}
+</li>
+`;
+}
+
+function renderPaging({ limit, offset, hasMore }: ListJson, url: URL): Content {
+  if (offset === 0 && !hasMore) return null;
+  const link = (to: number, label: string, rel: string) =>
+    html`<a class="button" rel="${rel}" href="${listAddress(url, { offset: to === 0 ? null : String(to) })}">${label}</a>`;
+  return html`<nav class="pager" aria-label="Pages">
+${offset > 0 && link(Math.max(0, offset - limit), "Previous", "prev")}
+${hasMore && link(offset + limit, "Next", "next")}
+</nav>`;
+}

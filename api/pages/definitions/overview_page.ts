@@ -1,0 +1,99 @@
+/** The first page of a definition: its Markdown, and what one wants to know before using it. */
+import { ApiError } from "../../../shared/errors.ts";
+import type { DocumentWork } from "../../documents/documents.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+import type { Page } from "../page.ts";
+import { frameTab, loadDefinition, type ShownDefinition } from "./definition_frame.ts";
+import { definitionApiPath, definitionPath } from "./definition_links.ts";
+import { readFrontMatter } from "./front_matter.ts";
+import { type InstallDeps, renderInstall } from "./install.ts";
+import type { PageAddress } from "./page_address.ts";
+import { renderText } from "./rendered_text.ts";
+import { renderSide, type SideData } from "./side_column.ts";
+
+/** How many versions the column beside the text names. */
+const SHOWN_VERSIONS = 5;
+/** 30 days, in minutes. */
+const WINDOW = 43_200;
+
+/** Shows the Markdown of a definition and a column of facts. */
+export async function showOverview(
+  page: Page,
+  address: PageAddress,
+  { work, publicUrl }: InstallDeps & { work: DocumentWork },
+): Promise<PageContent> {
+  const [definition, side] = await Promise.all([
+    loadDefinition(page, address, { withTexts: true }),
+    loadSide(page, address),
+  ]);
+  const alias = readFrontMatter(definition.runtimeMd ?? "")["model"] ?? null;
+  const [model, prompt] = await Promise.all([
+    alias === null ? null : loadModel(page, alias),
+    renderPrompt(definition, work),
+  ]);
+  return frameTab(definition, {
+    tab: null,
+    head: html`<script type="module" src="/dashboard/assets/copy_button.js"></script>`,
+    body: html`<div class="columns">
+<article class="card prose">${prompt}</article>
+<aside class="side" aria-label="About this definition">
+${renderInstall(definition, { publicUrl })}
+${renderSide(definition, { ...side, alias, model })}
+</aside>
+</div>`,
+  });
+}
+
+type LoadedSide = Pick<SideData, "executions" | "versions" | "forkable" | "session">;
+
+async function loadSide(page: Page, address: PageAddress): Promise<LoadedSide> {
+  const { session } = page;
+  const line = { ...address, version: null };
+  const org = session?.org ?? null;
+  const [executions, versions, forkable] = await Promise.all([
+    page.api<{ data: SideData["executions"] }>(
+      definitionApiPath(address, `/executions?window=${WINDOW}&include=byTime&timeBucket=day`),
+    ),
+    page.api<{ data: SideData["versions"] }>(definitionApiPath(line, `/versions?limit=${SHOWN_VERSIONS}`)),
+    org &&
+      page.api<{ data: { canFork: boolean } }>(definitionApiPath(address, "/forkable"), { org: org.slug }),
+  ]);
+  return {
+    session,
+    executions: executions.data,
+    versions: versions.data,
+    forkable: forkable?.data.canFork ?? false,
+  };
+}
+
+/** A model that the catalog does not know is shown by its alias. */
+async function loadModel(page: Page, alias: string): Promise<SideData["model"]> {
+  try {
+    const path = alias.split("/").map(encodeURIComponent).join("/");
+    const { data } = await page.api<{ data: { model: NonNullable<SideData["model"]> } }>(
+      `/models/resolve/${path}`,
+    );
+    return data.model;
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) return null;
+    throw error;
+  }
+}
+
+async function renderPrompt(definition: ShownDefinition, work: DocumentWork): Promise<Content> {
+  const { runtimeMd, translationError, address } = definition;
+  const yamlPath = definitionPath(address, "yaml");
+  if (runtimeMd === null) {
+    return html`<p class="notice">The YAML cannot be rendered as Markdown${
+      translationError &&
+      html`: ${translationError.reason}${translationError.path && html` at <code>${translationError.path}</code>`}`
+    }. <a href="${yamlPath}">Show the YAML</a></p>`;
+  }
+  const { markup, isCut } = await renderText(work, { format: "markdown", text: runtimeMd });
+  return html`${markup}${isCut && renderCut(definition)}`;
+}
+
+function renderCut({ address }: ShownDefinition): Html {
+  return html`<p class="notice">This is the beginning of a long text. <a href="/api/v1${definitionApiPath(address)}.md">Download all of it</a></p>`;
+}

@@ -1,0 +1,43 @@
+/** Addresses of pages: `/definitions/{type}/@{organization}/{name}`, with or without `@version`. */
+import { ApiError } from "../../../shared/errors.ts";
+import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
+import { parseAddress } from "../../definitions/address.ts";
+
+/** The definition that a page is about. */
+export interface PageAddress {
+  /** The organization's slug. */
+  organization: string;
+  type: DefinitionType;
+  name: string;
+  /** Null for the latest published version. */
+  version: string | null;
+}
+
+/** Reads the path parameters. Throws NOT_FOUND for what can be no address: the page is that of any unknown one. */
+export function parsePageAddress(params: { type: string; org: string; name: string }): PageAddress {
+  const type = requireType(params.type);
+  try {
+    const { orgSlug, name, version } = parseAddress({ type, name: `${params.org}/${params.name}` });
+    if (orgSlug !== null) return { organization: orgSlug, type, name, version };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+  throw pageNotFound();
+}
+
+/** Throws NOT_FOUND for another type. */
+export function requireType(text: string): DefinitionType {
+  const type = DEFINITION_TYPES.find((known) => known === text);
+  if (type) return type;
+  throw pageNotFound();
+}
+
+export function pageNotFound(): ApiError {
+  return new ApiError("NOT_FOUND", { details: { reason: "route" } });
+}
+
+/** Reads a count of the query, such as `offset`; 0 for anything else. */
+export function readOffset(url: URL): number {
+  const text = url.searchParams.get("offset") ?? "";
+  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
+}

@@ -1,0 +1,133 @@
+/** The column beside the text of a definition: executions, versions, model, tools, safety scan, maintainers, forks. */
+import { mayWriteDefinitions } from "../../../shared/policy.ts";
+import type { Version } from "../../../sql/definitions/fields.ts";
+import type { SafetyScan } from "../../documents/safety_scan.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageSession } from "../page_session.ts";
+import type { ShownDefinition } from "./definition_frame.ts";
+import { definitionPath } from "./definition_links.ts";
+import { drawBars, type TimeCount } from "./execution_bars.ts";
+import { type PricedModel, renderModel } from "./model_price.ts";
+
+export interface SideData {
+  executions: { recentCount: number; byTime: readonly TimeCount[] };
+  versions: { versions: readonly Version[]; total: number };
+  /** What the document calls its model; null without one. */
+  alias: string | null;
+  /** Null if the catalog does not know it. */
+  model: PricedModel | null;
+  /** Whether the current organization can fork it. */
+  forkable: boolean;
+  session: PageSession | null;
+}
+
+interface Contributor {
+  role: string;
+  name?: string | null;
+  agentName?: string | null;
+}
+
+/** Renders the column's sections. */
+export function renderSide(definition: ShownDefinition, data: SideData): Content {
+  return [
+    renderExecutions(definition, data),
+    renderVersions(definition, data),
+    data.alias !== null && section("Model", renderModel(data.alias, data.model)),
+    renderSafety(definition),
+    renderMaintainers(definition),
+    renderManage(definition, data),
+  ];
+}
+
+function section(title: string, body: Content): Html {
+  const id = title.toLowerCase().replaceAll(/[^a-z]+/g, "-");
+  return html`<section aria-labelledby="side-${id}"><h2 id="side-${id}">${title}</h2>
+${body}</section>
+`;
+}
+
+function renderExecutions({ address }: ShownDefinition, { executions }: SideData): Html {
+  const { recentCount, byTime } = executions;
+  const label = `Executions per day, last 30 days: ${recentCount} in total`;
+  return section(
+    "Executions, last 30 days",
+    html`<p class="figure"><a href="${definitionPath(address, "usage")}">${recentCount.toLocaleString("en-US")}</a></p>
+${drawBars(byTime, { width: 300, height: 48, label })}`,
+  );
+}
+
+function renderVersions(
+  { address, version }: ShownDefinition,
+  { versions: { versions, total } }: SideData,
+): Html {
+  const items = versions.map(
+    (item) =>
+      html`<li><a href="${definitionPath({ ...address, version: item.version })}"${
+        item.version === version && html` aria-current="true"`
+      }>${item.version}</a>${item.status !== "published" && html` <small>${item.status}</small>`} <span class="quiet">${item.changeSummary}</span></li>`,
+  );
+  const line = { ...address, version: null };
+  return section(
+    "Versions",
+    html`<ul class="plain">${items}</ul>
+${total > versions.length && html`<p><a href="${definitionPath(line, "versions")}">All ${total} versions</a></p>`}
+${total > 1 && html`<p><a href="${definitionPath(line, "compare")}">Compare versions</a></p>`}`,
+  );
+}
+
+/** Tools and findings are those of the scan at publishing. */
+function renderSafety({ riskProfile, publishedAt }: ShownDefinition): Content {
+  const scan = (riskProfile as { sync: SafetyScan } | null)?.sync ?? null;
+  if (scan === null) {
+    const reason = publishedAt === null ? "Runs when this version is published." : "The scan failed.";
+    return section("Safety scan", html`<p class="quiet">${reason}</p>`);
+  }
+  const { tools } = scan.capabilities;
+  return [
+    tools.length > 0 &&
+      section(
+        "Tools",
+        html`<ul class="tags">${tools.map((tool) => html`<li class="tag">${tool}</li>`)}</ul>`,
+      ),
+    section("Safety scan", scan.signals.length === 0 ? html`<p>No findings</p>` : renderSignals(scan)),
+  ];
+}
+
+/** More would be longer than the text beside it. */
+const SHOWN_SIGNALS = 10;
+
+function renderSignals({ signals }: SafetyScan): Html {
+  const items = signals.slice(0, SHOWN_SIGNALS).map(
+    ({ severity, title, detail, location }) =>
+      html`<li><span class="badge" data-status="${severity === "high" ? "failed" : "warning"}">${severity}</span> ${title}
+<p class="quiet"><code>${location}</code>: ${detail}</p></li>`,
+  );
+  const hidden = signals.length - SHOWN_SIGNALS;
+  return html`<ul class="plain">${items}</ul>${hidden > 0 && html`<p class="quiet">and ${hidden} more</p>`}`;
+}
+
+function renderMaintainers({ author, provenance, address }: ShownDefinition): Html {
+  const { contributors = [] } = (provenance ?? {}) as { contributors?: readonly Contributor[] };
+  const names = contributors.flatMap(({ name, agentName, role }) => {
+    const shown = name ?? agentName;
+    return shown ? [html`<li>${shown} <span class="quiet">${role}</span></li>`] : [];
+  });
+  const items = names.length > 0 || author === null ? names : [html`<li>${author}</li>`];
+  const org = html`<li><a href="/orgs/${address.organization}">@${address.organization}</a></li>`;
+  return section("Maintainers", html`<ul class="plain">${items}${org}</ul>`);
+}
+
+/** What the visitor can do with the definition: fork it, and edit it as a publisher of its organization. */
+function renderManage({ address, version }: ShownDefinition, { session, forkable }: SideData): Content {
+  const own = session?.organizations.find(({ slug }) => slug === address.organization);
+  const mayEdit = own !== undefined && mayWriteDefinitions(own.role).ok;
+  if (!forkable && !mayEdit) return null;
+  const shown = { ...address, version };
+  return section(
+    "Manage",
+    html`<p class="actions">
+${forkable && html`<a class="button primary" href="${definitionPath(shown, "fork")}?org=${session?.org?.slug}">Fork to ${session?.org?.name}</a>`}
+${mayEdit && html`<a class="button" href="${definitionPath(shown, "edit")}?org=${own.slug}">Edit or publish</a>`}
+</p>`,
+  );
+}

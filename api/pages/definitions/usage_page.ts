@@ -1,0 +1,94 @@
+/** …/usage: executions over time, by source and by version. */
+import { type Html, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+import type { Page } from "../page.ts";
+import type { ExecutionsJson } from "./api_types.ts";
+import { frameTab, loadDefinition } from "./definition_frame.ts";
+import { definitionApiPath, definitionPath } from "./definition_links.ts";
+import { drawBars } from "./execution_bars.ts";
+import type { PageAddress } from "./page_address.ts";
+
+interface Window {
+  label: string;
+  minutes: number;
+  bucket: "hour" | "day";
+}
+
+/** Windows by the value of the parameter `window`. */
+const WINDOWS: Readonly<Record<string, Window>> = {
+  "30d": { label: "Last 30 days", minutes: 43_200, bucket: "day" },
+  "7d": { label: "Last 7 days", minutes: 10_080, bucket: "day" },
+  "24h": { label: "Last 24 hours", minutes: 1_440, bucket: "hour" },
+};
+const DEFAULT_WINDOW = "30d";
+
+/** Shows the executions of all versions in one window. */
+export async function showUsage(page: Page, address: PageAddress): Promise<PageContent> {
+  const given = page.url.searchParams.get("window") ?? "";
+  const chosen = Object.hasOwn(WINDOWS, given) ? given : DEFAULT_WINDOW;
+  const window = WINDOWS[chosen] as Window;
+  const query = `window=${window.minutes}&include=byTime,bySource,byVersion&timeBucket=${window.bucket}`;
+  const [definition, { data }] = await Promise.all([
+    loadDefinition(page, address),
+    page.api<{ data: ExecutionsJson }>(definitionApiPath(address, `/executions?${query}`)),
+  ]);
+  const windows = Object.entries(WINDOWS).map(
+    ([name, { label }]) =>
+      html`<a class="button" href="${definitionPath(address, "usage")}?window=${name}"${name === chosen && html` aria-current="true"`}>${label}</a>`,
+  );
+  return frameTab(definition, {
+    tab: "usage",
+    body: html`<nav class="actions" aria-label="Window">${windows}</nav>
+${renderCounts(data, window)}`,
+  });
+}
+
+function renderCounts(
+  { totalCount, recentCount, byTime, bySource, byVersion }: ExecutionsJson,
+  window: Window,
+): Html {
+  const label = `Executions per ${window.bucket}: ${recentCount} in total`;
+  return html`<section class="card plot" aria-labelledby="over-time">
+<h2 id="over-time">${recentCount.toLocaleString("en-US")} ${recentCount === 1 ? "execution" : "executions"} <small>${totalCount.toLocaleString("en-US")} since the first version</small></h2>
+${drawBars(byTime, { width: 1_000, height: 160, label })}
+<p class="plot-ends quiet"><span>${byTime[0] && formatTime(byTime[0].time)}</span><span>${formatTime(byTime.at(-1)?.time ?? "")}</span></p>
+</section>
+<div class="pair">
+${renderTable(
+  "Sources",
+  bySource.map(({ source, count }) => [source, count]),
+)}
+${renderTable(
+  "Versions",
+  byVersion.map(({ version, count }) => [version, count]),
+)}
+</div>
+<details><summary>Counts per ${window.bucket}</summary>
+${renderTable(
+  "Times",
+  byTime.toReversed().map(({ time, count }) => [formatTime(time), count]),
+)}</details>`;
+}
+
+/** In UTC, as the API counts. */
+function formatTime(instant: string): string {
+  return instant.endsWith("T00:00:00.000Z")
+    ? instant.slice(0, 10)
+    : `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`;
+}
+
+/** More would be no overview; sources are free text. */
+const MAX_ROWS = 100;
+
+function renderTable(title: string, counts: readonly (readonly [string, number])[]): Html {
+  const rows = counts
+    .slice(0, MAX_ROWS)
+    .map(
+      ([name, count]) =>
+        html`<tr><th scope="row">${name}</th><td class="number">${count.toLocaleString("en-US")}</td></tr>`,
+    );
+  if (rows.length === 0) return html`<p class="empty">No executions</p>`;
+  return html`<div class="table-box" tabindex="0" role="region" aria-label="${title}"><table class="data-table">
+<thead><tr><th scope="col">${title}</th><th scope="col" class="number">Executions</th></tr></thead><tbody>${rows}</tbody></table>
+${counts.length > MAX_ROWS && html`<p class="quiet">and ${counts.length - MAX_ROWS} more</p>`}</div>`;
+}

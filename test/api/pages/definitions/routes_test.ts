@@ -1,0 +1,291 @@
+/** The pages for reading definitions, as a browser without JavaScript gets them. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { agentNeeding, agentYaml, publishAgent, write } from "../../../helpers/definitions/definitions.ts";
+import { makePlatformAdmin, record } from "../../../helpers/definitions/executions.ts";
+import { makeFork } from "../../../helpers/definitions/forks.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { openPage } from "../../../helpers/pages/forms.ts";
+import type { Person } from "../../../helpers/postgres/factory.ts";
+
+let api: TestApp;
+let publisher: Person & { key: string; token: string };
+beforeAll(async () => {
+  api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 10_000 } });
+  publisher = await makePublisher();
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+async function makePublisher(tier: "free" | "pro" = "pro") {
+  const person = await api.make.person({ role: "publisher", tier });
+  const [{ key }, { token }] = await Promise.all([
+    api.make.key({ userId: person.user.id, orgId: person.org.id }),
+    api.make.session({ userId: person.user.id }),
+  ]);
+  return { ...person, key, token };
+}
+
+async function textOf(path: string, token?: string): Promise<string> {
+  const response = await openPage(api, path, token);
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`Cannot open ${path}: ${response.status} ${text}`);
+  return text;
+}
+
+function pathOf(name: string, type = "agent"): string {
+  return `/definitions/${type}/@${publisher.org.slug}/${name}`;
+}
+
+const TABS = ["", "/yaml", "/versions", "/compare", "/dependencies", "/dependents", "/forks", "/usage"];
+
+test("a definition is shown with its text, how to install it, and links to everything about it", async () => {
+  await publishAgent(api, publisher, { name: "shown", visibility: "public" });
+  const page = await textOf(pathOf("shown"));
+  expect(page).toContain("<h1>Reviewer</h1>");
+  expect(page).toContain("You review one change at a time and report what you find.");
+  expect(page).toContain(
+    `curl -fo .claude/agents/shown.md http://localhost:3000/api/v1/definitions/agent/@${publisher.org.slug}/shown.md`,
+  );
+  for (const tab of TABS) expect(page).toContain(`href="${pathOf("shown")}${tab}"`);
+  expect(page).toContain("No findings");
+  expect(page.match(/<h1/g)).toHaveLength(1);
+  for (const tab of TABS) expect((await openPage(api, `${pathOf("shown")}${tab}`)).status).toBe(200);
+});
+
+test("a page can be kept by caches while it is public, and by none for those who are signed in", async () => {
+  await publishAgent(api, publisher, { name: "cached", visibility: "public" });
+  for (const tab of TABS) {
+    const path = `${pathOf("cached")}${tab}`;
+    const { headers } = await openPage(api, path);
+    expect(headers.get("cache-control")).toBe("public, max-age=0, must-revalidate");
+    const again = await api.request(path, {
+      headers: { accept: "text/html", "if-none-match": headers.get("etag") ?? "" },
+    });
+    expect([tab, again.status]).toEqual([tab, 304]);
+    const own = await openPage(api, path, publisher.token);
+    expect([own.headers.get("cache-control"), own.headers.get("etag")]).toEqual(["private, no-store", null]);
+  }
+});
+
+test("a private definition is the page of an unknown address for others, on every tab", async () => {
+  await publishAgent(api, publisher, { name: "hidden", visibility: "private" });
+  const stranger = await makePublisher();
+  const seen = async (path: string, token?: string) => {
+    const response = await openPage(api, path, token);
+    const id = response.headers.get("x-request-id") ?? "";
+    return [response.status, (await response.text()).replaceAll(id, "<id>")];
+  };
+  for (const token of [undefined, stranger.token]) {
+    const unknown = await seen("/no-such-page", token);
+    expect(unknown[0]).toBe(404);
+    for (const tab of TABS) {
+      expect(await seen(`${pathOf("hidden")}${tab}`, token)).toEqual(unknown);
+      expect(await seen(`${pathOf("nothing")}${tab}`, token)).toEqual(unknown);
+    }
+  }
+  for (const tab of TABS) expect(await textOf(pathOf("hidden") + tab, publisher.token)).toContain("Reviewer");
+  expect(await textOf(pathOf("hidden"), publisher.token)).toContain(
+    "-H &quot;Authorization: Bearer $API_KEY&quot;",
+  );
+});
+
+test.each([
+  "/definitions/robot/@demo/a",
+  "/definitions/agent/demo/a",
+  "/definitions/agent/@demo/A%20b",
+  "/definitions/agent/@demo/a.md",
+  "/definitions/agent/@demo/a@1",
+  "/definitions/agent/@demo/a@^1.0.0",
+  "/definitions/agent/@/a",
+  "/definitions/agent/@demo/a/nothing",
+  "/definitions/agent/a.md",
+  "/definitions/nothing",
+])("%s is an unknown address", async (path) => {
+  const response = await openPage(api, path);
+  expect([response.status, response.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+});
+
+test("a definition is found by its id, and by its name without the organization", async () => {
+  const { id } = await publishAgent(api, publisher, { name: "moved", visibility: "public" });
+  for (const [path, location] of [
+    [`/definitions/agent/${id}`, `${pathOf("moved")}@1.0.0`],
+    ["/definitions/agent/moved", pathOf("moved")],
+    ["/definitions/agent/moved@1.0.0", `${pathOf("moved")}@1.0.0`],
+  ] as const) {
+    const { status, headers } = await openPage(api, path);
+    expect([status, headers.get("location"), headers.get("cache-control")]).toEqual([
+      303,
+      location,
+      "no-store",
+    ]);
+  }
+});
+
+test("a deprecated definition says why, since when and what to use instead", async () => {
+  await publishAgent(api, publisher, { name: "old", visibility: "public" });
+  await write(api, "/agent/old@1.0.0/deprecate", publisher, {
+    body: { reason: "Too <slow>", successor: "new" },
+  });
+  const page = await textOf(`${pathOf("old")}@1.0.0`);
+  expect(page).toContain("Too &lt;slow&gt;");
+  expect(page).toContain(`<a href="${pathOf("new")}">new</a>`);
+});
+
+test("a definition whose YAML cannot be rendered says so and shows the YAML", async () => {
+  const yaml = 'workflow:\n  interface:\n    name: bare\n    version: "1.0.0"\n';
+  await write(api, "/workflow/bare", publisher, { body: { yaml, visibility: "public" } });
+  const page = await textOf(`${pathOf("bare", "workflow")}@1.0.0`, publisher.token);
+  expect(page).toContain("cannot be rendered");
+  expect(page).toContain(`href="${pathOf("bare", "workflow")}@1.0.0/yaml"`);
+});
+
+test("a page offers a fork and edits to those who may, and nothing to others", async () => {
+  await publishAgent(api, publisher, { name: "managed", visibility: "public" });
+  const stranger = await makePublisher();
+  const viewer = await api.make.person({ role: "viewer", org: publisher.org });
+  const { token } = await api.make.session({ userId: viewer.user.id });
+  const linksFor = async (as?: string, org = publisher.org) => {
+    const page = await textOf(`${pathOf("managed")}${as ? `?org=${org.slug}` : ""}`, as);
+    return [page.includes("/managed@1.0.0/fork?"), page.includes("/managed@1.0.0/edit?")];
+  };
+  expect(await linksFor()).toEqual([false, false]);
+  expect(await linksFor(publisher.token)).toEqual([true, true]);
+  expect(await linksFor(stranger.token, stranger.org)).toEqual([true, false]);
+  expect(await linksFor(token)).toEqual([false, false]);
+});
+
+test("the YAML is in color, to the letter", async () => {
+  await publishAgent(api, publisher, { name: "colored", visibility: "public" });
+  const page = await textOf(`${pathOf("colored")}/yaml`);
+  expect(page).toContain(`<span class="yaml-key">displayName</span>: Reviewer`);
+  expect(page).toContain("/colored.yaml");
+});
+
+test("versions and comparison: sections for everyone, fields and the patch for paid plans", async () => {
+  await publishAgent(api, publisher, { name: "changed", visibility: "public" });
+  const yaml = agentYaml("changed", "1.1.0", { description: "Finds <b>other</b> things." });
+  await publishAgent(api, publisher, { name: "changed", version: "1.1.0", yaml, visibility: "public" });
+  const versions = await textOf(`${pathOf("changed")}/versions`);
+  expect(versions).toContain(`<a href="${pathOf("changed")}@1.1.0">1.1.0</a>`);
+  expect(versions).toContain("2 versions");
+
+  const free = await textOf(`${pathOf("changed")}/compare`);
+  expect(free).toContain('<option value="1.0.0" selected>');
+  expect(free).toContain("<code>agent.interface</code>");
+  expect(free).toContain("need a paid plan");
+  expect(free).not.toContain("diff-");
+  const other = await makePublisher("free");
+  expect(await textOf(`${pathOf("changed")}/compare`, other.token)).toContain("need a paid plan");
+
+  const paid = await textOf(`${pathOf("changed")}/compare?from=1.1.0&to=1.0.0`, publisher.token);
+  expect(paid).toContain(
+    `<span class="diff-removed">-    description: Finds &lt;b&gt;other&lt;/b&gt; things.`,
+  );
+  expect(paid).toContain("data-significance=");
+  const patchPath = `${pathOf("changed")}/compare/patch?from=1.0.0&to=1.1.0`;
+  const patch = await openPage(api, patchPath, publisher.token);
+  expect(patch.headers.get("content-disposition")).toBe('attachment; filename="changed-1.0.0-1.1.0.patch"');
+  expect(await patch.text()).toStartWith("diff --git a/changed.agent.yaml b/changed.agent.yaml\n");
+  expect((await openPage(api, patchPath)).status).toBe(402);
+});
+
+test.each(["from=1&to=1.0.0", "from=9.0.0&to=1.0.0", "from=%00&to=1.0.0"])(
+  "a comparison of versions that do not exist is no page: %s",
+  async (query) => {
+    await publishAgent(api, publisher, { name: `one-${Bun.hash(query)}`, visibility: "public" });
+    const { status } = await openPage(api, `${pathOf(`one-${Bun.hash(query)}`)}/compare?${query}`);
+    expect([400, 404]).toContain(status);
+  },
+);
+
+test("dependencies are a graph and a list, and what needs it is on the other page", async () => {
+  await publishAgent(api, publisher, { name: "needed", visibility: "public" });
+  const yaml = agentNeeding("needing", ["needed@^1.0.0", "nowhere@^1.0.0"]);
+  await publishAgent(api, publisher, { name: "needing", yaml, visibility: "public" });
+  const page = await textOf(`${pathOf("needing")}/dependencies`);
+  expect(page.split(`href="${pathOf("needed")}@1.0.0"`)).toHaveLength(3);
+  expect(page).toContain('<svg class="graph"');
+  expect(page).toContain("<code>nowhere@^1.0.0</code>");
+  const dependents = await textOf(`${pathOf("needed")}/dependents`);
+  expect(dependents).toContain(`href="${pathOf("needing")}@1.0.0"`);
+  expect(await textOf(`${pathOf("needed")}/dependencies`)).toContain("needs no other definition");
+});
+
+test("forks link to each other", async () => {
+  const { id } = await publishAgent(api, publisher, { name: "source", visibility: "public" });
+  const stranger = await makePublisher();
+  const { definition } = await makeFork(api, stranger, `/agent/@${publisher.org.slug}/source`, {
+    name: "forked",
+    visibility: "public",
+  });
+  const own = await textOf(`/definitions/agent/@${stranger.org.slug}/forked@1.0.0/forks`, stranger.token);
+  expect(own).toContain(`href="/definitions/agent/${id}"`);
+  const source = await textOf(`${pathOf("source")}/forks`, stranger.token);
+  expect(source).toContain("1 fork");
+  // The fork is a draft.
+  const anonymous = await textOf(`${pathOf("source")}/forks`);
+  expect(anonymous).toContain("1 is not shown");
+  expect(anonymous).not.toContain(definition.id);
+});
+
+test("usage counts by time, source and version", async () => {
+  await publishAgent(api, publisher, { name: "used", visibility: "public" });
+  const admin = await makePlatformAdmin(api);
+  const path = `/agent/@${publisher.org.slug}/used`;
+  for (const source of ["cli", "cli", "<b>sdk</b>"]) await record(api, admin, path, { source });
+  for (const window of ["", "?window=7d", "?window=24h", "?window=nonsense"]) {
+    const page = await textOf(`${pathOf("used")}/usage${window}`);
+    expect(page).toContain("3 executions");
+    expect(page).toContain(`<th scope="row">cli</th><td class="number">2</td>`);
+    expect(page).toContain("&lt;b&gt;sdk&lt;/b&gt;");
+  }
+});
+
+test("the list has the filters of the API, in links that keep the others", async () => {
+  const yaml = agentYaml("listed", "1.0.0", { domain: "security", tags: '["rare tag"]' });
+  await publishAgent(api, publisher, { name: "listed", yaml, visibility: "public" });
+  const page = await textOf("/definitions?tag=rare+tag&type=agent");
+  expect(page).toContain("1 definition<");
+  expect(page).toContain(`href="${pathOf("listed")}"`);
+  expect(page).toContain("/definitions?tag=rare+tag&amp;type=command");
+  expect(page).toContain(`href="/definitions?tag=rare+tag" aria-current="true"`);
+  expect(await textOf("/definitions?tag=rare+tag&type=command")).toContain("Nothing matches");
+  expect(await textOf("/definitions?search=listed&domain=&tag=")).toContain(`value="listed"`);
+  expect(await textOf(`/definitions?organization=${publisher.org.slug}&search=listed`)).toContain(
+    "1 definition<",
+  );
+});
+
+test("the list shows drafts and the filters of members to members only", async () => {
+  await write(api, "/agent/drafted", publisher, { body: { yaml: agentYaml("drafted") } });
+  const anonymous = await textOf("/definitions?search=drafted");
+  expect(anonymous).toContain("Nothing matches");
+  expect(anonymous).not.toContain("<summary>Status</summary>");
+  const own = await textOf(`/definitions?search=drafted&org=${publisher.org.slug}`, publisher.token);
+  expect(own).toContain(`href="${pathOf("drafted")}@1.0.0"`);
+  expect(own).toContain("<summary>Status</summary>");
+  expect(own).toContain(publisher.org.name);
+});
+
+test("the list has pages", async () => {
+  const stranger = await makePublisher();
+  for (const name of ["page-a", "page-b", "page-c"])
+    await publishAgent(api, stranger, { name, visibility: "public" });
+  const of = `organization=${stranger.org.slug}`;
+  const first = await textOf(`/definitions?${of}&limit=2`);
+  expect(first).toContain(`rel="next" href="/definitions?${of}&amp;limit=2&amp;offset=2"`);
+  expect(first).toContain("1 to 2");
+  const second = await textOf(`/definitions?${of}&limit=2&offset=2`);
+  expect(second).toContain(`rel="prev" href="/definitions?${of}&amp;limit=2"`);
+  expect(second).not.toContain('rel="next"');
+});
+
+test.each(["limit=0", "type=robot", "nonsense=1", "offset=-1", `search=${"x".repeat(501)}`])(
+  "a query that the API refuses is shown with its problem: %s",
+  async (query) => {
+    const response = await openPage(api, `/definitions?${query}`);
+    const page = await response.text();
+    expect(response.status).toBe(400);
+    expect(page).toContain('role="alert"');
+    expect(page).toContain("Show all definitions");
+  },
+);

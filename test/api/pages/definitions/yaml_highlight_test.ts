@@ -1,0 +1,41 @@
+/** YAML in color: the classes of tokens, and that no text is lost, added or run. */
+import { expect, test } from "bun:test";
+import { highlightYaml } from "../../../../api/pages/definitions/yaml_highlight.ts";
+import { readDemoDefinitions } from "../../../helpers/definitions/demo_definitions.ts";
+import { HOSTILE_TEXTS } from "../../../helpers/definitions/hostile_html.ts";
+
+/** The text that a browser shows for this HTML. */
+function textOf(markup: string): string {
+  const entities: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'" };
+  const bare = markup.replace(/<span class="yaml-[a-z]+">|<\/span>/g, "");
+  expect(bare).not.toMatch(/[<>]/);
+  return bare.replace(/&([a-z]+|#x27);/g, (_, name: string) => entities[name] ?? "?");
+}
+
+test("keys, quoted texts, comments and marks have classes, and other text has none", () => {
+  const { text } = highlightYaml(`# note\na: &x "q"\nb: [1, {c: *x}]\n'd': |-\n  text: no\n`);
+  expect(text).toBe(
+    `<span class="yaml-comment"># note</span>\n` +
+      `<span class="yaml-key">a</span>: <span class="yaml-mark">&amp;x</span> <span class="yaml-text">&quot;q&quot;</span>\n` +
+      `<span class="yaml-key">b</span>: [1, {<span class="yaml-key">c</span>: <span class="yaml-mark">*x</span>}]\n` +
+      `<span class="yaml-key">&#x27;d&#x27;</span>: <span class="yaml-mark">|-</span>\n  text: no\n`,
+  );
+});
+
+test("every demo document is shown to the letter", () => {
+  for (const { yaml } of readDemoDefinitions()) expect(textOf(highlightYaml(yaml).text)).toBe(yaml);
+});
+
+test.each([...HOSTILE_TEXTS, "\u001f\u0002\u0018: \u001f", "a: [", "\ufeffa: b", "'", "\t- a\r\n"])(
+  "%j is shown to the letter",
+  (yaml) => {
+    expect(textOf(highlightYaml(yaml).text)).toBe(yaml);
+  },
+);
+
+test("a document of nothing but keys gets a bounded number of spans and keeps its text", () => {
+  const yaml = "a: b\n".repeat(10_000);
+  const { text } = highlightYaml(yaml);
+  expect(text.match(/<span/g)).toHaveLength(3_000);
+  expect(textOf(text)).toBe(yaml);
+});
