@@ -1,7 +1,7 @@
-/** Names of artifacts: whose build made a file can be read off its name. */
+/** Names of artifacts, which contain the build that made them. */
 import { isUuid } from "../shared/uuid.ts";
 
-/** One build: an attempt may be begun twice, when a process that had to leave gave it back. */
+/** One build of an attempt. An attempt can start twice, if a process gives it back at shutdown. */
 export interface BuildKey {
   /** Of the export job. */
   id: string;
@@ -13,7 +13,7 @@ export function artifactKeyOf({ id, attempt, buildId }: BuildKey): string {
   return `${id}.${attempt}.${buildId}.zip`;
 }
 
-/** The build that a file of the artifact store comes from, finished or not; `null` for a file that is not ours. */
+/** Returns the build of a file in the artifact store, finished or not; null for other files. */
 export function parseArtifactName(name: string): BuildKey | null {
   const [id = "", attempt = "", buildId = "", extension] = name.split(".");
   if (!isUuid(id) || !/^[1-9]\d{0,8}$/.test(attempt) || !isUuid(buildId) || extension !== "zip") return null;

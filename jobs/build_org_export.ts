@@ -27,11 +27,11 @@ import { writeOrgExport } from "./org_export_file.ts";
 import type { RunnerMetrics } from "./runner_metrics.ts";
 import { ForeignStoreError, type StoreOwner } from "./store_owner.ts";
 
-/** After as many failed attempts the job is `BUILD_FAILED`. */
+/** After this many failed attempts the job is `BUILD_FAILED`. */
 const MAX_ATTEMPTS = 3;
 /** A silent storage must not delay the next attempt. */
 const DISCARD_TIMEOUT_MS = 1000;
-/** Longer than the mail server may take to answer (jobs/mail.ts). */
+/** Longer than the mail server may take to respond (jobs/mail.ts). */
 const MAIL_EXPIRE_SECONDS = 3600;
 
 const MESSAGES: Readonly<Record<Exclude<ExportJobErrorCode, "CANCELED">, string>> = {
@@ -47,14 +47,14 @@ export interface BuildDeps {
   sql: Pool;
   /** For the snapshots: one connection per build. */
   exportSql: Pool;
-  /** Where snapshots are opened when it can give them; `null` when there is none. */
+  /** Preferred for snapshots; null without a replica. */
   replica: Replica | null;
   boss: Boss;
   store: ArtifactStore;
   owner: StoreOwner;
   log: Log;
   metrics: RunnerMetrics;
-  /** Aborted when the process cannot wait for the build any longer. */
+  /** Aborted when the process can no longer wait for the build. */
   shutdownSignal: AbortSignal;
 }
 
@@ -71,7 +71,7 @@ export async function buildOrgExport(
   if (!job) return failExhausted(deps, exportJobId);
   const build: Build = {
     job,
-    // Never used again, not even by an attempt of the same number: what is garbage once stays garbage.
+    // Unique per build, even for the same attempt number, so garbage stays garbage.
     artifactKey: artifactKeyOf({ ...job, buildId: crypto.randomUUID() }),
     traceparent,
     log: deps.log.child({ exportJobId, attempt: job.attempt }),
@@ -112,7 +112,7 @@ async function run(
   const startedAt = performance.now();
   await deps.owner.require();
   const { artifact, progress } = await writeOrgExport(deps, { job, org, signal, artifactKey });
-  // Another database may have adopted it meanwhile.
+  // Another database may have claimed the store since.
   await deps.owner.require();
   const ready = await deps.sql.begin(async (tx) => {
     const row = await markExportJobReady(tx, {
@@ -157,8 +157,9 @@ async function finish(tx: Sql, deps: BuildDeps, job: ExportJobRow, action: strin
 }
 
 /**
- * Requeues a failed build and rethrows, or fails the job if no attempt is left. An attempt does not count if this process
- * had to stop, the database was restarted, or another database owns the store. Restarts are forgiven only for a while.
+ * Requeues a failed build and rethrows, or fails the job if no attempt is left. An attempt does not count if this
+ * process had to stop, the database was restarted, or another database owns the store. Restarts are forgiven only for a
+ * while.
  */
 async function handOn(deps: BuildDeps, build: Build, error: unknown): Promise<void> {
   const { job, log } = build;

@@ -28,7 +28,7 @@ export function startProgressReports(
       await delay(INTERVAL_MS, undefined, { signal: stopped.signal });
     }
   }
-  // After `stop`, a report may still be on its way: it changes only a row that this attempt is building.
+  // A report may still be running after `stop`; it changes only a row of this attempt.
   report().catch((error: unknown) => {
     if (!stopped.signal.aborted) failed.abort(error);
   });

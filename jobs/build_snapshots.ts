@@ -1,4 +1,4 @@
-/** Where a build reads from: a replica while it keeps up, the primary otherwise. */
+/** Chooses where a build reads: the replica while it keeps up, otherwise the primary. */
 
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
@@ -10,8 +10,8 @@ export type OpenSnapshot = () => Promise<ExportSnapshot>;
 
 /**
  * Opens the snapshots of one build. They show everything committed before the build began: thousands of small projects
- * need one position of the primary. A second attempt reads from the primary only, so that no build fails again and again
- * for queries that the replica cancels.
+ * need one position of the primary. A second attempt reads from the primary only, so that no build fails again and
+ * again for queries that the replica cancels.
  */
 export function createOpenSnapshot(
   deps: { sql: Pool; exportSql: Pool; replica: Replica | null },
@@ -23,7 +23,7 @@ export function createOpenSnapshot(
     position ??= (await replica?.readPosition()) ?? null;
     const snapshot = position && replica ? await replica.openSnapshot(position, signal) : null;
     if (snapshot) return snapshot;
-    // The primary may be another server by the time the replica is used again.
+    // After a failover the position is meaningless.
     position = null;
     return openExportSnapshot(deps.exportSql, { control: deps.sql, signal });
   };

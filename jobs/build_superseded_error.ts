@@ -1,4 +1,4 @@
-/** Why a build stops although nothing is wrong with it. */
+/** The error that stops a superseded build. */
 
 /** The job's row no longer belongs to this attempt: the job was canceled, or another builder has taken over. */
 export class BuildSuperseded extends Error {

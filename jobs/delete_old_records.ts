@@ -1,7 +1,7 @@
 /**
  * Job `delete_old_records`: deletes what is past its retention: ended sessions, sign-in attempts that no longer limit
- * anyone, idempotency keys, audit entries, recorded executions, events, finished export jobs and the log of tracker rows. It
- * may stop anywhere, and two may run at once.
+ * anyone, idempotency keys, audit entries, recorded executions, events, finished export jobs and the log of tracker
+ * rows. It may stop anywhere, and two may run at once.
  */
 import type { Log } from "../shared/process/log.ts";
 import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
@@ -16,7 +16,7 @@ import { deleteOldEvents } from "../sql/events/event_feed.ts";
 import { deleteOldExportJobs } from "../sql/exports/expiry.ts";
 import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
 
-/** Rows of one statement: some milliseconds of locks. */
+/** Rows per statement, which locks them for some milliseconds. */
 const BATCH = 1000;
 
 export interface RetentionDeps {
@@ -31,7 +31,7 @@ export interface RetentionDeps {
   };
 }
 
-/** Deletes in batches until nothing old is left; `signal` stops it between two batches. */
+/** Deletes in batches until nothing is left; `signal` stops it between two batches. */
 export async function deleteOldRecords(
   { sql, log, config }: RetentionDeps,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * Job `expire_org_exports`: deletes the files of exports whose time is over, and those that dead builds left.
- * Any number of sweeps may run at once, and one may end at any line: the next begins from what it finds.
+ * Job `expire_org_exports`: deletes the files of expired exports and of dead builds. Sweeps can run concurrently, and a
+ * sweep can be killed at any line: the next one continues.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ArtifactStore } from "../shared/artifacts/store.ts";
@@ -18,17 +18,17 @@ import {
 import { type BuildKey, parseArtifactName } from "./artifact_key.ts";
 import type { StoreOwner } from "./store_owner.ts";
 
-/** Rows or files that are looked at together. */
+/** Rows or files per batch. */
 const BATCH = 200;
 /**
- * How long a file outlives its export: a download that was let in at the last moment has it open by then. The server
- * opens it after the response has been made, when nothing can be refused any more.
+ * How long a file outlives its export, so that a download accepted at the last moment has opened it. The server opens
+ * it only after it has created the response.
  */
 const OPENING_MS = 2000;
 
 /**
- * How much longer than any export a file lives that no job names. The database may have been recovered to a time before
- * the job, while another one still gives its file out; when that ends, the file has expired there too.
+ * Added to the lifetime of a file without a job. If this database was restored to a time before the job, the original
+ * database may still serve the file until it expires there.
  */
 const UNKNOWN_MARGIN_HOURS = 24;
 const HOUR_MS = 3_600_000;
@@ -42,7 +42,7 @@ export interface SweepDeps {
 }
 
 /**
- * Sweeps once, if the store is this database's. What cannot be deleted is logged and left to the next sweep; `signal`
+ * Sweeps once, if the store belongs to this database. Logs failed deletions, which the next sweep retries; `signal`
  * ends it between two files.
  */
 export async function expireOrgExports(deps: SweepDeps, signal: AbortSignal): Promise<void> {
@@ -53,7 +53,7 @@ export async function expireOrgExports(deps: SweepDeps, signal: AbortSignal): Pr
   deps.log[level]({ event: "export_sweep.done", expired, abandoned }, "swept organization exports");
 }
 
-/** Returns how many exports it ended. */
+/** Returns how many exports it expired. */
 async function expirePastExpiry(deps: SweepDeps, signal: AbortSignal): Promise<number> {
   let count = 0;
   let after: ExpiryKey | null = null;
@@ -70,7 +70,7 @@ async function expirePastExpiry(deps: SweepDeps, signal: AbortSignal): Promise<n
   }
 }
 
-/** The file first: a row that says `expired` has none. A download that is open keeps reading what it has opened. */
+/** Deletes the file first, so an `expired` row never has one. Open downloads keep reading. */
 async function expire(
   deps: SweepDeps,
   { id, orgId, artifactKey, expiresAt }: ExpiredExportRow,
@@ -96,7 +96,7 @@ async function deleteAbandoned(deps: SweepDeps, signal: AbortSignal): Promise<nu
   let batch: BuildFile[] = [];
   for await (const { name, modifiedAt } of deps.store.list()) {
     const build = parseArtifactName(name);
-    // Leaves files alone whose names are not artifact names.
+    // Ignores other files.
     if (!build) continue;
     batch.push({ name, build, modifiedAt });
     if (batch.length < BATCH) continue;
@@ -113,9 +113,9 @@ interface BuildFile {
 }
 
 /**
- * Deletes the files that nobody needs. The rows are read after the files were seen. A build begins its attempt in the
- * row before it makes a file, and no build uses the key of another: so a row that is not in this attempt now has left
- * it for good, and its build, should it still be running, can do nothing but end.
+ * Deletes files that no job needs. Rows are read after the files are listed. A build begins its attempt in the row
+ * before it creates a file, and keys are unique per build. So a row that is not in this attempt now never will be
+ * again, and its build can only stop.
  */
 async function deleteUnowned(
   deps: SweepDeps,
@@ -141,7 +141,7 @@ async function deleteUnowned(
 
 function isNeeded(name: string, build: BuildKey, job: ArtifactOwnerRow): boolean {
   if (job.status === "running") return job.attempt === build.attempt;
-  // Past its expiry or not: that is the other half's to say.
+  // Expired files are the other half's task.
   return job.status === "ready" && job.artifactKey === name;
 }
 

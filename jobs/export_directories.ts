@@ -1,11 +1,11 @@
-/** The directories of an organization export: one a project, told apart on every file system. */
+/** The directories of an organization export: one per project, unique on every file system. */
 import { sanitizeProjectName } from "../shared/exports/file_names.ts";
 
 const SHORT_ID_LENGTH = 8;
 
 /**
- * Names a directory for each project, by its id: `{sanitizedProjectName}__{first8OfProjectId}`. Where two would be
- * the same, letter case aside, both have the whole id instead.
+ * Returns the directory of each project by its id: `{sanitizedProjectName}__{first8OfProjectId}`. If two would be
+ * equal, ignoring case, both get the whole id.
  */
 export function nameDirectories(
   projects: readonly { id: string; name: string }[],

@@ -1,4 +1,4 @@
-/** Composes the mail that an organization export is ready. */
+/** Composes the mail about a finished organization export. */
 
 import type { ExportFormat } from "../shared/vocabulary.ts";
 import type { MailMessage } from "./mail.ts";
@@ -30,7 +30,9 @@ const instant = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** Composes the message. It links to the dashboard, which requires signing in; it contains no file and no credential. */
+/**
+ * Composes the message. It links to the dashboard, which requires signing in; it contains no file and no credential.
+ */
 export function exportReadyMessage(
   ready: ReadyExport,
   { to, publicUrl }: { to: string; publicUrl: string },

@@ -2,7 +2,7 @@
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Yields the same bytes in chunks of at least 256 KiB, the last one excepted; what is so large is passed on uncopied. */
+/** Yields the same bytes in chunks of at least 256 KiB, except the last; larger chunks pass uncopied. */
 export async function* gatherChunks(
   content: AsyncGenerator<Uint8Array, void, void>,
 ): AsyncGenerator<Uint8Array, void, void> {

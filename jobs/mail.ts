@@ -1,15 +1,15 @@
-/** Sending mail: over SMTP, or into a directory where there is no mail server. */
+/** Sends mail over SMTP, or writes it to a directory without a mail server. */
 import { open, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createTransport } from "nodemailer";
 import { createPartDirectory, keepPart, partPathOf } from "../shared/process/part_files.ts";
 
-/** RFC 5321, 4.5.3.2.6: who gives up sooner on the response to a message sends it twice. */
+/** RFC 5321, 4.5.3.2.6: a client that gives up sooner may send a message twice. */
 const RESPONSE_TIMEOUT_MS = 10 * 60_000;
 const CONNECT_TIMEOUT_MS = 30_000;
 
 export interface MailMessage {
-  /** The same whenever the same message is sent again: mail programs show one of them. Letters, digits, `.` and `-`. */
+  /** Constant across retries, so that mail programs show one message. Letters, digits, `.` and `-`. */
   id: string;
   /** One address. */
   to: string;
@@ -20,16 +20,16 @@ export interface MailMessage {
 
 export interface Mailer {
   /**
-   * Resolves when the message is somebody else's to deliver. Throws MailError, also when `signal` ends the wait, and
-   * on a disk that is full.
+   * Resolves when the server has accepted the message. Throws MailError, also if `signal` is aborted or the disk is
+   * full.
    */
   send(message: MailMessage, signal?: AbortSignal): Promise<void>;
 }
 
-/** The server did not take the message. Says neither to whom it was nor what the server said, which repeats that. */
+/** The server did not accept the message. Contains neither the address nor the server's text, which may repeat it. */
 export class MailError extends Error {
   override readonly name = "MailError";
-  /** True when the server will never take it: trying again is no use. */
+  /** True if the server will never accept the message, so that a retry is useless. */
   readonly isPermanent: boolean;
 
   constructor(message: string, { isPermanent }: { isPermanent: boolean }) {
@@ -42,7 +42,7 @@ export interface MailerOptions {
   /** With credentials; `null`: messages become files `<id>.eml`. */
   smtpUrl: string | null;
   mailFrom: string;
-  /** Messages go to `mail` in it. */
+  /** The directory; messages go to `mail` in it. */
   dataDir: string;
 }
 
@@ -51,11 +51,11 @@ export function openMailer({ smtpUrl, mailFrom, dataDir }: MailerOptions): Maile
   return smtpMailer(smtpUrl, mailFrom);
 }
 
-/** What nodemailer is told of a message, whichever way it goes. */
+/** Returns the message for nodemailer. */
 function composed({ id, to, subject, text, html }: MailMessage, mailFrom: string) {
   return {
     from: mailFrom,
-    // As an object it stays one address, whatever is in it.
+    // An object is always one address, whatever the text.
     to: { name: "", address: to },
     messageId: `<${id}@${mailFrom.replace(/^.*@|>$/g, "")}>`,
     subject,
@@ -75,7 +75,7 @@ function smtpMailer(url: string, mailFrom: string): Mailer {
     connectionTimeout: CONNECT_TIMEOUT_MS,
     greetingTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: RESPONSE_TIMEOUT_MS,
-    // Not even when the URL asks for it: the conversation has addresses in it.
+    // Even if the URL asks for it: the conversation contains addresses.
     logger: false,
   });
   return {
@@ -90,15 +90,15 @@ function smtpMailer(url: string, mailFrom: string): Mailer {
 }
 
 /**
- * True where a password would be sent. Nodemailer alone goes on in clear text when the server offers no STARTTLS, or
- * somebody on the way has taken the offer out. An operator who trusts the way writes `?requireTLS=false`.
+ * Returns true if a password would be sent. By default nodemailer continues in clear text if the server offers no
+ * STARTTLS, or an attacker has removed the offer. Operators can opt out with `?requireTLS=false`.
  */
 function needsTls(url: string): boolean {
   const { protocol, username, searchParams } = new URL(url);
   return protocol === "smtp:" && username !== "" && searchParams.get("requireTLS") !== "false";
 }
 
-/** What nodemailer says of a failure, without the texts. */
+/** Converts nodemailer's error, without its texts. */
 interface SmtpFailure {
   code?: unknown;
   responseCode?: unknown;
@@ -120,7 +120,7 @@ function mailError(error: unknown): MailError {
     );
   }
   return new MailError(`Cannot send mail: the server answers ${responseCode} to ${step}`, {
-    // That it refuses us (AUTH, MAIL FROM) is for its operator to put right, and may be right within the hour.
+    // The operator can fix a rejected sender or login (AUTH, MAIL FROM), so it is worth retrying.
     isPermanent: responseCode >= 500 && (step === "RCPT TO" || step === "DATA"),
   });
 }
@@ -138,7 +138,7 @@ function fileMailer(directory: string, mailFrom: string): Mailer {
   };
 }
 
-/** Whoever sees the file sees all of it. */
+/** The file appears whole. */
 async function writeWhole(path: string, content: Buffer): Promise<void> {
   const part = partPathOf(path);
   try {

@@ -1,4 +1,4 @@
-/** Entry point of the job runner: configuration, connections, the queues, and leaving in order. */
+/** Entry point of the job runner: configuration, connections, queues, shutdown. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Registry } from "prom-client";
 import { openArtifactStore } from "../shared/artifacts/open.ts";
@@ -42,9 +42,9 @@ docs/configuration.md lists them. DATABASE_URL is required, and the database mus
 
 /** Jobs that are running at SIGTERM have 25 s to finish; the others are given back to the queue. */
 const FINISH_MS = 18_000;
-/** For pg-boss, which fetches, keeps heartbeats, supervises and keeps the schedule, each with short statements. */
+/** Connections for pg-boss: fetching, heartbeats, supervision and schedule, each with short statements. */
 const QUEUE_CONNECTIONS = 3;
-/** For row moves and for canceling a build's query, of every build at once; for every mail; for the two sweeps; and for sealing. */
+/** Connections for row changes and cancellations of all builds, for each mail, the two sweeps, and sealing. */
 const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 3 + QUEUE_CONNECTIONS;
 
 /** Serves the metrics on METRICS_PORT if that is set. */
@@ -117,7 +117,7 @@ async function main(): Promise<void> {
       {
         name: "finish jobs",
         timeoutMs: FINISH_MS + 1000,
-        // What does not end in time is cut off in the next phase, which is no failure.
+        // Not an error: the next phase cuts off what is still running.
         run: async () => {
           leave.abort();
           await Promise.race([Promise.all([jobs.finish(), delivering]), delay(FINISH_MS)]);

@@ -1,4 +1,4 @@
-/** The file of an organization export: project after project into one ZIP, straight into the artifact store. */
+/** Writes the file of an organization export: one project after another into a ZIP in the artifact store. */
 
 import type { ContentDigest } from "../shared/artifacts/content_digest.ts";
 import type { ArtifactStore } from "../shared/artifacts/store.ts";
@@ -25,7 +25,7 @@ interface FileDeps {
   config: Pick<Config, "trackerSchema">;
   sql: Pool;
   exportSql: Pool;
-  /** Where the snapshots are opened when it can give them; `null` when there is none. */
+  /** Preferred for snapshots; null without a replica. */
   replica: Replica | null;
   store: ArtifactStore;
 }
@@ -66,7 +66,7 @@ export async function writeOrgExport(
       projects,
       meter,
       onProject: ({ isWritten }) => {
-        // Who reads "of 9 projects" in the mail finds nine in the file.
+        // The mail says "of 9 projects", so the file must have nine.
         if (isWritten) done.projects += 1;
         else done.leftOut += 1;
       },
@@ -77,7 +77,7 @@ export async function writeOrgExport(
       yield chunk;
     }
   }
-  // An archive of small projects is many small chunks: written one by one they took a fifth of such a build.
+  // Small projects give many small chunks; writing each took a fifth of such a build.
   const open = (cutOff: AbortSignal) => gatherChunks(counted(cutOff));
   const reports = startProgressReports(deps.sql, job, progress);
   try {
@@ -85,7 +85,7 @@ export async function writeOrgExport(
     const artifact = await writeArtifact(deps.store, { key: artifactKey, signal: stopped, open });
     return { artifact, progress: progress() };
   } catch (error) {
-    // The queries that it has canceled say less.
+    // The errors of the canceled queries say less.
     reports.signal.throwIfAborted();
     throw error;
   } finally {
@@ -93,7 +93,7 @@ export async function writeOrgExport(
   }
 }
 
-/** The files of every project, each project from a snapshot of its own, then what explains them. */
+/** Yields the files of every project, each from its own snapshot, then manifest and readme. */
 async function* orgEntries(
   deps: FileDeps,
   given: OrgExport & {
@@ -110,7 +110,7 @@ async function* orgEntries(
     const contents: ProjectContents = { files: {}, deleted: null };
     const directory = directories.get(id) ?? id;
     yield* projectPart(deps, { ...given, openSnapshot, projectId: id, directory, contents });
-    // A project that was deleted meanwhile has no files.
+    // A project deleted since has no files.
     const isWritten = Object.keys(contents.files).length > 0;
     if (isWritten) written.push({ directory, project: { id, name }, ...contents });
     given.onProject({ isWritten });
@@ -142,7 +142,7 @@ async function* projectPart(
   signal.throwIfAborted();
   const snapshot = await given.openSnapshot();
   try {
-    // Asked of the primary: a replica may not have heard of a deletion yet.
+    // From the primary: the replica may not have replayed a deletion.
     if (!(await existsLiveProject(deps.sql, projectId))) return;
     await snapshot.run(preferParallelCopies);
     yield* projectEntries(snapshot, contents, {

@@ -1,4 +1,4 @@
-/** Every job that the runner works off: the visible list. */
+/** The jobs that the runner runs. */
 
 import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
 import type { Config } from "../shared/process/config.ts";
@@ -11,9 +11,9 @@ import { type MailDeps, sendExportReady } from "./send_export_ready.ts";
 import { followStoreOwner } from "./store_owner.ts";
 import { sendWebhookDisabled } from "./webhooks/send_webhook_disabled.ts";
 
-/** Builds that one process runs at a time, each on a snapshot of its own. */
+/** Concurrent builds per process, each with its own snapshot. */
 export const CONCURRENT_BUILDS = 2;
-/** Mails that one process sends at a time, each with a connection to the database. */
+/** Concurrent mails per process, each with a database connection. */
 export const CONCURRENT_MAILS = 2;
 /** In UTC. */
 const RETENTION_CRON = "37 * * * *";
@@ -26,13 +26,13 @@ export type JobsDeps = Omit<BuildDeps, "config"> &
   };
 
 interface Job<Name extends JobName> {
-  /** How many of them one process runs at a time. */
+  /** Concurrent runs per process. */
   concurrency: number;
-  /** How soon a new one is seen. */
+  /** Seconds between polls. */
   pollSeconds: number;
-  /** Left in the queue while the artifact store is another database's. */
+  /** True if it stays in the queue while the artifact store belongs to another database. */
   needsStore: boolean;
-  /** Does it, or throws for the queue to run it again. `claim` is aborted when the queue takes it for lost. */
+  /** Runs the job; throws if the queue should retry it. `claim` is aborted when the queue considers the job lost. */
   run(deps: JobsDeps, payload: JobPayloads[Name], claim: AbortSignal): Promise<void>;
 }
 
@@ -60,13 +60,13 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
 };
 
 export interface RunningJobs {
-  /** Takes no more jobs, and settles when those that run have ended, well or not. */
+  /** Stops fetching jobs, and settles when the running ones have ended. */
   finish(): Promise<void>;
 }
 
 /**
- * Begins to work off the queues and has expired exports and old records swept, now and by the schedule. Where the
- * artifact store is another database's, what needs it stays in its queue until that changes.
+ * Starts working on the queues, and schedules the sweeps. While the artifact store belongs to another database, jobs
+ * that need it stay in their queue.
  */
 export async function startJobs(deps: JobsDeps): Promise<RunningJobs> {
   const { boss, log, config } = deps;
@@ -86,7 +86,7 @@ export async function startJobs(deps: JobsDeps): Promise<RunningJobs> {
       stop.abort();
       await stopTaking(boss, JOB_NAMES);
       await following.stopped;
-      // It may just have begun to take what needs the store.
+      // The workers of these queues may just have started.
       await stopTaking(boss, JOB_NAMES);
       while (running.size > 0) await Promise.allSettled(running);
     },

@@ -15,6 +15,6 @@ export async function keepHeartbeat(deps: { sql: Sql; log: Log }, signal: AbortS
     });
     await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
   }
-  // A row that stays is ignored after 30 s.
+  // A remaining row is ignored after 30 s.
   await deleteJobRunner(deps.sql, id).catch(() => {});
 }

@@ -1,4 +1,4 @@
-/** What a job runner counts. */
+/** Metrics of a job runner. */
 import { Counter, type Registry } from "prom-client";
 import { JOB_NAMES } from "../shared/jobs.ts";
 import { EXPORT_JOB_ERROR_CODES } from "../shared/vocabulary.ts";
@@ -9,14 +9,14 @@ const MAIL_RESULTS = ["sent", "failed", "rejected"] as const;
 export interface RunnerMetrics {
   /** Builds that ended. */
   builds: Counter<"result">;
-  /** Attempts that failed and are repeated. */
+  /** Failed attempts that are retried. */
   buildRetries: Counter;
   mails: Counter<"result">;
   jobsGivenUp: Counter<"queue">;
   webhookDeliveries: Counter<"result">;
 }
 
-/** Registers the counters. Each starts at 0 with every label, so that an increase from nothing is visible. */
+/** Registers the counters. Each starts at 0 with every label, so that the first increase is visible. */
 export function createRunnerMetrics(registry: Registry): RunnerMetrics {
   const registers = [registry];
   const metrics: RunnerMetrics = {

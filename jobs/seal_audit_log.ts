@@ -1,4 +1,4 @@
-/** Seals new audit entries every few seconds, for as long as the runner lives. Several runners take turns. */
+/** Seals new audit entries every few seconds. Several runners take turns. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../shared/process/log.ts";
 import { findAuditChain, sealAuditLog } from "../sql/accounts/audit_chain.ts";
@@ -7,10 +7,10 @@ import type { Sql } from "../sql/connection/pool.ts";
 const PAUSE_MS = 2_000;
 /** Some 50 ms of work. */
 const BATCH = 500;
-/** The log is the witness that entries at the end of the chain are missing: `audit verify --head` compares. */
+/** The logged head shows missing entries at the end of the chain: `audit verify --head` compares. */
 const WITNESS_EVERY_MS = 60_000;
 
-/** Settles when `signal` is aborted. A database that is away is tried again. */
+/** Settles when `signal` is aborted. Retries while the database is unavailable. */
 export async function keepAuditLogSealed(deps: { sql: Sql; log: Log }, signal: AbortSignal): Promise<void> {
   let witnessedAt = Number.NEGATIVE_INFINITY;
   let hasNews = false;

@@ -1,4 +1,4 @@
-/** Job `send_export_ready`: tells whoever asked for an organization export that it can be downloaded. */
+/** Job `send_export_ready`: mails the requester of an organization export that it is ready. */
 import type { ArtifactStore } from "../shared/artifacts/store.ts";
 import type { JobPayloads } from "../shared/jobs.ts";
 import type { Log } from "../shared/process/log.ts";
@@ -15,23 +15,23 @@ import type { RunnerMetrics } from "./runner_metrics.ts";
 import type { StoreOwner } from "./store_owner.ts";
 
 export interface MailDeps {
-  /** Only where links lead. */
+  /** Base URL of links. */
   config: { publicUrl: string };
   sql: Pool;
   boss: Boss;
-  /** Where the file has to be that the mail is about. */
+  /** The store that must have the file. */
   store: ArtifactStore;
   owner: StoreOwner;
   mailer: Mailer;
   log: Log;
   metrics: RunnerMetrics;
-  /** Aborted when the process cannot wait for a mail server any longer. */
+  /** Aborted when the process can no longer wait for a mail server. */
   shutdownSignal: AbortSignal;
 }
 
 /**
- * Sends the mail, unless it is out or of no use any more. Throws when the queue is to try again. A copy of the database
- * has the same mails in its queue: those about files of another's store, or of none, are not sent.
+ * Sends the mail, unless it is already sent or obsolete. Throws if the queue should retry. A copy of the database has
+ * the same mails in its queue, so mails about files in another database's store are not sent.
  *
  * Once is as far as SMTP lets it be: server and database cannot agree in one step. One process at a time is at a
  * job's mail, and writes down that the server has taken it in the very next statement, or as soon as the database is
@@ -44,7 +44,7 @@ export async function sendExportReady(
 ): Promise<void> {
   const log = deps.log.child({ exportJobId });
   await deps.owner.require();
-  // Before the transaction: nothing is held while waiting for the storage.
+  // Before the transaction, which must not wait for the storage.
   const hasFile = await isFileThere(deps, exportJobId);
   const mail: { isTaken?: Promise<boolean> } = {};
   try {
@@ -63,7 +63,7 @@ export async function sendExportReady(
       await completeJob(tx, deps.boss, { id: exportJobId, name: "send_export_ready" });
     });
   } catch (error) {
-    // The transaction is over as soon as its connection is, while the mail server may still be at it.
+    // A lost connection ends the transaction while the mail server may still be working.
     if (await mail.isTaken?.catch(() => false)) {
       await retryOnDisconnect(() => markExportJobMailed(deps.sql, exportJobId), deps.shutdownSignal);
     }
@@ -71,13 +71,13 @@ export async function sendExportReady(
   }
 }
 
-/** False when there is no file, or none that anybody is still to be told of. */
+/** Returns false if there is no file, or nobody left to mail. */
 async function isFileThere({ sql, store }: MailDeps, exportJobId: string): Promise<boolean> {
   const job = await findUnmailedExportJob(sql, exportJobId);
   return job?.artifactKey != null && (await store.exists(job.artifactKey));
 }
 
-/** The mail as its reader may have it now; `null` when the account is gone or disabled, or the membership gone. */
+/** Returns the mail; null if the requester's account is deleted or disabled, or they are no longer a member. */
 async function compose(
   sql: Sql,
   { config: { publicUrl } }: MailDeps,
@@ -96,7 +96,7 @@ async function compose(
   );
 }
 
-/** False when the server will never take it, which is logged and over; throws when it may later. */
+/** Returns false and logs if the server will never accept the mail; throws if a retry may succeed. */
 async function isTaken(deps: MailDeps, job: ExportJobRow, message: MailMessage): Promise<boolean> {
   const { mailer, log, metrics, shutdownSignal } = deps;
   const userId = job.requestedBy;

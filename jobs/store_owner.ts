@@ -1,4 +1,4 @@
-/** Whether the artifact store is this database's. Asked before anything is built, deleted or mailed. */
+/** Checks that the artifact store belongs to this database, before anything is built, deleted or mailed. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type ArtifactOwner, claimArtifactStore, readArtifactOwner } from "../shared/artifacts/owner.ts";
 import { type ArtifactStore, storageError } from "../shared/artifacts/store.ts";
@@ -9,11 +9,11 @@ import { listArtifactOwners } from "../sql/exports/expiry.ts";
 import { currentDatabase, ensureInstallation } from "../sql/installation.ts";
 import { parseArtifactName } from "./artifact_key.ts";
 
-/** How soon a runner notices that the store has another owner. */
+/** How often a runner checks the owner of the store. */
 const CHECK_INTERVAL_MS = 5000;
-/** A storage that is silent for longer is away. */
+/** After this time the storage counts as unavailable. */
 const CHECK_TIMEOUT_MS = 10_000;
-/** Enough files of a store without an owner to find one of our own among them. */
+/** Files to check in a store without an owner. */
 const SAMPLE = 1000;
 
 /** The artifact store belongs to another database. */
@@ -28,13 +28,13 @@ export class ForeignStoreError extends Error {
 }
 
 export interface StoreOwner {
-  /** Looks at the marker, and makes it where it may. Says in the log what has changed. Throws what store and database do. */
+  /** Reads the marker, or creates it if allowed, and logs changes. Passes on errors of store and database. */
   isOurs(): Promise<boolean>;
-  /** Throws ForeignStoreError when the store is not ours. */
+  /** Throws ForeignStoreError if the store belongs to another database. */
   require(): Promise<void>;
 }
 
-/** Makes the check; nothing is looked at before it is used. */
+/** Creates the check, without reading anything yet. */
 export function openStoreOwner(deps: { sql: Sql; store: ArtifactStore; log: Log }): StoreOwner {
   let wasOurs: boolean | null = null;
   const isOurs = async (): Promise<boolean> => {
@@ -58,8 +58,8 @@ export function openStoreOwner(deps: { sql: Sql; store: ArtifactStore; log: Log 
 }
 
 /**
- * Calls `onChange` with whether the store is ours, at first and whenever that changes, until `signal` is aborted. One
- * that cannot be asked is taken for what it was before: what is done with it looks again.
+ * Calls `onChange` with whether the store is ours, first and on each change, until `signal` is aborted. While the store
+ * is unavailable, the last result holds; jobs check again themselves.
  */
 export async function followStoreOwner(
   { owner, log }: { owner: StoreOwner; log: Log },
@@ -88,7 +88,7 @@ export async function followStoreOwner(
   return { stopped: follow() };
 }
 
-/** The owner that the marker names, after making it where nobody else can be the owner. */
+/** Returns the owner in the marker, which it creates if no other database can be the owner. */
 async function findOwner(
   { sql, store }: { sql: Sql; store: ArtifactStore },
   installationId: string,
@@ -97,11 +97,12 @@ async function findOwner(
   if (owner || !(await isClaimable(sql, store))) return owner;
   const claim = { installationId, database: await currentDatabase(sql), since: new Date().toISOString() };
   await claimArtifactStore(store, claim);
-  // Read it back: another process may have claimed the store first, or overwritten the claim in a bucket without conditional writes.
+  // Read it back: another process may have claimed the store first, or overwritten the claim in a bucket without
+  // conditional writes.
   return readArtifactOwner(store);
 }
 
-/** A store without a marker may be taken when it is empty, or when a release that knew no markers has filled it for us. */
+/** A store without a marker can be claimed if it is empty, or if an older release has filled it for this database. */
 async function isClaimable(sql: Sql, store: ArtifactStore): Promise<boolean> {
   const ids = new Set<string>();
   for await (const { name } of store.list()) {

@@ -1,24 +1,24 @@
-/** Writes the file of a build into the artifact store, and stops in the middle of it when it has to. */
+/** Writes the file of a build into the artifact store; can be aborted in the middle. */
 
 import type { ContentDigest } from "../shared/artifacts/content_digest.ts";
 import type { ArtifactStore } from "../shared/artifacts/store.ts";
 
 type Content = AsyncGenerator<Uint8Array, void, void>;
 
-/** How long a store that gets no more content may take to clean up. */
+/** How long a store may take to clean up after an abort. */
 const CLEAN_UP_MS = 1500;
 
 export interface ArtifactContent {
   key: string;
-  /** Aborted when the file is not wanted any more. */
+  /** Aborted when the file is no longer needed. */
   signal: AbortSignal;
-  /** Makes the content; what it waits for ends when the signal it is given is aborted. */
+  /** Creates the content; its waits end when the given signal is aborted. */
   open: (signal: AbortSignal) => Content;
 }
 
 /**
- * Writes the content and ends it, whatever the store does. When `signal` is aborted, the store gets an error in place of
- * more content and some time to clean up; one that is silent is left to itself then, and the sweep deletes what it makes.
+ * Writes the content and always ends it. When `signal` is aborted, the store gets an error in place of more content and
+ * some time to clean up. After that the store is abandoned, and the sweep deletes its file.
  */
 export async function writeArtifact(
   store: ArtifactStore,
@@ -44,7 +44,7 @@ export async function writeArtifact(
   }
 }
 
-/** The same content, which never ends once `signal` is aborted: what was written is not the whole. */
+/** Yields the same content; fails if `signal` is aborted, so that a part never looks complete. */
 async function* failWhenAborted(content: Content, signal: AbortSignal): Content {
   for await (const chunk of content) {
     yield chunk;
@@ -53,7 +53,7 @@ async function* failWhenAborted(content: Content, signal: AbortSignal): Content 
   signal.throwIfAborted();
 }
 
-/** The same chunks. A generator does not heed `return()` while it waits for its next chunk: so `abort` ends the wait. */
+/** Yields the same chunks. A generator ignores `return()` while it waits for a chunk, so `abort` ends the wait. */
 function abortOnReturn(chunks: Content, abort: AbortController): Content {
   const end = (): Promise<IteratorResult<Uint8Array, void>> => {
     abort.abort();

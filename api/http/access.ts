@@ -4,48 +4,42 @@ import { unauthorized } from "./authenticate.ts";
 import type { Caller } from "./caller.ts";
 import { requestContext } from "./request_context.ts";
 
-/**
- * `public`: everyone, with or without a credential. `caller`: anybody with a valid credential. `session`: anybody who
- * signed in.
- */
+/** `public`: no credential needed. `caller`: any valid credential. `session`: a session, no API key. */
 export type Access = "public" | "caller" | "session";
 
-/** Where a route's access stands, for the checks before a handler runs, the tests and the OpenAPI document. */
+/**
+ * The field of a route's `detail` that holds its access, for the request pipeline, the tests and the OpenAPI document.
+ */
 export const ACCESS_FIELD = "x-access";
 
-/** Where a route says that it looks past the session cookie. */
+/** The field of a route that ignores the session cookie. */
 export const PAST_COOKIE_FIELD = "x-past-cookie";
 
-/**
- * Goes into a route's `detail`: browsers send a cookie whether it is still good or not, and who signs in anew must not
- * be refused for the old one.
- */
+/** Goes into a route's `detail`. Browsers also send expired cookies, which must not block a new sign-in. */
 export function looksPastCookie(): object {
   return { [PAST_COOKIE_FIELD]: true };
 }
 
-/** Where a route says that it only reads, whatever its method. */
+/** The field of a route that only reads, whatever its method. */
 export const READS_FIELD = "x-reads";
 
-/** Goes into a route's `detail`: a POST that asks a question too long for a URL writes nothing. */
+/** Goes into a route's `detail`: the POST is a query that is too long for a URL. */
 export function onlyReads(): object {
   return { [READS_FIELD]: true };
 }
 
-/** Where a route says that its response holds a secret. */
+/** The field of a route whose response holds a secret. */
 export const SECRET_FIELD = "x-secret";
 
-/** Goes into a route's `detail`: the response holds a secret that is shown once, so it is never kept. */
+/** Goes into a route's `detail`: the response holds a secret that is shown once, so it is never stored. */
 export function holdsSecret(): object {
   return { [SECRET_FIELD]: true };
 }
 
-/** Where a route outside of /api/v1 says that its requests are not limited. */
+/** The field of a route outside /api/v1 without a rate limit. */
 export const NOT_COUNTED_FIELD = "x-not-counted";
 
-/**
- * Goes into a route's `detail`: what is sent from memory costs no more than a refusal, and probes must never be refused.
- */
+/** Goes into a route's `detail`. Responses from memory cost no more than a 429, and probes must never get one. */
 export function notCounted(): object {
   return { [NOT_COUNTED_FIELD]: true };
 }
@@ -64,12 +58,12 @@ export function isPage({ maxFormBytes = FORM_MAX_BYTES } = {}): object {
   return { hide: true, [PAGE_FIELD]: { maxFormBytes } };
 }
 
-/** `object`, as Elysia types `detail` as OpenAPI's fields and nothing else. */
+/** Returns `object` because Elysia's type of `detail` allows OpenAPI fields only. */
 function declare(level: Access): object {
   return { [ACCESS_FIELD]: level };
 }
 
-/** Who is calling; refuses anonymous callers, which app.ts has done before when the route says so. */
+/** Returns the caller. Throws for anonymous callers, although the request pipeline has already rejected them. */
 function callerOf(request: Request): Caller {
   const { caller } = requestContext(request);
   if (!caller) throw unauthorized();
@@ -77,7 +71,7 @@ function callerOf(request: Request): Caller {
 }
 
 /**
- * One of the two on every route: `access: "caller"` or `"session"` puts `caller: Caller` into the handler's context,
+ * Every route needs one of the two: `access: "caller"` or `"session"` puts `caller: Caller` into the handler's context,
  * `publicAccess: true` puts `visitor: Caller | null`.
  */
 export const access = new Elysia({ name: "access" }).macro({

@@ -1,9 +1,9 @@
-/** Who stands behind a change, as the audit log keeps it. */
+/** The actor of an audit entry. */
 import type { AuditActor } from "../../sql/accounts/audit_log.ts";
 import type { Caller } from "./caller.ts";
 import { type RequestContext, requestContext } from "./request_context.ts";
 
-/** The part of an audit entry that is the same for all that one request changes. */
+/** Returns the fields that all audit entries of a request share. */
 export function auditActor(request: Request, caller: Caller): AuditActor {
   return {
     actorType: "user",
@@ -13,7 +13,7 @@ export function auditActor(request: Request, caller: Caller): AuditActor {
   };
 }
 
-/** By which request, and from where. */
+/** Returns the request id and the origin of a request. */
 export function auditOrigin(
   context: RequestContext,
 ): Pick<AuditActor, "requestId" | "clientRequestId" | "address" | "userAgent" | "idempotencyKey"> {

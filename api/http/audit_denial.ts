@@ -1,6 +1,6 @@
 /**
- * Notes in the audit log that a member was refused a write: by role, by subscription, or by the kind of credential.
- * Sampled: a member can repeat such a write any number of times. The log has a line for each of them.
+ * Records in the audit log that a member may not do a write: because of role, subscription or kind of credential.
+ * Sampled, because a member can repeat such a write any number of times; the log has a line for each.
  */
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
@@ -10,16 +10,16 @@ import { auditOrigin } from "./audit_actor.ts";
 import { createRateLimiter } from "./rate_limit.ts";
 import type { RequestContext } from "./request_context.ts";
 
-/** Entries that one user's refusals add a minute, in each process. */
+/** Entries per user and minute, in each process. */
 const MAX_PER_MINUTE = 60;
-/** Of the same route and organization: the second says nothing new. */
+/** Entries per user, route and organization; more would say nothing new. */
 const MAX_ALIKE_PER_MINUTE = 1;
 /** Some 2 MB of counters. */
 const MAX_KEYS = 10_000;
-/** The caller waits for the entry, so that it stands when the refusal is answered; not for a database that is stuck. */
+/** The response waits for the entry, but not for a database that hangs. */
 const INSERT_TIMEOUT_MS = 2_000;
 
-/** Notes it where it is such a refusal. Never throws: a refusal that cannot be noted is one all the same. */
+/** Records the request if it was such a write. Never throws: the caller gets the same response either way. */
 export type AuditDenial = (context: RequestContext) => Promise<void>;
 
 export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number }): AuditDenial {
@@ -29,7 +29,7 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
 
   return async (context) => {
     const { caller, error } = context;
-    // A stranger learns nothing about the organization, and leaves no entry in its log.
+    // Callers who are not members leave no entry in the organization's log.
     if (!caller || !error || !context.writes || error.code === "ORG_ACCESS_DENIED") return;
     if (error.status !== 402 && error.status !== 403) return;
     const { userId, credential } = caller;
@@ -37,7 +37,7 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
     const orgId = context.orgId ?? boundTo;
     const route = `${context.method} ${context.route}`;
     const kind = `${userId} ${orgId} ${error.code} ${route}`;
-    // The user's budget first: otherwise a refusal that is not logged would use up its kind's slot for the whole window.
+    // Check the user's budget first: otherwise an unrecorded denial would use up its kind's slot for the whole window.
     if (!users.peek(userId).allowed || !alike.take(kind).allowed) return;
     users.take(userId);
     try {
@@ -55,7 +55,7 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
       });
       await withTimeout(noting, INSERT_TIMEOUT_MS);
     } catch (problem) {
-      // The next one may be noted. The user's budget stays spent, so that a failing database is not asked without end.
+      // The next one may be recorded. The user's budget stays used, which limits the load on a failing database.
       alike.giveBack(kind);
       log.warn({ requestId: context.requestId, err: problem }, "cannot note a refusal in the audit log");
     }

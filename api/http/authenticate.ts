@@ -1,4 +1,4 @@
-/** From the Authorization header to the person behind it. */
+/** Resolves the Authorization header to the caller. */
 
 import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/process/log.ts";
@@ -9,10 +9,10 @@ import { hashSecret, hasValidChecksum, looksLikeApiKey } from "../accounts/crede
 import type { Caller } from "./caller.ts";
 import type { CredentialCache, FoundCaller } from "./credential_cache.ts";
 
-/** `null` without a header. Throws `UNAUTHORIZED` for a credential that is wrong, revoked or expired. */
+/** Returns null without a header. Throws `UNAUTHORIZED` for a credential that is wrong, revoked or expired. */
 export type Authenticate = (authorization: string | null) => Promise<Caller | null>;
 
-/** What a key or a token can look like; anything else is not worth a query. */
+/** The form of keys and tokens; anything else is rejected without a query. */
 const BEARER = /^bearer +(ul[rs]_[A-Za-z0-9_-]{32,128})$/i;
 
 export interface AuthenticateDeps {
@@ -21,11 +21,14 @@ export interface AuthenticateDeps {
   callers: CredentialCache;
 }
 
-/** Makes the check of credentials. It keeps no state but which credentials' `lastUsedAt` is being written. */
+/**
+ * Creates the function that checks credentials. Its only state is the set of credentials whose `lastUsedAt` is being
+ * written.
+ */
 export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   const pendingUses = new Set<string>();
 
-  /** Not awaited by the request: the caller does not wait for our bookkeeping. */
+  /** Not awaited: requests do not wait for bookkeeping. */
   async function noteUse(
     credentialId: string,
     update: (sql: Sql, id: string) => Promise<void>,
@@ -76,7 +79,7 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   };
 }
 
-/** The error for a missing or invalid credential. */
+/** Returns the error for a missing or invalid credential. */
 export function unauthorized(message?: string): ApiError {
   return new ApiError("UNAUTHORIZED", {
     ...(message === undefined ? {} : { message }),

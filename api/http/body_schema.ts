@@ -1,6 +1,6 @@
 /**
- * Checks a body against its route's schema, before Elysia does. Elysia writes the whole refused value into its error,
- * indented, which takes seconds for what is small but deep; it only ever sees bodies that have passed.
+ * Checks a body against its route's schema before Elysia does. Elysia formats the whole invalid value into its error,
+ * which takes seconds for a small but deep value, so it sees only valid bodies.
  */
 import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";

@@ -1,8 +1,8 @@
-/** Who makes a request. */
+/** The caller of a request. */
 import type { Credential } from "../../shared/policy.ts";
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 
-/** The user who is calling, and the credential that says so. */
+/** The user and the credential of a request. */
 export interface Caller {
   userId: string;
   username: string;

@@ -2,28 +2,31 @@
 import { LRUCache } from "lru-cache";
 import type { Caller } from "./caller.ts";
 
-/** Leaves the look-up itself a tenth of the second. */
+/** Leaves a tenth of the second for the lookup itself. */
 const MAX_AGE_MS = 900;
 /** Some 5 MB of callers. */
 const MAX_CALLERS = 10_000;
 
-/** A caller as the database knows them. */
+/** A caller as found in the database. */
 export interface FoundCaller {
   caller: Caller;
-  /** How long the credential works yet, by the database's clock; `null` when it does not expire. */
+  /** Time until the credential expires, by the database's clock; null if it does not expire. */
   expiresInMs: number | null;
 }
 
 type LookUp = () => Promise<FoundCaller | null>;
 
 export interface CredentialCache {
-  /** The caller whose credential has this hash: cached or looked up. `null` when there is none. */
+  /** Returns the caller whose credential has this hash, from the cache or by `lookUp`; null if there is none. */
   find(hash: Buffer, lookUp: LookUp): Promise<Caller | null>;
-  /** Forgets a credential by its id, or all of a user's by theirs: this process need not wait for its own changes. */
+  /**
+   * Forgets the credential with this id, or all credentials of the user with this id, so that changes made by this
+   * process take effect at once.
+   */
   forget(id: string): void;
 }
 
-/** Opens an empty cache. Requests that come while a credential is being looked up share the response. */
+/** Creates an empty cache. Concurrent requests with one credential share a lookup. */
 export function createCredentialCache(): CredentialCache {
   let forgets = 0;
   const callers = new LRUCache<string, Caller, LookUp>({
@@ -36,7 +39,7 @@ export function createCredentialCache(): CredentialCache {
       const found = await lookUp();
       if (!found) return undefined;
       const lifeMs = Math.min(MAX_AGE_MS, found.expiresInMs ?? MAX_AGE_MS) - (performance.now() - askedAt);
-      // What was read before a change may be older than the change. (A life of 0 would mean for ever.)
+      // A lookup that began before a change may have read the old row. A TTL of 0 would mean forever.
       options.ttl = forgets === forgetsBefore ? Math.max(1, Math.floor(lifeMs)) : 1;
       return found.caller;
     },

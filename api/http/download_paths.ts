@@ -1,9 +1,9 @@
-/** Which answers are files: they take as long as they take, and may be silent meanwhile. */
+/** Paths of file downloads, which have no time limit and may send nothing for a while. */
 
-/** From the beginning: what a client writes into a query makes no file of a response, and has the time limits of others. */
+/** Anchored at the start, so that a query cannot turn another response into a download without time limits. */
 const FILE_PATH = /^(?:https?:\/\/[^/?#]*)?\/api\/v1\/export\/(?:projects\/|jobs\/[^/?#]+\/download)/;
 
-/** True for a URL or path of an export's or a download's file. */
+/** Returns true for the URL or path of a dataset, a bundle or an artifact. */
 export function isFilePath(url: string): boolean {
   return FILE_PATH.test(url);
 }

@@ -1,11 +1,11 @@
-/** Turns whatever was thrown into the one error envelope (docs/contract.md, Errors). */
+/** Turns any exception into the error envelope (docs/contract.md, Errors). */
 import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { DeadlineExceeded } from "../../shared/process/with_timeout.ts";
 import { isConnectionError } from "../../sql/connection/pool.ts";
 import type { RequestContext } from "./request_context.ts";
 import { describeValidation, isValidationError } from "./validation_problems.ts";
 
-/** How long a client should wait when the database is away: long enough for a failover to be under way. */
+/** How long a client should wait while the database is unavailable: a failover takes some seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
 export interface ErrorBody {
@@ -17,12 +17,12 @@ export interface ErrorBody {
   };
 }
 
-/** What Elysia throws itself carries a code of Elysia's. */
+/** Returns the code of an error that Elysia itself threw. */
 function elysiaCode(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-/** The refusal when the database is away or too slow; with `message`, in words that say more than the table's. */
+/** Returns the error for a database that is unavailable or too slow; `message` replaces the default message. */
 export function unavailable(cause: unknown, message?: string): ApiError {
   return new ApiError("SERVICE_UNAVAILABLE", {
     ...(message === undefined ? {} : { message }),
@@ -31,22 +31,22 @@ export function unavailable(cause: unknown, message?: string): ApiError {
   });
 }
 
-/** What a client learns of a write whose end nobody saw. */
+/** The message for a write with an unknown outcome. */
 export const OUTCOME_UNKNOWN =
   "The outcome is unknown. Check whether the change was applied before retrying.";
 
-/** Codes of connections that were open, so that a commit may have been on its way. */
+/** Codes of open connections that broke: a commit may already have been sent. */
 const LOST_CONNECTION = new Set(["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "ECONNRESET", "EPIPE"]);
 
 function isLostConnection(error: unknown): boolean {
   return error instanceof Error && "code" in error && LOST_CONNECTION.has(String(error.code));
 }
 
-/** The failure a client is told about. Internal errors become a 500 without details. */
+/** Returns the error that the client gets. Internal errors become a 500 without details. */
 function toApiError(error: unknown, { writes }: RequestContext): ApiError {
   if (error instanceof ApiError) return error;
   if (writes && isLostConnection(error)) return unavailable(error, OUTCOME_UNKNOWN);
-  // A response that breaks its own schema is our bug, not the client's: Elysia would say 422.
+  // A response that does not match its schema is our bug; Elysia would respond 422.
   if (isValidationError(error) && error.type !== "response") return describeValidation(error);
   if (isConnectionError(error) || error instanceof DeadlineExceeded) return unavailable(error);
   const code = elysiaCode(error);
@@ -55,11 +55,11 @@ function toApiError(error: unknown, { writes }: RequestContext): ApiError {
   return new ApiError("INTERNAL_SERVER_ERROR", { cause: error });
 }
 
-/** The response that tells a client of a failure; the context keeps the failure for the log. */
+/** Returns the error response, and stores the error in the context for the log. */
 export function respondError(context: RequestContext, thrown: unknown): Response {
   const error = toApiError(thrown, context);
   context.error = error;
-  // A stream that was announced and then refused has no end to wait for.
+  // The announced stream never began, so there is no end to wait for.
   context.streamEnd = null;
   const { code, message, details } = error;
   const body: ErrorBody = {

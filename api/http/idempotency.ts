@@ -1,7 +1,8 @@
 /**
- * The `Idempotency-Key` header: a client that lost the response of a POST repeats the request and gets the same response,
- * and nothing is written twice. Keys are rows, so any process may get the repeated request. The transaction of the write
- * claims the key (`insertAuditEntry`); so a process can die at any point, and a retry knows whether there was a write.
+ * The `Idempotency-Key` header: a client that lost the response of a POST repeats the request and gets the same
+ * response, and nothing is written twice. Keys are rows, so any process may get the repeated request. The transaction
+ * of the write claims the key (`insertAuditEntry`); so a process can die at any point, and a retry knows whether there
+ * was a write.
  */
 import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
@@ -31,9 +32,9 @@ const REPLAYED_HEADER = "Idempotency-Replayed";
 const KEY = /^[ -~]{1,128}$/;
 /** A request responds within 30 s, so it is dead or too late after that. */
 const LOCK_SECONDS = 30;
-/** Of one caller's responses of more than 16 KiB, in 24 hours. */
+/** Total size of one caller's stored responses over 16 KiB, in 24 hours. */
 const MAX_LARGE_BYTES = 100_000_000;
-/** Of one caller, in 24 hours: what they take is bounded, too. */
+/** Keys of one caller in 24 hours. */
 const MAX_KEYS = 10_000;
 /** Statuses that a retry should see change. */
 const PASSING_STATUSES: readonly number[] = [401, 429];
@@ -43,11 +44,11 @@ export interface Repeatable {
   /** Canonical. */
   url: URL;
   route: Route;
-  /** Its body is read. */
+  /** The body has already been read. */
   context: RequestContext;
 }
 
-/** Responds by `respond`, or as the first request with the same key did. */
+/** Returns the response of `respond`, or the stored one of the first request with the same key. */
 export type RespondOnce = (given: Repeatable, respond: () => Promise<Response>) => Promise<Response>;
 
 export interface RespondOnceDeps {
@@ -107,8 +108,8 @@ function readKey({ request, route, context }: Repeatable): IdempotencyKey | null
 }
 
 /**
- * Everything that makes it another request: what it asks for, of which organization, with which body, and what the
- * credential may do. So a key gets no response that another key of the user was given for its own rights.
+ * Hashes what makes two requests different: method, URL, organization, body, and the rights of the credential. So an
+ * API key never gets a response that a key with more rights has got.
  */
 function fingerprintOf({ request, url, context }: Repeatable): Uint8Array {
   const org = request.headers.get("x-org-slug");
@@ -122,7 +123,7 @@ function fingerprintOf({ request, url, context }: Repeatable): Uint8Array {
   return createHash("sha256").update(JSON.stringify(parts)).digest();
 }
 
-/** Failures of ours, and refusals that time lifts, are not kept; neither are secrets, or what an anonymous caller did wrong. */
+/** Not stored: our own failures, errors that pass with time, secrets, and errors of anonymous callers. */
 function isKept(route: Route, { status }: Response): boolean {
   if (status >= 500 || PASSING_STATUSES.includes(status)) return false;
   return !route.holdsSecret || (status >= 400 && route.access !== "public");
@@ -138,7 +139,7 @@ function toResponse({ status, headers, body }: StoredResponse): Response {
   return new Response(status === 204 ? null : body, { status, headers });
 }
 
-/** Responds to a request whose key another one has. */
+/** Returns the response to a repeated request. */
 function replay(
   record: IdempotencyRecord | null,
   { fingerprint, requestId }: { fingerprint: Uint8Array; requestId: string },

@@ -1,8 +1,10 @@
-/** Bounds on the structure of a JSON body, checked in its bytes: parsing a body beyond them would block the process. */
+/** Limits on the structure of a JSON body, checked on its bytes: parsing a body beyond them would block the process. */
 
-/** Objects and lists inside each other (the API's documented limit). */
+/** Nesting of objects and lists. */
 export const MAX_JSON_DEPTH = 64;
-/** Members and elements. `JSON.parse` takes 70 ms for 1 MiB of short, distinct keys, and some 5 ms for this many. */
+/**
+ * Members and elements together. `JSON.parse` takes 70 ms for 1 MiB of short, distinct keys, and 5 ms for this many.
+ */
 export const MAX_JSON_VALUES = 20_000;
 
 const QUOTE = 0x22;
@@ -32,7 +34,7 @@ export function findJsonExcess(bytes: Uint8Array): string | null {
   return null;
 }
 
-/** The place of the closing quote, or the end of the bytes. */
+/** Returns the offset of the closing quote, or the length of the bytes. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;

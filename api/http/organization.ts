@@ -1,4 +1,7 @@
-/** Resolves the organization of a request, and the caller's role there (docs/contract.md, Organizations and permissions). */
+/**
+ * Resolves the organization of a request, and the caller's role there (docs/contract.md, Organizations and
+ * permissions).
+ */
 import { ApiError } from "../../shared/errors.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import {
@@ -12,9 +15,9 @@ import type { Caller } from "./caller.ts";
 import { requestContext } from "./request_context.ts";
 
 /**
- * Returns the organization that a call uses: the one its path names, else the key's, else that of `X-Org-Slug`, else
- * the caller's personal one. Throws `ORG_ACCESS_DENIED` where these disagree, and for an organization that the caller is
- * no member of, whether or not it exists.
+ * Returns the organization of a request: from the path, the key, `X-Org-Slug`, or the caller's personal one, in this
+ * order. Throws `ORG_ACCESS_DENIED` if these disagree, and if the caller is not a member, whether or not the
+ * organization exists.
  */
 export async function resolveOrg(
   sql: Sql,
@@ -47,14 +50,14 @@ export function boundOrgOf({ credential }: Caller): string | null {
   return credential.type === "key" ? credential.orgId : null;
 }
 
-/** The refusal of a path and an `X-Org-Slug` that name different organizations. */
+/** Returns the error for a path and an `X-Org-Slug` that name different organizations. */
 export function orgsDiffer(): ApiError {
   return new ApiError("ORG_ACCESS_DENIED", {
     message: "The path and X-Org-Slug name different organizations. Remove one of them.",
   });
 }
 
-/** The refusal of an organization. It must not reveal whether the organization exists. */
+/** Returns the error for a caller who is not a member. It must not reveal whether the organization exists. */
 function orgAccessDenied(slug: string | null): ApiError {
   if (slug === null) return new ApiError("ORG_ACCESS_DENIED");
   // Other texts can be of any length.

@@ -128,7 +128,7 @@ export function flag(unset: boolean, description: string, message?: string) {
   };
 }
 
-/** Without a default, null where it is left out. */
+/** A flag without a default; null if omitted. */
 export function optionalFlag(description: string) {
   const { read } = choice(["true", "false"], description);
   return {
@@ -141,7 +141,7 @@ export function optionalFlag(description: string) {
   };
 }
 
-/** A whole number; `unset` may be null, where there is no default. */
+/** A whole number; `unset` is the default, or null for none. */
 export function integer<Unset extends number | null>(
   bounds: { min: number; max: number; unset: Unset },
   description: string,
@@ -159,7 +159,7 @@ export function integer<Unset extends number | null>(
   };
 }
 
-/** A decimal fraction such as `0.25`; null where it is left out. */
+/** A decimal fraction such as `0.25`; null if omitted. */
 export function decimal(bounds: { min: number; max: number }, description: string) {
   const { min, max } = bounds;
   return {

@@ -1,19 +1,18 @@
 /**
- * How many requests a user or an address has left this minute. Windows are fixed and begin with a key's first
- * request: one counter a key, constant time, and `X-RateLimit-Reset` is exact, which a sliding window cannot say in
- * one number. The price, up to twice the limit around the end of a window, is one this limit can pay: it keeps
- * load fair, it guards no secret. Each process counts for itself.
+ * Limits requests per user or address and minute, counted per process. Windows are fixed and begin with a key's first
+ * request: one counter per key, constant time, and an exact `X-RateLimit-Reset`. A client can send up to twice the
+ * limit around the end of a window; that is acceptable, because this limit shares load and protects no secret.
  */
 import { ApiError } from "../../shared/errors.ts";
 
 const WINDOW_MS = 60_000;
-/** Some 20 MB of counters at most; the oldest window makes room. */
+/** Some 20 MB of counters at most; the oldest window is evicted. */
 const MAX_KEYS = 100_000;
 
-/** Where a key stands after a request. */
+/** The state of a key after a request. */
 export interface RateLimitState {
   limit: number;
-  /** Requests left in the window; 0 both for the last one that was allowed and for those refused. */
+  /** Requests left in the window; 0 after the last allowed request and for rejected ones. */
   remaining: number;
   /** Milliseconds since the epoch. */
   resetAt: number;
@@ -23,9 +22,9 @@ export interface RateLimitState {
 export interface RateLimiter {
   /** Counts a request. */
   take(key: string): RateLimitState;
-  /** Where the key stands, without counting. */
+  /** Returns the state without counting. */
   peek(key: string): RateLimitState;
-  /** Uncounts a request that `take` allowed, if its window has not ended. */
+  /** Reverses a `take` that was allowed, if its window has not ended. */
   giveBack(key: string): void;
 }
 
@@ -33,13 +32,13 @@ export interface RateLimiterOptions {
   /** Requests per window. */
   limit: number;
   maxKeys?: number;
-  /** Milliseconds since the epoch; tests turn this clock. */
+  /** Milliseconds since the epoch; replaced in tests. */
   now?: () => number;
 }
 
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const { limit, maxKeys = MAX_KEYS, now = Date.now } = options;
-  /** In the order in which the windows began: the first entry is the first to end. */
+  /** Ordered by the start of the window: the first entry ends first. */
   const windows = new Map<string, { used: number; resetAt: number }>();
 
   /** Two steps a request: the map shrinks faster than it can grow. */
@@ -59,7 +58,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       if (allowed) current.used += 1;
       return { limit, remaining: limit - current.used, resetAt: current.resetAt, allowed };
     }
-    // Deleted first: setting an existing key would keep its old place in the order.
+    // Setting an existing key would keep its old position.
     windows.delete(key);
     dropEnded(time);
     windows.set(key, { used: 1, resetAt: time + WINDOW_MS });
@@ -102,7 +101,7 @@ export function rateLimitHeaders(
   };
 }
 
-/** The refusal of a request over the limit. */
+/** Returns the error for a request over the limit. */
 export function rateLimited(state: RateLimitState, now: number): ApiError {
   const seconds = Math.max(1, Math.ceil((state.resetAt - now) / 1000));
   return new ApiError("RATE_LIMITED", {

@@ -1,4 +1,4 @@
-/** The client's address, and the networks by which requests are counted. */
+/** The client's address, and the networks that rate limits count by. */
 import { isIP, isIPv4, isIPv6 } from "node:net";
 
 const GROUPS = 8;
@@ -8,15 +8,14 @@ const NETWORK_GROUPS = 4;
 const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0xffff];
 
 /**
- * Returns the client's address: without trusted proxies the connection's peer, with `proxies` of them the hop that the
- * first of them saw, which is so many places from the end of `X-Forwarded-For`. The hops before it are text that the
- * client chose. A header with fewer hops, or no IP address in that place, was not written by these proxies: then the
- * address is the peer's.
+ * Returns the client's address: the connection's peer, or with trusted proxies the entry of `X-Forwarded-For` that is
+ * `proxies` places from the end. The client can choose the entries before it. If there is no IP address in that place,
+ * these proxies did not write the header, and the peer's address counts.
  */
 export function clientAddress(headers: Headers, peer: string | null, proxies: number): string {
   const hops = proxies > 0 ? (headers.get("x-forwarded-for")?.split(",") ?? []) : [];
   const hop = withoutPort(hops.at(-proxies)?.trim() ?? "");
-  // A zone is a name that only the host itself knows.
+  // Zone names have a meaning only on their own host.
   const isAddress = hops.length >= proxies && isIP(hop) !== 0 && !hop.includes("%");
   const address = isAddress ? hop : withoutPort(peer ?? "unknown");
   const groups = groupsOf(address);
@@ -28,13 +27,15 @@ export function clientAddress(headers: Headers, peer: string | null, proxies: nu
     : address;
 }
 
-/** Some proxies add the port. With it, every connection would have its own rate limit. */
+/** Some proxies append the port, which would give every connection its own rate limit. */
 function withoutPort(address: string): string {
   const [, bracketed, dotted] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(address) ?? [];
   return bracketed ?? dotted ?? address;
 }
 
-/** Returns the unit of limits per address: an IPv4 address, or the /64 of an IPv6 address, which is one subscriber's. */
+/**
+ * Returns the unit of limits per address: an IPv4 address, or the /64 of an IPv6 address, which is one subscriber's.
+ */
 export function networkOf(address: string): string {
   const groups = groupsOf(address);
   if (!groups) return address;

@@ -1,4 +1,4 @@
-/** Who is calling, and whether they may call now: the first thing that happens to every request. */
+/** Authenticates a request and applies the rate limit, before anything else. */
 import { LRUCache } from "lru-cache";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
@@ -15,7 +15,7 @@ const MAX_PROVEN = 10_000;
 export interface Admission {
   /**
    * Sets the context's caller and rate limit headers. Throws `UNAUTHORIZED` or `RATE_LIMITED`. The session cookie is a
-   * credential where there is no Authorization header, unless the route looks past it.
+   * credential if there is no Authorization header, unless the route ignores it.
    */
   admitCaller(
     headers: Headers,
@@ -27,7 +27,7 @@ export interface Admission {
    * cleared. Throws `RATE_LIMITED`.
    */
   admitVisitor(headers: Headers, context: RequestContext): Promise<void>;
-  /** Counts a request outside of the API, where nobody signs in. Throws `RATE_LIMITED`. */
+  /** Counts a request outside the API, which needs no credential. Throws `RATE_LIMITED`. */
   admitAddress(context: RequestContext): void;
 }
 
@@ -39,11 +39,13 @@ export interface AdmissionDeps {
   now: () => number;
 }
 
-/** The same as others send in the header. Throws `UNAUTHORIZED` unless there is exactly one token. */
+/**
+ * Returns the token of the cookie as an Authorization header. Throws `UNAUTHORIZED` unless there is exactly one token.
+ */
 function toAuthorization(tokens: readonly string[]): string {
   const [token, ...others] = tokens;
   if (token === undefined) throw unauthorized("The session cookie has no valid session. Sign in again.");
-  // One of them was set by somebody else: to take either would let them choose whose session this is.
+  // Someone else has set one of them; taking either would let them choose the session.
   if (others.length > 0)
     throw unauthorized(
       "The request has two session cookies. Clear the cookies of this site and sign in again.",
@@ -51,16 +53,13 @@ function toAuthorization(tokens: readonly string[]): string {
   return `Bearer ${token}`;
 }
 
-/**
- * Users are counted apart from addresses, so that a flood of one cannot push out the other's counters, and pages apart
- * from the API.
- */
+/** Users, addresses and pages have separate counters, so that a flood of one cannot evict the others. */
 export function createAdmission(deps: AdmissionDeps): Admission {
   const { authenticate, config, metrics, now } = deps;
   const users = createRateLimiter({ limit: config.rateLimitUserPerMinute, now });
   const addresses = createRateLimiter({ limit: config.rateLimitAnonymousPerMinute, now });
   const pageAddresses = createRateLimiter({ limit: config.rateLimitAnonymousPerMinute, now });
-  /** Hashes of credentials that have worked here. From an address over its limit, any other is taken for a guess. */
+  /** Hashes of credentials that have worked in this process. Over an address's limit, all others count as guesses. */
   const proven = new LRUCache<string, true>({ max: MAX_PROVEN });
 
   function apply(context: RequestContext, kind: RateLimitKind, state: RateLimitState): void {
@@ -70,7 +69,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     throw rateLimited(state, now());
   }
 
-  /** As `authenticate`, but asks the database about no guess of an address over its limit. */
+  /** As `authenticate`, but without a query for guesses from an address over its limit. */
   async function authenticateWithin(authorization: string | null, context: RequestContext): Promise<void> {
     if (authorization === null) return;
     const hash = hashSecret(authorization).toString("latin1");
@@ -91,9 +90,9 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     try {
       await authenticateWithin(tokens ? toAuthorization(tokens) : authorization, context);
     } catch (error) {
-      // A guess counts for the address it comes from.
+      // Guesses count against their address.
       if (error instanceof ApiError) {
-        // Nobody but us can make a browser forget a cookie that scripts do not see; another program's is its own.
+        // Scripts cannot see this cookie, so only the service can delete it.
         if (context.usesCookie && error.code === "UNAUTHORIZED") {
           context.responseHeaders["Set-Cookie"] = clearedSessionCookie(config);
         }
@@ -105,7 +104,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
 
   return {
     async admitCaller(headers, context, { looksPastCookie }) {
-      // Until the caller is known: a database that is away uses up nobody's requests.
+      // While the caller is unknown, nothing is counted: an unavailable database must not use up anyone's requests.
       Object.assign(
         context.responseHeaders,
         rateLimitHeaders(addresses.peek(context.network), { policy: "address", now: now() }),

@@ -3,10 +3,10 @@ import { ApiError } from "../../shared/errors.ts";
 import { findJsonExcess } from "./json_limits.ts";
 import { invalidInput } from "./validation_problems.ts";
 
-/** Under /auth, where anonymous callers write: an email, a password, the name of a key. */
+/** The maximum under /auth, where callers are anonymous: an email, a password, the name of a key. */
 const AUTH_MAX_BYTES = 4096;
 const MAX_BYTES = 1_048_576;
-/** Of a body without Content-Length: 10,000 take some 15 ms, and a million, which are 6 MB on the way, block for seconds. */
+/** Chunks of a body without Content-Length: 10,000 take some 15 ms; a million, 6 MB on the wire, block for seconds. */
 export const MAX_CHUNKS = 10_000;
 
 const YAML_TYPE = "application/yaml";
@@ -14,7 +14,7 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The largest body, in bytes, that is read for a path. */
+/** Returns the maximum size of a body in bytes. */
 export function maxBodyBytes(path: string): number {
   return path.startsWith("/api/v1/auth/") ? AUTH_MAX_BYTES : MAX_BYTES;
 }
@@ -32,7 +32,7 @@ function invalidBody(message: string): ApiError {
 
 const CHOPPED = `the body comes in more than ${MAX_CHUNKS} chunks: send it in larger ones, or with Content-Length`;
 
-/** Reads no further than the limits, whatever `Content-Length` says or does not say. */
+/** Reads up to the limits, whatever `Content-Length` says. */
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const chunks: Uint8Array[] = [];
@@ -45,7 +45,7 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // The client left, or was cut off for being slow: no failure of ours, and nobody reads the response.
+    // The client disconnected or was cut off for being slow. This is not our failure, and no client reads the response.
     throw invalidBody("the body did not come whole");
   }
   return Buffer.concat(chunks, size);
@@ -94,8 +94,8 @@ export async function readFormText(request: Request, maxBytes: number): Promise<
 }
 
 /**
- * Reads the JSON object that is a request's body. No body is the same as `{}`: a route that needs one requires a field
- * of it. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
+ * Reads a body that is a JSON object. A missing body counts as `{}`: a route that needs a body requires a field. Throws
+ * PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
 export async function readJsonObject(request: Request, maxBytes: number): Promise<JsonObject> {
   const bytes = await readBytes(request, maxBytes);

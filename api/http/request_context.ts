@@ -1,4 +1,4 @@
-/** What is known of a request while it is served: who, which route, and what its log line will say. */
+/** The state of a request while it is served: caller, route, and fields of the log line. */
 import type { ApiError } from "../../shared/errors.ts";
 import type { TraceSpan } from "../../shared/tracing/tracing.ts";
 import type { IdempotencyKey } from "../../sql/accounts/idempotency_keys.ts";
@@ -8,20 +8,20 @@ import type { JsonObject } from "./request_body.ts";
 import { requestIdOf } from "./request_id.ts";
 import type { CutReason } from "./response/stream_cutoff.ts";
 
-/** The client's connection, as far as the response to this request needs it. */
+/** The parts of the client's connection that a response uses. */
 export interface ClientConnection {
-  /** False once the response was sent whole, or the connection was lost. */
+  /** False once the whole response is sent or the connection is lost. */
   isOpen(): boolean;
-  /** Breaks off the response within some seconds. */
+  /** Closes the connection within some seconds. */
   breakOff(): void;
 }
 
-/** How a streamed body ended: whole, given up by the client, ended by a rule of ours, or broken by a failure. */
+/** How a streamed body ended: complete, aborted by the client, cut off by a limit, or failed. */
 export interface StreamEnd {
   outcome: "complete" | "aborted" | "cut" | "failed";
   /** Why it was cut. */
   reason?: CutReason;
-  /** Bytes handed to the server, before any compression of the transport. */
+  /** Bytes handed to the server. */
   bytes: number;
   /** Why it failed. */
   error?: unknown;
@@ -42,44 +42,44 @@ export interface ApiCall {
 export type CallApi = (path: string, call?: ApiCall) => Promise<Response>;
 
 export interface RequestContext {
-  /** What the response carries: the client's `X-Request-Id`, or else our own. */
+  /** The client's `X-Request-Id`, or our own id. */
   readonly requestId: string;
-  /** No two requests have the same. */
+  /** Unique. */
   readonly ownRequestId: string;
-  /** As the client sent it: `HEAD` here is a `GET` to the handlers. */
+  /** As the client sent it; handlers see `GET` for `HEAD`. */
   readonly method: string;
-  /** Address of the client, `unknown` where there is no connection. */
+  /** The client's address; `unknown` without a connection. */
   readonly address: string;
   readonly connection: ClientConnection;
   /** Key for per-address rate limits: an IPv6 client counts as its /64. */
   readonly network: string;
-  /** What the client says it is, cut to a length that can be kept; `null` when it says nothing. */
+  /** The `User-Agent` header, truncated; null if missing. */
   readonly userAgent: string | null;
   /** `performance.now()` when the request arrived. */
   readonly startedAt: number;
   /** The request's part of its trace; null if it is not traced. */
   span: TraceSpan | null;
-  /** The pattern that matched, such as `/api/v1/export/datasets`; `null` when none did. */
+  /** The pattern that matched, such as `/api/v1/export/datasets`; null if none did. */
   route: string | null;
   /** Whether the route writes anything. */
   writes: boolean;
   /** `null` for anonymous callers. */
   caller: Caller | null;
-  /** The organization that the request turned out to be about, of which the caller is a member. */
+  /** The organization of the request; the caller is a member of it. */
   orgId: string | null;
-  /** Whether the caller is known by the session cookie, which a browser also adds to what other sites' pages send. */
+  /** True if the credential is the session cookie, which browsers also add to requests from other sites' pages. */
   usesCookie: boolean;
-  /** The key of a request that may be repeated; writes claim it. */
+  /** The `Idempotency-Key`, which writes claim. */
   idempotencyKey: IdempotencyKey | null;
-  /** The body, which fits the route's schema; `{}` without one, and of GET. */
+  /** The body, valid for the route's schema; `{}` without one, and for GET. */
   body: JsonObject;
-  /** What the client was told went wrong. */
+  /** The error in the response. */
   error: ApiError | null;
-  /** Headers that every response to this request carries, whatever becomes of it. */
+  /** Headers for the response, whether it succeeds or fails. */
   readonly responseHeaders: Record<string, string>;
-  /** More fields for the request's log line: ids, counts and names of ours, never values from the request. */
+  /** More fields for the log line: ids, counts and our own names, never values from the request. */
   readonly fields: Record<string, unknown>;
-  /** Settles when the streamed body has ended; `null` for bodies that are there at once. */
+  /** Settles when the streamed body has ended; null for other bodies. */
   streamEnd: Promise<StreamEnd> | null;
   /** Calls the API for a page; `null` where the route is no page. */
   callApi: CallApi | null;
@@ -118,7 +118,7 @@ export function newContext(request: Request, address: string, connection: Client
 
 const contexts = new WeakMap<Request, RequestContext>();
 
-/** Ties a context to the request that handlers will see. */
+/** Associates the context with the request that handlers see. */
 export function bindContext(request: Request, context: RequestContext): void {
   contexts.set(request, context);
 }
@@ -131,8 +131,8 @@ export function requestContext(request: Request): RequestContext {
 }
 
 /**
- * Tells that the body of this answer is streamed. The request is logged and measured when the function that comes
- * back is called: exactly once matters, later calls do nothing. Call this when nothing can be refused any more.
+ * Tells that the body of this answer is streamed. The request is logged and measured when the function that comes back
+ * is called: exactly once matters, later calls do nothing. Call this when nothing can be refused any more.
  */
 export function announceStream(request: Request): (end: StreamEnd) => void {
   const { promise, resolve } = Promise.withResolvers<StreamEnd>();

@@ -1,12 +1,12 @@
-/** Whether a browser's request comes from a page of this service. */
+/** Decides whether a browser's request comes from a page of this service. */
 
-/** Decides by what browsers say of the page and scripts cannot change. */
+/** Checks headers that browsers set and scripts cannot change. */
 export type IsOwnPage = (request: Request) => boolean;
 
 /**
- * `Origin` has to be ours and `Sec-Fetch-Site` has to say `same-origin`, as far as they are sent; a request with
- * neither is not known to come from a page of ours. Ours is the origin of PUBLIC_URL and, where that is plain http, the
- * host that was asked: behind TLS the latter would let in pages of the same host that came without it.
+ * Each of `Origin` and `Sec-Fetch-Site` must be ours if it is sent, and at least one must be sent. Our origin is that
+ * of PUBLIC_URL and, if that is plain http, also the `Host` header's: with TLS, the latter would admit pages that the
+ * same host served without TLS.
  */
 export function createIsOwnPage(publicUrl: string): IsOwnPage {
   const publicOrigin = URL.parse(publicUrl)?.origin;
@@ -21,7 +21,7 @@ export function createIsOwnPage(publicUrl: string): IsOwnPage {
   };
 }
 
-/** Whether a browser says that a page sends this; programs that are no browsers say nothing. */
+/** Returns true if the headers say that a page sends the request. Programs other than browsers do not send them. */
 export function comesFromPage({ headers }: Request): boolean {
   return headers.has("origin") || headers.has("sec-fetch-site");
 }

@@ -1,7 +1,7 @@
 /**
- * Everything that is the same for every request, around the routes: ids, who may pass, the body's checks, headers,
- * HEAD, the log line. It is a plain function around Elysia rather than hooks in it, so that nothing (an error in a
- * hook, a stream, a route that does not exist) gets past it, and so that `handle` in a test is what a socket gets.
+ * Everything that every request needs around its route: ids, authentication, rate limit, headers, HEAD, the log line.
+ * It is a plain function around Elysia and no hooks, so that nothing bypasses it (an error in a hook, a stream, an
+ * unknown route), and tests of `handle` see what a socket gets.
  */
 import type { ApiError } from "../../shared/errors.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
@@ -21,7 +21,7 @@ import { invalidInput } from "./validation_problems.ts";
 
 export interface PipelineDeps extends Admission, CallApiDeps {
   addSecurityHeaders: AddSecurityHeaders;
-  /** Compresses what is no stream. */
+  /** Compresses bodies that are not streams. */
   encodeResponse: EncodeResponse;
   claimResponse: ClaimResponse;
   /** Turns errors into pages for browsers. */
@@ -29,14 +29,14 @@ export interface PipelineDeps extends Admission, CallApiDeps {
   finishRequest: FinishRequest;
   /** Null if tracing is off. */
   tracing: Tracing | null;
-  /** Aborted when the process is about to stop. */
+  /** Aborted when the process begins to shut down. */
   shutdownSignal: AbortSignal;
 }
 
-/** Answers a request from `address`, over `connection` where there is one. Never throws. */
+/** Responds to a request from `address`, over `connection` if there is one. Never throws. */
 export type Handle = (request: Request, address: string, connection?: ClientConnection) => Promise<Response>;
 
-/** Of a request that came over no socket: whatever is answered has been taken. */
+/** For requests without a socket: a response counts as sent at once. */
 const NO_CONNECTION: ClientConnection = { isOpen: () => false, breakOff: () => {} };
 
 export function createHandle(deps: PipelineDeps): Handle {
@@ -90,14 +90,14 @@ async function serve(deps: PipelineDeps, request: Request, context: RequestConte
   return serveRoute(deps, request, { url, match, context });
 }
 
-/** One URL for all the ways to spell a resource. Throws for a `Host` header that is not one host (RFC 9112, 3.2). */
+/** Returns the canonical URL. Throws for a `Host` header that is not one host (RFC 9112, 3.2). */
 function canonicalUrl(request: Request): URL {
   const url = URL.parse(request.url);
   // Bun joins several headers with commas, and takes the first for the URL; a proxy in front may have taken the last.
   if (!url || request.headers.get("host")?.includes(","))
     throw invalidInput([{ path: "", message: "the Host header must name one host" }]);
   url.pathname = canonicalPath(url.pathname);
-  // Only a client that does not know better sends one; Elysia would take it for a part of the query.
+  // Browsers never send a fragment; Elysia would read it as part of the query.
   url.hash = "";
   return url;
 }
@@ -113,17 +113,17 @@ function addHeaders(
   if ((context.caller || request.headers.has("authorization")) && !headers.has("cache-control")) {
     headers.set("Cache-Control", "no-store");
   }
-  // A client that keeps its connection would otherwise keep the process.
+  // An open connection would keep the process from exiting.
   if (shutdownSignal.aborted) headers.set("Connection", "close");
 }
 
-/** The response to HEAD: a stream is given up before it flows, any other body is measured. */
+/** Returns the response to HEAD: cancels a stream, measures any other body. */
 async function withoutBody(response: Response, context: RequestContext): Promise<Response> {
   const { headers, status } = response;
   if (context.streamEnd) {
     context.streamEnd = null;
     await response.body?.cancel();
-    // As GET says it. Bun would say `Content-Length: 0`, which is not true of the stream.
+    // As for GET. Bun would send `Content-Length: 0`, which is wrong for a stream.
     if (!headers.has("content-length")) headers.set("Transfer-Encoding", "chunked");
   } else if (response.body && !headers.has("content-length")) {
     headers.set("Content-Length", String((await response.arrayBuffer()).byteLength));

@@ -1,4 +1,4 @@
-/** Which route a request is for, known before Elysia sees it: access is checked before a body is read. */
+/** Finds the route of a request before Elysia does, because access is checked before the body is read. */
 import type { TSchema } from "@sinclair/typebox";
 import { Memoirist } from "memoirist";
 import {
@@ -16,7 +16,7 @@ import { YAML_FIELD } from "./yaml_body.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** The part of an Elysia route that the table reads. */
+/** The fields of an Elysia route that the table reads. */
 export interface RegisteredRoute {
   method: string;
   path: string;
@@ -27,30 +27,30 @@ export interface Route {
   /** As it was registered: `/api/v1/export/projects/:project/bundle`. */
   pattern: string;
   access: Access;
-  /** Whether a session cookie is no credential here. */
+  /** True if the route ignores the session cookie. */
   looksPastCookie: boolean;
-  /** Whether its requests are not limited, where it is outside of /api/v1. */
+  /** True for a route outside /api/v1 without a rate limit. */
   isNotCounted: boolean;
-  /** The largest form in bytes that the page takes; null where the route is no page. */
+  /** Maximum size of a form in bytes; null if the route is not a page. */
   maxFormBytes: number | null;
-  /** Whether a call writes anything. */
+  /** True if a request may write. */
   writes: boolean;
-  /** The query parameters that take the place of JSON fields where the body is YAML; null where only JSON is read. */
+  /** The query parameters that replace JSON fields if the body is YAML; null if only JSON is accepted. */
   yamlQuery: Query | null;
-  /** Whether the response holds a secret, so that it is not kept. */
+  /** True if the response holds a secret, so that it is not stored. */
   holdsSecret: boolean;
-  /** Refuses a body that does not fit the route's schema; null where any object does. */
+  /** Checks a body against the route's schema; null if any object is valid. */
   checkBody: CheckBody | null;
 }
 
 export type RouteMatch =
   | { found: true; route: Route }
-  /** `allow` is empty when no method of that path exists, else the value of the `Allow` header. */
+  /** `allow` is the value of the `Allow` header; empty if the path has no route. */
   | { found: false; allow: string };
 
 export type RouteTable = (method: string, path: string) => RouteMatch;
 
-/** What access.ts put into a route's description. */
+/** The fields that access.ts puts into a route's `detail`. */
 interface Declared {
   [ACCESS_FIELD]?: Access;
   [PAST_COOKIE_FIELD]?: true;
@@ -67,7 +67,7 @@ interface Hooks {
   body?: TSchema;
 }
 
-/** One resource with and without a trailing slash. */
+/** Removes a trailing slash. */
 function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
@@ -82,7 +82,7 @@ export function canonicalPath(path: string): string {
   return withoutTrailingSlash(path.replaceAll("%40", "@")).replace(ORG_AND_NAME, "$1%2F$2");
 }
 
-/** Makes the table. Throws for a route that does not say who may call it. */
+/** Builds the table. Throws for a route without declared access. */
 export function buildRouteTable(routes: readonly RegisteredRoute[]): RouteTable {
   const router = new Memoirist<Route>();
   for (const route of routes) {

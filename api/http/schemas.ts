@@ -8,8 +8,8 @@ export const NullableText = Type.Union([Type.String(), Type.Null()]);
 export const NullableInstant = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
 
 /**
- * One of the words of a closed list. `Unsafe` leaves the schema as it is, and knows the type, which a union of a mapped
- * list has lost; `t.UnionEnum` would put the first word in where there is none.
+ * One of a list of words. `Unsafe` keeps the type, which a union of a mapped list loses; `t.UnionEnum` would default to
+ * the first word.
  */
 export function oneOf<const Word extends string>(words: readonly Word[]) {
   return Type.Unsafe<Word>(Type.Union(words.map((word) => Type.Literal(word))));

@@ -1,4 +1,4 @@
-/** Bounds how much of something goes on at once: of one holder, of the group that holders belong to, and of all. */
+/** A semaphore with limits per holder, per group of holders, and in total. */
 
 export interface SemaphoreLimits {
   max: number;
@@ -7,24 +7,24 @@ export interface SemaphoreLimits {
 }
 
 export interface Claim {
-  /** Who takes: a user, or the network of an anonymous caller. */
+  /** A user, or the network of an anonymous caller. */
   holder: string;
-  /** What several holders have a share of together, such as an organization; `null` for none. */
+  /** Holders that share a limit, such as an organization; null for none. */
   group: string | null;
-  /** How much: slots, or bytes. 1 when left out. */
+  /** Slots or bytes; 1 if omitted. */
   amount?: number;
-  /** True when what was claimed for is over although nobody has released it. Never when left out. */
+  /** Returns true if the work has ended without a release; never if omitted. */
   isOver?: () => boolean;
 }
 
 export interface Permit {
-  /** Whether another holder was refused within the last `withinMs` for lack of what this permit holds. */
+  /** Returns true if another holder lacked what this permit holds within the last `withinMs`. */
   isContended(withinMs: number): boolean;
-  /** Gives the amount back; a second call does nothing. */
+  /** Releases the amount; a second call does nothing. */
   release(): void;
 }
 
-/** What is used up: the holder's own share, the group's, or all there is. */
+/** The limit that is reached: the holder's, the group's, or the total. */
 export type Shortage = "holder" | "group" | "all";
 
 export type TakeResult = { ok: true; permit: Permit } | { ok: false; shortage: Shortage };
@@ -35,20 +35,20 @@ interface Held extends Required<Claim> {
 
 export class Semaphore {
   readonly limits: SemaphoreLimits;
-  /** The one table: what is used is summed up from it, so that no counter can be wrong. */
+  /** The only state; usage is summed from it, so no counter can drift. */
   readonly #held = new Set<Held>();
 
   constructor(limits: SemaphoreLimits) {
     this.limits = limits;
   }
 
-  /** What is held now. */
+  /** The amount in use. */
   get used(): number {
     this.#forgetEnded();
     return this.#sum(() => true);
   }
 
-  /** Takes a share, unless it is used up. Who holds nothing may take more than the share at once: it is their only one. */
+  /** Takes the amount unless a limit is reached. A first claim may exceed the holder's limit on its own. */
   take(claim: Claim): TakeResult {
     const shortage = this.findShortage(claim);
     if (shortage === null) return { ok: true, permit: this.hold(claim) };
@@ -56,7 +56,7 @@ export class Semaphore {
     return { ok: false, shortage };
   }
 
-  /** Takes whatever is held already: for what cannot be refused any more, and is to keep others from taking. */
+  /** Takes the amount whatever the limits: for work that can no longer be rejected but must count. */
   hold({ holder, group, amount = 1, isOver = () => false }: Claim): Permit {
     const held: Held = { holder, group, amount, isOver, contendedAt: Number.NEGATIVE_INFINITY };
     this.#held.add(held);
@@ -66,7 +66,7 @@ export class Semaphore {
     };
   }
 
-  /** What `take` would find used up now; `null` when it would take. */
+  /** Returns the limit that `take` would run into now; null for none. */
   findShortage({ holder, group, amount = 1 }: Claim): Shortage | null {
     this.#forgetEnded();
     const { max, perHolder, perGroup } = this.limits;
@@ -94,7 +94,7 @@ export class Semaphore {
       : null;
   }
 
-  /** Tells those who hold what somebody else lacks. */
+  /** Marks the permits that hold what this claim lacks. */
   #noteContention({ holder, group }: Claim, shortage: Shortage): void {
     const now = performance.now();
     for (const held of this.#held) {

@@ -1,4 +1,4 @@
-/** From a matched route to its response: access, origin, body, repeated requests, Elysia, the time limit. */
+/** Serves a request whose caller is known: route, access, origin, body, repeated requests, Elysia, time limit. */
 import { ApiError } from "../../shared/errors.ts";
 import { isSession, mayWrite } from "../../shared/policy.ts";
 import { DeadlineExceeded, withTimeout } from "../../shared/process/with_timeout.ts";
@@ -15,7 +15,7 @@ import type { Route, RouteMatch } from "./route_table.ts";
 import { invalidInput } from "./validation_problems.ts";
 import { readBody } from "./yaml_body.ts";
 
-/** Of what needs the database and little else. Longer, and a connection is dead or a queue does not move. */
+/** Maximum for requests that mostly wait for the database. After that, a connection is dead or a queue is stuck. */
 const RESPONSE_TIMEOUT_MS = 30_000;
 
 export interface ServeRouteDeps {
@@ -25,7 +25,7 @@ export interface ServeRouteDeps {
   respondOnce: RespondOnce;
 }
 
-/** Milliseconds that are left of the time that a request has. */
+/** Returns the milliseconds left until the request times out. */
 export function remainingMs({ startedAt }: RequestContext): number {
   return RESPONSE_TIMEOUT_MS - (performance.now() - startedAt);
 }
@@ -94,8 +94,8 @@ function requireAccess(route: Route, context: RequestContext): void {
 }
 
 /**
- * A cookie says who is using the browser, not which site's page sends the request: it writes for our own pages only. So
- * do forms, also those of anonymous visitors: another site could sign its visitors in to an account of its own.
+ * A cookie identifies the browser's user, not the page that sends the request, so it can write only from our own pages.
+ * The same holds for anonymous forms: another site could sign its visitors in to its own account.
  */
 function rejectOtherSites(deps: ServeRouteDeps, request: Request, context: RequestContext, route: Route) {
   const isForm = route.maxFormBytes !== null;
@@ -104,17 +104,22 @@ function rejectOtherSites(deps: ServeRouteDeps, request: Request, context: Reque
   }
 }
 
-/** Elysia hands on half-decoded text, and PostgreSQL stores no NUL in text: no resource is named by either. */
+/**
+ * Elysia passes on text that it could not decode, and PostgreSQL stores no NUL in text. No resource has such a name.
+ */
 function rejectBadEncoding({ pathname, search }: URL): void {
   try {
     if (!decodeURIComponent(pathname + search).includes("\0")) return;
   } catch {
-    // Told below, as for NUL.
+    // Rejected below, like NUL.
   }
   throw invalidInput([{ path: "", message: "the URL must be percent-encoded UTF-8 without NUL" }]);
 }
 
-/** The request as the routes see it: its body is in the context. Handlers see the client leave through its signal. */
+/**
+ * Returns the request that routes see: without the body, which is in the context. Its signal is aborted when the client
+ * disconnects.
+ */
 function toInner(request: Request, href: string): Request {
   if (request.method === "GET" && request.url === href) return request;
   const headers = new Headers(request.headers);

@@ -1,4 +1,4 @@
-/** The cookie in which a browser keeps its session: the same token that others send as `Authorization: Bearer`. */
+/** The session cookie of browsers. It holds the same token as `Authorization: Bearer`. */
 import type { Config } from "../../shared/process/config.ts";
 
 type CookieConfig = Pick<Config, "publicUrl">;
@@ -6,16 +6,16 @@ type CookieConfig = Pick<Config, "publicUrl">;
 const TOKEN = /^uls_[A-Za-z0-9_-]{32,128}$/;
 
 /**
- * Over https, browsers let only this very host set a cookie of the longer name, over https (RFC 6265bis, 4.1.3.2). Any
- * host of the same domain can set one of the shorter name, with a session of its own choice.
+ * Browsers accept a `__Host-` cookie only from this host over https (RFC 6265bis, 4.1.3.2). Without the prefix, any
+ * host of the domain could set the cookie to a session of its choice.
  */
 export function sessionCookieName({ publicUrl }: CookieConfig): "session" | "__Host-session" {
   return publicUrl.startsWith("https:") ? "__Host-session" : "session";
 }
 
 /**
- * The tokens in the request's cookies of that name; null when there is no such cookie, or an empty one. There is none
- * where another program on the same host uses the name, and more than one where somebody has set a second cookie.
+ * Returns the tokens in the request's session cookies; null without such a cookie or if it is empty. The list is empty
+ * if another program on the host uses the name, and has two tokens if someone has set a second cookie.
  */
 export function readSessionTokens(headers: Headers, config: CookieConfig): readonly string[] | null {
   const expected = sessionCookieName(config);
@@ -26,12 +26,12 @@ export function readSessionTokens(headers: Headers, config: CookieConfig): reado
   return values.length === 0 ? null : values.filter((value) => TOKEN.test(value));
 }
 
-/** `Set-Cookie` for a session that has begun: out of reach of scripts and, in all but links, of other sites. */
+/** Returns `Set-Cookie` for a new session. Scripts cannot read it, and other sites can send it by links only. */
 export function newSessionCookie(token: string, config: CookieConfig & { sessionTtlHours: number }): string {
   return setCookie(token, config.sessionTtlHours * 3600, config);
 }
 
-/** `Set-Cookie` for a session that has ended. */
+/** Returns the `Set-Cookie` that deletes the cookie. */
 export function clearedSessionCookie(config: CookieConfig): string {
   return setCookie("", 0, config);
 }

@@ -1,10 +1,10 @@
-/** What a client is told when a query, body or path does not fit its schema. */
+/** Describes what is wrong with an invalid query, body or path. */
 import type { TSchema } from "@sinclair/typebox";
 import { ValueErrorType } from "@sinclair/typebox/value";
 import { ValidationError } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 
-/** One thing that is wrong, and where: `format`, or `contributors.0.role`. Empty for the whole. */
+/** One problem and its path, such as `format` or `contributors.0.role`; an empty path means the whole value. */
 export interface Problem {
   path: string;
   message: string;
@@ -16,11 +16,11 @@ interface SchemaError {
   schema?: TSchema;
   path?: string;
   message?: string;
-  /** Of a union: what is wrong with the value by each of its branches. */
+  /** For a union, the errors of each branch. */
   errors?: readonly Iterable<SchemaError>[];
 }
 
-/** Problems that a response names, and the longest path it repeats: both come from the request. */
+/** Limits on what a response repeats of a request: problems, and the length of a path. */
 const MAX_PROBLEMS = 50;
 const MAX_PATH_LENGTH = 200;
 
@@ -28,7 +28,7 @@ export function isValidationError(error: unknown): error is ValidationError {
   return error instanceof ValidationError;
 }
 
-/** The refusal of input, with the first 50 problems in `details.errors` and the first one in the message. */
+/** Returns VALIDATION_ERROR with the first 50 problems in `details.errors` and the first one in the message. */
 export function invalidInput(given: readonly Problem[]): ApiError {
   const problems = given.slice(0, MAX_PROBLEMS).map(withShortPath);
   const [first] = problems;
@@ -43,12 +43,12 @@ function withShortPath(problem: Problem): Problem {
   return { ...problem, path: `${problem.path.slice(0, MAX_PATH_LENGTH).toWellFormed()}…` };
 }
 
-/** Elysia's refusal of a path or a query in our words. */
+/** Converts Elysia's error for a path or a query. */
 export function describeValidation(error: ValidationError): ApiError {
   return describeSchemaErrors(error.all as readonly SchemaError[]);
 }
 
-/** TypeBox's errors in our words: one problem a place. Reads no more of them than it needs. */
+/** Converts TypeBox's errors: one problem per path. Reads only as many as it needs. */
 export function describeSchemaErrors(errors: Iterable<SchemaError>): ApiError {
   const problems = new Map<string, Problem>();
   for (const error of errors) {
@@ -56,13 +56,13 @@ export function describeSchemaErrors(errors: Iterable<SchemaError>): ApiError {
       const path = (found.path ?? "").slice(1).replaceAll("/", ".");
       if (!problems.has(path)) problems.set(path, { path, message: explain(found) });
     }
-    // What follows is one error for each of the elements there are too many of.
+    // The errors after this one are about each excess element.
     if (problems.size >= MAX_PROBLEMS || error.type === ValueErrorType.ArrayMaxItems) break;
   }
   return invalidInput([...problems.values()]);
 }
 
-/** What is wrong inside of a value that may also be null, which the error of the union does not say. */
+/** Returns the errors of a nullable value's other branch, which the error of the union leaves out. */
 function withinNullable(error: SchemaError): readonly SchemaError[] {
   const branches: readonly TSchema[] = error.schema?.["anyOf"] ?? [];
   const [index = -1, ...others] = branches.flatMap((branch, at) => (branch["type"] === "null" ? [] : [at]));
@@ -79,7 +79,7 @@ function explain({ type, schema, message = "" }: SchemaError): string {
   return `is not valid: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
 }
 
-/** The literals a value may be, through unions and arrays of them; empty when it may be anything else. */
+/** Returns the literals that a schema allows, also inside unions and arrays; empty if it allows other values. */
 function allowedWords(schema: TSchema | undefined): string[] {
   if (!schema) return [];
   if ("const" in schema) return [String(schema["const"])];

@@ -1,4 +1,4 @@
-/** Bodies that are YAML: routes of definitions take a document as it is, with the other fields as query parameters. */
+/** YAML bodies: the body is the definition's document, and the query has the other fields. */
 import { parseQuery, type Query } from "./query.ts";
 import { isYaml, type JsonObject, readJsonObject, readYamlText } from "./request_body.ts";
 import { invalidInput } from "./validation_problems.ts";
@@ -6,7 +6,7 @@ import { invalidInput } from "./validation_problems.ts";
 /** The field of `detail` in which a route says that it also reads YAML. */
 export const YAML_FIELD = "x-yaml";
 
-/** Goes into a route's `detail`: with `Content-Type: application/yaml`, the body is its field `yaml`. */
+/** Goes into a route's `detail`: a body of `Content-Type: application/yaml` becomes the field `yaml`. */
 export function readsYaml(query: Query): object {
   return { [YAML_FIELD]: query };
 }

@@ -1,11 +1,11 @@
-/** Lets pieces of long work take turns of the event loop, so that everything else comes in between. */
+/** Lets long work yield to the event loop. */
 
-/** Those that wait are one process's, as its event loop is. */
+/** Global, because the event loop is. */
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves in a turn of the event loop in which no other waiter goes on. Call it between pieces of work of some
- * milliseconds: twenty requests that reach the same point at once would otherwise do all of it in one turn.
+ * Resolves in a turn of the event loop in which no other waiter continues. Call it between pieces of work of some
+ * milliseconds; otherwise twenty requests at the same point would all run in one turn.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

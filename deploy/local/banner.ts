@@ -1,4 +1,4 @@
-/** What a person reads when everything runs. */
+/** The message that `bun run start` prints when everything is ready. */
 
 export interface BannerFacts {
   /** Such as `2.4 s`. */
@@ -8,7 +8,7 @@ export interface BannerFacts {
   logDirectory: string | null;
   /** Where the URL of the embedded database is kept; `null` when DATABASE_URL was given. */
   databaseUrlFile: string | null;
-  /** The text of the credentials file; `null` when there is none. */
+  /** The text of the credentials file; null without one. */
   credentials: { path: string; text: string } | null;
 }
 

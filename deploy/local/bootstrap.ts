@@ -1,4 +1,4 @@
-/** The beginning of every command that may run on a fresh machine: stop requests, dependencies, readable failures. */
+/** The start of every command that may run on a fresh machine: stop requests, dependencies, readable errors. */
 import { fileURLToPath } from "node:url";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { installDependencies } from "./install.ts";
@@ -8,7 +8,7 @@ import { listenForStop, type StopRequest } from "./stop_request.ts";
 import { openSupervisor } from "./supervisor.ts";
 import { untilAborted } from "./wait.ts";
 
-/** More than the second process may take to end its children. */
+/** Longer than the second process needs to stop its children. */
 const RERUN_GRACE_MS = 60_000;
 
 export interface Command extends StopRequest {
@@ -57,7 +57,7 @@ async function installFirst(command: Command): Promise<boolean> {
   return await untilAborted(installDependencies({ ...command, supervisor }), command.stop);
 }
 
-/** Continues in a second process: this one's resolver remembers that there were no packages. */
+/** Continues in a second process: the resolver of this one has cached that the packages are missing. */
 async function rerun(entry: string, { root, env, args, force, stop }: Command): Promise<number> {
   await using supervisor = openSupervisor({ force });
   const child = await supervisor.spawn({

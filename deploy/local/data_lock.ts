@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { StartError } from "./start_error.ts";
 
 export interface DataLock extends Disposable {
-  /** True when the last start here was killed: its processes may still be ending. */
+  /** True if the last start here was killed: its processes may still be exiting. */
   wasAbandoned: boolean;
 }
 
@@ -17,14 +17,14 @@ function readPid(path: string): string | null {
   }
 }
 
-/** Locks the file until this process ends, however it ends: the kernel releases SQLite's locks. */
+/** Locks the file until this process ends, even by a crash: the kernel releases SQLite's locks. */
 function lockFile(path: string): Database {
   const database = new Database(path);
   database.run("begin exclusive");
   return database;
 }
 
-/** Locks `dataDirectory`, which it creates, until disposed; refuses when another start holds it. */
+/** Creates and locks `dataDirectory` until disposed. Throws StartError if another start holds the lock. */
 export function lockDataDirectory(dataDirectory: string): DataLock {
   const pidPath = join(dataDirectory, "start.pid");
   try {

@@ -1,4 +1,4 @@
-/** A PostgreSQL of our own: npm's binaries, a free port of this machine, random passwords. */
+/** The embedded PostgreSQL: binaries from npm, a free local port, random passwords. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ export interface EmbeddedPostgresOptions {
   settings?: Readonly<Record<string, string>>;
   /** Whether a superuser can connect too, as some tests must. */
   hasSuperuser?: boolean;
-  /** The folder of `initdb`, `pg_ctl` and `postgres`, when not the npm package's. */
+  /** The folder of `initdb`, `pg_ctl` and `postgres`; the npm package's if omitted. */
   binDirectory?: string | undefined;
 }
 
@@ -57,7 +57,7 @@ function readKeptUrl(path: string): URL | null {
   }
 }
 
-/** The kept passwords of all `roles`; null if one is lost, or the files come from a release with other roles. */
+/** Returns the stored passwords of all `roles`; null if one is missing, as after a release with other roles. */
 function readKeptPasswords(dataDirectory: string, roles: readonly ClusterRole[]): Passwords | null {
   const passwords: Passwords = {};
   for (const role of roles) {
@@ -101,7 +101,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   mkdirSync(dataDirectory, { recursive: true });
   const directory = await openPostgresDirectory(join(dataDirectory, "postgres"), async (made) => {
     await createCluster(toCluster(made), { database: DATABASE, durable: settings?.["fsync"] !== "off" });
-    // It would name another cluster's password.
+    // The old file has the password of another cluster.
     rmSync(urlPath, { force: true });
   });
   const cluster = toCluster(directory);

@@ -37,8 +37,8 @@ export interface InstallOptions extends Pick<RunBunOptions, "supervisor" | "root
 }
 
 /**
- * Installs what the lockfile says, with this very Bun; returns false when everything was there. Throws StartRefusal
- * when something is still missing afterwards, because a caller that tried again would install forever.
+ * Installs the packages of the lockfile with the running Bun; returns false if nothing was missing. Throws StartError
+ * if something is still missing afterwards, because a caller that retried would install forever.
  */
 export async function installDependencies({ progress, ...options }: InstallOptions): Promise<boolean> {
   if (listMissing(options.root).length === 0) return false;

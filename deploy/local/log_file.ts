@@ -1,4 +1,4 @@
-/** Log files of the children: appended to, rotated at a start, and followed for what the user should see. */
+/** Log files of the child processes: appended, rotated at a start, and watched for warnings. */
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -26,7 +26,7 @@ export function openLogFile(path: string): LogFile {
   mkdirSync(dirname(path), { recursive: true });
   if (sizeOf(path) > MAX_SIZE_BYTES) renameSync(path, `${path}.1`);
   const startBytes = sizeOf(path);
-  // Log lines name callers: for the owner only.
+  // Log lines name callers, so only the owner can read them.
   const fd = openSync(path, "a", 0o600);
   return {
     path,

@@ -9,7 +9,7 @@ const FIRST_PORT = 20_000;
 const PORT_COUNT = 10_000;
 const TRIES = 20;
 
-/** The reasons that people meet, in words. */
+/** Messages for common errors. */
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is taken",
   EACCES: "this user may not use the port",
@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: "the address is not known",
 };
 
-/** Why a server cannot listen there now; null when it can. */
+/** Returns why a server cannot listen on the port; null if it can. */
 export function findListenProblem(host: string, port: number): Promise<string | null> {
   const server = createServer();
   return new Promise((resolve) => {
@@ -29,7 +29,7 @@ export function findListenProblem(host: string, port: number): Promise<string | 
   });
 }
 
-/** A port of `host` that is free now: `preferred` if it is, else any. */
+/** Returns a free port of `host`: `preferred` if it is free, else any. */
 export async function chooseFreePort(host: string, preferred?: number): Promise<number> {
   const random = Array.from({ length: TRIES }, () => FIRST_PORT + Math.floor(Math.random() * PORT_COUNT));
   for (const port of preferred ? [preferred, ...random] : random) {

@@ -25,7 +25,7 @@ export interface PostgresBinaries {
   majorVersion: number;
 }
 
-/** Null when the account cannot run the programs in `bin`. */
+/** Returns null if the account cannot run the programs in `bin`. */
 function probe(bin: string, runAs: RunAs | undefined): PostgresBinaries | null {
   const { status, stdout } = spawnSync(join(bin, "initdb"), ["--version"], {
     ...runAs,
@@ -63,11 +63,11 @@ function linkLibraries(native: string): void {
 function copyForEverybody(native: string, runAs: RunAs | undefined): PostgresBinaries | null {
   const { size, mtimeMs } = statSync(join(native, "bin", "postgres"));
   const copy = join(tmpdir(), `ulr-postgres-${process.getuid?.() ?? 0}-${size}-${Math.trunc(mtimeMs)}`);
-  // Another user could have made a folder of this name.
+  // Another user could have created a folder with this name.
   const isOurs = lstatSync(copy, { throwIfNoEntry: false })?.uid === process.getuid?.();
   const found = isOurs ? probe(join(copy, "bin"), runAs) : null;
   if (found) return found;
-  // It has lost files to a cleaner of temporary files.
+  // A cleaner of temporary files may have deleted some.
   if (isOurs) rmSync(copy, { recursive: true, force: true });
   const made = mkdtempSync(`${copy}.`);
   cpSync(native, made, { recursive: true, verbatimSymlinks: true });
@@ -77,18 +77,18 @@ function copyForEverybody(native: string, runAs: RunAs | undefined): PostgresBin
     renameSync(made, copy);
     return probe(join(copy, "bin"), runAs);
   } catch {
-    // The name is taken: by another user, or by another start.
+    // Another user or another start has created it.
     return probe(join(made, "bin"), runAs);
   }
 }
 
-/** Finds programs that `runAs` can run: in `binDirectory` when given, else those of the package or a copy of them. */
+/** Finds programs that `runAs` can run: in `binDirectory` if given, else in the package or a copy of it. */
 export function findPostgresBinaries(runAs: RunAs | undefined, binDirectory?: string): PostgresBinaries {
   const native = binDirectory ? null : findPackage();
   try {
     if (native) linkLibraries(native);
   } catch {
-    // A folder that we may not write to; a copy gets the links.
+    // The folder is read-only; a copy gets the links.
   }
   const bin = binDirectory ?? join(native ?? "", "bin");
   const found = probe(bin, runAs) ?? (native && copyForEverybody(native, runAs));

@@ -15,17 +15,17 @@ import { dirname, join } from "node:path";
 import { StartError } from "./start_error.ts";
 import type { RunAs } from "./supervisor.ts";
 
-/** In order of preference: the first exists where PostgreSQL is installed, the second nearly everywhere. */
+/** In order of preference. The first exists if PostgreSQL is installed, the second nearly always. */
 const ACCOUNTS = ["postgres", "nobody"] as const;
 /** Folders that root can write to and every account can enter, for a DATA_DIR that the account cannot enter. */
 const OPEN_FOLDERS = ["/var/lib", "/var/tmp"] as const;
-/** Of a cluster in the making. */
+/** Prefix of the folder of an unfinished cluster. */
 const PREFIX = "ulr-postgres-";
 
 export interface PostgresDirectory {
-  /** Without links. */
+  /** With links resolved. */
   path: string;
-  /** Undefined when it is our own account. */
+  /** Undefined for the current account. */
   runAs: RunAs | undefined;
 }
 
@@ -70,7 +70,7 @@ function createFolder(preferred: string, runAs: RunAs | undefined): string {
   throw new StartError(`Cannot keep a database in ${preferred}: PostgreSQL's account cannot enter it`);
 }
 
-/** Removes what a first start left when it was killed. */
+/** Removes unfinished clusters of killed starts. */
 function sweepUnfinished(parent: string): void {
   for (const name of readdirSync(parent)) {
     if (!name.startsWith(PREFIX)) continue;
@@ -82,7 +82,7 @@ function sweepUnfinished(parent: string): void {
   }
 }
 
-/** The owner of the files when we are root. Files that root has copied here change hands first. */
+/** Returns the account to run as if we are root. Changes the owner of files that root has copied here. */
 function findOwner(directory: string): RunAs | undefined {
   if (!isRoot()) return undefined;
   const { uid, gid } = statSync(directory);
@@ -93,8 +93,8 @@ function findOwner(directory: string): RunAs | undefined {
 }
 
 /**
- * Opens the cluster at `location`, a folder or a link to one; `create` makes it when there is none. It appears there
- * only when `create` has finished, so a start that dies halfway leaves no broken cluster.
+ * Opens the cluster at `location`, a folder or a link to one, or creates it with `create`. It appears there only after
+ * `create` has finished, so a start that is killed leaves no broken cluster.
  */
 export async function openPostgresDirectory(
   location: string,

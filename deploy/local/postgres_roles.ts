@@ -1,6 +1,6 @@
-/** The roles of the embedded database: one owns the schema and migrates it, the other one is what the service runs as. */
+/** The roles of the embedded database: one owns and migrates the schema, the service runs as the other. */
 
-/** The cluster's first role. In service it has no password, so nobody can connect as it. */
+/** The cluster's superuser. It has no password while the server runs, so it cannot connect. */
 export const SUPERUSER = "postgres";
 /** Owns the database and everything in it; only migrations use it. */
 export const OWNER_ROLE = "ulr_owner";
@@ -9,7 +9,7 @@ export const RUNTIME_ROLE = "ulr_app";
 
 export type ClusterRole = typeof SUPERUSER | typeof OWNER_ROLE | typeof RUNTIME_ROLE;
 
-/** What `alter … owner to` changes in a database that the superuser has made; extensions keep their owner. */
+/** The objects whose owner changes in a database that the superuser created; extensions keep theirs. */
 const CHANGE_OWNER = `
 do $$
 declare
@@ -47,8 +47,8 @@ function createRole(role: string): string {
 }
 
 /**
- * Statements for a superuser in the database, which make the roles or give them new passwords, and hand the database
- * to its owner. A role without a password here cannot connect. Safe to run again.
+ * Returns statements for a superuser that create the roles or change their passwords, and set the database's owner. A
+ * role without a password cannot connect. Idempotent.
  */
 export function roleStatements(
   database: string,
@@ -61,7 +61,7 @@ export function roleStatements(
       const password = passwords[role as ClusterRole];
       return `alter role ${role} password ${password === undefined ? "null" : `'${password}'`}`;
     }),
-    // Watermarks are chosen by what other sessions do; a migration that waits says who is in its way.
+    // Watermarks depend on other sessions, and a waiting migration names the session that blocks it.
     `grant pg_read_all_stats to ${RUNTIME_ROLE}, ${OWNER_ROLE}`,
     `alter database ${database} owner to ${OWNER_ROLE}`,
     CHANGE_OWNER,

@@ -11,7 +11,7 @@ import { pollUntil, untilAborted } from "./wait.ts";
 export const HOST = "127.0.0.1";
 /** Crash recovery may read gigabytes before the server is ready. */
 const READY_TIMEOUT_SECONDS = 300;
-/** Another program may take the port just before, and what a killed start was starting needs a moment to end. */
+/** Another program may take the port in between, and a server of a killed start needs a moment to end. */
 const ATTEMPTS = 10;
 const RETRYABLE =
   /could not bind|Address already in use|pre-existing shared memory|lock file .* already exists/;
@@ -23,11 +23,11 @@ const SHUTDOWNS = [
 ] as const;
 
 export interface ServerOptions {
-  /** Where it listens, an address of this machine; 127.0.0.1 by default. */
+  /** The local address to listen on; 127.0.0.1 by default. */
   address?: string;
   logPath: string;
   settings: Readonly<Record<string, string>>;
-  /** Taken if it is free. */
+  /** The preferred port. */
   preferredPort?: number | undefined;
 }
 
@@ -40,8 +40,8 @@ function readPidFile(directory: string): string {
 }
 
 /**
- * The process of the server on `directory`; null when none runs. The file alone does not say: a killed server leaves
- * it, and its number may then belong to a zombie or to another program.
+ * Returns the pid of the server on `directory`; null if none runs. The file is not enough: a killed server leaves it,
+ * and its pid may then belong to a zombie or another program.
  */
 export function findPostmaster(directory: string): number | null {
   const pid = Number.parseInt(readPidFile(directory), 10);
@@ -49,15 +49,15 @@ export function findPostmaster(directory: string): number | null {
 }
 
 /**
- * Replaces the number in a killed server's file with one that no process has: PostgreSQL takes every live number for a
- * running server, a zombie's too. The rest of the file stays; it shows whether backends of that server are still there.
+ * Replaces the pid in a killed server's file with one that no process has: PostgreSQL takes every live pid for a
+ * running server, even a zombie's. The rest of the file shows whether backends of that server still run.
  */
 function clearPidFile(directory: string): void {
   const text = readPidFile(directory);
   if (text) writeFileSync(join(directory, "postmaster.pid"), text.replace(/^-?\d+/, String(2 ** 31 - 1)));
 }
 
-/** Stops the server on `directory`, if one runs. Throws when it does not end. */
+/** Stops the server on `directory`, if one runs. Throws if it does not end. */
 async function stopServer({ path, supervisor: { force } }: Cluster): Promise<void> {
   const hasEnded = () => findPostmaster(path) === null;
   for (const [signal, timeoutMs] of SHUTDOWNS) {
@@ -67,7 +67,7 @@ async function stopServer({ path, supervisor: { force } }: Cluster): Promise<voi
     try {
       process.kill(pid, signal);
     } catch {
-      // It has just ended, or we may not end it: the outcome decides.
+      // It has just ended, or we lack permission; the check below decides.
     }
     const ended = pollUntil(hasEnded, { timeoutMs, intervalMs: 20 });
     await (signal === "SIGINT" ? untilAborted(ended, force).catch(() => {}) : ended);
@@ -75,7 +75,7 @@ async function stopServer({ path, supervisor: { force } }: Cluster): Promise<voi
   if (!hasEnded()) throw new Error(`Cannot stop PostgreSQL: process ${findPostmaster(path)} does not end`);
 }
 
-/** A word of a shell command. */
+/** Quotes a word of a shell command. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -85,7 +85,7 @@ async function tryStart(cluster: Cluster, options: ServerOptions, port: number):
     ...options.settings,
     port: String(port),
     listen_addresses: options.address ?? HOST,
-    // A socket would need a folder of its own, and our clients use TCP.
+    // No Unix socket: it would need a folder, and clients use TCP.
     unix_socket_directories: "''",
     timezone: "UTC",
     log_timezone: "UTC",
@@ -104,7 +104,7 @@ async function tryStart(cluster: Cluster, options: ServerOptions, port: number):
     env: { PGDATA: cluster.path },
     // The server inherits it.
     output: log.fd,
-    // Has pg_ctl stop the server that it is starting.
+    // Makes pg_ctl stop the server that it is starting.
     stopSignal: "SIGINT",
   });
   if (code === 0) return;

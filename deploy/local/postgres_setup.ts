@@ -1,4 +1,4 @@
-/** Makes a database cluster: `initdb`, the application's database, its roles, and who may connect. */
+/** Creates a database cluster: `initdb`, the database, its roles, and `pg_hba.conf`. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PostgresBinaries } from "./postgres_binaries.ts";
@@ -46,8 +46,8 @@ export async function runProgram(
 }
 
 /**
- * Runs statements as the superuser in `database` of a cluster whose server is not running. Throws when one fails; the
- * others run all the same.
+ * Runs statements as the superuser in `database` of a cluster whose server is stopped. Throws if one fails, after
+ * running the others.
  */
 export async function runSingleUser(
   cluster: Cluster,
@@ -61,13 +61,13 @@ export async function runSingleUser(
     input: statements.map((statement) => `${statement};\n\n`).join(""),
     output: (line) => lines.push(line),
   });
-  // The exit code is 0 after a failed statement too.
+  // The exit code is 0 even if a statement fails.
   const errors = lines.filter((line) => /\b(ERROR|FATAL|PANIC):/.test(line));
   if (code === 0 && errors.length === 0) return;
   throw new Error(`Cannot set up PostgreSQL: ${(errors.length > 0 ? errors : lines).join("\n")}`);
 }
 
-/** Makes a cluster with one database in an empty folder. Unless it is `durable`, a power cut may lose it. */
+/** Creates a cluster with one database in an empty folder. Unless it is `durable`, a power failure may lose it. */
 export async function createCluster(
   cluster: Cluster,
   { database, durable }: { database: string; durable: boolean },

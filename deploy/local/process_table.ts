@@ -1,4 +1,4 @@
-/** What the system says about processes that are not our children. */
+/** Information from the system about processes that are not our children. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
@@ -15,7 +15,7 @@ function askPs(pid: number, column: string): string | null {
   return status === 0 ? stdout.trim() || null : null;
 }
 
-/** The parent of process `pid`; null when there is no such process. */
+/** Returns the parent of process `pid`; null if there is no such process. */
 export function parentOf(pid: number): number | null {
   if (process.platform !== "linux") return Number(askPs(pid, "ppid")) || null;
   const stat = readProc(pid, "stat");
@@ -23,7 +23,7 @@ export function parentOf(pid: number): number | null {
   return stat === null ? null : Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
 }
 
-/** The command line of process `pid`; null when there is no such process, or only a zombie. */
+/** Returns the command line of process `pid`; null if there is no such process, or only a zombie. */
 export function commandLineOf(pid: number): string | null {
   if (process.platform !== "linux") return askPs(pid, "command");
   return readProc(pid, "cmdline")?.replaceAll("\0", " ").trim() || null;

@@ -1,4 +1,4 @@
-/** What a person sees while the service starts: one line per step, with the time it took. */
+/** Progress of a start in the terminal: one line per step, with its duration. */
 
 const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const FRAME_MS = 80;
@@ -7,11 +7,11 @@ const FRAME_MS = 80;
 type Write = (text: string) => void;
 
 export interface Progress {
-  /** Runs a step; `note` says what it is at. The step's line is there before the work is done. */
+  /** Runs a step and prints its line first; `note` shows what it is doing. */
   step<T>(title: string, work: (note: (text: string) => void) => Promise<T>): Promise<T>;
 }
 
-/** Time since `startedAt` for people: `0.4 s`. */
+/** Formats the time since `startedAt`: `0.4 s`. */
 export function elapsed(startedAt: number): string {
   return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
 }
@@ -29,7 +29,7 @@ function plainProgress(write: Write): Progress {
   };
 }
 
-/** One line per step that is written over while the step goes on. */
+/** One line per step, overwritten while the step runs. */
 function liveProgress(write: Write, columns: number): Progress {
   const draw = (text: string) => write(`\r\u001b[2K${text.slice(0, columns - 1)}`);
   return {

@@ -4,7 +4,7 @@ import { describeExit, type Supervisor } from "./supervisor.ts";
 
 export interface RunBunOptions {
   supervisor: Supervisor;
-  /** Completes "Cannot …" in the message of a failure. */
+  /** Completes "Cannot …" in the error message. */
   purpose: string;
   /** A file of ours with its arguments, or a command of Bun. */
   args: readonly string[];

@@ -1,4 +1,4 @@
-/** The processes that `bun run start` keeps running, and how one is started. */
+/** The processes of `bun run start`, and how to start one. */
 import { openLogFile, toNotice, watchLog } from "./log_file.ts";
 import { type Child, describeExit, type Supervisor } from "./supervisor.ts";
 import { pollUntil } from "./wait.ts";
@@ -7,7 +7,7 @@ export interface ServiceProcess {
   name: string;
   /** Its entry file, from the repository root. */
   entry: string;
-  /** Answers 200 once the process is ready; null for a process without HTTP. */
+  /** Responds 200 once the process is ready; null for a process without HTTP. */
   readyPath: string | null;
   /** Added to METRICS_PORT: here the processes share a machine. */
   metricsPortOffset: number;
@@ -28,9 +28,9 @@ export interface LaunchOptions {
   env: NodeJS.ProcessEnv;
   /** Where the process listens, without a trailing slash. */
   baseUrl: string;
-  /** A file for the log lines; null to pass them on to our own stdout. */
+  /** The file for log lines; null for our own stdout. */
   logPath: string | null;
-  /** Gets warnings and worse, when the log goes to a file. */
+  /** Gets warnings and errors if the log goes to a file. */
   onNotice: (notice: string) => void;
 }
 
@@ -54,7 +54,7 @@ export function metricsPortOf({ metricsPortOffset }: ServiceProcess, metricsPort
   return metricsPort === 0 ? 0 : metricsPort + metricsPortOffset;
 }
 
-/** Starts a process and waits until it is ready; throws with its last lines when it ends before. */
+/** Starts a process and waits until it is ready; throws with its last lines if it exits first. */
 export async function launchProcess(service: ServiceProcess, options: LaunchOptions): Promise<Child> {
   const { name, entry, readyPath } = service;
   using log = options.logPath === null ? null : openLogFile(options.logPath);

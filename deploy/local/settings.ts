@@ -21,10 +21,10 @@ export interface StackSettings {
   warnings: readonly string[];
 }
 
-/** Stands in for the URL that the embedded database will have; nothing connects to it. */
+/** Placeholder for the URL of the embedded database; nothing connects to it. */
 const EMBEDDED = "postgres://embedded";
 
-/** Reads the settings; the refusal has a line for every problem. Port 0 becomes a free one. */
+/** Reads the settings; the error has a line for every problem. Port 0 becomes a free one. */
 export async function readStackSettings(root: string, env: NodeJS.ProcessEnv): Promise<StackSettings> {
   const files = readVariableFiles(env);
   if (files.problems.size > 0) throw new StartError([...files.problems.values()].join("\n"));

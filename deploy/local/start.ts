@@ -1,4 +1,4 @@
-/** `bun run start` with the dependencies installed: database, migrations, demo data, processes, and the wait for the end. */
+/** `bun run start` with the dependencies installed: database, migrations, demo data, processes, then waits. */
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { renderBanner } from "./banner.ts";
@@ -15,7 +15,7 @@ import { StartError } from "./start_error.ts";
 import { type Child, describeExit, openSupervisor, type Supervisor } from "./supervisor.ts";
 import { pollUntil, untilAborted } from "./wait.ts";
 
-/** A killed start's API closes its port when its stdin ends, or at the latest when its requests are cut off. */
+/** The API of a killed start closes its port when its stdin ends, or at the latest when its requests are cut off. */
 const ABANDONED_PORT_MS = 30_000;
 
 const DATABASE_POLL_MS = 500;
@@ -29,7 +29,7 @@ export interface StartOptions extends Command {
 interface Stack extends StartOptions {
   settings: StackSettings;
   supervisor: Supervisor;
-  /** True when the last start on this data directory was killed. */
+  /** True if the last start on this data directory was killed. */
   wasAbandoned: boolean;
 }
 
@@ -45,7 +45,7 @@ function credentialsPath(settings: StackSettings): string {
   return join(settings.dataDirectory, "demo-credentials.txt");
 }
 
-/** Refuses when the port is taken; waits for one that a killed start's API is about to close. */
+/** Throws StartError if the port is in use; waits if the API of a killed start is about to close it. */
 async function requireFreePort({ settings, progress, wasAbandoned }: Stack): Promise<void> {
   const findProblem = () => findListenProblem(settings.host, settings.port);
   if (wasAbandoned && (await findProblem())) {
@@ -59,7 +59,7 @@ async function requireFreePort({ settings, progress, wasAbandoned }: Stack): Pro
   await requireFreeMetricsPorts(settings);
 }
 
-/** Refuses if METRICS_PORT or one of the two ports after it is taken: each process listens on one of them. */
+/** Throws StartError if METRICS_PORT or one of the next two ports is in use: each process listens on one. */
 async function requireFreeMetricsPorts({ metricsHost, metricsPort }: StackSettings): Promise<void> {
   if (metricsPort === null) return;
   for (const service of SERVICE_PROCESSES) {
@@ -74,7 +74,7 @@ async function requireFreeMetricsPorts({ metricsHost, metricsPort }: StackSettin
   }
 }
 
-/** Starts the embedded database, or takes the one of DATABASE_URL, whose only role also migrates. */
+/** Starts the embedded database, or uses the one of DATABASE_URL, whose only role also migrates. */
 async function openDatabase({ settings, supervisor, progress }: Stack): Promise<Database> {
   const { dataDirectory, databaseUrl: url } = settings;
   if (url !== null) return { url, ownerUrl: url, hasEnded: () => false };
@@ -99,7 +99,7 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
   }
 }
 
-/** Where this machine reaches our server: the address for all interfaces is not one to connect to. */
+/** Returns the address to connect to: the address for all interfaces is none. */
 function toBaseUrl({ host, port }: StackSettings): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
@@ -109,7 +109,7 @@ async function launchAll(stack: Stack, env: NodeJS.ProcessEnv): Promise<Child[]>
   const { settings, supervisor, root, progress, stderr, stdout } = stack;
   const started: Child[] = [];
   for (const service of SERVICE_PROCESSES) {
-    // A terminal stays readable; a pipe gets what `docker logs` and systemd expect.
+    // On a terminal, logs go to files; a pipe gets them, as `docker logs` and systemd expect.
     const logPath = stdout.isTTY ? join(settings.dataDirectory, "logs", `${service.name}.log`) : null;
     const onNotice = (notice: string) => void stderr.write(`${notice}\n`);
     const { metricsPort } = settings;
@@ -151,7 +151,7 @@ function announce({ settings, root, stdout, startedAt }: Stack): void {
   );
 }
 
-/** Waits until something ends, and says what. PostgreSQL comes first: its end makes processes end too. */
+/** Waits until something exits and describes it. Checks PostgreSQL first, because its exit makes processes exit too. */
 async function untilOneEnds(stack: Stack, services: readonly Child[], database: Database): Promise<string> {
   const serviceEnds = services.map(
     async ({ name, exited }) => `${name} ended unexpectedly (${describeExit(await exited)})`,
@@ -163,7 +163,7 @@ async function untilOneEnds(stack: Stack, services: readonly Child[], database: 
   return `PostgreSQL ended unexpectedly; ${log} says why`;
 }
 
-/** Brings everything up, then waits; throws when something ends that should not. */
+/** Starts everything, then waits; throws if something exits unexpectedly. */
 async function bringUp(stack: Stack): Promise<never> {
   await requireFreePort(stack);
   const { env, settings } = stack;
@@ -181,7 +181,7 @@ async function bringUp(stack: Stack): Promise<never> {
   throw new StartError(`Cannot go on: ${await untilOneEnds(stack, services, database)}`);
 }
 
-/** Runs the service until it is asked to stop or something ends unexpectedly; then stops all of it. */
+/** Runs the service until it is asked to stop or something exits unexpectedly; then stops everything. */
 export async function runStack(options: StartOptions): Promise<void> {
   const settings = await readStackSettings(options.root, options.env);
   for (const warning of settings.warnings) options.stderr.write(`${warning}\n`);

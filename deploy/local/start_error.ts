@@ -1,11 +1,11 @@
-/** Failures as the terminal shows them. */
+/** Errors of a start, as shown in the terminal. */
 
-/** A reason not to start that the user can act on; shown without a stack. */
+/** An error that the user can fix; shown without a stack. */
 export class StartError extends Error {
   override readonly name = "StartRefusal";
 }
 
-/** What the terminal shows of a failure: our own message, or the stack of a bug. */
+/** Returns the text for the terminal: the message of our own errors, the stack of a bug. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isOurWording = error instanceof StartError || error.message.startsWith("Cannot ");

@@ -1,4 +1,4 @@
-/** Turns signals, and the end of our parents, into two requests: stop, and stop at once. */
+/** Turns signals and the exit of parent processes into two requests: stop, and stop at once. */
 import { onStdinEnd } from "../../shared/process/stdin_end.ts";
 import { parentOf } from "./process_table.ts";
 
@@ -9,11 +9,11 @@ const LAUNCHER_POLL_MS = 500;
 export interface StopRequest {
   /** Aborted by SIGINT, SIGTERM or SIGHUP. */
   stop: AbortSignal;
-  /** Aborted by the second signal: the user does not want to wait any longer. */
+  /** Aborted by the second signal. */
   force: AbortSignal;
 }
 
-/** Calls `onGone` when `bun run`, or the `npx` above it, has ended: `npx` dies of a SIGTERM without passing it on. */
+/** Calls `onGone` when `bun run` or the `npx` above it has exited: `npx` does not pass on a SIGTERM. */
 function watchLaunchers(env: NodeJS.ProcessEnv, onGone: () => void): void {
   if (!env["npm_lifecycle_event"]) return;
   const byNpm = /np[mx]-cli\.[cm]?js$/.test(env["npm_execpath"] ?? "");

@@ -1,4 +1,4 @@
-/** Bounds what large answers take of a process's memory until slow readers have taken them. */
+/** Limits the memory for large responses that slow clients have not read yet. */
 import { Gauge } from "prom-client";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Metrics } from "../../monitoring/metrics.ts";
@@ -6,18 +6,18 @@ import type { RequestContext } from "../request_context.ts";
 import { Semaphore } from "../semaphore.ts";
 
 const MIB = 2 ** 20;
-/** Shorter ones wait in the buffers of the system, not in ours. */
+/** Smaller responses fit into the system's socket buffers. */
 const MIN_BYTES = 64 * 1024;
 const LIMITS = { max: 32 * MIB, perHolder: 8 * MIB, perGroup: 32 * MIB };
 const RETRY_SECONDS = 5;
 
 /**
- * Counts a body of so many bytes until it was sent, or its connection lost: one that moves nothing for a minute is closed
- * (listen.ts). Throws RATE_LIMITED when the caller's share is on its way already, SERVICE_UNAVAILABLE when all is.
+ * Counts the bytes of a body until it is sent or its connection is lost; listen.ts closes a connection that is idle for
+ * a minute. Throws RATE_LIMITED if the caller's share is used up, SERVICE_UNAVAILABLE if the total is.
  */
 export type ClaimResponse = (context: RequestContext, bytes: number) => void;
 
-/** Makes the budget of one process. */
+/** Creates the budget of one process. */
 export function createClaimResponse({ registry }: Metrics): ClaimResponse {
   const budget = new Semaphore(LIMITS);
   new Gauge({
@@ -32,7 +32,7 @@ export function createClaimResponse({ registry }: Metrics): ClaimResponse {
     if (bytes < MIN_BYTES || method === "HEAD") return;
     const holder = caller?.userId ?? network;
     const claim = { holder, group: null, amount: bytes, isOver: () => !connection.isOpen() };
-    // What was written is not taken back: its response is counted and never refused.
+    // A write has already happened, so its response is counted but never rejected.
     if (method !== "GET") {
       budget.hold(claim);
       return;

@@ -13,7 +13,7 @@ function createCompressor(encoding: ContentEncoding): Transform {
   });
 }
 
-/** Yields `content` compressed. An error of `content` comes out of it; returning early returns `content`. */
+/** Yields `content` compressed. Passes on errors of `content`; returning early returns `content`. */
 export async function* compress(
   content: AsyncGenerator<Uint8Array, void, void>,
   encoding: ContentEncoding,

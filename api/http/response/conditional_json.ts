@@ -1,9 +1,10 @@
-/** JSON that clients may keep: a strong ETag that stands for its bytes, and 304 for those who have them (RFC 9110). */
+/** JSON responses with a strong ETag, and 304 for clients that have the current text (RFC 9110). */
 import { createHash } from "node:crypto";
 import { isKnownTag } from "./etag.ts";
 
 /**
- * The response to a read: 304 without a body when the client has this very text. Clients may store it but must revalidate it. Shared caches must not store what depends on the caller.
+ * Returns the response to a read: 304 if the client has this text. Clients may store it but must revalidate it. Shared
+ * caches must not store it if it depends on the caller.
  */
 export function conditionalJson(
   request: Request,
@@ -31,7 +32,7 @@ export function conditionalText(
   return new Response(text, { headers: { "Content-Type": "application/json;charset=utf-8", ...kept } });
 }
 
-/** One object of several, each JSON text and none of them empty. */
+/** Merges several non-empty JSON objects, given as text. */
 export function joinJson(objects: readonly string[]): string {
   return `{${objects.map((object) => object.slice(1, -1)).join()}}`;
 }

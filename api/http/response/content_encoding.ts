@@ -1,20 +1,20 @@
-/** Which encoding a client wants its response in (RFC 9110, section 12.5.3), and the text in that encoding. */
+/** Chooses the encoding of a response (RFC 9110, section 12.5.3), and encodes bytes. */
 import { promisify } from "node:util";
 import { constants, gzip, zstdCompress } from "node:zlib";
 
-/** In our order of preference where the client has none: zstd is faster at the same ratio. */
+/** In order of preference: zstd is faster at the same ratio. */
 const ENCODINGS = ["zstd", "gzip"] as const;
 export type ContentEncoding = (typeof ENCODINGS)[number];
 
-/** Level 3 is zstd's own default; level 2 of gzip for the reasons in shared/exports/deflate_stream.ts. */
+/** For the reason see shared/exports/deflate_stream.ts. zstd's default is 3. */
 export const GZIP_LEVEL = 2;
 export const ZSTD_LEVEL = 3;
 
-/** Both run in a thread of the runtime: they never block the event loop, however long the text is. */
+/** Both run in a thread of the runtime and never block the event loop. */
 const gzipAsync = promisify(gzip);
 const zstdAsync = promisify(zstdCompress);
 
-/** Chooses the encoding from an Accept-Encoding header; `null` for none. */
+/** Chooses the encoding from an Accept-Encoding header; null for none. */
 export function chooseEncoding(acceptEncoding: string | null): ContentEncoding | null {
   if (acceptEncoding === null) return null;
   const weights = new Map<string, number>();
@@ -42,8 +42,8 @@ export async function encode(
 }
 
 /**
- * The entity tag of a response as a client gets it: a strong tag names bytes, so each encoding has its own (RFC 9110,
- * section 8.8.3.3). It depends on what the client accepts and not on the length, so that a 304 needs no body.
+ * Returns the ETag of an encoded response: a strong tag identifies bytes, so each encoding has its own (RFC 9110,
+ * section 8.8.3.3). It does not depend on the length, so a 304 needs no body.
  */
 export function encodedTag(etag: string, encoding: ContentEncoding | null): string {
   return encoding === null ? etag : `${etag.slice(0, -1)}-${encoding}"`;

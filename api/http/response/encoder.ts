@@ -1,6 +1,6 @@
 /**
- * Compresses answers. It sits in the request pipeline, behind every route: a route returns its text and an ETag for it,
- * if it has one, and calls nothing here.
+ * Compresses responses. The request pipeline calls it for every route; a route returns its text, and an ETag if it has
+ * one.
  */
 import { availableParallelism } from "node:os";
 import { LRUCache } from "lru-cache";
@@ -8,11 +8,11 @@ import pLimit from "p-limit";
 import { canonicalPath } from "../route_table.ts";
 import { type ContentEncoding, chooseEncoding, encode, encodedTag } from "./content_encoding.ts";
 
-/** Below, compressing takes longer than sending what it saves (measured: 4 KiB take 40 to 140 µs). */
+/** Below this size, compressing takes longer than it saves (measured: 40 to 140 µs for 4 KiB). */
 const MIN_BYTES = 4 * 1024;
-/** Compressed texts that are kept: some hundred pages of the model catalog. */
+/** Size of the cache: some hundred pages of the model catalog. */
 const MAX_KEPT_BYTES = 16 * 2 ** 20;
-/** What an entry takes beside its bytes, roughly. */
+/** Approximate overhead of an entry. */
 const ENTRY_BYTES = 500;
 
 const TEXT_TYPES: ReadonlySet<string> = new Set([
@@ -27,27 +27,24 @@ const TEXT_TYPES: ReadonlySet<string> = new Set([
   "text/plain",
 ]);
 
-/** A response as it goes out. */
+/** An encoded response. */
 export interface EncodedResponse {
   response: Response;
-  /** Length of its text; 0 where it is none: files are read as they are sent. */
+  /** Length of the body; 0 for files, which are read as they are sent. */
   bytes: number;
 }
 
-/** Gives the response in the encoding that the request asks for. Files pass as they are. */
+/** Returns the response in the encoding that the request asks for; files are not encoded. */
 export type EncodeResponse = (request: Request, response: Response) => Promise<EncodedResponse>;
 
-/**
- * Makes the encoder of one process. It keeps what it compressed under resource and ETag, so that a text that many ask for is
- * compressed once.
- */
+/** Creates the encoder of one process. It caches compressed texts by resource and ETag. */
 export function createEncodeResponse(): EncodeResponse {
   const kept = new LRUCache<string, Uint8Array<ArrayBuffer>>({
     maxSize: MAX_KEPT_BYTES,
     sizeCalculation: (bytes, key) => bytes.length + 2 * key.length + ENTRY_BYTES,
   });
 
-  // Threads that compress leave a processor to the event loop.
+  // Leaves one processor to the event loop.
   const limit = pLimit(Math.max(1, availableParallelism() - 1));
 
   async function encodeOnce(
@@ -77,7 +74,7 @@ export function createEncodeResponse(): EncodeResponse {
     if (encoding === null || body.length < MIN_BYTES) {
       return { response: new Response(body, { status, headers }), bytes: body.length };
     }
-    // The type, because one URL may have several, each with a tag of its own text.
+    // With the type, because one URL may have several.
     const key = tag === null ? null : `${tag} ${headers.get("content-type")} ${resourceOf(request)}`;
     const bytes = await encodeOnce(key, body, encoding);
     headers.set("Content-Encoding", encoding);
@@ -87,7 +84,7 @@ export function createEncodeResponse(): EncodeResponse {
   };
 }
 
-/** The resource, however its path is spelled and whatever Host says: who asks must not choose what is kept apart. */
+/** Returns the canonical path and query without the host, so that clients cannot fill the cache with copies. */
 function resourceOf({ url }: Request): string {
   const { pathname, search } = new URL(url);
   return `${search} ${canonicalPath(decodeURIComponent(pathname))}`;

@@ -1,9 +1,9 @@
-/** Entity tags: whether a client has already what it asks for (RFC 9110, section 13.1.2). */
+/** Checks `If-None-Match` (RFC 9110, section 13.1.2). */
 import { chooseEncoding, encodedTag } from "./content_encoding.ts";
 
 /**
- * True when `If-None-Match` names the strong tag, in the encoding that the client asks for: `encoder.ts` gives
- * every response that tag. The header compares weakly, so `W/"x"` names `"x"` too.
+ * Returns true if `If-None-Match` has the tag, in the encoding that the client asks for, as `encoder.ts` sends it. The
+ * comparison is weak: `W/"x"` matches `"x"`.
  */
 export function isKnownTag(request: Request, etag: string): boolean {
   const condition = request.headers.get("if-none-match");

@@ -1,4 +1,4 @@
-/** Measures how fast a client reads a stream. Only time that it kept us waiting counts. */
+/** Measures how fast a client reads a stream. Only time in which the stream waited for the client counts. */
 
 export interface PaceRule {
   /** How long a reader may fall behind the minimum rate, in milliseconds. */
@@ -6,8 +6,8 @@ export interface PaceRule {
   /** The minimum rate. */
   minBytesPerSecond: number;
   /**
-   * Bytes that a reader may always fall behind. Sockets buffer megabytes and ask for more only when much of that is read,
-   * so a steady reader appears to stop for a minute and then takes a lot at once.
+   * Bytes that a reader may always fall behind. Sockets buffer megabytes and ask for more only when much of that is
+   * read, so a steady reader appears to stop for a minute and then takes a lot at once.
    */
   socketBytes: number;
 }

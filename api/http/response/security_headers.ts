@@ -1,14 +1,14 @@
-/** Headers that tell browsers what not to do: on every response, and on every page. */
+/** Security headers of responses and pages. */
 
-/** A response that is no page loads nothing, and nothing shows it in a frame. */
+/** Responses other than pages load nothing and cannot be framed. */
 const NO_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'";
 /** Two years, in seconds. Without includeSubDomains: the other hosts of the domain are not ours. */
 const HSTS_MAX_AGE = 63_072_000;
 
-/** Puts the headers that every response has on one. */
+/** Sets the headers of every response. */
 export type AddSecurityHeaders = (headers: Headers) => void;
 
-/** Where PUBLIC_URL is https, browsers are told to use nothing else. */
+/** Creates the function; it sends HSTS if PUBLIC_URL is https. */
 export function createSecurityHeaders({ publicUrl }: { publicUrl: string }): AddSecurityHeaders {
   const isHttps = publicUrl.startsWith("https:");
   return (headers) => {
@@ -18,7 +18,7 @@ export function createSecurityHeaders({ publicUrl }: { publicUrl: string }): Add
   };
 }
 
-/** What a file that pages load has: other sites cannot embed it. */
+/** For files that pages load: other sites cannot embed them. */
 export const ASSET_HEADERS = { "Cross-Origin-Resource-Policy": "same-origin" } as const;
 
 /** What a page has, besides a Content-Security-Policy of its own. */

@@ -1,4 +1,4 @@
-/** Files that are read once and served from memory, so that no path of a request ever reaches the file system. */
+/** Files that are read once and served from memory, so that no request path reaches the file system. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isKnownTag } from "./etag.ts";
@@ -6,7 +6,7 @@ import { isKnownTag } from "./etag.ts";
 export interface StaticFile {
   bytes: Uint8Array<ArrayBuffer>;
   contentType: string;
-  /** Strong: of these very bytes. */
+  /** A strong tag. */
   etag: string;
 }
 
@@ -20,7 +20,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-/** Reads a file of this repository. Throws when it is not there, or of a kind that is not served. */
+/** Reads a file of this repository. Throws if it does not exist or its type is not served. */
 export function readStaticFile(url: URL): StaticFile {
   const extension = url.pathname.slice(url.pathname.lastIndexOf(".") + 1);
   const contentType = CONTENT_TYPES[extension];
@@ -28,15 +28,15 @@ export function readStaticFile(url: URL): StaticFile {
   return toStaticFile(new Uint8Array(readFileSync(url)), contentType);
 }
 
-/** Makes a file of bytes that stay the same for the life of the process. */
+/** Makes a file of constant bytes. */
 export function toStaticFile(bytes: Uint8Array<ArrayBuffer>, contentType: string): StaticFile {
   const digest = createHash("sha256").update(bytes).digest("base64url");
   return { bytes, contentType, etag: `"${digest}"` };
 }
 
 /**
- * Answers with the file, or with 304 to who has it already. Caches keep it and ask each time whether it is still the
- * same: scripts import each other by name, so that an old one must never meet a new one.
+ * Responds with the file, or with 304 if the client has it. Caches must revalidate it each time: scripts import each
+ * other by name, and versions must not mix.
  */
 export function staticResponse(
   request: Request,

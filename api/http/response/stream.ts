@@ -1,15 +1,16 @@
-/** Hands a stream of chunks to the client: one chunk ahead at most, and an end that cannot be taken for another. */
+/** Streams chunks to the client: one chunk ahead at most, and a failure never looks like a complete response. */
 import { ReaderPace } from "./reader_pace.ts";
 import { type CutReason, type StreamWatch, watchStream } from "./stream_cutoff.ts";
 
 export interface ResponseStreamOptions {
   /**
-   * The first chunk, which was read already. A wrapping generator could not prepend it: returning a generator before its first `next()` skips its `finally`, which would leave the source open.
+   * The first chunk, already read. A wrapping generator could not prepend it: returning a generator before its first
+   * `next()` skips its `finally`, which would leave the source open.
    */
   first?: IteratorResult<Uint8Array, void>;
-  /** Told once when the stream is over, after the chunks were returned. */
+  /** Called once when the stream has ended, after `chunks` has returned. */
   onEnd: (outcome: StreamOutcome) => Promise<void>;
-  /** Aborted when the stream is given up, so that what makes the chunks can stop in the middle of one. */
+  /** Aborted when the stream is abandoned, so that the source can stop in the middle of a chunk. */
   abort: AbortController;
   watch: StreamWatch;
 }
@@ -20,8 +21,8 @@ export type StreamOutcome =
   | { outcome: "failed"; error: unknown };
 
 /**
- * The body of a response. An error breaks the connection, so that no client takes a part for the whole; return it
- * inside a `Response`, because Elysia ends a bare stream that fails as if it were complete.
+ * Returns the body of a response. An error breaks the connection, so that no client mistakes a part for the whole.
+ * Return it inside a `Response`: Elysia ends a bare stream that fails as if it were complete.
  */
 export function responseStream(
   chunks: AsyncGenerator<Uint8Array, void, void>,
@@ -69,7 +70,7 @@ export function responseStream(
           pace.offered(next.value.length, performance.now());
         } catch (error) {
           if (isOver) return;
-          // What was being made when the client left fails because of that.
+          // After an abort, the error is a consequence of the abort.
           await end(options.abort.signal.aborted ? { outcome: "aborted" } : { outcome: "failed", error });
           controller.error(error);
         }
@@ -80,7 +81,7 @@ export function responseStream(
   );
 }
 
-/** Passes chunks on, and says how long each is. */
+/** Passes chunks on and reports the size of each. */
 export async function* countBytes(
   chunks: AsyncGenerator<Uint8Array, void, void>,
   onBytes: (bytes: number) => void,

@@ -1,18 +1,18 @@
-/** What ends a response on its way although its client is still there. */
+/** Cuts off a running stream: too long, too slow, or the caller has lost access. */
 
 import type { Permit } from "../semaphore.ts";
 import type { PaceRule } from "./reader_pace.ts";
 
 export interface StreamRules extends PaceRule {
-  /** Longest life in milliseconds. */
+  /** Maximum duration in milliseconds. */
   maxMs: number;
-  /** Milliseconds from one look at the caller's rights to the next. */
+  /** Milliseconds between two checks of the caller's rights. */
   accessCheckMs: number;
 }
 
 /**
- * 16 KiB/s over 60 s, rights every 30 s. A reader of 20 KiB/s was seen to take nothing for 69 s, until its sockets had room
- * again; so a stalled reader is cut off after 96 s, which is 1.5 MiB at the minimum rate.
+ * 16 KiB/s over 60 s, rights every 30 s. A reader of 20 KiB/s can appear to stop for 69 s (measured), until its socket
+ * buffers have room; so a stalled reader is cut off after 96 s, which is 1.5 MiB at the minimum rate.
  */
 export const STREAM_RULES: Omit<StreamRules, "maxMs"> = {
   slowWindowMs: 60_000,
@@ -25,18 +25,18 @@ export type CutReason = "lasted_too_long" | "reader_too_slow" | "access_ended";
 
 export interface StreamWatch {
   rules: StreamRules;
-  /** What the response holds, and others may lack. */
+  /** The slot of the stream, which others may be waiting for. */
   permit: Permit;
-  /** Whether the caller may still have it. Never throws. */
+  /** Returns whether the caller still has access. Never throws. */
   mayContinue: () => Promise<boolean>;
 }
 
-/** How often in a window slow readers are looked for. */
+/** Checks for a slow reader per window. */
 const CHECKS_PER_WINDOW = 12;
 
 /**
- * Watches a response until it is over, and calls `cut` once when it has to end. Returns what stops the watch. A slow
- * reader is cut only while others are refused what it holds.
+ * Watches a stream and calls `cut` once if it has to end. Returns a function that stops the watch. A slow reader is cut
+ * off only while others lack its slot.
  */
 export function watchStream(
   { rules, permit, mayContinue }: StreamWatch,
@@ -50,7 +50,7 @@ export function watchStream(
     if (!given.isOver?.()) given.cut(reason);
   };
   const checkAccess = async (): Promise<void> => {
-    // A database that is slow is not asked twice at once.
+    // One check at a time, also if the database is slow.
     if (isChecking) return;
     isChecking = true;
     if (!(await mayContinue())) cut("access_ended");
