@@ -64,7 +64,7 @@ export function bundleRoutes(deps: ExportDeps) {
   );
 }
 
-/** The datasets, then what explains them. The manifest is last: it has the checksums of the datasets. */
+/** Yields the datasets, readme and manifest. The manifest is last, because it has the checksums of the datasets. */
 async function* bundleEntries(bundle: BundleRequest): AsyncGenerator<ZipEntry, void, void> {
   const { project, format, selection, opened } = bundle;
   const written: ProjectContents = { files: {}, deleted: null };

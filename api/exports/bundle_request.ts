@@ -1,4 +1,4 @@
-/** What bundle and estimate share: the same rights, the same parameters, the same count. */
+/** What bundle and estimate share: access check, parameters, and count. */
 import { type ExportSelection, NO_FILTERS } from "../../shared/exports/selection.ts";
 import { mayExportBundle } from "../../shared/policy.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
@@ -20,8 +20,8 @@ export interface BundleRequest {
 }
 
 /**
- * Checks, opens and counts, then hands everything to `serve`, which takes the open export over when it answers.
- * Counts stop at `limit` per dataset. Throws EXPORT_PREPARE_TIMEOUT when counting takes too long.
+ * Checks access, opens the export and counts, then calls `serve`, whose response takes over the open export. Counts
+ * stop at `limit` per dataset. Throws EXPORT_PREPARE_TIMEOUT if counting takes too long.
  */
 export async function withBundleRequest<Answer>(
   deps: ExportDeps,

@@ -1,10 +1,10 @@
-/** The one range of bytes that a download can be asked for (RFC 9110, Range and If-Range). */
+/** Parses the range of bytes of a download (RFC 9110, Range and If-Range). */
 
 import type { ByteRange } from "../../shared/artifacts/store.ts";
 
 /**
- * What to send of a file of `bytes` bytes: a part; everything, for no range or one that is malformed or several at
- * once; or nothing, when the range begins after the end. `If-Range` of another file asks for everything.
+ * Returns what to send of a file of `bytes` bytes: a part; everything, if there is no range, several, or a malformed
+ * one, or `If-Range` is of another file; or nothing, if the range begins after the end.
  */
 export function chooseRange(
   headers: Headers,

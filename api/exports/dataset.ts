@@ -26,8 +26,8 @@ export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
 };
 
 /**
- * From here on a second connection saves a sixth to a quarter of the time (issues of 1 KB, two cores); with 10,000 rows it
- * may save nothing, and below 5,000 opening it takes longer than it saves.
+ * From here on a second connection saves a sixth to a quarter of the time (issues of 1 KB, two cores); with 10,000 rows
+ * it may save nothing, and below 5,000 opening it takes longer than it saves.
  */
 const LANES_MIN_ROWS = 20_000;
 
@@ -81,7 +81,7 @@ interface Preparation {
   request: Request;
 }
 
-/** Counts, and describes the file; throws EXPORT_TOO_LARGE. */
+/** Counts the rows and describes the file. Throws EXPORT_TOO_LARGE. */
 async function prepareFile(deps: ExportDeps, given: Preparation): Promise<ExportFile> {
   const { dataset, project, opened, request } = given;
   const { format, ...parameters } = given.parameters;
@@ -97,7 +97,7 @@ async function prepareFile(deps: ExportDeps, given: Preparation): Promise<Export
     countDatasetRows(tx, dataset, { selection, limit: limit + 1 }),
   );
   if (totalRows > limit) throw tooLarge(totalRows, limit);
-  // Pages of Parquet are compressed already.
+  // Parquet is already compressed.
   const encoding = format === "parquet" ? null : chooseEncoding(request.headers.get("accept-encoding"));
   return {
     kind: "dataset",

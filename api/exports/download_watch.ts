@@ -1,12 +1,14 @@
-/** Breaks off downloads that have to end. Bun sends such a file by itself, and does not say how far it has come. */
+/**
+ * Cuts off downloads that are too slow, too long, or no longer allowed. Bun sends files itself and reports no progress.
+ */
 import type { Log } from "../../shared/process/log.ts";
 import type { ClientConnection } from "../http/request_context.ts";
 import { type StreamWatch, watchStream } from "../http/response/stream_cutoff.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 
 /**
- * Watches a download of so many bytes until its connection has taken it. Of its reader is known only whether it has
- * finished: it is slow when it would have by now at the least rate, and the first window is over.
+ * Watches a download until it is sent. Only its end is known: a reader is slow if, after the first window, it would
+ * have finished by now at the minimum rate.
  */
 export function watchDownload(
   { metrics, log }: { metrics: ExportMetrics; log: Log },

@@ -1,4 +1,4 @@
-/** GET /export/projects/{project}/estimate: how much a bundle would hold, before anybody downloads it. */
+/** GET /export/projects/{project}/estimate: how much a bundle would contain. */
 import { Elysia, t } from "elysia";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { sampleLineBytes } from "../../sql/exports/rows.ts";
@@ -7,7 +7,7 @@ import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
 import type { ExportDeps } from "./open_export.ts";
 import { ESTIMATE_DETAIL } from "./openapi.ts";
 
-/** Estimates count to the end: PostgreSQL's largest integer stands for "all". */
+/** PostgreSQL's largest integer: estimates count all rows. */
 const NO_LIMIT = 2_147_483_647;
 
 const Params = t.Object({ project: t.String() });
@@ -37,7 +37,7 @@ export function estimateRoutes(deps: ExportDeps) {
   );
 }
 
-/** Bytes of the files before compression: rows times the mean length of a sample. */
+/** Returns the bytes of the files before compression: rows times the mean length of a sample. */
 async function estimateBytes(bundle: BundleRequest): Promise<number> {
   let bytes = 0;
   for (const name of EXPORT_DATASET_NAMES) {

@@ -1,4 +1,4 @@
-/** One export job: found as far as the caller may know of it, and shown as clients see it. */
+/** Finds an export job that the caller can see, and presents it. */
 import { ApiError } from "../../shared/errors.ts";
 import type { ExportFacts, Verdict } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
@@ -13,8 +13,8 @@ import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 
 /**
- * Finds a job of any organization of the caller's. Throws EXPORT_JOB_NOT_FOUND, which does not tell what does not
- * exist from what belongs to others, then what `policy` says.
+ * Finds a job in any of the caller's organizations. Throws EXPORT_JOB_NOT_FOUND, also for jobs of other organizations,
+ * then the error of `policy`.
  */
 export async function requireExportJob(
   sql: Sql,
@@ -36,7 +36,7 @@ export async function requireExportJob(
   return job;
 }
 
-/** A job as the API shows it: what does not apply yet is left out. */
+/** Presents a job; fields that do not apply yet are omitted. */
 export interface ExportJob {
   id: string;
   number: number;

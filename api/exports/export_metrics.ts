@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { CutReason } from "../http/response/stream_cutoff.ts";
 import type { Semaphore } from "../http/semaphore.ts";
 
-/** Why a response broke off: a rule of the service, or a failure. */
+/** Why a response ended early: a limit of the service, or a failure. */
 const CUT_REASONS: readonly (CutReason | "failed")[] = [
   "lasted_too_long",
   "reader_too_slow",
@@ -16,7 +16,7 @@ export interface ExportMetrics {
   bytes: Counter<"kind" | "format">;
   /** Rows of files that were sent completely. */
   rows: Counter<"kind" | "format">;
-  /** Files that broke off, by reason. */
+  /** Files that ended early, by reason. */
   cut: Counter<"reason">;
   /** Snapshots that exports read, by database: primary or replica. */
   snapshots: Counter<"database">;

@@ -186,7 +186,7 @@ export function parseDatasetParameters(
   };
 }
 
-/** Parameters of what has no filters and no slices. */
+/** Parameters of exports without filters and increments. */
 export type BundleParameters = Pick<ExportParameters, "format" | "asOf" | "since" | "visibility">;
 
 /** Parses the parameters of a bundle. Throws VALIDATION_ERROR with every problem. */

@@ -1,4 +1,4 @@
-/** How many exports, counts and downloads a process runs at once, and what share of them a user and an organization has. */
+/** Limits concurrent exports, counts and downloads per process, user and organization. */
 
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
@@ -8,9 +8,9 @@ import { type Claim, type Permit, Semaphore, type Shortage } from "../http/semap
 const RETRY_SECONDS = 5;
 
 export interface ExportSlots {
-  /** Streams of datasets and bundles, each with a snapshot that is open for as long as its reader reads. */
+  /** Streams of datasets and bundles; each holds a snapshot while its client reads. */
   streams: Semaphore;
-  /** Estimates, and what HEAD asks of a file: they count rows for some seconds at most, and hold nothing after that. */
+  /** Estimates and HEAD requests: they count rows for a few seconds. */
   counts: Semaphore;
   /** Downloads of finished exports. */
   downloads: Semaphore;
@@ -30,7 +30,7 @@ export function createExportSlots(config: Config): ExportSlots {
   };
 }
 
-/** What is running, in the words of a refusal. */
+/** Nouns for error messages. */
 const SLOT_WORDS = {
   streams: { one: "export", many: "exports" },
   counts: { one: "estimate", many: "estimates" },
@@ -38,8 +38,8 @@ const SLOT_WORDS = {
 } as const;
 
 /**
- * Takes a slot. Throws RATE_LIMITED when the user's or the organization's share is used up, SERVICE_UNAVAILABLE when
- * the whole process is full.
+ * Takes a slot. Throws RATE_LIMITED if the share of the user or organization is used up, SERVICE_UNAVAILABLE if all
+ * slots of the process are.
  */
 export function takeExportSlot(slots: ExportSlots, kind: keyof ExportSlots, claim: Claim): Permit {
   const result = slots[kind].take(claim);
@@ -47,7 +47,7 @@ export function takeExportSlot(slots: ExportSlots, kind: keyof ExportSlots, clai
   throw slotError(slots, kind, result.shortage);
 }
 
-/** Throws what `takeExportSlot` would, and takes nothing: what HEAD says is what GET would say. */
+/** Throws what `takeExportSlot` would, without taking a slot, so that HEAD responds like GET. */
 export function requireExportSlot(slots: ExportSlots, kind: keyof ExportSlots, claim: Claim): void {
   const shortage = slots[kind].findShortage(claim);
   if (shortage !== null) throw slotError(slots, kind, shortage);

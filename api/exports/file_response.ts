@@ -1,4 +1,4 @@
-/** Responds with a file that is made while it is sent. */
+/** Responds with a file that is generated while it is sent. */
 import { contentDisposition, exportFileStamp, sanitizeProjectName } from "../../shared/exports/file_names.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import { limitStatements, preferParallelCopies } from "../../sql/exports/rows.ts";
@@ -13,19 +13,19 @@ export interface ExportFile {
   format: ExportFormat;
   contentType: string;
   projectName: string;
-  /** What the file's name says it is: the dataset, or `bundle`. */
+  /** The dataset, or `bundle`; part of the file name. */
   content: string;
   extension: string;
   totalRows: number;
-  /** Headers besides those every file has. */
+  /** Headers in addition to those of every file. */
   headers?: Readonly<Record<string, string>>;
   /** Makes the content. */
   open: () => AsyncGenerator<Uint8Array, void, void>;
 }
 
 /**
- * Answers with the file of an open export, and closes that when the stream is over. The first chunk is made before
- * the response, so that what fails at once is an error and no broken download.
+ * Responds with the file of an open export, and closes the export when the stream has ended. The first chunk is read
+ * before the response, so that an early failure is an error response and no broken download.
  */
 export async function fileResponse(
   request: Request,

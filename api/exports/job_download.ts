@@ -1,4 +1,4 @@
-/** GET /export/jobs/{job_id}/download: the finished file, whole or from where a download broke off. */
+/** GET /export/jobs/{job_id}/download: the finished file, or the rest of an interrupted download. */
 import { Elysia, t } from "elysia";
 import { ArtifactStorageError, type ArtifactStore, type ByteRange } from "../../shared/artifacts/store.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -21,9 +21,9 @@ import { type ExportSlots, requireExportSlot, takeExportSlot } from "./export_sl
 import { DOWNLOAD_DETAIL } from "./job_openapi.ts";
 import { mayContinue } from "./may_continue.ts";
 
-/** When it is worth asking again whether a build has finished. */
+/** Retry-After while a build is running. */
 const RETRY_SECONDS = 10;
-/** Of a storage that failed: long enough for a failover. */
+/** Retry-After when the storage fails: long enough for a failover. */
 const STORAGE_RETRY_SECONDS = 30;
 
 const Params = t.Object({ job_id: t.String() });
@@ -62,7 +62,7 @@ export function jobDownloadRoutes(deps: DownloadDeps) {
       const headers = { ...fileHeaders(job, artifact), "Content-Length": String(bytes) };
       const { connection, requestId } = context;
       const isOver = () => !connection.isOpen();
-      // Nobody releases it: it is over when the response, whatever it is, was sent.
+      // Never released: it ends when the response is sent.
       const claim = { holder: caller.userId, group: job.orgId, isOver };
       if (context.method === "HEAD") {
         requireExportSlot(deps.slots, "downloads", claim);
@@ -91,7 +91,7 @@ export function jobDownloadRoutes(deps: DownloadDeps) {
   );
 }
 
-/** What Bun sends by itself is counted when it is handed over: it does not say how far it came. */
+/** Counts all bytes at once: Bun sends files itself and reports no progress. */
 async function noteDownload(
   { sql, metrics }: DownloadDeps,
   given: { request: Request; caller: Caller; job: ReadableExportJobRow; bytes: number; range: string | null },
@@ -109,7 +109,7 @@ async function noteDownload(
   Object.assign(requestContext(request).fields, { asOf: job.asOf, format: job.format, bytes });
 }
 
-/** The job, if the caller may download it. */
+/** Returns the job if the caller may download it. */
 function findReadableJob(
   sql: Sql,
   given: { caller: Caller; request: Request; jobId: string },
@@ -119,8 +119,8 @@ function findReadableJob(
 }
 
 /**
- * The file to send, once a store that has to fetch it has done so; `null` when it is not there, `unwanted` when the
- * client has left meanwhile.
+ * Returns the file, which the store may have to fetch first; null if it does not exist, `unwanted` if the client has
+ * disconnected.
  */
 async function readArtifact(
   deps: DownloadDeps,
@@ -138,7 +138,7 @@ async function readArtifact(
   }
 }
 
-/** The file of a job that is ready; throws what stands in the way. */
+/** Returns the file of a ready job; throws if there is none. */
 function requireArtifact(job: ReadableExportJobRow): Artifact {
   const { status, artifactKey: key, artifactFileName: fileName, artifactBytes: bytes } = job;
   if (status === "queued" || status === "running") {
@@ -158,9 +158,9 @@ function requireArtifact(job: ReadableExportJobRow): Artifact {
   return { key, fileName, bytes, sha256 };
 }
 
-/** The part that is asked for; `null` for the whole. Throws for one that begins after the end. */
+/** Returns the requested range; null for the whole file. Throws if it begins after the end. */
 function requireRange(headers: Headers, method: string, { bytes, sha256 }: Artifact): ByteRange | null {
-  // Of HEAD it is not defined (RFC 9110).
+  // Ranges are not defined for HEAD (RFC 9110).
   const range = method === "GET" ? chooseRange(headers, { bytes, etag: `"${sha256}"` }) : "all";
   if (range === "unsatisfiable") {
     throw new ApiError("RANGE_NOT_SATISFIABLE", {
@@ -171,7 +171,7 @@ function requireRange(headers: Headers, method: string, { bytes, sha256 }: Artif
   return range === "all" ? null : range;
 }
 
-/** A storage that fails now may work again soon. */
+/** Returns the error for a storage that fails. */
 async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
   try {
     return await step;
@@ -185,8 +185,8 @@ async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
 }
 
 /**
- * What to say of a file that is not there. Should the sweep have come between row and file, the row says so now.
- * Otherwise nobody gets it by trying again, and the operator has to know.
+ * Returns the error for a missing file. If the sweep has just deleted it, the row now says so. Otherwise a retry is
+ * useless, and the operator must know.
  */
 async function goneOrLost(log: Log, find: () => Promise<{ job: ReadableExportJobRow }>): Promise<ApiError> {
   const { job } = await find();

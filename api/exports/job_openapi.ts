@@ -87,7 +87,9 @@ const CANCELED_JOB = {
 
 const ONE_JOB = record({ job: JOB });
 
-/** The body takes what a bundle takes in its query. Generated types require a field of a body that has a `default`. */
+/**
+ * The fields are those of a bundle's query. They have no `default`, because generated types would then require them.
+ */
 const OPTIONS = Object.fromEntries(
   Object.entries<QueryParameter<unknown>>(BUNDLE_QUERY).map(([name, parameter]) => {
     const { default: unset, ...schema } = parameter.schema;

@@ -1,4 +1,4 @@
-/** /export/jobs: queue an organization export, list the organization's, watch one, cancel one. */
+/** /export/jobs: queue, list, get and cancel organization exports. */
 import { Elysia, t } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { mayExportBundle, mayManageExportJobs } from "../../shared/policy.ts";

@@ -1,4 +1,4 @@
-/** Whether what was allowed when an export began is still allowed while it is sent. */
+/** Checks that a caller may still receive a running export. */
 import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { isCredentialLive } from "../../sql/accounts/credentials.ts";
@@ -6,8 +6,8 @@ import type { Sql } from "../../sql/connection/pool.ts";
 import type { Caller } from "../http/caller.ts";
 
 /**
- * Looks at the credential, then at what `requireAccess` looks at, which throws ApiError when access has ended. A
- * database that cannot be asked ends nothing: the next look comes soon. Never throws.
+ * Checks the credential, then calls `requireAccess`, which throws ApiError if access has ended. A database error ends
+ * nothing, because the next check comes soon. Never throws.
  */
 export async function mayContinue(
   { sql, log }: { sql: Sql; log: Log },

@@ -1,4 +1,4 @@
-/** Notes in the audit log which data leaves, before its first byte does. */
+/** Records in the audit log which data is exported, before the first byte is sent. */
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -14,7 +14,7 @@ export interface NotedExport {
   details: Readonly<Record<string, string | number>>;
 }
 
-/** Adds the entry. A HEAD takes nothing with it and leaves none. */
+/** Adds the entry; none for HEAD. */
 export async function noteExport(sql: Sql, noted: NotedExport): Promise<void> {
   const { caller, request, action, project, details } = noted;
   if (requestContext(request).method === "HEAD") return;

@@ -1,4 +1,4 @@
-/** What every export holds while it runs: a slot, a settled watermark, a snapshot to read from. */
+/** Opens an export: slot, settled watermark and snapshot. */
 import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
 import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
@@ -19,19 +19,19 @@ import { requireSince } from "./require_since.ts";
 import { requireWatermark } from "./require_watermark.ts";
 import { prepareTimeout } from "./too_large.ts";
 
-/** SQLSTATE query_canceled: what a statement timeout ends in. */
+/** SQLSTATE query_canceled, as after a statement timeout. */
 const QUERY_CANCELED = "57014";
 
 export interface ExportDeps {
-  /** Requests: the watermark is chosen here, and queries are cancelled from here. */
+  /** The pool of requests: chooses watermarks and cancels queries. */
   sql: Pool;
-  /** Streams: as many connections as there are slots and lanes. */
+  /** The pool of streams: one connection per slot and lane. */
   exportSql: Pool;
   lanes: ExportLanes;
-  /** Where snapshots are opened when it can give them; `null` when there is none. */
+  /** Preferred for snapshots; null without a replica. */
   replica: Replica | null;
   slots: ExportSlots;
-  /** When a stream is ended although its client is still there. */
+  /** When a stream is cut off. */
   streamRules: StreamRules;
   metrics: ExportMetrics;
   log: Log;
@@ -41,15 +41,15 @@ export interface ExportDeps {
 export interface OpenExport {
   asOf: string;
   snapshot: ExportSnapshot;
-  /** Second connections to the server that the snapshot is of. */
+  /** Second connections to the snapshot's server. */
   lanes: ExportLanes;
-  /** Aborted when the client has left, or the stream was cut: what runs is cancelled. */
+  /** Aborted when the client has disconnected or the stream is cut off; cancels the running query. */
   abort: AbortController;
-  /** What ends the stream of it. */
+  /** Watches the export's stream. */
   watch: StreamWatch;
-  /** Whether a read failed for what it was read from, so that the primary may do better. */
+  /** Returns true if a read failed because of the replica, so that the primary may succeed. */
   isReplicaFault(error: unknown): boolean;
-  /** Frees the slot and the connection. A second call does nothing. */
+  /** Releases the slot and the connection. A second call does nothing. */
   close(): Promise<void>;
 }
 
@@ -57,27 +57,27 @@ export interface ExportRequest {
   request: Request;
   caller: Caller;
   project: ReadableProjectRow;
-  /** What the caller was allowed by. */
+  /** The access check of the start, repeated while the export runs. */
   policy: ExportPolicy;
-  /** `null`: the newest settled instant. */
+  /** Null for the newest settled instant. */
   asOf: string | null;
   /** Of an increment. */
   since: string | null;
-  /** Only `file` streams. The others count rows and take no slot of a stream; `head` says whether there is one. */
+  /** Only `file` streams. The others count rows without a stream slot; `head` checks that one is free. */
   kind: "file" | "head" | "estimate";
 }
 
-/** Of a route that sends a file: to HEAD it sends none. */
+/** Returns the kind of a request to a file route. */
 export function fileKind(request: Request): "file" | "head" {
   return requestContext(request).method === "HEAD" ? "head" : "file";
 }
 
 /**
- * Opens an export as of `asOf`, or as of the newest settled instant for `null`, and hands it to `serve`, which closes
- * it or lets its response's stream do so; it is closed here when `serve` throws. When it throws because a replica is
- * gone, it is called once more, with an export of the primary. Throws RATE_LIMITED when the caller's or the organization's
- * share of the slots is used up, SERVICE_UNAVAILABLE when no slot is free or the watermark does not settle,
- * VALIDATION_ERROR when it is in the future, EXPORT_PREPARE_TIMEOUT when counting takes too long. A client that leaves before there is a response gets one that nobody reads.
+ * Opens an export as of `asOf`, or of the newest settled instant for null, and calls `serve`, whose response closes it;
+ * it is closed here if `serve` throws. If `serve` throws because the replica is gone, it is called once more with an
+ * export of the primary. Throws RATE_LIMITED if the share of the caller or organization is used up, SERVICE_UNAVAILABLE
+ * if no slot is free or the watermark does not settle, VALIDATION_ERROR if it is in the future, EXPORT_PREPARE_TIMEOUT
+ * if counting takes too long.
  */
 export async function withOpenExport<Answer>(
   deps: ExportDeps,
@@ -105,7 +105,7 @@ async function openAndServe<Answer>(
 ): Promise<Answer> {
   const opened = await openExport(deps, given);
   try {
-    // What only counts is bounded; a file may be counted and sent for as long as that takes.
+    // Counting alone has a time limit; a file has none here.
     if (given.kind !== "file") {
       await opened.snapshot.run((tx) => limitStatements(tx, deps.config.exportPrepareTimeoutMs));
     }
@@ -149,7 +149,7 @@ async function openExport(deps: ExportDeps, given: Opening): Promise<OpenExport>
   }
 }
 
-/** Checks again what was checked at the start: credential, membership, role and subscription. */
+/** Repeats the checks of the start: credential, membership, role and subscription. */
 function mayContinueExport(deps: ExportDeps, given: ExportRequest): Promise<boolean> {
   const { caller, request, project, policy } = given;
   return mayContinue(deps, caller, () =>
@@ -157,7 +157,7 @@ function mayContinueExport(deps: ExportDeps, given: ExportRequest): Promise<bool
   );
 }
 
-/** Aborts when the client leaves, until the function that it returns is called. */
+/** Aborts when the client disconnects. Returns a function that unsubscribes. */
 function abortWhenLeft({ request, abort }: Opening): () => void {
   const leave = (): void => abort.abort();
   if (request.signal.aborted) leave();
@@ -165,7 +165,7 @@ function abortWhenLeft({ request, abort }: Opening): () => void {
   return () => request.signal.removeEventListener("abort", leave);
 }
 
-/** Shows everything that was committed before the call, so all rows up to a watermark that was settled before it. */
+/** Opens a snapshot of everything committed before the call, and so of all rows up to a watermark settled before. */
 async function openReplicaSnapshot(
   replica: Replica | null,
   signal: AbortSignal,

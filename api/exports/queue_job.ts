@@ -34,7 +34,7 @@ interface NewJob {
   caller: Caller;
   actor: AuditActor;
   job: JobRequest;
-  /** Of the request's span, if it is traced. */
+  /** The request's `traceparent`, if it is traced. */
   traceparent?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface QueuedExport {
 export async function queueExportJob(deps: JobDeps, given: NewJob): Promise<QueuedExport> {
   const active = await findActiveExportJob(deps.sql, given.orgId);
   if (active) return { job: active, isNew: false };
-  // Not in the transaction: while that is open, nothing settles after its begin.
+  // Outside the transaction: an open transaction holds back the watermark.
   const asOf = await requireWatermark(deps, given.job.asOf).catch(async (error: unknown) => {
     throw await explainMissingTracker(deps, error);
   });
@@ -75,7 +75,7 @@ async function requireBelowLimit(sql: Sql, orgId: string, limit: number): Promis
   });
 }
 
-/** Inserts job, queue entry and audit entry, all or none. */
+/** Inserts job, queue entry and audit entry. */
 async function insertQueued(tx: Sql, deps: JobDeps, given: NewJob & { asOf: string }): Promise<ExportJobRow> {
   const { orgId, caller, asOf } = given;
   const { format, since, visibility } = given.job;

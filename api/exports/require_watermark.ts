@@ -50,7 +50,9 @@ export async function requireWatermark(
   });
 }
 
-/** Whether the database hides sessions, so that waiting does not help. Prepared transactions have no session. */
+/**
+ * Returns true if the database hides sessions, so that waiting does not help. Prepared transactions have no session.
+ */
 function isBlind(blockers: readonly WatermarkBlocker[]): boolean {
   return blockers.some(({ pid, transactionStart }) => pid !== NO_SESSION && transactionStart === null);
 }

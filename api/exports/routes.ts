@@ -1,4 +1,4 @@
-/** The routes of exports, and what they share: slots, connections of their own, metrics. */
+/** The routes of exports, and what they share: slots, connections, metrics. */
 import { Elysia } from "elysia";
 import { openArtifactStore } from "../../shared/artifacts/open.ts";
 import type { Config } from "../../shared/process/config.ts";

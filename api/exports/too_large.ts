@@ -1,4 +1,4 @@
-/** The refusals that point to an export job instead. */
+/** The errors that point to an export job instead. */
 import { ApiError } from "../../shared/errors.ts";
 
 const ASYNC_ENDPOINT = "/api/v1/export/jobs";

@@ -1,18 +1,18 @@
-/** API keys: who a key stands for, and the keys themselves. Only a key's SHA-256 is ever compared or stored. */
+/** Table `api_keys`. Only a key's SHA-256 is compared or stored. */
 import type { KeyKind, KeyScope, PlatformRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
 export interface ApiKeyRow {
   id: string;
   userId: string;
-  /** The one organization the key works for; `null` when it works for all of its owner's. */
+  /** The one organization the key works for; null for all of its owner's. */
   orgId: string | null;
   kind: KeyKind;
   scope: KeyScope;
   name: string | null;
   /** First characters of the key, for display. */
   prefix: string;
-  /** Right to the minute; `null` when the key was never used. */
+  /** Accurate to the minute; null if never used. */
   lastUsedAt: string | null;
   expiresAt: string | null;
   revokedAt: string | null;
@@ -33,7 +33,7 @@ const COLUMNS = [
   "createdAt",
 ] as const;
 
-/** A key that works now, together with its owner. */
+/** A valid key and its owner. */
 export interface KeyCallerRow {
   userId: string;
   username: string;
@@ -45,11 +45,11 @@ export interface KeyCallerRow {
   expiresAt: string | null;
   /** Milliseconds until then. */
   expiresInMs: number | null;
-  /** Whether `lastUsedAt` is a minute old, so that `updateApiKeyLastUsed` has something to do. */
+  /** True if `lastUsedAt` is a minute old and needs an update. */
   isUseStale: boolean;
 }
 
-/** Who a key stands for; `null` when it is unknown, revoked or expired, or its owner is disabled. */
+/** Finds the owner of a key; null if the key is unknown, revoked or expired, or its owner is disabled. */
 export async function findKeyCaller(sql: Sql, keyHash: Buffer): Promise<KeyCallerRow | null> {
   const [row] = await sql<KeyCallerRow[]>`
     select
@@ -66,7 +66,7 @@ export async function findKeyCaller(sql: Sql, keyHash: Buffer): Promise<KeyCalle
   return row ?? null;
 }
 
-/** The keys of a user that are not revoked, newest first; those that have expired are among them. */
+/** Lists the keys of a user that are not revoked, also expired ones, newest first. */
 export async function listApiKeys(sql: Sql, userId: string): Promise<ApiKeyRow[]> {
   return sql<ApiKeyRow[]>`
     select ${sql(COLUMNS)}
@@ -75,7 +75,7 @@ export async function listApiKeys(sql: Sql, userId: string): Promise<ApiKeyRow[]
     order by created_at desc, id`;
 }
 
-/** How many keys of a user are neither revoked nor expired. */
+/** Counts the keys of a user that are neither revoked nor expired. */
 export async function countLiveApiKeys(sql: Sql, userId: string): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)::int as count
@@ -95,7 +95,7 @@ export interface NewApiKey {
   expiresAt: string | null;
 }
 
-/** Stores a key by its hash; `mintApiKey` in api/accounts/credentials.ts makes one. */
+/** Stores a key by its hash; `mintApiKey` in api/accounts/credentials.ts creates it. */
 export async function insertApiKey(sql: Sql, key: NewApiKey): Promise<ApiKeyRow> {
   const [row] = await sql<[ApiKeyRow]>`
     insert into api_keys (user_id, org_id, kind, scope, name, prefix, key_hash, expires_at)
@@ -107,7 +107,7 @@ export async function insertApiKey(sql: Sql, key: NewApiKey): Promise<ApiKeyRow>
   return row;
 }
 
-/** Notes that a key is in use, at most once a minute, however many processes try. */
+/** Updates `lastUsedAt` of a key, at most once a minute across all processes. */
 export async function updateApiKeyLastUsed(sql: Sql, id: string): Promise<void> {
   await sql`
     update api_keys
@@ -115,7 +115,7 @@ export async function updateApiKeyLastUsed(sql: Sql, id: string): Promise<void> 
     where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`;
 }
 
-/** Revokes a key; `null` when there is none. A key that was revoked before keeps its first `revokedAt`. */
+/** Revokes a key; null if it does not exist. A revoked key keeps its `revokedAt`. */
 export async function markApiKeyRevoked(
   sql: Sql,
   id: string,
@@ -128,7 +128,7 @@ export async function markApiKeyRevoked(
   return row ?? null;
 }
 
-/** Revokes a key of a user; `null` when the user has no such key, or it was revoked before. */
+/** Revokes a key of a user; null if the user has no such key, or it is already revoked. */
 export async function markOwnApiKeyRevoked(
   sql: Sql,
   key: { id: string; userId: string },

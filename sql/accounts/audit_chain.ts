@@ -1,9 +1,9 @@
-/** The chain of hashes over `audit_log`: sealing new entries, deleting old ones, and finding what was tampered with. */
+/** The chain of hashes over `audit_log`: seals new entries, deletes old ones, and reads entries for verification. */
 import type { Sql } from "../connection/pool.ts";
 
 /** The newest entry of the chain. */
 export interface AuditHead {
-  /** From 1; 0 while nothing is sealed. */
+  /** Starts at 1; 0 while nothing is sealed. */
   position: number;
   /** Hex. */
   hash: string;
@@ -20,7 +20,7 @@ export interface AuditChainRow {
   sealedHash: string;
 }
 
-/** Where the chain begins and ends. */
+/** Finds the two ends of the chain. */
 export async function findAuditChain(sql: Sql): Promise<AuditChainRow> {
   const [row] = await sql<[AuditChainRow]>`
     select
@@ -30,7 +30,7 @@ export async function findAuditChain(sql: Sql): Promise<AuditChainRow> {
   return row;
 }
 
-/** How many entries are not sealed yet, and how old the oldest of them is. */
+/** Counts the unsealed entries and returns the age of the oldest. */
 export async function findUnsealed(sql: Sql): Promise<{ count: number; oldestAt: string | null }> {
   const [row] = await sql<[{ count: number; oldestAt: string | null }]>`
     select count(*)::int as count, min(occurred_at) as oldest_at
@@ -39,19 +39,19 @@ export async function findUnsealed(sql: Sql): Promise<{ count: number; oldestAt:
   return row;
 }
 
-/** An entry as verification sees it. */
+/** An entry for verification. */
 export interface ChainedEntryRow {
   id: number;
   occurredAt: string;
   position: number;
-  /** Hex, as are the others. */
+  /** Hex, like the others. */
   previousHash: string;
   hash: string;
-  /** What the hash has to be for what the row says now. */
+  /** The hash computed from the row. */
   computedHash: string;
 }
 
-/** The next entries of the chain after a position, in order. */
+/** Lists the next entries of the chain after a position, in order. */
 export async function listChainedEntries(
   sql: Sql,
   page: { after: number; limit: number },
@@ -66,15 +66,17 @@ export async function listChainedEntries(
     limit ${page.limit}`;
 }
 
-/** Seals up to `limit` committed entries, oldest first, and says how many. 0 while another process is sealing. */
+/**
+ * Seals up to `limit` committed entries, oldest first, and returns their number; 0 while another process is sealing.
+ */
 export async function sealAuditLog(sql: Sql, limit: number): Promise<number> {
   const [row] = await sql<[{ sealed: number }]>`select seal_audit_log(${limit}) as sealed`;
   return row.sealed;
 }
 
 /**
- * Deletes up to `limit` sealed entries that are older than `days`, oldest first, and says how many. The database keeps every
- * entry for 400 days, whatever `days` is.
+ * Deletes up to `limit` sealed entries that are older than `days`, oldest first, and returns their number. The database
+ * keeps every entry for 400 days, whatever `days` is.
  */
 export async function deleteOldAuditEntries(
   sql: Sql,

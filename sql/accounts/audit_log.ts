@@ -1,11 +1,11 @@
-/** Table `audit_log`: who did what, when, from where, by which request. Rows are only ever added. */
+/** Table `audit_log`: who did what, when, from where, by which request. Append-only. */
 import { ApiError } from "../../shared/errors.ts";
 import type { AuditActorType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { type IdempotencyKey, markIdempotencyKeyApplied } from "./idempotency_keys.ts";
 
 export interface AuditEntry {
-  /** `operator` is the admin command line, `service` a job or a schedule, `anonymous` a sign-in that failed. */
+  /** `operator` is the admin command line, `service` a job or a schedule, `anonymous` a failed sign-in. */
   actorType: AuditActorType;
   actorUserId?: string | null;
   /** Id of the key or session that was used. */
@@ -17,18 +17,18 @@ export interface AuditEntry {
   orgId?: string | null;
   /** The service's own id of the request. */
   requestId?: string | null;
-  /** What the client sent as `X-Request-Id`. */
+  /** The client's `X-Request-Id`. */
   clientRequestId?: string | null;
   /** The client's address. */
   address?: string | null;
   userAgent?: string | null;
-  /** The key of a request that may be repeated. The entry claims the key for its transaction. */
+  /** The request's `Idempotency-Key`. The entry claims it for its transaction. */
   idempotencyKey?: IdempotencyKey | null;
-  /** What changed, for a person to read. Never a secret. */
+  /** What changed, for people. Never a secret. */
   details?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** Who did it, by which request: the part of an entry that is the same for all that one request changes. */
+/** Actor and request: the fields that all entries of a request share. */
 export type AuditActor = Pick<
   AuditEntry,
   | "actorType"
@@ -42,21 +42,23 @@ export type AuditActor = Pick<
 >;
 
 /**
- * Adds one entry. Call inside the transaction of the change it tells of, so that neither stands alone. Throws
- * IDEMPOTENCY_IN_PROGRESS, to roll the change back, if a retry has taken over the request's idempotency key.
+ * Adds one entry. Call it inside the transaction of the change. Throws IDEMPOTENCY_IN_PROGRESS, to roll the change
+ * back, if a retry has taken over the request's idempotency key.
  */
 export async function insertAuditEntry(sql: Sql, entry: AuditEntry): Promise<void> {
   await insertAuditEntries(sql, [entry]);
 }
 
-/** Adds several entries by one statement, in their order; else as `insertAuditEntry`. */
+/** Adds several entries in order with one statement; otherwise like `insertAuditEntry`. */
 export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[]): Promise<void> {
   await auditInsert(sql, entries);
   const [entry] = entries;
   if (entry) await claimKeyOf(sql, entry);
 }
 
-/** As `insertAuditEntry` does, for a change whose statement adds the entry itself. Call before it, in its transaction. */
+/**
+ * Claims the idempotency key for a change whose own statement adds the entry. Call it first, in the same transaction.
+ */
 export async function claimKeyOf(tx: Sql, entry: AuditEntry): Promise<void> {
   const { idempotencyKey, requestId, subjectType: type, subjectId: id } = entry;
   if (!idempotencyKey || !requestId) return;
@@ -64,7 +66,7 @@ export async function claimKeyOf(tx: Sql, entry: AuditEntry): Promise<void> {
   if (!isOurs) throw new ApiError("IDEMPOTENCY_IN_PROGRESS", { headers: { "Retry-After": "1" } });
 }
 
-/** The statement of `insertAuditEntries`, for the `with` clause of a change that is a single statement too. */
+/** Returns the statement of `insertAuditEntries`, for the `with` clause of a change. */
 export function auditInsert(sql: Sql, entries: readonly AuditEntry[]) {
   return sql`
     insert into audit_log (
@@ -81,14 +83,14 @@ export function auditInsert(sql: Sql, entries: readonly AuditEntry[]) {
     )`;
 }
 
-/** An entry as it is listed. */
+/** An entry in lists. */
 export interface AuditEntryRow {
-  /** Grows with time; pages begin after one. */
+  /** Increasing; the cursor of pages. */
   id: number;
   occurredAt: string;
   actorType: AuditActorType;
   actorUserId: string | null;
-  /** `null` when the user is gone. */
+  /** Null if the user is deleted. */
   actorUsername: string | null;
   credentialId: string | null;
   action: string;
@@ -112,7 +114,7 @@ export interface AuditFilter {
   limit: number;
 }
 
-/** Entries that match all of the filter, newest first. */
+/** Lists the entries that match the filter, newest first. */
 export async function listAuditEntries(sql: Sql, filter: AuditFilter): Promise<AuditEntryRow[]> {
   const { orgId, actorUserId, since, beforeId, limit } = filter;
   return sql<AuditEntryRow[]>`

@@ -1,8 +1,8 @@
-/** Keys and sessions alike: whether a credential that was accepted before still works. */
+/** Checks that a key or session still works. */
 import type { Credential } from "../../shared/policy.ts";
 import type { Sql } from "../connection/pool.ts";
 
-/** False once a key or session is revoked or expired, or its user disabled: what authentication refuses. */
+/** Returns false if a key or session is revoked or expired, or its user is disabled. */
 export async function isCredentialLive(
   sql: Sql,
   { type, id }: Pick<Credential, "type" | "id">,

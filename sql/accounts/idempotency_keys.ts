@@ -2,14 +2,14 @@
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
-/** A key is of one caller. */
+/** Keys of different callers are independent. */
 export interface IdempotencyKey {
   /** The user's id, or the network address of an anonymous caller. */
   caller: string;
   key: string;
 }
 
-/** The request that carries out a key. */
+/** The request that claims a key. */
 export interface IdempotentRequest extends IdempotencyKey {
   requestId: string;
 }
@@ -20,15 +20,15 @@ export interface StoredResponse {
   body: string;
 }
 
-/** What became of the request that used a key first. */
+/** The outcome of the first request with a key. */
 export interface IdempotencyRecord {
   fingerprint: Uint8Array;
-  /** Null until there is a response, or if it is not kept. */
+  /** Null until there is a response, or if it is not stored. */
   response: StoredResponse | null;
-  /** What it wrote; null if it wrote nothing or is running. */
+  /** The subject of its write; null if it wrote nothing or is running. */
   subject: { type: string; id: string } | null;
   isLocked: boolean;
-  /** The organization that the response is about. Null for other responses, and if the caller was no member. */
+  /** The organization of the response; null for other responses, and if the caller was not a member. */
   membership: { roleThen: OrgRole; roleNow: OrgRole | null } | null;
 }
 
@@ -58,7 +58,7 @@ export async function claimIdempotencyKey(
   return count > 0;
 }
 
-/** Finds a key that another request has; null if it was released meanwhile. */
+/** Finds a key that another request has claimed; null if it has been released. */
 export async function findIdempotencyKey(
   sql: Sql,
   { caller, key }: IdempotencyKey,
@@ -90,8 +90,8 @@ export async function findIdempotencyKey(
 }
 
 /**
- * Notes that the request writes, in the transaction of the write. False if a retry has taken the key over: the transaction
- * must then be rolled back, because the retry writes.
+ * Records that the request writes, in the transaction of the write. False if a retry has taken over the key: then roll
+ * back, because the retry writes.
  */
 export async function markIdempotencyKeyApplied(
   tx: Sql,
@@ -107,8 +107,8 @@ export async function markIdempotencyKeyApplied(
 }
 
 /**
- * Keeps the response while the caller has less than `maxKeys` keys. A large one is kept only while the caller's large
- * responses take less than `maxLargeBytes` together. Without it, a repeated request learns only what was written.
+ * Stores the response if the caller has fewer than `maxKeys` keys. A large response is stored only while the caller's
+ * large responses total less than `maxLargeBytes`. Otherwise a repeated request learns only what was written.
  */
 export async function storeIdempotentResponse(
   sql: Sql,
@@ -143,7 +143,7 @@ export async function storeIdempotentResponse(
   if (count === 0) await releaseIdempotencyKey(sql, request);
 }
 
-/** Ends a request whose response is not kept: a retry runs if nothing was written, and else learns what was. */
+/** Ends a request whose response is not stored: a retry runs if nothing was written, and otherwise learns what was. */
 export async function releaseIdempotencyKey(
   sql: Sql,
   { caller, key, requestId }: IdempotentRequest,
@@ -158,7 +158,7 @@ export async function releaseIdempotencyKey(
     where caller = ${caller} and key = ${key} and request_id = ${requestId} and applied_at is not null`;
 }
 
-/** Deletes up to `limit` keys of more than 24 hours, and says how many. */
+/** Deletes up to `limit` keys older than 24 hours, and returns their number. */
 export async function deleteOldIdempotencyKeys(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
     delete from idempotency_keys

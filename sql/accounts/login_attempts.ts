@@ -1,21 +1,21 @@
 /**
- * Table `login_attempts`: the limits on signing in. They guard passwords, so they hold for all processes together, and
- * for any sixty seconds rather than for a minute of the clock.
+ * Table `login_attempts`: limits on sign-in attempts. They protect passwords, so they count for all processes together,
+ * in a sliding window of sixty seconds.
  */
 import type { Sql } from "../connection/pool.ts";
 
-/** What is counted: where an attempt comes from, or the account it is for, by email in any case, and its network. */
+/** The subject of a limit: the network of an attempt, or the email (ignoring case) with its network. */
 export interface LoginSubject {
   kind: "address" | "account";
   value: string;
 }
 
-/** PostgreSQL lowers the case, as it does for the unique index on emails: no spelling is counted apart. */
+/** PostgreSQL lowers the case, exactly as for the unique index on emails. */
 function subjectHash(sql: Sql, { kind, value }: LoginSubject) {
   return sql`sha256(convert_to(lower(${`${kind}:${value}`}), 'UTF8'))`;
 }
 
-/** How long until an attempt is allowed again, in milliseconds; call it after one was refused. */
+/** Returns the milliseconds until the next attempt is allowed. Call it after a rejected attempt. */
 export async function findLoginWaitMs(
   sql: Sql,
   attempt: { subject: LoginSubject; limit: number },
@@ -29,7 +29,7 @@ export async function findLoginWaitMs(
   return Math.max(0, row?.waitMs ?? 0);
 }
 
-/** Counts an attempt to sign in; false, and not counted, when `limit` of them lie within the last minute. */
+/** Counts a sign-in attempt; false, without counting, if there were `limit` in the last minute. */
 export async function insertLoginAttempt(
   sql: Sql,
   attempt: { subject: LoginSubject; limit: number },
@@ -49,7 +49,7 @@ export async function insertLoginAttempt(
   return rows.length > 0;
 }
 
-/** Takes away up to `limit` rows that limit nobody any more, and says how many. Rows in use elsewhere are left. */
+/** Deletes up to `limit` rows that no longer limit anyone, and returns their number. Skips locked rows. */
 export async function deleteIdleLoginAttempts(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
     delete from login_attempts

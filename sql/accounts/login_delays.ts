@@ -1,7 +1,7 @@
 /**
- * Tables `login_account_attempts` and `login_waits`: what keeps guesses at one account from many networks slow. Beyond the
- * limit each network waits before each attempt, 1 s at first, twice as long with each attempt of any network, at most
- * 15 minutes. Networks wait on their own: others' attempts cannot make anybody wait for longer than that.
+ * Tables `login_account_attempts` and `login_waits`: slow down guesses at one account from many networks. Beyond the
+ * limit, each network waits before each attempt: 1 s at first, doubled by each attempt of any network, up to 15
+ * minutes.
  */
 import type { Sql } from "../connection/pool.ts";
 
@@ -9,20 +9,20 @@ function hashOf(sql: Sql, text: string) {
   return sql`sha256(convert_to(lower(${text}), 'UTF8'))`;
 }
 
-/** An account `a` is forgotten after 10 minutes of rest for each attempt, at most a day. */
+/** An account `a` is forgotten after 10 idle minutes per attempt, at most a day. */
 function isForgotten(sql: Sql) {
   return sql`a.last_attempt_at < clock_timestamp() - least(a.attempts, 144) * interval '10 minutes'`;
 }
 
 export interface DelayedAttempt {
   email: string;
-  /** The network that waits. */
+  /** The waiting network. */
   network: string;
-  /** Attempts on the account without a delay. */
+  /** Attempts per account without a delay. */
   limit: number;
 }
 
-/** Counts an attempt where the account has had fewer than `limit` lately; else false, and it is not counted. */
+/** Counts an attempt if the account had fewer than `limit` recently; otherwise false, without counting. */
 export async function insertUndelayedAttempt(sql: Sql, { email, limit }: DelayedAttempt): Promise<boolean> {
   const forgotten = isForgotten(sql);
   const rows = await sql`
@@ -35,7 +35,7 @@ export async function insertUndelayedAttempt(sql: Sql, { email, limit }: Delayed
   return rows.length > 0;
 }
 
-/** Counts an attempt of a network that has waited for long enough; else false, and the network waits from now on. */
+/** Counts an attempt of a network that has waited long enough; otherwise false, and the network starts waiting. */
 export async function insertDelayedAttempt(sql: Sql, attempt: DelayedAttempt): Promise<boolean> {
   const { email, network, limit } = attempt;
   const subjectHash = hashOf(sql, `${network} ${email}`);
@@ -61,12 +61,12 @@ export async function insertDelayedAttempt(sql: Sql, attempt: DelayedAttempt): P
   return false;
 }
 
-/** `a.attempts` beyond the limit double it. */
+/** Doubles with each of `a.attempts` beyond the limit. */
 function delayOf(sql: Sql, limit: number) {
   return sql`least(900, 2 ^ least(10, greatest(0, a.attempts - ${limit}::int))) * interval '1 second'`;
 }
 
-/** How long a network has yet to wait, in milliseconds; call it after an attempt was refused. */
+/** Returns the milliseconds that a network must still wait. Call it after a rejected attempt. */
 export async function findDelayMs(sql: Sql, { email, network, limit }: DelayedAttempt): Promise<number> {
   const [row] = await sql<{ waitMs: number }[]>`
     select
@@ -77,7 +77,7 @@ export async function findDelayMs(sql: Sql, { email, network, limit }: DelayedAt
   return Math.max(0, row?.waitMs ?? 0);
 }
 
-/** Deletes up to `limit` rows of each table that slow nobody down any more, and says how many. */
+/** Deletes up to `limit` rows of each table that no longer delay anyone, and returns their number. */
 export async function deleteOldLoginDelays(sql: Sql, limit: number): Promise<number> {
   const accounts = await sql`
     delete from login_account_attempts

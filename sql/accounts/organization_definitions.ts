@@ -1,7 +1,7 @@
-/** What an organization has in the registry, in numbers. */
+/** Numbers of an organization's definitions. */
 import type { Sql } from "../connection/pool.ts";
 
-/** Definitions of an organization, by who may see them. */
+/** Definitions of an organization, by visibility. */
 export interface DefinitionUsage {
   /** Private and unlisted. */
   private: number;
@@ -28,7 +28,7 @@ export async function countDefinitionUsage(sql: Sql, orgId: string): Promise<Def
   return row;
 }
 
-/** What everyone may know of an organization. */
+/** The public profile of an organization. */
 export interface OrgProfileRow {
   slug: string;
   name: string;
@@ -36,13 +36,13 @@ export interface OrgProfileRow {
   websiteUrl: string | null;
   isPersonal: boolean;
   createdAt: string;
-  /** Lines with a version that everybody finds in lists. */
+  /** Lines with a version that everyone finds in lists. */
   publicDefinitions: number;
-  /** Of those lines: executions of private ones are nobody else's business. */
+  /** Executions of those lines only; those of private lines are not public. */
   totalExecutions: number;
 }
 
-/** The public profile of the organization of that slug; `null` when there is none. */
+/** Finds the public profile of the organization with this slug; null if there is none. */
 export async function findOrgProfile(sql: Sql, slug: string): Promise<OrgProfileRow | null> {
   const [row] = await sql<OrgProfileRow[]>`
     select

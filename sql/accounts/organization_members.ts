@@ -1,8 +1,8 @@
-/** Who belongs to which organization, with what role, on what subscription. */
+/** Memberships: a user's role in an organization, and its subscription. */
 import type { DefinitionType, OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
-/** A user's place in an organization, and what the organization pays for. */
+/** A membership, with the organization's subscription tier. */
 export interface MembershipRow {
   orgId: string;
   slug: string;
@@ -12,7 +12,7 @@ export interface MembershipRow {
   tier: SubscriptionTier;
 }
 
-/** The columns of a membership, wherever it is looked up. */
+/** The columns of a membership. */
 function membershipsOf(sql: Sql, userId: string) {
   return sql`
     select o.id as org_id, o.slug, o.name, o.is_personal, m.role, o.subscription_tier as tier
@@ -21,7 +21,7 @@ function membershipsOf(sql: Sql, userId: string) {
     where m.user_id = ${userId}`;
 }
 
-/** A user's membership in one organization; `null` when there is none. */
+/** Finds a user's membership in an organization; null if there is none. */
 export async function findMembership(
   sql: Sql,
   key: { userId: string; orgId: string },
@@ -30,7 +30,7 @@ export async function findMembership(
   return row ?? null;
 }
 
-/** A user's membership in the organization of that slug; `null` when there is none, or no such organization. */
+/** Finds a user's membership by the organization's slug; null if there is none. */
 export async function findMembershipBySlug(
   sql: Sql,
   key: { userId: string; slug: string },
@@ -39,9 +39,9 @@ export async function findMembershipBySlug(
   return row ?? null;
 }
 
-/** A user's membership in the personal organization made for them; `null` when there is none. */
+/** Finds a user's membership in their personal organization; null if there is none. */
 export async function findPersonalMembership(sql: Sql, userId: string): Promise<MembershipRow | null> {
-  // The owner's role tells one's own personal organization from another's that one was invited to.
+  // The user may also be a member of another user's personal organization, but not its owner.
   const [row] = await sql<MembershipRow[]>`
     ${membershipsOf(sql, userId)} and o.is_personal and m.role = 'owner'
     order by o.created_at, o.id
@@ -49,7 +49,7 @@ export async function findPersonalMembership(sql: Sql, userId: string): Promise<
   return row ?? null;
 }
 
-/** A user's memberships in organizations that have a definition of this name, by the organization's slug. */
+/** Lists a user's memberships in organizations that have a definition of this name, by slug. */
 export async function listMembershipsWithDefinition(
   sql: Sql,
   { userId, type, name }: { userId: string; type: DefinitionType; name: string },
@@ -62,7 +62,7 @@ export async function listMembershipsWithDefinition(
     order by o.slug`;
 }
 
-/** All memberships of a user, by the organization's slug. */
+/** Lists all memberships of a user, by the organization's slug. */
 export async function listMemberships(sql: Sql, userId: string): Promise<MembershipRow[]> {
   return sql<MembershipRow[]>`${membershipsOf(sql, userId)} order by o.slug`;
 }

@@ -1,9 +1,9 @@
-/** Organizations as their members, and everyone, see them. */
+/** Organizations as members see them. */
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import { ORG_ROLES } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
-/** An organization as one of its members sees it. */
+/** An organization as a member sees it. */
 export interface OwnOrgRow {
   id: string;
   slug: string;
@@ -28,7 +28,7 @@ function ownOrgs(sql: Sql, userId: string) {
     where m.user_id = ${userId}`;
 }
 
-/** All organizations of a user by slug, or only `orgId` where that is not null. */
+/** Lists the organizations of a user by slug, or only `orgId` if it is not null. */
 export async function listOwnOrgs(
   sql: Sql,
   key: { userId: string; orgId: string | null },
@@ -39,7 +39,7 @@ export async function listOwnOrgs(
     order by o.slug`;
 }
 
-/** The organization of that slug as a member sees it; `null` when the user is none, or there is none. */
+/** Finds the organization with this slug; null if there is none or the user is not a member. */
 export async function findOwnOrg(sql: Sql, key: { userId: string; slug: string }): Promise<OwnOrgRow | null> {
   const [row] = await sql<OwnOrgRow[]>`${ownOrgs(sql, key.userId)} and o.slug = ${key.slug}`;
   return row ?? null;
@@ -54,7 +54,7 @@ export interface OrgMemberRow {
   joinedAt: string;
 }
 
-/** The members of an organization, highest role first, then by username. */
+/** Lists the members of an organization, highest role first, then by username. */
 export async function listOrgMembers(sql: Sql, orgId: string): Promise<OrgMemberRow[]> {
   return sql<OrgMemberRow[]>`
     select m.user_id, u.username, u.name, u.avatar, m.role, m.joined_at

@@ -1,4 +1,4 @@
-/** Tables `organizations` and `organization_members`: who works together, on which subscription, in which role. */
+/** Tables `organizations` and `organization_members`. */
 import { ORG_ROLES, type OrgRole, type SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
@@ -8,7 +8,7 @@ export interface OrgRow {
   id: string;
   slug: string;
   name: string;
-  /** True for the organization every user has of their own; its slug is the username. */
+  /** True for a user's personal organization; its slug is the username. */
   isPersonal: boolean;
   subscriptionTier: SubscriptionTier;
   createdAt: string;
@@ -19,7 +19,7 @@ export interface MemberKey {
   userId: string;
 }
 
-/** Finds an organization by its id; `null` when there is none. */
+/** Finds an organization by its id; null if there is none. */
 export async function findOrgById(sql: Sql, id: string): Promise<OrgRow | null> {
   const [row] = await sql<OrgRow[]>`
     select ${sql(COLUMNS)}
@@ -28,7 +28,7 @@ export async function findOrgById(sql: Sql, id: string): Promise<OrgRow | null> 
   return row ?? null;
 }
 
-/** Finds an organization by its slug; `null` when there is none. */
+/** Finds an organization by its slug; null if there is none. */
 export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | null> {
   const [row] = await sql<OrgRow[]>`
     select ${sql(COLUMNS)}
@@ -37,12 +37,12 @@ export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | nu
   return row ?? null;
 }
 
-/** An organization among all others. */
+/** An organization in the list of all. */
 export interface OrgListRow extends OrgRow {
   memberCount: number;
 }
 
-/** All organizations, newest first. */
+/** Lists all organizations, newest first. */
 export async function listOrgs(sql: Sql): Promise<OrgListRow[]> {
   return sql<OrgListRow[]>`
     select
@@ -53,8 +53,8 @@ export async function listOrgs(sql: Sql): Promise<OrgListRow[]> {
 }
 
 /**
- * Makes whoever else locks the organization wait until this transaction ends. Rows that refer to it can still be
- * added. Call inside a transaction.
+ * Locks the organization until the transaction ends. Rows that refer to it can still be added. Call it inside a
+ * transaction.
  */
 export async function lockOrg(sql: Sql, orgId: string): Promise<void> {
   await sql`
@@ -64,7 +64,7 @@ export async function lockOrg(sql: Sql, orgId: string): Promise<void> {
     for no key update`;
 }
 
-/** The role of a user in an organization; `null` when the user is no member. */
+/** Finds the role of a user in an organization; null if the user is not a member. */
 export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole | null> {
   const [row] = await sql<{ role: OrgRole }[]>`
     select role
@@ -73,7 +73,7 @@ export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole 
   return row?.role ?? null;
 }
 
-/** The id of the user who has been owner of an organization for longest; `null` when it has no owner. */
+/** Finds the id of the organization's longest-standing owner; null if it has no owner. */
 export async function findFirstOwnerId(sql: Sql, orgId: string): Promise<string | null> {
   const [row] = await sql<{ userId: string }[]>`
     select user_id
@@ -84,7 +84,7 @@ export async function findFirstOwnerId(sql: Sql, orgId: string): Promise<string 
   return row?.userId ?? null;
 }
 
-/** The id of the member with the highest role, who has it for longest; `null` when there is no member. */
+/** Finds the id of the longest-standing member with the highest role; null if there are no members. */
 export async function findLeadingMemberId(sql: Sql, orgId: string): Promise<string | null> {
   const [row] = await sql<{ userId: string }[]>`
     select user_id
@@ -95,7 +95,7 @@ export async function findLeadingMemberId(sql: Sql, orgId: string): Promise<stri
   return row?.userId ?? null;
 }
 
-/** True when there is any organization at all. */
+/** Returns true if there is any organization. */
 export async function existsOrg(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ exists: boolean }]>`
     select exists (select from organizations)`;
@@ -109,7 +109,7 @@ export interface NewOrg {
   subscriptionTier: SubscriptionTier;
 }
 
-/** Inserts an organization without members. Throws on organizations_slug_key when the slug is taken. */
+/** Inserts an organization without members. Violates organizations_slug_key if the slug is taken. */
 export async function insertOrg(sql: Sql, org: NewOrg): Promise<OrgRow> {
   const [row] = await sql<[OrgRow]>`
     insert into organizations (slug, name, is_personal, subscription_tier)
@@ -118,7 +118,7 @@ export async function insertOrg(sql: Sql, org: NewOrg): Promise<OrgRow> {
   return row;
 }
 
-/** Makes a user a member, or gives a member another role. */
+/** Adds a member, or changes a member's role. */
 export async function upsertMember(sql: Sql, member: MemberKey & { role: OrgRole }): Promise<void> {
   await sql`
     insert into organization_members (org_id, user_id, role)
@@ -127,7 +127,7 @@ export async function upsertMember(sql: Sql, member: MemberKey & { role: OrgRole
     set role = excluded.role`;
 }
 
-/** Changes an organization; `changes` must not be empty. `null` when no organization has the slug. */
+/** Changes an organization; `changes` must not be empty. Returns null if no organization has the slug. */
 export async function updateOrg(
   sql: Sql,
   slug: string,
@@ -141,7 +141,7 @@ export async function updateOrg(
   return row ?? null;
 }
 
-/** Moves an organization to a subscription tier; `null` when no organization has the slug. */
+/** Changes an organization's subscription tier; null if no organization has the slug. */
 export async function updateOrgTier(
   sql: Sql,
   org: { slug: string; subscriptionTier: SubscriptionTier },
@@ -154,7 +154,7 @@ export async function updateOrgTier(
   return row ?? null;
 }
 
-/** Ends a membership and returns the role it had; `null` when there was none. */
+/** Deletes a membership and returns its role; null if there was none. */
 export async function deleteMember(sql: Sql, key: MemberKey): Promise<OrgRole | null> {
   const [row] = await sql<{ role: OrgRole }[]>`
     delete from organization_members

@@ -1,4 +1,4 @@
-/** Table `projects`: what runs and issues belong to; each is owned by one organization. */
+/** Table `projects`. An organization owns them; runs and issues belong to them. */
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
@@ -27,7 +27,7 @@ export interface ProjectRow {
   deletedAt: string | null;
 }
 
-/** Finds a project by id, of any organization, deleted ones included; `null` when there is none. */
+/** Finds a project by id in any organization, also a deleted one; null if there is none. */
 export async function findProjectById(sql: Sql, id: string): Promise<ProjectRow | null> {
   const [row] = await sql<ProjectRow[]>`
     select ${sql(COLUMNS)}
@@ -36,7 +36,7 @@ export async function findProjectById(sql: Sql, id: string): Promise<ProjectRow 
   return row ?? null;
 }
 
-/** A project as one of its organization's members sees it. */
+/** A project as a member of its organization sees it. */
 export interface ReadableProjectRow {
   id: string;
   name: string;
@@ -50,8 +50,8 @@ export interface ReadableProjectRow {
 }
 
 /**
- * Finds a project by id among the organizations of a user, or only in `orgId` where that is not null; `null` when
- * it is deleted, does not exist or belongs to others.
+ * Finds a project by id in the organizations of a user, or only in `orgId` if it is not null. Returns null if it is
+ * deleted, does not exist or belongs to other organizations.
  */
 export async function findReadableProject(
   sql: Sql,
@@ -90,7 +90,7 @@ function readableColumns(sql: Sql) {
   return sql`p.id, p.name, p.slug, p.org_id, o.slug as org_slug, o.name as org_name, m.role, o.subscription_tier`;
 }
 
-/** All projects of an organization, deleted ones included, newest first. */
+/** Lists all projects of an organization, also deleted ones, newest first. */
 export async function listProjects(sql: Sql, orgId: string): Promise<ProjectRow[]> {
   return sql<ProjectRow[]>`
     select ${sql(COLUMNS)}
@@ -99,7 +99,7 @@ export async function listProjects(sql: Sql, orgId: string): Promise<ProjectRow[
     order by created_at desc, id`;
 }
 
-/** Finds a project of an organization by its name, deleted ones included; `null` when there is none. */
+/** Finds a project of an organization by its name, also a deleted one; null if there is none. */
 export async function findProjectByName(
   sql: Sql,
   key: { orgId: string; name: string },
@@ -113,7 +113,7 @@ export async function findProjectByName(
 
 export type LiveProjectRow = Pick<ProjectRow, "id" | "name" | "slug" | "createdAt">;
 
-/** The organization's projects that are not deleted, in an order that names and ids alone decide. */
+/** Lists the organization's projects that are not deleted, by name and id. */
 export async function listLiveProjects(sql: Sql, orgId: string): Promise<LiveProjectRow[]> {
   const rows = await sql<LiveProjectRow[]>`
     select id, name, slug, created_at
@@ -123,7 +123,7 @@ export async function listLiveProjects(sql: Sql, orgId: string): Promise<LivePro
   return [...rows];
 }
 
-/** True when the project is still there and not deleted. */
+/** Returns true if the project exists and is not deleted. */
 export async function existsLiveProject(sql: Sql, id: string): Promise<boolean> {
   const [row] = await sql<[{ exists: boolean }]>`
     select exists (select from projects where id = ${id} and deleted_at is null)`;
@@ -131,7 +131,7 @@ export async function existsLiveProject(sql: Sql, id: string): Promise<boolean> 
 }
 
 export interface NewProject {
-  /** Given when a project keeps the id it had elsewhere. */
+  /** Set to keep an id from another installation. */
   id?: string;
   orgId: string;
   name: string;
@@ -141,8 +141,8 @@ export interface NewProject {
 }
 
 /**
- * Inserts a project; `null` when the organization has the slug already. Throws on projects_org_id_name_key when it
- * has the name, and on projects_pkey when the id is taken.
+ * Inserts a project; null if the organization already has the slug. Violates projects_org_id_name_key if it has the
+ * name, and projects_pkey if the id is taken.
  */
 export async function insertProject(sql: Sql, project: NewProject): Promise<ProjectRow | null> {
   const [row] = await sql<ProjectRow[]>`

@@ -1,8 +1,8 @@
-/** Sessions of people who signed in. Only a token's SHA-256 is ever compared or stored. */
+/** Table `sessions`. Only a token's SHA-256 is compared or stored. */
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
-/** A session that works now, together with its user. */
+/** A valid session and its user. */
 export interface SessionCallerRow {
   userId: string;
   username: string;
@@ -11,11 +11,11 @@ export interface SessionCallerRow {
   expiresAt: string;
   /** Milliseconds until then. */
   expiresInMs: number;
-  /** Whether `lastUsedAt` is a minute old, so that `updateSessionLastUsed` has something to do. */
+  /** True if `lastUsedAt` is a minute old and needs an update. */
   isUseStale: boolean;
 }
 
-/** Who a session token stands for; `null` when it is unknown, ended or expired, or its user is disabled. */
+/** Finds the user of a session token; null if it is unknown, ended or expired, or the user is disabled. */
 export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<SessionCallerRow | null> {
   const [row] = await sql<SessionCallerRow[]>`
     select
@@ -36,15 +36,15 @@ export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<Se
 export interface SessionRow {
   id: string;
   createdAt: string;
-  /** Right to the minute. */
+  /** Accurate to the minute. */
   lastUsedAt: string;
-  /** Of the sign-in; null for a session that the command line made. */
+  /** From the sign-in; null for a session created on the command line. */
   address: string | null;
   userAgent: string | null;
   expiresAt: string;
 }
 
-/** The sessions of a user that have neither ended nor expired, newest first. */
+/** Lists the sessions of a user that have neither ended nor expired, newest first. */
 export async function listSessions(sql: Sql, userId: string): Promise<SessionRow[]> {
   return sql<SessionRow[]>`
     select id, created_at, last_used_at, address, user_agent, expires_at
@@ -61,7 +61,7 @@ export interface NewSession {
   userAgent?: string | null;
 }
 
-/** Stores a session by the hash of its token; `mintSessionToken` in api/accounts/credentials.ts makes one. */
+/** Stores a session by the hash of its token; `mintSessionToken` in api/accounts/credentials.ts creates it. */
 export async function insertSession(
   sql: Sql,
   session: NewSession,
@@ -76,7 +76,7 @@ export async function insertSession(
   return row;
 }
 
-/** Notes that a session is in use, at most once a minute, however many processes try. */
+/** Updates `lastUsedAt` of a session, at most once a minute across all processes. */
 export async function updateSessionLastUsed(sql: Sql, id: string): Promise<void> {
   await sql`
     update sessions
@@ -84,7 +84,7 @@ export async function updateSessionLastUsed(sql: Sql, id: string): Promise<void>
     where id = ${id} and last_used_at < now() - interval '1 minute'`;
 }
 
-/** Ends a session; false when it had ended before. */
+/** Ends a session; false if it had already ended. */
 export async function markSessionRevoked(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`
     update sessions
@@ -94,7 +94,7 @@ export async function markSessionRevoked(sql: Sql, id: string): Promise<boolean>
   return rows.length > 0;
 }
 
-/** Ends a session of a user; false when the user has no such session, or it had ended before. */
+/** Ends a session of a user; false if the user has no such session, or it had already ended. */
 export async function markOwnSessionRevoked(
   sql: Sql,
   session: { id: string; userId: string },
@@ -124,8 +124,8 @@ export async function markSessionsRevoked(
 }
 
 /**
- * Ends the sessions of a user beyond the `limit` that were used last, and says how many. Call it inside the transaction
- * that begins a session, after `lockActiveUser`.
+ * Ends all sessions of a user except the `limit` most recently used, and returns their number. Call it inside the
+ * transaction that begins a session, after `lockActiveUser`.
  */
 export async function markExcessSessionsRevoked(
   sql: Sql,
@@ -144,7 +144,7 @@ export async function markExcessSessionsRevoked(
   return count;
 }
 
-/** Deletes up to `limit` sessions that were ended or have expired, the oldest first, and says how many. */
+/** Deletes up to `limit` ended or expired sessions, oldest first, and returns their number. */
 export async function deleteEndedSessions(
   sql: Sql,
   { days, limit }: { days: number; limit: number },

@@ -1,7 +1,7 @@
-/** Table `sign_in_networks`: from where people have signed in to their accounts. */
+/** Table `sign_in_networks`: networks from which users have signed in. */
 import type { Sql } from "../connection/pool.ts";
 
-/** True when somebody signed in to the account from the network within 30 days. False where there is no account. */
+/** Returns true if the user signed in from the network within 30 days; false if there is no such account. */
 export async function existsSignInNetwork(
   sql: Sql,
   key: { email: string; network: string },
@@ -18,7 +18,7 @@ export async function existsSignInNetwork(
   return row.exists;
 }
 
-/** Notes a sign-in. */
+/** Records a sign-in. */
 export async function upsertSignInNetwork(sql: Sql, key: { userId: string; network: string }): Promise<void> {
   await sql`
     insert into sign_in_networks (user_id, network)
@@ -27,7 +27,7 @@ export async function upsertSignInNetwork(sql: Sql, key: { userId: string; netwo
     set last_signed_in_at = now()`;
 }
 
-/** Forgets the networks of an account, or all but one: somebody else may have signed in from them. */
+/** Deletes the networks of an account, or all but one: an attacker may have signed in from them. */
 export async function deleteSignInNetworks(
   sql: Sql,
   key: { userId: string; exceptNetwork?: string },
@@ -37,7 +37,7 @@ export async function deleteSignInNetworks(
     where user_id = ${key.userId} and network is distinct from ${key.exceptNetwork ?? null}`;
 }
 
-/** Deletes up to `limit` rows that are 30 days old, and says how many. */
+/** Deletes up to `limit` rows that are 30 days old, and returns their number. */
 export async function deleteOldSignInNetworks(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
     delete from sign_in_networks

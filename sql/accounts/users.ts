@@ -1,8 +1,8 @@
-/** Table `users`: the accounts. Password hashes leave it only through the functions that check them. */
+/** Table `users`. Only the functions for checking passwords return password hashes. */
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
-/** What reads return: everything of an account but its password. */
+/** An account without its password. */
 const COLUMNS = ["id", "username", "email", "platform_role", "name", "disabled_at", "created_at"];
 
 export interface UserRow {
@@ -11,12 +11,12 @@ export interface UserRow {
   email: string;
   platformRole: PlatformRole;
   name: string | null;
-  /** While it is set, every credential of the account is refused. */
+  /** While set, every credential of the account is rejected. */
   disabledAt: string | null;
   createdAt: string;
 }
 
-/** Finds an account; `null` when there is none. */
+/** Finds an account; null if there is none. */
 export async function findUser(sql: Sql, id: string): Promise<UserRow | null> {
   const [row] = await sql<UserRow[]>`
     select ${sql(COLUMNS)}
@@ -25,7 +25,7 @@ export async function findUser(sql: Sql, id: string): Promise<UserRow | null> {
   return row ?? null;
 }
 
-/** What everyone may know of an account. */
+/** The public profile of an account. */
 export interface UserProfileRow {
   id: string;
   username: string;
@@ -38,13 +38,13 @@ export interface UserProfileRow {
 
 const PROFILE_COLUMNS = ["id", "username", "name", "bio", "website_url", "avatar", "avatar_mime_type"];
 
-/** Finds a public profile; `null` when there is no such account. */
+/** Finds a public profile; null if there is no such account. */
 export async function findUserProfile(sql: Sql, id: string): Promise<UserProfileRow | null> {
   const [row] = await listUserProfiles(sql, [id]);
   return row ?? null;
 }
 
-/** The public profiles of accounts, in no order; ids of no account are left out. */
+/** Lists public profiles in no order; unknown ids are omitted. */
 export async function listUserProfiles(sql: Sql, ids: readonly string[]): Promise<UserProfileRow[]> {
   return sql<UserProfileRow[]>`
     select ${sql(PROFILE_COLUMNS)}
@@ -52,10 +52,10 @@ export async function listUserProfiles(sql: Sql, ids: readonly string[]): Promis
     where id = any (${[...ids]}::uuid[])`;
 }
 
-/** An account with what its password is checked against. */
+/** An account with its password hash. */
 export type UserWithPassword = UserRow & { passwordHash: string };
 
-/** Finds the account that signs in with an email address, in any case; `null` when there is none. */
+/** Finds an account by its email, ignoring case, with its password hash; null if there is none. */
 export async function findUserForLogin(sql: Sql, email: string): Promise<UserWithPassword | null> {
   const [row] = await sql<UserWithPassword[]>`
     select ${sql(COLUMNS)}, password_hash
@@ -64,7 +64,7 @@ export async function findUserForLogin(sql: Sql, email: string): Promise<UserWit
   return row ?? null;
 }
 
-/** Finds an account by its id, with what its password is checked against; `null` when there is none. */
+/** Finds an account by its id, with its password hash; null if there is none. */
 export async function findUserWithPassword(sql: Sql, id: string): Promise<UserWithPassword | null> {
   const [row] = await sql<UserWithPassword[]>`
     select ${sql(COLUMNS)}, password_hash
@@ -73,7 +73,7 @@ export async function findUserWithPassword(sql: Sql, id: string): Promise<UserWi
   return row ?? null;
 }
 
-/** All accounts, newest first. */
+/** Lists all accounts, newest first. */
 export async function listUsers(sql: Sql): Promise<UserRow[]> {
   return sql<UserRow[]>`
     select ${sql(COLUMNS)}
@@ -81,7 +81,7 @@ export async function listUsers(sql: Sql): Promise<UserRow[]> {
     order by created_at desc, id`;
 }
 
-/** Finds an account by its username; `null` when there is none. */
+/** Finds an account by its username; null if there is none. */
 export async function findUserByUsername(sql: Sql, username: string): Promise<UserRow | null> {
   const [row] = await sql<UserRow[]>`
     select ${sql(COLUMNS)}
@@ -102,8 +102,8 @@ export interface NewUser {
 }
 
 /**
- * Inserts an account. Throws on users_username_key and users_email_key when either is taken, and on
- * users_username_check and users_email_check when either is malformed.
+ * Inserts an account. Violates users_username_key or users_email_key if one is taken, and users_username_check or
+ * users_email_check if one is malformed.
  */
 export async function insertUser(sql: Sql, user: NewUser): Promise<UserRow> {
   const [row] = await sql<[UserRow]>`
@@ -113,7 +113,7 @@ export async function insertUser(sql: Sql, user: NewUser): Promise<UserRow> {
   return row;
 }
 
-/** What an operator, or the user, can change of an account; what is left out stays. */
+/** The fields of an account that can be changed; omitted ones stay. */
 export interface UserChanges {
   name?: string | null;
   email?: string;
@@ -123,8 +123,8 @@ export interface UserChanges {
 }
 
 /**
- * Changes an account; `null` when there is none. Throws on users_email_key when another account has the email, and on
- * users_email_check when it is malformed. `changes` must not be empty.
+ * Changes an account; null if there is none. Violates users_email_key if another account has the email, and
+ * users_email_check if it is malformed. `changes` must not be empty.
  */
 export async function updateUser(sql: Sql, id: string, changes: UserChanges): Promise<UserRow | null> {
   const [row] = await sql<UserRow[]>`
@@ -135,10 +135,7 @@ export async function updateUser(sql: Sql, id: string, changes: UserChanges): Pr
   return row ?? null;
 }
 
-/**
- * Replaces the password of an account. False when `fromHash` is given and is not the account's any more: somebody else
- * was faster.
- */
+/** Replaces the password of an account. False if `fromHash` is given and is no longer current. */
 export async function updateUserPassword(
   sql: Sql,
   user: { id: string; passwordHash: string; fromHash?: string },
@@ -150,7 +147,7 @@ export async function updateUserPassword(
   return count > 0;
 }
 
-/** Disables or enables an account and returns when it was disabled. A second time changes nothing. */
+/** Disables or enables an account and returns when it was disabled. Idempotent. */
 export async function updateUserDisabled(
   sql: Sql,
   user: { id: string; isDisabled: boolean },
@@ -164,8 +161,8 @@ export async function updateUserDisabled(
 }
 
 /**
- * Makes others who give the account a credential, change its password or disable it wait until this transaction ends.
- * False when it is disabled, or its password is not `passwordHash`, where that is given.
+ * Locks an account until the transaction ends, against new credentials, changes of the password, and disabling. False
+ * if it is disabled, or its password is not `passwordHash`, if given.
  */
 export async function lockActiveUser(
   sql: Sql,

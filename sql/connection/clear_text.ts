@@ -1,9 +1,9 @@
-/** Warns about connections to other machines that can be read on the way. */
+/** Warns about unencrypted connections to other machines. */
 import type { Sql } from "./pool.ts";
 
 const LOOPBACK = /^127\.|^::1$|^::ffff:127\./;
 
-/** What the driver knows of a connection, by our patch. */
+/** Fields of a connection that our patch of the driver exposes. */
 interface ConnectionState {
   isEncrypted: boolean;
   /** Of the server or pooler; undefined for a Unix socket. */

@@ -1,4 +1,4 @@
-/** Transactions that are tried and always rolled back. */
+/** Runs transactions that are always rolled back. */
 import type { Pool, Sql } from "./pool.ts";
 
 /** Carries the result out of the transaction, which an exception rolls back. */

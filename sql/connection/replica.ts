@@ -1,6 +1,6 @@
 /**
- * A streaming replica to read from in place of the primary, as long as it shows what the primary shows. It is optional: while it
- * is away or behind, callers get `null` and read from the primary.
+ * An optional streaming replica to read from while it shows what the primary shows. While it is unavailable or behind,
+ * callers get null and read from the primary.
  */
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
@@ -14,11 +14,11 @@ import { type ExportSnapshot, openExportSnapshot } from "./snapshot.ts";
 const CATCH_UP_MS = 1000;
 /** How long opening a snapshot may take in all. */
 const TIMEOUT_MS = 2000;
-/** After a failure the replica is not read from for this long. Then one call tries it again, in the background. */
+/** How long the replica is not used after a failure. Then one call retries it in the background. */
 const REST_MS = 5000;
-/** Connections for cancelling, for trying again, and for the catalog. */
+/** Connections for cancellations, retries, and the catalog. */
 const CONTROL_MAX = 4;
-/** The replica canceled a query to go on replaying: serialization failure and deadlock. */
+/** The replica canceled a query to continue replaying: serialization failure and deadlock. */
 const RECOVERY_CONFLICTS = ["40001", "40P01"];
 
 export interface ReplicaOptions {
@@ -45,7 +45,7 @@ export class Replica {
   readonly #streams: Pool;
   readonly #control: Pool;
   readonly #log: Log;
-  /** When it may be tried again, by `performance.now()`; `null` while it is read from. */
+  /** When to retry, by `performance.now()`; null while it is in use. */
   #restsUntil: number | null = null;
   #isClosed = false;
 
@@ -61,13 +61,16 @@ export class Replica {
     this.lanes = new ExportLanes({ pool: this.#streams, control: this.#control, max: lanesMax, log });
   }
 
-  /** Warns if the replica is on another machine and its connections are not encrypted. Checks nothing while it is away. */
+  /**
+   * Warns if the replica is on another machine and its connections are not encrypted. Checks nothing while it is
+   * unavailable.
+   */
   async warnIfClearText(): Promise<void> {
     const warn = (message: string) => this.#log.warn({ event: "database.clear_text" }, message);
     await warnIfClearText(this.#control, warn).catch(() => {});
   }
 
-  /** False while it is not read from, because it was away or behind. */
+  /** False while it is not used, because it was unavailable or behind. */
   isUsed(): boolean {
     return this.#restsUntil === null;
   }
@@ -80,7 +83,7 @@ export class Replica {
     if (this.#restsUntil === null) return this.#readPosition();
     if (performance.now() > this.#restsUntil) {
       this.#restsUntil = performance.now() + REST_MS;
-      // That the replica is away was logged already; that the primary is, others log.
+      // Not logged here: the replica's failure already is, and others log the primary's.
       void this.#tryAgain().catch(() => {});
     }
     return null;
@@ -99,11 +102,11 @@ export class Replica {
     });
     try {
       const snapshot = await withTimeout(opening, TIMEOUT_MS);
-      // The next callers need not find out for themselves.
+      // Spares the next callers the wait.
       snapshot.lost.catch((error: unknown) => this.isToBlameFor(error));
       return snapshot;
     } catch (error) {
-      // If it opens after all. A server that does not answer does not close it either, so nothing waits for that.
+      // It may open after all. Do not wait: a server that does not respond does not close it either.
       void opening.then((late) => late.close()).catch(() => {});
       signal.throwIfAborted();
       return this.#rest(error);
@@ -111,8 +114,8 @@ export class Replica {
   }
 
   /**
-   * The replica, once it shows everything committed before the call; `null` if it does not within the time, or twice that
-   * if it does not answer.
+   * Returns the replica once it shows everything committed before the call; null after the timeout, or after twice the
+   * timeout if it does not respond.
    */
   async catchUp(timeoutMs: number): Promise<Pool | null> {
     const position = await this.readPosition();
@@ -133,7 +136,7 @@ export class Replica {
     return true;
   }
 
-  /** Seconds that it is behind the primary; `null` if it does not say. */
+  /** Returns the lag in seconds; null if unknown. */
   measureLag(): Promise<number | null> {
     return withTimeout(measureLag(this.#primary, this.#control), TIMEOUT_MS);
   }

@@ -2,9 +2,11 @@
  * Positions in the write-ahead log (WAL): how we know that a replica shows everything committed on the primary so far.
  * Why each part is needed: docs/replica.md.
  *
- * The position is the end of what is inserted into the WAL, because a commit is visible before it is flushed. It is flushed
- * first, because replicas receive what is flushed, and nothing flushes the records of an open transaction or a plain read.
- * It means something in one history only, so the replica has to stream the same timeline of the same system.
+ * The position is the end of what is inserted into the WAL, because a commit is visible before it is flushed. It is
+ * flushed
+ * first, because replicas receive what is flushed, and nothing flushes the records of an open transaction or a plain
+ * read.
+ * A position is valid in one history only, so the replica has to stream the same timeline of the same system.
  */
 import type { Sql } from "./pool.ts";
 
@@ -25,7 +27,7 @@ export interface ReplayOptions {
   signal?: AbortSignal;
 }
 
-/** The replica answers, and must not be read from now; the message says why. */
+/** The replica responds but must not be used; the message says why. */
 export class UnusableReplica extends Error {}
 
 /** Reads the primary's position, behind everything committed before the call. Throws if the server is not a primary. */
@@ -45,8 +47,8 @@ export async function readPrimaryPosition(sql: Sql): Promise<WalPosition> {
 }
 
 /**
- * Waits until the server that `sql` leads to has replayed the position. Throws `UnusableReplica` if it does not in time,
- * or if it is no replica of the primary that the position is of.
+ * Waits until the server that `sql` leads to has replayed the position. Throws `UnusableReplica` if it does not in
+ * time, or if it is no replica of the primary that the position is of.
  */
 export async function waitForReplay(
   sql: Sql,
@@ -72,7 +74,7 @@ interface Comparison {
   problem: string | null;
 }
 
-/** Looks at the position first and at the timeline second: a replica only ever moves on to later timelines. */
+/** Reads the position first and the timeline second: a replica only moves to later timelines. */
 async function compareReplica(sql: Sql, position: WalPosition): Promise<Comparison> {
   const [row] = await sql<[Comparison]>`
     select
