@@ -13,7 +13,7 @@ export interface QueryParameter<Value> {
   schema: JsonSchema;
   /** A required parameter also has an example. */
   required?: true;
-  example?: string;
+  example?: string | readonly string[];
   /** The parameter can be repeated. */
   explode?: true;
   /** Parses the given texts, none if the parameter is omitted. The result is not used after `addProblem`. */

@@ -38,7 +38,7 @@ export const LIST_QUERY = {
   openWeights: optionalFlag("Only models with open weights, or only those without"),
   includeGone: flag(false, "Include models that the source no longer lists; they have `goneAt`"),
   sortBy: choice(
-    ["name", "releaseDate", "inputCost", "outputCost", "contextLimit"],
+    ["name", "releaseDate", "inputCost", "outputCost", "cacheReadCost", "contextLimit"],
     "Sort key; models without it come last",
   ),
   sortOrder: word(["asc", "desc"], "Sort direction"),

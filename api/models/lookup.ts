@@ -1,11 +1,14 @@
 /** One model: by provider and id, or by an alias; the lists of providers and aliases. */
 import { Elysia } from "elysia";
 import { findPrices, type PriceLookup } from "../../sql/models/model_prices.ts";
+import type { ModelKey } from "../../sql/models/models.ts";
 import { access } from "../http/access.ts";
 import { parseQuery, queryOf } from "../http/query.ts";
+import type { Catalog } from "./catalog.ts";
 import type { CatalogCache, CurrentCatalog } from "./catalog_cache.ts";
 import { respondTagged, textTag } from "./conditional_response.ts";
-import { presentModel } from "./model_json.ts";
+import { ALIASES_QUERY } from "./history_parameters.ts";
+import { presentAlias, presentModel } from "./model_json.ts";
 import { ALIASES_DETAIL, MODEL_DETAIL, PROVIDERS_DETAIL, RESOLVE_DETAIL } from "./openapi.ts";
 import { presentCost } from "./price_json.ts";
 import { AS_OF_QUERY, requirePrices } from "./prices_as_of.ts";
@@ -26,8 +29,11 @@ export function lookupRoutes({ catalog: cache }: { catalog: CatalogCache }) {
     .get(
       "/aliases",
       async ({ request }) => {
-        const { etag, aliasesBody } = (await cache.current()).catalog;
-        return respondTagged(request, etag, () => aliasesBody);
+        const { model } = parseQuery(ALIASES_QUERY, queryOf(request));
+        const { catalog } = await cache.current();
+        return respondTagged(request, catalog.etag, () =>
+          model === null ? catalog.aliasesBody : makeAliasList(catalog, model),
+        );
       },
       { publicAccess: true, detail: ALIASES_DETAIL },
     )
@@ -66,6 +72,13 @@ export function lookupRoutes({ catalog: cache }: { catalog: CatalogCache }) {
       },
       { publicAccess: true, detail: MODEL_DETAIL },
     );
+}
+
+function makeAliasList(catalog: Catalog, { provider, modelId }: ModelKey): string {
+  const aliases = [...catalog.aliases.values()]
+    .filter(({ row }) => row.provider === provider && row.modelId === modelId)
+    .map(({ row, entry }) => presentAlias(row, entry?.row));
+  return JSON.stringify({ data: { aliases, total: aliases.length } });
 }
 
 /** Returns a model's JSON with the prices of an instant; everything else is current. Throws NOT_FOUND. */

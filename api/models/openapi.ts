@@ -3,6 +3,7 @@ import { COUNT, FLAG, listOf, record, TEXT } from "../../shared/json_schema.ts";
 import { describeQuery } from "../http/query.ts";
 import { headerParameter, jsonResponse, pathParameter } from "../openapi/responses.ts";
 import { describe, failsWith } from "../openapi/types.ts";
+import { ALIASES_QUERY, HISTORY_QUERY } from "./history_parameters.ts";
 import { LIST_QUERY } from "./list_parameters.ts";
 import {
   ALIAS,
@@ -10,7 +11,9 @@ import {
   EXAMPLE_ITEM,
   EXAMPLE_MODEL,
   EXAMPLE_ORIGIN,
+  EXAMPLE_PRICE_CHANGE,
   MODEL,
+  MODEL_PRICE_CHANGES,
   ORIGIN,
   PRICE_CHANGE,
   PROVIDER,
@@ -105,11 +108,17 @@ export const ALIASES_DETAIL = describe({
   tags: [TAG],
   operationId: "listModelAliases",
   summary: "List aliases",
-  description: "Short names such as `sonnet` and the model each one currently stands for.",
-  parameters: [IF_NONE_MATCH],
-  responses: taggedResponses("All aliases", data({ aliases: listOf(ALIAS), total: COUNT }), {
-    data: { aliases: [EXAMPLE_ALIAS], total: 1 },
-  }),
+  description:
+    "Short names such as `sonnet` and the model each one currently stands for, sorted by alias. An unknown model returns " +
+    "an empty list.",
+  parameters: [...describeQuery(ALIASES_QUERY), IF_NONE_MATCH],
+  responses: taggedResponses(
+    "All aliases, or those of a model",
+    data({ aliases: listOf(ALIAS), total: COUNT }),
+    {
+      data: { aliases: [EXAMPLE_ALIAS], total: 1 },
+    },
+  ),
 });
 
 const AS_OF_NOTE =
@@ -164,10 +173,30 @@ export const HISTORY_DETAIL = describe({
     }),
     {
       data: {
-        changes: [{ field: "input", oldValue: 1.5, newValue: 1.25, changedAt: "2026-11-20T10:00:00.000Z" }],
+        changes: [EXAMPLE_PRICE_CHANGE],
         total: 1,
       },
     },
   ),
   ...failsWith(MODEL_NOT_FOUND),
+});
+
+export const RECENT_HISTORY_DETAIL = describe({
+  tags: [TAG],
+  operationId: "listRecentPriceChanges",
+  summary: "List recent price changes of several models",
+  description:
+    "The newest price changes of each model, in the order of `model`, in USD per million tokens. Unknown models are left " +
+    "out. `GET /models/history/{provider}/{modelId}` has every change of one model.",
+  parameters: [...describeQuery(HISTORY_QUERY), IF_NONE_MATCH],
+  responses: taggedResponses(
+    "The models and their changes, newest first",
+    data({ models: listOf(MODEL_PRICE_CHANGES), total: COUNT }),
+    {
+      data: {
+        models: [{ provider: "openai", modelId: "gpt-5", changes: [EXAMPLE_PRICE_CHANGE] }],
+        total: 1,
+      },
+    },
+  ),
 });

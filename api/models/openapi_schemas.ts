@@ -127,6 +127,11 @@ export const PRICE_CHANGE = named(
   }),
 );
 
+export const MODEL_PRICE_CHANGES = named(
+  "ModelPriceChanges",
+  record({ provider: TEXT, modelId: TEXT, changes: listOf(PRICE_CHANGE) }),
+);
+
 const EXAMPLE_KEY = { provider: "openai", modelId: "gpt-5" };
 export const EXAMPLE_ITEM = {
   ...EXAMPLE_KEY,
@@ -159,3 +164,9 @@ export const EXAMPLE_MODEL = {
 };
 export const EXAMPLE_ALIAS = { alias: "gpt", ...EXAMPLE_KEY, scope: "global", deprecated: false };
 export const EXAMPLE_ORIGIN = { source: "models.dev", dataDate: "2026-11-19" };
+export const EXAMPLE_PRICE_CHANGE = {
+  field: "input",
+  oldValue: 1.5,
+  newValue: 1.25,
+  changedAt: "2026-11-20T10:00:00.000Z",
+};

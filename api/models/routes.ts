@@ -7,6 +7,7 @@ import { costRoutes } from "./cost.ts";
 import { listRoutes } from "./list.ts";
 import { lookupRoutes } from "./lookup.ts";
 import { priceHistoryRoutes } from "./price_history.ts";
+import { recentPriceChangesRoutes } from "./recent_price_changes.ts";
 
 export interface ModelDeps {
   catalog: CatalogCache;
@@ -19,5 +20,6 @@ export function modelRoutes(deps: ModelDeps) {
     .use(listRoutes(deps))
     .use(costRoutes(deps))
     .use(priceHistoryRoutes(deps))
+    .use(recentPriceChangesRoutes(deps))
     .use(lookupRoutes(deps));
 }

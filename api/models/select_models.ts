@@ -11,6 +11,7 @@ const SORT_KEYS: Readonly<
   releaseDate: ({ row }) => row.releaseDate,
   inputCost: ({ row }) => row.inputUsdPerMtok,
   outputCost: ({ row }) => row.outputUsdPerMtok,
+  cacheReadCost: ({ row }) => row.cacheReadUsdPerMtok,
   contextLimit: ({ row }) => row.contextTokens,
 };
 

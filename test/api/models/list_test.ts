@@ -239,11 +239,16 @@ test("prices and contexts are filtered, and an unknown one is within no bound", 
 
 test("sortBy sorts either way, what is unknown comes last, and ties stay in order", async () => {
   await using app = await openModels({
-    b: { one: { name: "zeta", release_date: "2025-01", cost: { input: 3, output: 1 } } },
+    b: { one: { name: "zeta", release_date: "2025-01", cost: { input: 3, output: 1, cache_read: 0.1 } } },
     a: {
       two: { name: "Alpha", release_date: "2024-05-05", cost: undefined },
       three: { name: "beta", release_date: undefined, cost: { input: 3, output: 9 }, limit: { context: 10 } },
-      four: { name: "beta", release_date: "2026-01-01", cost: { input: 0.5, output: 9 }, limit: {} },
+      four: {
+        name: "beta",
+        release_date: "2026-01-01",
+        cost: { input: 0.5, output: 9, cache_read: 0.2 },
+        limit: {},
+      },
     },
   });
   for (const [query, expected] of [
@@ -255,6 +260,8 @@ test("sortBy sorts either way, what is unknown comes last, and ties stay in orde
     ["?sortBy=inputCost&sortOrder=desc", "a/three b/one a/four a/two"],
     ["?sortBy=outputCost", "b/one a/four a/three a/two"],
     ["?sortBy=outputCost&sortOrder=desc", "a/four a/three b/one a/two"],
+    ["?sortBy=cacheReadCost", "b/one a/four a/three a/two"],
+    ["?sortBy=cacheReadCost&sortOrder=desc", "a/four b/one a/three a/two"],
     ["?sortBy=contextLimit", "a/three a/two b/one a/four"],
     ["?sortBy=contextLimit&sortOrder=desc", "a/two b/one a/three a/four"],
     ["?sortOrder=desc", "b/one a/two a/three a/four"],
@@ -275,7 +282,7 @@ test("an unknown, repeated or invalid parameter is refused by name", async () =>
       "capability",
       "must be one of vision, tools, streaming, reasoning, structuredOutput, attachment",
     ],
-    ["?sortBy=price", "sortBy", "must be one of name, releaseDate, inputCost, outputCost, contextLimit"],
+    ["?sortBy=price", "sortBy", "must be one of name, releaseDate, inputCost, outputCost, cacheReadCost, contextLimit"],
     ["?minInputCost=-1", "minInputCost", "must be a number from 0 to 1000000, such as 0.5"],
     ["?maxInputCost=cheap", "maxInputCost", "must be a number from 0 to 1000000, such as 0.5"],
     ["?maxInputCost=1e3", "maxInputCost", "must be a number from 0 to 1000000, such as 0.5"],

@@ -229,6 +229,19 @@ test("GET /models/aliases lists every alias once, and says which are deprecated"
       total: 5,
     },
   });
+  for (const [model, expected] of [
+    ["openai/gpt-4", ["gpt", "gpt-4"]],
+    ["acme/later", ["zz"]],
+    ["acme/never", []],
+    ["acme", []],
+  ] as const) {
+    const { data } = await get(app, `/aliases?model=${model}`);
+    expect([model, data.aliases.map(({ alias }: { alias: string }) => alias), data.total]).toEqual([
+      model,
+      expected,
+      expected.length,
+    ]);
+  }
 });
 
 test("GET /models/providers lists active providers, with null for unknown addresses", async () => {

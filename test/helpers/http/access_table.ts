@@ -237,6 +237,7 @@ const MODELS = [
   row("GET /models/resolve/*", "everyone", 200, { of: async () => "gpt" }),
   row("GET /models/:provider/*", "everyone", 200, { of: async () => "gpt-5" }),
   row("GET /models/history/:provider/*", "everyone", 200, { of: async () => "gpt-5" }),
+  row("GET /models/history", "everyone", 200, { query: "?model=openai%2Fgpt-5" }),
   row("POST /models/cost", "everyone", 200, {
     body: () => ({ items: [{ alias: "gpt", inputTokens: 1, outputTokens: 1 }] }),
   }),

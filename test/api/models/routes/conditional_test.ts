@@ -10,6 +10,7 @@ const PATHS = [
   "/api/v1/models/resolve/gpt-5",
   "/api/v1/models/openai/gpt-5",
   "/api/v1/models/history/openai/gpt-5",
+  "/api/v1/models/history?model=openai/gpt-5",
 ];
 
 test("every answer has a strong ETag, is 304 to who has it, and HEAD is GET without a body", async () => {

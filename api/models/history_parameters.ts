@@ -1,0 +1,55 @@
+/** Query parameters that name models, as `provider/modelId`. */
+import { parseAsOf } from "../../shared/as_of.ts";
+import { INSTANT } from "../../shared/json_schema.ts";
+import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
+import type { ModelKey } from "../../sql/models/models.ts";
+import { limit, mapped, once, type Refuse, text, texts, words } from "../http/query.ts";
+
+/** As many as a page of models has. */
+const MAX_MODELS = 200;
+const MAX_KEY_LENGTH = 500;
+
+const models = texts(
+  { maxItems: MAX_MODELS, maxLength: MAX_KEY_LENGTH },
+  "A model as provider/modelId; repeatable",
+);
+
+/** Parameters of GET /models/history. */
+export const HISTORY_QUERY = {
+  model: {
+    ...models,
+    required: true as const,
+    example: ["openai/gpt-5"],
+    schema: { ...models.schema, minItems: 1 },
+    read(given: readonly string[], refuse: Refuse): ModelKey[] {
+      if (given.length === 0) refuse("is required: provider/modelId, such as openai/gpt-5");
+      return models.read(given, refuse).map(parseModelKey);
+    },
+  },
+  field: words(PRICE_FIELDS, "Only changes of these parts of `cost`, without tiers; repeatable"),
+  since: {
+    description: "Only changes at or after this instant, an ISO 8601 time with an offset",
+    schema: INSTANT,
+    read: once((given, refuse): string | null => {
+      const since = given === null ? null : parseAsOf(given);
+      if (given !== null && since === null) {
+        refuse("must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z");
+      }
+      return since;
+    }),
+  },
+  limit: limit({ max: 100, unset: 20 }, "Newest changes of each model"),
+};
+
+/** Parameters of GET /models/aliases. */
+export const ALIASES_QUERY = {
+  model: mapped(text(MAX_KEY_LENGTH, "Aliases that stand for this model, as provider/modelId"), (given) =>
+    given === null ? null : parseModelKey(given),
+  ),
+};
+
+/** Splits at the first slash: provider ids have none. Without a slash, the model id is empty. */
+function parseModelKey(given: string): ModelKey {
+  const [provider = "", ...rest] = given.split("/");
+  return { provider, modelId: rest.join("/") };
+}
