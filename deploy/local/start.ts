@@ -84,15 +84,16 @@ async function openDatabase({ settings, supervisor, progress }: Stack): Promise<
   return { url: urls[RUNTIME_ROLE], ownerUrl: urls[OWNER_ROLE], hasEnded };
 }
 
-/** Migrates the database as its owner, and fills an empty one with demo data and a first model catalog. */
+/** Migrates the database as its owner, and fills an empty one with a first model catalog and demo data. */
 async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<void> {
   const { supervisor, root, progress, settings } = stack;
   const admin = "api/admin/main.ts";
   const seed = [admin, "demo", "seed", "--if-empty", "--credentials-file", credentialsPath(settings)];
   const steps = [
     ["Applying migrations", "apply the migrations", [admin, "migrate"]],
-    ["Loading demo data", "load the demo data", seed],
+    // The demo invents past prices of the catalog's models.
     ["Loading the model catalog", "load the model catalog", ["catalog-sync/main.ts", "--if-empty"]],
+    ["Loading demo data", "load the demo data", seed],
   ] as const;
   for (const [title, purpose, args] of steps) {
     await progress.step(title, (note) => runBun({ supervisor, root, env, note, purpose, args }));
