@@ -47,6 +47,7 @@ import { docsRoutes } from "./openapi/docs.ts";
 import { definitionPageRoutes } from "./pages/definitions/routes.ts";
 import { toErrorPage } from "./pages/error_page.ts";
 import { homeRoutes } from "./pages/home/routes.ts";
+import { modelPageRoutes } from "./pages/models/routes.ts";
 import { createPages } from "./pages/page.ts";
 import { dashboardRoutes, iconRoutes } from "./pages/routes.ts";
 import { securityTxtRoutes } from "./pages/security_txt.ts";
@@ -139,6 +140,7 @@ function pageRoutes(deps: AppDeps) {
     .use(dashboardRoutes())
     .use(homeRoutes(pages))
     .use(definitionPageRoutes(pages, deps))
+    .use(modelPageRoutes(pages))
     .use(signInRoutes(pages));
 }
 

@@ -3,7 +3,7 @@ import { parseAsOf } from "../../shared/as_of.ts";
 import { INSTANT } from "../../shared/json_schema.ts";
 import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
-import { limit, mapped, once, type Refuse, text, texts, words } from "../http/query.ts";
+import { type AddProblem, limit, mapped, once, text, texts, words } from "../http/query.ts";
 
 /** As many as a page of models has. */
 const MAX_MODELS = 200;
@@ -21,19 +21,19 @@ export const HISTORY_QUERY = {
     required: true as const,
     example: ["openai/gpt-5"],
     schema: { ...models.schema, minItems: 1 },
-    read(given: readonly string[], refuse: Refuse): ModelKey[] {
-      if (given.length === 0) refuse("is required: provider/modelId, such as openai/gpt-5");
-      return models.read(given, refuse).map(parseModelKey);
+    read(given: readonly string[], addProblem: AddProblem): ModelKey[] {
+      if (given.length === 0) addProblem("is required: provider/modelId, such as openai/gpt-5");
+      return models.read(given, addProblem).map(parseModelKey);
     },
   },
   field: words(PRICE_FIELDS, "Only changes of these parts of `cost`, without tiers; repeatable"),
   since: {
     description: "Only changes at or after this instant, an ISO 8601 time with an offset",
     schema: INSTANT,
-    read: once((given, refuse): string | null => {
+    read: once((given, addProblem): string | null => {
       const since = given === null ? null : parseAsOf(given);
       if (given !== null && since === null) {
-        refuse("must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z");
+        addProblem("must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z");
       }
       return since;
     }),

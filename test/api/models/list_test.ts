@@ -282,7 +282,11 @@ test("an unknown, repeated or invalid parameter is refused by name", async () =>
       "capability",
       "must be one of vision, tools, streaming, reasoning, structuredOutput, attachment",
     ],
-    ["?sortBy=price", "sortBy", "must be one of name, releaseDate, inputCost, outputCost, cacheReadCost, contextLimit"],
+    [
+      "?sortBy=price",
+      "sortBy",
+      "must be one of name, releaseDate, inputCost, outputCost, cacheReadCost, contextLimit",
+    ],
     ["?minInputCost=-1", "minInputCost", "must be a number from 0 to 1000000, such as 0.5"],
     ["?maxInputCost=cheap", "maxInputCost", "must be a number from 0 to 1000000, such as 0.5"],
     ["?maxInputCost=1e3", "maxInputCost", "must be a number from 0 to 1000000, such as 0.5"],

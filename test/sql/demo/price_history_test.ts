@@ -8,9 +8,11 @@ import { createFactory } from "../../helpers/postgres/factory.ts";
 test("the demo gives every priced model past prices that lead to its current ones", async () => {
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
-  const before = await db.sql`select provider, model_id, model_prices(models) as prices from models order by 1, 2`;
+  const before =
+    await db.sql`select provider, model_id, model_prices(models) as prices from models order by 1, 2`;
   await seedSmallDemo(db.sql);
-  const after = await db.sql`select provider, model_id, model_prices(models) as prices from models order by 1, 2`;
+  const after =
+    await db.sql`select provider, model_id, model_prices(models) as prices from models order by 1, 2`;
   expect([...after]).toEqual([...before]);
   const offenders = await db.sql`
     select model.provider, model.model_id

@@ -1,0 +1,59 @@
+/** The table of a comparison: a row for each field, marked where the models differ. */
+import { CAPABILITIES } from "../../models/model_json.ts";
+import { type Html, html } from "../html.ts";
+import { modelName, modelPath, withQuery } from "./addresses.ts";
+import { CAPABILITY_LABELS, formatDay, formatPrice, formatTokens, priceLabel } from "./format.ts";
+import { type Compared, type FullModel, pricesOf } from "./model_responses.ts";
+
+type Field = readonly [label: string, read: (model: FullModel) => string];
+
+const HEAD_FIELDS: readonly Field[] = [
+  ["Provider", ({ provider }) => provider],
+  ["Family", ({ family }) => family ?? "–"],
+  ["Tier", ({ tier }) => tier],
+  ["Status", ({ status }) => status],
+  ["Context", ({ limits }) => formatTokens(limits?.context)],
+  ["Output limit", ({ limits }) => formatTokens(limits?.output)],
+];
+
+const TAIL_FIELDS: readonly Field[] = [
+  ...CAPABILITIES.map(
+    (name): Field => [CAPABILITY_LABELS[name] ?? name, ({ capabilities }) => yesNo(capabilities[name])],
+  ),
+  ["Input modalities", ({ modalities }) => modalities.input.join(", ")],
+  ["Output modalities", ({ modalities }) => modalities.output.join(", ")],
+  ["Open weights", ({ openWeights }) => yesNo(openWeights)],
+  ["Released", ({ releaseDate }) => formatDay(releaseDate)],
+  ["Knowledge cutoff", ({ knowledgeCutoff }) => formatDay(knowledgeCutoff)],
+];
+
+/** Renders the models as columns. */
+export function comparisonTable(compared: readonly Compared[], org: string | null): Html {
+  const models = compared.map(({ model }) => model);
+  const names = models.map(modelName);
+  const fields = [...HEAD_FIELDS, ...priceFields(models), ...TAIL_FIELDS];
+  const columns = models.map((model, index) => {
+    const others = names.toSpliced(index, 1).map((name): [string, string] => ["model", name]);
+    return html`<th scope="col"><a href="${withQuery(modelPath(model), [], org)}">${model.name}</a><span class="id">${names[index]}</span> <a class="quiet" href="${withQuery("/models/compare", others, org)}" aria-label="Remove ${model.name}">Remove</a></th>`;
+  });
+  return html`<div class="table-box" tabindex="0" role="region" aria-label="Comparison">
+<table class="data-table compared"><thead><tr><td></td>${columns}</tr></thead>
+<tbody>${fields.map((field) => row(field, models))}</tbody></table></div>
+${models.length > 1 && html`<p class="quiet"><span class="mark" aria-hidden="true">≠</span> marks where the models differ. Prices are US dollars per million tokens.</p>`}`;
+}
+
+/** The prices that one of the models has, in the order of the API. */
+function priceFields(models: readonly FullModel[]): Field[] {
+  const names = new Set(models.flatMap(({ cost }) => [...pricesOf(cost).keys()]));
+  return [...names].map((name) => [priceLabel(name), ({ cost }) => formatPrice(pricesOf(cost).get(name))]);
+}
+
+function row([label, read]: Field, models: readonly FullModel[]): Html {
+  const values = models.map(read);
+  const isDifferent = new Set(values).size > 1;
+  return html`<tr${isDifferent && html` class="differs"`}><th scope="row">${label}${isDifferent && html` <span class="mark" role="img" aria-label="differs">≠</span>`}</th>${values.map((value) => html`<td>${value}</td>`)}</tr>`;
+}
+
+function yesNo(value: boolean | undefined): string {
+  return value ? "yes" : "no";
+}

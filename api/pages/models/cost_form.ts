@@ -1,0 +1,121 @@
+/** The cost calculator of a model: a form whose answer comes from POST /models/cost. */
+import type { Cost } from "../../models/price_json.ts";
+import { type FormProblems, findProblems, formField, problemSummary } from "../forms.ts";
+import { type Html, html } from "../html.ts";
+import type { Page } from "../page.ts";
+import { modelPath } from "./addresses.ts";
+import { formatPrice, priceLabel } from "./format.ts";
+import { type FullModel, pricesOf } from "./model_responses.ts";
+
+/** Fields of the API's item by the price that makes them worth asking for. */
+const FIELDS = [
+  { name: "inputTokens", label: "Input tokens", price: "input", initial: "100000" },
+  { name: "outputTokens", label: "Output tokens", price: "output", initial: "10000" },
+  { name: "cacheReadTokens", label: "Read from a cache", price: "cacheRead" },
+  { name: "cacheWriteTokens", label: "Written to a cache", price: "cacheWrite" },
+  { name: "reasoningTokens", label: "Reasoning tokens", price: "reasoning" },
+  { name: "inputAudioTokens", label: "Audio input tokens", price: "inputAudio" },
+  { name: "outputAudioTokens", label: "Audio output tokens", price: "outputAudio" },
+  {
+    name: "contextTokens",
+    label: "Tokens of context",
+    price: "tiers",
+    hint: "Selects the price tier. Default: the sum of the prompt",
+  },
+] as const;
+
+interface CostItem {
+  cost: string;
+  prices: Omit<Cost, "tiers"> & { contextOver?: number };
+}
+
+/** What the form was sent with, and what came of it. */
+export interface ComputedCost {
+  values: ReadonlyMap<string, string>;
+  problems: FormProblems | null;
+  item: CostItem | null;
+}
+
+/** Computes the cost of the query's tokens; null if it has none. */
+export async function computeCost(
+  page: Page,
+  { provider, modelId, cost }: FullModel,
+): Promise<ComputedCost | null> {
+  const names = FIELDS.map(({ name }) => name);
+  const values = new Map(
+    names.flatMap((name): [string, string][] => {
+      const text = page.url.searchParams.get(name)?.trim() ?? "";
+      return text === "" ? [] : [[name, text]];
+    }),
+  );
+  if (values.size === 0 || cost === null) return null;
+  const tokens = [...values].map(([name, text]): [string, number | string] => [name, toNumber(text)]);
+  const usage = { provider, modelId, inputTokens: 0, outputTokens: 0, ...Object.fromEntries(tokens) };
+  let item: CostItem | null = null;
+  const problems = await findProblems(async () => {
+    const body = { items: [usage] };
+    const { data } = await page.api<{ data: { items: readonly CostItem[] } }>("/models/cost", {
+      method: "POST",
+      body,
+    });
+    item = data.items[0] ?? null;
+  });
+  return { values, problems: problems && atFields(problems), item };
+}
+
+/** What is no number goes to the API as it is, which says what is wrong. */
+function toNumber(text: string): number | string {
+  const value = Number(text.replaceAll(",", ""));
+  return Number.isFinite(value) ? value : text;
+}
+
+/** The API names a field of the first item. */
+function atFields(problems: FormProblems): FormProblems {
+  const fields = [...problems.fields].map(([path, message]): [string, string] => [
+    path.replace(/^items\.0\./, ""),
+    message,
+  ]);
+  return { ...problems, message: problems.message.replaceAll("items.0.", ""), fields: new Map(fields) };
+}
+
+export function costSection(model: FullModel, computed: ComputedCost | null, org: string | null): Html {
+  const prices = pricesOf(model.cost);
+  const known = (price: string) => (price === "tiers" ? model.cost?.tiers !== undefined : prices.has(price));
+  const problems = computed?.problems ?? null;
+  const fields = FIELDS.filter(({ price, name }) => known(price) || computed?.values.has(name));
+  return html`<section class="card stack" id="cost" aria-labelledby="cost-title">
+<h2 id="cost-title">What does it cost?</h2>
+${problemSummary(problems)}
+<form method="get" action="${modelPath(model)}#cost">
+${org !== null && html`<input type="hidden" name="org" value="${org}">`}
+<div class="field-grid">${fields.map((field) => tokenField(field, computed, problems))}</div>
+<div class="actions"><button type="submit" class="primary">Compute</button></div>
+</form>
+${computed?.item && result(computed.item)}
+</section>`;
+}
+
+function tokenField(
+  field: (typeof FIELDS)[number],
+  computed: ComputedCost | null,
+  problems: FormProblems | null,
+): Html {
+  const { name, label } = field;
+  const initial = computed === null && "initial" in field ? field.initial : "";
+  const value = computed?.values.get(name) ?? initial;
+  const hint = "hint" in field ? { hint: field.hint } : {};
+  return formField(
+    { name, label, ...hint, problems },
+    (attributes) =>
+      html`<input ${attributes} inputmode="numeric" autocomplete="off" maxlength="20" value="${value}">`,
+  );
+}
+
+function result({ cost, prices }: CostItem): Html {
+  const { contextOver, ...charged } = prices;
+  const list = Object.entries(charged).map(
+    ([field, price]) => `${priceLabel(field).toLowerCase()} ${formatPrice(price)}`,
+  );
+  return html`<p class="result" role="status"><b>$${cost}</b></p>
+<p class="quiet">Per million tokens: ${list.join(", ")}${contextOver !== undefined && `. Prices for more than ${contextOver.toLocaleString("en-US")} tokens of context`}.</p>`;
+}

@@ -1,0 +1,62 @@
+/** How prices, numbers of tokens and dates read on the pages about models. */
+
+const PRICE = new Intl.NumberFormat("en-US", {
+  style: "currency",
+  currency: "USD",
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 6,
+});
+const TOKENS = new Intl.NumberFormat("en-US", {
+  notation: "compact",
+  maximumSignificantDigits: 3,
+});
+const DAY = new Intl.DateTimeFormat("en-US", {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  timeZone: "UTC",
+});
+/** For what is not known. */
+export const UNKNOWN = "–";
+
+/** Formats US dollars per million tokens: `$0.30`. */
+export function formatPrice(usd: number | null | undefined): string {
+  return usd === null || usd === undefined ? UNKNOWN : PRICE.format(usd);
+}
+
+/** Formats a number of tokens to three digits: `128K`, `1.05M`. */
+export function formatTokens(tokens: number | null | undefined): string {
+  return tokens === null || tokens === undefined ? UNKNOWN : TOKENS.format(tokens);
+}
+
+/** Formats the UTC day of a date or an instant: `Nov 20, 2026`. */
+export function formatDay(date: string | number | null): string {
+  return date === null ? UNKNOWN : DAY.format(new Date(date));
+}
+
+/** The names of prices on pages. */
+const PRICE_LABELS: Readonly<Record<string, string>> = {
+  input: "Input",
+  output: "Output",
+  cacheRead: "Cache read",
+  cacheWrite: "Cache write",
+  reasoning: "Reasoning",
+  inputAudio: "Input audio",
+  outputAudio: "Output audio",
+};
+
+/** Names a price of the API: `tiers.200000.input` is `Input, over 200K context`. */
+export function priceLabel(field: string): string {
+  const [, size, part = field] = /^tiers\.(\d+)\.(\w+)$/.exec(field) ?? [];
+  const label = PRICE_LABELS[part] ?? part;
+  return size === undefined ? label : `${label}, over ${formatTokens(Number(size))} context`;
+}
+
+export const CAPABILITY_LABELS: Readonly<Record<string, string>> = {
+  vision: "Vision",
+  tools: "Tools",
+  streaming: "Streaming",
+  reasoning: "Reasoning",
+  structuredOutput: "Structured output",
+  attachment: "Attachments",
+};

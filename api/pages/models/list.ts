@@ -1,0 +1,78 @@
+/** GET /models: the catalog as a table that can be filtered, sorted and compared. */
+import { type Html, html } from "../html.ts";
+import { type Page, type PageResult, seeOther } from "../page.ts";
+import { changed, modelName, withQuery } from "./addresses.ts";
+import { formatDay } from "./format.ts";
+import { listFilters, type Provider } from "./list_filters.ts";
+import { listTable } from "./list_table.ts";
+import type { ModelPage, RecentChanges } from "./model_responses.ts";
+import { recentPeriod } from "./price_steps.ts";
+
+/** Steps of a sparkline. */
+const MAX_CHANGES = 20;
+
+/** Shows a page of models. The query is that of `GET /models`; empty values count as left out. */
+export async function showModels(page: Page): Promise<PageResult> {
+  const org = page.url.searchParams.get("org");
+  const query = new URLSearchParams(
+    [...page.url.searchParams].filter(([name, value]) => name !== "org" && value !== ""),
+  );
+  if (query.get("format") === "csv") return seeOther(`/api/v1/models?${query}`);
+  const [list, providers] = await Promise.all([
+    page.api<{ data: ModelPage }>(`/models?${query}`),
+    page.api<{ data: { providers: readonly Provider[] } }>("/models/providers"),
+  ]);
+  const { models, total } = list.data;
+  const period = recentPeriod();
+  const changes = await loadChanges(page, list.data, new Date(period.from).toISOString());
+  return {
+    title: "Models",
+    section: "models",
+    head: html`<meta name="description" content="Prices, limits and capabilities of AI models.">`,
+    main: html`<div class="pager">
+  <div>
+    <h1>Models</h1>
+    <p class="quiet">${total.toLocaleString("en-US")} ${total === 1 ? "model" : "models"} · US dollars per million tokens · ${describeOrigin(list.data)}</p>
+  </div>
+  <a class="button" href="${withQuery("/api/v1/models", changed(query, { limit: "", offset: "", format: "csv" }), null)}">Download CSV</a>
+</div>
+<div class="columns">
+${listFilters({ query, providers: providers.data.providers, org })}
+<section class="stack" aria-label="Models">
+${models.length === 0 ? html`<p class="empty">No models match these filters. <a href="${withQuery("/models", [], org)}">Show all models</a></p>` : listTable({ models, changes, period, query, org })}
+${pager(list.data, query, org)}
+</section>
+</div>`,
+  };
+}
+
+/** One call for all rows; none for an empty page. */
+async function loadChanges(page: Page, { models }: ModelPage, since: string) {
+  const priced = models.filter(({ cost }) => cost !== null);
+  if (priced.length === 0) return new Map<string, RecentChanges["models"][number]["changes"]>();
+  const query = new URLSearchParams({ field: "input", since, limit: String(MAX_CHANGES) });
+  for (const model of priced) query.append("model", modelName(model));
+  const { data } = await page.api<{ data: RecentChanges }>(`/models/history?${query}`);
+  return new Map(data.models.map((model) => [modelName(model), model.changes]));
+}
+
+function describeOrigin({ catalog: { source, dataDate } }: ModelPage): Html {
+  if (source === null) return html`not synced yet`;
+  const from = source === "bundled" ? "the bundled catalog" : source === "file" ? "a file" : source;
+  return html`from ${from}${dataDate !== null && html`, data of <time datetime="${dataDate}">${formatDay(dataDate)}</time>`}`;
+}
+
+function pager(
+  { offset, limit, total, models, hasMore }: ModelPage,
+  query: URLSearchParams,
+  org: string | null,
+): Html | null {
+  if (offset === 0 && !hasMore) return null;
+  const link = (to: number) =>
+    withQuery("/models", changed(query, { offset: to === 0 ? "" : String(to) }), org);
+  return html`<nav class="pager" aria-label="Pages">
+  ${offset > 0 ? html`<a class="button" rel="prev" href="${link(Math.max(0, offset - limit))}">Previous</a>` : html`<span></span>`}
+  <span class="quiet">${models.length > 0 ? `${offset + 1}–${offset + models.length} of ${total}` : `${total} in all`}</span>
+  ${hasMore ? html`<a class="button" rel="next" href="${link(offset + limit)}">Next</a>` : html`<span></span>`}
+</nav>`;
+}

@@ -1,0 +1,70 @@
+/** GET /models/{provider}/{modelId}: everything about one model. */
+import { ApiError } from "../../../shared/errors.ts";
+import { type Html, html } from "../html.ts";
+import type { Page, PageResult } from "../page.ts";
+import { modelName, modelPath, withQuery } from "./addresses.ts";
+import { computeCost, costSection } from "./cost_form.ts";
+import { modelFacts } from "./model_facts.ts";
+import type { Alias, FullModel } from "./model_responses.ts";
+import { priceSection } from "./price_section.ts";
+import type { PriceChange } from "./price_steps.ts";
+
+/** Where the API has something else than a model. */
+const OTHER_PATHS = /^\/models\/(history|resolve)\//;
+
+/** Shows a model, or the 404 of the API. */
+export async function showModel(page: Page): Promise<PageResult> {
+  const { pathname, searchParams } = page.url;
+  if (OTHER_PATHS.test(pathname)) throw new ApiError("NOT_FOUND", { details: { reason: "model" } });
+  // As it is: the API decodes it.
+  const model = await page.api<FullModel>(pathname);
+  const name = modelName(model);
+  const [history, aliases, newest, cost] = await Promise.all([
+    page.api<{ data: { changes: readonly PriceChange[] } }>(pathname.replace("/models/", "/models/history/")),
+    page.api<{ data: { aliases: readonly Alias[] } }>(
+      `/models/aliases?${new URLSearchParams({ model: name })}`,
+    ),
+    findNewest(page, model),
+    computeCost(page, model),
+  ]);
+  const org = searchParams.get("org");
+  return {
+    title: model.name,
+    section: "models",
+    head: html`<meta name="description" content="${model.description}">`,
+    status: cost?.problems?.status ?? 200,
+    main: html`${heading(model, org)}
+<div class="columns">
+<div class="stack">
+${priceSection(model, history.data.changes)}
+${model.cost !== null && costSection(model, cost, org)}
+</div>
+${modelFacts({ model, aliases: aliases.data.aliases, newest, org })}
+</div>`,
+  };
+}
+
+function heading(model: FullModel, org: string | null): Html {
+  const { provider, name, description, status, tier, goneAt } = model;
+  const ofProvider = withQuery("/models", [["provider", provider]], org);
+  return html`<p class="crumbs"><a href="${withQuery("/models", [], org)}">Models</a> / <a href="${ofProvider}">${provider}</a></p>
+<div>
+<div class="title"><h1>${name}</h1> <span class="badge ${status === "available" ? "good" : "bad"}">${status}</span> <span class="badge">${tier}</span></div>
+<p class="lead">${description}</p>
+<p><code>${modelName(model)}</code></p>
+</div>
+${goneAt !== undefined && html`<p class="notice">The source no longer lists this model, since <time datetime="${goneAt}">${goneAt.slice(0, 10)}</time>.</p>`}`;
+}
+
+/** Finds the model that the name of the family stands for, unless it is this one. */
+async function findNewest(page: Page, model: FullModel): Promise<FullModel | null> {
+  if (model.family === null) return null;
+  try {
+    const path = `/models/resolve/${encodeURIComponent(model.family)}`;
+    const { data } = await page.api<{ data: { model: FullModel } }>(path);
+    return modelPath(data.model) === modelPath(model) ? null : data.model;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}

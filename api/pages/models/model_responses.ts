@@ -1,0 +1,39 @@
+/** The API's responses about models, as the pages read them. */
+import type { presentAlias, presentListItem, presentModel, presentOrigin } from "../../models/model_json.ts";
+import type { Cost } from "../../models/price_json.ts";
+import type { PriceChange } from "./price_steps.ts";
+
+export type ModelItem = ReturnType<typeof presentListItem>;
+export type FullModel = ReturnType<typeof presentModel> & { syncedAt: string };
+export type Alias = ReturnType<typeof presentAlias>;
+
+export interface ModelPage {
+  models: readonly ModelItem[];
+  total: number;
+  limit: number;
+  offset: number;
+  hasMore: boolean;
+  catalog: ReturnType<typeof presentOrigin>;
+}
+
+export interface RecentChanges {
+  models: readonly { provider: string; modelId: string; changes: readonly PriceChange[] }[];
+}
+
+export const MAX_COMPARED = 4;
+
+export interface Compared {
+  model: FullModel;
+  changes: readonly PriceChange[];
+}
+
+/** Returns the prices of a model by their name in the API, such as `input` and `tiers.200000.input`. */
+export function pricesOf(cost: Cost | null): ReadonlyMap<string, number> {
+  const { tiers = [], ...base } = cost ?? {};
+  const named = (prices: object, prefix: string) =>
+    Object.entries(prices).map(([field, price]): [string, number] => [prefix + field, Number(price)]);
+  return new Map([
+    ...named(base, ""),
+    ...tiers.flatMap(({ contextOver, ...prices }) => named(prices, `tiers.${contextOver}.`)),
+  ]);
+}

@@ -1,0 +1,77 @@
+/** The prices of a model: current ones, a plot of each, and the changes as a table. */
+import { type Html, html } from "../html.ts";
+import { modelPath } from "./addresses.ts";
+import { formatDay, formatPrice, priceLabel } from "./format.ts";
+import { type FullModel, pricesOf } from "./model_responses.ts";
+import { pricePlot } from "./price_plot.ts";
+import { type Period, type PriceChange, priceSteps, recentPeriod } from "./price_steps.ts";
+
+/** Newest changes in the table; the API has all. */
+const MAX_ROWS = 100;
+
+export function priceSection(model: FullModel, changes: readonly PriceChange[]): Html {
+  const current = pricesOf(model.cost);
+  const fields = [...new Set([...current.keys(), ...changes.map(({ field }) => field)])];
+  if (fields.length === 0)
+    return html`<section class="stack"><h2>Prices</h2><p class="empty">The price of this model is unknown.</p></section>`;
+  const period = plotPeriod(model, changes);
+  const knownSince = Date.parse(model.pricesKnownSince);
+  // A tier stands in the plot of the price that it replaces.
+  const plots = [...Map.groupBy(fields, partOf)].map(([part, names]) =>
+    pricePlot({
+      id: `plot-${part}`,
+      title: `${priceLabel(part)}, ${formatPrice(current.get(part))}`,
+      period,
+      series: names.map((field) => ({
+        label: priceLabel(field),
+        steps: priceSteps(changes, { field, current: current.get(field) ?? null, period, knownSince }),
+      })),
+    }),
+  );
+  return html`<section class="stack" aria-labelledby="prices-title">
+<h2 id="prices-title">Prices</h2>
+<p class="quiet">US dollars per million tokens, known since <time datetime="${model.pricesKnownSince}">${formatDay(model.pricesKnownSince)}</time>.</p>
+<div class="plots">${plots}</div>
+${tiers(model)}
+${changeTable(model, changes)}
+</section>`;
+}
+
+/** From the first known price on, but at least the last 90 days. */
+function plotPeriod({ pricesKnownSince }: FullModel, changes: readonly PriceChange[]): Period {
+  const { from, until } = recentPeriod();
+  const oldest = changes.at(-1)?.changedAt ?? pricesKnownSince;
+  return { from: Math.min(from, Date.parse(oldest), Date.parse(pricesKnownSince)), until };
+}
+
+function partOf(field: string): string {
+  return field.replace(/^tiers\.\d+\./, "");
+}
+
+function tiers({ cost }: FullModel): Html | null {
+  if (!cost?.tiers) return null;
+  return html`<p class="quiet">Larger requests cost more: ${cost.tiers.map(
+    ({ contextOver, input, output }, index) =>
+      html`${index > 0 && "; "}over ${contextOver.toLocaleString("en-US")} tokens of context, ${formatPrice(input)} input and ${formatPrice(output)} output`,
+  )}.</p>`;
+}
+
+function changeTable(model: FullModel, changes: readonly PriceChange[]): Html {
+  if (changes.length === 0) return html`<p class="quiet">No price has changed since then.</p>`;
+  const rows = changes.slice(0, MAX_ROWS).map(
+    ({ field, oldValue, newValue, changedAt }) => html`<tr>
+<td class="date"><time datetime="${changedAt}">${formatDay(changedAt)}</time></td><th scope="row">${priceLabel(field)}</th>
+<td class="number">${formatPrice(oldValue)}</td><td class="number">${formatPrice(newValue)}</td><td class="number">${relative(oldValue, newValue)}</td></tr>`,
+  );
+  const all = `/api/v1${modelPath(model).replace("/models/", "/models/history/")}`;
+  return html`<div class="table-box" tabindex="0" role="region" aria-label="Price changes">
+<table class="data-table"><thead><tr><th scope="col">Date</th><th scope="col">Price</th><th scope="col" class="number">Before</th><th scope="col" class="number">After</th><th scope="col" class="number">Change</th></tr></thead>
+<tbody>${rows}</tbody></table></div>
+<p class="quiet">${changes.length > MAX_ROWS && `The newest ${MAX_ROWS} of ${changes.length.toLocaleString("en-US")} changes. `}<a href="${all}">All changes as JSON</a></p>`;
+}
+
+function relative(before: number | null, after: number | null): string {
+  if (before === null || after === null || before === 0) return "";
+  const percent = Math.round(((after - before) / before) * 100);
+  return `${percent > 0 ? "+" : ""}${percent}%`.replace("-", "−");
+}

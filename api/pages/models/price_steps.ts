@@ -1,0 +1,105 @@
+/** The course of a price, from its current value and its past changes. Pure. */
+
+/** A change as the API lists it. */
+export interface PriceChange {
+  field: string;
+  oldValue: number | null;
+  newValue: number | null;
+  changedAt: string;
+}
+
+/** From `at` (milliseconds since the epoch) on, the price is `price` US dollars per million tokens; `null` for none. */
+export interface PriceStep {
+  at: number;
+  price: number | null;
+}
+
+/** From one instant to another, in milliseconds since the epoch. */
+export interface Period {
+  from: number;
+  until: number;
+}
+
+/** More could not be told apart in a plot. */
+const MAX_STEPS = 300;
+
+export interface PriceCourse {
+  field: string;
+  current: number | null;
+  period: Period;
+  /** When prices became known, if that is known: the first step is then, at the earliest. */
+  knownSince?: number;
+}
+
+/**
+ * Returns the steps of one price within the period, oldest first; the first one is at its begin. `changes` are newest first
+ * and may be of several prices. If there are more than some hundred, each of 100 parts of the period keeps its lowest,
+ * highest and last price.
+ */
+export function priceSteps(
+  changes: readonly PriceChange[],
+  { field, current, period, knownSince = period.from }: PriceCourse,
+): PriceStep[] {
+  const own = changes.filter((change) => change.field === field).toReversed();
+  const begin = Math.max(period.from, knownSince);
+  const steps: PriceStep[] = [{ at: begin, price: own[0] ? own[0].oldValue : current }];
+  for (const { newValue, changedAt } of own) {
+    const at = Date.parse(changedAt);
+    if (at > period.until) break;
+    if (at <= begin) steps[0] = { at: begin, price: newValue };
+    else steps.push({ at, price: newValue });
+  }
+  return steps.length <= MAX_STEPS ? steps : thin(steps, period);
+}
+
+function thin([first, ...steps]: readonly PriceStep[], { from, until }: Period): PriceStep[] {
+  const width = (until - from) / (MAX_STEPS / 3);
+  const parts = Map.groupBy(steps, ({ at }) => Math.floor((at - from) / width));
+  const kept = [...parts.values()].flatMap((part) => {
+    const byPrice = part.toSorted((a, b) => (a.price ?? -1) - (b.price ?? -1));
+    return [...new Set([byPrice[0], byPrice.at(-1), part.at(-1)])].sort(
+      (a, b) => (a?.at ?? 0) - (b?.at ?? 0),
+    );
+  });
+  return [first, ...kept].filter((step) => step !== undefined);
+}
+
+/** The lowest and the highest price; 0 without any. */
+export function priceRange(steps: readonly PriceStep[]): { min: number; max: number } {
+  const prices = steps.flatMap(({ price }) => price ?? []);
+  if (prices.length === 0) return { min: 0, max: 0 };
+  return { min: Math.min(...prices), max: Math.max(...prices) };
+}
+
+/**
+ * Returns the path data of a step line that ends at `end`. `x` and `y` map a time and a price to coordinates; the line has
+ * a gap while there is no price.
+ */
+export function stepPath(
+  steps: readonly PriceStep[],
+  { x, y, end }: { x: (at: number) => number; y: (price: number) => number; end: number },
+): string {
+  let path = "";
+  let isDrawing = false;
+  for (const [index, { at, price }] of steps.entries()) {
+    if (price !== null) {
+      path += isDrawing ? `V${round(y(price))}` : `M${round(x(at))} ${round(y(price))}`;
+      path += `H${round(x(steps[index + 1]?.at ?? end))}`;
+    }
+    isDrawing = price !== null;
+  }
+  return path;
+}
+
+/** One tenth of a unit is less than a pixel. */
+export function round(coordinate: number): number {
+  return Math.round(coordinate * 10) / 10;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Returns the last 90 days, to the end of the current day of UTC: pages stay the same for a day. */
+export function recentPeriod(now = Date.now()): Period {
+  const until = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
+  return { from: until - 90 * DAY_MS, until };
+}

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { priceTicks, timeTicks } from "../../../../api/pages/models/axis_ticks.ts";
+
+test.each([
+  [0, [0, 1]],
+  [3, [0, 1, 2, 3]],
+  [15, [0, 5, 10, 15]],
+  [0.3, [0, 0.1, 0.2, 0.3]],
+  [0.075, [0, 0.02, 0.04, 0.06, 0.08]],
+  [75, [0, 20, 40, 60, 80]],
+] as const)("the ticks up to %p are %p", (max, ticks) => {
+  expect(priceTicks(max)).toEqual([...ticks]);
+});
+
+test("ticks are few, begin at 0 and reach any price", () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1e-6, max: 1e6, noNaN: true }), (max) => {
+      const ticks = priceTicks(max);
+      expect(ticks.length).toBeWithin(3, 7);
+      expect(ticks[0]).toBe(0);
+      expect((ticks.at(-1) ?? 0) * (1 + 1e-9)).toBeGreaterThanOrEqual(max);
+      expect(ticks).toEqual([...new Set(ticks)].sort((a, b) => a - b));
+    }),
+  );
+});
+
+test("instants are at even distances, from the begin to the end", () => {
+  expect(timeTicks({ from: 100, until: 300 }, 3)).toEqual([100, 200, 300]);
+});

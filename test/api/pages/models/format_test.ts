@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { formatDay, formatPrice, formatTokens, priceLabel } from "../../../../api/pages/models/format.ts";
+
+test("prices have two decimals, and more if they need them", () => {
+  const prices = [3, 0.3, 0.075, 0.000_001, 0, 1250.5, null, undefined];
+  expect(prices.map(formatPrice)).toEqual([
+    ...["$3.00", "$0.30", "$0.075", "$0.000001", "$0.00", "$1,250.50", "–", "–"],
+  ]);
+});
+
+test("tokens have three digits, and days are those of UTC", () => {
+  expect([128_000, 200_000, 1_048_576, 8192, null].map(formatTokens)).toEqual([
+    ...["128K", "200K", "1.05M", "8.19K", "–"],
+  ]);
+  expect(["2025-05-22", "2026-11-20T23:59:59.999Z", null].map(formatDay)).toEqual([
+    ...["May 22, 2025", "Nov 20, 2026", "–"],
+  ]);
+});
+
+test("a price of a tier says from which size on", () => {
+  expect(["cacheRead", "tiers.200000.output", "<new>"].map(priceLabel)).toEqual([
+    ...["Cache read", "Output, over 200K context", "<new>"],
+  ]);
+});

@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { type PriceSeries, pricePlot } from "../../../../api/pages/models/price_plot.ts";
+
+const DAY = 86_400_000;
+const from = Date.parse("2026-09-01T00:00:00Z");
+const period = { from, until: from + 60 * DAY };
+
+function plot(...series: PriceSeries[]): string {
+  return pricePlot({ id: "p", title: "Input", series, period }).text;
+}
+
+function pathsOf(text: string): string[] {
+  return [...text.matchAll(/<path d="([^"]*)"/g)].map(([, path = ""]) => path);
+}
+
+test("one change is a step down with a dot, and the description says the same", () => {
+  const text = plot({
+    label: "GPT-5",
+    steps: [
+      { at: from, price: 4 },
+      { at: from + 30 * DAY, price: 2 },
+    ],
+  });
+  expect(pathsOf(text)).toEqual(["M56 12H204V82H352"]);
+  expect(text).toContain("<title>Oct 1, 2026: $4.00 → $2.00</title></circle>");
+  expect(text).toContain('<desc id="p-desc">GPT-5: $4.00 at first, 1 change, now $2.00.</desc>');
+  expect(text).toContain('<title id="p-title">Input, in US dollars per million tokens</title>');
+  for (const tick of ["$0.00", "$2.00", "$4.00", "Sep 1, 2026", "Oct 1, 2026", "Oct 31, 2026"]) {
+    expect(text).toContain(`>${tick}</text>`);
+  }
+});
+
+test("a price that never changed is a level line, on the ground if it is 0", () => {
+  expect(pathsOf(plot({ label: "a", steps: [{ at: from, price: 3 }] }))).toEqual(["M56 12H352"]);
+  const free = plot({ label: "a", steps: [{ at: from, price: 0 }] });
+  expect(pathsOf(free)).toEqual(["M56 152H352"]);
+  expect(free).toContain("a: unchanged at $0.00.");
+  expect(free).not.toContain("<circle");
+});
+
+test("series share the scale, differ in style, and have a legend; labels are escaped", () => {
+  const text = plot(
+    { label: "<b>a</b>", steps: [{ at: from, price: 10 }] },
+    { label: "b", steps: [{ at: from, price: null }] },
+    { label: "c", steps: [{ at: from, price: 5 }] },
+  );
+  expect(pathsOf(text).slice(0, 3)).toEqual(["M56 12H352", "", "M56 82H352"]);
+  expect([...text.matchAll(/<g class="series (series-\d)">/g)].map(([, name]) => name)).toEqual([
+    ...["series-1", "series-2", "series-3"],
+  ]);
+  expect(text).toContain("&lt;b&gt;a&lt;/b&gt;</li>");
+  expect(text).not.toContain("<b>");
+  expect(text).not.toMatch(/NaN|Infinity/);
+});

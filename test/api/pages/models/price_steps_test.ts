@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import {
+  type PriceChange,
+  priceRange,
+  priceSteps,
+  stepPath,
+} from "../../../../api/pages/models/price_steps.ts";
+
+const DAY = 86_400_000;
+const period = { from: Date.parse("2026-09-01T00:00:00Z"), until: Date.parse("2026-09-11T00:00:00Z") };
+
+function change(day: number, oldValue: number | null, newValue: number | null, field = "input"): PriceChange {
+  return { field, oldValue, newValue, changedAt: new Date(period.from + day * DAY).toISOString() };
+}
+
+function stepsOf(changes: readonly PriceChange[], current: number | null) {
+  return priceSteps(changes, { field: "input", current, period }).map(({ at, price }) => [
+    (at - period.from) / DAY,
+    price,
+  ]);
+}
+
+test("a price without changes is one step, also when it is 0 or unknown", () => {
+  for (const price of [3, 0, null]) expect(stepsOf([], price)).toEqual([[0, price]]);
+});
+
+test("changes are steps, oldest first, and those of other prices do not count", () => {
+  const changes = [change(7, 2, 1), change(5, 9, 8, "output"), change(2, 3, 2)];
+  expect(stepsOf(changes, 1)).toEqual([
+    [0, 3],
+    [2, 2],
+    [7, 1],
+  ]);
+});
+
+test("what changed before the period is the price at its begin, and what changes after it is left out", () => {
+  expect(stepsOf([change(12, 2, 1), change(4, 3, 2), change(-3, 5, 3), change(-8, 6, 5)], 1)).toEqual([
+    [0, 3],
+    [4, 2],
+  ]);
+});
+
+test("the first step is where the price became known", () => {
+  const knownSince = period.from + 3 * DAY;
+  const course = { field: "input", current: 1, period, knownSince };
+  expect(
+    priceSteps([change(5, 2, 1)], course).map(({ at, price }) => [(at - period.from) / DAY, price]),
+  ).toEqual([
+    [3, 2],
+    [5, 1],
+  ]);
+});
+
+test("a history of thousands of changes keeps its lowest, highest and last price in a few hundred steps", () => {
+  const count = 5000;
+  const values = Array.from({ length: count + 1 }, (_, i) => (i === 1234 ? 99 : 3 + (i % 7)));
+  const changes = values
+    .slice(1)
+    .map((value, i) => change((10 * (i + 1)) / (count + 1), values[i] ?? null, value))
+    .toReversed();
+  const steps = priceSteps(changes, { field: "input", current: values.at(-1) ?? null, period });
+  expect(steps.length).toBeWithin(200, 304);
+  expect(steps.map(({ at }) => at)).toEqual(steps.map(({ at }) => at).toSorted((a, b) => a - b));
+  expect(priceRange(steps)).toEqual({ min: 3, max: 99 });
+  expect(steps.at(-1)?.price).toBe(values.at(-1) ?? null);
+});
+
+test("the path goes right, then up or down, and has gaps without a price", () => {
+  const x = (at: number) => at;
+  const y = (price: number) => 10 - price;
+  const path = (...prices: (number | null)[]) =>
+    stepPath(
+      prices.map((price, at) => ({ at: at * 10, price })),
+      { x, y, end: 50 },
+    );
+  expect(path(3)).toBe("M0 7H50");
+  expect(path(3, 1)).toBe("M0 7H10V9H50");
+  expect(path(3, null, 0)).toBe("M0 7H10M20 10H50");
+  expect(path(null)).toBe("");
+});

@@ -1,0 +1,204 @@
+/** The pages about models as a browser gets them, without a browser. */
+import { expect, test } from "bun:test";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import {
+  type DocumentModels,
+  documentSource,
+  loadBundledCatalog,
+  makeDocument,
+  syncFrom,
+} from "../../../helpers/models/catalog.ts";
+import { openPage } from "../../../helpers/pages/forms.ts";
+
+async function openModels(models: DocumentModels): Promise<TestApp> {
+  const app = await openTestApp();
+  await syncFrom(app.db.sql, documentSource(makeDocument(models)));
+  return app;
+}
+
+async function read(app: TestApp, path: string, status = 200): Promise<string> {
+  const response = await openPage(app, path);
+  expect([path, response.status, response.headers.get("content-type")]).toEqual([
+    ...[path, status, "text/html; charset=utf-8"],
+  ]);
+  return response.text();
+}
+
+/** Names of the models in the rows of the list. */
+function namesIn(page: string): string[] {
+  return [...page.matchAll(/<th scope="row"><a [^>]*>([^<]*)<\/a>/g)].map(([, name = ""]) => name);
+}
+
+function hrefs(page: string): string[] {
+  return [...page.matchAll(/href="([^"]*)"/g)].map(([, href = ""]) => href.replaceAll("&amp;", "&"));
+}
+
+const THREE: DocumentModels = {
+  acme: {
+    cheap: { name: "Cheap", cost: { input: 1, output: 2, cache_read: 0.1 }, limit: { context: 8000 } },
+    dear: { name: "Dear", cost: { input: 9, output: 20, cache_read: 0.9 }, reasoning: true },
+  },
+  zeta: { free: { name: "Free", cost: { input: 0, output: 0 } } },
+};
+
+test("GET /models has a row for each model, with prices, and sorts by each column", async () => {
+  await using app = await openModels(THREE);
+  const page = await read(app, "/models");
+  expect(namesIn(page)).toEqual(["Cheap", "Dear", "Free"]);
+  for (const text of ["3 models", "$0.10", "8K", "2025-06-01", 'value="acme/cheap"', "from a file"]) {
+    expect([text, page.includes(text)]).toEqual([text, true]);
+  }
+  for (const column of ["name", "inputCost", "outputCost", "cacheReadCost", "contextLimit", "releaseDate"]) {
+    expect(hrefs(page)).toContain(`/models?sortBy=${column}`);
+  }
+  const sorted = await read(app, "/models?sortBy=inputCost&capability=tools");
+  expect(namesIn(sorted)).toEqual(["Free", "Cheap", "Dear"]);
+  expect(sorted).toContain('<th scope="col" class="number" aria-sort="ascending">');
+  expect(hrefs(sorted)).toContain("/models?sortBy=inputCost&capability=tools&sortOrder=desc");
+  expect(hrefs(sorted)).toContain("/api/v1/models?sortBy=inputCost&capability=tools&format=csv");
+});
+
+test("the filters are the API's; empty fields of the form do not count", async () => {
+  await using app = await openModels(THREE);
+  const empty = "search=&provider=&tier=&status=&minContext=";
+  for (const [query, names] of [
+    [empty, ["Cheap", "Dear", "Free"]],
+    [`${empty}&minInputCost=0.01`, ["Cheap", "Dear"]],
+    ["provider=zeta", ["Free"]],
+    ["capability=reasoning", ["Dear"]],
+    ["minContext=9000", ["Dear", "Free"]],
+    ["search=nothing", []],
+  ] as const) {
+    expect([query, namesIn(await read(app, `/models?${query}`))]).toEqual([query, [...names]]);
+  }
+  const filtered = await read(
+    app,
+    "/models?provider=acme&capability=reasoning&minInputCost=0.01&sortBy=name",
+  );
+  expect(filtered).toContain('<option value="acme" selected>');
+  expect(filtered).toContain('name="capability" value="reasoning" checked');
+  expect(filtered).toContain('name="minInputCost" value="0.01" checked');
+  expect(filtered).toContain('<input type="hidden" name="sortBy" value="name">');
+  expect(await read(app, "/models?tier=cheap", 400)).toContain("must be one of budget");
+});
+
+test("pages of the list lead to each other and keep the filters", async () => {
+  await using app = await openModels(THREE);
+  const first = await read(app, "/models?limit=2&sortBy=name");
+  expect([namesIn(first), first.includes("1–2 of 3")]).toEqual([["Cheap", "Dear"], true]);
+  expect(hrefs(first)).toContain("/models?limit=2&sortBy=name&offset=2");
+  const second = await read(app, "/models?limit=2&sortBy=name&offset=2");
+  expect([namesIn(second), second.includes('rel="next"')]).toEqual([["Free"], false]);
+  expect(hrefs(second)).toContain("/models?limit=2&sortBy=name");
+});
+
+test("all of the bundled catalog's first page comes with one query, and stays the same", async () => {
+  await using app = await openTestApp();
+  await loadBundledCatalog(app.db.sql);
+  const response = await openPage(app, "/models");
+  const page = await response.text();
+  expect([page.split('class="sparkline"').length > 30, page.length < 150_000]).toEqual([true, true]);
+  const etag = response.headers.get("etag") ?? "";
+  const again = await app.request("/models", { headers: { accept: "text/html", "if-none-match": etag } });
+  expect([again.status, response.headers.get("cache-control")]).toEqual([
+    304,
+    "public, max-age=0, must-revalidate",
+  ]);
+});
+
+test("format=csv leads to the API's file", async () => {
+  await using app = await openModels(THREE);
+  const response = await openPage(app, "/models?format=csv&provider=acme");
+  expect([response.status, response.headers.get("location")]).toEqual([
+    303,
+    "/api/v1/models?format=csv&provider=acme",
+  ]);
+});
+
+test("GET /models/:provider/* shows all of a model, its changed prices, and what it is called", async () => {
+  await using app = await openModels(THREE);
+  const raised = { acme: { ...THREE["acme"], dear: { name: "Dear", cost: { input: 12, output: 20 } } } };
+  await syncFrom(app.db.sql, documentSource(makeDocument({ ...THREE, ...raised })));
+  await app.db.sql`insert into model_aliases (alias, provider, model_id) values ('best', 'acme', 'dear')`;
+  const page = await read(app, "/models/acme/dear");
+  for (const text of [
+    ...["<h1>Dear</h1>", "<code>acme/dear</code>", "<code>best</code>", "128,000 tokens", "Input, $12.00"],
+    ...["$9.00</td>", "+33%", "1 change, now $12.00.", "$0.90 → –", "What does it cost?"],
+  ]) {
+    expect([text, page.includes(text)]).toEqual([text, true]);
+  }
+  expect(hrefs(page)).toContain("/api/v1/models/history/acme/dear");
+});
+
+test("the calculator shows the API's exact answer, and its problems beside the fields", async () => {
+  await using app = await openModels(THREE);
+  const page = await read(app, "/models/acme/dear?inputTokens=1000&outputTokens=3");
+  expect(page).toContain("<b>$0.00906</b>");
+  const wrong = await read(app, "/models/acme/dear?inputTokens=many&outputTokens=3", 400);
+  expect(wrong).toContain('id="field-inputTokens-error"');
+  expect(wrong).toContain('value="many"');
+  expect(wrong).not.toContain("items.0.");
+});
+
+test("a model of a family names the newest one", async () => {
+  await using app = await openModels({
+    openai: {
+      "x-1": { name: "X 1", family: "xfam", release_date: "2024-01-01" },
+      "x-2": { name: "X 2", family: "xfam", release_date: "2025-01-01" },
+    },
+  });
+  expect(await read(app, "/models/openai/x-1")).toContain('<a href="/models/openai/x-2">X 2</a>');
+  expect(await read(app, "/models/openai/x-2")).not.toContain("Newest of its family");
+});
+
+test("GET /models/compare shows up to four models and marks what differs", async () => {
+  const many = Array.from({ length: 5 }, (_, i) => [`m${i}`, {}] as const);
+  await using app = await openModels({ ...THREE, many: Object.fromEntries(many) });
+  const page = await read(app, "/models/compare?model=acme/cheap&model=acme/dear&model=acme/cheap");
+  expect(
+    [...page.matchAll(/<tr class="differs"><th scope="row">([^<]*)/g)].map(([, label]) => label?.trim()),
+  ).toEqual([...["Tier", "Context", "Output limit", "Input", "Output", "Cache read", "Reasoning"]]);
+  expect(page.split('class="plot"').length - 1).toBe(3);
+  expect(hrefs(page)).toContain("/models/compare?model=acme%2Fdear");
+  const query = many.map(([id]) => `model=many/${id}`).join("&");
+  expect(await read(app, `/models/compare?${query}`)).toContain(
+    "You selected 5 models. These are the first 4.",
+  );
+  expect(await read(app, "/models/compare")).toContain('name="model" required');
+});
+
+test("what the API does not find is the page for unknown addresses", async () => {
+  await using app = await openModels(THREE);
+  for (const path of [
+    ...["/models/acme/none", "/models/none/cheap", "/models/history/acme/dear", "/models/resolve/dear"],
+    ...["/models/compare?model=acme/none", "/models/compare?model=acme"],
+  ]) {
+    expect(await read(app, path, 404)).toContain("<h1>Page not found</h1>");
+  }
+});
+
+test("hostile names of a source are text, and odd ids lead to their pages", async () => {
+  const hostile = `"><script>alert(1)</script>`;
+  const ids = ["a/b c/d", "50%", "x?y=1&z#w", "é:free@1", hostile];
+  await using app = await openModels({
+    acme: Object.fromEntries(
+      ids.map((id) => [id, { name: `${hostile}${id}`, family: hostile, description: hostile }]),
+    ),
+  });
+  const list = await read(app, "/models");
+  expect(namesIn(list).length).toBe(ids.length);
+  const links = hrefs(list).filter((href) => href.startsWith("/models/acme/"));
+  expect(links.length).toBe(ids.length);
+  const compare = `/models/compare?${new URLSearchParams(ids.slice(1).map((id): [string, string] => ["model", `acme/${id}`]))}`;
+  for (const path of ["/models", ...links, compare, `/models?search=${encodeURIComponent(hostile)}`]) {
+    const page = await read(app, path);
+    expect([path, page.includes("<script"), page.includes("&lt;script&gt;")]).toEqual([path, false, true]);
+  }
+});
+
+test("the organization of the address stays in it", async () => {
+  await using app = await openModels(THREE);
+  const page = await read(app, "/models?org=demo");
+  expect(hrefs(page)).toContain("/models/acme/cheap?org=demo");
+  expect(page).toContain('<input type="hidden" name="org" value="demo">');
+});
