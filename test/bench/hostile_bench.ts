@@ -2,8 +2,6 @@
  * `bun run bench hostile`: what hostile bodies, large answers and readers who leave cost everybody else. The event loop is
  * measured in the API's own process (loop_probe.ts).
  */
-import { fileURLToPath } from "node:url";
-import { chooseFreePort } from "../../deploy/local/ports.ts";
 import { makeForest } from "../helpers/definitions/forest.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person } from "../helpers/postgres/factory.ts";
@@ -11,14 +9,12 @@ import type { BenchRun } from "./bench_run.ts";
 import { type Cell, type FigureTable, figure } from "./figures.ts";
 import { type HostileRequest, hostileKinds } from "./hostile_requests.ts";
 import { measureLeavers } from "./leavers.ts";
-import { LOOP_PROBE_PORT, type LoopReading } from "./loop_probe.ts";
+import type { LoopReading } from "./loop_probe.ts";
 import { metered } from "./measure.ts";
+import { startProbed } from "./probed_server.ts";
 import { cpuSeconds, findPostmaster, serverCpuSeconds } from "./process_cpu.ts";
 import { makeBenchRegistry } from "./registry_data.ts";
-import { startOurs } from "./servers.ts";
 
-const HOST = "127.0.0.1";
-const PROBE = fileURLToPath(new URL("loop_probe.ts", import.meta.url));
 /** Issue 12: whatever a body holds. */
 const LOOP_GOAL = { atMost: 50 };
 const TREE_GOAL = { atMost: 300 };
@@ -50,11 +46,9 @@ export async function benchHostile(run: BenchRun): Promise<FigureTable[]> {
     await makeForest(db, maker, NODES + 100);
     return maker;
   });
-  const probePort = String(await chooseFreePort(HOST));
-  const env = { [LOOP_PROBE_PORT]: probePort, BUN_OPTIONS: `--preload ${PROBE}` };
-  await using ours = await startOurs(db.url, { env });
-  const readLoop = async () => (await (await fetch(`http://${HOST}:${probePort}/`)).json()) as LoopReading;
-  const bench: HostileBench = { run, db, url: ours.url, pid: ours.pid, person, readLoop };
+  await using ours = await startProbed(db.url);
+  const { url, pid, readLoop } = ours;
+  const bench: HostileBench = { run, db, url, pid, person, readLoop };
   const tables: FigureTable[] = [];
   for (const measure of [benchBodies, benchAnswers, benchTree, benchLeavers]) {
     signal.throwIfAborted();

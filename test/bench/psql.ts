@@ -1,6 +1,6 @@
 /** psql as the peer of an export: it runs the same SQL and does nothing else. */
 import { type ExportSelection, NO_FILTERS, toVisibility } from "../../shared/exports/selection.ts";
-import type { TextExportFormat } from "../../shared/vocabulary.ts";
+import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 
 /** After the times of all rows that a benchmark makes, and in the past. */
@@ -17,14 +17,19 @@ export function everythingOf(project: { id: string }): ExportSelection {
   };
 }
 
+const COPY_OPTIONS: Readonly<Record<ExportFormat, string>> = {
+  ndjson: "format csv, quote E'\\x01', delimiter E'\\x02'",
+  csv: "format csv",
+  parquet: "format binary",
+};
+
 /** The COPY that an export runs, on one line. */
-export function copyStatement(query: string, format: TextExportFormat): string {
-  const options = format === "csv" ? "format csv" : "format csv, quote E'\\x01', delimiter E'\\x02'";
-  return `copy (${query.replaceAll(/\s+/g, " ")}) to stdout with (${options})`;
+export function copyStatement(query: string, format: ExportFormat): string {
+  return `copy (${query.replaceAll(/\s+/g, " ")}) to stdout with (${COPY_OPTIONS[format]})`;
 }
 
 /** psql with the same COPY, as a shell runs it. */
-export function copyCommand(query: string, format: TextExportFormat): string {
+export function copyCommand(query: string, format: ExportFormat): string {
   const copy = quoteShell(copyStatement(query, format));
   return `psql --no-psqlrc --quiet "$DATABASE_URL" --command "set timezone = 'UTC'" --command ${copy}`;
 }

@@ -31,6 +31,12 @@ Fastify. We compress at level 2, which gives somewhat larger files for less time
 archiver as above, which writes its file without a queue, a manifest or digests.`,
     load: async () => (await import("./jobs_bench.ts")).benchJobs,
   },
+  parquet: {
+    title: "one dataset as Parquet",
+    about: `Downloads by curl, against psql that copies the same values in binary to /dev/null. The event loop is measured in the
+API's process, as in \`hostile\`, while another client polls it.`,
+    load: async () => (await import("./parquet_bench.ts")).benchParquet,
+  },
   increments: {
     title: "what has changed since the last export",
     about: `The tracker writes whole runs of its agents, as in production, into two databases: with the triggers and indexes that

@@ -8,6 +8,7 @@ import { openPool } from "../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { copyRows } from "../../sql/exports/copy_rows.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";
+import { addNoise } from "../helpers/exports/heavy_org.ts";
 import { makeLargeProject } from "../helpers/exports/large_project.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { openTestApp } from "../helpers/http/app.ts";
@@ -25,6 +26,8 @@ import { waitFor } from "../helpers/wait_for.ts";
 
 /** Some 30 MB, of which what is on its way holds a few. */
 const ISSUES = 30_000;
+/** More than two row groups of Parquet and what the sockets on both sides hold by themselves. */
+const NOISE_MIB = 56;
 /** A build may take so long here, in minutes: long enough to be in the middle of its COPY. */
 const SHORT_BUILD_MINUTES = 0.05;
 
@@ -165,12 +168,15 @@ const FORMS: readonly (readonly [path: string, headers: Readonly<Record<string, 
   ["issues", { "accept-encoding": "zstd" }],
   ["bundle", {}],
   ["bundle?format=csv", {}],
+  ["runs?format=parquet", {}],
+  ["bundle?format=parquet", {}],
 ];
 
 test("readers that leave in the middle of any file end its COPY, and all connections are there again", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 2 } });
   const { app, origin } = server;
   const { person, project } = await makeLargeProject(app, 2 * ISSUES);
+  await addNoise(app.db, project, NOISE_MIB);
   for (const [path, headers] of FORMS) {
     {
       using _download = await beginDownload(`${origin}/api/v1/export/projects/${project.id}/${path}`, {

@@ -4,15 +4,19 @@ import { createHash } from "node:crypto";
 import { agentYaml, ask, createAgent } from "../helpers/definitions/definitions.ts";
 import { listTroubles } from "../helpers/exports/aftermath.ts";
 import { getJob, JOBS_PATH, jobOf, postJob } from "../helpers/exports/export_job.ts";
+import { makeExportProject } from "../helpers/exports/export_project.ts";
 import { addNoise, makeHeavyOrg } from "../helpers/exports/heavy_org.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { openTestApp } from "../helpers/http/app.ts";
 import { openMailServer } from "../helpers/network/mail_server.ts";
+import { listOpenTransactions, untilNoneIsOpen } from "../helpers/postgres/open_transactions.ts";
 import { startApi } from "../helpers/process/api_process.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const NOISE_MIB = 24;
+/** More than two row groups and what the sockets on both sides hold by themselves. */
+const PARQUET_MIB = 56;
 
 test("a download that broke off with its API process goes on at another, and both parts are the file", async () => {
   await using app = await openTestApp();
@@ -51,6 +55,35 @@ test("a download that broke off with its API process goes on at another, and bot
   expect(createHash("sha256").update(whole).digest("hex")).toBe(artifact?.sha256 ?? "");
   await runner.mail(id);
   expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
+});
+
+test("an export that broke off with its API process opens in no format, and leaves no session behind", async () => {
+  await using app = await openTestApp();
+  const { person, project } = await makeExportProject(app);
+  await addNoise(app.db, project, PARQUET_MIB);
+  const paths = ["runs", "runs?format=csv", "runs?format=parquet", "bundle?format=parquet"];
+  const { databaseUrl, dataDir } = app.deps.config;
+  await using process = await startApi({
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    EXPORT_STREAMS_PER_USER: String(paths.length),
+  });
+  const headers = { authorization: `Bearer ${person.key}` };
+  const begun = await Promise.all(
+    paths.map((path) =>
+      beginDownload(`${process.url}/api/v1/export/projects/${project.id}/${path}`, headers),
+    ),
+  );
+  expect(await listOpenTransactions(app.db)).toHaveLength(paths.length);
+  process.kill("SIGKILL");
+  await process.exited;
+  for (const download of begun) {
+    const { status, isWhole, body } = await download.readOn();
+    expect([status, isWhole, body.subarray(-4).toString("latin1") === "PAR1"]).toEqual([200, false, false]);
+    // The end of a ZIP's directory.
+    expect(body.subarray(-64).includes("PK\x05\x06")).toBe(false);
+  }
+  await untilNoneIsOpen(app.db);
 });
 
 test("a batch that was cut off with its API process has stored nothing, and can be sent again", async () => {

@@ -11,6 +11,8 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 /** More than the sockets on both sides hold by themselves. */
 const MEBIBYTES = 16;
+/** Of the runs that have them. */
+const PATHS = ["runs", "runs?format=parquet"];
 
 async function makeNoisyProject({ app }: ListeningApp): Promise<ExportProject> {
   const made = await makeExportProject(app);
@@ -96,23 +98,25 @@ test("a stream goes on while its caller keeps all that, and while the database c
   expect(await download.readOn()).toMatchObject({ status: 200, isWhole: true });
 });
 
-test("a reader that takes next to nothing is cut off once others are refused, and they are served", async () => {
-  await using server = await openListeningApp({
-    config: { exportStreamsMax: 1 },
-    streamRules: { slowWindowMs: 300, socketBytes: 0 },
+for (const path of PATHS) {
+  test(`a reader of ${path} that takes next to nothing is cut off once others are refused, and they are served`, async () => {
+    await using server = await openListeningApp({
+      config: { exportStreamsMax: 1 },
+      streamRules: { slowWindowMs: 300, socketBytes: 0 },
+    });
+    const [slow, other] = [await makeNoisyProject(server), await makeExportProject(server.app)];
+    using download = await begin(server, slow, slow.person.key, path);
+    await waitFor(async () => {
+      const url = `${server.origin}/api/v1/export/projects/${other.project.id}/issues`;
+      const response = await fetch(url, { headers: { authorization: `Bearer ${other.person.key}` } });
+      await response.text();
+      return response.status === 200;
+    });
+    expect(await cutReasons(server)).toEqual([["reader_too_slow", "info"]]);
+    expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
+    await expectNothingHeld(server);
   });
-  const [slow, other] = [await makeNoisyProject(server), await makeExportProject(server.app)];
-  using download = await begin(server, slow, slow.person.key);
-  await waitFor(async () => {
-    const url = `${server.origin}/api/v1/export/projects/${other.project.id}/issues`;
-    const response = await fetch(url, { headers: { authorization: `Bearer ${other.person.key}` } });
-    await response.text();
-    return response.status === 200;
-  });
-  expect(await cutReasons(server)).toEqual([["reader_too_slow", "info"]]);
-  expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
-  await expectNothingHeld(server);
-});
+}
 
 test("a slow reader that keeps nobody waiting gets the whole file", async () => {
   const slowWindowMs = 60;
@@ -129,11 +133,13 @@ test("a slow reader that keeps nobody waiting gets the whole file", async () => 
   expect(await download.readOn()).toMatchObject({ status: 200, isWhole: true });
 });
 
-test("no stream outlives EXPORT_STREAM_MAX_MINUTES, however its reader reads", async () => {
-  await using server = await openListeningApp({ config: { exportStreamMaxMinutes: 0.01 } });
-  const made = await makeNoisyProject(server);
-  using download = await begin(server, made, made.person.key);
-  expect(await cutReasons(server)).toEqual([["lasted_too_long", "info"]]);
-  expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
-  await expectNothingHeld(server);
-});
+for (const path of PATHS) {
+  test(`no stream of ${path} outlives EXPORT_STREAM_MAX_MINUTES, however its reader reads`, async () => {
+    await using server = await openListeningApp({ config: { exportStreamMaxMinutes: 0.01 } });
+    const made = await makeNoisyProject(server);
+    using download = await begin(server, made, made.person.key, path);
+    expect(await cutReasons(server)).toEqual([["lasted_too_long", "info"]]);
+    expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
+    await expectNothingHeld(server);
+  });
+}

@@ -6,9 +6,13 @@ import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names
 import { EXPORT_LANES_MAX } from "../../../../sql/connection/lanes.ts";
 import type { Pool } from "../../../../sql/connection/pool.ts";
 import type { ExportProject } from "../../../helpers/exports/export_project.ts";
+import { addNoise } from "../../../helpers/exports/heavy_org.ts";
 import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
 import { type ListeningApp, openListeningApp } from "../../../helpers/http/listening_app.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
+
+/** More than two row groups and what the sockets on both sides hold by themselves. */
+const PARQUET_MEBIBYTES = 56;
 
 type Made = Pick<ExportProject, "person" | "project">;
 
@@ -58,7 +62,7 @@ function download({ origin }: ListeningApp, made: Made, path: string, headers = 
 test("a reader that goes away ends the query and frees slot and connection", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
   const made = await makeLargeProject(server.app, 60_000);
-  for (const path of ["issues", "issues?format=csv", "bundle"]) {
+  for (const path of ["issues", "issues?format=csv", "issues?format=parquet", "bundle"]) {
     for (const leave of ["destroy", "resetAndDestroy"] as const) {
       const socket = await startReading(server, made, path);
       await waitFor(async () => (await countRunningCopies(server)) > 0);
@@ -73,7 +77,7 @@ test("a reader that goes away ends the query and frees slot and connection", asy
     }
   }
   const aborted = server.app.logLines.filter((line) => line["outcome"] === "aborted");
-  expect(aborted).toHaveLength(6);
+  expect(aborted).toHaveLength(8);
 });
 
 test("a reader that leaves while rows are being counted frees slot and connection too", async () => {
@@ -165,9 +169,10 @@ test("a slow reader gets everything in the end", async () => {
 test("a failure after the first byte breaks the connection, whatever the form", async () => {
   await using server = await openListeningApp();
   const made = await makeLargeProject(server.app, 60_000);
-  for (const path of ["issues", "issues?format=csv", "bundle"]) {
+  await addNoise(server.app.db, made.project, PARQUET_MEBIBYTES);
+  for (const path of ["issues", "issues?format=csv", "bundle", "runs?format=parquet"]) {
     const socket = await startReading(server, made, path);
-    await waitFor(async () => (await countStalledCopies(server)) === (path === "bundle" ? 1 : 2));
+    await waitFor(async () => (await countStalledCopies(server)) === (path.startsWith("issues") ? 2 : 1));
     await server.app.db.sql`
       select pg_terminate_backend(pid)
       from pg_stat_activity
@@ -179,15 +184,15 @@ test("a failure after the first byte breaks the connection, whatever the form", 
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.resume();
     await closed;
-    // A whole answer would end in the last chunk of length zero.
-    expect([path, tail === "0\r\n\r\n"]).toEqual([path, false]);
+    // A whole response would end in the last chunk of length zero, a Parquet file that opens in its name.
+    expect([path, tail === "0\r\n\r\n", tail.includes("PAR1")]).toEqual([path, false, false]);
   }
   const failed = await waitFor(() => {
     const lines = server.app.logLines.filter((line) => line["outcome"] === "failed");
-    return lines.length === 3 ? lines : null;
+    return lines.length === 4 ? lines : null;
   });
   expect(failed.every((line) => line["level"] === "error")).toBe(true);
-  const next = await download(server, made, "runs");
+  const next = await download(server, made, "issue-notes");
   expect([next.status, await next.text()]).toEqual([200, ""]);
 });
 

@@ -65,6 +65,21 @@ test("row groups stay near their limit and have the rows of the NDJSON in the sa
   for (const group of groups) expect(group.bytes).toBeLessThan(4.5 * MEBIBYTE);
 });
 
+test("rows of one row group are held at a time, and of the next one only when the last has been taken", async () => {
+  const meter = { rows: 0 };
+  const chunks: Uint8Array[] = [];
+  const taken = new Set<number>();
+  for await (const chunk of encodeParquet(copy("parquet"), issues, { meter, rowGroupBytes: 4 * MEBIBYTE })) {
+    chunks.push(chunk);
+    taken.add(meter.rows);
+  }
+  const { groups } = await readParquet(Buffer.concat(chunks), "issues");
+  let rows = 0;
+  const ends = groups.map((group) => (rows += group.rows));
+  expect(ends.length).toBeGreaterThan(3);
+  expect([...taken]).toEqual(ends);
+});
+
 test("a file of one row group has several pages of a column", async () => {
   const ndjson = readNdjson((await readAll(copy("ndjson"))).toString(), "issues");
   const { rows, groups } = await readParquet(await readAll(encodeParquet(copy("parquet"), issues)), "issues");
