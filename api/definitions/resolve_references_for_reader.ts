@@ -44,16 +44,18 @@ export async function resolveReferences<Reference extends ReferenceLike>(
 /** References that are resolved in one turn of the event loop: some 3 ms. */
 const PIECE = 250;
 
-/** As `resolveReferences`, in pieces between which other requests are served. */
+/** As `resolveReferences`, in pieces between which other requests are served, and `onStep` is called. */
 export async function resolveInPieces<Reference extends ReferenceLike>(
   sql: Sql,
-  { references, viewer }: { references: readonly Reference[]; viewer: DefinitionViewer },
+  given: { references: readonly Reference[]; viewer: DefinitionViewer; onStep?: (() => void) | undefined },
 ): Promise<ResolvedReference<Reference>[]> {
+  const { references, viewer, onStep } = given;
   const resolved: ResolvedReference<Reference>[] = [];
   for (let first = 0; first < references.length; first += PIECE) {
     const piece = references.slice(first, first + PIECE);
     resolved.push(...(await resolveReferences(sql, { references: piece, viewer })));
     await nextTurn();
+    onStep?.();
   }
   return resolved;
 }

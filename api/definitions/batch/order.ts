@@ -1,9 +1,6 @@
 /** The order of a batch: dependencies come before the documents that need them. */
-import {
-  type DefinitionReference,
-  pickVersion,
-  writtenName,
-} from "../../../shared/definitions/references.ts";
+import { type DefinitionReference, pickVersion } from "../../../shared/definitions/references.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
 import type { WrittenDocument } from "../document.ts";
 
 /** The documents of a batch, which all belong to one organization. */
@@ -12,10 +9,12 @@ export interface Batch {
   documents: readonly WrittenDocument[];
   /** The documents by type and name. */
   lines: ReadonlyMap<string, readonly WrittenDocument[]>;
+  /** What `findInBatch` has found: a document may name another one thousands of times. */
+  found: Map<string, WrittenDocument | null>;
 }
 
 export function makeBatch(orgSlug: string, documents: readonly WrittenDocument[]): Batch {
-  return { orgSlug, documents, lines: Map.groupBy(documents, lineKey) };
+  return { orgSlug, documents, lines: Map.groupBy(documents, lineKey), found: new Map() };
 }
 
 function lineKey({ type, name }: Pick<WrittenDocument, "type" | "name">): string {
@@ -25,24 +24,41 @@ function lineKey({ type, name }: Pick<WrittenDocument, "type" | "name">): string
 type ReferenceName = Pick<DefinitionReference, "type" | "orgSlug" | "name" | "range">;
 
 /** Returns the document of the batch that a reference resolves to once it is published, or null. */
-export function findInBatch({ orgSlug, lines }: Batch, reference: ReferenceName): WrittenDocument | null {
+export function findInBatch(
+  { orgSlug, lines, found }: Batch,
+  reference: ReferenceName,
+): WrittenDocument | null {
   if (reference.orgSlug !== null && reference.orgSlug !== orgSlug) return null;
-  const candidates = (lines.get(lineKey(reference)) ?? []).map((document) => ({
-    document,
-    version: document.version,
-    status: "published" as const,
-  }));
-  return pickVersion(reference.range, candidates)?.document ?? null;
+  const line = lineKey(reference);
+  const documents = lines.get(line);
+  if (!documents) return null;
+  const key = `${line} ${reference.range}`;
+  const known = found.get(key);
+  if (known !== undefined) return known;
+  const candidates = documents.map((document) => {
+    return { document, version: document.version, status: "published" as const };
+  });
+  const document = pickVersion(reference.range, candidates)?.document ?? null;
+  found.set(key, document);
+  return document;
 }
 
+/** Ranges that are resolved in one turn of the event loop: some 8 ms if there are 200 versions to choose from. */
+const RANGES_PER_TURN = 20;
+/** References whose range is known, or whose line is not in the batch. */
+const REFERENCES_PER_TURN = 1000;
+
 /**
- * Sorts the documents so that each comes after those it needs, and lists the circles: chains of documents of which the last
- * needs the first. Documents of a circle are in no particular order.
+ * Sorts the documents so that each comes after those it needs, and lists circles, at most one that starts at a document:
+ * chains of documents of which the last needs the first. Documents of a circle are in no particular order.
  */
-export function sortBatch(batch: Batch): { sorted: WrittenDocument[]; circles: WrittenDocument[][] } {
-  const needed = new Map(batch.documents.map((document) => [document, listNeeded(batch, document)]));
+export async function sortBatch(
+  batch: Batch,
+): Promise<{ sorted: WrittenDocument[]; circles: WrittenDocument[][] }> {
+  const needed = new Map<WrittenDocument, Set<WrittenDocument>>();
+  for (const document of batch.documents) needed.set(document, await listNeeded(batch, document));
   const sorted: WrittenDocument[] = [];
-  const circles: WrittenDocument[][] = [];
+  const circles = new Map<WrittenDocument, WrittenDocument[]>();
   const done = new Set<WrittenDocument>();
   const chain: WrittenDocument[] = [];
   // A batch has at most 200 documents, so the recursion is at most 200 deep.
@@ -50,7 +66,7 @@ export function sortBatch(batch: Batch): { sorted: WrittenDocument[]; circles: W
     if (done.has(document)) return;
     const start = chain.indexOf(document);
     if (start >= 0) {
-      circles.push(chain.slice(start));
+      if (!circles.has(document)) circles.set(document, chain.slice(start));
       return;
     }
     chain.push(document);
@@ -60,19 +76,21 @@ export function sortBatch(batch: Batch): { sorted: WrittenDocument[]; circles: W
     sorted.push(document);
   };
   for (const document of batch.documents) visit(document);
-  return { sorted, circles };
+  return { sorted, circles: [...circles.values()] };
 }
 
-function listNeeded(batch: Batch, { references }: WrittenDocument): Set<WrittenDocument> {
-  const inTree = references.filter((reference) => reference.inTree);
-  // A document may name another one thousands of times.
-  const distinct = new Map(
-    inTree.map((reference) => [
-      JSON.stringify([reference.type, writtenName(reference), reference.range]),
-      reference,
-    ]),
-  );
-  return new Set([...distinct.values()].flatMap((reference) => findInBatch(batch, reference) ?? []));
+async function listNeeded(batch: Batch, { references }: WrittenDocument): Promise<Set<WrittenDocument>> {
+  const needed = new Set<WrittenDocument>();
+  let resolved = batch.found.size;
+  for (const [index, reference] of references.entries()) {
+    if (index % REFERENCES_PER_TURN === 0 || batch.found.size - resolved >= RANGES_PER_TURN) {
+      await nextTurn();
+      resolved = batch.found.size;
+    }
+    const found = findInBatch(batch, reference);
+    if (found && reference.inTree) needed.add(found);
+  }
+  return needed;
 }
 
 /** Formats a circle for a message: `agent a@1.0.0 → agent b@1.0.0 → agent a@1.0.0`. */

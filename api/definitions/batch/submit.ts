@@ -5,12 +5,12 @@ import { hasSqlState, type Sql } from "../../../sql/connection/pool.ts";
 import { retryOnDeadlock } from "../../../sql/connection/retry_on_deadlock.ts";
 import { limitStatements } from "../../../sql/exports/rows.ts";
 import { unavailable } from "../../http/error_handler.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
 import type { PublishDeps } from "../lifecycle.ts";
 import type { Writer } from "../new_draft.ts";
 import { riskProfileOf } from "../publish.ts";
 import { requireQuota } from "../quotas.ts";
 import type { Warning } from "../warnings/warnings.ts";
-import { makeBatch } from "./order.ts";
 import {
   type BrokenDependent,
   type LineState,
@@ -23,7 +23,7 @@ import {
   reportVersion,
 } from "./report.ts";
 import { type DocumentError, readSubmissions, type Submission, type SubmittedItem } from "./submission.ts";
-import { applyBatch, isRead, type WrittenItem } from "./write_batch.ts";
+import { applyBatch, batchOf, isRead, type WrittenItem } from "./write_batch.ts";
 
 interface SubmitRequest {
   writer: Writer;
@@ -48,7 +48,7 @@ export async function storeBatch(deps: PublishDeps, given: SubmitRequest): Promi
       await limitStatements(tx, STATEMENT_TIMEOUT_MS);
       // A second attempt begins with the errors of reading, of which there are none.
       for (const item of items) item.errors = [];
-      const written = await applyBatch(tx, writer, { items, options });
+      const written = await applyBatch(tx, writer, { items, batch: batchOf(writer, items), options });
       requireNoErrors(items);
       return written;
     });
@@ -144,20 +144,22 @@ export async function tryBatch(
 async function tryItems(
   tx: Sql,
   writer: Writer,
-  { items, options }: Parameters<typeof applyBatch>[2],
+  { items, options }: Omit<Parameters<typeof applyBatch>[2], "batch">,
 ): Promise<Map<SubmittedItem, Tried>> {
   const read = items.filter(isRead);
   const documents = read.map(({ document }) => document);
   const lines = await readLineStates(tx, writer, documents);
-  const batch = makeBatch(writer.org.slug, documents);
-  const written = new Map((await applyBatch(tx, writer, { items, options })).map((one) => [one.item, one]));
-  return new Map(
-    read.map((item, index) => {
-      const { warnings = [], references = [] } = written.get(item) ?? {};
-      const line = lines[index] ?? { versions: [], predecessor: null };
-      return [item, { line, warnings, references: reportReferences(references, batch) }];
-    }),
-  );
+  const batch = batchOf(writer, items);
+  const written = await applyBatch(tx, writer, { items, batch, options });
+  const byItem = new Map(written.map((one) => [one.item, one]));
+  const tried = new Map<SubmittedItem, Tried>();
+  for (const [index, item] of read.entries()) {
+    const { warnings = [], references = [] } = byItem.get(item) ?? {};
+    const line = lines[index] ?? { versions: [], predecessor: null };
+    tried.set(item, { line, warnings, references: reportReferences(references, batch) });
+    await nextTurn();
+  }
+  return tried;
 }
 
 function reportOf(

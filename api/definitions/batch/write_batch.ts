@@ -45,6 +45,14 @@ export interface BatchOptions {
   rejectsCircles: boolean;
 }
 
+/** Returns the documents that could be read, as a batch. */
+export function batchOf(writer: Writer, items: readonly SubmittedItem[]): Batch {
+  return makeBatch(
+    writer.org.slug,
+    items.filter(isRead).map(({ document }) => document),
+  );
+}
+
 /**
  * Adds the documents to the writer's organization, in dependency order. Problems are added to the items; if there are any,
  * the transaction has to be rolled back. Documents that could not be read are skipped.
@@ -52,20 +60,16 @@ export interface BatchOptions {
 export async function applyBatch(
   tx: Sql,
   writer: Writer,
-  { items, options }: { items: readonly SubmittedItem[]; options: BatchOptions },
+  { items, batch, options }: { items: readonly SubmittedItem[]; batch: Batch; options: BatchOptions },
 ): Promise<WrittenItem[]> {
   const read = items.filter(isRead);
-  const batch = makeBatch(
-    writer.org.slug,
-    read.map(({ document }) => document),
-  );
   const added = read.map(({ document }) => ({
     key: lineKeyOf(writer, document),
     yamlBytes: Buffer.byteLength(document.content.yaml),
   }));
   if (added.length === 0) return [];
   await collect(read.slice(0, 1), () => requireDraftQuota(tx, writer, added));
-  const { sorted, circles } = sortBatch(batch);
+  const { sorted, circles } = await sortBatch(batch);
   if (options.rejectsCircles) noteCircles(read, circles);
   const written = await addDrafts(tx, writer, { read, options });
   const positions = new Map(sorted.map((document, position) => [document, position]));

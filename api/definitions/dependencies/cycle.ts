@@ -16,13 +16,13 @@ interface Step {
 /** A version that this transaction has published. */
 export type PublishedRow = Pick<DefinitionRow, "id" | "orgSlug" | "type" | "name" | "version">;
 
-/** Time for the search. Other publications wait for it. */
+/** Time for the search of a batch. Other publications wait for it. That of one version is bounded by the size of its tree. */
 const MAX_SEARCH_MS = 1_000;
 
 /**
  * Returns the shortest cycle of each version, which this transaction has published, by the version's id. Versions without a
  * cycle are left out; cycles that a version only leads to are not its own. Throws SERVICE_UNAVAILABLE if the trees of
- * several versions are too large to search in a second.
+ * several versions cannot be searched in a second.
  */
 export async function findDependencyCycles(
   tx: Sql,
@@ -31,15 +31,16 @@ export async function findDependencyCycles(
   const roots = rows.map((row) => ({ ...row, organization: row.orgSlug }));
   const cycles = new Map<string, string[]>();
   if (roots.length === 0) return cycles;
+  const isBatch = roots.length > 1;
   const deadline = performance.now() + MAX_SEARCH_MS;
-  const walk = await walkDependencies(tx, { roots, viewer, maxDepth: Number.POSITIVE_INFINITY });
+  const onStep = () => {
+    if (isBatch && performance.now() > deadline) throw searchTooLong();
+  };
+  const given = { viewer, maxDepth: Number.POSITIVE_INFINITY, onStep };
+  const walk = await walkDependencies(tx, { roots, ...given });
   for (const root of roots) {
     // One walk has room for one large tree. Several of them are walked one by one.
-    const isOneByOne = walk.truncated && roots.length > 1;
-    if (isOneByOne && performance.now() > deadline) throw searchTooLong();
-    const own = isOneByOne
-      ? await walkDependencies(tx, { roots: [root], viewer, maxDepth: Number.POSITIVE_INFINITY })
-      : walk;
+    const own = walk.truncated && isBatch ? await walkDependencies(tx, { roots: [root], ...given }) : walk;
     const cycle = findCycle(own, root.id);
     if (cycle) cycles.set(root.id, cycle);
     await nextTurn();

@@ -36,9 +36,15 @@ export interface DependencyWalk {
  */
 export async function walkDependencies(
   sql: Sql,
-  given: { roots: readonly DependencyNode[]; viewer: DefinitionViewer; maxDepth: number },
+  given: {
+    roots: readonly DependencyNode[];
+    viewer: DefinitionViewer;
+    maxDepth: number;
+    /** Called often. What it throws ends the walk. */
+    onStep?: () => void;
+  },
 ): Promise<DependencyWalk> {
-  const { roots, viewer, maxDepth } = given;
+  const { roots, viewer, maxDepth, onStep } = given;
   const nodes = new Map(roots.map((root) => [root.id, nodeOf(root)]));
   const edges = new Map<string, DependencyEdge[]>();
   const unresolved = new Map<string, UnresolvedReference>();
@@ -47,10 +53,10 @@ export async function walkDependencies(
   let isBatch = roots.length > 1;
   const hasRoom = () => limit > 0 && nodes.size <= MAX_DEPENDENCY_NODES;
   for (let depth = 1; depth <= maxDepth && level.length > 0 && hasRoom(); depth += 1) {
-    const { references, counted } = await listLevel(sql, { level, limit, isBatch });
+    const { references, counted } = await listLevel(sql, { level, limit, isBatch, onStep });
     isBatch = false;
     const next: string[] = [];
-    for (const { reference, target } of await resolveInPieces(sql, { references, viewer })) {
+    for (const { reference, target } of await resolveInPieces(sql, { references, viewer, onStep })) {
       const { definitionId, type, range, context } = reference;
       if (!target) {
         const missing = { type, name: writtenName(reference), range, context };
@@ -74,9 +80,10 @@ export async function walkDependencies(
 /** Reads the references of one level, and how many of them count against the limit. */
 async function listLevel(
   sql: Sql,
-  { level, limit, isBatch }: { level: readonly string[]; limit: number; isBatch: boolean },
+  given: { level: readonly string[]; limit: number; isBatch: boolean; onStep: (() => void) | undefined },
 ): Promise<{ references: TreeReferenceRow[]; counted: number }> {
-  if (isBatch) return { references: await listBatchReferences(sql, level), counted: 0 };
+  const { level, limit, isBatch, onStep } = given;
+  if (isBatch) return { references: await listBatchReferences(sql, level, onStep), counted: 0 };
   const references = await listTreeReferences(sql, { definitionIds: level, limit });
   return { references, counted: references.length };
 }
@@ -85,13 +92,18 @@ async function listLevel(
 const ROOTS_PER_QUERY = 20;
 
 /** Returns the references of several roots. They came in one request, whose size bounds them. */
-async function listBatchReferences(sql: Sql, rootIds: readonly string[]): Promise<TreeReferenceRow[]> {
+async function listBatchReferences(
+  sql: Sql,
+  rootIds: readonly string[],
+  onStep?: () => void,
+): Promise<TreeReferenceRow[]> {
   const references: TreeReferenceRow[] = [];
   for (let first = 0; first < rootIds.length; first += ROOTS_PER_QUERY) {
     const definitionIds = rootIds.slice(first, first + ROOTS_PER_QUERY);
     const found = await listTreeReferences(sql, { definitionIds, limit: Number.MAX_SAFE_INTEGER });
     for (const reference of found) references.push(reference);
     await nextTurn();
+    onStep?.();
   }
   return references;
 }

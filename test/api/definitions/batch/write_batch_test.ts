@@ -88,3 +88,26 @@ test("a batch whose dependencies are too many to search for cycles is refused, a
   const rows = await api.db.sql`select from definition_lines where name like 'top-%'`;
   expect(rows).toHaveLength(0);
 });
+
+test("a batch that waits for a line for ten seconds is refused, and stores nothing", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await createAgent(api, person, { name: "held" });
+  const body = ["free", "held"].map((name) => agentYaml(name, "2.0.0")).join("---\n");
+  await api.db.owner.begin(async (tx) => {
+    await lockLineOf(tx, "held");
+    const response = await write(api, "/batch", person, { headers: YAML, body });
+    const [status, code] = await refusalOf(response.clone());
+    expect([status, code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    expect(await response.json()).toMatchObject({
+      error: {
+        message:
+          "A step of the batch took longer than 10 seconds. Nothing was stored. Try again later, or send fewer documents.",
+      },
+    });
+    expect(response.headers.get("retry-after")).toBe("5");
+  });
+  const stored = await api.db.sql`select name, version from definitions`;
+  expect([...stored]).toEqual([{ name: "held", version: "1.0.0" }]);
+  expect((await write(api, "/batch", person, { headers: YAML, body })).status).toBe(201);
+}, 60_000);

@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { findInBatch, makeBatch, sortBatch } from "../../../../api/definitions/batch/order.ts";
+import type { WrittenDocument } from "../../../../api/definitions/document.ts";
+import { countTurns } from "../../../helpers/count_turns.ts";
+
+/** A document as far as its order depends on it; `needs` are `name@range`. */
+function documentOf(name: string, needs: readonly string[], version = "1.0.0"): WrittenDocument {
+  const references = needs.map((text) => {
+    const [needed = "", range = ""] = text.split("@");
+    return { type: "agent", orgSlug: null, name: needed, range, inTree: true, context: "requires" };
+  });
+  return { type: "agent", name, version, references } as unknown as WrittenDocument;
+}
+
+test("documents come after those they need, and a circle is listed once", async () => {
+  const documents = [documentOf("a", ["b@^1.0.0"]), documentOf("b", ["c@1.0.0"]), documentOf("c", [])];
+  const { sorted, circles } = await sortBatch(makeBatch("demo", documents));
+  expect([sorted.map(({ name }) => name), circles]).toEqual([["c", "b", "a"], []]);
+  const [a, b] = [documentOf("a", ["b@^1.0.0"]), documentOf("b", ["a@1.0.0"])];
+  expect((await sortBatch(makeBatch("demo", [a, b]))).circles).toEqual([[a, b]]);
+});
+
+test("of 200 documents that all need each other, at most one circle is listed for each", async () => {
+  const names = Array.from({ length: 200 }, (_, n) => `d${n}`);
+  const documents = names.map((name) =>
+    documentOf(
+      name,
+      names.filter((other) => other !== name).map((other) => `${other}@^1.0.0`),
+    ),
+  );
+  const { sorted, circles } = await sortBatch(makeBatch("demo", documents));
+  expect(sorted).toHaveLength(200);
+  expect(circles.length).toBeGreaterThan(0);
+  expect(new Set(circles.map(([first]) => first)).size).toBe(circles.length);
+});
+
+test("1,000 references to a line with 199 versions are resolved in turns, and each range once", async () => {
+  const versions = Array.from({ length: 199 }, (_, n) => documentOf("many", [], `1.0.${n}`));
+  const ranges = Array.from({ length: 1000 }, (_, n) => `many@~1.0.${n % 500}`);
+  const top = documentOf("top", ranges);
+  const batch = makeBatch("demo", [top, ...versions]);
+  const { result, turns } = await countTurns(() => sortBatch(batch));
+  const newest = versions.at(-1) as WrittenDocument;
+  expect(result.sorted.indexOf(newest)).toBeLessThan(result.sorted.indexOf(top));
+  expect(turns).toBeGreaterThan(20);
+  expect(batch.found.size).toBe(500);
+  const reference = { type: "agent", orgSlug: null, name: "many", range: "~1.0.198" } as const;
+  expect(findInBatch(batch, reference)?.version).toBe("1.0.198");
+  expect(findInBatch(batch, { ...reference, range: "~1.0.199" })).toBeNull();
+});
