@@ -97,7 +97,7 @@ test("a batch that waits for a line for ten seconds is refused, and stores nothi
   await api.db.owner.begin(async (tx) => {
     await lockLineOf(tx, "held");
     const response = await write(api, "/batch", person, { headers: YAML, body });
-    const [status, code] = await refusalOf(response.clone());
+    const [status, code] = await errorOf(response.clone());
     expect([status, code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
     expect(await response.json()).toMatchObject({
       error: {
