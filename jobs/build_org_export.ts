@@ -22,7 +22,7 @@ import {
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
 import { type Boss, completeJob, enqueueJob } from "../sql/queue.ts";
 import { artifactKeyOf } from "./artifact_key.ts";
-import { BuildSuperseded } from "./build_superseded_error.ts";
+import { BuildSuperseded } from "./build_progress.ts";
 import { writeOrgExport } from "./org_export_file.ts";
 import type { RunnerMetrics } from "./runner_metrics.ts";
 import { ForeignStoreError, type StoreOwner } from "./store_owner.ts";

@@ -3,9 +3,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "../sql/connection/pool.ts";
 import { type ExportBuildKey, updateExportJobProgress } from "../sql/exports/builds.ts";
 import type { ExportJobProgress } from "../sql/exports/jobs.ts";
-import { BuildSuperseded } from "./build_superseded_error.ts";
 
 const INTERVAL_MS = 1000;
+
+/** The job's row no longer belongs to this attempt: the job was canceled, or another builder has taken over. */
+export class BuildSuperseded extends Error {
+  override readonly name = "BuildSuperseded";
+
+  constructor({ id, attempt }: ExportBuildKey) {
+    super(`Cannot go on building export job "${id}": attempt ${attempt} is not the running one`);
+  }
+}
 
 export interface ProgressReports {
   /** Aborted with BuildSuperseded when another attempt or no attempt runs, or with the error of a failed report. */

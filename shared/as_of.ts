@@ -4,8 +4,8 @@ const ISO_8601 =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)$/;
 
 /**
- * Parses an ISO 8601 instant with an offset and cuts it to milliseconds, as `2026-11-20T10:00:00.000Z`; `null` when
- * it is no such instant. A `+` that a query string turned into a blank is read as the `+` it was.
+ * Parses an ISO 8601 instant with an offset and truncates it to milliseconds, as `2026-11-20T10:00:00.000Z`; null if it
+ * is invalid. A space counts as `+`, because query strings decode `+` to a space.
  */
 export function parseAsOf(given: string): string | null {
   const match = ISO_8601.exec(given.replace(/ (\d{2}:?\d{0,2})$/, "+$1"));
@@ -13,18 +13,18 @@ export function parseAsOf(given: string): string | null {
   const [, day = "", minutes = "", seconds = "00", fraction = "", , sign, hours = "0", rest = "0"] = match;
   const local = `${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, "0")}Z`;
   const instant = new Date(local);
-  // Date rolls 31 February over into March: an instant that reads back otherwise does not exist.
+  // Date turns 31 February into March: an instant that changes does not exist.
   if (Number.isNaN(instant.getTime()) || instant.toISOString() !== local) return null;
   const [offsetHours, offsetMinutes] = [Number(hours), Number(rest)];
   if (offsetHours > 23 || offsetMinutes > 59) return null;
   const offsetMs = (offsetHours * 60 + offsetMinutes) * 60_000 * (sign === "-" ? -1 : 1);
   const utc = new Date(instant.getTime() - offsetMs);
   const year = utc.getUTCFullYear();
-  // PostgreSQL knows no year 0.
+  // PostgreSQL has no year 0.
   return year >= 1 && year <= 9999 ? utc.toISOString() : null;
 }
 
-/** `instant` moved by `milliseconds`. */
+/** Returns `instant` plus `milliseconds`. */
 export function addMilliseconds(instant: string, milliseconds: number): string {
   return new Date(Date.parse(instant) + milliseconds).toISOString();
 }

@@ -1,6 +1,7 @@
 /**
- * Permission rules as pure functions: facts about a caller in, a verdict out. Who may see a definition is part of its
- * queries: `sql/definitions/visibility.ts`.
+ * Permission rules as pure functions: facts about a caller in, a verdict out. Visibility of definitions is part of
+ * their queries: `sql/definitions/visibility.ts`. A project or definition that the caller cannot see is 404 before any
+ * rule here applies.
  */
 import { allowsOperation } from "./definitions/lifecycle.ts";
 import type { ApiErrorOptions, ErrorCode } from "./errors.ts";
@@ -16,12 +17,12 @@ import {
   type SubscriptionTier,
 } from "./vocabulary.ts";
 
-/** Allowed, or the error a client gets, with the details it may see. */
+/** Allowed, or the error code and details for the client. */
 export type Verdict =
   | { ok: true }
   | { ok: false; code: ErrorCode; details?: NonNullable<ApiErrorOptions["details"]> };
 
-/** What a credential says of itself. A session is as good as its user. */
+/** A credential. A session has all rights of its user. */
 export type Credential =
   | { type: "session"; id: string; expiresAt: string }
   | {
@@ -29,37 +30,37 @@ export type Credential =
       id: string;
       kind: KeyKind;
       scope: KeyScope;
-      /** The one organization the key works for; `null` when it works for all of its owner's. */
+      /** The one organization the key works for; null for all of its owner's. */
       orgId: string | null;
       expiresAt: string | null;
     };
 
 const ALLOWED: Verdict = { ok: true };
 
-/** A read key writes nothing; a session is no key. */
+/** Keys of scope `read` cannot write. */
 export function mayWrite(credential: Credential): Verdict {
   if (credential.type === "session" || credential.scope === "write") return ALLOWED;
   return { ok: false, code: "INSUFFICIENT_SCOPE" };
 }
 
-/** Whether the caller's role is at least the required one. */
+/** Requires the role or a higher one. */
 export function hasOrgRole(currentRole: OrgRole, requiredRole: OrgRole): Verdict {
   if (ORG_ROLES.indexOf(currentRole) >= ORG_ROLES.indexOf(requiredRole)) return ALLOWED;
   return { ok: false, code: "INSUFFICIENT_ORG_ROLE", details: { currentRole, requiredRole } };
 }
 
-/** Signing out and the handling of keys are for who signed in: a key that leaked makes no other keys. */
+/** Signing out and managing keys require a session, so that a leaked key cannot create others. */
 export function isSession(credential: Credential): Verdict {
   return credential.type === "session" ? ALLOWED : { ok: false, code: "SESSION_REQUIRED" };
 }
 
-/** Bundles, estimates and jobs are for people: automation and system keys stay out. */
+/** Bundles, estimates and jobs require a personal credential, not an automation or system key. */
 export function isPersonalCredential(credential: Credential): Verdict {
   if (credential.type === "session" || credential.kind === "user") return ALLOWED;
   return { ok: false, code: "KEY_KIND_FORBIDDEN", details: { kind: credential.kind } };
 }
 
-/** Every export needs a paid tier of the organization that owns the project. */
+/** Every export requires a paid tier of the project's organization. */
 export function maySubscriptionExport(currentTier: SubscriptionTier): Verdict {
   return needsPaidTier(currentTier, "export");
 }
@@ -77,44 +78,44 @@ export function mayExportDataset(facts: ExportFacts): Verdict {
 }
 
 /**
- * A bundle or its estimate, or a new export job: a personal credential, publisher or above, a paid tier, refused in
- * this order.
+ * A bundle, an estimate or a new export job requires a personal credential, publisher or above, and a paid tier,
+ * checked in this order.
  */
 export function mayExportBundle(facts: ExportFacts): Verdict {
   return firstDenial(mayManageExportJobs(facts), maySubscriptionExport(facts.tier));
 }
 
-/** To list, watch and cancel the organization's export jobs: a personal credential, publisher or above. */
+/** Listing, getting and canceling export jobs requires a personal credential, publisher or above. */
 export function mayManageExportJobs(facts: Pick<ExportFacts, "credential" | "role">): Verdict {
   return firstDenial(isPersonalCredential(facts.credential), hasOrgRole(facts.role, "publisher"));
 }
 
-/** Every write of the registry: publisher or above in the organization that the call means. */
+/** Every write of definitions requires publisher or above in the organization of the request. */
 export function mayWriteDefinitions(currentRole: OrgRole): Verdict {
   return hasOrgRole(currentRole, "publisher");
 }
 
-/** The tier `pro` is given by platform administrators only. */
+/** Only platform administrators can set the tier `pro`. */
 export function maySetDefinitionTier(facts: { tier: DefinitionTier; platformRole: PlatformRole }): Verdict {
   return facts.tier === "pro" ? isPlatformAdmin(facts.platformRole) : ALLOWED;
 }
 
-/** Records of executions come from the platform, and from nobody else. */
+/** Only the platform records executions. */
 export function mayRecordExecutions(platformRole: PlatformRole): Verdict {
   return isPlatformAdmin(platformRole);
 }
 
-/** A version as far as it decides who may fork it. */
+/** The facts of a version that decide who may fork it. */
 export interface ForkSource {
-  /** `null` when a name was given without a version and none is published. */
+  /** Null if a name was given without a version and none is published. */
   status: DefinitionStatus | null;
-  /** Whether it belongs to an organization of the caller's; only those fork drafts and what is archived. */
+  /** True if the caller is a member of its organization; only members can fork drafts and archived versions. */
   isOwn: boolean;
-  /** By an operator: it resolves for nobody. */
+  /** Quarantined by an operator: it resolves for no one. */
   isQuarantined: boolean;
 }
 
-/** Why a version cannot be forked, whoever asks; `null` when it can. */
+/** Returns why no one can fork a version; null if it can be forked. */
 export function forkDenialOfSource(source: ForkSource): "NOT_PUBLISHED" | "ARCHIVED" | null {
   const { status, isOwn, isQuarantined } = source;
   if (status === null || isQuarantined) return "NOT_PUBLISHED";
@@ -122,7 +123,9 @@ export function forkDenialOfSource(source: ForkSource): "NOT_PUBLISHED" | "ARCHI
   return status === "archived" ? "ARCHIVED" : "NOT_PUBLISHED";
 }
 
-/** Why a caller cannot fork a version; `null` when they can. `role` is that in the organization that gets the fork. */
+/**
+ * Returns why a caller cannot fork a version; null if they can. `role` is the caller's role in the fork's organization.
+ */
 export function forkDenial(source: ForkSource, role: OrgRole | null): ForkDenial | null {
   const denial = forkDenialOfSource(source);
   if (denial) return denial;
@@ -130,7 +133,10 @@ export function forkDenial(source: ForkSource, role: OrgRole | null): ForkDenial
   return mayWriteDefinitions(role).ok ? null : "INSUFFICIENT_ORG_ROLE";
 }
 
-/** To compare what documents say, beyond which sections differ, needs a paid tier in any of the caller's organizations. */
+/**
+ * Comparing the content of documents requires a paid tier in any of the caller's organizations; listing changed
+ * sections does not.
+ */
 export function mayCompareContent(currentTier: SubscriptionTier): Verdict {
   return needsPaidTier(currentTier, "diff");
 }

@@ -1,10 +1,10 @@
-/** Slugs: names made easy to type. */
+/** Slugs of users, organizations and projects. */
 
 const MAX_LENGTH = 60;
-/** How usernames and organization slugs look; the CHECK constraints of their tables say the same. */
+/** The pattern of usernames and organization slugs, as in the CHECK constraints of their tables. */
 const ACCOUNT_SLUG = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
-/** True for text that can be a username or the slug of an organization. */
+/** Returns true for a valid username or organization slug. */
 export function isAccountSlug(text: string): boolean {
   return ACCOUNT_SLUG.test(text);
 }
@@ -21,7 +21,7 @@ export function toSlug(name: string): string {
   return slug || "project";
 }
 
-/** `menu`, `menu-2`, `menu-3` …: what to try when a slug is taken. */
+/** `menu`, `menu-2`, `menu-3` …: alternatives for a slug that is taken. */
 export function* slugCandidates(name: string): Generator<string> {
   const slug = toSlug(name);
   yield slug;

@@ -3,7 +3,7 @@
 const MAX_SUGGESTIONS = 3;
 /** Below this, names have only a few letters in common. */
 const MIN_SIMILARITY = 0.4;
-/** Longer texts are not typing errors. */
+/** Longer texts are not typos. */
 const MAX_LENGTH = 200;
 
 /** Returns up to three names most similar to `given`, best first. Case and punctuation do not count. */

@@ -2,12 +2,12 @@
 
 export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-/** Those that have a line per row. */
+/** Formats with one line per row. */
 export const TEXT_EXPORT_FORMATS = ["ndjson", "csv"] as const satisfies readonly ExportFormat[];
 export type TextExportFormat = (typeof TEXT_EXPORT_FORMATS)[number];
 
 export const EXPORT_JOB_STATUSES = ["queued", "running", "ready", "expired", "failed"] as const;
-/** `ready`, `expired` and `failed` are the ends of a build. */
+/** `ready`, `expired` and `failed` are final. */
 export type ExportJobStatus = (typeof EXPORT_JOB_STATUSES)[number];
 
 export const EXPORT_JOB_ERROR_CODES = [
@@ -132,7 +132,7 @@ export const ISSUE_STATUSES = [
 /** Statuses that `include_resolved=false` leaves out. */
 export const RESOLVED_ISSUE_STATUSES = ["completed", "wontfix", "false-positive"] as const;
 
-/** What the log of tracker rows says of one (docs/increments.md). */
+/** The kinds of entries in the log of tracker rows (docs/increments.md). */
 export const TRACKER_CHANGE_KINDS = ["row", "visibility", "deletion"] as const;
 export type TrackerChangeKind = (typeof TRACKER_CHANGE_KINDS)[number];
 
@@ -175,7 +175,7 @@ export const MODEL_STATUSES = ["available", "preview", "deprecated"] as const;
 export type ModelStatus = (typeof MODEL_STATUSES)[number];
 
 export const MODEL_ALIAS_ORIGINS = ["generated", "manual"] as const;
-/** Who made an alias: the sync, or an operator, whose word counts more. */
+/** The source of an alias: the sync, or an operator, which takes precedence. */
 export type ModelAliasOrigin = (typeof MODEL_ALIAS_ORIGINS)[number];
 
 export const MODEL_ALIAS_SCOPES = ["global"] as const;
@@ -190,9 +190,9 @@ export const PRICE_FIELDS = [
   "inputAudio",
   "outputAudio",
 ] as const;
-/** A kind of token that a model has a price for. */
+/** A kind of token with its own price. */
 export type PriceField = (typeof PRICE_FIELDS)[number];
 
 export const CATALOG_SYNC_OUTCOMES = ["changed", "unchanged", "refused", "failed"] as const;
-/** `refused`: a document was there, and was not trusted. `failed`: none was to be had, or it could not be stored. */
+/** `refused`: the document was not trusted. `failed`: it could not be loaded or stored. */
 export type CatalogSyncOutcome = (typeof CATALOG_SYNC_OUTCOMES)[number];

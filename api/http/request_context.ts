@@ -5,7 +5,6 @@ import type { IdempotencyKey } from "../../sql/accounts/idempotency_keys.ts";
 import type { Caller } from "./caller.ts";
 import { networkOf } from "./request_address.ts";
 import type { JsonObject } from "./request_body.ts";
-import { requestIdOf } from "./request_id.ts";
 import type { CutReason } from "./response/stream_cutoff.ts";
 
 /** The parts of the client's connection that a response uses. */
@@ -114,6 +113,14 @@ export function newContext(request: Request, address: string, connection: Client
     streamEnd: null,
     callApi: null,
   };
+}
+
+const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/** Returns the incoming `X-Request-Id` if it is 1 to 128 characters of `A-Z a-z 0-9 _ . -`, else our own id. */
+function requestIdOf(headers: Headers, ownRequestId: string): string {
+  const given = headers.get("x-request-id");
+  return given !== null && ACCEPTED_REQUEST_ID.test(given) ? given : ownRequestId;
 }
 
 const contexts = new WeakMap<Request, RequestContext>();

@@ -1,4 +1,4 @@
-/** Counts and hashes bytes on their way through. */
+/** Counts and hashes a stream. */
 
 export interface ContentDigest {
   bytes: number;
@@ -6,7 +6,7 @@ export interface ContentDigest {
   sha256: string;
 }
 
-/** Passes `content` on unchanged; `onEnd` is told its length and SHA-256 when all of it has gone through. */
+/** Passes `content` on unchanged; `onEnd` gets its length and SHA-256 at the end. */
 export async function* digestContent(
   content: AsyncGenerator<Uint8Array, void, void>,
   onEnd: (digest: ContentDigest) => void,

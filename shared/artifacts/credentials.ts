@@ -3,7 +3,7 @@ import type { S3CredentialSource } from "../process/s3_config.ts";
 import { readSecretFile } from "../process/variable_files.ts";
 
 const FETCH_TIMEOUT_MS = 5_000;
-/** Between two requests for credentials while the current ones are valid. */
+/** Pause between requests for new credentials while the current ones are valid. */
 const FETCH_PAUSE_MS = 30_000;
 const ROLE_SESSION_SECONDS = 3_600;
 
@@ -16,12 +16,12 @@ export interface BucketCredentials {
 }
 
 /**
- * Returns credentials that are valid for `minLifeMs` if the source has such; the same object until they are replaced.
- * Throws when there are no valid ones and the source fails or is silent for five seconds.
+ * Returns credentials, valid for `minLifeMs` if possible; the same object until they are replaced. Throws if there are
+ * no valid ones and the source fails or does not respond within five seconds.
  */
 export type GetCredentials = (minLifeMs: number) => Promise<BucketCredentials>;
 
-/** Opens a source of credentials. It is asked for none before they are needed. */
+/** Opens a source of credentials. Sends no request before credentials are needed. */
 export function openCredentials(source: S3CredentialSource, now: () => number = Date.now): GetCredentials {
   let current: BucketCredentials | null = null;
   let pending: Promise<BucketCredentials> | null = null;
@@ -82,7 +82,7 @@ async function loadFromSts(source: S3CredentialSource & { type: "webIdentity" })
   return parseCredentials((name) => findElement(text, name));
 }
 
-/** The file is read each time: whoever issues the token replaces it. */
+/** Reads the file each time, because the issuer replaces the token. */
 function readToken(path: string): string {
   try {
     return readSecretFile(path).trim();
@@ -114,7 +114,7 @@ function parseCredentials(get: (name: string) => string | undefined): BucketCred
   return { accessKeyId, secretAccessKey, sessionToken, expiresAt };
 }
 
-/** The elements that are read hold plain text: no attributes, no entities, no elements. */
+/** Reads elements that hold only plain text. */
 function findElement(xml: string, name: string): string | undefined {
   return new RegExp(`<${name}>([^<&]{1,8192})</${name}>`).exec(xml)?.[1];
 }

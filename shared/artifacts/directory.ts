@@ -1,4 +1,7 @@
-/** Artifacts in a directory: written under a temporary name, there as a whole or not at all. */
+/**
+ * Stores artifacts in a directory. Files are written under a temporary name and become visible as a whole or not at
+ * all.
+ */
 import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, opendir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -7,16 +10,16 @@ import { type ContentDigest, digestContent } from "./content_digest.ts";
 import type { ArtifactStore, StoredFile } from "./store.ts";
 import { MARKER_NAME, storageError, storing } from "./store.ts";
 
-/** What file systems without hard links say. */
+/** Errors of file systems without hard links. */
 const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-/** Opens the store in `directory`, which is made when the first file is written. */
+/** Opens the store in `directory`, which is created with the first file. */
 export function openArtifactDirectory(directory: string): ArtifactStore {
-  /** Bytes of the file; `null` when it is not there. */
+  /** Returns the size of the file in bytes; null if it does not exist. */
   const sizeOf = async (name: string): Promise<number | null> => {
     const found = await storing(stat(join(directory, name)).catch(ifAbsent));
     if (found) return found.size;
-    // A file that is gone is one thing, a volume that is not mounted another.
+    // A missing file is not an error, an unmounted volume is.
     await storing(stat(directory));
     return null;
   };
@@ -46,7 +49,7 @@ function ifAbsent(error: unknown): null {
   throw error;
 }
 
-/** Writes the text beside the marker, and has `keep` give it that name. Returns what that returns. */
+/** Writes the text to a temporary file, and returns the result of `keep`, which gives it the marker's name. */
 async function writeMarker(
   directory: string,
   text: string,
@@ -65,7 +68,7 @@ async function writeMarker(
 
 async function createFrom(part: string, path: string): Promise<boolean> {
   try {
-    // Fails when the name is taken, where a rename would replace it.
+    // Fails if the name exists; a rename would replace it.
     await link(part, path).catch((error: unknown) => {
       if (hasCode(error, ...NO_LINKS)) return copyFile(part, path, constants.COPYFILE_EXCL);
       throw error;

@@ -1,37 +1,37 @@
 /**
- * Files on their way from a bucket to a client. `Bun.serve` announces the length of files only: of a stream it drops
- * `Content-Length` (https://github.com/oven-sh/bun/issues/10507). So a download from a bucket is fetched into a local
- * file first and sent from there. What the bucket does not deliver is known before the response has begun, and a client
- * who takes hours holds some disk, and neither memory nor a connection to the bucket.
+ * Copies downloads from a bucket to local files. `Bun.serve` sends the length of files only: of a stream it drops
+ * `Content-Length` (https://github.com/oven-sh/bun/issues/10507). So a download is fetched into a local file first and
+ * sent from there. A failing bucket is noticed before the response begins, and a slow client holds disk space, but no
+ * memory and no connection to the bucket.
  */
 import { open, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { createPartDirectory, partPathOf } from "../process/part_files.ts";
 
-/** How often it is asked whether a file was sent. */
+/** Pause between checks whether a file is sent. */
 const CHECK_INTERVAL_MS = 1_000;
 
 export interface SpoolOptions {
-  /** How many bytes of the stream to keep, from its first on. */
+  /** The number of bytes to keep, from the start of the stream. */
   bytes: number;
   signal: AbortSignal;
-  /** Whether the file was sent, or nobody waits for it any more: then it is deleted. */
+  /** Returns true if the response is finished or aborted; then the file is deleted. */
   isOver: () => boolean;
 }
 
 /**
- * Keeps the stream that `open` gives as a file; `null` when it gives none. Throws for a stream that is shorter, when
- * `signal` is aborted, and, before anything is opened, when the disk has no room for all that is being fetched.
+ * Copies the stream of `open` to a file; null if there is no stream. Throws if the stream is too short, if `signal` is
+ * aborted, and, before opening anything, if the disk has no room for all running copies.
  */
 export type Spool = (
   options: SpoolOptions,
   open: () => Promise<ReadableStream<Uint8Array> | null>,
 ) => Promise<Blob | null>;
 
-/** Spools into `directory`, which is made, and freed of what dead processes left, when it is used. */
+/** Spools into `directory`. On first use, creates it and deletes the files of dead processes. */
 export function openSpool(directory: string): Spool {
   const prepare = createPartDirectory(directory);
-  /** Bytes that are still to come, of all files together: they are not on the disk yet, and will be. */
+  /** Bytes that all running copies have still to write. */
   let expected = 0;
   return async (options, openStream) => {
     await prepare();
@@ -67,7 +67,7 @@ async function keep(
     const written = await save(stream, path, options, onBytes);
     if (written !== options.bytes) throw new Error(`there are ${written} bytes of ${options.bytes}`);
   } catch (error) {
-    // Does nothing where reading it has ended it.
+    // Does nothing if the stream has ended.
     await stream.cancel().catch(() => {});
     await rm(path, { force: true });
     throw error;
@@ -80,7 +80,7 @@ async function keep(
   return Bun.file(path);
 }
 
-/** Writes chunk after chunk, so that no more than one waits for the disk. Returns how many bytes there were. */
+/** Writes one chunk at a time, so that only one waits for the disk. Returns the number of bytes. */
 async function save(
   stream: ReadableStream<Uint8Array>,
   path: string,

@@ -6,7 +6,7 @@ export interface DatabaseTarget {
   /** Tried in turn; the ports are in the same order. */
   hosts: string[];
   ports: number[];
-  /** The server's Unix socket, which stands for host and port; null for TCP. */
+  /** The server's Unix socket, in place of host and port; null for TCP. */
   socketPath: string | null;
   user: string | null;
   password: string | null;

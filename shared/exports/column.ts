@@ -1,6 +1,6 @@
-/** What one exported column is, and how the list in `datasets.ts` spells it. */
+/** Describes an exported column, and the functions that declare one in `datasets.ts`. */
 
-/** The type a reader of an export meets; `text` is the only one that may need neutralizing in CSV, with `json`. */
+/** The type of a column in an export. In CSV, only `text` and `json` may need escaping of formulas. */
 export type ExportColumnType = "uuid" | "text" | "integer" | "number" | "boolean" | "timestamp" | "json";
 
 export interface ExportColumn {
@@ -12,9 +12,9 @@ export interface ExportColumn {
   /** Whether the table's column takes NULL. In an export, a JSON column may be null even if this is false. */
   nullable: boolean;
   description: string;
-  /** The only values the database takes, where there is such a list. */
+  /** The allowed values, if the database restricts them. */
   values?: readonly string[];
-  /** Size of an integer; 32 unless given. */
+  /** Size of an integer; 32 by default. */
   bits?: 32 | 64;
 }
 
@@ -43,22 +43,22 @@ export const boolean = maker("boolean");
 export const timestamp = maker("timestamp");
 export const json = maker("json");
 
-/** An integer of 64 bits: above 2^53, JavaScript does not tell it from its neighbours. */
+/** A 64-bit integer. JavaScript is not exact above 2^53. */
 export function bigInteger(column: string, description: string): ExportColumn {
   return { ...integer(column, description), bits: 64 };
 }
 
-/** A text column that takes the listed words only. */
+/** A text column with a closed list of words. */
 export function word(column: string, values: readonly string[], description: string): ExportColumn {
   return { ...text(column, description), values };
 }
 
-/** Whether exported rows may have null in a column. JSON null is a JSON value, so JSON columns always may. */
+/** Returns whether exported rows may have null in a column; JSON columns always may, because JSON null is a value. */
 export function isNullInExports({ type, nullable }: ExportColumn): boolean {
   return nullable || type === "json";
 }
 
-/** The same column, where it may be null. */
+/** The same column, nullable. */
 export function nullable(column: ExportColumn): ExportColumn {
   return { ...column, nullable: true };
 }

@@ -1,4 +1,4 @@
-/** What every CSV of the service has in common (docs/contract.md, Exports). */
+/** What all CSV files have in common (docs/contract.md, Exports). */
 
 /** Tells a spreadsheet that the file is UTF-8. */
 export const BYTE_ORDER_MARK = "\uFEFF";

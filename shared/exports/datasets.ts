@@ -57,14 +57,14 @@ export interface ExportFilter {
   name: string;
   column: string;
   type: "uuid" | "text";
-  /** The values it takes; any other is refused. */
+  /** The allowed values; others are rejected. */
   values?: readonly string[];
 }
 
 export interface ExportDataset {
   name: ExportDatasetName;
   table: string;
-  /** The column that `as_of` cuts on and that rows are ordered by, before their id. */
+  /** The column that `as_of` compares, and the first column of the order, before the id. */
   timeColumn: "created_at" | "changed_at";
   columns: readonly ExportColumn[];
   filters: readonly ExportFilter[];
@@ -337,7 +337,7 @@ const analysisRecords: ExportDataset = {
   parents: ["runs"],
 };
 
-/** All datasets by name, in the order a bundle has them. */
+/** All datasets by name, in the order of a bundle. */
 export const EXPORT_DATASETS: Readonly<Record<ExportDatasetName, ExportDataset>> = {
   issues,
   "issue-notes": issueNotes,

@@ -1,4 +1,4 @@
-/** Native deflate in the form that zip.js asks for: a class with the interface of `CompressionStream`. */
+/** Native deflate for zip.js: a class with the interface of `CompressionStream`. */
 import { once } from "node:events";
 import { createDeflateRaw, createGzip, type Gzip } from "node:zlib";
 
@@ -7,8 +7,8 @@ const LEVEL = 2;
 const OUTPUT_CHUNK_BYTES = 128 * 1024;
 
 /**
- * zip.js takes the standard class at its own level 6 only and falls back to a slower codec of its own at any other,
- * so it is told 6 and this class decides. It is asked for gzip, whose trailer spares zip.js the CRC in JavaScript.
+ * zip.js uses this class only at level 6 and a slower codec of its own at any other, so it gets 6 and this class sets
+ * the level. It asks for gzip, whose trailer saves it from computing the CRC in JavaScript.
  */
 export class NativeDeflateStream {
   readonly readable: ReadableStream<Uint8Array>;
@@ -27,7 +27,7 @@ export class NativeDeflateStream {
             deflate.once("error", reject);
             deflate.end(resolve);
           }),
-        // With an error, or whoever waits for the next chunk or for room for another would wait for ever.
+        // Without an error, pending reads and writes would wait forever.
         abort: (reason) => void deflate.destroy(asError(reason)),
       },
       { highWaterMark: 1 },

@@ -1,12 +1,12 @@
-/** Names of files and directories made from what people typed. */
+/** Makes file names from user input. */
 
 const MAX_NAME_LENGTH = 80;
 /** Names that Windows keeps for devices, with or without an extension. */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i;
 
 /**
- * A project's name as a path segment that every system takes, in organization exports and file names: ASCII
- * letters, digits, `.`, `_` and `-`; never empty, hidden, or a device.
+ * Returns a project's name as a path segment for any system: ASCII letters, digits, `.`, `_` and `-`; never empty,
+ * hidden, or a device name.
  */
 export function sanitizeProjectName(name: string): string {
   const sanitized = name
@@ -18,12 +18,12 @@ export function sanitizeProjectName(name: string): string {
   return sanitized === "" || WINDOWS_DEVICE.test(sanitized) ? "project" : sanitized;
 }
 
-/** A watermark as part of a file's name, to the second: `2026-11-20T100000Z`. */
+/** Formats a watermark for a file name, to the second: `2026-11-20T100000Z`. */
 export function exportFileStamp(asOf: string): string {
   return asOf.replaceAll(":", "").replace(/\.\d+/, "");
 }
 
-/** `attachment` with a name in ASCII and, for those who can read it, the whole name (RFC 6266, RFC 5987). */
+/** Returns `attachment` with an ASCII name and the full name (RFC 6266, RFC 5987). */
 export function contentDisposition(names: { ascii: string; full: string }): string {
   const encoded = encodeURIComponent(names.full.replace(/[\p{Cc}/\\]/gu, "-")).replace(
     /['()*]/g,

@@ -1,10 +1,10 @@
-/** `manifest.json` of a bundle or an organization export: what is in the archive, and how to tell that it is whole. */
+/** `manifest.json` of a bundle or an organization export: contents and checksums of the archive. */
 import type { ContentDigest } from "../artifacts/content_digest.ts";
 import type { ExportFormat } from "../vocabulary.ts";
 import type { ExportDatasetName } from "./datasets.ts";
 import type { ExportVisibility } from "./selection.ts";
 
-/** Version of the manifest's own shape. */
+/** Version of the manifest's format. */
 const MANIFEST_SCHEMA_VERSION = 1;
 /** Rows are as of the watermark by insertion; later changes of a row are read live. */
 const COHERENCE = "insert-level";
@@ -17,10 +17,10 @@ export interface ManifestFile extends ContentDigest {
 
 const encoder = new TextEncoder();
 
-/** What full exports and increments have in common. */
+/** Fields of full exports and increments. */
 interface Head {
   asOf: string;
-  /** Of an increment; null for a full export. */
+  /** The start of an increment; null for a full export. */
   since: string | null;
   format: ExportFormat;
   organization: { id: string; slug: string; name: string };
@@ -31,7 +31,7 @@ interface Head {
 interface ProjectContents {
   project: { id: string; name: string };
   files: Partial<Record<ExportDatasetName, ManifestFile>>;
-  /** Rows that left the export, of an increment. */
+  /** In an increment, the rows that left the export. */
   deleted: ManifestFile | null;
 }
 
@@ -40,12 +40,12 @@ export interface BundleContents extends Head, ProjectContents {}
 /** Name of the entry with the rows that left the export, whatever the format of the others. */
 export const DELETED_ENTRY = "deleted.ndjson";
 
-/** Name of a dataset's entry in an archive. */
+/** Returns the name of a dataset's entry in an archive. */
 export function entryName(dataset: ExportDatasetName, format: ExportFormat): string {
   return `${dataset}.${format}`;
 }
 
-/** The text of a bundle's manifest. Key order is fixed, so that the same bundle gives the same bytes. */
+/** Returns the text of a bundle's manifest. The order of keys is fixed, so that equal bundles have equal bytes. */
 export function bundleManifest(contents: BundleContents): string {
   const { asOf, since, format, project, organization, visibility, files, deleted } = contents;
   const manifest = {
@@ -75,7 +75,7 @@ export interface OrganizationContents extends Head {
   projects: readonly ManifestProject[];
 }
 
-/** The text of an organization export's manifest, a line a project: there may be ten thousand of them. */
+/** Yields the text of an organization export's manifest, one line per project: there may be ten thousand. */
 export async function* organizationManifest(
   contents: OrganizationContents,
 ): AsyncGenerator<Uint8Array, void, void> {

@@ -1,4 +1,4 @@
-/** `README.md` and `schema.json` of an archive: what it holds, for the people and programs that receive it. */
+/** `README.md` and `schema.json` of an archive: a description for people and programs. */
 import type { ExportFormat } from "../vocabulary.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDatasetName } from "./datasets.ts";
 import { entryName, type ManifestFile } from "./manifest.ts";
@@ -68,7 +68,7 @@ interface Head {
   visibility: ExportVisibility;
 }
 
-/** The text of a project's README.md. The same bundle gives the same text. */
+/** Returns the text of a project's README.md. Deterministic. */
 export function projectReadme(
   bundle: Head & {
     project: { name: string };
@@ -90,7 +90,9 @@ export function projectReadme(
   ].join("\n\n");
 }
 
-/** The text of an organization export's README.md. Its projects are in the manifest: there may be thousands. */
+/**
+ * Returns the text of an organization export's README.md. Projects are listed in the manifest: there may be thousands.
+ */
 export function organizationReadme(contents: Head & { projects: number }): string {
   const rows = EXPORT_DATASET_NAMES.map(
     (dataset) => `| ${entryName(dataset, contents.format)} | ${CONTENTS[dataset]} |`,
@@ -110,7 +112,7 @@ export function organizationReadme(contents: Head & { projects: number }): strin
 
 const OTHER_FILES = `\`schema.json\` has the JSON Schema of a row of each dataset. \`manifest.json\` has the rows, bytes and SHA-256 of every file.`;
 
-/** How to apply an increment; nothing for a full export. */
+/** Returns how to apply an increment; empty for a full export. */
 function describeIncrement({ since, asOf }: Head): string[] {
   if (since === null) return [];
   return [
@@ -141,12 +143,12 @@ function describeHead({ asOf, organization, visibility }: Head): string {
   ].join("\n");
 }
 
-/** Names are anybody's text: on one line, and nothing in them is markup. */
+/** Escapes a name, which users choose: one line, no markup. */
 function escapeMarkdown(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").replace(/[\\`*[\]|<>&]/g, "\\$&");
 }
 
-/** The text of `schema.json`: the JSON Schema of a row, by dataset. */
+/** Returns the text of `schema.json`: the JSON Schema of a row, by dataset. */
 export function schemaFile(): string {
   const schemas = EXPORT_DATASET_NAMES.map((name) => [name, rowJsonSchema(EXPORT_DATASETS[name])]);
   return `${JSON.stringify(Object.fromEntries(schemas), null, 2)}\n`;

@@ -1,4 +1,6 @@
-/** The JSON Schema of a dataset's rows, for `GET /export/datasets`, the OpenAPI document and `schema.json` of archives. */
+/**
+ * The JSON Schema of a dataset's rows, for `GET /export/datasets`, the OpenAPI document and `schema.json` of archives.
+ */
 import { type ExportColumn, type ExportColumnType, isNullInExports } from "./column.ts";
 import type { ExportDataset } from "./datasets.ts";
 
@@ -33,7 +35,7 @@ function columnSchema(column: ExportColumn): object {
   };
 }
 
-/** Describes one NDJSON line: every column is always there, null or not. */
+/** Describes an NDJSON line, which always has every column. */
 export function rowJsonSchema(dataset: ExportDataset): RowSchema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,4 @@
-/** Which rows of a project an export takes. */
+/** Selects the rows of an export. */
 import type { VisibilityFlag } from "./datasets.ts";
 
 /** Which hidden rows an export includes (docs/contract.md, Exports). */
@@ -13,7 +13,7 @@ export interface ExportSelection {
   /** Where the tracker tables, or views, are. */
   trackerSchema: string;
   projectId: string;
-  /** Settled watermark: rows of later instants are left out. */
+  /** The settled watermark; later rows are excluded. */
   asOf: string;
   visibility: ExportVisibility;
   /** Values by filter name; a row has to match one of the values of every filter that is given. */

@@ -1,19 +1,22 @@
-/** Writes a ZIP while its entries are still being made: constant memory, and a directory only when all went well. */
+/**
+ * Writes a ZIP (ZIP64, which zip.js uses for entries of unknown size) while its entries are generated: constant memory,
+ * and no central directory if an entry fails.
+ */
 import { configure, ZipWriter } from "@zip.js/zip.js";
 import { NativeDeflateStream } from "./deflate_stream.ts";
 
 /** `rw-r--r--` of a regular file. */
 const REGULAR_FILE_MODE = 0o100_644;
-/** What makes zip.js use the configured compression class, see there. */
+/** The level at which zip.js uses the configured class, see deflate_stream.ts. */
 const NATIVE_LEVEL = 6;
 /** What makes zip.js store an entry as it is. */
 const STORED_LEVEL = 0;
 /**
- * zip.js writes only so many entries at a time in the whole process, by default one a processor, and lets the others
- * wait: two readers that stall would stop every archive. Our own limit is the stream slots.
+ * zip.js limits concurrent entries per process, by default to the number of processors: two stalled clients would stop
+ * all archives. The stream slots are the limit.
  */
 const MAX_ARCHIVES = 100_000;
-/** The first and last instants that a ZIP entry's clock can show. */
+/** The range of times in a ZIP entry. */
 const FIRST_DOS_TIME = Date.UTC(1980, 0, 1);
 const LAST_DOS_TIME = Date.UTC(2107, 11, 31, 23, 59, 58);
 
@@ -25,7 +28,7 @@ export interface ZipEntry {
   isStored?: boolean;
 }
 
-/** An entry of a text that is there already. */
+/** Returns an entry for a text. */
 export function textEntry(name: string, text: string): ZipEntry {
   async function* content(): AsyncGenerator<Uint8Array, void, void> {
     yield new TextEncoder().encode(text);
@@ -34,13 +37,12 @@ export function textEntry(name: string, text: string): ZipEntry {
 }
 
 /**
- * Yields the bytes of a ZIP of `entries`, taken one after the other: the next is asked for when the one before is
- * written, so that an entry can tell of those before it. All carry the time `modifiedAt` (ISO 8601, shown in UTC),
- * so that the same entries give the same bytes.
+ * Yields the bytes of a ZIP of `entries`. Takes each entry after the previous one is written, so that an entry can
+ * describe earlier ones. All have the time `modifiedAt` (ISO 8601, in UTC), so that equal entries give equal bytes.
  *
- * When an entry fails, the error comes out of this generator and no directory is written: what was sent opens in no
- * program. When the consumer returns early, or zip.js fails, the entry in progress is returned and awaited, and then
- * `entries`, which may close what the entry was reading from.
+ * If an entry fails, passes on the error and writes no central directory, so that no program opens the partial file. If
+ * the consumer returns early or zip.js fails, the current entry is returned and awaited first, then `entries`, which
+ * may close the source of the entry.
  */
 export async function* streamZip(
   entries: AsyncGenerator<ZipEntry, void, void>,

@@ -1,4 +1,4 @@
-/** Networks of one's own, as CIDRs, to which webhooks may be delivered. */
+/** The operator's own networks (CIDRs) that webhooks may be delivered to. */
 import { BlockList, isIP } from "node:net";
 import { isPublicAddress } from "./public_address.ts";
 
@@ -14,16 +14,16 @@ export function parseNetworks(text: string): BlockList | null {
   return networks;
 }
 
-/** Whether an IP address, with or without the brackets of a URL, is in one of the networks. */
+/** Returns whether an IP address, with or without the brackets of a URL, is in one of the networks. */
 export function isInNetworks(networks: BlockList, text: string): boolean {
   const address = text.replace(/^\[(.*)\]$/, "$1");
   const family = isIP(address);
-  // BlockList takes a mapped IPv4 address for the IPv4 address.
+  // BlockList treats a mapped IPv4 address as the IPv4 address.
   if (family === 0 || /^::ffff:/i.test(address)) return false;
   return networks.check(address, family === 4 ? "ipv4" : "ipv6");
 }
 
-/** Whether webhooks may be delivered to an IP address. Without TLS, only to networks of one's own. */
+/** Returns whether webhooks may be delivered to an IP address. Without TLS, only own networks are allowed. */
 export function isDeliverable(networks: BlockList, address: string, { isTls }: { isTls: boolean }): boolean {
   return isInNetworks(networks, address) || (isTls && isPublicAddress(address));
 }

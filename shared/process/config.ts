@@ -9,9 +9,9 @@ import { findS3Problems, type S3Config, toS3Config } from "./s3_config.ts";
 import { readVariableFiles, type VariableValues } from "./variable_files.ts";
 
 export interface Config {
-  /** For the API's requests; perhaps a connection pooler's. */
+  /** For the API's requests; may lead to a connection pooler. */
   databaseUrl: string;
-  /** For what needs sessions of its own. The same as `databaseUrl` unless there is a pooler. */
+  /** For features that need their own sessions. Same as `databaseUrl` without a pooler. */
   databaseDirectUrl: string;
   /** Where exports and the catalog are read while the replica is current; null without a replica. */
   databaseReplicaUrl: string | null;
@@ -20,7 +20,7 @@ export interface Config {
   exportStreamsPerUser: number;
   exportStreamsPerOrg: number;
   exportStreamMaxMinutes: number;
-  /** Application names of database sessions that do not hold the cutoff of exports back. */
+  /** Application names of database sessions that do not hold back the cutoff of exports. */
   exportIgnoreApplications: readonly string[];
   /** The schema of the tracker tables, or of views with their columns. */
   trackerSchema: string;
@@ -31,7 +31,7 @@ export interface Config {
   dataDir: string;
   /** Where finished exports are kept. */
   artifactUrl: string;
-  /** How the bucket of an `s3://` artifact URL is reached; `null` for any other URL. */
+  /** Settings of the bucket for an `s3://` artifact URL; null for other URLs. */
   s3: S3Config | null;
   /** `bundled`, a path or a URL. */
   catalogSource: string;
@@ -44,7 +44,7 @@ export interface Config {
   exportRetentionHours: number;
   exportBuildTimeoutMinutes: number;
   exportSweepCron: string;
-  /** Where mail goes, with credentials; `null`: into files. */
+  /** URL of the mail server, with credentials; null writes mail to files. */
   smtpUrl: string | null;
   mailFrom: string;
   /** CIDRs of own networks that webhooks may be delivered to, separated by commas. */
@@ -74,7 +74,7 @@ export interface Config {
 
 export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: string[] };
 
-/** Converts text to the type of its schema. Text that is no such value is returned as it is and fails validation. */
+/** Converts text to the type of its schema. Invalid text is returned unchanged and fails validation. */
 function toSchemaType(schema: TSchema, text: string): unknown {
   if (schema["type"] === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);
   return text;
@@ -87,8 +87,8 @@ function expectation(schema: TSchema): string {
 }
 
 /**
- * Reads the configuration. All problems are reported at once, one line each, naming the variable and never its
- * value, which may hold a password. An empty variable counts as unset.
+ * Reads the configuration. All problems are reported at once, one line each, naming the variable and never its value,
+ * which may hold a password. An empty variable counts as unset.
  */
 export function readConfig(variables: VariableValues): ConfigResult {
   const { env, problems: fileProblems } = readVariableFiles(variables);

@@ -1,14 +1,14 @@
-/** The log: one JSON line per event on stdout, and never a credential in it. */
+/** The log: one JSON line per event on stdout, without credentials. */
 import pino from "pino";
 
 export type Log = pino.Logger;
 
-/** Where lines go; tests collect them. */
+/** The destination of lines; tests collect them. */
 export interface LogDestination {
   write(line: string): void;
 }
 
-/** Fields that hold a secret whatever their value, at the top of a line and one level below. */
+/** Fields that always hold a secret, at the top level of a line and one below. */
 const SECRET_FIELDS = new Set([
   "authorization",
   "cookie",
@@ -20,14 +20,14 @@ const SECRET_FIELDS = new Set([
 ]);
 const REDACTED = "[redacted]";
 
-/** A key or token of ours, and the password of a URL, wherever they stand in a line: messages and stacks too. */
+/** Patterns of our keys and tokens, and of passwords in URLs, anywhere in a line, also in messages and stacks. */
 const SECRETS: readonly [RegExp, string][] = [
   [/\b(ul[rs]_)[\w-]{8,}/g, "$1[redacted]"],
   [/\b(bearer\s+)[\w.~+/-]{8,}=*/gi, "$1[redacted]"],
   [/([a-z][a-z0-9+.-]*:\/\/[^\s:@/"]*:)[^\s@/"]+@/gi, "$1[redacted]@"],
 ];
 
-/** Takes credentials out of a text. Exported for the processes' last words, which are no log lines. */
+/** Removes credentials from a text. Exported for final messages on stderr, which are not log lines. */
 export function redactSecrets(text: string): string {
   return SECRETS.reduce((line, [pattern, replacement]) => line.replace(pattern, replacement), text);
 }
@@ -35,8 +35,8 @@ export function redactSecrets(text: string): string {
 type Fields = Record<string, unknown>;
 
 /**
- * The same fields without secrets; pino's own redaction would take 10 of the 15 microseconds that a line takes. What
- * holds none, nearly every line, is not copied.
+ * Returns the fields without secrets; copies them only if there are any. pino's own redaction would take 10 of the 15
+ * microseconds of a line.
  */
 function redactFields(fields: Fields, levels = 2): Fields {
   let redacted: Fields | null = null;
@@ -54,7 +54,7 @@ function redactNested(value: unknown, levels: number): unknown {
   return isFields && levels > 0 ? redactFields(value as Fields, levels) : value;
 }
 
-/** An error as a field. What PostgreSQL says in `detail` and `where` are values of rows, an email address for one. */
+/** Serializes an error without PostgreSQL's `detail` and `where`, which contain row values such as email addresses. */
 function serializeError(error: Error): object {
   const { detail: _detail, where: _where, ...visible } = pino.stdSerializers.err(error);
   return visible;
@@ -62,15 +62,15 @@ function serializeError(error: Error): object {
 
 export interface LogOptions {
   level: string;
-  /** Which of our processes speaks. */
+  /** The process. */
   process: string;
-  /** Stdout, line by line, when left out. */
+  /** Stdout, line by line, if omitted. */
   destination?: LogDestination;
 }
 
 /**
- * The stdout of a process that serves: the lines of one turn of the event loop are written together, since a call to
- * the system costs more than making a line does. They are out before the process waits for anything, and when it exits.
+ * Opens the stdout of a serving process. Writes the lines of one turn of the event loop together, because a system call
+ * costs more than a line. They are written before the process waits and when it exits.
  */
 export function openStdout(host: Pick<NodeJS.Process, "on">): LogDestination {
   const stdout = pino.destination({ fd: 1, sync: true });
@@ -90,7 +90,7 @@ export function openStdout(host: Pick<NodeJS.Process, "on">): LogDestination {
   };
 }
 
-/** Opens a log. */
+/** Creates a log. */
 export function createLog(options: LogOptions): Log {
   const destination = options.destination ?? pino.destination({ fd: 1, sync: true });
   return pino(

@@ -1,18 +1,18 @@
-/** Files that are written under a name ending in `.part`, and have their own once they are whole and safe. */
+/** Writes files under a name ending in `.part` and renames them when they are complete and synced. */
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 const ENDING = ".part";
-/** No writer pauses for as long: what was not written to for longer was left by a process that was killed. */
+/** No writer pauses this long: older files were left by killed processes. */
 const STALE_MS = 24 * 3_600_000;
 const CLEAN_EVERY_MS = 3_600_000;
 
-/** A name that no other writer has: what a dead one left, or another is writing, is nobody else's business. */
+/** Returns a unique name, so that writers never share a file. */
 export function partPathOf(path: string): string {
   return `${path}.${crypto.randomUUID()}${ENDING}`;
 }
 
-/** Gives a part that is written and synced its own name, which survives a power cut. */
+/** Renames a synced part to its final name, durably. */
 export async function keepPart(part: string, path: string): Promise<void> {
   await rename(part, path);
   const directory = await open(dirname(path), "r");
@@ -24,8 +24,8 @@ export async function keepPart(part: string, path: string): Promise<void> {
 }
 
 /**
- * Makes the function to call before a part is written into `directory`: it makes the directory, for its owner only,
- * and deletes from it, at the first call and then every hour, the parts that dead processes left.
+ * Returns a function to call before writing a part into `directory`. It creates the directory, private to its owner,
+ * and deletes parts of dead processes at the first call and then hourly.
  */
 export function createPartDirectory(directory: string): () => Promise<void> {
   let cleanedAt = Number.NEGATIVE_INFINITY;
@@ -36,7 +36,7 @@ export function createPartDirectory(directory: string): () => Promise<void> {
     for (const name of await readdir(directory)) {
       if (!name.endsWith(ENDING)) continue;
       const path = join(directory, name);
-      // Another process may be at the same.
+      // Another process may do the same.
       const found = await stat(path).catch(() => null);
       if (found && Date.now() - found.mtimeMs > STALE_MS) await rm(path, { force: true });
     }

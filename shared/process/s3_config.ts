@@ -1,4 +1,4 @@
-/** The part of the configuration that says how the artifact bucket is reached. */
+/** The configuration of the artifact bucket. */
 import type { Environment } from "./config_variables.ts";
 
 /** Credentials, or where temporary ones come from. */
@@ -17,7 +17,7 @@ export interface S3Config {
 }
 
 const ECS_ORIGIN = "http://169.254.170.2";
-/** Hosts that AWS's own clients call without TLS: this machine, ECS and EKS. */
+/** Hosts that AWS's own clients call without TLS: localhost, ECS and EKS. */
 const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.(2|23)|\[fd00:ec2::23\])$/;
 
 type Given = Partial<Environment>;
@@ -42,7 +42,10 @@ export function findS3Problems(given: Given): Map<string, string> {
   return problems;
 }
 
-/** Returns how the bucket is reached; `null` if artifacts are not kept in one. Static keys come first, as in AWS's clients. */
+/**
+ * Returns the settings of the bucket; null if artifacts are stored in a directory. Static keys come first, as in AWS's
+ * clients.
+ */
 export function toS3Config(env: Environment): S3Config | null {
   if (!env.ARTIFACT_URL?.startsWith("s3://")) return null;
   return {

@@ -1,4 +1,4 @@
-/** Leaving in order: named phases one after the other, each with its time, whatever becomes of the one before. */
+/** Orderly shutdown: named phases in sequence, each with a time limit, even if an earlier one fails. */
 import type { Log } from "./log.ts";
 import { withTimeout } from "./with_timeout.ts";
 
@@ -46,8 +46,8 @@ export interface ShutdownOptions {
 }
 
 /**
- * What a process does when it is told to leave. The first call runs the phases and then exits, with `exitCode` or,
- * when a phase failed, 1; a second call exits at once with 1.
+ * Returns the shutdown function of a process. The first call runs the phases and exits with `exitCode`, or 1 if a phase
+ * failed; a second call exits at once with 1.
  */
 export function createShutdown(options: ShutdownOptions): (reason: string, exitCode?: number) => void {
   const { phases, log, exit } = options;

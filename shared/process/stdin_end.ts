@@ -1,6 +1,6 @@
-/** How a child learns that its parent has ended, even by `kill -9`: the kernel then closes the pipe on its stdin. */
+/** Notices the exit of the parent process, even by `kill -9`: the kernel then closes the pipe on stdin. */
 
-/** Set by a parent that holds the child's stdin open as long as it lives; other callers may close stdin at will. */
+/** Set by a parent that keeps the child's stdin open; other parents may close it at any time. */
 export const STOP_ON_STDIN_END = "STOP_ON_STDIN_END";
 
 /** Calls `stop` when the parent ends, if the parent asked for that. */
@@ -8,6 +8,6 @@ export function onStdinEnd(host: Pick<NodeJS.Process, "env" | "stdin">, stop: ()
   if (host.env[STOP_ON_STDIN_END] !== "true") return;
   host.stdin.once("close", stop);
   host.stdin.resume();
-  // A program that has done its work ends all the same.
+  // Does not keep a finished program running.
   host.stdin.unref();
 }

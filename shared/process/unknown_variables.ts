@@ -3,14 +3,14 @@ import { suggestNames } from "../suggestions.ts";
 import { Environment } from "./config_variables.ts";
 import { FILE_VARIABLES, type VariableValues } from "./variable_files.ts";
 
-/** Other programs have variables with these first words. */
+/** First words that other programs use, too. */
 const SHARED_WORDS = new Set(["AWS", "OTEL"]);
 /** What desktops, users of `psql` and Kubernetes (for each service of a namespace) set. */
 const SET_BY_OTHERS =
   /^SESSION_MANAGER$|^PG[A-Z]+$|_SERVICE_HOST$|_SERVICE_PORT(_|$)|_PORT(_\d+_(TCP|UDP)(_|$)|$)/;
-/** Above it, a name without one of our prefixes is a typing error, such as `DATABSE_URL`. */
+/** Minimum similarity of a misspelling without one of our prefixes, such as `DATABSE_URL`. */
 const TYPO_SIMILARITY = 0.75;
-/** No suggestion below it: names of one prefix have that much in common. */
+/** Minimum similarity of a suggestion: names with one prefix have this much in common. */
 const SUGGESTION_SIMILARITY = 0.6;
 
 /** Returns one line for each variable of `env` that resembles ours in its first word or as a whole but is none. */
@@ -33,7 +33,7 @@ export function describeUnknownVariables(env: VariableValues): string[] {
 
 function isOfOthers(name: string, own: readonly string[]): boolean {
   if (SHARED_WORDS.has(firstWord(name)) || SET_BY_OTHERS.test(name)) return true;
-  // A word in front, as in TEST_DATABASE_URL, is not a typing error.
+  // An additional first word, as in TEST_DATABASE_URL, is not a typo.
   return own.some((ours) => ours.includes("_") && name.endsWith(`_${ours}`));
 }
 

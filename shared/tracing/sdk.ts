@@ -22,7 +22,7 @@ import { withTimeout } from "../process/with_timeout.ts";
 import { createSampler } from "./sampler.ts";
 import type { SpanOptions, TraceSpan, Tracing } from "./tracing.ts";
 
-/** A collector that is down must not delay the end of the process. */
+/** An unavailable collector must not delay the exit. */
 const SHUTDOWN_TIMEOUT_MS = 2_000;
 const PROTOCOL = "http/protobuf";
 

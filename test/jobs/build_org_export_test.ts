@@ -165,7 +165,7 @@ test("a project that is deleted while others are built is left out", async () =>
   expect(progress).toMatchObject({ projectsDone: 1, projectsTotal: 1 });
 });
 
-test("the same job makes the same bytes, and rows that come after the watermark are not in it", async () => {
+test("the same job gives the same bytes, without rows after the watermark", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   await using runner = await openTestRunner(app);
@@ -179,7 +179,7 @@ test("the same job makes the same bytes, and rows that come after the watermark 
   expect(hashes.size).toBe(1);
 });
 
-test("a job with since has what changed in each project, and what left", async () => {
+test("a job with since has the changed and deleted rows of each project", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const { person, ids } = made;

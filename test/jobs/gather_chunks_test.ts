@@ -17,7 +17,7 @@ async function sizesOf(chunks: AsyncIterable<Uint8Array>): Promise<number[]> {
   return sizes;
 }
 
-test("small chunks are put together until they are large, and the rest comes last", async () => {
+test("small chunks are joined, and the rest comes last", async () => {
   expect(await sizesOf(gatherChunks(chunksOf([1, LARGE - 2, 1, 5, LARGE + 3, LARGE, 7])))).toEqual([
     LARGE,
     LARGE + 8,

@@ -52,7 +52,7 @@ for (const scheme of ["smtp:", "smtps:"]) {
   });
 }
 
-test("does not sign in to a server whose certificate nobody vouches for", async () => {
+test("does not sign in to a server with an untrusted certificate", async () => {
   let isAsked = false;
   await using server = await openMailServer({
     disabledCommands: [],
@@ -98,7 +98,7 @@ test("sends them where the URL says so, and mail without a password to any serve
   expect([asked, server.received.length]).toEqual([["p/w: x"], 2]);
 });
 
-test("tells a refusal for good from one for now and from one of the sender", async () => {
+test("distinguishes permanent, temporary and sender errors", async () => {
   const steps = ["onMailFrom", "onRcptTo", "onData"] as const;
   for (const code of [451, 552]) {
     for (const step of steps) {

@@ -8,7 +8,7 @@ import { openTestApp } from "../helpers/http/app.ts";
 import { spawnRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-test("two runners side by side build each job once, mail once, and leave when they are told to", async () => {
+test("two runners build each job once, mail once, and stop on SIGTERM", async () => {
   await using app = await openTestApp();
   const { databaseUrl, dataDir } = app.deps.config;
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };

@@ -135,7 +135,7 @@ test("without a mail server the mail is a file that only its owner may read", as
   expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: true });
 });
 
-test("a mail is sent once, however often it is asked for", async () => {
+test("a mail is sent once, however often it is queued", async () => {
   await using server = await openMailServer();
   const { app, runner, id } = await openWithReady({ smtpUrl: server.url });
   await using _app = app;
@@ -222,7 +222,7 @@ test("a process that has to leave does not wait for a mail server", async () => 
   expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: false });
 });
 
-test("runners send each mail once, and what fails is sent when the server is back", async () => {
+test("several runners send each mail once, and retry when the server is back", async () => {
   const port = await chooseFreePort("127.0.0.1");
   const { app, runner, person, id } = await openWithReady({ smtpUrl: `smtp://127.0.0.1:${port}` });
   await using _app = app;
@@ -244,7 +244,7 @@ test("runners send each mail once, and what fails is sent when the server is bac
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a server that says later is asked again; one that will never take it is not, and no address is logged", async () => {
+test("temporary errors are retried, permanent ones are not, and no address is logged", async () => {
   let code = 451;
   await using server = await openMailServer({
     disabledCommands: [],
@@ -295,7 +295,7 @@ test("a server without TLS gets neither password nor mail, and the log says why 
   expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: true });
 });
 
-test("a server that refuses the credentials is asked again, without their being told", async () => {
+test("rejected credentials are retried and not logged", async () => {
   await using server = await openMailServer({
     authOptional: false,
     disabledCommands: [],
@@ -309,7 +309,7 @@ test("a server that refuses the credentials is asked again, without their being 
   expect(JSON.stringify(app.logLines)).not.toContain("hunter2");
 });
 
-test("the storage is not asked while the mail is locked, and of a file that is gone nobody is told", async () => {
+test("the storage is not read under the mail's lock, and a missing file is not announced", async () => {
   await using server = await openMailServer();
   const { app, runner, id } = await openWithReady({ smtpUrl: server.url }, { isEmpty: true });
   await using _app = app;
@@ -331,7 +331,7 @@ test("the storage is not asked while the mail is locked, and of a file that is g
   expect(server.received).toEqual([]);
 });
 
-test("nobody is mailed whose account is gone or disabled, whose membership is gone, nor about what has expired", async () => {
+test("no mail goes to deleted or disabled accounts, to former members, or about expired exports", async () => {
   const gone: ((app: TestApp, ids: { userId: string; orgId: string; id: string }) => Promise<unknown>)[] = [
     (app, { userId }) =>
       app.db.sql`update export_jobs set requested_by = gen_random_uuid() where requested_by = ${userId}`,

@@ -201,7 +201,7 @@ test("a store without a marker is claimed when it is empty, or holds what this d
   expect(await readdir(directoryOf(app))).toContain(MARKER_NAME);
 });
 
-test("a store with a marker that cannot be read is nobody's to build in or to sweep", async () => {
+test("a store with an unreadable marker is neither used nor swept", async () => {
   await using app = await openTestApp();
   await mkdir(directoryOf(app), { recursive: true });
   await Bun.write(join(directoryOf(app), MARKER_NAME), "not what we write");

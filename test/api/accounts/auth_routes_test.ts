@@ -4,7 +4,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 
 const AUTH = "/api/v1/auth";
 
-test("the routes of signing in are described, each with its failures and an example of its answer", async () => {
+test("the sign-in routes are documented with their errors and an example response", async () => {
   await using api = await openTestApp();
   const { paths } = (await (await api.request("/swagger/json")).json()) as OpenApiDocument;
   const described: string[] = [];

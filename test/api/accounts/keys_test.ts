@@ -88,7 +88,7 @@ describe("POST /auth/keys", () => {
     ]);
   });
 
-  test("refuses what is not known, of the wrong form, or over", async () => {
+  test("unknown, malformed and expired credentials are rejected", async () => {
     await using api = await openTestApp();
     const { token } = await makeSession(api);
     const bodies: [unknown, string][] = [
@@ -152,7 +152,7 @@ describe("POST /auth/keys limits", () => {
     }
   });
 
-  test("stops at 100 live keys, however many ask at once; revoked and expired ones do not count", async () => {
+  test("a user has at most 100 live keys, also under concurrent requests; revoked and expired keys do not count", async () => {
     await using api = await openTestApp();
     const { token, user } = await makeSession(api);
     const past = "2026-01-01T00:00:00.000Z";
@@ -172,7 +172,7 @@ describe("POST /auth/keys limits", () => {
 });
 
 describe("GET /auth/keys", () => {
-  test("lists one's own keys of every kind, newest first, and neither hashes nor revoked ones", async () => {
+  test("lists the user's own keys, newest first, without hashes and without revoked keys", async () => {
     await using api = await openTestApp();
     const { token, user, org, keyId } = await makeSession(api);
     await makeSession(api);
@@ -237,7 +237,7 @@ describe("DELETE /auth/keys/{id}", () => {
   });
 });
 
-test("every route of keys is 403 for a key of any kind and scope, and 401 for nobody", async () => {
+test("key routes are 403 for API keys and 401 for anonymous callers", async () => {
   await using api = await openTestApp();
   for (const [method, path] of [
     ["GET", PATH],

@@ -75,7 +75,7 @@ describe("the limit of attempts to sign in", () => {
     expect((await login(api, nobody(), { address: "192.0.2.2" })).status).toBe(401);
   });
 
-  test("refuses an address over it without asking the database", async () => {
+  test("rejects an address over the limit without a query", async () => {
     await using api = await openTimed(1);
     for (const status of [401, 429]) expect((await login(api, nobody())).status).toBe(status);
     await api.deps.sql.end();
@@ -101,7 +101,7 @@ describe("the limit of attempts to sign in", () => {
     }
   });
 
-  test("counts for no account what the address may not try", async () => {
+  test("attempts over the address limit do not count against the account", async () => {
     await using api = await openTimed(1);
     const account = await makeAccount(api);
     await login(api, nobody());
@@ -109,7 +109,7 @@ describe("the limit of attempts to sign in", () => {
     expect((await login(api, account, { address: "203.0.113.7" })).status).toBe(200);
   });
 
-  test("is one for all processes, however many ask at once", async () => {
+  test("holds across all processes under concurrent attempts", async () => {
     await using api = await openTimed(5);
     await using second = openSecondApp(api);
     const responses = await Promise.all(
@@ -126,7 +126,7 @@ describe("the limit of attempts to sign in", () => {
     for (const status of [401, 429]) expect((await login(api, nobody())).status).toBe(status);
   });
 
-  test("leaves nothing behind of those who tried, but for the last minute", async () => {
+  test("rows older than a minute are deleted", async () => {
     await using api = await openTimed(100);
     for (let round = 0; round < 4; round += 1) {
       await login(api, nobody(), { address: `203.0.113.${round}` });
@@ -195,7 +195,7 @@ describe("guesses at one account from many networks", () => {
     expect((await login(api, account, home)).status).toBe(429);
   });
 
-  test("keep the owner waiting on a new network for as long as the answer says, however they go on", async () => {
+  test("the owner waits on a new network as long as the response says, even if guesses continue", async () => {
     await using api = await openTimed(4);
     const account = await makeAccount(api);
     await guess(api, account.email, range(1, 4));
@@ -223,7 +223,7 @@ describe("guesses at one account from many networks", () => {
   });
 });
 
-test("a changed password forgets the networks that were known, but for the owner's own", async () => {
+test("a password change forgets all known networks but the current one", async () => {
   await using api = await openTimed(10);
   const account = await makeAccount(api);
   await login(api, account, { address: "198.51.100.4" });
@@ -240,7 +240,7 @@ test("a changed password forgets the networks that were known, but for the owner
   expect(networks.map(({ network }) => network)).toEqual(["203.0.113.0/24"]);
 });
 
-test("failed sign-ins are in the audit log, sampled, without what was typed", async () => {
+test("failed sign-ins are sampled into the audit log without the input", async () => {
   await using api = await openTimed(100);
   const account = await makeAccount(api);
   const options = { address: "198.51.100.4", headers: { "user-agent": "guesser/1" } };

@@ -18,7 +18,7 @@ async function cpuOfAttempts(api: TestApp, emailOf: (round: number) => string): 
 }
 
 describe("POST /auth/login", () => {
-  test("gives a session that works, tells who signed in, and lasts SESSION_TTL_HOURS", async () => {
+  test("creates a session that lasts SESSION_TTL_HOURS and returns the user", async () => {
     await using api = await openTestApp({ config: { sessionTtlHours: 2 } });
     const account = await makeAccount(api, { platformRole: "admin" });
     const before = Date.now();

@@ -26,7 +26,7 @@ describe("POST /auth/logout", () => {
     expect((await api.request("/api/v1/auth/me", { key: second.sessionToken })).status).toBe(200);
   });
 
-  test("leaves one audit row, however many ask at once", async () => {
+  test("concurrent requests leave one audit entry", async () => {
     await using api = await openTestApp();
     const { user } = await api.make.person();
     const { id, token } = await api.make.session({ userId: user.id });
@@ -48,7 +48,7 @@ describe("POST /auth/logout", () => {
     ]);
   });
 
-  test("is 403 for a key of any kind and scope, and 401 for nobody", async () => {
+  test("is 403 for API keys and 401 for anonymous callers", async () => {
     await using api = await openTestApp();
     for (const options of [{}, { kind: "automation" }, { kind: "system" }, { scope: "read" }] as const) {
       const { key } = await api.make.person(options);

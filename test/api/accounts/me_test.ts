@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 
 describe("GET /auth/me", () => {
-  test("tells the user of a session, and the organizations by slug", async () => {
+  test("returns the user of a session and their organizations by slug", async () => {
     await using api = await openTestApp();
     const { user, personalOrg, org } = await api.make.person({ role: "viewer", tier: "plus" });
     await api.make.person();
@@ -23,7 +23,7 @@ describe("GET /auth/me", () => {
     });
   });
 
-  test("tells the kind, scope and end of a key", async () => {
+  test("returns kind, scope and expiry of a key", async () => {
     await using api = await openTestApp();
     const { user } = await api.make.person();
     const { key } = await api.make.key({
@@ -50,7 +50,7 @@ describe("GET /auth/me", () => {
     expect(data.credential).toEqual({ type: "key", kind: "user", scope: "write", expiresAt: null });
   });
 
-  test("is 401 for nobody", async () => {
+  test("is 401 for anonymous callers", async () => {
     await using api = await openTestApp();
     const response = await api.request("/api/v1/auth/me");
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);

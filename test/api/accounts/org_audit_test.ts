@@ -32,7 +32,7 @@ async function addEntries(api: TestApp, orgId: string, count: number): Promise<v
   }
 }
 
-test("an export and a refused write are told with who, from where, and by which request", async () => {
+test("exports and denied writes are recorded with actor, address and request", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
@@ -154,7 +154,7 @@ test("a refusal that could not be noted does not keep the next one of its kind f
   expect(await count(owner.org.id)).toBe(2);
 });
 
-test("a refusal is answered while nothing can be written to the audit log", async () => {
+test("a denied write gets its error even if the audit log cannot be written", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
@@ -171,7 +171,7 @@ test("a refusal is answered while nothing can be written to the audit log", asyn
   );
 });
 
-test("pages follow one another without a gap or a repetition while new entries come", async () => {
+test("pages have no gaps or repetitions while entries are added", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const other = await api.make.person({ role: "owner" });
@@ -197,7 +197,7 @@ test("a wrong limit, a wrong cursor and an unknown parameter are 400", async () 
   }
 });
 
-test("what members do with their accounts is not told to their organizations", async () => {
+test("account changes of members are not shown to their organizations", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const member = await api.make.person({ org: owner.org, role: "publisher" });

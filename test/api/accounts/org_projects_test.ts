@@ -6,7 +6,7 @@ function listProjects(api: TestApp, key: string, slug: string): Promise<Response
 }
 
 describe("GET /orgs/{slug}/projects", () => {
-  test("lists what the organization has by name, and nothing that is deleted or others'", async () => {
+  test("lists the organization's projects by name, without deleted ones", async () => {
     await using api = await openTestApp();
     const { user, org, key } = await api.make.person({ role: "viewer", tier: "free" });
     const owned = { orgId: org.id, ownerId: user.id };

@@ -39,7 +39,7 @@ describe("GET /orgs", () => {
     expect([status, body]).toEqual([200, { data: { organizations } }]);
   });
 
-  test("lists for a bound key its one organization, and nothing for nobody", async () => {
+  test("lists one organization for a bound key, and is 401 for anonymous callers", async () => {
     await using api = await openTestApp();
     const { user, org } = await makeTeam(api);
     const { key } = await api.make.key({ userId: user.id, orgId: org.id });

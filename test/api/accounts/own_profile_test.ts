@@ -22,7 +22,7 @@ describe("PATCH /users/me", () => {
     expect(rows.map(({ details }) => details)).toEqual([{ changed: "bio, websiteUrl" }, { changed: "name" }]);
   });
 
-  test("refuses what is too long, no web link, or no field", async () => {
+  test("rejects long values, invalid links and unknown fields", async () => {
     await using api = await openTestApp();
     const { id } = await api.make.user();
     const { token: key } = await api.make.session({ userId: id });

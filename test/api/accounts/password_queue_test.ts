@@ -13,7 +13,7 @@ test("verifies and hashes as passwords are", async () => {
   expect(await queue.verify("wrong", hash, { isFirst: false })).toBe(false);
 });
 
-test("takes so many at a time, tells the rest to come again, and goes on with those who wait", async () => {
+test("verifies a limited number at a time, queues some, and rejects the rest with Retry-After", async () => {
   const queue = createPasswordQueue();
   const hash = await hashPassword("right");
   const asked = Array.from({ length: 80 }, () => queue.verify("right", CHEAP_HASH, { isFirst: false }));
@@ -31,7 +31,7 @@ test("takes so many at a time, tells the rest to come again, and goes on with th
   expect(await queue.verify("right", CHEAP_HASH, { isFirst: false })).toBe(true);
 });
 
-test("serves those whose network is known before others", async () => {
+test("serves known networks first", async () => {
   const queue = createPasswordQueue();
   const order: string[] = [];
   const ask = async (name: string, isFirst: boolean) => {

@@ -11,7 +11,7 @@ function costOf(passwordHash: string): string {
   return passwordHash.split("$", 4).join("$");
 }
 
-test("DUMMY_PASSWORD_HASH costs what every new password costs, and is of none", async () => {
+test("DUMMY_PASSWORD_HASH costs the same as a new hash and matches no password", async () => {
   const passwordHash = await hashPassword("a password");
   expect(costOf(DUMMY_PASSWORD_HASH)).toBe(costOf(passwordHash));
   expect(DUMMY_PASSWORD_HASH).toHaveLength(passwordHash.length);
@@ -20,11 +20,11 @@ test("DUMMY_PASSWORD_HASH costs what every new password costs, and is of none", 
   }
 });
 
-test("no password matches an account whose password an operator has removed", async () => {
+test("no password matches an account without one", async () => {
   for (const password of ["", "!", "a password"]) expect(await verifyPassword(password, "!")).toBe(false);
 });
 
-test("hashPassword() salts each password anew, and verifyPassword() knows it again", async () => {
+test("hashPassword() salts each hash, and verifyPassword() accepts it", async () => {
   const [first, second] = [await hashPassword("a password"), await hashPassword("a password")];
   expect(first).toStartWith("$argon2id$");
   expect(first).not.toBe(second);

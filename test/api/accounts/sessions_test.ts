@@ -74,7 +74,7 @@ describe("DELETE /auth/sessions/{id}", () => {
     expect((await auditRows(api)).at(-1)).toMatchObject({ action: "session.revoke", subjectId: id });
   });
 
-  test("takes the cookie back when it ends the session that asks", async () => {
+  test("deletes the cookie when the session ends itself", async () => {
     await using api = await openTestApp();
     const { sessionToken } = await signIn(api, await makeAccount(api));
     const [session] = await listSessions(api, sessionToken);

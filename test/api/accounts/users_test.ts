@@ -44,7 +44,7 @@ describe("GET /users/{id}", () => {
     });
   });
 
-  test("is 404 for an id of nobody, and 400 for what is no id", async () => {
+  test("is 404 for an unknown id and 400 for an invalid one", async () => {
     await using api = await openTestApp();
     const nobody = await api.request(`/api/v1/users/${crypto.randomUUID()}`);
     const { error } = (await nobody.json()) as { error: object };
@@ -66,7 +66,7 @@ describe("GET /users/{id}", () => {
 });
 
 describe("POST /users/batch", () => {
-  test("maps ids in lower case to profiles and leaves out who does not exist", async () => {
+  test("maps lower-case ids to profiles and omits unknown ones", async () => {
     await using api = await openTestApp();
     const [ann, bob] = [await api.make.user({}), await api.make.user({})];
     const ids = [ann.id.toUpperCase(), bob.id, ann.id, crypto.randomUUID()];

@@ -12,7 +12,7 @@ import { openListeningApp } from "../../helpers/http/listening_app.ts";
 
 const AS_JSON = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-test("the thread says what the functions say", async () => {
+test("the thread returns the same results as the functions", async () => {
   const opened = openDocuments({ inlineLength: 0 });
   const documents = opened.forCaller("user");
   for (const { type, yaml } of readDemoDefinitions()) {
@@ -30,7 +30,7 @@ test("the thread says what the functions say", async () => {
   await opened.close();
 });
 
-test("fifty who ask the same at once are one, and later ones ask for nothing", async () => {
+test("fifty concurrent callers share one task, and later ones hit the cache", async () => {
   const opened = openDocuments({ maxWaiting: { reads: 1, writes: 1 } });
   const [from, to] = [largeAgentYaml("large"), largeAgentYaml("large", "1.1.0", 1)];
   const mode = { format: "sections", full: false } as const;
@@ -44,7 +44,7 @@ test("fifty who ask the same at once are one, and later ones ask for nothing", a
   expect(await compare(null)).toBe(texts[0] ?? "");
 });
 
-test("no more answers are kept than there is room for, and what was asked for last stays", async () => {
+test("the cache is bounded and keeps recent results", async () => {
   const [first, second, third] = ["1.0.0", "1.0.1", "1.0.2"].map((version) => ({
     type: "agent" as const,
     yaml: agentYaml("reviewer", version),
@@ -65,7 +65,7 @@ test("no more answers are kept than there is room for, and what was asked for la
   expect(await Promise.all([first, second, third].map(isKept))).toEqual([true, false, true]);
 });
 
-test("what does not read is a list of problems, from the thread too", async () => {
+test("an invalid document gives a list of problems, from the thread too", async () => {
   const opened = openDocuments();
   const documents = opened.forCaller("user");
   for (const yaml of ["agent: {", `agent: {\n${"# a comment\n".repeat(1_000)}`]) {
@@ -80,7 +80,7 @@ test("what does not read is a list of problems, from the thread too", async () =
   await opened.close();
 });
 
-test("what is too much for the thread is refused, to be tried again; reads before writes", async () => {
+test("an overloaded thread rejects tasks with Retry-After, reads before writes", async () => {
   const documents = openDocuments({ maxWaiting: { reads: 1, writes: 2 } });
   const normalize = (caller: string, version: string) =>
     documents
@@ -111,7 +111,7 @@ test("what is too much for the thread is refused, to be tried again; reads befor
   await documents.close();
 });
 
-test("a caller may have two waiting; what is more is the caller's own excess, and others are not refused", async () => {
+test("a caller has at most two waiting tasks; other callers are not rejected", async () => {
   const documents = openDocuments();
   const read = (caller: string, version: string) =>
     documents
@@ -140,7 +140,7 @@ function errorOf(error: unknown) {
   return [error.status, error.code, error.headers["Retry-After"]];
 }
 
-test("others are answered while large documents are read, edited, compared and normalized", async () => {
+test("other requests are served while large documents are read, edited, compared and normalized", async () => {
   await using server = await openListeningApp();
   const api = server.app;
   const documents = api.deps.documents.forCaller("user");

@@ -42,7 +42,7 @@ test("a newcomer is next, whatever others have waiting; equals go in the order i
   expect([queue.work(50), queue.work(50), queue.work(50)]).toEqual(["c1", "a2", "b2"]);
 });
 
-test("callers who are new each time do not keep another waiting for ever", () => {
+test("new callers cannot starve a waiting one", () => {
   const queue = openQueue();
   queue.add("a1", "a");
   queue.work(100);
@@ -55,7 +55,7 @@ test("callers who are new each time do not keep another waiting for ever", () =>
   expect(order.indexOf("a2")).toBe(10);
 });
 
-test("what was used long ago counts for less", () => {
+test("older use counts for less", () => {
   const queue = openQueue();
   queue.add("a1", "a");
   queue.work(1_000);
@@ -67,7 +67,7 @@ test("what was used long ago counts for less", () => {
   expect([queue.work(1), queue.work(1)]).toEqual(["a2", "b2"]);
 });
 
-test("the time of a task that several asked for is shared", () => {
+test("waiters of one task share its time", () => {
   const queue = openQueue();
   queue.add("both", "a", "b");
   queue.work(100);

@@ -31,7 +31,7 @@ function errorOf(run: Promise<string>): Promise<string> {
   );
 }
 
-test("a thread answers one after the other, in order", async () => {
+test("a thread runs tasks one after the other, in order", async () => {
   await using thread = openThread();
   const order: string[] = [];
   const texts = await Promise.all(
@@ -47,7 +47,7 @@ test("a thread answers one after the other, in order", async () => {
   ]);
 });
 
-test("what the thread throws is told, and the next task has its answer", async () => {
+test("an error in the thread reaches its caller, and the next task runs", async () => {
   await using thread = openThread();
   expect(await errorOf(thread.run("fail"))).toContain("told to fail");
   for (const message of ["throw", "end"]) {
@@ -64,7 +64,7 @@ test("a task that does not end is given up, and those after it are done", async 
   expect([endless, next]).toEqual(["too_long", "answered a"]);
 });
 
-test("more than may wait are refused at once, each by its own bound", async () => {
+test("tasks over a limit are rejected at once", async () => {
   await using thread = openThread();
   const running = errorOf(thread.run("loop"));
   const waiting = [errorOf(thread.run("a")), errorOf(thread.run("b"))];
@@ -75,7 +75,7 @@ test("more than may wait are refused at once, each by its own bound", async () =
   expect(await errorOf(thread.run("d"))).toBe("closed");
 });
 
-test("a caller at full pace has two waiting, and another's task is next after the one that runs", async () => {
+test("a busy caller has two waiting tasks, and another caller's task runs next", async () => {
   await using thread = openThread();
   const order: string[] = [];
   const ask = (caller: string, message: string, key = message) =>
@@ -100,7 +100,7 @@ test("a caller at full pace has two waiting, and another's task is next after th
   ]);
 });
 
-test("who asks what others wait for joins them, and brings their task forward", async () => {
+test("a caller joins a waiting task and can move it forward", async () => {
   await using thread = openThread();
   const order: string[] = [];
   const ask = async (caller: string, message: string) => {

@@ -39,7 +39,7 @@ function findMisfits(dataset: ListedDataset, row: Readonly<Record<string, unknow
     .map(([name]) => name);
 }
 
-test("GET /export/datasets tells anybody what each exported row looks like", async () => {
+test("GET /export/datasets is public and describes each row", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const response = await app.request("/api/v1/export/datasets");

@@ -91,7 +91,7 @@ test("a download goes on where it broke off, as Range and If-Range say", async (
   }
 });
 
-test("any member downloads, with a key or a session of their own, and nobody else", async () => {
+test("only members download, with a user key or a session", async () => {
   const { listening, app, person, id } = await openWithFile();
   await using _listening = listening;
   const viewer = await app.make.person({ org: person.org, role: "viewer" });

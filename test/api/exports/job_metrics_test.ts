@@ -16,7 +16,7 @@ function parseMetrics(text: string): Map<string, number> {
   );
 }
 
-test("GET /metrics tells the depth of every queue, how builds ended and how long they took", async () => {
+test("GET /metrics has the depth of every queue, and outcome and duration of builds", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   // Not asked for over HTTP, where the same text would be given again.
@@ -44,7 +44,7 @@ test("GET /metrics tells the depth of every queue, how builds ended and how long
   }
 });
 
-test("GET /metrics answers without the queue, and says so in the log", async () => {
+test("GET /metrics works without the queue and logs a warning", async () => {
   await using app = await openTestApp();
   await app.db.owner`alter schema pgboss rename to elsewhere`;
   const metrics = await readMetrics(app);

@@ -53,7 +53,7 @@ describe("GET /export/jobs", () => {
 });
 
 describe("one job", () => {
-  test("is shown to publishers of its organization whatever X-Org-Slug says, and to nobody else", async () => {
+  test("is visible to publishers of its organization only, whatever X-Org-Slug says", async () => {
     await using app = await openTestApp();
     const person = await app.make.person({ role: "publisher" });
     const job = await jobOf(await postJob(app, person));

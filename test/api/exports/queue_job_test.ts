@@ -75,7 +75,7 @@ describe("POST /export/jobs", () => {
     });
   });
 
-  test("answers twenty callers at once with one 201, nineteen 200 and one id", async () => {
+  test("twenty concurrent requests get one 201, nineteen 200 and one id", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const responses = await Promise.all(Array.from({ length: 20 }, () => postJob(app, person, {})));

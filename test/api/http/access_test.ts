@@ -74,7 +74,7 @@ test("every route that writes has a row that says what it leaves in the audit lo
   expect(writing.filter((route) => !audited.includes(route))).toEqual([]);
 });
 
-test("a session's cookie writes nothing for a page of another site, whatever the route", async () => {
+test("the session cookie cannot write from another site's page, on any route", async () => {
   const { key } = await scene.callers.session();
   for (const route of writingRoutes()) {
     const [method = "", pattern = ""] = route.split(" ");
@@ -104,7 +104,7 @@ function loggedOf(responses: readonly Asked[]) {
 /** Emails of the scene, and the names of fields that are for members. */
 const PRIVATE = /@example\.com|"(email|subscriptionTier|memberCount|members|platformRole)"/;
 
-test("what anybody may read tells no email, plan or member", async () => {
+test("public responses contain no email, plan or member", async () => {
   for (const row of ACCESS_TABLE.filter(({ access }) => access === "everyone")) {
     const [asked] = await askAll(scene, row, { callers: ["anonymous"] });
     const leaked = PRIVATE.exec(asked?.text ?? "")?.[0];

@@ -48,7 +48,7 @@ describe("a credential", () => {
     });
   });
 
-  test("is told to public routes too, which serve those who have none", async () => {
+  test("is also passed to public routes", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user, key } = await api.make.person();
     expect(await (await api.request("/api/v1/visitor", { key })).json()).toEqual({

@@ -47,7 +47,7 @@ test("an unknown credential is looked up each time", async () => {
   expect(lookups()).toBe(2);
 });
 
-test("a look-up that fails is told to those who waited, and is tried again", async () => {
+test("a failed lookup rejects all waiting requests, and the next request retries", async () => {
   const failures = [new Error("Cannot reach the database")];
   const { find } = openCounting(async () => {
     const failure = failures.pop();

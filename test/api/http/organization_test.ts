@@ -44,7 +44,7 @@ describe("the organization a call means", () => {
     });
   });
 
-  test("is never somebody else's personal one", async () => {
+  test("is never another user's personal organization", async () => {
     await using api = await openOrgApp();
     const host = await api.make.person();
     const guest = await api.make.person({ org: host.personalOrg, role: "viewer" });

@@ -19,7 +19,7 @@ function createClock() {
 }
 
 describe("createRateLimiter()", () => {
-  test("allows as many as the limit, then none, then begins anew", () => {
+  test("allows requests up to the limit, then none until the next window", () => {
     const { now, turn } = createClock();
     const limiter = createRateLimiter({ limit: 2, now });
     const resetAt = START + 60_000;
@@ -50,7 +50,7 @@ describe("createRateLimiter()", () => {
     expect(limiter.peek("a")).toMatchObject({ remaining: 1, allowed: true });
   });
 
-  test("gives back what was counted, within the window and no more than was", () => {
+  test("reverses a count within its window", () => {
     const { now, turn } = createClock();
     const limiter = createRateLimiter({ limit: 1, now });
     limiter.giveBack("a");
@@ -90,7 +90,7 @@ describe("createRateLimiter()", () => {
 });
 
 describe("the limits of requests", () => {
-  test("are told in every answer, and the refusal says how long to wait", async () => {
+  test("are in every response, and the 429 says how long to wait", async () => {
     const { now, turn } = createClock();
     await using api = await openTestApp({
       routes: probeRoutes(),
@@ -173,7 +173,7 @@ describe("the limits of guesses", () => {
     ]);
   });
 
-  test("refuse a guess before the database is asked, and take no session away by it", async () => {
+  test("reject a guess without a query and keep the session cookie", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { rateLimitAnonymousPerMinute: 1 },

@@ -31,7 +31,7 @@ describe("a body", () => {
     });
   });
 
-  test("that does not tell its length is read no further than the limit", async () => {
+  test("without a length is read up to the limit", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     let sent = 0;

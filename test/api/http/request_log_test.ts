@@ -7,7 +7,7 @@ import { probeRoutes } from "../../helpers/http/probe_routes.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 describe("the log line of a request", () => {
-  test("tells route, status, duration, caller, code and the route's own fields", async () => {
+  test("has route, status, duration, caller, code and the route's own fields", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user, key, keyId } = await api.make.person();
     await api.request("/api/v1/things/publish", { key, method: "POST", headers: { "x-request-id": "r1" } });
@@ -111,7 +111,7 @@ describe("the log line of a stream", () => {
     expect(api.logLines).toMatchObject([{ level: "info", status: 200, outcome: "aborted" }]);
   });
 
-  test("tells why it broke", async () => {
+  test("says why the stream broke", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/stream/fail");
     await expect(response.text()).rejects.toThrow("the source broke");
@@ -134,7 +134,7 @@ describe("the log line of a stream", () => {
   });
 });
 
-test("one request id finds the answer, the log line, and the audit row of what was done", async () => {
+test("one request id links response, log line and audit entry", async () => {
   await using api = await openTestApp();
   const { person } = await makeExportProject(api);
   const requestId = "story-1";

@@ -92,7 +92,7 @@ describe("routing", () => {
 });
 
 describe("HEAD", () => {
-  test("answers as GET does, with its length and without its body", async () => {
+  test("responds like GET, with its length and without its body", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const get = await api.request("/api/v1/echo/h%C3%A9");
     const head = await api.request("/api/v1/echo/h%C3%A9", { method: "HEAD" });
@@ -119,7 +119,7 @@ describe("HEAD", () => {
 });
 
 describe("headers", () => {
-  test("every answer under /api/v1 has the rate limit's, whatever became of the request", async () => {
+  test("every response under /api/v1 has the rate limit headers", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const cases: [string, TestRequest][] = [
       ["/api/v1/echo/a", {}],
@@ -173,7 +173,7 @@ describe("headers", () => {
     }
   });
 
-  test("an answer to a credential is not stored, unless the route says more", async () => {
+  test("responses to authenticated requests are not cached unless the route allows it", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person();
     const plain = await api.request("/api/v1/echo/a", { key });
@@ -184,7 +184,7 @@ describe("headers", () => {
     expect(anonymous.headers.get("cache-control")).toBeNull();
   });
 
-  test("while the process leaves, clients are told not to keep their connection", async () => {
+  test("during shutdown, responses close the connection", async () => {
     await using api = await openTestApp();
     expect((await api.request("/health/live")).headers.get("connection")).toBeNull();
     api.leave();

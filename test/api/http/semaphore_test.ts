@@ -27,7 +27,7 @@ test("a holder, a group and all have their shares, and the smallest that is used
   expect([take(slots, "d", "y"), slots.used]).toEqual(["all", 4]);
 });
 
-test("what is released is free again, once", () => {
+test("a release frees the amount once", () => {
   const slots = new Semaphore(LIMITS);
   const first = permitOf(slots, { holder: "a", group: null });
   permitOf(slots, { holder: "a", group: null });
@@ -36,7 +36,7 @@ test("what is released is free again, once", () => {
   expect([typeof take(slots, "a"), take(slots, "a"), slots.used]).toEqual(["object", "holder", 2]);
 });
 
-test("what is over is free without a release", () => {
+test("a permit that is over is free without a release", () => {
   const slots = new Semaphore({ max: 1, perHolder: 1, perGroup: 1 });
   let isOver = false;
   permitOf(slots, { holder: "a", group: null, isOver: () => isOver });
@@ -45,7 +45,7 @@ test("what is over is free without a release", () => {
   expect([slots.used, typeof take(slots, "b")]).toEqual([0, "object"]);
 });
 
-test("amounts are counted; more than a share is given to who holds nothing", () => {
+test("amounts are summed; a first claim may exceed the holder's limit", () => {
   const bytes = new Semaphore({ max: 100, perHolder: 50, perGroup: 100 });
   const large = permitOf(bytes, { holder: "a", group: null, amount: 80 });
   expect(bytes.take({ holder: "a", group: null, amount: 1 })).toEqual({ ok: false, shortage: "holder" });

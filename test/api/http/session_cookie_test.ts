@@ -13,7 +13,7 @@ async function makeCookie(api: TestApp) {
 }
 
 describe("the session cookie", () => {
-  test("is a credential for reading, from wherever the request comes, and the answer is for nobody else", async () => {
+  test("is a credential for reading from any origin, and the response is private", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user, cookie } = await makeCookie(api);
     for (const headers of [
@@ -129,7 +129,7 @@ describe("the session cookie", () => {
 });
 
 describe("a session cookie that somebody else may have set", () => {
-  test("is refused where there are two, whosever they are, and neither is taken away", async () => {
+  test("is rejected if there are two, and neither is deleted", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const [own, foreign] = [await makeCookie(api), await makeCookie(api)];
     for (const other of [foreign.token, own.token, mintSessionToken().secret]) {

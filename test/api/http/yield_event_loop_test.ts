@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { nextTurn } from "../../../api/http/yield_event_loop.ts";
 
-test("each waiter goes on in a turn of its own, in order", async () => {
+test("each waiter continues in its own turn, in order", async () => {
   const events: string[] = [];
   const work = async (name: string) => {
     for (const step of [1, 2]) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { renderBanner } from "../../../deploy/local/banner.ts";
 
-test("renderBanner() leaves out what there is not", () => {
+test("renderBanner() omits missing parts", () => {
   const facts = { took: "0.4 s", publicUrl: "http://localhost:3000" };
   expect(renderBanner({ ...facts, logDirectory: null, databaseUrlFile: null, credentials: null })).toBe(
     [

@@ -106,7 +106,7 @@ test("startEmbeddedPostgres() works in a folder closed to others, keeps its data
   expect(statSync(checkout.path).mode & 0o777).toBe(0o700);
 });
 
-test("startEmbeddedPostgres() lets nobody in without the password, which only the owner can read", async () => {
+test("startEmbeddedPostgres() requires the password, which only the owner can read", async () => {
   using checkout = copyToClosedFolder();
   await checkout.start(async ({ ulr_app: url, ulr_owner: ownerUrl }) => {
     const files = { "database-url.txt": url, "database-owner-url.txt": ownerUrl };

@@ -35,7 +35,7 @@ test("a package under another name is installed when its own version is there", 
   expect(await install(folder.root)).toBe(false);
 });
 
-test("an installation that does not bring about what is asked for is an end, and no loop", async () => {
+test("an installation without the required result fails and does not loop", async () => {
   await using folder = await openFolder({
     // A version that no comparison finds: nothing exact.
     "package.json": { name: "x", version: "1.0.0", dependencies: { local: "file:./local" } },

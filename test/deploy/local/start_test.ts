@@ -99,7 +99,7 @@ test("a later boot finds the data and prints the same credentials", async () => 
   expect((await fetch(`http://127.0.0.1:${stack.port}/health/ready`)).status).toBe(200);
 });
 
-test("the catalogue of models is there from the first answer on", async () => {
+test("the model catalog is there from the first response", async () => {
   using directory = makeDataDirectory();
   await using stack = await startStack(directory.path, { CATALOG_SOURCE: "http://127.0.0.1:1/api.json" });
   await stack.ready();

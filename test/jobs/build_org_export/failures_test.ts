@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { BuildSuperseded } from "../../../jobs/build_superseded_error.ts";
+import { BuildSuperseded } from "../../../jobs/build_progress.ts";
 import { markExportJobQueued, updateExportJobProgress } from "../../../sql/exports/builds.ts";
 import {
   cancelJob,
@@ -123,7 +123,7 @@ test("a store that fails three times fails the job, whose place is free for the 
   expect(await getJob(app, person.key, next.id)).toMatchObject({ status: "ready" });
 });
 
-test("a job that three builders have died of fails, by whoever finds it", async () => {
+test("a job whose three builders died fails", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await app.db.sql`update export_jobs set status = 'running', attempt = 3 where id = ${id}`;
@@ -143,7 +143,7 @@ test("a build that fails in the middle leaves no file, not even a part", async (
   expect(await storedFiles(app)).toEqual([]);
 });
 
-test("a build whose file is whole and whose end cannot be written leaves no file", async () => {
+test("a finished build that cannot be recorded leaves no file", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await app.db.owner`alter table audit_log add constraint no_end check (action <> 'export_job.ready')`;
@@ -211,7 +211,7 @@ test("a build whose connection is lost is given back at once, and counted", asyn
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("an attempt in which PostgreSQL was started anew is not counted, but not for ever", async () => {
+test("attempts during restarts of PostgreSQL are not counted, for a limited time", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   for (const [ageMinutes, attempt] of [

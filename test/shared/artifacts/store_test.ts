@@ -243,7 +243,7 @@ test("an upload to a slow bucket runs ahead of it by a few parts and no more", a
   expect(ahead / MIB).toBeLessThan(48);
 });
 
-test("a read that nobody waits for any more ends the request to the bucket and leaves no file", async () => {
+test("an aborted read ends the request to the bucket and leaves no file", async () => {
   await using server = await startS3Server();
   await using proxy = await openSlowProxy(server.config.s3.endpoint);
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));

@@ -59,7 +59,7 @@ test("redactSecrets() leaves all else as it is", () => {
   }
 });
 
-test("createLog() tells an error with its stack and causes, and none of the row's values PostgreSQL tells", async () => {
+test("createLog() logs stack and causes of an error without row values from PostgreSQL", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const { email } = await make.user();

@@ -6,7 +6,7 @@ import { createPartDirectory, keepPart, partPathOf } from "../../../shared/proce
 
 const DAY_MS = 24 * 3_600_000;
 
-test("what dead processes left for a day is deleted, and nothing else", async () => {
+test("only parts of dead processes, older than a day, are deleted", async () => {
   const base = await mkdtemp(join(tmpdir(), "ulr-parts-"));
   const directory = join(base, "mail");
   await createPartDirectory(directory)();
@@ -26,7 +26,7 @@ test("what dead processes left for a day is deleted, and nothing else", async ()
   await rm(base, { recursive: true });
 });
 
-test("a part gets its own name, in place of what had it", async () => {
+test("a part replaces the file with its final name", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-parts-"));
   const path = join(directory, "a.eml");
   for (const content of ["first", "second"]) {

@@ -22,7 +22,7 @@ describe("runShutdown()", () => {
     expect(steps).toEqual(["a begins", "a ends", "b begins", "b ends"]);
   });
 
-  test("goes on after a phase that fails or takes too long, and tells of both", async () => {
+  test("continues after a phase that fails or times out, and reports both", async () => {
     let lastRan = false;
     const phases = [
       phase("throws", () => Promise.reject(new Error("no"))),

@@ -69,7 +69,7 @@ test("committed entries are sealed in one chain, by however many at once, and ve
   });
 });
 
-test("an entry whose transaction is open keeps no other from being sealed, and is sealed after it", async () => {
+test("an uncommitted entry does not block the sealing of others", async () => {
   await using db = await openTestDatabase();
   await db.sql.begin(async (tx) => {
     await addEntries(tx, 1);
@@ -80,7 +80,7 @@ test("an entry whose transaction is open keeps no other from being sealed, and i
   expect(await verify(db)).toMatchObject({ entries: 2 });
 });
 
-test("writers do not wait for one another, nor for who seals", async () => {
+test("writers wait neither for each other nor for sealing", async () => {
   await using db = await openTestDatabase();
   await db.sql.begin(async (first) => {
     await addEntries(first, 1);
@@ -94,7 +94,7 @@ test("writers do not wait for one another, nor for who seals", async () => {
   expect(await findUnsealed(db.sql)).toMatchObject({ count: 1 });
 });
 
-test("nobody updates, deletes or truncates entries, not even the owner of the table", async () => {
+test("entries cannot be updated, deleted or truncated, even by the table's owner", async () => {
   await using db = await openTestDatabase();
   await addEntries(db.sql, 3);
   await sealAuditLog(db.sql, 2);

@@ -10,7 +10,7 @@ const ATTEMPT = { email: "ann@example.com", network: "192.0.2.0/24", limit: 5 };
 /** By attempts beyond the limit, in seconds. */
 const DELAYS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900];
 
-test("however many come at once, so many attempts go without a delay", async () => {
+test("concurrent attempts get exactly the allowed number without a delay", async () => {
   await using db = await openTestDatabase();
   const responses = await Promise.all(
     Array.from({ length: 20 }, () => insertUndelayedAttempt(db.sql, ATTEMPT)),
@@ -41,7 +41,7 @@ test("each attempt beyond the limit doubles the delay, up to 15 minutes", async 
   }
 });
 
-test("a network that has waited has one attempt, however many come at once", async () => {
+test("a network that has waited gets one attempt, also under concurrency", async () => {
   await using db = await openTestDatabase();
   for (let attempt = 0; attempt < ATTEMPT.limit; attempt += 1) await insertUndelayedAttempt(db.sql, ATTEMPT);
   await db.sql`update login_account_attempts set attempts = 100`;

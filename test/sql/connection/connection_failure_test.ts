@@ -18,7 +18,7 @@ async function listFailures(url: string): Promise<string[]> {
   return [...(await Promise.all(FOLDERS.map(read))), admin.err];
 }
 
-test("a database that is away is the same line in every process and command", async () => {
+test("an unavailable database gives the same line in every process and command", async () => {
   const failures = await listFailures("postgres://app:pass-word@127.0.0.1:1/none");
   expect(new Set(failures)).toEqual(
     new Set(["Cannot reach the database: connect ECONNREFUSED 127.0.0.1:1\n"]),

@@ -54,7 +54,7 @@ function openTestReplica(url: string, primary: Pool): { replica: Replica; events
   return { replica, events: () => lines.map(({ event }) => event) };
 }
 
-test("who catches up with a replica that falls silent gives up, and nobody after them uses it", async () => {
+test("waiting for a replica that stops responding ends, and later callers do not use it", async () => {
   await using proxy = await openSlowProxy(server.replicaUrl);
   const url = new URL(server.replicaUrl);
   url.port = new URL(proxy.origin).port;
@@ -95,7 +95,7 @@ test("another database of the same server is not read from", async () => {
   await waitForReplay(server.replica, position, HEALTHY);
 });
 
-test("a role that may not see whom the replica follows is told what it lacks", async () => {
+test("a role that cannot read the replication status gets the missing grant", async () => {
   await primary.unsafe("create role blind login password 'blind'");
   const position = await readPrimaryPosition(primary);
   await waitForReplay(server.replica, position, HEALTHY);

@@ -87,7 +87,7 @@ for (const [loss, lose] of Object.entries(LOSSES)) {
   });
 }
 
-test("a stream goes on while its caller keeps all that, and while the database cannot be asked", async () => {
+test("a stream continues while its caller keeps access, and while the database is down", async () => {
   await using server = await openListeningApp({ streamRules: { accessCheckMs: 20 } });
   const made = await makeNoisyProject(server);
   using download = await begin(server, made, made.person.key);
@@ -118,7 +118,7 @@ for (const path of PATHS) {
   });
 }
 
-test("a slow reader that keeps nobody waiting gets the whole file", async () => {
+test("a slow reader gets the whole file while no one waits for its slot", async () => {
   const slowWindowMs = 60;
   await using server = await openListeningApp({ streamRules: { slowWindowMs, socketBytes: 0 } });
   const made = await makeNoisyProject(server);

@@ -92,7 +92,7 @@ async function untilBothCopy(): Promise<number[]> {
   }, 20_000);
 }
 
-test("streams that get no second connection make the same bytes, and nobody waits for one", async () => {
+test("streams without a second connection send the same bytes and never wait for one", async () => {
   const place = { server, made };
   const formats = [
     "format=ndjson",
@@ -117,7 +117,7 @@ test("streams that get no second connection make the same bytes, and nobody wait
   expect(await digest(place, "format=ndjson")).toEqual(withLanes[0] ?? { rows: null, hash: "" });
 });
 
-test("a reader that goes away frees both connections", async () => {
+test("a client that disconnects frees both connections", async () => {
   const slow = await stall({ server, made });
   await untilOpen(2);
   slow[Symbol.dispose]();

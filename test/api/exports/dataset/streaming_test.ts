@@ -59,7 +59,7 @@ function download({ origin }: ListeningApp, made: Made, path: string, headers = 
   });
 }
 
-test("a reader that goes away ends the query and frees slot and connection", async () => {
+test("a client that disconnects ends the query and frees slot and connection", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
   const made = await makeLargeProject(server.app, 60_000);
   for (const path of ["issues", "issues?format=csv", "issues?format=parquet", "bundle"]) {
@@ -196,7 +196,7 @@ test("a failure after the first byte breaks the connection, whatever the form", 
   expect([next.status, await next.text()]).toEqual([200, ""]);
 });
 
-test("a failure of the query's first row is an answer with its status and no broken download", async () => {
+test("a failure in the first row is an error response and no broken download", async () => {
   await using server = await openListeningApp();
   const made = await makeLargeProject(server.app, 10);
   // What a row cannot be made of any more: the column is gone between the service's start and the request.
@@ -208,7 +208,7 @@ test("a failure of the query's first row is an answer with its status and no bro
   expect(JSON.stringify(error)).not.toContain("title");
 });
 
-test("the answer is compressed as the client prefers", async () => {
+test("the response is compressed as the client prefers", async () => {
   await using server = await openListeningApp();
   const made = await makeLargeProject(server.app, 2000);
   const asOf = "2026-02-01T00:00:00.000Z";
@@ -237,7 +237,7 @@ test("the answer is compressed as the client prefers", async () => {
   expect([identity.encoding, identity.bytes.equals(plain)]).toEqual([null, true]);
 });
 
-test("HEAD answers with the headers of GET and starts nothing that stays", async () => {
+test("HEAD sends the headers of GET and leaves nothing running", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
   const made = await makeLargeProject(server.app, 100);
   for (const path of ["issues", "bundle"]) {

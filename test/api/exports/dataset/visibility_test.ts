@@ -47,7 +47,7 @@ const CASES: readonly [ExportDatasetName, string, string[]][] = [
   ],
 ];
 
-test("a dataset shows what its flags ask for, and hides what hangs under hidden rows", async () => {
+test("a dataset shows rows by its flags, and hides children of hidden rows", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const names = new Map(Object.entries(made.ids).map(([name, id]) => [id, name]));
@@ -60,7 +60,7 @@ test("a dataset shows what its flags ask for, and hides what hangs under hidden 
   }
 });
 
-test("a child whose parent is later than as_of is left out with it", async () => {
+test("a child whose parent is later than as_of is excluded", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });

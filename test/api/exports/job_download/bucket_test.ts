@@ -183,7 +183,7 @@ test("a client that leaves while its export is fetched ends the request to the b
   expect(logged).toMatchObject({ level: "info", outcome: "aborted" });
 });
 
-test("a user fetches so many exports at once and no more, and who leaves makes room", async () => {
+test("concurrent fetches per user are limited, and a client that disconnects frees its slot", async () => {
   await using place = await openWithFile({ bytes: 20 * MIB });
   const { proxy, fetchFile, spooled } = place;
   proxy.stall(2 * MIB);
@@ -204,7 +204,7 @@ test("a user fetches so many exports at once and no more, and who leaves makes r
   expect((await whole.arrayBuffer()).byteLength).toBe(20 * MIB);
 });
 
-test("what was fetched is deleted when it was sent, or its client has left", async () => {
+test("a fetched file is deleted once it is sent or its client has disconnected", async () => {
   await using place = await openWithFile({ bytes: 20 * MIB });
   const { fetchFile, spooled } = place;
   await (await fetchFile()).arrayBuffer();

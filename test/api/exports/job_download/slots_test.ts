@@ -42,7 +42,7 @@ function cutReason({ app }: ListeningApp): Promise<unknown> {
   return waitFor(() => app.logLines.find((line) => line["event"] === "export_job.download_cut")?.["reason"]);
 }
 
-test("a user has two downloads at once and an organization four; what has ended makes room at once", async () => {
+test("a user has two concurrent downloads and an organization four; a finished one frees its slot at once", async () => {
   await using server = await openListeningApp();
   const file = await makeFile(server);
   const { org } = file.person;

@@ -85,7 +85,7 @@ test("roles, kinds and scopes that are too low are refused, each where it matter
   }
 });
 
-test("other organizations' jobs cannot be told from none, whatever X-Org-Slug says", async () => {
+test("other organizations' jobs look like jobs that do not exist, whatever X-Org-Slug says", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const stranger = await app.make.person();
@@ -101,7 +101,7 @@ test("other organizations' jobs cannot be told from none, whatever X-Org-Slug sa
   }
 });
 
-test("a machine's key is refused what its owner may see, and cannot tell the rest from nothing", async () => {
+test("a system key gets 403 for its owner's jobs and 404 for all others", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const stranger = await app.make.person();
@@ -157,7 +157,7 @@ test("an organization that has stopped paying keeps what it has queued, and queu
   ]);
 });
 
-test("somebody who has left the organization has no jobs there", async () => {
+test("a former member cannot see the organization's jobs", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   await app.db
@@ -229,7 +229,7 @@ test("options in the query are refused, not passed over", async () => {
   expect((await app.db.sql`select id from export_jobs`).length).toBe(0);
 });
 
-test("bodies that are no JSON object are refused by what they are", async () => {
+test("bodies other than JSON objects are rejected with their type", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const post = (body: string, type = "application/json") =>

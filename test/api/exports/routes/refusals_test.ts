@@ -161,7 +161,7 @@ test("a parameter that is unknown, doubled or malformed is 400 and named", async
   }
 });
 
-test("all problems of a query are told at once", async () => {
+test("all problems of a query are reported at once", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const [, , details] = await refusal(

@@ -125,7 +125,7 @@ test("datasets, bundles and estimates are read from the replica, with what was c
   expect(await count()).toEqual({ primary: 0, replica: 23 });
 });
 
-test("the process takes the replica from its configuration, and tells Prometheus what it does with it", async () => {
+test("the replica comes from the configuration, and its use is in the metrics", async () => {
   await using app = await openReplicatedApp();
   const { databaseUrl, databaseReplicaUrl, dataDir } = app.deps.config;
   const { person, project, ids } = await makeExportProject(app);
@@ -195,7 +195,7 @@ test("a replica of another system is never read from", async () => {
   expect(await count()).toEqual({ primary: 1, replica: 0 });
 });
 
-test("a commit that is not flushed yet is in the next export, and keeps nobody waiting", async () => {
+test("an unflushed commit is in the next export without a delay", async () => {
   await using app = await openReplicatedApp();
   const { admin, sql } = app.db;
   const exported = await makeExportProject(app);
@@ -212,7 +212,7 @@ test("a commit that is not flushed yet is in the next export, and keeps nobody w
   await admin`select pg_reload_conf()`;
 });
 
-test("what an open transaction has written, which nothing flushes, keeps nobody waiting", async () => {
+test("unflushed writes of an open transaction delay no export", async () => {
   await using app = await openReplicatedApp();
   const { sql } = app.db;
   const exported = await makeExportProject(app);
@@ -243,7 +243,7 @@ test("a client that leaves ends its query on the replica", async () => {
   expect(app.deps.replica?.isUsed()).toBe(true);
 });
 
-test("what the replica breaks off before the first byte is read from the primary", async () => {
+test("an export that the replica cancels before the first byte is read from the primary", async () => {
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
   const exported = await makeExportProject(app);

@@ -70,7 +70,7 @@ test("100 readers that do not read hold little memory, and others are served", a
   expect(again).toBe(true);
 });
 
-test("readers of many accounts together have a bound, and are told what to do", async () => {
+test("all readers together have a limit, and the error says what to do", async () => {
   await using server = await openListeningApp({ routes: largeRoutes() });
   const people = await Promise.all(Array.from({ length: 7 }, () => server.app.make.person()));
   const sockets: Socket[] = [];

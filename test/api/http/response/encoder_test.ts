@@ -112,7 +112,7 @@ describe("an answer", () => {
   });
 });
 
-test("an answer is compressed once, whatever Host says and however the path is spelled", async () => {
+test("a response is compressed once, whatever the Host header and the form of the path", async () => {
   await using app = await openTestApp({ routes: textRoutes() });
   const set = spyOn(LRUCache.prototype, "set");
   try {

@@ -12,7 +12,7 @@ async function headersOf(api: TestApp, path: string, options = {}): Promise<Head
 }
 
 describe("security headers", () => {
-  test("let an answer that is no page load nothing, whatever its type and status", async () => {
+  test("let responses other than pages load nothing, whatever their type and status", async () => {
     await using api = await openTestApp();
     const { key } = await api.make.person();
     for (const [path, options] of [

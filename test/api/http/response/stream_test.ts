@@ -94,7 +94,7 @@ test("responseStream() is never more than one chunk ahead of its reader", async 
   await reader.cancel();
 });
 
-test("responseStream() gives the chunk that was taken first, and ends the rest when nobody asks for it", async () => {
+test("responseStream() sends the first chunk, and ends the source when the stream is canceled", async () => {
   for (const reads of [0, 1]) {
     const { chunks, state } = openChunks();
     const first = await chunks.next();
@@ -106,7 +106,7 @@ test("responseStream() gives the chunk that was taken first, and ends the rest w
   }
 });
 
-test("responseStream() tells of its end once, after its chunks were returned", async () => {
+test("responseStream() calls onEnd once, after its chunks were returned", async () => {
   const { chunks, state } = openChunks();
   const outcomes: StreamOutcome[] = [];
   const stream = responseStream(chunks, {

@@ -62,7 +62,7 @@ test("startEmbeddedPostgres() replaces a server that still runs there", async ()
   expect(identifyProcess(left.pid)).toBeNull();
 });
 
-test("startEmbeddedPostgres() takes a folder whose name means something to a shell", async () => {
+test("startEmbeddedPostgres() accepts a folder with shell characters in its name", async () => {
   using directory = makeDataDirectory();
   await using supervisor = openUnforcedSupervisor();
   const odd = join(directory.path, `it's "$HOME" \`x\``);

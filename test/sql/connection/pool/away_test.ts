@@ -39,7 +39,7 @@ async function openFakeServer(serve: (socket: net.Socket, connection: number) =>
   };
 }
 
-test("of a database that is away, all who wait are told when one try has failed", async () => {
+test("all waiting queries fail when one attempt to connect has failed", async () => {
   let tries = 0;
   const server = await openFakeServer((socket) => {
     tries += 1;
@@ -160,7 +160,7 @@ test("a query whose server ends throws the server's reason, and the next connect
   server.close();
 });
 
-test("of several hosts, the first that is there is used", async () => {
+test("the first available host is used", async () => {
   const server = await openResettingServer([]);
   const url = server.url.replace("127.0.0.1", "127.0.0.2,127.0.0.1");
   const sql = openPool(url, { applicationName: "test", max: 1 });
@@ -169,7 +169,7 @@ test("of several hosts, the first that is there is used", async () => {
   server.close();
 });
 
-test("while all of several hosts are away, a query fails instead of waiting", async () => {
+test("a query fails at once if all hosts are unavailable", async () => {
   const server = await openResettingServer([]);
   const hosts = "127.0.0.2,127.0.0.3,127.0.0.1";
   const sql = openPool(server.url.replace("127.0.0.1", hosts), { applicationName: "test", max: 1 });

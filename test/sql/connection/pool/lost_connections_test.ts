@@ -50,7 +50,7 @@ function isLost(error: unknown): boolean {
   );
 }
 
-test("when connections die at random, everyone gets an answer of their own or an error", async () => {
+test("when connections die at random, each query gets its own result or an error", async () => {
   await using db = await openTestDatabase();
   await using proxy = await openSlowProxy(db.url);
   const url = new URL(db.url);

@@ -91,7 +91,7 @@ async function openImpostor(reply: string) {
   };
 }
 
-test("whoever strips TLS on the way receives nothing if sslmode requires it", async () => {
+test("an attacker who strips TLS receives nothing if sslmode requires it", async () => {
   for (const mode of ["require", "verify-full"]) {
     using impostor = await openImpostor("N");
     expect(await connect(impostor.url, `?sslmode=${mode}`)).toBe("TLS_NOT_SUPPORTED");
