@@ -7,6 +7,7 @@ import { access } from "../../http/access.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { oneOf } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
 import { parseLineAddress } from "../address.ts";
 import { findWriter } from "../find_writable.ts";
 import type { PublishDeps } from "../lifecycle.ts";
@@ -83,22 +84,33 @@ export function batchRoutes(deps: PublishDeps) {
     )
     .post(
       "/batch",
-      async ({ body, request, caller, status }) => {
+      async ({ body, request, caller }) => {
         const { publish = false } = body;
         const submissions = await listSubmissions(body);
         const writer = await findWriter(sql, { caller, request });
         requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
         const given = { writer, request, submissions, publish };
-        if (!body.validate)
-          return status(201, { data: { definitions: (await storeBatch(deps, given)).map(presentWritten) } });
+        if (!body.validate) return respond(201, (await storeBatch(deps, given)).map(presentWritten));
         const tried = await tryBatch(deps, { ...given, rejectsCircles: !publish });
         const definitions = tried.map(({ item: { index, document }, report }) => {
           return { index, type: document?.type ?? null, name: document?.name ?? null, ...report };
         });
-        return status(200, { data: { valid: definitions.every(({ valid }) => valid), definitions } });
+        return respond(200, definitions, { valid: definitions.every(({ valid }) => valid) });
       },
       { access: "caller", body: BatchBody, detail: BATCH_DETAIL },
     );
+}
+
+/** Writes each definition in a turn of its own: thousands of references make megabytes of warnings. */
+async function respond(status: number, definitions: readonly object[], more: object = {}): Promise<Response> {
+  const texts: string[] = [];
+  for (const definition of definitions) {
+    texts.push(JSON.stringify(definition));
+    await nextTurn();
+  }
+  const empty = JSON.stringify({ data: { ...more, definitions: [] } });
+  const body = empty.replace("[]", () => `[${texts.join(",")}]`);
+  return new Response(body, { status, headers: { "Content-Type": "application/json" } });
 }
 
 function presentWritten({ item, row, warnings }: WrittenItem) {
