@@ -46,6 +46,7 @@ import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
 import { docsRoutes } from "./openapi/docs.ts";
 import { definitionPageRoutes } from "./pages/definitions/routes.ts";
 import { toErrorPage } from "./pages/error_page.ts";
+import { exportPageRoutes } from "./pages/exports/routes.ts";
 import { homeRoutes } from "./pages/home/routes.ts";
 import { modelPageRoutes } from "./pages/models/routes.ts";
 import { createPages } from "./pages/page.ts";
@@ -138,6 +139,7 @@ function pageRoutes(deps: AppDeps) {
   return new Elysia()
     .use(iconRoutes())
     .use(dashboardRoutes())
+    .use(exportPageRoutes(pages))
     .use(homeRoutes(pages))
     .use(definitionPageRoutes(pages, deps))
     .use(modelPageRoutes(pages))

@@ -28,12 +28,7 @@ export function createCallApi(deps: CallApiDeps, page: Request, pageContext: Req
     }
     try {
       const response = await serveRoute(deps, request, { url, match, context });
-      if (context.error) throw context.error;
-      if (context.streamEnd) {
-        await response.body?.cancel();
-        throw new Error(`Cannot call ${context.route}: it sends a file`);
-      }
-      return response;
+      return await readable(response, context);
     } catch (error) {
       if (error instanceof ApiError) context.error = error;
       throw error;
@@ -41,6 +36,18 @@ export function createCallApi(deps: CallApiDeps, page: Request, pageContext: Req
       await deps.auditDenial(context);
     }
   };
+}
+
+/** Throws what a client would be told. A file is not sent; HEAD only asks whether it would be. */
+async function readable(
+  response: Response,
+  { error, streamEnd, method, route }: RequestContext,
+): Promise<Response> {
+  if (error) throw error;
+  if (!streamEnd) return response;
+  await response.body?.cancel();
+  if (method !== "HEAD") throw new Error(`Cannot call ${route}: it sends a file`);
+  return new Response(null, { status: response.status, headers: response.headers });
 }
 
 function toRequest(url: URL, { method = "GET", org, body, accept }: ApiCall, signal: AbortSignal): Request {

@@ -28,7 +28,7 @@ export interface StreamEnd {
 
 export interface ApiCall {
   /** GET when left out. */
-  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Slug of the organization that the call is about. */
   org?: string | undefined;
   /** Sent as JSON. */

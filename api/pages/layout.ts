@@ -1,7 +1,7 @@
 /** The frame of every page: head, navigation, organization switcher, account, main content. */
 import { tokenField } from "./forms.ts";
 import { type Content, type Html, html } from "./html.ts";
-import type { PageSession } from "./page_session.ts";
+import type { PageOrg, PageSession } from "./page_session.ts";
 
 /** The entries of the navigation. */
 export type Section = "exports" | "definitions" | "models" | "organization" | "settings" | "docs";
@@ -17,6 +17,8 @@ export interface PageContent {
   head?: Content;
   /** 200 when left out. */
   status?: number;
+  /** The organization that the page is about, where `?org=` does not say it. */
+  org?: PageOrg;
   /** Whether the header leaves out who is signed in and how to sign in. */
   hidesAccount?: true;
 }
@@ -98,7 +100,7 @@ function renderAccount(session: PageSession | null, address: string): Html {
     ${
       organizations.length > 0 &&
       html`<form class="org" method="get" action="${path}">
-      <label for="org">Organization</label> <select id="org" name="org">${options}</select>
+      <label for="org">Organization</label> <select id="org" name="org" autocomplete="off">${options}</select>
       <button type="submit">Switch</button>
     </form>`
     }

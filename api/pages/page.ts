@@ -65,9 +65,14 @@ export function createPages(config: Pick<Config, "publicUrl">): Pages {
     show,
     showSignedIn: (request, view) =>
       show(request, (page) =>
-        page.session ? view({ ...page, session: page.session }) : seeOther(signInPath(addressOf(page.url))),
+        page.session ? view({ ...page, session: page.session }) : seeOther(signInPathOf(page)),
       ),
   };
+}
+
+/** A form was rendered for a session: without one, it has ended meanwhile. */
+function signInPathOf({ request, url }: Page): string {
+  return `${signInPath(addressOf(url))}${request.method === "POST" ? "&ended" : ""}`;
 }
 
 /** Redirects to a page after a form, or to the sign-in page. */
@@ -126,7 +131,8 @@ function addressOf({ pathname, search }: URL): string {
 
 /** Caches may keep what anonymous visitors get, and ask each time whether it is still the same. */
 function respondPage({ request, url, session }: Page, content: PageContent): Response {
-  const shown = content.hidesAccount ? {} : { session };
+  const { org = session?.org ?? null } = content;
+  const shown = content.hidesAccount ? {} : { session: session && { ...session, org } };
   const { text } = renderPage({ ...content, ...shown, address: addressOf(url) });
   const { status = 200 } = content;
   const { caller, responseHeaders } = requestContext(request);

@@ -1,36 +1,27 @@
-/** /dashboard: the pages for signing in and exporting. They hold no data; their scripts call the API. */
+/** What pages load, the icon, and /dashboard, which leads to the exports. */
 import { Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { access, notCounted } from "../http/access.ts";
 import { rejectQuery } from "../http/query.ts";
-import { ASSET_HEADERS, PAGE_HEADERS } from "../http/response/security_headers.ts";
+import { ASSET_HEADERS } from "../http/response/security_headers.ts";
 import {
   readStaticFile,
   type StaticFile,
   staticResponse,
   toStaticFile,
 } from "../http/response/static_file.ts";
-import { PAGE_POLICY } from "./page_policy.ts";
-
-const HEADERS = { ...PAGE_HEADERS, "Content-Security-Policy": PAGE_POLICY };
 
 /** The files of `assets/` that pages load. No others are served. */
 const ASSETS = [
-  "api.js",
   "copy_button.js",
-  "dom.js",
-  "download_link.js",
+  "download.js",
   "exports.js",
   "favicon.svg",
-  "job_form.js",
-  "job_list.js",
-  "job_view.js",
-  "job_watch.js",
-  "member_names.js",
-  "project_list.js",
-  "project_view.js",
+  "job_rows.js",
+  "local_time.js",
+  "project_downloads.js",
+  "start_form.js",
   "style.css",
-  "words.js",
 ] as const;
 
 /** Parts of style.css by subject, so that pages load one stylesheet. */
@@ -59,13 +50,11 @@ export function iconRoutes() {
 }
 
 export function dashboardRoutes() {
-  const exportsPage = readAsset("exports.html");
   const assets = new Map(ASSETS.map((name) => [name as string, readAsset(name)]));
   const open = { publicAccess: true, detail: { hide: true } } as const;
   return new Elysia({ prefix: "/dashboard" })
     .use(access)
     .get("/", () => new Response(null, { status: 302, headers: { Location: "/dashboard/exports" } }), open)
-    .get("/exports", ({ request }) => staticResponse(request, exportsPage, HEADERS), open)
     .get(
       "/assets/:file",
       ({ request, params }) => {

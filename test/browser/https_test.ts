@@ -41,7 +41,7 @@ test("people sign in, work and sign out over https", async () => {
     path: "/",
     domain: "127.0.0.1",
   });
-  const leave = page.waitForResponse("**/auth/logout");
+  const leave = page.waitForResponse("**/dashboard/sign-out");
   await page.getByRole("button", { name: "Sign out" }).click();
   expect(await (await leave).headerValue("clear-site-data")).toBe('"cache", "storage"');
   await page.getByRole("heading", { name: "Sign in" }).waitFor();

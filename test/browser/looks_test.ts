@@ -158,7 +158,7 @@ test("the first Tab offers to skip to the content, and the focus is seen", async
   await dashboard.visit({ path, as: publisher, reducedMotion: "reduce" }, async (page) => {
     await page.locator(".job").first().waitFor();
     await page.keyboard.press("Tab");
-    const skip = page.getByRole("link", { name: "Skip to the exports" });
+    const skip = page.getByRole("link", { name: "Skip to content" });
     expect(await skip.boundingBox()).toMatchObject({ x: 8, y: 8 });
     await page.keyboard.press("Enter");
     await page.locator("#content:focus").waitFor();
@@ -167,15 +167,4 @@ test("the first Tab offers to skip to the content, and the focus is seen", async
     expect(outline).toBe("solid");
     expect(await page.evaluate("getComputedStyle(document.documentElement).scrollBehavior")).toBe("auto");
   });
-});
-
-test("without scripts, a sentence says what is missing", async () => {
-  for (const path of ["/dashboard/exports"]) {
-    await dashboard.visit({ path, javaScriptEnabled: false }, async (page) => {
-      const sentence = page.locator("noscript .notice");
-      await sentence.waitFor();
-      expect(await sentence.textContent()).toStartWith("This page requires JavaScript.");
-      expect(await page.locator("form:visible, #loading:visible").count()).toBe(0);
-    });
-  }
 });

@@ -260,7 +260,7 @@ describe("a form", () => {
     );
     expect([response.status, response.headers.get("location")]).toEqual([
       303,
-      "/dashboard/sign-in?next=%2Fnotes",
+      "/dashboard/sign-in?next=%2Fnotes&ended",
     ]);
   });
 

@@ -293,7 +293,6 @@ const BESIDE_API = [
   row("GET /swagger/json", "anything", 200),
   row("GET /swagger/assets/:file", "anything", 200, { of: async () => "swagger-ui.css" }),
   row("GET /dashboard", "anything", 302),
-  row("GET /dashboard/exports", "anything", 200),
   row("GET /dashboard/assets/:file", "anything", 200, { of: async () => "style.css" }),
 ];
 

@@ -1,0 +1,144 @@
+/** Keeps the rows of exports up to date: the page of the list is read again, and rows that differ are replaced. */
+import { showLocalTimes } from "./local_time.js";
+
+/** The job runner writes its progress once a second. */
+const FIRST_PAUSE_MS = 1000;
+/** The longest pause for a build that does not change. */
+const MAX_PAUSE_MS = 5000;
+/** Without a build: other members start exports, and files expire. */
+const IDLE_PAUSE_MS = 30_000;
+const SLOWER = 1.5;
+
+/** As the service sent them: scripts have changed what is shown. @type {Map<string, string>} */
+const sent = new Map();
+let pauseMs = FIRST_PAUSE_MS;
+let isReading = false;
+
+/** Reads the list from time to time, never in a hidden tab, and as soon as the tab is shown again. */
+export function watchJobs() {
+  const list = document.getElementById("jobs");
+  const org = document.getElementById("org");
+  if (!list || !(org instanceof HTMLSelectElement)) return;
+  const address = `/dashboard/exports/jobs?org=${encodeURIComponent(org.value)}`;
+  let timer = setTimeout(tick, nextPause(list));
+  async function tick() {
+    if (!list || document.hidden || isReading) return;
+    isReading = true;
+    clearTimeout(timer);
+    const hasChanged = await refresh(list, address).finally(() => {
+      isReading = false;
+    });
+    pauseMs = hasChanged ? FIRST_PAUSE_MS : Math.min(pauseMs * SLOWER, MAX_PAUSE_MS);
+    timer = setTimeout(tick, nextPause(list));
+  }
+  document.addEventListener("visibilitychange", () => void tick());
+  document.getElementById("older")?.addEventListener("click", (event) => void showOlder(event, list));
+}
+
+/** @param {HTMLElement} list */
+function nextPause(list) {
+  const isActive = list.querySelector('[data-status="queued"].job, [data-status="running"].job');
+  return isActive ? pauseMs : IDLE_PAUSE_MS;
+}
+
+/**
+ * The list and the link to older rows on a page. Null if it could not be read; a session that has ended leads to the
+ * sign-in page.
+ *
+ * @param {string} address
+ */
+async function readPage(address) {
+  const response = await fetch(address, { headers: { Accept: "text/html" }, cache: "no-store" }).catch(
+    () => null,
+  );
+  if (response?.redirected) location.reload();
+  const problem = document.getElementById("jobs-problem");
+  const isLost = !response?.ok;
+  const text = isLost ? "The list cannot be updated now. It is tried again." : "";
+  if (problem && problem.textContent !== text) problem.textContent = text;
+  if (isLost || !response) return null;
+  return new DOMParser().parseFromString(await response.text(), "text/html");
+}
+
+/**
+ * @param {HTMLElement} list
+ * @param {string} address
+ */
+async function refresh(list, address) {
+  const page = await readPage(address);
+  let hasChanged = false;
+  for (const row of [...(page?.querySelectorAll("li.job") ?? [])].reverse()) {
+    if (!(row instanceof HTMLElement)) continue;
+    const html = row.outerHTML;
+    if (sent.get(row.id) === html) continue;
+    sent.set(row.id, html);
+    hasChanged = true;
+    put(list, row);
+  }
+  if (list.firstElementChild) document.getElementById("jobs-empty")?.remove();
+  return hasChanged;
+}
+
+/**
+ * Puts a row in the place of the one it replaces, or at the top.
+ *
+ * @param {HTMLElement} list
+ * @param {HTMLElement} row
+ */
+function put(list, row) {
+  showLocalTimes(row);
+  const old = document.getElementById(row.id);
+  if (!old) return list.prepend(row);
+  const focused = document.activeElement;
+  const hadFocus = focused && old.contains(focused);
+  const part = focused instanceof HTMLElement ? focused.dataset["part"] : undefined;
+  const hasNewStatus = old.dataset["status"] !== row.dataset["status"];
+  const note = old.querySelector('[data-part="note"]');
+  if (!hasNewStatus && note) {
+    // The reason describes this status.
+    row.classList.add("highlighted");
+    row.querySelector(".job-head")?.after(note);
+  }
+  old.replaceWith(row);
+  const again = part ? row.querySelector(`[data-part="${part}"]`) : null;
+  if (hadFocus) (again instanceof HTMLElement ? again : row).focus({ preventScroll: true });
+  if (hasNewStatus) announce(row);
+}
+
+/** @param {HTMLElement} row */
+function announce(row) {
+  const text = `Export #${row.dataset["number"]}: ${row.querySelector(".badge")?.textContent}`;
+  const live = document.getElementById("live");
+  if (live) live.textContent = text;
+  if (row.dataset["status"] === "ready")
+    document.title = `● Ready · ${document.title.replace(/^● Ready · /, "")}`;
+}
+
+/**
+ * @param {Event} event
+ * @param {HTMLElement} list
+ */
+async function showOlder(event, list) {
+  const link = event.currentTarget;
+  if (!(link instanceof HTMLAnchorElement)) return;
+  event.preventDefault();
+  link.ariaBusy = "true";
+  const page = await readPage(link.href);
+  link.ariaBusy = null;
+  if (!page) return;
+  const rows = [...page.querySelectorAll("li.job")].filter((row) => !document.getElementById(row.id));
+  for (const row of rows) showLocalTimes(row);
+  list.append(...rows);
+  const next = page.getElementById("older");
+  if (next instanceof HTMLAnchorElement) link.href = next.href;
+  else link.hidden = true;
+  if (rows[0] instanceof HTMLElement) rows[0].focus();
+}
+
+/** Leads to the row that the address points to. */
+export function focusTarget() {
+  const row = document.querySelector("[data-target]");
+  if (!(row instanceof HTMLElement)) return;
+  row.scrollIntoView({ block: "center" });
+  row.focus({ preventScroll: true });
+}

@@ -1,0 +1,118 @@
+/** /dashboard/exports: the organization's exports, a form to start one, and downloads of projects. */
+import { ApiError } from "../../../shared/errors.ts";
+import { isUuid } from "../../../shared/uuid.ts";
+import type { ExportJob } from "../../exports/export_job.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+import type { PageResult, SignedInPage } from "../page.ts";
+import type { PageOrg } from "../page_session.ts";
+import { renderJobs, type Target } from "./job_list.ts";
+import { listProjects, renderProjects } from "./project_list.ts";
+import { needsRole } from "./requirements.ts";
+import { FRESH, renderStart, type StartState, startExport } from "./start_form.ts";
+
+/** Where the address leads. */
+interface Destination {
+  org: PageOrg | null;
+  target: Target | null;
+  /** What is wrong with the address. */
+  problem: string | null;
+  /** The id of a job that the user may not see but may download. */
+  fileOf: string | null;
+}
+
+const UNKNOWN_JOB = "This export does not exist, or you are not a member of its organization.";
+const UNKNOWN_ORG = "The organization in this address does not exist, or you are not a member.";
+
+/** GET. */
+export async function showExports(page: SignedInPage): Promise<PageResult> {
+  return renderExports(page, FRESH, 200);
+}
+
+/** POST of the form. */
+export async function submitStart(page: SignedInPage): Promise<PageResult> {
+  const { org } = page.session;
+  if (!org) throw new ApiError("ORG_NOT_FOUND");
+  const result = await startExport(page, org);
+  return "state" in result ? renderExports(page, result.state, result.status) : result;
+}
+
+async function readAddress(page: SignedInPage): Promise<Destination> {
+  const { organizations, org: named } = page.session;
+  const query = page.url.searchParams;
+  const org = named ?? organizations.find(({ isPersonal }) => !isPersonal) ?? organizations[0] ?? null;
+  const here = { org, target: null, problem: named || !org ? null : UNKNOWN_ORG, fileOf: null };
+  const id = query.get("job");
+  if (id === null) return here;
+  if (!isUuid(id)) return { ...here, problem: UNKNOWN_JOB };
+  try {
+    const { job } = await page.api<{ job: ExportJob }>(`/export/jobs/${id}`);
+    const of = organizations.find((other) => other.id === job.organizationId);
+    return { ...here, org: of ?? org, target: { job, as: query.get("as") ?? "link" }, problem: null };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === "INSUFFICIENT_ORG_ROLE") return { ...here, fileOf: id };
+    if (error.status !== 404) throw error;
+    return { ...here, problem: UNKNOWN_JOB };
+  }
+}
+
+async function renderExports(page: SignedInPage, state: StartState, status: number): Promise<PageContent> {
+  const { org, target, problem, fileOf } = await readAddress(page);
+  const shown = { title: "Data exports", section: "exports", status, head: HEAD } as const;
+  if (!org) {
+    const text = "You are not a member of any organization.";
+    return { ...shown, main: renderMain(html`<div id="problem" class="problem" role="alert">${text}</div>`) };
+  }
+  const isPublisher = org.role !== "viewer";
+  const isPaying = org.subscriptionTier !== "free";
+  const [jobs, projects] = await Promise.all([
+    isPublisher ? renderJobs(page, org, target) : null,
+    isPaying ? listProjects(page, org) : [],
+  ]);
+  return {
+    ...shown,
+    org,
+    main: renderMain(html`<div id="problem" class="problem" role="alert">${problem}</div>
+  ${fileOf !== null && renderFileOffer(fileOf)}
+  <div id="sections" class="sections">
+    ${renderJobSection(org, jobs, isPaying)}
+    ${isPublisher && renderStart(page.session, org, state)}
+    ${renderProjects(org, projects)}
+  </div>`),
+  };
+}
+
+/** All modules in parallel: none waits for another to name it. */
+const MODULES = ["download.js", "job_rows.js", "local_time.js", "project_downloads.js", "start_form.js"];
+const HEAD = html`<script type="module" src="/dashboard/assets/exports.js"></script>
+${MODULES.map((name) => html`<link rel="modulepreload" href="/dashboard/assets/${name}">\n`)}`;
+
+function renderMain(content: Content): Html {
+  return html`<h1>Data exports</h1>
+${content}
+<div id="live" class="visually-hidden" role="status" aria-live="polite"></div>`;
+}
+
+function renderJobSection(org: PageOrg, jobs: Html | null, isPaying: boolean): Html {
+  const isEmpty = jobs?.text.includes("<li") === false;
+  return html`<section class="jobs" aria-labelledby="jobs-title">
+      <h2 id="jobs-title" tabindex="-1">Organization exports</h2>
+      <p class="quiet">One ZIP with every project of <span class="org-name">${org.name}</span>.</p>
+      ${jobs === null && html`<p id="jobs-note" class="notice">${needsRole(org)} An admin or owner of ${org.name} can change it.</p>`}
+      <div id="jobs-problem" class="problem" role="alert"></div>
+      ${
+        isEmpty &&
+        html`<p id="jobs-empty" class="empty">No exports yet. ${
+          isPaying &&
+          html`<span id="jobs-first"><a href="#start">Start the first one</a>. It is built in the background; you get an email when it is ready.</span>`
+        }</p>`
+      }
+      ${jobs}
+    </section>`;
+}
+
+/** Every member may download the file, also those whose role cannot see jobs. */
+function renderFileOffer(id: string): Html {
+  return html`<p id="linked" class="notice">This link leads to an organization export. As a member you can <a href="/api/v1/export/jobs/${id}/download" download>download its file</a> until it expires.</p>`;
+}

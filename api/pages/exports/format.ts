@@ -1,0 +1,49 @@
+/** Numbers and times as the exports pages show them. Scripts turn times into the reader's own zone. */
+import { type Html, html } from "../html.ts";
+
+const COUNT = new Intl.NumberFormat("en-US");
+const INSTANT = new Intl.DateTimeFormat("en-GB", {
+  dateStyle: "medium",
+  timeStyle: "short",
+  timeZone: "UTC",
+});
+const DISTANCE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
+
+/** Units with their length, and from how many of them on they say enough. */
+const TIME_UNITS = [
+  ["day", 86_400, 2],
+  ["hour", 3600, 2],
+  ["minute", 60, 1],
+] as const;
+
+/** Returns `1 row`, `12,000 rows`. */
+export function countOf(count: number, noun: string): string {
+  return `${COUNT.format(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Returns `512 bytes`, `2.5 MB`. */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1);
+  const value = bytes / 1000 ** power;
+  return new Intl.NumberFormat("en-US", {
+    style: "unit",
+    unit: BYTE_UNITS[power] ?? "byte",
+    unitDisplay: power === 0 ? "long" : "short",
+    maximumFractionDigits: value < 10 && power > 0 ? 1 : 0,
+  }).format(value);
+}
+
+/** Returns `in 3 days`, `5 minutes ago`, `just now`. */
+export function formatDistance(iso: string, now: number): string {
+  const seconds = (Date.parse(iso) - now) / 1000;
+  for (const [unit, length, from] of TIME_UNITS) {
+    if (Math.abs(seconds) >= from * length) return DISTANCE.format(Math.round(seconds / length), unit);
+  }
+  return seconds > 0 ? "in less than a minute" : "just now";
+}
+
+/** An instant, in UTC until a script makes it local. */
+export function timeTag(iso: string): Html {
+  return html`<time datetime="${iso}" data-local>${INSTANT.format(new Date(iso))} UTC</time>`;
+}

@@ -1,0 +1,98 @@
+/** The organization's export jobs, newest first: a section of the exports page, and a page of older ones. */
+import { ApiError } from "../../../shared/errors.ts";
+import { isUuid } from "../../../shared/uuid.ts";
+import type { ExportJob } from "../../exports/export_job.ts";
+import { findProblems } from "../forms.ts";
+import { type Html, html } from "../html.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import type { PageOrg, PageSession } from "../page_session.ts";
+import { renderJob } from "./job_row.ts";
+
+const PAGE_SIZE = 10;
+
+/** Why a row is pointed out, by the value of `?as=`. */
+const NOTES: Readonly<Record<string, string | undefined>> = {
+  link: "This is the export from your link.",
+  refused: "The export could not be canceled: its status has changed.",
+  running: "This export is already running. You can start another when it has finished.",
+};
+
+/** A job that the address points to; `as` says why. */
+export interface Target {
+  job: ExportJob;
+  as: string;
+}
+
+/** The address of the exports page of an organization. */
+export function homeOf({ slug }: PageOrg): string {
+  return `/dashboard/exports?org=${encodeURIComponent(slug)}`;
+}
+
+/** The list with a link to older jobs. */
+export async function renderJobs(page: SignedInPage, org: PageOrg, target: Target | null): Promise<Html> {
+  const offset = Math.max(0, Math.trunc(Number(page.url.searchParams.get("offset"))) || 0);
+  const query = `?limit=${PAGE_SIZE}&offset=${offset}`;
+  const list = await page.api<{ jobs: ExportJob[]; total: number }>(`/export/jobs${query}`, {
+    org: org.slug,
+  });
+  const isListed = target === null || list.jobs.some(({ id }) => id === target.job.id);
+  const jobs = isListed ? list.jobs : [target.job, ...list.jobs].toSorted(byNewest);
+  const nameOf = await openNames(page, org, jobs);
+  const older = offset + PAGE_SIZE < list.total;
+  const rows = jobs.map((job) => {
+    const isTarget = job.id === target?.job.id;
+    const note = isTarget ? NOTES[target.as] : undefined;
+    return renderJob({
+      ...{ job, note, isTarget, session: page.session, home: homeOf(org), now: Date.now() },
+      requester: nameOf(job.requestedBy),
+    });
+  });
+  const olderPath = `/dashboard/exports/jobs?org=${encodeURIComponent(org.slug)}&offset=${offset + PAGE_SIZE}`;
+  return html`<ol id="jobs" class="job-list">${rows}</ol>
+${older && html`<p><a class="button" id="older" href="${olderPath}">Show older</a></p>`}`;
+}
+
+function byNewest(a: ExportJob, b: ExportJob): number {
+  return a.createdAt < b.createdAt ? 1 : -1;
+}
+
+/** Members are read only if others than the user have requested exports. */
+async function openNames(
+  { session, api }: { session: PageSession; api: SignedInPage["api"] },
+  org: PageOrg,
+  jobs: readonly ExportJob[],
+): Promise<(userId: string) => string> {
+  const ownId = session.user.id;
+  const names = new Map([[ownId, "you"]]);
+  if (jobs.some(({ requestedBy }) => requestedBy !== ownId)) {
+    const path = `/orgs/${encodeURIComponent(org.slug)}/members`;
+    const { data } = await api<{ data: { members: { userId: string; username: string }[] } }>(path);
+    for (const { userId, username } of data.members) {
+      if (userId !== ownId) names.set(userId, username);
+    }
+  }
+  return (userId) => names.get(userId) ?? `user ${userId.slice(0, 8)}`;
+}
+
+/** GET /dashboard/exports/jobs: a page of the list, which scripts also read to bring rows up to date. */
+export async function showJobs(page: SignedInPage): Promise<PageResult> {
+  const { org } = page.session;
+  if (!org) throw new ApiError("ORG_NOT_FOUND");
+  return {
+    title: `Exports of ${org.name}`,
+    section: "exports",
+    main: html`<h1>Organization exports</h1>
+<p><a href="${homeOf(org)}">All exports of ${org.name}</a></p>
+${await renderJobs(page, org, null)}`,
+  };
+}
+
+/** POST /dashboard/exports/jobs/{id}/cancel: leads back to the row. */
+export async function cancelJob(page: SignedInPage, id: string): Promise<PageResult> {
+  const { org } = page.session;
+  if (!org || !isUuid(id)) throw new ApiError("EXPORT_JOB_NOT_FOUND");
+  const force = page.form.get("force") === "true" ? "?force=true" : "";
+  const path = `/export/jobs/${id}/cancel${force}`;
+  const problems = await findProblems(() => page.api(path, { method: "POST" }));
+  return seeOther(`${homeOf(org)}&job=${id}&as=${problems ? "refused" : "canceled"}#job-${id}`);
+}

@@ -1,0 +1,165 @@
+/** One export job as a row of the list. Scripts replace whole rows. */
+import type { ExportJob } from "../../exports/export_job.ts";
+import { tokenField } from "../forms.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageSession } from "../page_session.ts";
+import { countOf, formatBytes, formatDistance, timeTag } from "./format.ts";
+
+const FORMAT_NAMES: Readonly<Record<string, string>> = { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" };
+
+const BADGES = {
+  queued: "Queued",
+  running: "Running",
+  ready: "Ready",
+  expired: "Expired",
+  failed: "Failed",
+  canceled: "Canceled",
+} as const;
+
+type ShownStatus = keyof typeof BADGES;
+
+const FAILURES: Readonly<Record<string, string>> = {
+  BUILD_TIMEOUT:
+    "The build exceeded its time limit. Start it again. If this keeps happening, ask your operator to raise the limit.",
+  BUILD_FAILED: "The build failed several times. Start it again.",
+  ARTIFACT_STORAGE_FAILED:
+    "The file could not be stored. Ask your operator to check the storage, then start it again.",
+  ORGANIZATION_GONE: "The organization was deleted while the export was in the queue.",
+};
+
+export interface JobRow {
+  job: ExportJob;
+  /** "you", a username, or a part of the id of a former member. */
+  requester: string;
+  session: PageSession;
+  /** Address of the exports page of the organization, with a query. */
+  home: string;
+  /** Why the row is pointed out; undefined where it is not. */
+  note?: string | undefined;
+  /** Whether it takes the focus when the page opens. */
+  isTarget: boolean;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/** The status as shown: a job whose file has expired is "expired", even if the file is not deleted yet. */
+function statusOf({ status, expiresAt, errorCode }: ExportJob, now: number): ShownStatus {
+  if (errorCode === "CANCELED") return "canceled";
+  return status === "ready" && expiresAt !== undefined && Date.parse(expiresAt) <= now ? "expired" : status;
+}
+
+export function renderJob(row: JobRow): Html {
+  const { job, requester, note, isTarget, now } = row;
+  const status = statusOf(job, now);
+  const facts = [describeVisibility(job.visibility), job.since && "only changes"].filter(Boolean).join("; ");
+  return html`<li class="job${note && html` highlighted`}" id="job-${job.id}" tabindex="-1" data-number="${job.number}" data-status="${status}"${
+    isTarget && html` data-target`
+  }>
+  <div class="job-head">
+    <h3><span class="visually-hidden">Export </span><span data-part="number">#${job.number}</span> · ${timeTag(job.createdAt)}</h3>
+    <span class="badge" data-part="badge" data-status="${status}">${BADGES[status]}</span>
+    ${renderActions(row, status)}
+  </div>
+  ${note && html`<p class="notice" data-part="note">${note}</p>`}
+  <p class="quiet" data-part="facts">${FORMAT_NAMES[job.format]} · as of ${timeTag(job.asOf)} · requested by <span data-part="who">${requester}</span>${
+    job.since !== undefined && html` · since ${timeTag(job.since)}`
+  }</p>
+  ${facts !== "" && html`<p class="quiet" data-part="visibility">${facts.charAt(0).toUpperCase()}${facts.slice(1)}</p>`}
+  ${renderState(job, status, now)}
+  <div class="problem" data-part="problem" role="alert"></div>
+</li>`;
+}
+
+function renderState(job: ExportJob, status: ShownStatus, now: number): Content {
+  if (status === "queued") return html`<div class="progress"><p>Waiting in queue.</p></div>`;
+  if (status === "running") return renderProgress(job);
+  if (status === "canceled") return html`<p data-part="outcome">${job.errorMessage}.</p>`;
+  if (status === "expired") return html`<p data-part="outcome">The file has expired.</p>`;
+  if (status === "failed") {
+    const { errorCode = "", errorMessage = "" } = job;
+    return html`<p class="failure" data-part="failure">${FAILURES[errorCode] ?? errorMessage} <code title="${errorMessage}">${errorCode}</code></p>`;
+  }
+  const { projectsTotal, rowsWritten } = job.progress;
+  return html`<p data-part="outcome">${countOf(projectsTotal, "project")}, ${countOf(rowsWritten, "row")}. ${
+    job.expiresAt !== undefined &&
+    html`<span class="quiet">Expires <time data-part="expires" datetime="${job.expiresAt}" title="${job.expiresAt}">${formatDistance(job.expiresAt, now)}</time></span>`
+  }</p>`;
+}
+
+function renderProgress({ attempt, progress }: ExportJob): Html {
+  const { projectsDone, projectsTotal, rowsWritten, bytesWritten } = progress;
+  const counts = [
+    `${projectsDone} of ${countOf(projectsTotal, "project")}`,
+    countOf(rowsWritten, "row"),
+    formatBytes(bytesWritten),
+    ...(attempt > 1 ? [`attempt ${attempt} of 3`] : []),
+  ].join(" · ");
+  const bar = projectsTotal > 0 && html` max="${projectsTotal}" value="${projectsDone}"`;
+  return html`<div class="progress">
+    <progress aria-label="Projects written"${bar}></progress>
+    <p>${projectsTotal > 0 ? counts : "Starting…"}</p>
+  </div>`;
+}
+
+function renderActions({ job, session, home }: JobRow, status: ShownStatus): Html {
+  const { id, number, artifact } = job;
+  const isActive = status === "queued" || status === "running";
+  if (isActive) {
+    const confirm = status === "running" && html` data-confirm="Stop building export #${number}?"`;
+    return html`<form class="actions" method="post" action="/dashboard/exports/jobs/${id}/cancel${queryOf(home)}"${confirm}>
+      ${tokenField(session)}<input type="hidden" name="force" value="${String(status === "running")}">
+      <button type="submit" data-part="cancel" aria-label="Cancel export #${number}">Cancel</button>
+    </form>`;
+  }
+  const label = `Download ZIP (${formatBytes(artifact?.bytes ?? 0)})`;
+  return html`<div class="actions">
+    ${
+      status === "ready" &&
+      html`<a class="button primary" data-part="download" href="/api/v1/export/jobs/${id}/download" download aria-label="${label}, export #${number}">${label}</a>`
+    }
+    ${renderAgain(job, session, home)}
+  </div>`;
+}
+
+/** Two forms that start an export with the settings of this one: of everything, or of what has changed since. */
+function renderAgain(job: ExportJob, session: PageSession, home: string): Html {
+  const fields = [
+    ["format", job.format],
+    ...Object.entries(FLAGS).map(([flag, key]) => [flag, job.visibility[key] ? "true" : ""]),
+  ].filter(([, value]) => value !== "");
+  const hidden = fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+  const form = (
+    label: string,
+    more: Content,
+  ) => html`<form method="post" action="${home}">${tokenField(session)}${hidden}${more}
+      <button type="submit" aria-label="${label}, as export #${job.number}">${label}</button></form>`;
+  const canFollow = job.status === "ready" || job.status === "expired";
+  return html`${form("Start again", null)}${
+    canFollow && form("Changes since", html`<input type="hidden" name="since" value="${job.asOf}">`)
+  }`;
+}
+
+/** Fields of the form and of a job. */
+export const FLAGS = {
+  include_resolved: "includeResolved",
+  include_deleted: "includeDeleted",
+  include_archived: "includeArchived",
+  include_superseded: "includeSuperseded",
+} as const;
+
+function queryOf(home: string): string {
+  return home.slice(home.indexOf("?"));
+}
+
+function describeVisibility(visibility: ExportJob["visibility"]): string {
+  const extras = [
+    visibility.includeDeleted ? "deleted issues" : "",
+    visibility.includeArchived ? "archived runs" : "",
+    visibility.includeSuperseded ? "superseded analyses" : "",
+  ].filter((extra) => extra !== "");
+  const parts = [
+    extras.length > 0 ? `with ${extras.join(", ")}` : "",
+    visibility.includeResolved ? "" : "without resolved issues",
+  ];
+  return parts.filter((part) => part !== "").join("; ");
+}

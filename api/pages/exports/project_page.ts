@@ -1,0 +1,189 @@
+/** /dashboard/exports/projects/{project}: the downloads of one project, also with filters. */
+import { ApiError } from "../../../shared/errors.ts";
+import {
+  EXPORT_DATASETS,
+  type ExportDataset,
+  type ExportFilter,
+  findExportDataset,
+} from "../../../shared/exports/datasets.ts";
+import { isUuid } from "../../../shared/uuid.ts";
+import { type FormProblems, findProblems } from "../forms.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { countOf, formatBytes } from "./format.ts";
+import { homeOf } from "./job_list.ts";
+import { listProjects, type Project } from "./project_list.ts";
+
+const TITLES: Readonly<Record<string, string>> = {
+  issues: "Issues",
+  "issue-notes": "Issue notes",
+  "status-history": "Status history",
+  occurrences: "Occurrences",
+  runs: "Runs",
+  "agent-snapshots": "Agent snapshots",
+  "analysis-summaries": "Analysis summaries",
+  "analysis-records": "Analysis records",
+};
+
+const FORMATS = ["ndjson", "csv", "parquet"] as const;
+const FORMAT_NAMES = { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" } as const;
+
+interface Estimate {
+  rowCounts: Readonly<Record<string, number>>;
+  totalRows: number;
+  estimatedBytes: number;
+  syncAllowed: boolean;
+}
+
+/** GET: the links, and a form with filters for each dataset. */
+export async function showProject(page: SignedInPage, id: string): Promise<PageResult> {
+  return renderProject(page, await requireProject(page, id), null);
+}
+
+/** GET …/file: checks the filters, then leads to the file of the API. Shows what the API refuses. */
+export async function downloadFiltered(page: SignedInPage, id: string): Promise<PageResult> {
+  const project = await requireProject(page, id);
+  const dataset = findExportDataset(page.url.searchParams.get("dataset") ?? "");
+  if (!dataset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+  const query = new URLSearchParams(
+    [...page.url.searchParams].filter(
+      ([name, value]) => value !== "" && name !== "org" && name !== "dataset",
+    ),
+  );
+  for (const name of ["since", "created_from", "created_to"]) {
+    const value = query.get(name);
+    if (value !== null && !/Z|[+-]\d\d:\d\d$/.test(value))
+      query.set(name, `${value}${/T\d\d:\d\d$/.test(value) ? ":00" : ""}Z`);
+  }
+  const path = `/export/projects/${id}/${dataset.name}?${query}`;
+  const problems = await findProblems(() => page.call(path, { method: "HEAD" }));
+  return problems ? renderProject(page, project, problems) : seeOther(`/api/v1${path}`);
+}
+
+async function requireProject(page: SignedInPage, id: string): Promise<Project> {
+  const { org } = page.session;
+  const projects = org && isUuid(id) ? await listProjects(page, org) : [];
+  const project = projects.find((other) => other.id === id);
+  if (!project) throw new ApiError("PROJECT_NOT_FOUND");
+  return project;
+}
+
+async function renderProject(
+  page: SignedInPage,
+  project: Project,
+  problems: FormProblems | null,
+): Promise<PageContent> {
+  const { org } = page.session;
+  if (!org) throw new ApiError("PROJECT_NOT_FOUND");
+  const isPublisher = org.role !== "viewer";
+  let estimate: Estimate | null = null;
+  const refused = isPublisher
+    ? await findProblems(async () => {
+        const { data } = await page.api<{ data: Estimate }>(`/export/projects/${project.id}/estimate`);
+        estimate = data;
+      })
+    : null;
+  const datasets = Object.values(EXPORT_DATASETS);
+  return {
+    title: `${project.name}: downloads`,
+    section: "exports",
+    ...(problems ? { status: problems.status } : {}),
+    head: html`<script type="module" src="/dashboard/assets/exports.js"></script>`,
+    main: html`<p class="crumbs"><a href="${homeOf(org)}">Exports of ${org.name}</a></p>
+<h1>${project.name}</h1>
+<div id="problem" class="problem" role="alert">${problems?.message}</div>
+<div class="project-body">
+  <div class="problem" data-part="problem" role="alert">${refused?.message}</div>
+  ${isPublisher ? renderBundle(project, estimate, homeOf(org)) : BUNDLE_NOTE}
+  <ul class="datasets">${datasets.map((dataset) => renderDataset(project, dataset, estimate))}</ul>
+  <p class="filters-link"><a href="/dashboard/exports/projects/${project.id}?org=${org.slug}#filters">Filters and time ranges</a></p>
+</div>
+<h2 id="filters">With filters</h2>
+<ul class="project-list">${datasets.map((dataset) => renderFilters(page, project, dataset, org.slug))}</ul>`,
+  };
+}
+
+const BUNDLE_NOTE = html`<p class="quiet" data-part="bundle-note">Bundles and size estimates require the publisher role or above.</p>`;
+
+function renderBundle(project: Project, estimate: Estimate | null, home: string): Html {
+  const size = estimate
+    ? `: ${countOf(estimate.totalRows, "row")}, about ${formatBytes(estimate.estimatedBytes)} before compression.`
+    : ".";
+  const links = renderLinks(`/api/v1/export/projects/${project.id}/bundle`, `Bundle of ${project.name}`);
+  return html`<div class="bundle">
+    <p><b>Bundle</b> <span class="quiet">All eight datasets in one ZIP${size}</span></p>
+    ${
+      estimate?.syncAllowed === false
+        ? html`<p data-part="too-large">Too large for an immediate download. <a href="${home}#start">Start an organization export</a> instead.</p>`
+        : html`<p class="links">${links}</p>`
+    }
+  </div>`;
+}
+
+function renderDataset(project: Project, { name }: ExportDataset, estimate: Estimate | null): Html {
+  const title = TITLES[name] ?? name;
+  const links = renderLinks(`/api/v1/export/projects/${project.id}/${name}`, `${title} of ${project.name}`);
+  const rows = estimate && countOf(estimate.rowCounts[name] ?? 0, "row");
+  return html`<li class="dataset"><span class="dataset-name"><span>${title}</span> <span class="quiet">${rows}</span></span>
+    <span class="links">${links}</span></li>`;
+}
+
+function renderLinks(path: string, title: string): Content {
+  return FORMATS.map(
+    (format) =>
+      html`<a class="button" href="${path}?format=${format}" download aria-label="${title} as ${format.toUpperCase()}">${FORMAT_NAMES[format]}</a> `,
+  );
+}
+
+const FLAG_LABELS: Readonly<Record<string, string>> = {
+  include_deleted: "Deleted issues",
+  include_resolved: "Resolved issues",
+  include_archived: "Archived runs",
+  include_superseded: "Superseded analyses",
+};
+
+/** A form whose fields are the parameters of the API. What was typed is kept where the API refused it. */
+function renderFilters(page: SignedInPage, project: Project, dataset: ExportDataset, org: string): Html {
+  const given = page.url.searchParams;
+  const typed = given.get("dataset") === dataset.name ? given : new URLSearchParams();
+  const id = (name: string) => `${dataset.name}-${name}`;
+  const title = TITLES[dataset.name] ?? dataset.name;
+  const instants = [
+    ["created_from", "Created from (UTC)"],
+    ["created_to", "Created before (UTC)"],
+    ["since", "Changed since (UTC)"],
+  ] as const;
+  return html`<li><details class="project"${typed.size > 0 && html` open`}><summary>${title}</summary>
+  <form class="filters" method="get" action="/dashboard/exports/projects/${project.id}/file" aria-label="${title} with filters">
+    <input type="hidden" name="org" value="${org}"><input type="hidden" name="dataset" value="${dataset.name}">
+    ${dataset.filters.map((filter) => renderFilter(filter, id(filter.name), typed.getAll(filter.name)))}
+    ${dataset.flags.map((flag) => renderFlag(flag, id(flag), typed.get(flag)))}
+    ${instants.map(
+      ([name, label]) => html`<div class="form-field"><label for="${id(name)}">${label}</label>
+      <input id="${id(name)}" name="${name}" type="datetime-local" step="1" value="${typed.get(name)}"></div>`,
+    )}
+    <div class="form-field"><label for="${id("format")}">Format</label>
+      <select id="${id("format")}" name="format">${FORMATS.map((format) => html`<option value="${format}"${typed.get("format") === format && html` selected`}>${FORMAT_NAMES[format]}</option>`)}</select></div>
+    <button type="submit" class="primary" aria-label="Download ${title} with these filters">Download</button>
+  </form></details></li>`;
+}
+
+function renderFilter({ name, values }: ExportFilter, id: string, typed: readonly string[]): Html {
+  const label = name.replaceAll("_", " ");
+  if (!values) {
+    return html`<div class="form-field"><label for="${id}">${label}</label><input id="${id}" name="${name}" maxlength="500" value="${typed[0]}"></div>`;
+  }
+  const boxes = values.map(
+    (value) =>
+      html`<label class="choice"><input type="checkbox" name="${name}" value="${value}"${typed.includes(value) && html` checked`}> <span>${value}</span></label>`,
+  );
+  return html`<fieldset><legend>${label}</legend>${boxes}</fieldset>`;
+}
+
+function renderFlag(flag: string, id: string, typed: string | null): Html {
+  const option = (value: string, label: string) =>
+    html`<option value="${value}"${typed === value && html` selected`}>${label}</option>`;
+  return html`<div class="form-field"><label for="${id}">${FLAG_LABELS[flag]}</label>
+      <select id="${id}" name="${flag}">${option("", "Default")}${option("true", "Include")}${option("false", "Leave out")}</select></div>`;
+}

@@ -1,0 +1,174 @@
+/** The form that starts an organization export, or estimates it. */
+import type { ExportJob } from "../../exports/export_job.ts";
+import { type FormProblems, findProblems, tokenField } from "../forms.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import type { PageOrg, PageSession } from "../page_session.ts";
+import { countOf, formatBytes } from "./format.ts";
+import { homeOf } from "./job_list.ts";
+import { FLAGS } from "./job_row.ts";
+import { listProjects } from "./project_list.ts";
+import { needsRole, needsTier } from "./requirements.ts";
+
+/** Each is counted by a query of its own. */
+const MAX_ESTIMATED_PROJECTS = 20;
+
+const FORMATS = [
+  ["ndjson", "NDJSON", "Lossless: one JSON object per line."],
+  ["csv", "CSV", "For spreadsheets; formulas are escaped."],
+  ["parquet", "Parquet", "For data tools; typed columns."],
+] as const;
+
+const CHOICES = [
+  [
+    "include_resolved",
+    "Resolved issues",
+    "Completed, won’t fix and false positive, with their notes and history.",
+  ],
+  ["include_deleted", "Deleted issues", "Issues in the trash and their notes and history."],
+  ["include_archived", "Archived runs", "Archived runs with their snapshots, occurrences and analyses."],
+  ["include_superseded", "Superseded analyses", "Analysis rows replaced by a later run."],
+] as const;
+
+/** What the form shows besides its fields. */
+export interface StartState {
+  /** As typed; null for the defaults. */
+  form: URLSearchParams | null;
+  problem: string | null;
+  /** The field that the problem is about. */
+  field: string | null;
+  estimate: string | null;
+}
+
+export const FRESH: StartState = { form: null, problem: null, field: null, estimate: null };
+
+/** What a refused export is called in the page. */
+function describeProblem({ code, message, details, fields }: FormProblems, org: PageOrg): string {
+  if (fields.has("as_of")) return "“As of” must not be in the future.";
+  if (code === "SUBSCRIPTION_REQUIRED") return needsTier("Exports require", org);
+  if (code === "INSUFFICIENT_ORG_ROLE") return needsRole(org);
+  if (code === "EXPORT_JOB_LIMIT") {
+    const used = `This organization has used up its ${countOf(Number(details["limit"] ?? 0), "export")} per hour.`;
+    return `${used} You can start the next one when an hour has passed since the first of them began.`;
+  }
+  return message;
+}
+
+/** POST: starts the export and leads to its row. Returns what the form shows instead, with the status of the page. */
+export async function startExport(
+  page: SignedInPage,
+  org: PageOrg,
+): Promise<PageResult | { state: StartState; status: number }> {
+  const { form } = page;
+  if (form.get("action") === "estimate") {
+    return { state: { ...FRESH, form, estimate: await estimate(page, org) }, status: 200 };
+  }
+  let location = "";
+  const problems = await findProblems(async () => {
+    const call = { method: "POST", org: org.slug, body: toBody(form) } as const;
+    const response = await page.call("/export/jobs", call);
+    const { job } = (await response.json()) as { job: ExportJob };
+    const as = response.status === 201 ? "started" : "running";
+    location = `${homeOf(org)}&job=${job.id}&as=${as}#job-${job.id}`;
+  });
+  if (!problems) return seeOther(location);
+  const field = problems.fields.has("as_of") ? "as_of" : null;
+  const problem = describeProblem(problems, org);
+  return { state: { form, problem, field, estimate: null }, status: problems.status };
+}
+
+/** The body of POST /export/jobs. */
+function toBody(form: URLSearchParams): Record<string, unknown> {
+  const asOf = form.get("as_of") ?? "";
+  const since = form.get("since") ?? "";
+  return {
+    format: form.get("format") ?? "",
+    ...Object.fromEntries(Object.keys(FLAGS).map((flag) => [flag, form.has(flag)])),
+    ...(asOf === "" ? {} : { as_of: toInstant(asOf, form.get("as_of_offset")) }),
+    ...(since === "" ? {} : { since }),
+  };
+}
+
+/** A time of the form is in UTC unless a script has said how many minutes the browser's zone is behind it. */
+function toInstant(local: string, offset: string | null): string {
+  const time = Date.parse(`${local}Z`) + (Number(offset) || 0) * 60_000;
+  return Number.isFinite(time) && Math.abs(time) < 8.64e15 ? new Date(time).toISOString() : local;
+}
+
+async function estimate(page: SignedInPage, org: PageOrg): Promise<string> {
+  const projects = await listProjects(page, org);
+  if (projects.length > MAX_ESTIMATED_PROJECTS) {
+    return `Estimates are for up to ${MAX_ESTIMATED_PROJECTS} projects. This organization has ${projects.length}.`;
+  }
+  const { form } = page;
+  const flags = Object.keys(FLAGS).map((flag) => [flag, String(form.has(flag))]);
+  const query = new URLSearchParams(
+    Object.fromEntries([["format", form.get("format") ?? "ndjson"], ...flags]),
+  );
+  let rows = 0;
+  let bytes = 0;
+  let message = "";
+  const problems = await findProblems(async () => {
+    for (const { id } of projects) {
+      const path = `/export/projects/${id}/estimate?${query}`;
+      const { data } = await page.api<{ data: { totalRows: number; estimatedBytes: number } }>(path);
+      rows += data.totalRows;
+      bytes += data.estimatedBytes;
+    }
+    const size = `${countOf(rows, "row")}, about ${formatBytes(bytes)} before compression`;
+    message = `${countOf(projects.length, "project")}, ${size}.`;
+  });
+  return problems ? describeProblem(problems, org) : message;
+}
+
+/** The section; it hides the form where the tier does not include exports. */
+export function renderStart(session: PageSession, org: PageOrg, state: StartState): Html {
+  const isPaying = org.subscriptionTier !== "free";
+  return html`<section class="start card" id="start" aria-labelledby="start-title" tabindex="-1">
+  <h2 id="start-title">Start an export</h2>
+  ${isPaying ? renderForm(session, org, state) : html`<p id="start-note" class="notice">${needsTier("Exports require", org)}</p>`}
+</section>`;
+}
+
+function renderForm(
+  session: PageSession,
+  org: PageOrg,
+  { form, problem, field, estimate: size }: StartState,
+): Html {
+  const format = form?.get("format") ?? "ndjson";
+  const isChecked = (name: string) => (form ? form.has(name) : name === "include_resolved");
+  const invalid = field === "as_of" && html` aria-invalid="true" autofocus`;
+  return html`<form id="start-form" method="post" action="${homeOf(org)}"${form && html` data-typed`}>
+    ${tokenField(session)}
+    <fieldset>
+      <legend>Format</legend>
+      ${FORMATS.map(([value, name, hint]) => choice({ type: "radio", name: "format", value, isChecked: format === value }, name, hint))}
+    </fieldset>
+    <fieldset>
+      <legend>Include</legend>
+      ${CHOICES.map(([flag, name, hint]) => choice({ type: "checkbox", name: flag, value: "true", isChecked: isChecked(flag) }, name, hint))}
+    </fieldset>
+    <label for="as-of">As of <span class="quiet">(optional)</span></label>
+    <input id="as-of" name="as_of" type="datetime-local" step="1" aria-describedby="as-of-help start-problem" value="${form?.get("as_of")}"${invalid}>
+    <input type="hidden" name="as_of_offset" value="${form?.get("as_of_offset")}">
+    <small id="as-of-help" class="quiet">In <span data-zone>UTC</span>. Excludes rows created later. Default: now.</small>
+    <div id="start-problem" class="problem" role="alert">${problem}</div>
+    ${size !== null && html`<p id="estimate" class="notice" role="status" tabindex="-1">${size}</p>`}
+    <div class="actions">
+      <button type="submit" class="primary">Start export</button>
+      <button type="submit" name="action" value="estimate">Estimate size</button>
+    </div>
+  </form>`;
+}
+
+interface Choice {
+  type: "radio" | "checkbox";
+  name: string;
+  value: string;
+  isChecked: boolean;
+}
+
+function choice({ type, name, value, isChecked }: Choice, label: string, hint: Content): Html {
+  return html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${isChecked && html` checked`}>
+        <span><b>${label}</b> <small>${hint}</small></span></label>`;
+}

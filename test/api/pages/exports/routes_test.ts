@@ -1,0 +1,177 @@
+/** The exports pages without a browser: what is shown to whom, the forms, filters. */
+import { describe, expect, test } from "bun:test";
+import type { OrgRole, SubscriptionTier } from "../../../../shared/vocabulary.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { openPage, sendForm } from "../../../helpers/pages/forms.ts";
+
+const HOSTILE = `"><script>alert(1)</script>`;
+const HOME = "/dashboard/exports";
+
+interface StoredJob {
+  id: string;
+  status: string;
+  format: string;
+  includeDeleted: boolean;
+  asOf: string;
+}
+
+async function openMember(api: TestApp, role: OrgRole = "publisher", tier: SubscriptionTier = "pro") {
+  const { user, org } = await api.make.person({ role, tier });
+  const { token } = await api.make.session({ userId: user.id });
+  const home = `${HOME}?org=${org.slug}`;
+  const listJobs = () => api.db.sql<StoredJob[]>`
+    select id, status, format, include_deleted, as_of from export_jobs where org_id = ${org.id} order by number`;
+  return { user, org, token, home, listJobs };
+}
+
+describe("/dashboard/exports", () => {
+  test("starts an export, shows it, cancels it and offers to start it again, without a script", async () => {
+    await using api = await openTestApp();
+    const { token, home, listJobs } = await openMember(api);
+    expect(await (await openPage(api, home, token)).text()).toContain("No exports yet.");
+    const started = await sendForm(api, home, { format: "csv", include_deleted: "true" }, { token });
+    const [job] = await listJobs();
+    const target = `${home}&job=${job?.id}&as=started#job-${job?.id}`;
+    expect([started.status, started.headers.get("location")]).toEqual([303, target]);
+    expect(job).toMatchObject({ status: "queued", format: "csv", includeDeleted: true });
+    const page = await (await openPage(api, home, token)).text();
+    expect(page).toContain("Waiting in queue.");
+    expect(page).toContain("With deleted issues; without resolved issues");
+    const again = await sendForm(api, home, { format: "csv" }, { token });
+    expect(again.headers.get("location")).toContain("&as=running");
+    const path = `${HOME}/jobs/${job?.id}/cancel${home.slice(HOME.length)}`;
+    expect((await sendForm(api, path, { force: "false" }, { token })).status).toBe(303);
+    expect((await listJobs())[0]?.status).toBe("failed");
+    const canceled = await (await openPage(api, home, token)).text();
+    expect(canceled).toContain('aria-label="Start again, as export #1"');
+    const refused = await sendForm(api, path, { force: "false" }, { token });
+    expect(refused.headers.get("location")).toContain("&as=refused");
+  });
+
+  test("shows what the API refuses on the form, and keeps what was typed", async () => {
+    await using api = await openTestApp();
+    const { token, home, listJobs } = await openMember(api);
+    const fields = { format: "parquet", as_of: "2999-01-01T10:00", include_archived: "true" };
+    const response = await sendForm(api, home, fields, { token });
+    const page = await response.text();
+    expect(response.status).toBe(400);
+    expect(page).toContain("“As of” must not be in the future.");
+    expect(page).toMatch(/value="2999-01-01T10:00" aria-invalid="true" autofocus/);
+    expect(page).toMatch(/name="format" value="parquet" checked/);
+    expect(page).toMatch(/name="include_archived" value="true" checked/);
+    const wrong = await sendForm(api, home, { format: HOSTILE, as_of: HOSTILE }, { token });
+    expect([wrong.status, (await wrong.text()).includes("<script>alert")]).toEqual([400, false]);
+    expect(await listJobs()).toHaveLength(0);
+  });
+
+  test("reads a time in the zone of the browser", async () => {
+    await using api = await openTestApp();
+    const { token, home, listJobs } = await openMember(api);
+    const fields = { format: "csv", as_of: "2026-02-03T10:20:30", as_of_offset: "-120" };
+    await sendForm(api, home, fields, { token });
+    expect((await listJobs())[0]?.asOf).toBe("2026-02-03T08:20:30.000Z");
+  });
+
+  test("estimates the export before it starts", async () => {
+    await using api = await openTestApp();
+    const { token, home, org, user, listJobs } = await openMember(api);
+    const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: HOSTILE });
+    await api.make.issue({ projectId: project.id, createdAt: "2026-01-01T00:00:00.000Z" });
+    const fields = { format: "ndjson", include_resolved: "true", action: "estimate" };
+    const page = await (await sendForm(api, home, fields, { token })).text();
+    expect(page).toMatch(/1 project, 1 row, about \d+ bytes before compression\./);
+    expect(page).not.toContain("<script>alert");
+    expect(await listJobs()).toHaveLength(0);
+  });
+});
+
+describe("what /dashboard/exports keeps to itself: it", () => {
+  test("shows others' exports to nobody, not even that they exist", async () => {
+    await using api = await openTestApp();
+    const stranger = await openMember(api);
+    const member = await openMember(api);
+    await sendForm(api, stranger.home, { format: "csv" }, { token: stranger.token });
+    const [theirs] = await stranger.listJobs();
+    const read = async (id: string) => {
+      const page = await (await openPage(api, `${member.home}&job=${id}`, member.token)).text();
+      return page.replaceAll(id, "ID");
+    };
+    const seen = await read(theirs?.id ?? "");
+    expect(seen).toContain("This export does not exist");
+    expect(await read(crypto.randomUUID())).toBe(seen);
+    for (const id of [theirs?.id, crypto.randomUUID()]) {
+      const path = `${HOME}/jobs/${id}/cancel${member.home.slice(HOME.length)}`;
+      const refused = await sendForm(api, path, {}, { token: member.token });
+      expect(refused.headers.get("location") ?? refused.status).toBe(404);
+    }
+    expect((await stranger.listJobs())[0]?.status).toBe("queued");
+    const foreign = await (await openPage(api, stranger.home, member.token)).text();
+    expect(foreign).toContain("The organization in this address does not exist, or you are not a member.");
+    expect(foreign).not.toContain(stranger.org.name);
+    const list = await openPage(api, `${HOME}/jobs?org=${stranger.org.slug}`, member.token);
+    expect(list.status).toBe(404);
+  });
+
+  test("says what a viewer and a free organization lack", async () => {
+    await using api = await openTestApp();
+    const viewer = await openMember(api, "viewer");
+    const page = await (await openPage(api, viewer.home, viewer.token)).text();
+    expect(page).toContain("You need the publisher role to export this organization. Your role: viewer.");
+    expect(page).not.toContain("Start export");
+    const free = await openMember(api, "publisher", "free");
+    const other = await (await openPage(api, free.home, free.token)).text();
+    expect(other).toContain("Exports require a paid subscription.");
+    expect(other).toContain("Downloads require a paid subscription.");
+  });
+
+  test("leads a visitor without a session to the sign-in page", async () => {
+    await using api = await openTestApp();
+    const response = await openPage(api, `${HOME}?job=x`);
+    const signIn = "/dashboard/sign-in?next=%2Fdashboard%2Fexports%3Fjob%3Dx";
+    expect([response.status, response.headers.get("location")]).toEqual([303, signIn]);
+  });
+});
+
+describe("/dashboard/exports/projects/{project}", () => {
+  test("links to its downloads and leads to a filtered file", async () => {
+    await using api = await openTestApp();
+    const { token, org, user } = await openMember(api);
+    const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: HOSTILE });
+    await api.make.issue({ projectId: project.id, createdAt: "2026-01-01T00:00:00.000Z" });
+    const path = `${HOME}/projects/${project.id}`;
+    const page = await (await openPage(api, `${path}?org=${org.slug}`, token)).text();
+    expect(page).toContain(`href="/api/v1/export/projects/${project.id}/issues?format=csv" download`);
+    expect(page).toContain("1 row, about");
+    expect(page).not.toContain("<script>alert");
+    const query = "severity=high&severity=low&status=open&since=&created_from=2026-01-01T00:00&format=csv";
+    const file = await openPage(api, `${path}/file?org=${org.slug}&dataset=issues&${query}`, token);
+    const to = new URL(file.headers.get("location") ?? "", "http://localhost");
+    expect([file.status, to.pathname]).toEqual([303, `/api/v1/export/projects/${project.id}/issues`]);
+    expect([...to.searchParams]).toEqual([
+      ["severity", "high"],
+      ["severity", "low"],
+      ["status", "open"],
+      ["created_from", "2026-01-01T00:00:00Z"],
+      ["format", "csv"],
+    ]);
+    const wrong = `org=${org.slug}&dataset=issues&status=${encodeURIComponent(HOSTILE)}`;
+    const refused = await openPage(api, `${path}/file?${wrong}`, token);
+    const text = await refused.text();
+    expect([refused.status, text.includes("must be one of open")]).toEqual([400, true]);
+    expect(text).not.toContain("<script>alert");
+  });
+
+  test("is 404 for members of other organizations, as for a project that does not exist", async () => {
+    await using api = await openTestApp();
+    const owner = await openMember(api);
+    const stranger = await openMember(api);
+    const { org, user } = owner;
+    const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: "Secret" });
+    for (const id of [project.id, crypto.randomUUID(), "x"]) {
+      for (const { slug } of [org, stranger.org]) {
+        const response = await openPage(api, `${HOME}/projects/${id}?org=${slug}`, stranger.token);
+        expect([response.status, (await response.text()).includes("Secret")]).toEqual([404, false]);
+      }
+    }
+  });
+});
