@@ -68,6 +68,13 @@ The times are those of the server's process; everything is in its memory. The cl
 back in them, and the API's share.`,
     load: async () => (await import("./registry_bench.ts")).benchRegistry,
   },
+  pages: {
+    title: "pages for people",
+    about: `Each page, and the API calls that it shows, one after the other over HTTP, on the demo with the bundled catalog. The
+ratio is the page's time per request over that of its calls together: what the page adds is rendering, what it saves is
+HTTP. Bytes are uncompressed.`,
+    load: async () => (await import("./pages_bench.ts")).benchPages,
+  },
   growth: {
     title: "ten times as many",
     about: `What a unit costs when there are ten times as many projects, definitions or clients; the two sizes are measured in turn.

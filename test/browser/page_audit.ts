@@ -1,4 +1,6 @@
 /** What can be measured of whether people can read and use a page. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 
 /** Roles that people act with: each needs a name that says what for. */
@@ -21,6 +23,14 @@ export async function auditControls(page: Page): Promise<{ total: number; namele
   const controls = nodes.filter((node) => !node.ignored && CONTROLS.has(node.role?.value ?? ""));
   const nameless = controls.filter((node) => !node.name?.value.trim()).map((node) => node.role?.value ?? "");
   return { total: controls.length, nameless };
+}
+
+/** Returns the serious and critical findings of axe-core, each with its elements. */
+export async function listBarriers(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8"));
+  return page.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+    violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+      .map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html).slice(0, 3).join(" ")))`);
 }
 
 /** Whether something is wider than the window, so that one would have to scroll sideways to read. */

@@ -74,7 +74,7 @@ function section(title: string, content: Content): Html {
 }
 
 function facts(rows: readonly (readonly [string, Content])[]): Html {
-  return html`<dl class="facts">${rows.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="fact-list">${rows.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 function tokens(limit: number | undefined): string {

@@ -35,7 +35,7 @@ interface Scale {
 /** Draws prices from zero up over the time, each series in its own color and dash, with a legend if there are several. */
 export function pricePlot({ id, title, series, period }: PricePlot): Html {
   const scale = makeScale(series, period);
-  return html`<figure class="plot">
+  return html`<figure class="price-plot">
 <figcaption>${title}</figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="${id}-title ${id}-desc">
 <title id="${id}-title">${title}, in US dollars per million tokens</title>

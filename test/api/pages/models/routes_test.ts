@@ -158,7 +158,7 @@ test("GET /models/compare shows up to four models and marks what differs", async
   expect(
     [...page.matchAll(/<tr class="differs"><th scope="row">([^<]*)/g)].map(([, label]) => label?.trim()),
   ).toEqual([...["Tier", "Context", "Output limit", "Input", "Output", "Cache read", "Reasoning"]]);
-  expect(page.split('class="plot"').length - 1).toBe(3);
+  expect(page.split('class="price-plot"').length - 1).toBe(3);
   expect(hrefs(page)).toContain("/models/compare?model=acme%2Fdear");
   const query = many.map(([id]) => `model=many/${id}`).join("&");
   expect(await read(app, `/models/compare?${query}`)).toContain(

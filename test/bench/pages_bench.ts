@@ -1,0 +1,119 @@
+/** `bun run bench pages`: what a page costs beyond the API calls that it shows, and how large it is. */
+import { seedSmallDemo } from "../helpers/demo.ts";
+import { loadBundledCatalog } from "../helpers/models/catalog.ts";
+import { openTestDatabase } from "../helpers/postgres/database.ts";
+import type { BenchRun } from "./bench_run.ts";
+import { type LoadTarget, measureLoads } from "./compare_loads.ts";
+import { type Cell, type FigureTable, figure } from "./figures.ts";
+import { measurePageBytes } from "./page_bytes.ts";
+import { findPostmaster } from "./process_cpu.ts";
+import { type BenchServer, startOurs } from "./servers.ts";
+
+/** Issue 17. */
+const RATIO = { atMost: 2 };
+const KILOBYTES = { atMost: 200 };
+/** As browsers send it: without it, `/` is not a page. */
+const BROWSER = { Accept: "text/html" };
+
+interface MeasuredPage {
+  name: string;
+  path: string;
+  /** The calls whose responses it shows, below /api/v1. */
+  calls: readonly string[];
+}
+
+export async function benchPages(run: BenchRun): Promise<FigureTable[]> {
+  await using db = await openTestDatabase(run.serverUrl);
+  await loadBundledCatalog(db.sql);
+  await seedSmallDemo(db.sql);
+  await db.owner`vacuum analyze`;
+  // Lists of one caller take turns on a quarter of the connections, and 20 wait: 32 would be refused.
+  await using server = await startOurs(db.url, { env: { DATABASE_POOL_MAX: "48" } });
+  const postmaster = await findPostmaster(db.sql);
+  const rows: Cell[][] = [];
+  for (const page of await listPages(server)) {
+    rows.push(await measurePage(run, page, { server, postmaster }));
+  }
+  return [{ title: "Pages and the API calls that they show, for 32 connections", header: HEADER, rows }];
+}
+
+const HEADER = [
+  "page",
+  "pages/s",
+  "API calls",
+  "calls together/s",
+  "page / calls",
+  "p99 ms",
+  "kB with all it loads",
+];
+
+async function measurePage(
+  run: BenchRun,
+  { name, path, calls }: MeasuredPage,
+  { server, postmaster }: { server: BenchServer; postmaster: number },
+): Promise<Cell[]> {
+  const targets: Record<string, LoadTarget> = { page: { server, path, headers: BROWSER } };
+  for (const call of calls) targets[call] = { server, path: `/api/v1${call}` };
+  const { page, ...apart } = await measureLoads(run, name, { targets, postmaster });
+  if (!page) throw new Error(`Cannot measure the page "${name}": it was not loaded`);
+  const secondsOfCalls = Object.values(apart).reduce((sum, one) => sum + 1 / one.requestsPerSecond, 0);
+  const bytes = await measurePageBytes(server.url, path);
+  return [
+    name,
+    figure(page.requestsPerSecond, 0),
+    figure(calls.length, 0),
+    figure(1 / secondsOfCalls, 0),
+    figure(1 / page.requestsPerSecond / secondsOfCalls, 2, RATIO),
+    figure(page.p99Ms, 1),
+    figure(bytes / 1000, 0, KILOBYTES),
+  ];
+}
+
+async function listPages(server: BenchServer): Promise<MeasuredPage[]> {
+  const definition = "/definitions/pipeline/@demo/release-train";
+  const models = ["openai/gpt-5", "anthropic/claude-sonnet-4-20250514", "google/gemini-2.5-pro"];
+  const ofModel = (name: string) => [`/models/${name}`, `/models/history/${name}`];
+  return [
+    { name: "start page", path: "/", calls: ["/definitions?limit=1", "/models?limit=1"] },
+    { name: "definitions", path: "/definitions", calls: ["/definitions?limit=20"] },
+    {
+      name: "definition",
+      path: definition,
+      calls: [
+        `${definition}?includeYaml=true&includeRuntime=true`,
+        `${definition}/executions?window=43200&include=byTime&timeBucket=day`,
+        `${definition}/versions?limit=5`,
+      ],
+    },
+    {
+      name: "dependencies",
+      path: `${definition}/dependencies`,
+      calls: [`${definition}?includeYaml=false&includeRuntime=false`, `${definition}/dependencies`],
+    },
+    { name: "models", path: "/models", calls: ["/models", "/models/providers", await recentHistory(server)] },
+    {
+      name: "model",
+      path: `/models/${models[0]}`,
+      calls: [...ofModel(models[0] ?? ""), `/models/aliases?model=${models[0]}`],
+    },
+    {
+      name: "three models compared",
+      path: `/models/compare?${models.map((name) => `model=${name}`).join("&")}`,
+      calls: models.flatMap(ofModel),
+    },
+  ];
+}
+
+/** The call for the sparklines of the first page of models. */
+async function recentHistory({ url }: BenchServer): Promise<string> {
+  const response = await fetch(`${url}/api/v1/models`);
+  const { data } = (await response.json()) as {
+    data: { models: { provider: string; modelId: string; cost: object | null }[] };
+  };
+  const since = new Date(Date.now() - 90 * 86_400_000).toISOString();
+  const query = new URLSearchParams({ field: "input", since, limit: "20" });
+  for (const { provider, modelId, cost } of data.models) {
+    if (cost !== null) query.append("model", `${provider}/${modelId}`);
+  }
+  return `/models/history?${query}`;
+}

@@ -1,0 +1,77 @@
+/** The pages about models in Chromium: filter, compare and compute without JavaScript, readable in any width and color. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
+import { type Dashboard, openDashboard } from "../dashboard.ts";
+import { listBarriers, listFaintText, overflowsSideways } from "../page_audit.ts";
+
+const TIMEOUT_MS = 240_000;
+const HOSTILE = `"><img src=x onerror=alert(1)><script>alert(1)</script>`;
+
+let dashboard: Dashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  for (const price of [5, 4, 3]) {
+    const models = {
+      acme: {
+        one: { name: "One", cost: { input: price, output: 9, cache_read: 0.5 }, reasoning: true },
+        two: { name: "Two", cost: { input: 2, output: price } },
+        hostile: { name: HOSTILE, description: HOSTILE, family: HOSTILE, cost: { input: price, output: 1 } },
+      },
+      zeta: { [`${"long-".repeat(30)}${HOSTILE}`]: { name: "Unbreakable".repeat(12), cost: undefined } },
+    };
+    await syncFrom(dashboard.db.sql, documentSource(makeDocument(models)));
+  }
+}, TIMEOUT_MS);
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+test(
+  "models are filtered, compared and priced without JavaScript",
+  async () => {
+    const options = { path: "/models", javaScriptEnabled: false };
+    await dashboard.visit(options, async (page) => {
+      await page.getByLabel("Provider").selectOption("acme");
+      await page.getByLabel("Hide free and unknown").check();
+      await page.getByRole("button", { name: "Apply" }).click();
+      await page.getByRole("link", { name: "Output" }).click();
+      expect(await page.locator("tbody th a").allTextContents()).toEqual([HOSTILE, "Two", "One"]);
+      await page.getByRole("link", { name: /Output/ }).click();
+      expect(await page.locator("tbody th a").allTextContents()).toEqual(["One", "Two", HOSTILE]);
+
+      await page.getByLabel("Compare One, acme/one").check();
+      await page.getByLabel("Compare Two, acme/two").check();
+      await page.getByRole("button", { name: "Compare selected" }).click();
+      expect(await page.locator("h1").textContent()).toBe("Compare models");
+      expect(await page.locator("figure.price-plot").count()).toBe(3);
+
+      await page.getByRole("link", { name: "One", exact: true }).click();
+      await page.getByLabel("Output tokens").fill("2000000");
+      await page.getByRole("button", { name: "Compute" }).click();
+      expect(await page.locator(".result").textContent()).toBe("$18.3");
+      await page.getByLabel("Output tokens").fill("many");
+      await page.getByRole("button", { name: "Compute" }).click();
+      expect(await page.getByLabel("Output tokens").getAttribute("aria-invalid")).toBe("true");
+      expect(await page.getByLabel("Output tokens").inputValue()).toBe("many");
+    });
+  },
+  TIMEOUT_MS,
+);
+
+test.each(["/models", "/models/acme/hostile", "/models/compare?model=acme/hostile&model=acme/two"])(
+  "%s runs nothing of a hostile name, and can be used by everyone in any width and color",
+  async (path) => {
+    for (const [colorScheme, width] of [
+      ["light", 1280],
+      ["dark", 1280],
+      ["light", 320],
+    ] as const) {
+      await dashboard.visit({ path, colorScheme, viewport: { width, height: 900 } }, async (page) => {
+        expect(await page.locator("main").textContent()).toContain(HOSTILE);
+        expect(await page.locator("main :is(script, img)").count()).toBe(0);
+        expect([width, await overflowsSideways(page)]).toEqual([width, false]);
+        expect(await listFaintText(page)).toEqual([]);
+        expect(await listBarriers(page)).toEqual([]);
+      });
+    }
+  },
+  TIMEOUT_MS,
+);
