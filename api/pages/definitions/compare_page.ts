@@ -87,7 +87,7 @@ function renderForm(versions: readonly string[], chosen: Versions | null, path: 
       (version) =>
         html`<option value="${version}"${version === value && html` selected`}>${version}</option>`,
     );
-    return html`<label>${label} <select name="${name}">${options}</select></label>`;
+    return html`<label for="${name}">${label}</label> <select id="${name}" name="${name}">${options}</select>`;
   };
   return html`<form class="inline-form" method="get" action="${path}">
 ${select("from", "From")} ${select("to", "to")} <button type="submit">Compare</button></form>`;

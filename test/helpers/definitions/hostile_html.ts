@@ -11,7 +11,6 @@ export const HOSTILE_TEXTS: readonly string[] = [
   `<base href="https://${HOSTILE_HOST}/"><link rel="stylesheet" href="https://${HOSTILE_HOST}/a.css">`,
   `<meta http-equiv="refresh" content="0;url=https://${HOSTILE_HOST}/">`,
   `&lt;script&gt;alert(1)&lt;/script&gt; &#60;b&#62;`,
-  `\u2028\u202e\u0000\uffff<b>`,
 ];
 
 /** Markdown that would run or load something where it is not rendered with care. */

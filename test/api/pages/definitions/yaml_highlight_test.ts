@@ -26,12 +26,17 @@ test("every demo document is shown to the letter", () => {
   for (const { yaml } of readDemoDefinitions()) expect(textOf(highlightYaml(yaml).text)).toBe(yaml);
 });
 
-test.each([...HOSTILE_TEXTS, "\u001f\u0002\u0018: \u001f", "a: [", "\ufeffa: b", "'", "\t- a\r\n"])(
-  "%j is shown to the letter",
-  (yaml) => {
-    expect(textOf(highlightYaml(yaml).text)).toBe(yaml);
-  },
-);
+test.each([
+  ...HOSTILE_TEXTS,
+  "\u001f\u0002\u0018: \u001f",
+  "\u2028\u202e\u0000\uffff<b>",
+  "a: [",
+  "\ufeffa: b",
+  "'",
+  "\t- a\r\n",
+])("%j is shown to the letter", (yaml) => {
+  expect(textOf(highlightYaml(yaml).text)).toBe(yaml);
+});
 
 test("a document of nothing but keys gets a bounded number of spans and keeps its text", () => {
   const yaml = "a: b\n".repeat(10_000);

@@ -1,0 +1,143 @@
+/** The pages of definitions in Chromium: with and without JavaScript, readable, and safe from what strangers wrote. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { stringify } from "yaml";
+import { HOSTILE_MARKDOWN, HOSTILE_TEXTS } from "../../helpers/definitions/hostile_html.ts";
+import { type Dashboard, type Member, openDashboard } from "../dashboard.ts";
+import { overflowsSideways } from "../page_audit.ts";
+
+const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+const TIMEOUT_MS = 240_000;
+const TABS = ["", "/yaml", "/versions", "/compare", "/dependencies", "/dependents", "/forks", "/usage"];
+
+let dashboard: Dashboard;
+let publisher: Member;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  publisher = await dashboard.member();
+  await publishHostile("1.0.0", "first");
+  await publishHostile("1.1.0", "second");
+}, TIMEOUT_MS);
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+/** Publishes an agent whose every text is hostile. */
+async function publishHostile(version: string, opener: string): Promise<void> {
+  const yaml = stringify({
+    agent: {
+      interface: {
+        name: "hostile",
+        version,
+        displayName: `${HOSTILE_TEXTS[0]}${HOSTILE_TEXTS[1]}`.slice(0, 200),
+        description: [...HOSTILE_TEXTS, "javascript:alert(1)"].join(" "),
+        agentType: "explorer",
+        domain: "software",
+        model: "sonnet",
+        tags: HOSTILE_TEXTS.map((text) => text.slice(0, 50)),
+        dependencies: { requires: ["nowhere@^1.0.0"] },
+      },
+      mission: { opener: `${opener}\n\n${HOSTILE_MARKDOWN}` },
+    },
+  });
+  await send("/agent/hostile", { yaml, visibility: "public" });
+  await send(`/agent/hostile@${version}/publish`, {});
+}
+
+async function send(path: string, body: object): Promise<void> {
+  const response = await fetch(`${dashboard.api.url}/api/v1/definitions${path}`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${publisher.token}`,
+      "content-type": "application/json",
+      "x-org-slug": publisher.org.slug,
+    },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`Cannot send ${path}: ${response.status} ${await response.text()}`);
+}
+
+function pathOf(tab: string): string {
+  return `/definitions/agent/@${publisher.org.slug}/hostile${tab}`;
+}
+
+/** Dialogs fail the test; `visit` reports errors, breaches of the policy and requests to other hosts. */
+function rejectDialogs(page: Page): string[] {
+  const dialogs: string[] = [];
+  page.on("dialog", (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.dismiss();
+  });
+  return dialogs;
+}
+
+/** Serious and critical findings of axe-core. */
+async function listBarriers(page: Page): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
+  return page.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+    violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+      .map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html).slice(0, 3).join(" ")))`);
+}
+
+test(
+  "what strangers wrote runs nothing and loads nothing, on any page, and every page can be used by everyone",
+  async () => {
+    for (const path of ["/definitions", ...TABS.map(pathOf)]) {
+      await dashboard.visit(
+        { path, as: publisher, viewport: { width: 1280, height: 900 }, reducedMotion: "reduce" },
+        async (page) => {
+          const dialogs = rejectDialogs(page);
+          expect(await page.locator("h1").count()).toBe(1);
+          for (const colorScheme of ["light", "dark"] as const) {
+            await page.emulateMedia({ colorScheme });
+            expect([path, colorScheme, await listBarriers(page)]).toEqual([path, colorScheme, []]);
+          }
+          await page.setViewportSize({ width: 320, height: 640 });
+          expect([path, await overflowsSideways(page)]).toEqual([path, false]);
+          const loaded = await page.evaluate<string[]>(
+            "[...document.querySelectorAll('img, script, iframe, object, embed, link')].map((e) => e.src || e.href || '')",
+          );
+          expect(loaded.filter((url) => !url.startsWith(dashboard.api.url))).toEqual([]);
+          expect(dialogs).toEqual([]);
+        },
+      );
+    }
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "without JavaScript: search, open, compare, and follow the graph",
+  async () => {
+    const options = { path: "/definitions", as: publisher, javaScriptEnabled: false };
+    await dashboard.visit(options, async (page) => {
+      await page.getByRole("searchbox", { name: "Search" }).fill("hostile");
+      await page.getByRole("button", { name: "Search" }).click();
+      await page.locator(".row h3 a").first().click();
+      await page.getByText("first", { exact: false }).or(page.getByText("second")).first().waitFor();
+      expect(await page.getByRole("button", { name: "Copy" }).count()).toBe(0);
+      await page.getByRole("link", { name: "Compare", exact: true }).click();
+      await page.getByLabel("From").selectOption("1.1.0");
+      await page.getByLabel("to", { exact: true }).selectOption("1.0.0");
+      await page.getByRole("button", { name: "Compare" }).click();
+      await page.locator(".diff-removed").first().waitFor();
+      await page.getByRole("link", { name: "Dependencies" }).click();
+      await page.getByText("nowhere@^1.0.0").waitFor();
+    });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "the copy button copies the install command",
+  async () => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    await dashboard.visit({ path: pathOf(""), permissions }, async (page) => {
+      await page.getByRole("button", { name: "Copy" }).click();
+      await page.getByRole("button", { name: "Copied" }).waitFor();
+      const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+      expect(copied).toStartWith("curl -fo .claude/agents/hostile.md http");
+    });
+  },
+  TIMEOUT_MS,
+);
