@@ -43,6 +43,10 @@ export const ERRORS = {
     message: "Several of your organizations have a definition of this name. Set X-Org-Slug to choose one.",
   },
   QUOTA_EXCEEDED: { status: 409, message: "The quota is used up." },
+  EDIT_CONFLICT: {
+    status: 409,
+    message: "The version has changed since you read it. Read it again, then repeat your change.",
+  },
   INVALID_TRANSITION: {
     status: 409,
     message: "The definition cannot move to this state from its current one.",

@@ -9,6 +9,7 @@ import {
 } from "../../shared/vocabulary.ts";
 import { EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
 import { oneOf } from "../http/schemas.ts";
+import { ExpectedUpdatedAt } from "./check_unchanged.ts";
 import { Provenance } from "./provenance.ts";
 import { OPEN } from "./schemas.ts";
 
@@ -35,6 +36,7 @@ export const UpdateBody = t.Object(
     changeSummary: t.Optional(t.String({ maxLength: 2000 })),
     changeType: t.Optional(oneOf(CHANGE_TYPES)),
     tier: t.Optional(oneOf(DEFINITION_TIERS)),
+    expectedUpdatedAt: ExpectedUpdatedAt,
   },
   {
     title: "DefinitionUpdate",

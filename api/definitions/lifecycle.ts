@@ -15,6 +15,7 @@ import { Turns } from "../http/fair_queue.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { DefinitionParams, parseVersionAddress, splitAddress, type VersionAddress } from "./address.ts";
 import { requireMove } from "./check_status_change.ts";
+import { ExpectedUpdatedAt } from "./check_unchanged.ts";
 import type { DefinitionDeps } from "./document.ts";
 import { changeVersion, findLineWriter } from "./find_writable.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
@@ -22,6 +23,11 @@ import { ARCHIVE_DETAIL, DEPRECATE_DETAIL, PUBLISH_DETAIL } from "./openapi/life
 import { publishDefinition } from "./publish.ts";
 import { OPEN } from "./schemas.ts";
 import { rejectUnstorable } from "./storable_text.ts";
+
+const PublishBody = t.Object(
+  { expectedUpdatedAt: ExpectedUpdatedAt },
+  { title: "Publication", ...OPEN, examples: [{}] },
+);
 
 const DeprecateBody = t.Object(
   {
@@ -57,14 +63,20 @@ export function lifecycleRoutes(deps: PublishDeps) {
     .use(access)
     .post(
       "/publish",
-      async ({ params, request, caller }) => {
+      async ({ params, body, request, caller }) => {
         const asked = parseVersionAddress(params);
         const { writer, address } = await findLineWriter(sql, { address: asked, caller, request });
-        const publish = () => publishDefinition(deps, { writer, address });
+        const expectedUpdatedAt = body?.expectedUpdatedAt;
+        const publish = () => publishDefinition(deps, { writer, address, expectedUpdatedAt });
         const { row, warnings } = await publications.run(request, publish);
         return { data: row.shown, warnings };
       },
-      { access: "caller", params: DefinitionParams, detail: PUBLISH_DETAIL },
+      {
+        access: "caller",
+        params: DefinitionParams,
+        body: t.Optional(PublishBody),
+        detail: PUBLISH_DETAIL,
+      },
     )
     .post(
       "/deprecate",

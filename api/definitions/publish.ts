@@ -11,6 +11,7 @@ import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";
 import type { VersionAddress } from "./address.ts";
 import { requireMove } from "./check_status_change.ts";
+import { requireUnchanged } from "./check_unchanged.ts";
 import { findDependencyCycles, type PublishedRow } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
 import { lockVersion, requireOwnLine } from "./find_writable.ts";
@@ -20,13 +21,20 @@ import { writeOptimistically } from "./optimistic_write.ts";
 import { listUnknownNames } from "./warnings/unknown_names.ts";
 import { checkVersions, type VersionCheck, type Warning } from "./warnings/warnings.ts";
 
+interface PublishRequest {
+  writer: Writer;
+  address: VersionAddress;
+  /** `updatedAt` of the draft that the caller has read; undefined publishes it in any state. */
+  expectedUpdatedAt?: string | undefined;
+}
+
 /**
- * Publishes a draft. Throws INVALID_TRANSITION, UNPROCESSABLE_ENTITY for an invalid document, or DEPENDENCY_CYCLE; then
- * nothing has changed.
+ * Publishes a draft. Throws INVALID_TRANSITION, EDIT_CONFLICT, UNPROCESSABLE_ENTITY for an invalid document, or
+ * DEPENDENCY_CYCLE; then nothing has changed.
  */
 export async function publishDefinition(
   deps: DefinitionDeps,
-  { writer, address }: { writer: Writer; address: VersionAddress },
+  { writer, address, expectedUpdatedAt }: PublishRequest,
 ): Promise<{ row: ShownDefinitionRow; warnings: Warning[] }> {
   const { sql, documents } = deps;
   const lineId = await requireOwnLine(sql, writer, address);
@@ -34,6 +42,7 @@ export async function publishDefinition(
     load: async (on) => {
       const row = await lockVersion(on, lineId, address);
       requireMove(row, "published");
+      requireUnchanged(row, expectedUpdatedAt);
       return row;
     },
     prepare: async (row) => {

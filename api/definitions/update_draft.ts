@@ -14,6 +14,7 @@ import type { DocumentWork } from "../documents/documents.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import type { VersionAddress } from "./address.ts";
+import { requireUnchanged } from "./check_unchanged.ts";
 import { type DefinitionDeps, requireDocument, type WrittenDocument, workOf } from "./document.ts";
 import type { UpdateDefinition } from "./edit_bodies.ts";
 import { lockVersion, requireOwnLine } from "./find_writable.ts";
@@ -52,6 +53,7 @@ export async function updateDefinition(
       const used = await countUsedQuotas(on, writer.org);
       const row = await lockVersion(on, lineId, address);
       if (!allowsOperation(row.status, "update")) throw notEditable(row);
+      requireUnchanged(row, body.expectedUpdatedAt);
       return { row, used };
     },
     prepare: async (seen) => {

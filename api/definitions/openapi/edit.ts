@@ -59,6 +59,10 @@ const UPDATE_YAML_QUERY = {
   changeSummary: text(2000, "What has changed"),
   changeType: choice(CHANGE_TYPES, "Change type"),
   tier: choice(DEFINITION_TIERS, "Tier"),
+  expectedUpdatedAt: text(
+    40,
+    "`updatedAt` as you read it. If the draft has changed since, nothing is written",
+  ),
 };
 
 export const CREATE_DETAIL = describe({
@@ -87,6 +91,7 @@ export const UPDATE_DETAIL = describe({
     ...LINE_WRITE_FAILURES,
     ...DOCUMENT_FAILURES,
     "QUOTA_EXCEEDED",
+    "EDIT_CONFLICT",
     "NOT_EDITABLE",
     "ROLE_REQUIRED",
     "VERSION_MISMATCH",

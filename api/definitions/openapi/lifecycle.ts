@@ -30,7 +30,13 @@ export const PUBLISH_DETAIL = describe({
       warnings: [],
     }),
   },
-  ...failsWith(...LINE_WRITE_FAILURES, ...DOCUMENT_FAILURES, "INVALID_TRANSITION", "DEPENDENCY_CYCLE"),
+  ...failsWith(
+    ...LINE_WRITE_FAILURES,
+    ...DOCUMENT_FAILURES,
+    "INVALID_TRANSITION",
+    "EDIT_CONFLICT",
+    "DEPENDENCY_CYCLE",
+  ),
 });
 
 export const DEPRECATE_DETAIL = describe({

@@ -1,0 +1,66 @@
+/** `expectedUpdatedAt`: updates and publications of a draft that somebody else has changed meanwhile. */
+import { expect, test } from "bun:test";
+import {
+  agentYaml,
+  ask,
+  createAgent,
+  definitionOf,
+  refusalOf,
+  write,
+} from "../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
+
+const PATH = "/agent/reviewer@1.0.0";
+
+test("an update of a draft that has changed since it was read is refused, and writes nothing", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
+  // Comments are no part of the hash, but an update must not lose them either.
+  const first = `# first\n${agentYaml("reviewer")}`;
+  await waitFor(() => new Date().toISOString() > updatedAt);
+  const put = (body: object) => ask(api, PATH, person, { method: "PUT", body });
+  const changed = await definitionOf(await put({ yaml: first, expectedUpdatedAt: updatedAt }));
+  const second = await put({ yaml: agentYaml("reviewer"), expectedUpdatedAt: updatedAt });
+  expect(await refusalOf(second)).toEqual([
+    409,
+    "EDIT_CONFLICT",
+    { updatedAt: changed.updatedAt, status: "draft" },
+  ]);
+  expect((await definitionOf(await ask(api, PATH, person))).yaml).toBe(first);
+  const third = await put({ yaml: agentYaml("reviewer"), expectedUpdatedAt: changed.updatedAt });
+  expect(third.status).toBe(200);
+});
+
+test("of two updates that expect the same draft one wins, also as YAML bodies", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
+  await waitFor(() => new Date().toISOString() > updatedAt);
+  const query = `?expectedUpdatedAt=${encodeURIComponent(updatedAt)}`;
+  const responses = await Promise.all(
+    ["a", "b", "c"].map((comment) =>
+      ask(api, PATH + query, person, {
+        method: "PUT",
+        headers: { "content-type": "application/yaml" },
+        body: `# ${comment}\n${agentYaml("reviewer")}`,
+      }),
+    ),
+  );
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+});
+
+test("a draft that has changed since it was read is not published", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
+  await waitFor(() => new Date().toISOString() > updatedAt);
+  await ask(api, PATH, person, { method: "PUT", body: { visibility: "public" } });
+  const stale = await write(api, `${PATH}/publish`, person, { body: { expectedUpdatedAt: updatedAt } });
+  expect((await refusalOf(stale)).slice(0, 2)).toEqual([409, "EDIT_CONFLICT"]);
+  const draft = await definitionOf(await ask(api, PATH, person));
+  expect(draft.status).toBe("draft");
+  const body = { expectedUpdatedAt: draft.updatedAt };
+  expect((await write(api, `${PATH}/publish`, person, { body })).status).toBe(200);
+});
