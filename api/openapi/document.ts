@@ -251,7 +251,15 @@ function completeBody(
   schemas: SchemaCollector,
 ): NonNullable<OpenApiOperation["requestBody"]> {
   const content = jsonOnly(body.content);
-  return { ...body, content: mapValues(content, (media) => withSchema(withOwnExample(media), schemas)) };
+  // No body is the same as {}: it is required if one of its fields is.
+  const required = Object.values(content).some(
+    ({ schema }) => ((schema as JsonSchema | undefined)?.["required"] as unknown[] | undefined)?.length,
+  );
+  return {
+    ...body,
+    required,
+    content: mapValues(content, (media) => withSchema(withOwnExample(media), schemas)),
+  };
 }
 
 const YAML_BODY = {
