@@ -44,6 +44,7 @@ import { healthRoutes } from "./monitoring/health.ts";
 import { type Metrics, metricsRoutes } from "./monitoring/metrics.ts";
 import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
 import { docsRoutes } from "./openapi/docs.ts";
+import { publishingRoutes } from "./pages/definitions/edit/publishing_routes.ts";
 import { definitionPageRoutes } from "./pages/definitions/routes.ts";
 import { toErrorPage } from "./pages/error_page.ts";
 import { exportPageRoutes } from "./pages/exports/routes.ts";
@@ -143,6 +144,7 @@ function pageRoutes(deps: AppDeps) {
     .use(homeRoutes(pages))
     .use(definitionPageRoutes(pages, deps))
     .use(modelPageRoutes(pages))
+    .use(publishingRoutes(pages))
     .use(signInRoutes(pages));
 }
 

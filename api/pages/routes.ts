@@ -22,6 +22,8 @@ const ASSETS = [
   "project_downloads.js",
   "start_form.js",
   "style.css",
+  "words.js",
+  "yaml_editor.js",
 ] as const;
 
 /** Parts of style.css by subject, so that pages load one stylesheet. */

@@ -5,7 +5,7 @@ import {
   ask,
   createAgent,
   definitionOf,
-  refusalOf,
+  errorOf,
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
@@ -23,7 +23,7 @@ test("an update of a draft that has changed since it was read is refused, and wr
   const put = (body: object) => ask(api, PATH, person, { method: "PUT", body });
   const changed = await definitionOf(await put({ yaml: first, expectedUpdatedAt: updatedAt }));
   const second = await put({ yaml: agentYaml("reviewer"), expectedUpdatedAt: updatedAt });
-  expect(await refusalOf(second)).toEqual([
+  expect(await errorOf(second)).toEqual([
     409,
     "EDIT_CONFLICT",
     { updatedAt: changed.updatedAt, status: "draft" },
@@ -58,7 +58,7 @@ test("a draft that has changed since it was read is not published", async () => 
   await waitFor(() => new Date().toISOString() > updatedAt);
   await ask(api, PATH, person, { method: "PUT", body: { visibility: "public" } });
   const stale = await write(api, `${PATH}/publish`, person, { body: { expectedUpdatedAt: updatedAt } });
-  expect((await refusalOf(stale)).slice(0, 2)).toEqual([409, "EDIT_CONFLICT"]);
+  expect((await errorOf(stale)).slice(0, 2)).toEqual([409, "EDIT_CONFLICT"]);
   const draft = await definitionOf(await ask(api, PATH, person));
   expect(draft.status).toBe("draft");
   const body = { expectedUpdatedAt: draft.updatedAt };

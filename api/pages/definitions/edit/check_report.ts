@@ -1,0 +1,111 @@
+/** What a check of a document has found: errors, warnings, the version, dependents that would break. */
+import type { Report } from "../../../definitions/batch/submit.ts";
+import { type Content, type Html, html } from "../../html.ts";
+import { renderProblems } from "./document_problems.ts";
+import { suggestVersion } from "./suggested_version.ts";
+
+/** Problems of the draft itself: a check tries to add it once more. */
+const OWN_DRAFT_CODES = ["VERSION_EXISTS", "QUOTA_EXCEEDED"];
+
+/** Returns a report without the problems that are due to the draft `own` being stored already. */
+export function withoutOwnDraft(report: Report, own: string | null): Report {
+  if (own === null || report.version.given !== own) return report;
+  const errors = report.errors.filter(({ code }) => !OWN_DRAFT_CODES.includes(code));
+  return { ...report, errors, valid: errors.length === 0 };
+}
+
+/** Renders a report; `own` is the version of the draft being edited, null for a new one. */
+export function renderReport(report: Report, { yaml, own }: { yaml: string; own: string | null }): Html {
+  const { valid, errors } = report;
+  return html`<section class="card stack" id="result" aria-labelledby="result-title">
+  <h2 id="result-title" tabindex="-1">Result of the check</h2>
+  ${
+    valid
+      ? html`<p class="notice" role="status">No errors. ${own === null ? "It can be saved and published." : "It can be published."}</p>`
+      : html`<div class="problem" role="alert"><p>${countOf(errors.length, "error")}. Fix ${errors.length === 1 ? "it" : "them"} before publishing.</p></div>
+  ${renderProblems(errors, yaml)}`
+  }
+  ${renderFindings(report, { yaml, own })}
+</section>`;
+}
+
+/** Renders everything of a report besides its errors. */
+export function renderFindings(report: Report, { yaml, own }: { yaml: string; own: string | null }): Content {
+  return [
+    renderVersion(report, own),
+    renderWarnings(report, yaml),
+    renderBreaks(report),
+    renderChanges(report),
+    renderRisk(report),
+    renderMarkdown(report),
+  ];
+}
+
+function renderVersion(report: Report, own: string | null): Content {
+  const { given, exists, nextAvailable } = report.version;
+  if (given === null) return null;
+  const suggested = suggestVersion(report, own);
+  const taken = exists && given !== own;
+  if (!suggested) {
+    return (
+      taken &&
+      html`<h3>Version</h3><p>Version ${given} exists. The next free one is <b>${nextAvailable}</b>.</p>`
+    );
+  }
+  const { version, against, bump, isHigher } = suggested;
+  return html`<h3>Version</h3>
+  <p>The changes since ${against} are ${bump}, so the suggested version is <b>${version}</b>. The document has ${given}${
+    isHigher ? ", which is lower" : ""
+  }.${taken && html` Version ${given} exists; the next free one is <b>${nextAvailable}</b>.`}</p>`;
+}
+
+function renderWarnings({ warnings }: Report, yaml: string): Content {
+  if (warnings.length === 0) return null;
+  const safety = warnings.filter(({ code }) => code.startsWith("SAFETY_"));
+  const others = warnings.filter((warning) => !safety.includes(warning));
+  return [
+    safety.length > 0 &&
+      html`<h3>${countOf(safety.length, "safety finding")}</h3>${renderProblems(safety, yaml)}`,
+    others.length > 0 &&
+      html`<h3>${countOf(others.length, "warning")}</h3><p>Warnings do not block publishing.</p>${renderProblems(others, yaml)}`,
+  ];
+}
+
+function renderBreaks({ breaks, version, diff }: Report): Content {
+  if (breaks.length === 0) return null;
+  return html`<h3>${countOf(breaks.length, "dependent")} would not get this version</h3>
+  <p>Their ranges accept ${diff?.against} but not ${version.given}. They keep the earlier version.</p>
+  <ul>${breaks.map(
+    ({ organization, type, name, version: own, range }) => html`
+    <li><a href="/definitions/${type}/@${organization}/${name}@${own}">${type} @${organization}/${name}@${own}</a> requires <code>${range}</code></li>`,
+  )}
+  </ul>`;
+}
+
+function renderChanges({ diff }: Report): Content {
+  if (!diff || diff.classified.length === 0) return null;
+  return html`<details><summary>${countOf(diff.classified.length, "change")} since ${diff.against}</summary>
+  <ul>${diff.classified.map(
+    ({ path, type, significance, reason }) => html`
+    <li><code>${path}</code> ${type} (${significance}): ${reason}</li>`,
+  )}
+  </ul></details>`;
+}
+
+function renderRisk({ riskProfile }: Report): Content {
+  const { aggregateRiskLevel } = (riskProfile ?? {}) as { aggregateRiskLevel?: string };
+  return (
+    aggregateRiskLevel !== undefined && html`<p>Safety scan: risk level <b>${aggregateRiskLevel}</b>.</p>`
+  );
+}
+
+function renderMarkdown({ runtimeMd }: Report): Content {
+  if (runtimeMd === null) return null;
+  return html`<details><summary>Rendered Markdown</summary>
+  <pre class="text-box" tabindex="0" role="region" aria-label="Rendered Markdown">${"\n"}${runtimeMd}</pre></details>`;
+}
+
+/** Returns `1 error` or `2 errors`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

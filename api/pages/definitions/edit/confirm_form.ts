@@ -1,0 +1,65 @@
+/** Pages that say what an action will do before it is done: one form with one button. */
+import type { Definition } from "../../../../sql/definitions/fields.ts";
+import { type FormProblems, problemSummary, tokenField } from "../../forms.ts";
+import { type Content, type Html, html } from "../../html.ts";
+import type { PageContent } from "../../layout.ts";
+import type { PageSession } from "../../page_session.ts";
+import { type DefinitionTarget, pathOf } from "./manage_target.ts";
+
+export interface ConfirmForm {
+  /** Also the title of the page: `Archive reviewer 1.0.0`. */
+  title: string;
+  target: DefinitionTarget;
+  session: Pick<PageSession, "formToken">;
+  /** What the action does, and what follows from it. */
+  effects: Content;
+  /** Fields of the form, if it has any. */
+  fields?: Content;
+  /** Label of the button; null if the action is not possible now, which `effects` explains. */
+  button: string | null;
+  problems: FormProblems | null;
+  /** The status without problems; 200 when left out. */
+  status?: number;
+}
+
+/** Returns the page. */
+export function confirmPage(form: ConfirmForm): PageContent {
+  const { title, target, problems, status = 200 } = form;
+  return {
+    title,
+    section: "definitions",
+    status: problems?.status ?? status,
+    main: html`${renderBreadcrumb(target)}<h1>${title}</h1>
+${problemSummary(problems)}
+${renderForm(form)}`,
+  };
+}
+
+function renderForm({ target, session, effects, fields, button }: ConfirmForm): Html {
+  const back = html`<a class="button" href="/definitions${pathOf(target)}">Cancel</a>`;
+  if (button === null) return html`<div class="card stack">${effects}<p class="actions">${back}</p></div>`;
+  return html`<form method="post" class="card stack">
+  ${tokenField(session)}
+  ${effects}
+  ${fields}
+  <p class="actions"><button type="submit" class="primary">${button}</button> ${back}</p>
+</form>`;
+}
+
+/** Renders links back to the definition. */
+export function renderBreadcrumb(target: DefinitionTarget): Html {
+  const { type, orgSlug, name, version } = target;
+  return html`<nav class="crumbs" aria-label="Breadcrumb"><a href="/definitions?org=${orgSlug}">Definitions</a> /
+<a href="/definitions${pathOf(target)}">${type} @${orgSlug}/${name}${version !== null && `@${version}`}</a></nav>
+`;
+}
+
+/** Renders the effects of an action as a list. */
+export function effectList(effects: readonly Content[]): Html {
+  return html`<ul>${effects.map((effect) => effect && html`<li>${effect}</li>`)}</ul>`;
+}
+
+/** Renders the status of a version in a sentence, for an action that it does not allow. */
+export function notPossible({ name, version, status }: Definition, needed: string): Html {
+  return html`<p>${name} ${version} is ${status}. Only ${needed} can be changed this way.</p>`;
+}

@@ -1,0 +1,51 @@
+/** Problems of a YAML text: each says where, leads there, and quotes the lines around it. */
+import { type Content, type Html, html } from "../../html.ts";
+
+export interface DocumentProblem {
+  message: string;
+  /** Path in the document; `yaml` is the whole document. */
+  path?: string;
+  line?: number;
+  column?: number;
+}
+
+/** Id of the text area, where the links of problems lead. */
+const YAML_FIELD_ID = "field-yaml";
+
+const LINES_AROUND = 2;
+/** Longer lines are cut: a document can be one line. */
+const MAX_LINE_LENGTH = 160;
+
+/** Renders problems as a list. Without JavaScript, links lead to the text area; with it, to the line in it. */
+export function renderProblems(problems: readonly DocumentProblem[], yaml: string): Html {
+  const lines = yaml.split("\n");
+  return html`<ol class="document-problems">${problems.map(
+    (problem) => html`
+  <li>${renderPlace(problem)} ${problem.message}${renderQuote(problem, lines)}</li>`,
+  )}
+</ol>`;
+}
+
+function renderPlace({ path, line, column }: DocumentProblem): Content {
+  const place = path !== undefined && path !== "yaml" && html` <code>${path}</code>`;
+  if (line === undefined) return place;
+  const columnText = column === undefined ? "" : `, column ${column}`;
+  return html`<a href="#${YAML_FIELD_ID}" data-line="${line}" data-column="${column ?? 1}">Line ${line}${columnText}</a>${place}`;
+}
+
+function renderQuote({ line }: DocumentProblem, lines: readonly string[]): Content {
+  if (line === undefined || line < 1 || line > lines.length) return null;
+  const first = Math.max(1, line - LINES_AROUND);
+  const last = Math.min(lines.length, line + LINES_AROUND);
+  const width = String(last).length;
+  const quoted = lines.slice(first - 1, last).map((text, index) => {
+    const number = first + index;
+    const row = `${String(number).padStart(width)}  ${shorten(text)}\n`;
+    return number === line ? html`<mark>${row}</mark>` : row;
+  });
+  return html`<pre class="quoted-lines" tabindex="0" role="region" aria-label="Lines ${first} to ${last}">${quoted}</pre>`;
+}
+
+function shorten(line: string): string {
+  return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH).toWellFormed()}…` : line;
+}

@@ -1,0 +1,82 @@
+/** The calls of the API behind the edit form. */
+import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
+import type { Definition } from "../../../../sql/definitions/fields.ts";
+import type { Report } from "../../../definitions/batch/submit.ts";
+import type { SignedInPage } from "../../page.ts";
+import { withoutOwnDraft } from "./check_report.ts";
+import type { EditFields } from "./edit_form.ts";
+import { type DefinitionTarget, pathOf, type VersionTarget } from "./manage_target.ts";
+
+/** Reads what was typed. */
+export function readEditFields({ form }: Pick<SignedInPage, "form">): EditFields {
+  const text = (name: string) => form.get(name) ?? "";
+  const type = DEFINITION_TYPES.find((word) => word === text("type")) ?? "agent";
+  return {
+    type,
+    yaml: text("yaml"),
+    visibility: text("visibility") || "private",
+    changeSummary: text("changeSummary"),
+    expectedUpdatedAt: text("expectedUpdatedAt"),
+  };
+}
+
+interface CheckRequest {
+  orgSlug: string;
+  /** Null accepts any name. */
+  name: string | null;
+  fields: Pick<EditFields, "type" | "yaml" | "visibility">;
+  /** The version of the draft that is edited. */
+  own: string | null;
+}
+
+/** Asks what creating and publishing the document would say. */
+export async function checkDocument(page: SignedInPage, given: CheckRequest): Promise<Report> {
+  const { orgSlug, name, fields, own } = given;
+  const { type, yaml, visibility } = fields;
+  const { data } = await page.api<{ data: Report }>("/definitions/validate", {
+    method: "POST",
+    org: orgSlug,
+    body: { type, yaml, visibility, publish: true, ...(name === null ? {} : { name }) },
+  });
+  return withoutOwnDraft(data, own);
+}
+
+/** Adds a draft under the name in its document; returns its address. */
+export async function createNewDraft(
+  page: SignedInPage,
+  { orgSlug, fields }: { orgSlug: string; fields: EditFields },
+): Promise<VersionTarget> {
+  const { type, yaml, visibility } = fields;
+  const { data } = await page.api<{ data: { definitions: Definition[] } }>("/definitions/batch", {
+    method: "POST",
+    org: orgSlug,
+    body: { definitions: [{ yaml, visibility }] },
+  });
+  const [stored] = data.definitions;
+  if (!stored) throw new Error(`Cannot find the ${type} that a batch has stored`);
+  return { type: stored.type, orgSlug, name: stored.name, version: stored.version };
+}
+
+/** Adds a version to a definition; returns its address. */
+export async function createNextDraft(
+  page: SignedInPage,
+  { target, fields }: { target: DefinitionTarget; fields: EditFields },
+): Promise<VersionTarget> {
+  const { yaml, visibility } = fields;
+  const path = `/definitions${pathOf({ ...target, version: null })}`;
+  const { data } = await page.api<{ data: Definition }>(path, { method: "POST", body: { yaml, visibility } });
+  return { ...target, version: data.version };
+}
+
+/** Replaces the document of a draft, unless it has changed since the form was loaded. */
+export async function saveDraft(
+  page: SignedInPage,
+  { target, fields }: { target: VersionTarget; fields: EditFields },
+): Promise<VersionTarget> {
+  const { yaml, visibility, changeSummary, expectedUpdatedAt } = fields;
+  await page.api(`/definitions${pathOf(target)}`, {
+    method: "PUT",
+    body: { yaml, visibility, expectedUpdatedAt, ...(changeSummary === "" ? {} : { changeSummary }) },
+  });
+  return target;
+}

@@ -1,0 +1,134 @@
+/** The form in which publishers write a document: a new definition, a draft, or the next version. */
+import {
+  DEFINITION_TYPES,
+  DEFINITION_VISIBILITIES,
+  type DefinitionType,
+} from "../../../../shared/vocabulary.ts";
+import type { Report } from "../../../definitions/batch/submit.ts";
+import { type FormProblems, formField, tokenField } from "../../forms.ts";
+import { type Content, type Html, html } from "../../html.ts";
+import type { PageSession } from "../../page_session.ts";
+import { renderReport } from "./check_report.ts";
+import { type DocumentProblem, renderProblems } from "./document_problems.ts";
+
+/** What was typed, or what the form starts with. */
+export interface EditFields {
+  type: DefinitionType;
+  yaml: string;
+  visibility: string;
+  changeSummary: string;
+  /** `updatedAt` of the draft that is edited; empty if saving adds a version. */
+  expectedUpdatedAt: string;
+}
+
+export interface EditForm {
+  title: string;
+  /** What saving does. */
+  lead: Content;
+  fields: EditFields;
+  session: Pick<PageSession, "formToken">;
+  /** Whether the type can be chosen; else it is fixed. */
+  choosesType: boolean;
+  /** The version of the draft that is edited; null if saving adds a version. */
+  own: string | null;
+  report: Report | null;
+  problems: FormProblems | null;
+  /** The stored text, if it has changed since the form was loaded. */
+  storedYaml: string | null;
+  /** Links to other actions, below the form. */
+  after?: Content;
+}
+
+/** Loaded by the page of this form. */
+export const EDITOR_HEAD = html`<script type="module" src="/dashboard/assets/yaml_editor.js"></script>`;
+
+/** Renders the content of the page. */
+export function renderEditForm(form: EditForm): Html {
+  const { title, lead, fields, session, report, own, choosesType, problems, after } = form;
+  return html`<h1>${title}</h1>
+<p class="lead">${lead}</p>
+${renderSaveProblems(form)}
+${report && renderReport(report, { yaml: fields.yaml, own })}
+<form method="post" class="card stack">
+  ${tokenField(session)}
+  <input type="hidden" name="expectedUpdatedAt" value="${fields.expectedUpdatedAt}">
+  ${choosesType ? renderType(form) : html`<input type="hidden" name="type" value="${fields.type}">`}
+  ${renderYaml(form)}
+  ${renderVisibility(fields.visibility, problems)}
+  ${own !== null && renderSummary(form)}
+  <p class="actions">
+    <button type="submit" name="action" value="check">Check</button>
+    <button type="submit" name="action" value="save" class="primary">Save draft</button>
+  </p>
+</form>
+${after}`;
+}
+
+/** What the API refused: in the document at its lines, else in one sentence. */
+function renderSaveProblems({ problems, fields, storedYaml }: EditForm): Content {
+  if (!problems) return null;
+  const found = documentProblems(problems);
+  return html`<div class="problem" role="alert" tabindex="-1" id="problems"><p>${problems.message}</p></div>
+${found.length > 0 && renderProblems(found, fields.yaml)}
+${storedYaml !== null && renderConflict(storedYaml)}`;
+}
+
+/** Returns the problems that the API found in the document. */
+export function documentProblems({ details }: FormProblems): DocumentProblem[] {
+  const errors = details["errors"];
+  return Array.isArray(errors) ? (errors as DocumentProblem[]) : [];
+}
+
+function renderConflict(storedYaml: string): Html {
+  return html`<section class="card stack" aria-labelledby="stored-title">
+  <h2 id="stored-title">Saved text</h2>
+  <p>This is the draft as it is saved now. Your text is in the form below, unchanged. Copy what you need from one to the other.
+  Saving replaces the saved text by yours.</p>
+  <pre class="text-box" tabindex="0" role="region" aria-label="Saved text">${"\n"}${storedYaml}</pre>
+</section>`;
+}
+
+function renderType({ fields, problems }: EditForm): Html {
+  return formField(
+    { name: "type", label: "Type", problems },
+    (attributes) =>
+      html`<select ${attributes}>${DEFINITION_TYPES.map(
+        (type) => html`<option value="${type}"${type === fields.type && html` selected`}>${type}</option>`,
+      )}</select>`,
+  );
+}
+
+function renderYaml({ fields, problems }: EditForm): Html {
+  const hint = "Name and version are those in the YAML. At most 150 KiB.";
+  // The first line break in a text area belongs to the markup.
+  return formField(
+    { name: "yaml", label: "YAML", hint, problems },
+    (attributes) =>
+      html`<textarea ${attributes} class="code" rows="24" wrap="off" spellcheck="false" autocapitalize="off" autocomplete="off" required>${"\n"}${fields.yaml}</textarea>`,
+  );
+}
+
+const VISIBILITY_TEXTS: Readonly<Record<string, string>> = {
+  private: "private: members of the organization",
+  unlisted: "unlisted: everyone who knows the name",
+  public: "public: everyone, and listed",
+};
+
+/** Renders the choice of who can see a version. */
+export function renderVisibility(chosen: string, problems: FormProblems | null): Html {
+  return formField(
+    { name: "visibility", label: "Visibility once published", problems },
+    (attributes) =>
+      html`<select ${attributes}>${DEFINITION_VISIBILITIES.map(
+        (word) =>
+          html`<option value="${word}"${word === chosen && html` selected`}>${VISIBILITY_TEXTS[word]}</option>`,
+      )}</select>`,
+  );
+}
+
+function renderSummary({ fields, problems }: EditForm): Html {
+  return formField(
+    { name: "changeSummary", label: "Summary of the changes (optional)", problems },
+    (attributes) => html`<input ${attributes} maxlength="2000" value="${fields.changeSummary}">`,
+  );
+}

@@ -1,0 +1,131 @@
+/** …/edit: the document of a draft, or of the next version of what is published. */
+import { nextPatch } from "../../../../shared/definitions/versions.ts";
+import type { Definition, Version } from "../../../../sql/definitions/fields.ts";
+import type { Report } from "../../../definitions/batch/submit.ts";
+import { type FormProblems, findProblems } from "../../forms.ts";
+import { type Content, html } from "../../html.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import { renderBreadcrumb } from "./confirm_form.ts";
+import { checkDocument, createNextDraft, readEditFields, saveDraft } from "./edit_actions.ts";
+import { EDITOR_HEAD, type EditFields, type EditForm, renderEditForm } from "./edit_form.ts";
+import { manageLinks } from "./manage_links.ts";
+import {
+  type DefinitionPageParams,
+  loadDefinition,
+  parseTarget,
+  pathOf,
+  requirePublisher,
+  type VersionTarget,
+} from "./manage_target.ts";
+import { renderNotice } from "./notices.ts";
+import { withVersion } from "./templates.ts";
+
+/** Versions in which the next free one is looked for. */
+const VERSIONS_READ = 100;
+
+/** Shows the form. Without a version in the address, leads to that of the highest version. */
+export async function showEdit(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
+  const { version, ...line } = parseTarget(params);
+  requirePublisher(page, line.orgSlug);
+  const versions = await loadVersions(page, { ...line, version: null });
+  if (version === null) {
+    const highest = versions[0]?.version ?? null;
+    return seeOther(`/definitions${pathOf({ ...line, version: highest })}/edit${page.url.search}`);
+  }
+  const target = { ...line, version };
+  const definition = await loadDefinition(page, target);
+  const fields = startFields(definition, versions);
+  return renderEdit(page, { target, definition, fields });
+}
+
+/** Checks the document, or saves it: as this draft, or as a new version. */
+export async function submitEdit(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
+  const { version, ...line } = parseTarget(params);
+  requirePublisher(page, line.orgSlug);
+  const target = { ...line, version: version ?? "" };
+  const definition = await loadDefinition(page, { ...line, version });
+  const fields = { ...readEditFields(page), type: line.type };
+  const own = fields.expectedUpdatedAt === "" ? null : target.version;
+  const found: { report: Report | null; saved: VersionTarget | null } = { report: null, saved: null };
+  const problems = await findProblems(async () => {
+    if (page.form.get("action") === "check") {
+      found.report = await checkDocument(page, { orgSlug: line.orgSlug, name: line.name, fields, own });
+    } else if (own === null) found.saved = await createNextDraft(page, { target, fields });
+    else found.saved = await saveDraft(page, { target, fields });
+  });
+  const { report, saved } = found;
+  if (saved) return seeOther(`/definitions${pathOf(saved)}/edit?org=${line.orgSlug}&notice=saved`);
+  const stored = problems?.code === "EDIT_CONFLICT" ? await loadDefinition(page, target) : definition;
+  return renderEdit(page, { target, definition: stored, fields, report, problems });
+}
+
+async function loadVersions(
+  page: SignedInPage,
+  target: Parameters<typeof pathOf>[0],
+): Promise<readonly Version[]> {
+  const path = `/definitions${pathOf(target)}/versions?limit=${VERSIONS_READ}`;
+  const { data } = await page.api<{ data: { versions: Version[] } }>(path);
+  return data.versions;
+}
+
+function startFields(definition: Definition, versions: readonly Version[]): EditFields {
+  const { type, yaml, visibility, status, updatedAt, version } = definition;
+  const changeSummary = versions.find((one) => one.version === version)?.changeSummary ?? "";
+  const same = { type, visibility };
+  if (status === "draft") return { ...same, yaml, changeSummary, expectedUpdatedAt: updatedAt };
+  const numbers = versions.map((one) => one.version);
+  const next = nextPatch(version, numbers) ?? version;
+  return { ...same, yaml: withVersion(yaml, version, next), changeSummary: "", expectedUpdatedAt: "" };
+}
+
+interface EditPage {
+  target: VersionTarget;
+  /** As it is stored. */
+  definition: Definition;
+  fields: EditFields;
+  report?: Report | null;
+  problems?: FormProblems | null;
+}
+
+function renderEdit(page: SignedInPage, given: EditPage): PageResult {
+  const { target, definition, fields, report = null, problems = null } = given;
+  const own = fields.expectedUpdatedAt === "" ? null : target.version;
+  const isConflict = problems?.code === "EDIT_CONFLICT";
+  const title = own === null ? `New version of ${definition.name}` : `Edit ${definition.name} ${own}`;
+  const form: EditForm = {
+    title,
+    lead: own === null ? leadOfNext(definition) : leadOfDraft(definition),
+    // Whoever has seen the stored text may replace it.
+    fields: isConflict ? { ...fields, expectedUpdatedAt: definition.updatedAt } : fields,
+    session: page.session,
+    choosesType: false,
+    own,
+    report,
+    problems,
+    storedYaml: isConflict ? definition.yaml : null,
+    after: renderAfter(target, definition),
+  };
+  const notice = page.request.method === "GET" && renderNotice(page.url);
+  return {
+    title,
+    section: "definitions",
+    head: EDITOR_HEAD,
+    status: problems?.status ?? 200,
+    main: html`${renderBreadcrumb(target)}${notice}${renderEditForm(form)}`,
+  };
+}
+
+function leadOfDraft({ namespace, version }: Definition): Content {
+  return html`Saving changes the draft ${version} of ${namespace}. Only members can see it until it is published.`;
+}
+
+function leadOfNext({ namespace, version, status }: Definition): Content {
+  return html`Version ${version} of ${namespace} is ${status} and cannot change. Saving adds a draft with the version that the
+  YAML has. The form starts with the next free patch version; choose a minor or major one if the changes need it.`;
+}
+
+function renderAfter(target: VersionTarget, { status, runtimeMd }: Definition): Content {
+  const links = manageLinks({ target, status, isRendered: runtimeMd !== null });
+  return html`<section aria-labelledby="manage-title"><h2 id="manage-title">Version ${target.version}</h2>
+<p class="actions">${links}</p></section>`;
+}

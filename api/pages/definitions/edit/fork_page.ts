@@ -1,0 +1,115 @@
+/** …/fork: a copy of a definition in the visitor's current organization. */
+import { ApiError } from "../../../../shared/errors.ts";
+import type { ForkDenial } from "../../../../shared/vocabulary.ts";
+import type { Definition } from "../../../../sql/definitions/fields.ts";
+import { type FormProblems, findProblems, formField } from "../../forms.ts";
+import { type Html, html } from "../../html.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import type { PageOrg } from "../../page_session.ts";
+import { confirmPage, effectList } from "./confirm_form.ts";
+import { renderVisibility } from "./edit_form.ts";
+import {
+  type DefinitionPageParams,
+  type DefinitionTarget,
+  loadDefinition,
+  parseTarget,
+  pathOf,
+} from "./manage_target.ts";
+
+/** Shows what forking will do. */
+export async function showFork(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
+  return renderFork(page, parseTarget(params), null);
+}
+
+/** Forks the definition into the current organization. */
+export async function submitFork(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
+  const target = parseTarget(params);
+  const org = requireOrg(page);
+  const found: { fork: Definition | null } = { fork: null };
+  const problems = await findProblems(async () => {
+    const { data } = await page.api<{ data: { definition: Definition } }>(
+      `/definitions${pathOf(target)}/fork`,
+      { method: "POST", org: org.slug, body: bodyOf(page) },
+    );
+    found.fork = data.definition;
+  });
+  const { fork } = found;
+  if (!fork) return renderFork(page, target, problems);
+  const made = { type: target.type, orgSlug: org.slug, name: fork.name, version: fork.version };
+  return seeOther(`/definitions${pathOf(made)}/edit?org=${org.slug}&notice=forked`);
+}
+
+function bodyOf({ form }: SignedInPage): object {
+  const displayName = form.get("displayName") ?? "";
+  return {
+    name: form.get("name") ?? "",
+    visibility: form.get("visibility") ?? "private",
+    ...(displayName === "" ? {} : { displayName }),
+  };
+}
+
+function requireOrg({ session: { org } }: SignedInPage): PageOrg {
+  if (!org) throw new ApiError("ORG_ACCESS_DENIED");
+  return org;
+}
+
+const DENIALS: Readonly<Record<ForkDenial, string>> = {
+  NOT_PUBLISHED: "This version is not published.",
+  ARCHIVED: "This version is archived.",
+  UNAUTHENTICATED: "Sign in to fork definitions.",
+  INSUFFICIENT_ORG_ROLE:
+    "Your role in this organization does not allow it. Forking needs the role publisher.",
+};
+
+async function renderFork(
+  page: SignedInPage,
+  target: DefinitionTarget,
+  problems: FormProblems | null,
+): Promise<PageResult> {
+  const org = requireOrg(page);
+  const path = `/definitions${pathOf(target)}`;
+  const [definition, forkable] = await Promise.all([
+    loadDefinition(page, target),
+    page.api<{ data: { canFork: boolean; reason?: ForkDenial } }>(`${path}/forkable`, { org: org.slug }),
+  ]);
+  const { reason } = forkable.data;
+  const source = `${definition.namespace}@${definition.version}`;
+  const form = { title: `Fork ${definition.displayName}`, target, session: page.session, problems };
+  if (reason) {
+    const effects = html`<p>${source} cannot be forked into ${org.name}. ${DENIALS[reason]}</p>`;
+    return confirmPage({
+      ...form,
+      effects,
+      button: null,
+      status: reason === "INSUFFICIENT_ORG_ROLE" ? 403 : 200,
+    });
+  }
+  return confirmPage({
+    ...form,
+    effects: effectList([
+      html`Copies the YAML of ${source} into ${org.name} as draft 1.0.0 of a new ${target.type}.`,
+      "References to definitions of the source's organization keep pointing there.",
+      "The fork names its source. Later changes of the source do not reach it.",
+    ]),
+    fields: renderFields(page, definition, problems),
+    button: `Fork into ${org.name}`,
+  });
+}
+
+function renderFields({ form }: SignedInPage, source: Definition, problems: FormProblems | null): Html {
+  const name = form.get("name") ?? source.name;
+  return html`${formField(
+    {
+      name: "name",
+      label: "Name",
+      hint: "Not yet used in the organization: a-z, 0-9 and hyphens, starting with a letter",
+      problems,
+    },
+    (attributes) => html`<input ${attributes} maxlength="100" required value="${name}">`,
+  )}
+${formField(
+  { name: "displayName", label: "Display name (optional)", hint: "Default: that of the source", problems },
+  (attributes) => html`<input ${attributes} value="${form.get("displayName")}">`,
+)}
+${renderVisibility(form.get("visibility") ?? "private", problems)}`;
+}

@@ -1,0 +1,82 @@
+/** /definitions/new: a new definition. */
+
+import { ApiError } from "../../../../shared/errors.ts";
+import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
+import type { Report } from "../../../definitions/batch/submit.ts";
+import { type FormProblems, findProblems } from "../../forms.ts";
+import { type Html, html } from "../../html.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import type { PageOrg } from "../../page_session.ts";
+import { checkDocument, createNewDraft, readEditFields } from "./edit_actions.ts";
+import { EDITOR_HEAD, type EditFields, renderEditForm } from "./edit_form.ts";
+import { pathOf, requirePublisher, type VersionTarget } from "./manage_target.ts";
+import { TEMPLATES } from "./templates.ts";
+
+/** Shows a form with a small document to start from. */
+export function showNew(page: SignedInPage): PageResult {
+  const org = requireCurrentOrg(page);
+  const type = DEFINITION_TYPES.find((word) => word === page.url.searchParams.get("type")) ?? "agent";
+  const fields = {
+    type,
+    yaml: TEMPLATES[type],
+    visibility: "private",
+    changeSummary: "",
+    expectedUpdatedAt: "",
+  };
+  return renderNew(page, { org, fields });
+}
+
+/** Checks the document, or saves it as a draft. */
+export async function submitNew(page: SignedInPage): Promise<PageResult> {
+  const org = requireCurrentOrg(page);
+  const fields = readEditFields(page);
+  const isCheck = page.form.get("action") === "check";
+  const found: { report: Report | null; saved: VersionTarget | null } = { report: null, saved: null };
+  const problems = await findProblems(async () => {
+    const report = await checkDocument(page, { orgSlug: org.slug, name: null, fields, own: null });
+    // A batch, which saves, takes the type from the document.
+    if (isCheck || !report.valid) found.report = report;
+    else found.saved = await createNewDraft(page, { orgSlug: org.slug, fields });
+  });
+  const { report, saved } = found;
+  if (saved) return seeOther(`/definitions${pathOf(saved)}/edit?org=${org.slug}&notice=saved`);
+  return renderNew(page, { org, fields, report, problems, isCheck });
+}
+
+function requireCurrentOrg(page: SignedInPage): PageOrg {
+  const { org } = page.session;
+  if (!org) throw new ApiError("ORG_ACCESS_DENIED");
+  return requirePublisher(page, org.slug);
+}
+
+interface NewPage {
+  org: PageOrg;
+  fields: EditFields;
+  report?: Report | null;
+  problems?: FormProblems | null;
+  isCheck?: boolean;
+}
+
+function renderNew(page: SignedInPage, given: NewPage): PageResult {
+  const { org, fields, report = null, problems = null, isCheck = true } = given;
+  const status = problems?.status ?? (isCheck ? 200 : 422);
+  const main = renderEditForm({
+    title: "New definition",
+    lead: html`Saves a draft in ${org.name}. Only members can see it until it is published.`,
+    fields,
+    session: page.session,
+    choosesType: true,
+    own: null,
+    report,
+    problems,
+    storedYaml: null,
+    after: renderTemplates(org.slug),
+  });
+  return { title: "New definition", section: "definitions", head: EDITOR_HEAD, status, main };
+}
+
+function renderTemplates(orgSlug: string): Html {
+  return html`<p>Start again from a template: ${DEFINITION_TYPES.map(
+    (type) => html`<a href="/definitions/new?type=${type}&org=${orgSlug}">${type}</a> `,
+  )}</p>`;
+}

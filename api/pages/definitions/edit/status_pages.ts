@@ -1,0 +1,152 @@
+/** …/deprecate, …/archive and …/delete: what follows from them, and doing it. */
+
+import type { DependentRow } from "../../../../sql/definitions/dependents.ts";
+import type { Definition } from "../../../../sql/definitions/fields.ts";
+import { type FormProblems, findProblems, formField } from "../../forms.ts";
+import { type Content, type Html, html } from "../../html.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import { countOf } from "./check_report.ts";
+import { confirmPage, effectList, notPossible } from "./confirm_form.ts";
+import {
+  type DefinitionPageParams,
+  loadDefinition,
+  parseVersionTarget,
+  pathOf,
+  requirePublisher,
+  type VersionTarget,
+} from "./manage_target.ts";
+
+type StatusAction = "deprecate" | "archive" | "delete";
+
+interface ActionTexts {
+  verb: string;
+  /** Statuses that allow the action, and how to call versions of them. */
+  from: Definition["status"];
+  versions: string;
+  effects: readonly string[];
+}
+
+const ACTIONS: Readonly<Record<StatusAction, ActionTexts>> = {
+  deprecate: {
+    verb: "Deprecate",
+    from: "published",
+    versions: "published versions",
+    effects: [
+      "Readers still get this version. They see the reason and the successor; API responses have the Deprecation header.",
+      "References resolve to it only if no published version is in their range.",
+      "This cannot be undone. You can archive the version later.",
+    ],
+  },
+  archive: {
+    verb: "Archive",
+    from: "deprecated",
+    versions: "deprecated versions",
+    effects: [
+      "Lists and search no longer show this version.",
+      "Only its exact version finds it. References with a range no longer resolve to it.",
+      "This cannot be undone.",
+    ],
+  },
+  delete: {
+    verb: "Delete",
+    from: "draft",
+    versions: "drafts",
+    effects: [
+      "The draft and its text are deleted. This cannot be undone.",
+      "If it is the only version, the name becomes free again.",
+    ],
+  },
+};
+
+/** Shows what an action will do. */
+export async function showStatusAction(
+  page: SignedInPage,
+  params: DefinitionPageParams,
+  action: StatusAction,
+): Promise<PageResult> {
+  const target = parseVersionTarget(params);
+  requirePublisher(page, target.orgSlug);
+  return renderAction(page, { target, action, problems: null });
+}
+
+/** Does it. */
+export async function submitStatusAction(
+  page: SignedInPage,
+  params: DefinitionPageParams,
+  action: StatusAction,
+): Promise<PageResult> {
+  const target = parseVersionTarget(params);
+  requirePublisher(page, target.orgSlug);
+  const path = `/definitions${pathOf(target)}`;
+  const problems = await findProblems(() =>
+    action === "delete"
+      ? page.api(path, { method: "DELETE" })
+      : page.api(`${path}/${action}`, { method: "POST", body: bodyOf(page, action) }),
+  );
+  if (problems) return renderAction(page, { target, action, problems });
+  const inOrg = `?org=${target.orgSlug}`;
+  return seeOther(action === "delete" ? `/definitions${inOrg}` : `${path}${inOrg}&notice=${action}d`);
+}
+
+function bodyOf({ form }: SignedInPage, action: StatusAction): object {
+  if (action !== "deprecate") return {};
+  const successor = (form.get("successor") ?? "").trim();
+  return { reason: form.get("reason") ?? "", ...(successor === "" ? {} : { successor }) };
+}
+
+async function renderAction(
+  page: SignedInPage,
+  given: { target: VersionTarget; action: StatusAction; problems: FormProblems | null },
+): Promise<PageResult> {
+  const { target, action, problems } = given;
+  const { verb, from, versions, effects } = ACTIONS[action];
+  const definition = await loadDefinition(page, target);
+  const { name, version, status } = definition;
+  const form = { title: `${verb} ${name} ${version}`, target, session: page.session, problems };
+  if (status !== from) {
+    return confirmPage({ ...form, effects: notPossible(definition, versions), button: null });
+  }
+  return confirmPage({
+    ...form,
+    effects: html`${effectList(effects)}${action !== "delete" && (await renderDependents(page, target))}`,
+    fields: action === "deprecate" && renderReason(page, problems),
+    button: `${verb} ${version}`,
+  });
+}
+
+/** Further dependents are counted only. */
+const DEPENDENTS_SHOWN = 20;
+
+async function renderDependents(page: SignedInPage, target: VersionTarget): Promise<Content> {
+  const { data } = await page.api<{ data: { dependents: DependentRow[]; total: number } }>(
+    `/definitions${pathOf(target)}/dependents`,
+  );
+  const { dependents, total } = data;
+  if (total === 0) return html`<p>No definition that you can see requires this version.</p>`;
+  const shown = dependents.slice(0, DEPENDENTS_SHOWN);
+  return html`<p>${countOf(total, "definition")} may resolve to this version:</p>
+<ul>${shown.map(
+    ({ organization, type, name, version, range }) =>
+      html`<li><a href="/definitions/${type}/@${organization}/${name}@${version}">${type} @${organization}/${name}@${version}</a> requires <code>${range}</code></li>`,
+  )}</ul>
+${total > shown.length && html`<p>and <a href="/definitions${pathOf(target)}/dependents">${total - shown.length} more</a></p>`}`;
+}
+
+function renderReason({ form }: SignedInPage, problems: FormProblems | null): Html {
+  const reason = { name: "reason", label: "Reason", hint: "Readers see it.", problems };
+  const successor = {
+    name: "successor",
+    label: "Successor (optional)",
+    hint: "name, name@1.2.0 or @org/name@1.2.0, of the same type",
+    problems,
+  };
+  return html`${formField(
+    reason,
+    (attributes) =>
+      html`<textarea ${attributes} rows="3" maxlength="2000" required>${"\n"}${form.get("reason")}</textarea>`,
+  )}
+${formField(
+  successor,
+  (attributes) => html`<input ${attributes} maxlength="200" value="${form.get("successor")}">`,
+)}`;
+}

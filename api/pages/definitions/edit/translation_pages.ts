@@ -1,0 +1,143 @@
+/** …/retranslate and …/upgrade: Markdown rendered by the current translator. */
+import type { Definition } from "../../../../sql/definitions/fields.ts";
+import type { RetranslateResult } from "../../../definitions/retranslate.ts";
+import type { UpgradeResult } from "../../../definitions/upgrade.ts";
+import { type FormProblems, findProblems, formField } from "../../forms.ts";
+import { type Content, html } from "../../html.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import { confirmPage, effectList } from "./confirm_form.ts";
+import { renderProblems } from "./document_problems.ts";
+import { documentProblems, EDITOR_HEAD } from "./edit_form.ts";
+import {
+  type DefinitionPageParams,
+  loadDefinition,
+  parseVersionTarget,
+  pathOf,
+  requirePublisher,
+  type VersionTarget,
+} from "./manage_target.ts";
+
+/** Shows what rendering again will do. */
+export async function showRetranslate(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
+  const target = parseVersionTarget(params);
+  requirePublisher(page, target.orgSlug);
+  return renderRetranslate(page, target, null);
+}
+
+/** Renders the Markdown again, in place or as a new draft. */
+export async function submitRetranslate(
+  page: SignedInPage,
+  params: DefinitionPageParams,
+): Promise<PageResult> {
+  const target = parseVersionTarget(params);
+  requirePublisher(page, target.orgSlug);
+  const found: { result: RetranslateResult | null } = { result: null };
+  const problems = await findProblems(async () => {
+    const { data } = await page.api<{ data: RetranslateResult }>(
+      `/definitions${pathOf(target)}/retranslate`,
+      { method: "POST", body: { createNewVersion: page.form.get("createNewVersion") === "true" } },
+    );
+    found.result = data;
+  });
+  const { result } = found;
+  if (!result) return renderRetranslate(page, target, problems);
+  const shown = { ...target, version: result.newVersion ?? target.version };
+  return seeOther(`/definitions${pathOf(shown)}?org=${target.orgSlug}&notice=${noticeOf(result)}`);
+}
+
+function noticeOf({ changes, newVersionCreated, translationError }: RetranslateResult): string {
+  if (translationError) return "untranslatable";
+  if (newVersionCreated) return "saved";
+  return changes ? "retranslated" : "unchanged";
+}
+
+async function renderRetranslate(
+  page: SignedInPage,
+  target: VersionTarget,
+  problems: FormProblems | null,
+): Promise<PageResult> {
+  const [definition, current] = await Promise.all([
+    loadDefinition(page, target),
+    page.api<{ data: { translatorVersion: string } }>("/definitions/translation/version"),
+  ]);
+  const { name, version, status, translatorVersion } = definition;
+  const form = { title: `Render ${name} ${version} again`, target, session: page.session, problems };
+  if (status === "archived") {
+    const effects = html`<p>${name} ${version} is archived, and archived versions stay as they are.</p>`;
+    return confirmPage({ ...form, effects, button: null });
+  }
+  const effects = effectList([
+    `The Markdown was rendered by translator ${translatorVersion ?? "(none)"}. The current one is ${current.data.translatorVersion}.`,
+    "If the text differs, it replaces the Markdown of this version, also if the version is published. The YAML does not change.",
+    "If the current translator cannot render the document, the stored Markdown is kept.",
+  ]);
+  const fields = html`<label class="choice"><input type="checkbox" name="createNewVersion" value="true">
+  <span>Keep this version as it is, and save the new text as a draft of the next patch version</span></label>`;
+  return confirmPage({ ...form, effects, fields, button: "Render again" });
+}
+
+/** Shows the form for a document that can be rendered. */
+export async function showUpgrade(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
+  const target = parseVersionTarget(params);
+  requirePublisher(page, target.orgSlug);
+  const definition = await loadDefinition(page, target);
+  return renderUpgrade(page, { target, definition, yaml: definition.yaml, problems: null });
+}
+
+/** Adds the next major version with the document. */
+export async function submitUpgrade(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
+  const target = parseVersionTarget(params);
+  requirePublisher(page, target.orgSlug);
+  const definition = await loadDefinition(page, target);
+  const yaml = page.form.get("yaml") ?? "";
+  const found: { result: UpgradeResult | null } = { result: null };
+  const problems = await findProblems(async () => {
+    const path = `/definitions${pathOf(target)}/upgrade`;
+    found.result = (await page.api<{ data: UpgradeResult }>(path, { method: "POST", body: { yaml } })).data;
+  });
+  const { result } = found;
+  if (!result) return renderUpgrade(page, { target, definition, yaml, problems });
+  const made = { ...target, version: result.version };
+  return seeOther(`/definitions${pathOf(made)}/edit?org=${target.orgSlug}&notice=saved`);
+}
+
+interface UpgradePage {
+  target: VersionTarget;
+  definition: Definition;
+  yaml: string;
+  problems: FormProblems | null;
+}
+
+function renderUpgrade(page: SignedInPage, given: UpgradePage): PageResult {
+  const { target, definition, yaml, problems } = given;
+  const { name, runtimeMd, translationError } = definition;
+  const form = { title: `Upgrade ${name}`, target, session: page.session, problems };
+  if (runtimeMd !== null && !problems) {
+    const effects = html`<p>${name} ${definition.version} has Markdown. There is nothing to upgrade.</p>`;
+    return confirmPage({ ...form, effects, button: null });
+  }
+  const reason =
+    translationError && html` (${translationError.reason} at <code>${translationError.path}</code>)`;
+  const effects = effectList([
+    html`Version ${definition.version} has no Markdown, because its YAML cannot be rendered${reason}.`,
+    "Saving adds the text below as a draft of the next major version. The version in the YAML is set for you.",
+    "A document that cannot be rendered is rejected.",
+  ]);
+  const content = confirmPage({
+    ...form,
+    effects,
+    fields: renderDocument(yaml, problems),
+    button: "Save draft",
+  });
+  return { ...content, head: EDITOR_HEAD };
+}
+
+function renderDocument(yaml: string, problems: FormProblems | null): Content {
+  const found = problems ? documentProblems(problems) : [];
+  return html`${found.length > 0 && renderProblems(found, yaml)}
+${formField(
+  { name: "yaml", label: "YAML", problems },
+  (attributes) =>
+    html`<textarea ${attributes} class="code" rows="24" wrap="off" spellcheck="false" autocapitalize="off" autocomplete="off" required>${"\n"}${yaml}</textarea>`,
+)}`;
+}

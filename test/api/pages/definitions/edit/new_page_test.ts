@@ -1,0 +1,123 @@
+/** Creating a definition with the form. */
+import { expect, test } from "bun:test";
+import { DEFINITION_TYPES } from "../../../../../shared/vocabulary.ts";
+import {
+  agentYaml,
+  ask,
+  createAgent,
+  definitionOf,
+  publishAgent,
+} from "../../../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../../../helpers/http/app.ts";
+import { openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+
+async function openPublisher() {
+  const api = await openTestApp();
+  const person = await api.make.person({ role: "publisher" });
+  const { token } = await api.make.session({ userId: person.user.id });
+  return { api, person, token, path: `/definitions/new?org=${person.org.slug}` };
+}
+
+test("a document is checked without being stored, then saved as a draft", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  const fields = { type: "agent", yaml: agentYaml("reviewer"), visibility: "public" };
+  const checked = await sendForm(api, path, { ...fields, action: "check" }, { token });
+  expect([checked.status, await checked.text()]).toEqual([200, expect.stringContaining("No errors.")]);
+  expect((await ask(api, "/agent/reviewer@1.0.0", person)).status).toBe(404);
+  const saved = await sendForm(api, path, { ...fields, action: "save" }, { token });
+  expect([saved.status, saved.headers.get("location")]).toEqual([
+    303,
+    `/definitions/agent/@${person.org.slug}/reviewer@1.0.0/edit?org=${person.org.slug}&notice=saved`,
+  ]);
+  const stored = await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person));
+  expect(stored).toMatchObject({ yaml: fields.yaml, status: "draft", visibility: "public" });
+  const next = await openPage(api, saved.headers.get("location") ?? "", token);
+  expect(await next.text()).toContain("The draft is saved.");
+});
+
+test("errors are listed with line and column, the lines around them, and what was typed", async () => {
+  const { api, token, path } = await openPublisher();
+  await using _ = api;
+  const yaml = agentYaml("reviewer").replace('"1.0.0"', "1.0");
+  for (const action of ["check", "save"]) {
+    const response = await sendForm(
+      api,
+      path,
+      { type: "agent", yaml, visibility: "unlisted", action },
+      { token },
+    );
+    const page = await response.text();
+    expect(response.status).toBe(action === "check" ? 200 : 422);
+    expect(page).toContain('<a href="#field-yaml" data-line="4" data-column="14">Line 4, column 14</a>');
+    expect(page).toContain("<mark>4      version: 1.0\n</mark>");
+    expect(page).toContain("    version: 1.0\n    displayName: Reviewer");
+    expect(page).toContain('<option value="unlisted" selected>');
+  }
+  const rows = await api.db.sql`select id from definitions`;
+  expect(rows).toHaveLength(0);
+});
+
+test("a check suggests a version, and lists dependents that would not get it", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "base" });
+  const yaml = agentYaml("user", "1.0.0", { dependencies: '{ requires: ["base@^1.0.0"] }' });
+  await publishAgent(api, person, { name: "user", yaml });
+  const next = agentYaml("base", "2.0.0", { description: "Something else.", domain: "security" });
+  const response = await sendForm(api, path, { type: "agent", yaml: next, action: "check" }, { token });
+  const page = await response.text();
+  expect(page).toContain("so the suggested version is <b>1.");
+  expect(page).toContain("1 dependent would not get this version");
+  expect(page).toContain(`agent @${person.org.slug}/user@1.0.0</a> requires <code>^1.0.0</code>`);
+});
+
+test("a version that exists is an error that names the next free one", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  await createAgent(api, person, { name: "reviewer" });
+  const fields = { type: "agent", yaml: agentYaml("reviewer"), action: "save" };
+  const response = await sendForm(api, path, fields, { token });
+  expect(response.status).toBe(422);
+  expect(await response.text()).toContain("next free one is <b>1.0.1</b>");
+});
+
+test("200 kB of YAML is too large, and stays in the form", async () => {
+  const { api, token, path } = await openPublisher();
+  await using _ = api;
+  // Each character is three bytes in a form.
+  const yaml = `${agentYaml("reviewer")}# ${"é".repeat(100_000)}`;
+  const response = await sendForm(api, path, { type: "agent", yaml, action: "save" }, { token });
+  const page = await response.text();
+  expect(response.status).toBe(422);
+  expect(page).toContain("153600");
+  expect(page).toContain("é".repeat(100_000));
+});
+
+test("every template is a valid document of its type", async () => {
+  const { api, token, path } = await openPublisher();
+  await using _ = api;
+  for (const type of DEFINITION_TYPES) {
+    const form = await (await openPage(api, `${path}&type=${type}`, token)).text();
+    const [, yaml = ""] = /<textarea[^>]*>\n([^<]*)<\/textarea>/.exec(form) ?? [];
+    const text = yaml.replaceAll("&quot;", '"');
+    const response = await sendForm(api, path, { type, yaml: text, action: "check" }, { token });
+    expect([type, await response.text()]).toEqual([type, expect.stringContaining("No errors.")]);
+  }
+});
+
+test("line breaks of browsers do not change the document", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  const yaml = `\n# begins with an empty line\n${agentYaml("reviewer")}`;
+  await sendForm(
+    api,
+    path,
+    { type: "agent", yaml: yaml.replaceAll("\n", "\r\n"), action: "save" },
+    { token },
+  );
+  const stored = await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person));
+  expect(stored.yaml).toBe(yaml);
+  const form = await openPage(api, `/definitions/agent/@${person.org.slug}/reviewer@1.0.0/edit`, token);
+  expect(await form.text()).toContain(">\n\n# begins with an empty line\n");
+});
