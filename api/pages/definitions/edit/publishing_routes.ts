@@ -13,47 +13,74 @@ import { showRetranslate, showUpgrade, submitRetranslate, submitUpgrade } from "
 /** A YAML document of 150 KiB has three times as many bytes if each is percent-encoded; longer ones get the API's error. */
 const ROUTE = { publicAccess: true, detail: isPage({ maxFormBytes: 1_048_576 }) } as const;
 
-const PATH = "/definitions/:type/:org/:name";
-
 type View = (page: SignedInPage, params: DefinitionPageParams) => PageResult | Promise<PageResult>;
 
-/** The two halves of each page: GET shows the form, POST does what it says. */
-const PAGES: Readonly<Record<string, { show: View; submit: View }>> = {
-  edit: { show: showEdit, submit: submitEdit },
-  publish: { show: showPublish, submit: submitPublish },
-  deprecate: statusAction("deprecate"),
-  archive: statusAction("archive"),
-  delete: statusAction("delete"),
-  retranslate: { show: showRetranslate, submit: submitRetranslate },
-  upgrade: { show: showUpgrade, submit: submitUpgrade },
-  fork: { show: showFork, submit: submitFork },
-};
-
+/** Of each page, GET shows the form and POST does what it says. */
 export function publishingRoutes(pages: Pages) {
-  const routes = new Elysia()
-    .use(access)
-    .get("/definitions/new", ({ request }) => pages.showSignedIn(request, showNew), ROUTE)
-    .post("/definitions/new", ({ request }) => pages.showSignedIn(request, submitNew), ROUTE);
-  for (const [name, { show, submit }] of Object.entries(PAGES)) {
-    routes.get(
-      `${PATH}/${name}`,
-      ({ request, params }) =>
-        pages.showSignedIn(request, (page) => show(page, params as DefinitionPageParams)),
-      ROUTE,
-    );
-    routes.post(
-      `${PATH}/${name}`,
-      ({ request, params }) =>
-        pages.showSignedIn(request, (page) => submit(page, params as DefinitionPageParams)),
-      ROUTE,
-    );
-  }
-  return routes;
+  return new Elysia().use(newRoutes(pages)).use(documentRoutes(pages)).use(actionRoutes(pages));
 }
 
-function statusAction(action: Parameters<typeof showStatusAction>[2]): { show: View; submit: View } {
-  return {
-    show: (page, params) => showStatusAction(page, params, action),
-    submit: (page, params) => submitStatusAction(page, params, action),
-  };
+function newRoutes(pages: Pages) {
+  return new Elysia({ prefix: "/definitions" })
+    .use(access)
+    .get("/new", ({ request }) => pages.showSignedIn(request, showNew), ROUTE)
+    .post("/new", ({ request }) => pages.showSignedIn(request, submitNew), ROUTE);
+}
+
+/** Returns the handler of a page about a definition. */
+function serve(pages: Pages, view: View) {
+  return ({ request, params }: { request: Request; params: DefinitionPageParams }) =>
+    pages.showSignedIn(request, (page) => view(page, params));
+}
+
+/** Pages that write a document. */
+function documentRoutes(pages: Pages) {
+  return new Elysia({ prefix: "/definitions/:type/:org/:name" })
+    .use(access)
+    .get("/edit", serve(pages, showEdit), ROUTE)
+    .post("/edit", serve(pages, submitEdit), ROUTE)
+    .get("/retranslate", serve(pages, showRetranslate), ROUTE)
+    .post("/retranslate", serve(pages, submitRetranslate), ROUTE)
+    .get("/upgrade", serve(pages, showUpgrade), ROUTE)
+    .post("/upgrade", serve(pages, submitUpgrade), ROUTE)
+    .get("/fork", serve(pages, showFork), ROUTE)
+    .post("/fork", serve(pages, submitFork), ROUTE);
+}
+
+/** Pages that change the status of a version. */
+function actionRoutes(pages: Pages) {
+  return new Elysia({ prefix: "/definitions/:type/:org/:name" })
+    .use(access)
+    .get("/publish", serve(pages, showPublish), ROUTE)
+    .post("/publish", serve(pages, submitPublish), ROUTE)
+    .get(
+      "/deprecate",
+      serve(pages, (page, params) => showStatusAction(page, params, "deprecate")),
+      ROUTE,
+    )
+    .post(
+      "/deprecate",
+      serve(pages, (page, params) => submitStatusAction(page, params, "deprecate")),
+      ROUTE,
+    )
+    .get(
+      "/archive",
+      serve(pages, (page, params) => showStatusAction(page, params, "archive")),
+      ROUTE,
+    )
+    .post(
+      "/archive",
+      serve(pages, (page, params) => submitStatusAction(page, params, "archive")),
+      ROUTE,
+    )
+    .get(
+      "/delete",
+      serve(pages, (page, params) => showStatusAction(page, params, "delete")),
+      ROUTE,
+    )
+    .post(
+      "/delete",
+      serve(pages, (page, params) => submitStatusAction(page, params, "delete")),
+      ROUTE,
+    );
 }

@@ -140,3 +140,12 @@ test("hostile YAML stays text on every page that shows it", async () => {
     expect(page.match(/<\/textarea>/g)).toHaveLength(1);
   }
 });
+
+test("everyone who is signed in can open the fork page of what they can see, and of nothing else", async () => {
+  const visitors = [publisher, viewer, outsider];
+  const statusesOf = (name: string) =>
+    Promise.all(visitors.map(async ({ token }) => (await openPage(api, pathOf(name, "fork"), token)).status));
+  expect(await statusesOf("open")).toEqual([200, 403, 200]);
+  expect(await statusesOf("hidden")).toEqual([200, 403, 404]);
+  expect(await statusesOf("absent")).toEqual([404, 404, 404]);
+});

@@ -1,0 +1,126 @@
+/** Editing a draft, and writing the next version of what is published. */
+import { expect, test } from "bun:test";
+import {
+  agentYaml,
+  ask,
+  createAgent,
+  definitionOf,
+  publishAgent,
+} from "../../../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../../../helpers/http/app.ts";
+import { openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+import { waitFor } from "../../../../helpers/wait_for.ts";
+
+async function openPublisher() {
+  const api = await openTestApp();
+  const person = await api.make.person({ role: "publisher" });
+  const { token } = await api.make.session({ userId: person.user.id });
+  const path = (version: string) => `/definitions/agent/@${person.org.slug}/reviewer${version}/edit`;
+  return { api, person, token, path };
+}
+
+/** Returns the value of a hidden field. */
+function hiddenIn(page: string, name: string): string {
+  return new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "";
+}
+
+test("without a version, the address leads to the highest one", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  await createAgent(api, person, { name: "reviewer", version: "1.1.0" });
+  const response = await openPage(api, `${path("")}?org=${person.org.slug}`, token);
+  expect([response.status, response.headers.get("location")]).toEqual([
+    303,
+    `${path("@1.1.0")}?org=${person.org.slug}`,
+  ]);
+});
+
+test("a draft is checked and saved under its own version", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  await createAgent(api, person, { name: "reviewer" });
+  const form = await (await openPage(api, path("@1.0.0"), token)).text();
+  expect(form).toContain("Saving changes the draft 1.0.0");
+  const expectedUpdatedAt = hiddenIn(form, "expectedUpdatedAt");
+  const yaml = `# mine\n${agentYaml("reviewer")}`;
+  const fields = { yaml, visibility: "public", changeSummary: "A comment", expectedUpdatedAt };
+  const checked = await sendForm(api, path("@1.0.0"), { ...fields, action: "check" }, { token });
+  expect(await checked.text()).toContain("No errors. It can be published.");
+  const saved = await sendForm(api, path("@1.0.0"), { ...fields, action: "save" }, { token });
+  expect(saved.status).toBe(303);
+  expect(await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).toMatchObject({
+    yaml,
+    visibility: "public",
+  });
+  const [row] = await api.db.sql`select change_summary as summary from definitions`;
+  expect(row).toEqual({ summary: "A comment" });
+});
+
+test("of two people who edit one draft, the second gets both texts and can then replace the first", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
+  await waitFor(() => new Date().toISOString() > updatedAt);
+  const form = await (await openPage(api, path("@1.0.0"), token)).text();
+  const expectedUpdatedAt = hiddenIn(form, "expectedUpdatedAt");
+  const first = `# first\n${agentYaml("reviewer")}`;
+  const yaml = `# second\n${agentYaml("reviewer")}`;
+  await ask(api, "/agent/reviewer@1.0.0", person, { method: "PUT", body: { yaml: first } });
+  const fields = { yaml, visibility: "private", action: "save" };
+  const response = await sendForm(api, path("@1.0.0"), { ...fields, expectedUpdatedAt }, { token });
+  const page = await response.text();
+  expect(response.status).toBe(409);
+  expect(page).toContain("it has changed since you read it");
+  expect(page).toContain('aria-label="Saved text">\n# first');
+  expect(page).toMatch(/<textarea[^>]*>\n# second/);
+  const again = { ...fields, expectedUpdatedAt: hiddenIn(page, "expectedUpdatedAt") };
+  expect((await sendForm(api, path("@1.0.0"), again, { token })).status).toBe(303);
+  expect((await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).yaml).toBe(yaml);
+});
+
+test("a draft that was published meanwhile stays as it is, and so does what was typed", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  const { updatedAt } = await publishAgent(api, person, { name: "reviewer" });
+  const fields = { yaml: "# typed", visibility: "private", action: "save", expectedUpdatedAt: updatedAt };
+  const response = await sendForm(api, path("@1.0.0"), fields, { token });
+  const page = await response.text();
+  expect(response.status).toBe(400);
+  expect(page).toContain("only drafts can be edited");
+  expect(page).toMatch(/<textarea[^>]*>\n# typed</);
+});
+
+test("what is published gets a next version, which the form proposes", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  const form = await (await openPage(api, path("@1.0.0"), token)).text();
+  expect(form).toContain("is published and cannot change");
+  expect(form).toContain("version: &quot;1.0.1&quot;");
+  const yaml = agentYaml("reviewer", "1.1.0");
+  const fields = { yaml, visibility: "public", action: "save", expectedUpdatedAt: "" };
+  const saved = await sendForm(api, path("@1.0.0"), fields, { token });
+  expect(saved.headers.get("location")).toStartWith(path("@1.1.0"));
+  const draft = await definitionOf(await ask(api, "/agent/reviewer@1.1.0", person));
+  expect(draft).toMatchObject({ status: "draft", visibility: "public", yaml });
+});
+
+test("another name or version than that of the draft is an error, with what was typed", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
+  for (const [yaml, text] of [
+    [agentYaml("other"), "Make them equal"],
+    [agentYaml("reviewer", "1.0.1"), "Make them equal"],
+  ] as const) {
+    const fields = { yaml, visibility: "private", action: "save", expectedUpdatedAt: updatedAt };
+    const response = await sendForm(api, path("@1.0.0"), fields, { token });
+    const page = await response.text();
+    expect([response.status, page.includes(text), page.includes(Bun.escapeHTML(yaml))]).toEqual([
+      422,
+      true,
+      true,
+    ]);
+  }
+});
