@@ -118,10 +118,10 @@ async function renderAction(
 const DEPENDENTS_SHOWN = 20;
 
 async function renderDependents(page: SignedInPage, target: VersionTarget): Promise<Content> {
-  const { data } = await page.api<{ data: { dependents: DependentRow[]; total: number } }>(
+  const { data } = await page.api<{ data: { dependents: DependentRow[]; totalCount: number } }>(
     `/definitions${pathOf(target)}/dependents`,
   );
-  const { dependents, total } = data;
+  const { dependents, totalCount: total } = data;
   if (total === 0) return html`<p>No definition that you can see requires this version.</p>`;
   const shown = dependents.slice(0, DEPENDENTS_SHOWN);
   return html`<p>${countOf(total, "definition")} may resolve to this version:</p>

@@ -1,0 +1,48 @@
+/** Forking into the current organization. */
+import { expect, test } from "bun:test";
+import { ask, createAgent, definitionOf, publishAgent } from "../../../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../../../helpers/http/app.ts";
+import { openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+
+async function openFork() {
+  const api = await openTestApp();
+  const source = await api.make.person({ role: "publisher" });
+  const person = await api.make.person({ role: "publisher" });
+  const { token } = await api.make.session({ userId: person.user.id });
+  await publishAgent(api, source, { name: "reviewer", visibility: "public" });
+  const path = `/definitions/agent/@${source.org.slug}/reviewer/fork?org=${person.org.slug}`;
+  return { api, person, token, path };
+}
+
+test("a public definition is forked into the current organization, under another name", async () => {
+  const { api, person, token, path } = await openFork();
+  await using _ = api;
+  const page = await (await openPage(api, path, token)).text();
+  expect(page).toContain(`Fork into ${person.org.name}</button>`);
+  const fields = { name: "my-reviewer", displayName: "Mine", visibility: "unlisted" };
+  const response = await sendForm(api, path, fields, { token });
+  const address = `/definitions/agent/@${person.org.slug}/my-reviewer@1.0.0/edit?org=${person.org.slug}&notice=forked`;
+  expect([response.status, response.headers.get("location")]).toEqual([303, address]);
+  expect(await definitionOf(await ask(api, "/agent/my-reviewer@1.0.0", person))).toMatchObject({
+    status: "draft",
+    displayName: "Mine",
+    visibility: "unlisted",
+  });
+});
+
+test("a name that is taken is an error, with what was typed", async () => {
+  const { api, person, token, path } = await openFork();
+  await using _ = api;
+  await createAgent(api, person, { name: "taken" });
+  const response = await sendForm(
+    api,
+    path,
+    { name: "taken", displayName: "<i>", visibility: "public" },
+    { token },
+  );
+  const page = await response.text();
+  expect(response.status).toBe(409);
+  expect(page).toContain('value="taken"');
+  expect(page).toContain('value="&lt;i&gt;"');
+  expect(page).toContain("Choose another name");
+});

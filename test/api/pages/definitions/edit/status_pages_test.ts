@@ -1,0 +1,89 @@
+/** Publishing, deprecating, archiving and deleting with forms. */
+import { expect, test } from "bun:test";
+import {
+  agentNeeding,
+  ask,
+  createAgent,
+  definitionOf,
+  publishAgent,
+} from "../../../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../../../helpers/http/app.ts";
+import { openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+
+async function openPublisher() {
+  const api = await openTestApp();
+  const person = await api.make.person({ role: "publisher" });
+  const { token } = await api.make.session({ userId: person.user.id });
+  const base = `/definitions/agent/@${person.org.slug}/reviewer@1.0.0`;
+  return { api, person, token, base };
+}
+
+test("a published version is deprecated with a successor, then archived, each after its effects are shown", async () => {
+  const { api, person, token, base } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  const deprecation = await (await openPage(api, `${base}/deprecate`, token)).text();
+  expect(deprecation).toContain("This cannot be undone.");
+  const fields = { reason: "Too slow", successor: "code-reviewer@2.0.0" };
+  const deprecated = await sendForm(api, `${base}/deprecate`, fields, { token });
+  expect(deprecated.headers.get("location")).toBe(`${base}?org=${person.org.slug}&notice=deprecated`);
+  expect(await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).toMatchObject({
+    status: "deprecated",
+    deprecationReason: "Too slow",
+    successor: "code-reviewer@2.0.0",
+  });
+  expect((await sendForm(api, `${base}/archive`, {}, { token })).status).toBe(303);
+  const archived = await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person));
+  expect(archived.status).toBe("archived");
+});
+
+test("a successor that can be none is a problem of its field, and the reason stays", async () => {
+  const { api, person, token, base } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  const fields = { reason: `<b>"old"</b>`, successor: "1 2 3" };
+  const response = await sendForm(api, `${base}/deprecate`, fields, { token });
+  const page = await response.text();
+  expect(response.status).toBe(400);
+  expect(page).toContain('<p class="field-error" id="field-successor-error">Must be a name');
+  expect(page).toContain("&lt;b&gt;&quot;old&quot;&lt;/b&gt;</textarea>");
+  expect(page).toContain('value="1 2 3"');
+});
+
+test("an action that the status does not allow has no button, and is refused when it is sent", async () => {
+  const { api, person, token, base } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  for (const [action, text] of [
+    ["archive", "Only deprecated versions"],
+    ["delete", "Only drafts"],
+  ]) {
+    const page = await (await openPage(api, `${base}/${action}`, token)).text();
+    expect([action, page.includes(text ?? ""), page.includes("Archive 1.0.0</button>")]).toEqual([
+      action,
+      true,
+      false,
+    ]);
+    const sent = await sendForm(api, `${base}/${action}`, {}, { token });
+    expect([action, sent.status]).toEqual([action, 409]);
+  }
+});
+
+test("dependents are listed before a version is deprecated", async () => {
+  const { api, person, token, base } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  await publishAgent(api, person, { name: "user", yaml: agentNeeding("user", ["reviewer@^1.0.0"]) });
+  const page = await (await openPage(api, `${base}/deprecate`, token)).text();
+  expect(page).toContain("1 definition may resolve to this version");
+  expect(page).toContain(`agent @${person.org.slug}/user@1.0.0</a> requires <code>^1.0.0</code>`);
+});
+
+test("a draft is deleted", async () => {
+  const { api, person, token, base } = await openPublisher();
+  await using _ = api;
+  await createAgent(api, person, { name: "reviewer" });
+  const response = await sendForm(api, `${base}/delete`, {}, { token });
+  expect(response.headers.get("location")).toBe(`/definitions?org=${person.org.slug}`);
+  expect((await ask(api, "/agent/reviewer@1.0.0", person)).status).toBe(404);
+});

@@ -1,0 +1,47 @@
+/** Rendering again, and upgrading what has no Markdown. */
+import { expect, test } from "bun:test";
+import {
+  agentYaml,
+  ask,
+  bareYaml,
+  definitionOf,
+  publishAgent,
+  write,
+} from "../../../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../../../helpers/http/app.ts";
+import { openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+
+async function openPublisher() {
+  const api = await openTestApp();
+  const person = await api.make.person({ role: "publisher" });
+  const { token } = await api.make.session({ userId: person.user.id });
+  const base = `/definitions/agent/@${person.org.slug}/reviewer@1.0.0`;
+  return { api, person, token, base };
+}
+
+test("rendering again says whether anything changed", async () => {
+  const { api, person, token, base } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  expect(await (await openPage(api, `${base}/retranslate`, token)).text()).toContain("Render again</button>");
+  const same = await sendForm(api, `${base}/retranslate`, {}, { token });
+  expect(same.headers.get("location")).toEndWith("notice=unchanged");
+  await api.db.admin`update definitions set runtime_md = 'old'`;
+  const added = await sendForm(api, `${base}/retranslate`, { createNewVersion: "true" }, { token });
+  expect(added.headers.get("location")).toContain("/reviewer@1.0.1?");
+  const replaced = await sendForm(api, `${base}/retranslate`, {}, { token });
+  expect(replaced.headers.get("location")).toEndWith("notice=retranslated");
+});
+
+test("a definition without Markdown is upgraded to the next major version", async () => {
+  const { api, person, token, base } = await openPublisher();
+  await using _ = api;
+  await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });
+  const page = await (await openPage(api, `${base}/upgrade`, token)).text();
+  expect(page).toContain("has no Markdown");
+  const failed = await sendForm(api, `${base}/upgrade`, { yaml: bareYaml("agent", "reviewer") }, { token });
+  expect([failed.status, (await failed.text()).includes("Cannot upgrade agent")]).toEqual([422, true]);
+  const saved = await sendForm(api, `${base}/upgrade`, { yaml: agentYaml("reviewer") }, { token });
+  expect(saved.headers.get("location")).toContain("/reviewer@2.0.0/edit?");
+  expect((await definitionOf(await ask(api, "/agent/reviewer@2.0.0", person))).status).toBe("draft");
+});
