@@ -1,0 +1,85 @@
+/** From a new document to a deprecated version, in a real browser, with and without JavaScript. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { agentYaml } from "../../helpers/definitions/definitions.ts";
+import { type Dashboard, openDashboard } from "../dashboard.ts";
+import { auditControls, listFaintText, overflowsSideways } from "../page_audit.ts";
+
+/** Busy machines are slow. */
+const TIMEOUT_MS = 60_000;
+
+let dashboard: Dashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+async function press(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name, exact: true }).click();
+}
+
+async function expectReadable(page: Page): Promise<void> {
+  expect(await overflowsSideways(page)).toBe(false);
+  expect((await auditControls(page)).nameless).toEqual([]);
+  // Its contrast is measured in the browser, by script.
+  expect(await listFaintText(page)).toEqual([]);
+}
+
+/** The document has an error first; both ways end with a deprecated version. */
+async function publishTwice(page: Page, slug: string, hasScripts: boolean): Promise<void> {
+  page.setDefaultTimeout(TIMEOUT_MS);
+  const yaml = page.getByLabel("YAML");
+  await yaml.fill(agentYaml("reviewer").replace('"1.0.0"', "1.0"));
+  await press(page, "Check");
+  const link = page.getByRole("link", { name: "Line 4, column 14" });
+  await link.click();
+  if (hasScripts) {
+    expect(await page.evaluate("getSelection().toString()")).toBe("1.0");
+    expect(await page.locator(".line-numbers").textContent()).toStartWith("1\n2\n3");
+  } else expect(new URL(page.url()).hash).toBe("#field-yaml");
+  await expectReadable(page);
+  await yaml.fill(agentYaml("reviewer"));
+  await press(page, "Save draft");
+  await page.getByText("The draft is saved.").waitFor();
+  await expectReadable(page);
+  await page.getByRole("link", { name: "Publish…" }).click();
+  await expectReadable(page);
+  await press(page, "Publish 1.0.0");
+  await page.waitForURL(`**/definitions/agent/@${slug}/reviewer@1.0.0?**`);
+  await page.goto(`/definitions/agent/@${slug}/reviewer/edit`);
+  await yaml.fill(agentYaml("reviewer", "1.1.0", { domain: "security" }));
+  await press(page, "Save draft");
+  await page.getByRole("link", { name: "Publish…" }).click();
+  await press(page, "Publish 1.1.0");
+  await page.waitForURL(`**/reviewer@1.1.0?**`);
+  await page.goto(`/definitions/agent/@${slug}/reviewer@1.0.0/deprecate`);
+  await page.getByLabel("Reason").fill("Replaced");
+  await page.getByLabel("Successor (optional)").fill("reviewer@1.1.0");
+  await expectReadable(page);
+  await press(page, "Deprecate 1.0.0");
+  await page.waitForURL("**notice=deprecated");
+}
+
+for (const [colorScheme, width, javaScriptEnabled] of [
+  ["light", 1280, true],
+  ["dark", 320, false],
+] as const) {
+  test(
+    `a definition is written, mended, published twice and deprecated: ${colorScheme}, ${width} px, scripts ${javaScriptEnabled}`,
+    async () => {
+      const member = await dashboard.member();
+      const { slug } = member.org;
+      const options = { colorScheme, viewport: { width, height: 900 }, javaScriptEnabled };
+      await dashboard.visit({ path: `/definitions/new?org=${slug}`, as: member, ...options }, (page) =>
+        publishTwice(page, slug, javaScriptEnabled),
+      );
+      const rows = await dashboard.db.sql`
+      select version, status from definitions where org_id = ${member.org.id} order by version`;
+      expect([...rows]).toEqual([
+        { version: "1.0.0", status: "deprecated" },
+        { version: "1.1.0", status: "published" },
+      ]);
+    },
+    4 * TIMEOUT_MS,
+  );
+}
