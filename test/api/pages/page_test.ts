@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { Elysia, t } from "elysia";
 import { access } from "../../../api/http/access.ts";
 import type { Caller } from "../../../api/http/caller.ts";
+import { unavailable } from "../../../api/http/error_handler.ts";
 import { findProblems, formField, problemSummary } from "../../../api/pages/forms.ts";
 import { type Content, html } from "../../../api/pages/html.ts";
 import type { PageContent } from "../../../api/pages/layout.ts";
@@ -24,6 +25,7 @@ function apiRoutes(written: unknown[]) {
     .get("/auth/me", () => ({ data: ME }), { access: "caller" })
     .get("/private", ({ visitor }) => ({ data: requireVisitor(visitor).username }), { publicAccess: true })
     .get("/bug", () => fail(new TypeError("secret detail")), { publicAccess: true })
+    .get("/away", () => fail(unavailable(new Error("no database"))), { publicAccess: true })
     .post("/refused", () => fail(new ApiError("ROLE_REQUIRED")), { access: "session" })
     .post(
       "/notes",
@@ -191,6 +193,15 @@ describe("the request of a page", () => {
     expect(text).toContain("Something went wrong");
     expect(text).not.toContain("secret detail");
     expect(JSON.stringify(probe.app.logLines.at(-1))).toContain("secret detail");
+  });
+
+  test("is the page of a failure where the database is away", async () => {
+    await using probe = await openProbe();
+    const response = await openPage(probe.app, "/show?path=/away");
+    const text = await response.text();
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(text).toContain("<h1>Temporarily unavailable</h1>");
+    expect(text).not.toContain("no database");
   });
 
   test("never writes when it is only read", async () => {
