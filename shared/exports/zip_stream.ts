@@ -9,8 +9,6 @@ import { NativeDeflateStream } from "./deflate_stream.ts";
 const REGULAR_FILE_MODE = 0o100_644;
 /** The level at which zip.js uses the configured class, see deflate_stream.ts. */
 const NATIVE_LEVEL = 6;
-/** What makes zip.js store an entry as it is. */
-const STORED_LEVEL = 0;
 /**
  * zip.js limits concurrent entries per process, by default to the number of processors: two stalled clients would stop
  * all archives. The stream slots are the limit.
@@ -24,8 +22,6 @@ export interface ZipEntry {
   /** Path in the archive, with `/`. */
   name: string;
   content: AsyncIterable<Uint8Array>;
-  /** Whether the content is stored as it is, because it is compressed already. */
-  isStored?: boolean;
 }
 
 /** Returns an entry for a text. */
@@ -72,10 +68,10 @@ async function writeEntries(
   writer: ZipWriter<unknown>,
   entries: AsyncGenerator<ZipEntry, void, void>,
 ): Promise<void> {
-  for await (const { name, content, isStored } of entries) {
+  for await (const { name, content } of entries) {
     const chunks = content[Symbol.asyncIterator]();
     try {
-      await writer.add(name, toReadable(chunks), { level: isStored ? STORED_LEVEL : NATIVE_LEVEL });
+      await writer.add(name, toReadable(chunks));
     } finally {
       // zip.js does not always cancel the entry it was reading when its reader is gone.
       await chunks.return?.();
@@ -103,6 +99,9 @@ function entryOptions(modifiedAt: string) {
   const time = Math.min(Math.max(Date.parse(modifiedAt), FIRST_DOS_TIME), LAST_DOS_TIME);
   const date = new Date(time);
   return {
+    // Parquet too, although it is compressed already: programs that read a ZIP as a stream, such as Java's
+    // ZipInputStream, cannot open a stored entry whose size follows it.
+    level: NATIVE_LEVEL,
     unixMode: REGULAR_FILE_MODE,
     lastModDate: date,
     // Without it the entry's clock would show the time zone of this machine.

@@ -44,7 +44,6 @@ export async function* projectEntries(
     const name = entryName(dataset, format);
     yield {
       name: pathOf(name),
-      isStored: format === "parquet",
       content: digestContent(content, (digest) => {
         contents.files[dataset] = { name, rows: meter.rows - rowsBefore, ...digest };
       }),

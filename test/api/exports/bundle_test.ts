@@ -139,7 +139,7 @@ print(json.dumps([[i.date_time, oct(i.external_attr >> 16), i.create_system] for
   await rm(directory, { recursive: true });
 });
 
-test("a bundle stores Parquet as it is and compresses the rest; unzip, 7z, Python and DuckDB read it", async () => {
+test("unzip, 7z, Python and DuckDB read a Parquet bundle, and no entry is stored with its size after it", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const directory = await mkdtemp(join(tmpdir(), "ulr-bundle-"));
@@ -155,14 +155,19 @@ test("a bundle stores Parquet as it is and compresses the rest; unzip, 7z, Pytho
   const program = `
 import json, sys, zipfile
 archive = zipfile.ZipFile(sys.argv[1])
-print(json.dumps([[i.filename, i.compress_type == zipfile.ZIP_STORED, i.compress_size - i.file_size] for i in archive.infolist()]))
+print(json.dumps([[i.filename, i.compress_type == zipfile.ZIP_STORED] for i in archive.infolist()]))
 assert archive.testzip() is None`;
   const { stdout, exitCode } = await runCommand(["python3", "-c", program, path]);
   expect(exitCode).toBe(0);
-  const entries = JSON.parse(stdout) as [name: string, isStored: boolean, difference: number][];
-  const stored = entries.filter(([, isStored]) => isStored);
-  expect(stored).toEqual(EXPORT_DATASET_NAMES.map((dataset) => [`${dataset}.parquet`, true, 0]));
-  expect(entries.map(([name]) => name)).toContain("deleted.ndjson");
+  const entries = JSON.parse(stdout) as [name: string, isStored: boolean][];
+  // Java's ZipInputStream refuses a stored entry whose size follows it.
+  expect(entries.filter(([, isStored]) => isStored)).toEqual([]);
+  expect(entries.map(([name]) => name)).toEqual(
+    expect.arrayContaining([
+      "deleted.ndjson",
+      ...EXPORT_DATASET_NAMES.map((dataset) => `${dataset}.parquet`),
+    ]),
+  );
   for (const [reader, ...command] of [
     ["unzip", "-q", path, "-d", join(directory, "unzip")],
     ["7z", "x", path, `-o${join(directory, "7z")}`],

@@ -1,4 +1,5 @@
 /** Routes for tests of what is around the routes: one for each thing a route can do or suffer. */
+import { Type } from "@sinclair/typebox";
 import { Elysia, t } from "elysia";
 import { access } from "../../../api/http/access.ts";
 import { resolveOrg } from "../../../api/http/organization.ts";
@@ -8,7 +9,7 @@ import type { Pool } from "../../../sql/connection/pool.ts";
 const NewThing = t.Object(
   {
     name: t.String({ minLength: 1 }),
-    size: t.Integer({ minimum: 0 }),
+    size: Type.Integer({ minimum: 0 }),
     kind: t.Optional(t.Union([t.Literal("round"), t.Literal("flat")])),
     tags: t.Optional(
       t.Array(t.Object({ label: t.String() }, { additionalProperties: false }), { maxItems: 10 }),
