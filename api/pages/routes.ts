@@ -22,7 +22,6 @@ const ASSETS = [
   "project_downloads.js",
   "start_form.js",
   "style.css",
-  "words.js",
   "yaml_editor.js",
 ] as const;
 
