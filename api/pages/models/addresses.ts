@@ -18,8 +18,8 @@ export function withQuery(
 ): string {
   const given = [...parameters].filter(([name, value]) => value !== "" && name !== "org");
   if (org !== null) given.push(["org", org]);
-  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, value])).toString();
-  return query === "" ? path : `${path}?${query}`;
+  if (given.length === 0) return path;
+  return `${path}?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, value]))}`;
 }
 
 /** Copies a query with other values; an empty value removes the parameter. */

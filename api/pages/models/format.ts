@@ -1,4 +1,5 @@
 /** How prices, numbers of tokens and dates read on the pages about models. */
+import { LRUCache } from "lru-cache";
 
 const PRICE = new Intl.NumberFormat("en-US", {
   style: "currency",
@@ -16,6 +17,8 @@ const DAY = new Intl.DateTimeFormat("en-US", {
   year: "numeric",
   timeZone: "UTC",
 });
+/** Compact notation is slow, and models share few sizes. */
+const tokenTexts = new LRUCache<number, string>({ max: 1000 });
 /** For what is not known. */
 export const UNKNOWN = "–";
 
@@ -26,7 +29,12 @@ export function formatPrice(usd: number | null | undefined): string {
 
 /** Formats a number of tokens to three digits: `128K`, `1.05M`. */
 export function formatTokens(tokens: number | null | undefined): string {
-  return tokens === null || tokens === undefined ? UNKNOWN : TOKENS.format(tokens);
+  if (tokens === null || tokens === undefined) return UNKNOWN;
+  const known = tokenTexts.get(tokens);
+  if (known !== undefined) return known;
+  const text = TOKENS.format(tokens);
+  tokenTexts.set(tokens, text);
+  return text;
 }
 
 /** Formats the UTC day of a date or an instant: `Nov 20, 2026`. */
