@@ -57,7 +57,7 @@ async function publishTwice(page: Page, slug: string, hasScripts: boolean): Prom
   await page.getByLabel("Successor (optional)").fill("reviewer@1.1.0");
   await expectReadable(page);
   await press(page, "Deprecate 1.0.0");
-  await page.waitForURL("**notice=deprecated");
+  await page.getByText("This version is deprecated.").waitFor();
 }
 
 for (const [colorScheme, width, javaScriptEnabled] of [
