@@ -50,9 +50,11 @@ import { toErrorPage } from "./pages/error_page.ts";
 import { exportPageRoutes } from "./pages/exports/routes.ts";
 import { homeRoutes } from "./pages/home/routes.ts";
 import { modelPageRoutes } from "./pages/models/routes.ts";
+import { organizationRoutes } from "./pages/organizations/routes.ts";
 import { createPages } from "./pages/page.ts";
 import { dashboardRoutes, iconRoutes } from "./pages/routes.ts";
 import { securityTxtRoutes } from "./pages/security_txt.ts";
+import { settingsRoutes } from "./pages/settings/routes.ts";
 import { signInRoutes } from "./pages/sign_in/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
@@ -145,6 +147,8 @@ function pageRoutes(deps: AppDeps) {
     .use(definitionPageRoutes(pages, deps))
     .use(modelPageRoutes(pages))
     .use(publishingRoutes(pages))
+    .use(settingsRoutes(pages))
+    .use(organizationRoutes(pages))
     .use(signInRoutes(pages));
 }
 

@@ -56,7 +56,7 @@ const AuditEntrySchema = t.Object(
   { title: "AuditEntry" },
 );
 
-const AuditPage = t.Object(
+export const AuditPage = t.Object(
   {
     data: t.Object({
       entries: t.Array(AuditEntrySchema),

@@ -8,7 +8,7 @@ import { NullableText } from "../http/schemas.ts";
 import { failsWith } from "../openapi/types.ts";
 import { ORGS_TAG, OrgParams } from "./org_schemas.ts";
 
-const Profile = t.Object(
+export const OrgProfile = t.Object(
   {
     data: t.Object(
       {
@@ -54,7 +54,7 @@ export function orgProfileRoutes({ sql }: { sql: Pool }) {
     {
       publicAccess: true,
       params: OrgParams,
-      response: { 200: Profile },
+      response: { 200: OrgProfile },
       detail: {
         tags: [ORGS_TAG],
         operationId: "getOrganizationProfile",

@@ -7,7 +7,7 @@ import { failsWith } from "../openapi/types.ts";
 import { ORGS_TAG, OrgParams } from "./org_schemas.ts";
 import { requireOwnOrg } from "./require_own_org.ts";
 
-const ProjectList = t.Object(
+export const ProjectList = t.Object(
   {
     data: t.Object({
       projects: t.Array(

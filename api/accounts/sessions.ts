@@ -14,7 +14,7 @@ import { AUTH_TAG, EXAMPLE_SESSION } from "./auth_schemas.ts";
 
 const EXAMPLE_SESSION_ID = "3c1e0b9a-58f7-4d0e-9a43-7be2f1a90d55";
 
-const SessionList = t.Object(
+export const SessionList = t.Object(
   {
     data: t.Object({
       sessions: t.Array(

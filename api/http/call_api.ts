@@ -50,10 +50,12 @@ async function readable(
   return new Response(null, { status: response.status, headers: response.headers });
 }
 
-function toRequest(url: URL, { method = "GET", org, body, accept }: ApiCall, signal: AbortSignal): Request {
+function toRequest(url: URL, call: ApiCall, signal: AbortSignal): Request {
+  const { method = "GET", org, body, accept, idempotencyKey } = call;
   const headers = new Headers();
   if (org !== undefined) headers.set("X-Org-Slug", org);
   if (accept !== undefined) headers.set("Accept", accept);
+  if (idempotencyKey !== undefined) headers.set("Idempotency-Key", idempotencyKey);
   if (body === undefined) return new Request(url.href, { method, headers, signal });
   headers.set("Content-Type", "application/json");
   return new Request(url.href, { method, headers, signal, body: JSON.stringify(body) });

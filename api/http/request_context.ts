@@ -35,6 +35,8 @@ export interface ApiCall {
   body?: unknown;
   /** What the caller accepts, where the response depends on it. */
   accept?: string;
+  /** Sent as `Idempotency-Key`, so that a form sent twice writes once. */
+  idempotencyKey?: string;
 }
 
 /** Calls a path under /api/v1 as the page's caller. Throws the ApiError that a client would get. */

@@ -26,7 +26,7 @@ const ASSETS = [
 ] as const;
 
 /** Parts of style.css by subject, so that pages load one stylesheet. */
-const STYLE_PARTS = ["style.css", "definitions.css", "models.css"] as const;
+const STYLE_PARTS = ["style.css", "definitions.css", "models.css", "accounts.css"] as const;
 
 function readAsset(name: string): StaticFile {
   if (name !== "style.css") return readStaticFile(assetUrl(name));

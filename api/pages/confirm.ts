@@ -1,0 +1,35 @@
+/** The step before something that cannot be undone: a page of its own, so that it works without JavaScript. */
+import { tokenField } from "./forms.ts";
+import { type Content, html } from "./html.ts";
+import type { PageContent, Section } from "./layout.ts";
+import type { PageSession } from "./page_session.ts";
+
+export interface Confirmation {
+  section: Section;
+  /** A question, such as "Revoke this key?" */
+  title: string;
+  /** What it is about, and what will happen. */
+  text: Content;
+  /** The button that does it. */
+  action: string;
+  /** The address to go back to. */
+  cancel: string;
+}
+
+/** Returns the page. Its form posts to the page's own address. */
+export function confirmPage(
+  session: Pick<PageSession, "formToken">,
+  { section, title, text, action, cancel }: Confirmation,
+): PageContent {
+  return {
+    title,
+    section,
+    main: html`<div class="card message">
+  <h1>${title}</h1>
+  ${text}
+  <form method="post">${tokenField(session)}
+    <div class="actions"><button type="submit" class="danger">${action}</button> <a class="button" href="${cancel}">Cancel</a></div>
+  </form>
+</div>`,
+  };
+}

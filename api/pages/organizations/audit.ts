@@ -1,0 +1,73 @@
+/** /orgs/{slug}/audit: the audit log of an organization, for its owners and admins. */
+import type { AuditPage } from "../../accounts/org_audit.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { renderInstant } from "../instant.ts";
+import type { PageResult, SignedInPage } from "../page.ts";
+import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
+
+type Log = (typeof AuditPage.static)["data"];
+type Entry = Log["entries"][number];
+
+export async function showAudit(page: SignedInPage, slug: string): Promise<PageResult> {
+  const cursor = page.url.searchParams.get("cursor");
+  const query = cursor === null ? "" : `?${new URLSearchParams({ cursor })}`;
+  const { data } = await page.api<typeof AuditPage.static>(orgPath(slug, `/audit${query}`));
+  const name = findOwnOrg(page, slug)?.name ?? slug;
+  return orgPage(page, {
+    slug,
+    name,
+    tab: "/audit",
+    body: renderAudit(data, { slug, isFirst: cursor === null }),
+  });
+}
+
+/** Renders a page of the log. */
+function renderAudit({ entries, nextCursor }: Log, at: { slug: string; isFirst: boolean }): Html {
+  const path = orgPath(at.slug, "/audit");
+  return html`<section class="stack" aria-labelledby="audit-title">
+  <h2 id="audit-title">Audit log</h2>
+  <p class="quiet">Exports, writes and denied writes, newest first. Entries are kept for 400 days.</p>
+  ${entries.length === 0 ? html`<p class="empty">No ${!at.isFirst && "more "}entries.</p>` : renderEntries(entries)}
+  <nav class="pager" aria-label="Pages"><span class="actions">${!at.isFirst && html`<a class="button" href="${path}">Newest</a>`}
+  ${nextCursor !== null && html`<a class="button" href="${path}?cursor=${encodeURIComponent(nextCursor)}" rel="next">Older</a>`}</span></nav>
+</section>`;
+}
+
+function renderEntries(entries: readonly Entry[]): Html {
+  return html`<div class="table-box" tabindex="0" role="region" aria-label="Audit log"><table class="data-table">
+<thead><tr><th scope="col">Time</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Subject</th><th scope="col">Details</th><th scope="col">Request</th></tr></thead>
+<tbody>
+${entries.map(renderEntry)}</tbody></table></div>`;
+}
+
+function renderEntry(entry: Entry): Html {
+  return html`<tr>
+  <td>${renderInstant(entry.occurredAt)}</td>
+  <td>${entry.actorUsername ?? entry.actorType}</td>
+  <td>${entry.action}</td>
+  <td>${entry.subjectType} <small><code>${entry.subjectId}</code></small></td>
+  <td>${renderFacts(Object.entries(entry.details))}</td>
+  <td>${entry.address}${renderMore(entry)}</td>
+</tr>
+`;
+}
+
+function renderMore({ requestId, clientRequestId, credentialId, userAgent }: Entry): Content {
+  const facts = renderFacts([
+    ["request", requestId],
+    ["client’s request", clientRequestId],
+    ["credential", credentialId],
+    ["user agent", userAgent],
+  ]);
+  return facts && html`<details><summary>More</summary>${facts}</details>`;
+}
+
+function renderFacts(facts: readonly [string, unknown][]): Content {
+  const known = facts.filter(([, value]) => value !== null && value !== undefined);
+  if (known.length === 0) return null;
+  return html`<ul class="pairs">${known.map(([name, value]) => html`<li><small>${name}</small> ${formatFact(value)}</li>`)}</ul>`;
+}
+
+function formatFact(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,69 @@
+/** What the pages of an organization have in common: its name, the caller's role, tabs. */
+import { hasOrgRole } from "../../../shared/policy.ts";
+import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { type Content, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+import type { Page } from "../page.ts";
+import type { PageOrg } from "../page_session.ts";
+
+interface Tab {
+  /** The last part of its address; empty for the profile. */
+  path: string;
+  label: string;
+  /** Whose navigation it is in; null for everyone's. The API decides about access. */
+  role: OrgRole | null;
+}
+
+const TABS: readonly Tab[] = [
+  { path: "", label: "Profile", role: null },
+  { path: "/members", label: "Members", role: "viewer" },
+  { path: "/usage", label: "Usage", role: "viewer" },
+  { path: "/projects", label: "Projects", role: "viewer" },
+  { path: "/audit", label: "Audit log", role: "admin" },
+  { path: "/webhooks", label: "Webhooks", role: "admin" },
+];
+
+export interface OrgContent {
+  slug: string;
+  /** The organization's name. */
+  name: string;
+  /** One of the tabs' paths. */
+  tab: string;
+  body: Content;
+  head?: Content;
+  status?: number | undefined;
+}
+
+/** Returns the address of an organization's page, and its path below /api/v1. */
+export function orgPath(slug: string, rest = ""): string {
+  return `/orgs/${encodeURIComponent(slug)}${rest}`;
+}
+
+/** Finds the organization among the caller's; null if they are not a member. */
+export function findOwnOrg({ session }: Pick<Page, "session">, slug: string): PageOrg | null {
+  return session?.organizations.find((org) => org.slug === slug) ?? null;
+}
+
+/** Returns a page of an organization. */
+export function orgPage(page: Pick<Page, "session">, content: OrgContent): PageContent {
+  const { slug, name, tab, body, head, status } = content;
+  const org = findOwnOrg(page, slug);
+  const tabs = TABS.filter(({ role }) => role === null || (org && hasOrgRole(org.role, role).ok));
+  const label = TABS.find(({ path }) => path === tab)?.label;
+  return {
+    title: tab === "" || label === undefined ? name : `${label} · ${name}`,
+    section: "organization",
+    ...(org && { org }),
+    main: html`<div class="title"><h1>${name}</h1>${org && html`<span class="badge">${org.role}</span>`}</div>
+${
+  tabs.length > 1 &&
+  html`<nav class="tabs" aria-label="Organization">${tabs.map(
+    ({ path, label: text }) =>
+      html`<a href="${orgPath(slug, path)}"${path === tab && html` aria-current="page"`}>${text}</a>`,
+  )}</nav>`
+}
+${body}`,
+    ...(head === undefined ? {} : { head }),
+    ...(status === undefined ? {} : { status }),
+  };
+}

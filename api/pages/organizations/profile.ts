@@ -1,0 +1,46 @@
+/** /orgs/{slug}: the public profile of an organization and its definitions. */
+import type { OrgProfile } from "../../accounts/org_profile.ts";
+import { type Html, html, webUrl } from "../html.ts";
+import { renderDay } from "../instant.ts";
+import type { Page, PageResult } from "../page.ts";
+import { type DefinitionPage, PAGE_SIZE, renderDefinitions } from "./definition_list.ts";
+import { orgPage, orgPath } from "./org_page.ts";
+
+type Profile = (typeof OrgProfile.static)["data"];
+
+export async function showProfile(page: Page, slug: string): Promise<PageResult> {
+  const { data: profile } = await page.api<{ data: Profile }>(orgPath(slug, "/profile"));
+  const offset = page.url.searchParams.get("offset") ?? "0";
+  const query = new URLSearchParams({
+    ...{ organization: slug, visibility: "public", sortBy: "name", sortOrder: "asc" },
+    ...{ limit: String(PAGE_SIZE), offset },
+  });
+  const { data: definitions } = await page.api<{ data: DefinitionPage }>(`/definitions?${query}`);
+  return orgPage(page, {
+    slug,
+    name: profile.name,
+    tab: "",
+    head: html`<meta name="description" content="${profile.description ?? `${profile.name} on ulr`}">`,
+    body: html`${renderProfile(profile)}
+<section class="stack" aria-labelledby="definitions-title">
+  <h2 id="definitions-title">Public definitions</h2>
+  ${renderDefinitions(definitions, orgPath(slug))}
+</section>`,
+  });
+}
+
+/** Renders the public facts. The description and the website were written by strangers. */
+function renderProfile(profile: Profile): Html {
+  const { slug, description, websiteUrl, isPersonal, createdAt, publicDefinitions, totalExecutions } =
+    profile;
+  const website = webUrl(websiteUrl);
+  return html`<section class="stack" aria-label="Profile">
+  <p class="quiet">@${slug}${isPersonal && " · personal organization"} · since ${renderDay(createdAt)}</p>
+  ${description !== null && html`<p class="lead pre-line">${description}</p>`}
+  ${website !== null && html`<p><a href="${website}" rel="nofollow noopener noreferrer">${website}</a></p>`}
+  <dl class="figures">
+    <div><dt>Public definitions</dt><dd>${publicDefinitions.toLocaleString("en-US")}</dd></div>
+    <div><dt>Executions of these</dt><dd>${totalExecutions.toLocaleString("en-US")}</dd></div>
+  </dl>
+</section>`;
+}

@@ -1,0 +1,108 @@
+/** /orgs/{slug}/usage: definitions and executions of an organization, for its members. */
+import type { Usage } from "../../accounts/org_usage.ts";
+import { renderBarPlot } from "../bar_plot.ts";
+import { type Html, html } from "../html.ts";
+import type { PageResult, SignedInPage } from "../page.ts";
+import { type DefinitionPage, type ListedDefinition, listedPath } from "./definition_list.ts";
+import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
+
+/** Definitions whose executions are shown. The API counts them by definition. */
+const SHOWN = 10;
+const WINDOW_DAYS = 30;
+
+type Counts = (typeof Usage.static)["data"];
+
+/** As the API returns them with `include=byTime`. */
+interface Executions {
+  recentCount: number;
+  byTime: readonly { time: string; count: number }[];
+}
+
+/** A definition with its executions. */
+export interface UsedDefinition {
+  definition: ListedDefinition;
+  executions: Executions;
+}
+
+export async function showUsage(page: SignedInPage, slug: string): Promise<PageResult> {
+  const { data: counts } = await page.api<typeof Usage.static>(orgPath(slug, "/usage"));
+  const query = `sortBy=executionCount&limit=${SHOWN}`;
+  const { data: list } = await page.api<{ data: DefinitionPage }>(`/definitions?${query}`, { org: slug });
+  const used: UsedDefinition[] = [];
+  for (const definition of list.definitions) {
+    if (definition.executionCount > 0)
+      used.push({ definition, executions: await loadExecutions(page, definition) });
+  }
+  const name = findOwnOrg(page, slug)?.name ?? slug;
+  return orgPage(page, {
+    slug,
+    name,
+    tab: "/usage",
+    body: html`${renderCounts(counts)}${renderExecutions(used)}`,
+  });
+}
+
+async function loadExecutions({ api }: SignedInPage, definition: ListedDefinition): Promise<Executions> {
+  const query = `window=${WINDOW_DAYS * 24 * 60}&timeBucket=day&include=byTime`;
+  const { type, namespace, version } = definition;
+  const path = `/definitions/${type}/${namespace}@${encodeURIComponent(version)}/executions?${query}`;
+  return (await api<{ data: Executions }>(path)).data;
+}
+
+/** Renders the numbers of definitions. */
+function renderCounts(counts: Counts): Html {
+  return html`<section class="stack" aria-labelledby="counts-title">
+  <h2 id="counts-title">Definitions</h2>
+  <dl class="figures">
+    <div><dt>Public</dt><dd>${counts.public.toLocaleString("en-US")}</dd></div>
+    <div><dt>Private and unlisted</dt><dd>${counts.private.toLocaleString("en-US")}</dd></div>
+    <div><dt>Total</dt><dd>${counts.total.toLocaleString("en-US")}</dd></div>
+  </dl>
+  <p class="quiet">Archived definitions do not count.</p>
+</section>`;
+}
+
+/** Renders the executions by day, of all definitions together, and by definition. */
+function renderExecutions(used: readonly UsedDefinition[]): Html {
+  const isCut = used.length === SHOWN;
+  return html`<section class="stack" aria-labelledby="executions-title">
+  <h2 id="executions-title">Executions</h2>
+  ${isCut && html`<p class="quiet">Of the ${SHOWN} definitions with the most executions.</p>`}
+  ${
+    used.length === 0
+      ? html`<p class="empty">No executions yet.</p>`
+      : html`<div class="card">${renderBarPlot({
+          title: "Executions by day, last 30 days (UTC)",
+          columns: { label: "Day", value: "Executions" },
+          bars: sumByDay(used),
+        })}</div>
+  ${renderUsed(used)}`
+  }
+</section>`;
+}
+
+/** All definitions have the same days, unless midnight passed between two requests. */
+function sumByDay(used: readonly UsedDefinition[]) {
+  const counts = new Map<string, number>();
+  for (const { time, count } of used.flatMap(({ executions }) => executions.byTime)) {
+    const day = time.slice(0, 10);
+    counts.set(day, (counts.get(day) ?? 0) + count);
+  }
+  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([label, value]) => ({ label, value }));
+}
+
+function renderUsed(used: readonly UsedDefinition[]): Html {
+  const rows = used.map(
+    ({ definition, executions }) => html`<tr>
+  <th scope="row"><a href="${listedPath(definition)}">${definition.displayName}</a></th>
+  <td>${definition.type}</td>
+  <td class="number">${executions.recentCount.toLocaleString("en-US")}</td>
+  <td class="number">${definition.executionCount.toLocaleString("en-US")}</td>
+</tr>
+`,
+  );
+  return html`<div class="table-box" tabindex="0" role="region" aria-label="Executions by definition"><table class="data-table">
+<thead><tr><th scope="col">Definition</th><th scope="col">Type</th><th scope="col" class="number">Last 30 days</th><th scope="col" class="number">Total</th></tr></thead>
+<tbody>
+${rows}</tbody></table></div>`;
+}

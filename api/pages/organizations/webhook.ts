@@ -1,0 +1,131 @@
+/** /orgs/{slug}/webhooks/{id}: one webhook and its deliveries, for owners and admins. */
+import type { DeliveryList, OneWebhook } from "../../webhooks/webhook_schemas.ts";
+import { confirmPage } from "../confirm.ts";
+import { doneNotice } from "../done_notice.ts";
+import { type FormProblems, findProblems, problemSummary, tokenField } from "../forms.ts";
+import { type Html, html } from "../html.ts";
+import { renderInstant } from "../instant.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { idempotencyKeyOf, onceField } from "../write_once.ts";
+import { renderDeliveries } from "./deliveries.ts";
+import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
+import { readWebhookForm, type WebhookForm, webhookForm } from "./webhook_form.ts";
+import { renderState } from "./webhook_state.ts";
+
+const NOTICES = {
+  save: "Webhook saved.",
+  pause: "Webhook paused. Events are not delivered until you enable it.",
+  enable: "Webhook enabled. Events are delivered from now on.",
+  test: "Test event queued. Reload the page for its outcome.",
+};
+type Action = keyof typeof NOTICES;
+
+type Webhook = (typeof OneWebhook.static)["data"];
+
+/** What a webhook's addresses name. */
+export interface WebhookAddress {
+  slug: string;
+  id: string;
+}
+
+export async function showWebhook(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
+  return renderPage(page, address, { webhook: await loadWebhook(page, address) });
+}
+
+/** Does what the hidden field `action` says. */
+export async function changeWebhook(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
+  const { form, api } = page;
+  const action = toAction(form.get("action"));
+  const path = apiPath(address);
+  const problems = await findProblems(() => {
+    if (action === "test") {
+      return api(`${path}/test`, { method: "POST", idempotencyKey: idempotencyKeyOf(form) });
+    }
+    const body = action === "save" ? readWebhookForm(form) : { enabled: action === "enable" };
+    return api(path, { method: "PATCH", body });
+  });
+  if (!problems) return seeOther(`${webhookPath(address)}?done=${action}`);
+  const webhook = await loadWebhook(page, address);
+  const typed = action === "save" ? { form: readWebhookForm(form) } : {};
+  return renderPage(page, address, { webhook, problems, ...typed });
+}
+
+export async function confirmDelete(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
+  const webhook = await loadWebhook(page, address);
+  return confirmPage(page.session, {
+    section: "organization",
+    title: "Delete this webhook?",
+    text: html`<p><b>${webhook.url}</b></p>
+  <p>Pending deliveries are not sent, and the list of deliveries is deleted. This cannot be undone.</p>`,
+    action: "Delete webhook",
+    cancel: webhookPath(address),
+  });
+}
+
+export async function deleteWebhook({ api }: SignedInPage, address: WebhookAddress): Promise<PageResult> {
+  await api(apiPath(address), { method: "DELETE" });
+  return seeOther(orgPath(address.slug, "/webhooks?done=deleted"));
+}
+
+function toAction(given: string | null): Action {
+  return given !== null && Object.hasOwn(NOTICES, given) ? (given as Action) : "save";
+}
+
+function webhookPath({ slug, id }: WebhookAddress): string {
+  return orgPath(slug, `/webhooks/${encodeURIComponent(id)}`);
+}
+
+function apiPath({ slug, id }: WebhookAddress): string {
+  return orgPath(slug, `/webhooks/${encodeURIComponent(id)}`);
+}
+
+async function loadWebhook({ api }: SignedInPage, address: WebhookAddress): Promise<Webhook> {
+  return (await api<typeof OneWebhook.static>(apiPath(address))).data;
+}
+
+interface WebhookView {
+  webhook: Webhook;
+  /** What was typed, if it could not be saved. */
+  form?: WebhookForm;
+  problems?: FormProblems;
+}
+
+async function renderPage(
+  page: SignedInPage,
+  address: WebhookAddress,
+  view: WebhookView,
+): Promise<PageResult> {
+  const { webhook, form = webhook, problems = null } = view;
+  const { data } = await page.api<typeof DeliveryList.static>(`${apiPath(address)}/deliveries`);
+  const { slug } = address;
+  return orgPage(page, {
+    slug,
+    name: findOwnOrg(page, slug)?.name ?? slug,
+    tab: "/webhooks",
+    status: problems?.status,
+    body: html`${doneNotice(page.url, NOTICES)}${problemSummary(problems)}
+<p class="crumbs"><a href="${orgPath(slug, "/webhooks")}">Webhooks</a></p>
+<section class="stack" aria-labelledby="webhook-title">
+  <h2 id="webhook-title">${webhook.url}</h2>
+  <p>${renderState(webhook)} <span class="quiet">Created ${renderInstant(webhook.createdAt)}</span></p>
+  <div class="actions">${renderActions(page, webhook)} <a class="button danger" href="${webhookPath(address)}/delete">Delete</a></div>
+</section>
+<section class="stack" aria-labelledby="deliveries-title">
+  <h2 id="deliveries-title">Deliveries</h2>
+  ${renderDeliveries(data.deliveries)}
+</section>
+<section class="card form-card" aria-labelledby="edit-title">
+  <h2 id="edit-title">Change</h2>
+  ${webhookForm(page.session, { form, problems, action: "Save webhook" })}
+</section>`,
+  });
+}
+
+/** A paused webhook gets no test event. */
+function renderActions({ session }: SignedInPage, { enabled }: Webhook): Html {
+  const button = (action: Action, label: string) =>
+    html`<form method="post">${tokenField(session)}${onceField()}<button type="submit" name="action" value="${action}">${label}</button></form>`;
+  return enabled
+    ? html`${button("test", "Send a test event")} ${button("pause", "Pause")}`
+    : button("enable", "Enable");
+}

@@ -1,0 +1,104 @@
+/** /orgs/{slug}/webhooks: the webhooks of an organization, for its owners and admins. */
+import type { CreatedWebhook, WebhookList } from "../../webhooks/webhook_schemas.ts";
+import { doneNotice } from "../done_notice.ts";
+import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
+import { type Html, html } from "../html.ts";
+import { renderDay } from "../instant.ts";
+import type { PageResult, SignedInPage } from "../page.ts";
+import { COPY_SCRIPT, renderSecret } from "../secret.ts";
+import { idempotencyKeyOf } from "../write_once.ts";
+import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
+import { EMPTY_WEBHOOK_FORM, readWebhookForm, type WebhookForm, webhookForm } from "./webhook_form.ts";
+import { renderState } from "./webhook_state.ts";
+
+type Webhook = (typeof WebhookList.static)["data"]["webhooks"][number];
+type Created = (typeof CreatedWebhook.static)["data"];
+
+export async function showWebhooks(page: SignedInPage, slug: string): Promise<PageResult> {
+  return renderPage(page, slug, { webhooks: await loadWebhooks(page, slug) });
+}
+
+/** Creates a webhook and shows its secret. The same form sent twice creates one webhook: the second response says so. */
+export async function createWebhook(page: SignedInPage, slug: string): Promise<PageResult> {
+  const form = readWebhookForm(page.form);
+  const idempotencyKey = idempotencyKeyOf(page.form);
+  let created: Created | null = null;
+  const problems = await findProblems(async () => {
+    const call = { method: "POST", body: form, idempotencyKey } as const;
+    created = (await page.api<{ data: Created }>(orgPath(slug, "/webhooks"), call)).data;
+  });
+  const webhooks = await loadWebhooks(page, slug);
+  const view = problems ? { form, problems: explain(problems) } : { created };
+  return renderPage(page, slug, { webhooks, ...view });
+}
+
+async function loadWebhooks({ api }: SignedInPage, slug: string): Promise<Webhook[]> {
+  return (await api<typeof WebhookList.static>(orgPath(slug, "/webhooks"))).data.webhooks;
+}
+
+/** The response of the first request is not kept, because it holds the secret. */
+function explain(problems: FormProblems): FormProblems {
+  if (problems.code !== "IDEMPOTENCY_KEY_USED") return problems;
+  const message =
+    "This form was sent before, and its webhook was created. Its secret cannot be shown again. If you have not copied it, delete the webhook and create another.";
+  return { ...problems, message };
+}
+
+interface WebhooksView {
+  webhooks: readonly Webhook[];
+  created?: Created | null;
+  form?: WebhookForm;
+  problems?: FormProblems;
+}
+
+function renderPage(page: SignedInPage, slug: string, view: WebhooksView): PageResult {
+  const { webhooks, created, form = EMPTY_WEBHOOK_FORM, problems = null } = view;
+  return orgPage(page, {
+    slug,
+    name: findOwnOrg(page, slug)?.name ?? slug,
+    tab: "/webhooks",
+    head: created && COPY_SCRIPT,
+    status: created ? 201 : problems?.status,
+    body: html`${doneNotice(page.url, { deleted: "Webhook deleted." })}${problemSummary(problems)}
+${created && renderCreated(created, slug)}
+<section class="stack" aria-labelledby="webhooks-title">
+  <h2 id="webhooks-title">Webhooks</h2>
+  <p class="quiet">Deliver events of the organization, and of models, to an address of yours, signed as Standard Webhooks.</p>
+  ${renderWebhooks(webhooks, slug)}
+</section>
+${
+  !created &&
+  html`<section class="card form-card" aria-labelledby="new-webhook-title">
+  <h2 id="new-webhook-title">New webhook</h2>
+  ${webhookForm(page.session, { form, problems, action: "Create webhook" })}
+</section>`
+}`,
+  });
+}
+
+function renderCreated({ id, url, secret }: Created, slug: string): Html {
+  return html`<section class="card stack" aria-labelledby="created-title">
+  <h2 id="created-title">Webhook created</h2>
+  <p>Events are delivered to ${url} from now on. Verify them with this secret.</p>
+  ${renderSecret({ label: "Secret", secret })}
+  <p><a href="${orgPath(slug, `/webhooks/${id}`)}">Show the webhook</a></p>
+</section>`;
+}
+
+/** Renders the table of webhooks. */
+function renderWebhooks(webhooks: readonly Webhook[], slug: string): Html {
+  if (webhooks.length === 0) return html`<p class="empty">No webhooks.</p>`;
+  const rows = webhooks.map(
+    (webhook) => html`<tr>
+  <th scope="row"><a href="${orgPath(slug, `/webhooks/${webhook.id}`)}">${webhook.url}</a></th>
+  <td>${renderState(webhook)}</td>
+  <td>${webhook.types.join(", ")}</td>
+  <td>${renderDay(webhook.createdAt)}</td>
+</tr>
+`,
+  );
+  return html`<div class="table-box" tabindex="0" role="region" aria-label="Webhooks"><table class="data-table">
+<thead><tr><th scope="col">Address</th><th scope="col">State</th><th scope="col">Events</th><th scope="col">Created</th></tr></thead>
+<tbody>
+${rows}</tbody></table></div>`;
+}

@@ -1,0 +1,135 @@
+/** /settings/keys: the API keys of a user. A new key is shown once, in the response to its form. */
+import { ApiError } from "../../../shared/errors.ts";
+import type { CreatedKey, KeyList } from "../../accounts/key_schemas.ts";
+import { confirmPage } from "../confirm.ts";
+import { doneNotice } from "../done_notice.ts";
+import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { renderDay, renderInstant } from "../instant.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import type { PageOrg } from "../page_session.ts";
+import { COPY_SCRIPT, renderSecret } from "../secret.ts";
+import { idempotencyKeyOf } from "../write_once.ts";
+import { EMPTY_KEY_FORM, keyForm, readKeyForm } from "./key_form.ts";
+import { settingsPage } from "./settings_page.ts";
+import { keepOrg } from "./settings_paths.ts";
+
+const PATH = "/settings/keys";
+
+type Key = (typeof KeyList.static)["data"]["keys"][number];
+type Created = (typeof CreatedKey.static)["data"];
+
+/** Shows the keys and the form for a new one. */
+export async function showKeys(page: SignedInPage): Promise<PageResult> {
+  return renderPage(page, await loadKeys(page), {});
+}
+
+/** Creates a key and shows it. The same form sent twice creates one key: the second response says so. */
+export async function createKey(page: SignedInPage): Promise<PageResult> {
+  const { form, body } = readKeyForm(page.form);
+  const idempotencyKey = idempotencyKeyOf(page.form);
+  let created: Created | null = null;
+  const problems = await findProblems(async () => {
+    created = (await page.api<{ data: Created }>("/auth/keys", { method: "POST", body, idempotencyKey }))
+      .data;
+  });
+  const keys = await loadKeys(page);
+  return problems
+    ? renderPage(page, keys, { form, problems: explain(problems) })
+    : renderPage(page, keys, { created });
+}
+
+/** Asks before a key is revoked. */
+export async function confirmRevoke(page: SignedInPage, id: string): Promise<PageResult> {
+  const key = (await loadKeys(page)).find((candidate) => candidate.id === id);
+  if (!key) throw new ApiError("NOT_FOUND", { details: { reason: "key" } });
+  return confirmPage(page.session, {
+    section: "settings",
+    title: "Revoke this API key?",
+    text: html`<p><b>${nameOf(key)}</b> <code>${key.prefix}…</code></p>
+  <p>Programs that use the key stop working within a second. This cannot be undone.</p>`,
+    action: "Revoke key",
+    cancel: keepOrg(page.url, PATH),
+  });
+}
+
+export async function revokeKey({ api, url }: SignedInPage, id: string): Promise<PageResult> {
+  await api(`/auth/keys/${encodeURIComponent(id)}`, { method: "DELETE" });
+  return seeOther(keepOrg(url, PATH, { done: "revoked" }));
+}
+
+async function loadKeys({ api }: SignedInPage): Promise<Key[]> {
+  return (await api<typeof KeyList.static>("/auth/keys")).data.keys;
+}
+
+/** The response of the first request is not kept, because it holds the key. */
+function explain(problems: FormProblems): FormProblems {
+  if (problems.code !== "IDEMPOTENCY_KEY_USED") return problems;
+  const message =
+    "This form was sent before, and its key was created. It cannot be shown again. If you have not copied it, revoke it and create another.";
+  return { ...problems, message };
+}
+
+interface KeysView {
+  created?: Created | null;
+  form?: typeof EMPTY_KEY_FORM;
+  problems?: FormProblems;
+}
+
+function renderPage({ url, session }: SignedInPage, keys: readonly Key[], view: KeysView): PageResult {
+  const { created, form = EMPTY_KEY_FORM, problems = null } = view;
+  return settingsPage({
+    url,
+    head: created && COPY_SCRIPT,
+    status: created ? 201 : problems?.status,
+    body: html`${doneNotice(url, { revoked: "API key revoked." })}${problemSummary(problems)}
+${created && renderCreated(created, url)}
+<section class="stack" aria-labelledby="keys-title">
+  <h2 id="keys-title">API keys</h2>
+  <p class="quiet">Programs send a key as <code>Authorization: Bearer …</code> and act as you.</p>
+  ${renderKeys(keys, session.organizations, url)}
+</section>
+${!created && keyForm(session, { form, problems })}`,
+  });
+}
+
+function renderCreated({ key, apiKey }: Created, url: URL): Html {
+  return html`<section class="card stack" aria-labelledby="created-title">
+  <h2 id="created-title">API key created</h2>
+  ${renderSecret({ label: nameOf(apiKey), secret: key })}
+  <p><a href="${keepOrg(url, PATH)}">Done</a></p>
+</section>`;
+}
+
+function nameOf({ name }: Pick<Key, "name">): string {
+  return name ?? "Unnamed key";
+}
+
+/** Renders the table of keys. */
+function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[], url: URL): Html {
+  if (keys.length === 0) return html`<p class="empty">You have no API keys.</p>`;
+  const names = new Map(organizations.map(({ id, name }) => [id, name]));
+  const rows = keys.map(
+    (key) => html`<tr>
+  <th scope="row">${nameOf(key)}</th>
+  <td><code>${key.prefix}…</code>${key.kind !== "user" && html` <span class="tag">${key.kind}</span>`}</td>
+  <td>${key.organizationId === null ? "All" : (names.get(key.organizationId) ?? "An organization you have left")}</td>
+  <td>${key.scope}</td>
+  <td>${renderDay(key.createdAt)}</td>
+  <td>${key.lastUsedAt === null ? "Never" : renderInstant(key.lastUsedAt)}</td>
+  <td>${renderExpiry(key.expiresAt)}</td>
+  <td><a class="button danger" href="${keepOrg(url, `${PATH}/${key.id}/revoke`)}" aria-label="${`Revoke ${nameOf(key)}`}">Revoke</a></td>
+</tr>
+`,
+  );
+  return html`<div class="table-box" tabindex="0" role="region" aria-label="API keys"><table class="data-table">
+<thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">Organization</th><th scope="col">Scope</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col">Expires</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
+<tbody>
+${rows}</tbody></table></div>`;
+}
+
+function renderExpiry(expiresAt: string | null): Content {
+  if (expiresAt === null) return "Never";
+  if (Date.parse(expiresAt) > Date.now()) return renderInstant(expiresAt);
+  return html`<span class="badge bad">Expired</span> ${renderDay(expiresAt)}`;
+}

@@ -1,0 +1,100 @@
+/** /settings/profile: the public profile, and the password. */
+
+import { doneNotice } from "../done_notice.ts";
+import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { type Html, html } from "../html.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { changePassword, passwordForm } from "./password.ts";
+import { settingsPage } from "./settings_page.ts";
+import { keepOrg } from "./settings_paths.ts";
+
+/** The fields of the form, as the API names them. */
+const FIELDS = ["name", "bio", "websiteUrl"] as const;
+export type ProfileFields = Record<(typeof FIELDS)[number], string>;
+
+const NOTICES = {
+  profile: "Profile saved.",
+  password: "Password changed. Your other sessions have ended; your API keys stay valid.",
+};
+
+/** Shows both forms. */
+export async function showProfile(page: SignedInPage): Promise<PageResult> {
+  return renderPage(page, await loadFields(page), {});
+}
+
+/** Saves the form that was sent: the hidden field `form` says which one. */
+export async function saveProfile(page: SignedInPage): Promise<PageResult> {
+  if (page.form.get("form") === "password") {
+    const problems = await changePassword(page);
+    if (!problems) return seeOther(keepOrg(page.url, "/settings/profile", { done: "password" }));
+    return renderPage(page, await loadFields(page), { password: problems });
+  }
+  const typed = Object.fromEntries(FIELDS.map((name) => [name, page.form.get(name) ?? ""])) as ProfileFields;
+  const body = Object.fromEntries(
+    FIELDS.map((name) => [name, typed[name].trim() === "" ? null : typed[name]]),
+  );
+  const problems = await findProblems(() => page.api("/users/me", { method: "PATCH", body }));
+  if (!problems) return seeOther(keepOrg(page.url, "/settings/profile", { done: "profile" }));
+  return renderPage(page, typed, { profile: problems });
+}
+
+async function loadFields({ api, session }: SignedInPage): Promise<ProfileFields> {
+  type Profile = Record<keyof ProfileFields, string | null>;
+  const { data } = await api<{ data: Profile }>(`/users/${session.user.id}`);
+  return { name: data.name ?? "", bio: data.bio ?? "", websiteUrl: data.websiteUrl ?? "" };
+}
+
+interface ProblemsByForm {
+  profile?: FormProblems;
+  password?: FormProblems;
+}
+
+function renderPage(
+  { url, session }: SignedInPage,
+  fields: ProfileFields,
+  problems: ProblemsByForm,
+): PageResult {
+  const { username, email } = session.user;
+  const summary = problemSummary(problems.profile ?? problems.password ?? null);
+  return settingsPage({
+    url,
+    status: (problems.profile ?? problems.password)?.status,
+    body: html`${doneNotice(url, NOTICES)}${summary}
+<section class="card form-card" aria-labelledby="profile-title">
+  <h2 id="profile-title">Profile</h2>
+  <p class="quiet">Signed in as ${username}, ${email}. Everyone can see the fields below and your username, never your email.</p>
+  ${profileForm(tokenField(session), fields, problems.profile ?? null)}
+</section>
+<section class="card form-card" aria-labelledby="password-title">
+  <h2 id="password-title">Password</h2>
+  ${passwordForm(tokenField(session), { username, problems: problems.password ?? null })}
+</section>`,
+  });
+}
+
+/** Renders the form of the public profile with what was typed. */
+function profileForm(
+  token: Html,
+  { name, bio, websiteUrl }: ProfileFields,
+  problems: FormProblems | null,
+): Html {
+  return html`<form method="post">${token}<input type="hidden" name="form" value="profile">
+  ${formField(
+    { name: "name", label: "Name", problems },
+    (attributes) =>
+      html`<input ${attributes} type="text" maxlength="200" autocomplete="name" value="${name}">`,
+  )}
+  ${formField(
+    { name: "bio", label: "Bio", hint: "Up to 2,000 characters.", problems },
+    // A line break at the start of a text area is not part of its text, so one is added.
+    (attributes) => html`<textarea ${attributes} rows="5" maxlength="2000">
+${bio}</textarea>`,
+  )}
+  ${formField(
+    { name: "websiteUrl", label: "Website", hint: "Begins with https:// or http://.", problems },
+    (attributes) =>
+      html`<input ${attributes} type="url" maxlength="2000" autocomplete="url" value="${websiteUrl}">`,
+  )}
+  <div class="actions"><button type="submit" class="primary">Save profile</button></div>
+</form>`;
+}

@@ -1,0 +1,100 @@
+/** /settings/sessions: where a user is signed in, and ending those sessions. */
+import { ApiError } from "../../../shared/errors.ts";
+import type { SessionList } from "../../accounts/sessions.ts";
+import { confirmPage } from "../confirm.ts";
+import { doneNotice } from "../done_notice.ts";
+import { type Html, html } from "../html.ts";
+import { renderInstant } from "../instant.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { deviceOf } from "./device.ts";
+import { settingsPage } from "./settings_page.ts";
+import { keepOrg } from "./settings_paths.ts";
+
+const PATH = "/settings/sessions";
+
+const NOTICES = { ended: "Session ended.", "ended-others": "All other sessions have ended." };
+
+type Session = (typeof SessionList.static)["data"]["sessions"][number];
+
+export async function showSessions(page: SignedInPage): Promise<PageResult> {
+  const { url } = page;
+  const sessions = await loadSessions(page);
+  return settingsPage({
+    url,
+    body: html`${doneNotice(url, NOTICES)}
+<section class="stack" aria-labelledby="sessions-title">
+  <h2 id="sessions-title">Sessions</h2>
+  <p class="quiet">Where you are signed in. If you do not recognize one, end it and change your password.</p>
+  ${renderSessions(sessions, url)}
+  ${sessions.length > 1 && html`<p><a class="button danger" href="${keepOrg(url, `${PATH}/end-others`)}">End all other sessions</a></p>`}
+</section>`,
+  });
+}
+
+export async function confirmEnd(page: SignedInPage, id: string): Promise<PageResult> {
+  const session = (await loadSessions(page)).find((candidate) => candidate.id === id);
+  if (!session) throw new ApiError("NOT_FOUND", { details: { reason: "session" } });
+  return confirmPage(page.session, {
+    section: "settings",
+    title: session.isCurrent ? "End this session? You will be signed out." : "End this session?",
+    text: html`<p>${deviceOf(session.userAgent)} · ${addressOf(session)}</p>
+  <p>It is signed out within a second.</p>`,
+    action: "End session",
+    cancel: keepOrg(page.url, PATH),
+  });
+}
+
+export async function endSession({ api, url }: SignedInPage, id: string): Promise<PageResult> {
+  await api(`/auth/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
+  return seeOther(keepOrg(url, PATH, { done: "ended" }));
+}
+
+export function confirmEndOthers({ session, url }: SignedInPage): PageResult {
+  return confirmPage(session, {
+    section: "settings",
+    title: "End all other sessions?",
+    text: html`<p>You stay signed in here. All other browsers and programs that signed in are signed out within a second. API keys stay valid.</p>`,
+    action: "End other sessions",
+    cancel: keepOrg(url, PATH),
+  });
+}
+
+/** Ends one after the other. A session that ended meanwhile is no error; a failure leaves the rest, and can be repeated. */
+export async function endOthers(page: SignedInPage): Promise<PageResult> {
+  const others = (await loadSessions(page)).filter(({ isCurrent }) => !isCurrent);
+  for (const { id } of others) {
+    await page.api(`/auth/sessions/${id}`, { method: "DELETE" }).catch((error: unknown) => {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    });
+  }
+  return seeOther(keepOrg(page.url, PATH, { done: "ended-others" }));
+}
+
+async function loadSessions({ api }: SignedInPage): Promise<Session[]> {
+  return (await api<typeof SessionList.static>("/auth/sessions")).data.sessions;
+}
+
+/** Null for a session that an operator created. */
+function addressOf({ address }: Pick<Session, "address">): string {
+  return address ?? "created by an operator";
+}
+
+/** Renders the table of sessions. */
+function renderSessions(sessions: readonly Session[], url: URL): Html {
+  const rows = sessions.map(
+    (session) => html`<tr>
+  <th scope="row">${deviceOf(session.userAgent)}${session.isCurrent && html` <span class="badge good">This session</span>`}
+    ${session.userAgent !== null && html`<details><summary>User agent</summary><code>${session.userAgent}</code></details>`}</th>
+  <td>${addressOf(session)}</td>
+  <td>${renderInstant(session.createdAt)}</td>
+  <td>${renderInstant(session.lastUsedAt)}</td>
+  <td>${renderInstant(session.expiresAt)}</td>
+  <td>${!session.isCurrent && html`<a class="button danger" href="${keepOrg(url, `${PATH}/${session.id}/end`)}" aria-label="${`End the session of ${deviceOf(session.userAgent)}, ${addressOf(session)}`}">End</a>`}</td>
+</tr>
+`,
+  );
+  return html`<div class="table-box" tabindex="0" role="region" aria-label="Sessions"><table class="data-table">
+<thead><tr><th scope="col">Device</th><th scope="col">Address</th><th scope="col">Signed in</th><th scope="col">Last used</th><th scope="col">Expires</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
+<tbody>
+${rows}</tbody></table></div>`;
+}

@@ -1,0 +1,36 @@
+/** What the pages of a user's own settings have in common: heading and tabs. */
+import { type Content, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+import { keepOrg } from "./settings_paths.ts";
+
+const TABS = [
+  { path: "/settings/profile", label: "Profile" },
+  { path: "/settings/keys", label: "API keys" },
+  { path: "/settings/sessions", label: "Sessions" },
+] as const;
+
+export interface SettingsContent {
+  /** Of the page that is shown, to know its tab and the chosen organization. */
+  url: URL;
+  body: Content;
+  head?: Content;
+  status?: number | undefined;
+}
+
+/** Returns a page of the settings. `url.pathname` is one of the tabs. */
+export function settingsPage({ url, body, head, status }: SettingsContent): PageContent {
+  const current = TABS.find(({ path }) => path === url.pathname);
+  const links = TABS.map(
+    ({ path, label }) =>
+      html`<a href="${keepOrg(url, path)}"${path === url.pathname && html` aria-current="page"`}>${label}</a>`,
+  );
+  return {
+    title: current ? `${current.label} · Settings` : "Settings",
+    section: "settings",
+    main: html`<h1>Settings</h1>
+<nav class="tabs" aria-label="Settings">${links}</nav>
+${body}`,
+    ...(head === undefined ? {} : { head }),
+    ...(status === undefined ? {} : { status }),
+  };
+}

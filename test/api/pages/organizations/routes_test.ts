@@ -1,0 +1,138 @@
+/** All pages of an organization: who gets them, and which forms are accepted. */
+import { expect, test } from "bun:test";
+import { makeVersion } from "../../../helpers/definitions/definition_list.ts";
+import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";
+import { openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
+
+const MEMBER_PAGES = ["/members", "/usage", "/projects"];
+const ADMIN_PAGES = ["/audit", "/webhooks"];
+
+test.each([
+  ["viewer", 200, 403],
+  ["publisher", 200, 403],
+  ["admin", 200, 200],
+  ["owner", 200, 200],
+  ["outsider", 403, 403],
+] as const)(
+  "%s: pages of members %i, of admins %i, and navigation to no more than these",
+  async (role, member, admin) => {
+    await using scene = await openPageScene();
+    const { api, org } = scene;
+    const { token } = await scene.visitor(role);
+    const path = `/orgs/${org.slug}`;
+    const profile = await readPage(api, path, token);
+    for (const [pages, status] of [[MEMBER_PAGES, member] as const, [ADMIN_PAGES, admin] as const]) {
+      for (const page of pages) {
+        const response = await openPage(api, path + page, token);
+        expect([page, response.status, response.headers.get("cache-control")]).toEqual([
+          page,
+          status,
+          status === 200 ? "private, no-store" : "no-store",
+        ]);
+        expect([page, profile.includes(`href="${path}${page}"`)]).toEqual([page, status === 200]);
+      }
+    }
+  },
+);
+
+test("a refusal has the message of the API", async () => {
+  await using scene = await openPageScene();
+  const viewer = await scene.visitor("viewer");
+  const outsider = await scene.visitor("outsider");
+  const text = async (page: string, token: string) =>
+    (await openPage(scene.api, `/orgs/${scene.org.slug}${page}`, token)).text();
+  expect(await text("/audit", viewer.token)).toContain(
+    "This requires the admin role or above. Your role in this organization is viewer.",
+  );
+  expect(await text("/members", outsider.token)).toContain("You are not a member of this organization.");
+});
+
+test("an unknown organization and an unknown webhook are the page of any unknown address", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const read = async (path: string) => {
+    const response = await openPage(api, path, owner.token);
+    const text = (await response.text()).replaceAll(response.headers.get("x-request-id") ?? "", "ID");
+    return [response.status, text];
+  };
+  const unknown = await read("/nowhere");
+  expect(unknown[0]).toBe(404);
+  const paths = ["", ...MEMBER_PAGES, ...ADMIN_PAGES].map((page) => `/orgs/no-such-organization${page}`);
+  const webhook = `/orgs/${org.slug}/webhooks/${crypto.randomUUID()}`;
+  for (const path of [...paths, webhook, `${webhook}/delete`, `/orgs/${org.slug}/nothing`]) {
+    expect([path, await read(path)]).toEqual([path, unknown]);
+  }
+});
+
+test("anonymous visitors see the profile, which caches may keep, and sign in for the rest", async () => {
+  await using scene = await openPageScene();
+  const { api, org } = scene;
+  const path = `/orgs/${org.slug}`;
+  const profile = await openPage(api, path);
+  expect([profile.status, profile.headers.get("cache-control"), profile.headers.has("etag")]).toEqual([
+    200,
+    "public, max-age=0, must-revalidate",
+    true,
+  ]);
+  for (const page of [...MEMBER_PAGES, ...ADMIN_PAGES]) {
+    for (const slug of [org.slug, "no-such-organization"]) {
+      const response = await openPage(api, `/orgs/${slug}${page}`);
+      expect([response.status, response.headers.get("location")]).toEqual([
+        303,
+        `/dashboard/sign-in?next=${encodeURIComponent(`/orgs/${slug}${page}`)}`,
+      ]);
+    }
+  }
+});
+
+test("outsiders read of public definitions only, members of their drafts too", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const of = { orgId: org.id, authorId: owner.user.id };
+  await makeVersion(api.db.sql, { ...of, name: "open-one", displayName: `Open "><script>alert(1)</script>` });
+  await makeVersion(api.db.sql, { ...of, name: "hidden-one", visibility: "private" });
+  await makeVersion(api.db.sql, { ...of, name: "open-draft", status: "draft" });
+  const outsider = await scene.visitor("outsider");
+  for (const token of [undefined, outsider.token]) {
+    const page = await readPage(api, `/orgs/${org.slug}`, token);
+    expect(page).toContain(`href="/definitions/agent/@${org.slug}/open-one"`);
+    expect(page).not.toContain("hidden-one");
+    expect(page).not.toContain("open-draft");
+  }
+  const own = await readPage(api, `/orgs/${org.slug}`, owner.token);
+  expect(own).toContain(`href="/definitions/agent/@${org.slug}/open-draft@1.0.0"`);
+  expect(own).not.toContain("hidden-one");
+});
+
+test("choosing another organization leads to the same page of it", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const { username } = owner.user;
+  const to = async (path: string) => (await openPage(api, path, owner.token)).headers.get("location");
+  expect(await to(`/orgs/${org.slug}/members?org=${username}`)).toBe(`/orgs/${username}/members`);
+  expect(await to(`/orgs/${org.slug}?org=${username}`)).toBe(`/orgs/${username}`);
+  expect(await to(`/orgs/${org.slug}/webhooks/x?org=${username}`)).toBe(`/orgs/${username}/webhooks`);
+  expect(await to(`/orgs/${org.slug}?org=${org.slug}`)).toBeNull();
+  expect(await to(`/orgs/${org.slug}?org=no-such-organization`)).toBeNull();
+});
+
+test("forms of other sites, without a token, or with another session's change nothing", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const other = await api.make.session({ userId: owner.user.id });
+  const otherToken = formTokenIn(await readPage(api, "/settings/profile", other.token));
+  const fields = {
+    request_id: crypto.randomUUID(),
+    url: "https://ci.example.com/hook",
+    types: "export.ready",
+  };
+  const path = `/orgs/${org.slug}/webhooks`;
+  const { token } = owner;
+  const statuses = [
+    await sendForm(api, path, fields, { token, headers: { origin: "https://evil.example" } }),
+    await sendForm(api, path, fields, { token, formToken: "" }),
+    await sendForm(api, path, fields, { token, formToken: otherToken }),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([403, 403, 403]);
+  expect(await api.db.sql`select id from webhooks`).toHaveLength(0);
+});

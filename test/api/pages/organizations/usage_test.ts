@@ -1,0 +1,40 @@
+/** The usage of an organization on its page. */
+import { expect, test } from "bun:test";
+import { makeVersion } from "../../../helpers/definitions/definition_list.ts";
+import { makePlatformAdmin } from "../../../helpers/definitions/executions.ts";
+import { openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
+
+test("executions of all definitions are summed by day, those of other organizations left out", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const other = await api.make.person();
+  const of = { orgId: org.id, authorId: owner.user.id };
+  await makeVersion(api.db.sql, { ...of, name: "open-one" });
+  await makeVersion(api.db.sql, { ...of, name: "hidden-one", visibility: "private" });
+  await makeVersion(api.db.sql, { ...of, name: "idle-one" });
+  await makeVersion(api.db.sql, { orgId: other.org.id, authorId: other.user.id, name: "foreign-one" });
+  const { key } = await makePlatformAdmin(api);
+  const run = async (slug: string, name: string) => {
+    const path = `/api/v1/definitions/agent/@${slug}/${name}/executions`;
+    const { status } = await api.request(path, { method: "POST", key, body: { source: "cli" } });
+    expect(status).toBe(201);
+  };
+  for (const name of ["open-one", "open-one", "hidden-one"]) await run(org.slug, name);
+  await run(other.org.slug, "foreign-one");
+  const page = await readPage(api, `/orgs/${org.slug}/usage`, owner.token);
+  // All at one time: on one day, or on both sides of midnight.
+  const counts = [...page.matchAll(/<th scope="row">\d{4}-\d\d-\d\d<\/th><td class="number">(\d+)<\/td>/g)];
+  expect(counts.length).toBeGreaterThanOrEqual(30);
+  expect(counts.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(3);
+  expect(page).toMatch(/open-one<\/a><\/th>\s*<td>agent<\/td>\s*<td class="number">2<\/td>/);
+  expect(page).toMatch(/hidden-one<\/a><\/th>\s*<td>agent<\/td>\s*<td class="number">1<\/td>/);
+  expect(page).not.toContain("idle-one");
+  expect(page).not.toContain("foreign-one");
+});
+
+test("an organization without definitions has no plot", async () => {
+  await using scene = await openPageScene();
+  const page = await readPage(scene.api, `/orgs/${scene.org.slug}/usage`, scene.owner.token);
+  expect(page).toContain("No executions yet.");
+  expect(page).not.toContain("<svg");
+});

@@ -1,0 +1,111 @@
+/** API keys on their page, without JavaScript. */
+import { expect, test } from "bun:test";
+import { auditRows } from "../../../helpers/accounts/accounts.ts";
+import { openPage, sendForm } from "../../../helpers/pages/forms.ts";
+import {
+  HOSTILE,
+  hiddenFields,
+  openPageScene,
+  type PageScene,
+  readPage,
+  requireEscaped,
+  submitForm,
+} from "../../../helpers/pages/page_scene.ts";
+
+const PATH = "/settings/keys";
+
+/** Opens the page and returns the hidden fields of its form. */
+async function openForm({ api, owner }: PageScene): Promise<Record<string, string>> {
+  return hiddenFields(await readPage(api, PATH, owner.token), "new-key-title");
+}
+
+async function countKeys({ api }: PageScene): Promise<number> {
+  const [row] = await api.db.sql<[{ count: number }]>`
+    select count(*)::int as count from api_keys where name is not null`;
+  return row.count;
+}
+
+test("a new key is shown once, in the response to its form, and works", async () => {
+  await using scene = await openPageScene();
+  const { api, owner, org } = scene;
+  const fields = { name: HOSTILE, organization: org.slug, scope: "read", expiresAt: "2999-12-31" };
+  const created = await submitForm(api, PATH, { token: owner.token, fields, heading: "new-key-title" });
+  expect([created.status, created.headers.get("cache-control")]).toEqual([201, "private, no-store"]);
+  const page = requireEscaped(await created.text());
+  const [key = ""] = /ulr_[A-Za-z0-9_-]{40,}/.exec(page) ?? [];
+  const me = await api.request("/api/v1/auth/me", { key });
+  expect(await me.json()).toMatchObject({
+    data: {
+      organizations: [{ slug: org.slug }],
+      credential: { scope: "read", expiresAt: "2999-12-31T23:59:59.000Z" },
+    },
+  });
+  expect(await readPage(api, PATH, owner.token)).not.toContain(key);
+  expect(JSON.stringify(api.logLines)).not.toContain(key);
+});
+
+test("reloading the response creates no second key, and says why it shows none", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const fields = { ...(await openForm(scene)), name: "Nightly" };
+  const send = () => sendForm(api, PATH, fields, { token: owner.token });
+  expect((await send()).status).toBe(201);
+  const again = await send();
+  const page = await again.text();
+  expect(again.status).toBe(409);
+  expect(page).toContain("It cannot be shown again.");
+  expect(page).not.toMatch(/ulr_[A-Za-z0-9_-]{40,}/);
+  expect(await countKeys(scene)).toBe(1);
+});
+
+test("a form without its request id creates nothing", async () => {
+  await using scene = await openPageScene();
+  const { request_id: _, ...fields } = await openForm(scene);
+  const sent = await sendForm(scene.api, PATH, { ...fields, name: "Nightly" }, { token: scene.owner.token });
+  expect(sent.status).toBe(400);
+  expect(await countKeys(scene)).toBe(0);
+});
+
+test("what the API refuses is said, everything typed is kept, and the mended form can be sent", async () => {
+  await using scene = await openPageScene();
+  const { api, owner, org } = scene;
+  const fields = { name: "Nightly", organization: org.slug, scope: "write", expiresAt: "2001-01-01" };
+  const sent = await submitForm(api, PATH, { token: owner.token, fields, heading: "new-key-title" });
+  const page = requireEscaped(await sent.text());
+  expect(sent.status).toBe(400);
+  expect(page).toContain(`id="field-expiresAt-error">Must be in the future</p>`);
+  expect(page).toContain(`type="date" value="2001-01-01"`);
+  expect(page).toContain(`<option value="${org.slug}" selected>`);
+  expect(page).toMatch(/value="write" checked/);
+  const mended = { ...hiddenFields(page, "new-key-title"), ...fields, expiresAt: "" };
+  expect((await sendForm(api, PATH, mended, { token: owner.token })).status).toBe(201);
+});
+
+test("revoking asks first, then the key is gone", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const { id, key } = await api.make.key({ userId: owner.user.id, name: HOSTILE });
+  const revoke = `${PATH}/${id}/revoke`;
+  expect(await readPage(api, PATH, owner.token)).toContain(`href="${revoke}"`);
+  expect(await readPage(api, revoke, owner.token)).toContain("Revoke this API key?");
+  expect((await api.request("/api/v1/auth/me", { key })).status).toBe(200);
+  const sent = await submitForm(api, revoke, { token: owner.token, fields: {}, heading: "Revoke this" });
+  expect([sent.status, sent.headers.get("location")]).toEqual([303, `${PATH}?done=revoked`]);
+  expect((await api.request("/api/v1/auth/me", { key })).status).toBe(401);
+  const after = await readPage(api, `${PATH}?done=revoked`, owner.token);
+  expect(after).toContain("API key revoked.");
+  expect(after).not.toContain(id);
+});
+
+test("another user's key is as unknown as one that does not exist", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const outsider = await scene.visitor("outsider");
+  const foreign = await api.make.key({ userId: outsider.user.id });
+  for (const id of [foreign.id, crypto.randomUUID(), "x"]) {
+    const path = `${PATH}/${id}/revoke`;
+    expect((await openPage(api, path, owner.token)).status).toBe(404);
+    expect((await sendForm(api, path, {}, { token: owner.token })).status).toBe(404);
+  }
+  expect((await auditRows(api)).map(({ action }) => action)).not.toContain("key.revoke");
+});

@@ -1,0 +1,73 @@
+/** Sessions on their page, without JavaScript. */
+import { expect, test } from "bun:test";
+import { openPage, sendForm } from "../../../helpers/pages/forms.ts";
+import { HOSTILE, openPageScene, readPage, submitForm } from "../../../helpers/pages/page_scene.ts";
+
+const PATH = "/settings/sessions";
+
+/** The rows of the table, the tags taken out. */
+function rows(page: string): string[] {
+  const [, body = ""] = /<tbody>(.*)<\/tbody>/s.exec(page) ?? [];
+  return body.split("</tr>").map((row) =>
+    row
+      .replaceAll(/<[^>]*>|\s+/g, " ")
+      .replaceAll(/ +/g, " ")
+      .trim(),
+  );
+}
+
+test("sessions have device and address, the current one is marked, hostile user agents stay text", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const userAgent = `Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0 ${HOSTILE}`;
+  const other = await api.make.session({ userId: owner.user.id, address: "192.0.2.14", userAgent });
+  const page = await readPage(api, PATH, owner.token);
+  const [newest, current] = rows(page);
+  expect(newest).toStartWith("Firefox on Linux User agent Mozilla/5.0");
+  expect(newest).toContain("192.0.2.14");
+  expect(current).toStartWith("Unknown device This session");
+  expect(page.split(`/end"`)).toHaveLength(2);
+  expect(page).toContain(`href="${PATH}/${other.id}/end"`);
+});
+
+test("a session ends after the question", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const other = await api.make.session({ userId: owner.user.id });
+  const path = `${PATH}/${other.id}/end`;
+  const sent = await submitForm(api, path, { token: owner.token, fields: {}, heading: "End this" });
+  expect([sent.status, sent.headers.get("location")]).toEqual([303, `${PATH}?done=ended`]);
+  expect((await openPage(api, PATH, other.token)).status).toBe(303);
+  expect(await readPage(api, `${PATH}?done=ended`, owner.token)).toContain("Session ended.");
+});
+
+test("all others end, and the own one stays", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const others = [
+    await api.make.session({ userId: owner.user.id }),
+    await api.make.session({ userId: owner.user.id }),
+  ];
+  const stranger = await scene.visitor("outsider");
+  const path = `${PATH}/end-others`;
+  const sent = await submitForm(api, path, { token: owner.token, fields: {}, heading: "End all" });
+  expect([sent.status, sent.headers.get("location")]).toEqual([303, `${PATH}?done=ended-others`]);
+  for (const { token } of others) expect((await openPage(api, PATH, token)).status).toBe(303);
+  expect((await openPage(api, PATH, owner.token)).status).toBe(200);
+  expect((await openPage(api, PATH, stranger.token)).status).toBe(200);
+});
+
+test("another user's session is as unknown as one that does not exist", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const stranger = await scene.visitor("outsider");
+  const [foreign] = await api.db.sql<
+    [{ id: string }]
+  >`select id from sessions where user_id = ${stranger.user.id}`;
+  for (const id of [foreign.id, crypto.randomUUID(), "x"]) {
+    const path = `${PATH}/${id}/end`;
+    expect((await openPage(api, path, owner.token)).status).toBe(404);
+    expect((await sendForm(api, path, {}, { token: owner.token })).status).toBe(404);
+  }
+  expect((await openPage(api, PATH, stranger.token)).status).toBe(200);
+});

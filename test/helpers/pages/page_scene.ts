@@ -1,0 +1,77 @@
+/** An organization with a member of every role and an outsider, each with a session, and their pages. */
+import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { openTestApp, type TestApp } from "../http/app.ts";
+import type { OrgRow, UserRow } from "../postgres/factory.ts";
+import { formTokenIn, openPage, type SentForm, sendForm } from "./forms.ts";
+
+/** In names, texts and user agents, it must stay text. */
+export const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>`;
+
+export interface Visitor {
+  user: UserRow;
+  token: string;
+}
+
+export interface PageScene extends AsyncDisposable {
+  api: TestApp;
+  org: OrgRow;
+  owner: Visitor;
+  /** Makes a member with a role, or somebody of another organization. */
+  visitor(role: OrgRole | "outsider"): Promise<Visitor>;
+}
+
+/** Opens it; `await using` drops it. */
+export async function openPageScene(): Promise<PageScene> {
+  const api = await openTestApp({
+    config: { rateLimitAnonymousPerMinute: 100_000, rateLimitUserPerMinute: 100_000 },
+  });
+  const { org, user } = await api.make.person({ role: "owner" });
+  await api.db.owner`update organizations set name = ${HOSTILE} where id = ${org.id}`;
+  const signIn = async (someone: UserRow): Promise<Visitor> => {
+    return { user: someone, token: (await api.make.session({ userId: someone.id })).token };
+  };
+  return {
+    api,
+    org,
+    owner: await signIn(user),
+    async visitor(role) {
+      const person = await api.make.person(role === "outsider" ? {} : { org, role });
+      return signIn(person.user);
+    },
+    [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+  };
+}
+
+/** Opens a page, which has to succeed, and returns its HTML. Throws if text became markup. */
+export async function readPage(api: TestApp, path: string, token?: string): Promise<string> {
+  const response = await openPage(api, path, token);
+  if (response.status !== 200) throw new Error(`Cannot open ${path}: status ${response.status}`);
+  return requireEscaped(await response.text());
+}
+
+/** Throws if hostile text became markup. */
+export function requireEscaped(page: string): string {
+  if (page.includes("<script>") || page.includes("<img src=x"))
+    throw new Error(`Markup in the page: ${page}`);
+  return page;
+}
+
+/** Returns the values of the hidden fields of the first form after `heading`. */
+export function hiddenFields(page: string, heading = ""): Record<string, string> {
+  const from = page.slice(page.indexOf(heading)).replace(/^.*?<form method="post"/s, "");
+  const [form = ""] = from.split("</form>");
+  const fields = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
+  return Object.fromEntries(fields.map(([, name = "", value = ""]) => [name, value]));
+}
+
+/** Opens a page and sends its form after `heading`, with the hidden fields that it has. */
+export async function submitForm(
+  api: TestApp,
+  path: string,
+  given: { token: string; heading?: string; fields: Readonly<Record<string, string>>; send?: SentForm },
+): Promise<Response> {
+  const { token, heading, fields, send = {} } = given;
+  const page = await readPage(api, path, token);
+  const hidden = hiddenFields(page, heading);
+  return sendForm(api, path, { ...hidden, ...fields }, { token, formToken: formTokenIn(page), ...send });
+}
