@@ -11,6 +11,8 @@ import { renderFacets } from "./list_facets.ts";
 
 /** Of a page without `limit`. */
 const PAGE_SIZE = "25";
+/** Of the API's `search`. */
+const SEARCH_MAX_LENGTH = 500;
 
 interface ListJson {
   definitions: readonly SummaryJson[];
@@ -35,12 +37,20 @@ export async function showList(page: Page): Promise<PageContent> {
 ${page.session && html`<a class="button primary" href="/definitions/new${page.session.org && `?org=${page.session.org.slug}`}">New definition</a>`}</div>
 <p class="lead">Agents, commands, workflows and pipelines, as versioned YAML and as the Markdown that coding agents load.</p>
 <div class="columns">
-${renderFacets(page)}
+${renderFacets(problem ? { ...page, url: withoutFilters(page.url) } : page)}
 <section class="results" aria-labelledby="results">
 ${problem ? html`<p class="problem" role="alert">${problem.message}. <a href="/definitions">Show all definitions</a></p>` : renderResults(list, page.url)}
 </section>
 </div>`,
   };
+}
+
+/** A filter that the API rejects is not repeated in every link. What was typed into the search box stays. */
+function withoutFilters(url: URL): URL {
+  const bare = new URL(url.pathname, url);
+  const search = url.searchParams.get("search");
+  if (search) bare.searchParams.set("search", search.slice(0, SEARCH_MAX_LENGTH));
+  return bare;
 }
 
 async function loadList({ api, url }: Page): Promise<{ list: ListJson; problem: ApiError | null }> {

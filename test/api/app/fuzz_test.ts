@@ -232,8 +232,8 @@ async function judge(response: Response): Promise<string | null> {
   const text = await response.text();
   const leak = findLeak(text + JSON.stringify([...headers]));
   if (leak) return `it says "${leak}"`;
-  // The answer to HEAD has none.
-  if (text === "") return null;
+  // The answer to HEAD has none; a page shows what is wrong with its form or address.
+  if (text === "" || headers.get("content-type")?.startsWith("text/html")) return null;
   const { error } = JSON.parse(text) as { error: { code: string; message: string; requestId: string } };
   const isKnown = error.code in ERRORS && ERRORS[error.code as keyof typeof ERRORS].status === status;
   return isKnown && error.message && error.requestId === headers.get("x-request-id")

@@ -3,10 +3,11 @@ import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { openListeningApp } from "../../../helpers/http/listening_app.ts";
 
 const NO_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'";
-const PAGES = ["/swagger", "/dashboard/exports", "/dashboard/sign-in"];
+const PAGES = ["/swagger", "/", "/definitions", "/models", "/dashboard/sign-in"];
 
 async function headersOf(api: TestApp, path: string, options = {}): Promise<Headers> {
-  const response = await api.request(path, options);
+  const accept = PAGES.includes(path) ? { headers: { accept: "text/html" } } : {};
+  const response = await api.request(path, { ...accept, ...options });
   await response.body?.cancel();
   return response.headers;
 }
