@@ -18,8 +18,7 @@ export interface CallApiDeps extends ServeRouteDeps {
  */
 export function createCallApi(deps: CallApiDeps, page: Request, pageContext: RequestContext): CallApi {
   return async (path, call = {}) => {
-    const url = new URL(API_PREFIX + path, page.url);
-    url.pathname = canonicalPath(url.pathname);
+    const url = toUrl(path, page);
     const request = toRequest(url, call, page.signal);
     const context = toCallContext(pageContext, request.method);
     const match = deps.routeTable(request.method, url.pathname);
@@ -36,6 +35,15 @@ export function createCallApi(deps: CallApiDeps, page: Request, pageContext: Req
       await deps.auditDenial(context);
     }
   };
+}
+
+/** Throws NOT_FOUND for a path that would lead elsewhere: the name in it is `..`, which `encodeURIComponent` keeps. */
+function toUrl(path: string, page: Request): URL {
+  const url = new URL(API_PREFIX + path, page.url);
+  if (url.pathname !== API_PREFIX + path.split("?", 1)[0])
+    throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+  url.pathname = canonicalPath(url.pathname);
+  return url;
 }
 
 /** Throws what a client would be told. A file is not sent; HEAD only asks whether it would be. */

@@ -4,8 +4,8 @@ import { Html } from "../html.ts";
 
 /** Deeper lists and quotes stay text. */
 const MAX_NESTING = 20;
-/** Links are resolved against it, only to see whether they lead to another host. */
-const OWN_ORIGIN = "http://own.invalid";
+/** Links are resolved against both, only to see whether they lead to another host: `http:example.com` does, on https. */
+const OWN_ORIGINS = ["http://own.invalid", "https://own.invalid"] as const;
 
 const parser = createParser();
 
@@ -20,7 +20,7 @@ export function renderMarkdown(markdown: string): Html {
 
 function createParser(): Parser {
   const parser = new MarkdownIt("default", { html: false, linkify: false, maxNesting: MAX_NESTING });
-  parser.validateLink = (url) => resolveLink(url) !== null;
+  parser.validateLink = (url) => resolveLink(url, OWN_ORIGINS[0]) !== null;
   parser.core.ruler.push("lower_headings", lowerHeadings);
   parser.core.ruler.push("links_only", ({ tokens, Token }) => {
     for (const token of tokens) {
@@ -40,9 +40,9 @@ function renderCode(content: string): string {
   return `<pre tabindex="0"><code>${Bun.escapeHTML(content)}</code></pre>\n`;
 }
 
-/** The URL a link leads to from a page of ours, or null if it is no address on the web. */
-function resolveLink(url: string): URL | null {
-  const resolved = URL.parse(url, OWN_ORIGIN);
+/** The URL a link leads to from a page of ours at `base`, or null if it is no address on the web. */
+function resolveLink(url: string, base: string): URL | null {
+  const resolved = URL.parse(url, base);
   return resolved && ["http:", "https:"].includes(resolved.protocol) ? resolved : null;
 }
 
@@ -74,7 +74,7 @@ function createLinkRule(parser: Parser, TokenClass: typeof Token): (token: Token
 }
 
 function markForeign(link: Token, address: string | number | null): Token {
-  if (resolveLink(String(address ?? ""))?.origin !== OWN_ORIGIN)
+  if (OWN_ORIGINS.some((own) => resolveLink(String(address ?? ""), own)?.origin !== own))
     link.attrSet("rel", "nofollow noopener noreferrer");
   return link;
 }

@@ -11,11 +11,11 @@ import { renderJob } from "./job_row.ts";
 const PAGE_SIZE = 10;
 
 /** Why a row is pointed out, by the value of `?as=`. */
-const NOTES: Readonly<Record<string, string | undefined>> = {
-  link: "This is the export from your link.",
-  refused: "The export could not be canceled: its status has changed.",
-  running: "This export is already running. You can start another when it has finished.",
-};
+const NOTES: ReadonlyMap<string, string> = new Map([
+  ["link", "This is the export from your link."],
+  ["refused", "The export could not be canceled: its status has changed."],
+  ["running", "This export is already running. You can start another when it has finished."],
+]);
 
 /** A job that the address points to; `as` says why. */
 export interface Target {
@@ -41,7 +41,7 @@ export async function renderJobs(page: SignedInPage, org: PageOrg, target: Targe
   const older = offset + PAGE_SIZE < list.total;
   const rows = jobs.map((job) => {
     const isTarget = job.id === target?.job.id;
-    const note = isTarget ? NOTES[target.as] : undefined;
+    const note = isTarget ? NOTES.get(target.as) : undefined;
     return renderJob({
       ...{ job, note, isTarget, session: page.session, home: homeOf(org), now: Date.now() },
       requester: nameOf(job.requestedBy),

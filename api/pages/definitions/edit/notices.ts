@@ -14,6 +14,6 @@ const NOTICES: Readonly<Record<string, string>> = {
 
 /** Renders the notice that the query names; null without one. */
 export function renderNotice(url: URL): Content {
-  const text = NOTICES[url.searchParams.get("notice") ?? ""];
-  return text !== undefined && html`<p class="notice" role="status">${text}</p>`;
+  const name = url.searchParams.get("notice") ?? "";
+  return Object.hasOwn(NOTICES, name) && html`<p class="notice" role="status">${NOTICES[name]}</p>`;
 }

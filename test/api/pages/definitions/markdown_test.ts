@@ -19,6 +19,9 @@ test.each([
   ["[a](http://example.com)", `<a href="http://example.com" ${REL}>a</a>`],
   ["<https://example.com/>", `<a href="https://example.com/" ${REL}>https://example.com/</a>`],
   ["[a](//example.com)", `<a href="//example.com" ${REL}>a</a>`],
+  // Relative on a page with the same scheme, and another host on a page with the other one.
+  ["[a](http:example.com)", `<a href="http:example.com" ${REL}>a</a>`],
+  ["[a](https:example.com)", `<a href="https:example.com" ${REL}>a</a>`],
   ["[a](/\\\\example.com)", `<a href="/%5Cexample.com">a</a>`],
   ["[a](docs/b.md)", `<a href="docs/b.md">a</a>`],
   ["[a](#b)", `<a href="#b">a</a>`],

@@ -46,6 +46,14 @@ describe("/dashboard/exports", () => {
     expect(canceled).toContain('aria-label="Start again, as export #1"');
     const refused = await sendForm(api, path, { force: "false" }, { token });
     expect(refused.headers.get("location")).toContain("&as=refused");
+    for (const as of ["__proto__", "constructor", HOSTILE]) {
+      const pointed = await openPage(api, `${home}&job=${job?.id}&as=${encodeURIComponent(as)}`, token);
+      expect([as, pointed.status, (await pointed.text()).includes('data-part="note"')]).toEqual([
+        as,
+        200,
+        false,
+      ]);
+    }
   });
 
   test("shows what the API refuses on the form, and keeps what was typed", async () => {

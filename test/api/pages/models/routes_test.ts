@@ -172,6 +172,7 @@ test("what the API does not find is the page for unknown addresses", async () =>
   for (const path of [
     ...["/models/acme/none", "/models/none/cheap", "/models/history/acme/dear", "/models/resolve/dear"],
     ...["/models/compare?model=acme/none", "/models/compare?model=acme"],
+    ...["/models/compare?model=history/acme/dear", "/models/compare?model=resolve/dear"],
   ]) {
     expect(await read(app, path, 404)).toContain("<h1>Page not found</h1>");
   }
