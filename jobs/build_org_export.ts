@@ -18,7 +18,7 @@ import {
   markExportJobQueued,
   markExportJobReady,
   markExportJobRunning,
-} from "../sql/exports/builds.ts";
+} from "../sql/exports/build_attempts.ts";
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
 import { type Boss, completeJob, enqueueJob } from "../sql/queue.ts";
 import { artifactKeyOf } from "./artifact_key.ts";

@@ -1,7 +1,7 @@
 /** Reports the progress of a build every second, and stops a build whose job was canceled or taken over. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "../sql/connection/pool.ts";
-import { type ExportBuildKey, updateExportJobProgress } from "../sql/exports/builds.ts";
+import { type ExportBuildKey, updateExportJobProgress } from "../sql/exports/build_attempts.ts";
 import type { ExportJobProgress } from "../sql/exports/jobs.ts";
 
 const INTERVAL_MS = 1000;

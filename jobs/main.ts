@@ -25,9 +25,9 @@ import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "..
 import { openWorkerQueue } from "../sql/queue.ts";
 import { requireCompatibleSchema } from "../sql/schema_state.ts";
 import { requireTracker } from "../sql/tracker/tracker_differences.ts";
+import { keepHeartbeat } from "./alive_runners.ts";
 import { openMailer } from "./mail.ts";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS, type JobsDeps, startJobs } from "./registry.ts";
-import { keepHeartbeat } from "./runner_heartbeat.ts";
 import { createRunnerMetrics } from "./runner_metrics.ts";
 import { keepAuditLogSealed } from "./seal_audit_log.ts";
 import { openStoreOwner } from "./store_owner.ts";

@@ -2,7 +2,7 @@
 import { type Db, PgBoss } from "pg-boss";
 import { JOB_NAMES, type JobName, type JobPayloads, type ScheduledJobName } from "../shared/jobs.ts";
 import type { Sql } from "./connection/pool.ts";
-import { QUEUE_SETTINGS } from "./queue_retries.ts";
+import { QUEUE_SETTINGS } from "./queue_policies.ts";
 
 export type Boss = PgBoss;
 

@@ -1,6 +1,6 @@
 /** GET …/dependencies and …/dependents: what a definition needs to run, and what needs it. */
 import { Elysia } from "elysia";
-import { pickVersion } from "../../shared/definitions/references.ts";
+import { pickVersion } from "../../shared/definitions/pick_version.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import {
   listDependents,

@@ -1,9 +1,9 @@
-/** References between definitions, `name@range`, and the version they resolve to. */
-import semver from "semver";
+/** References between definitions: `name@range` in documents. */
 import { isAccountSlug } from "../slugs.ts";
-import type { DefinitionStatus, DefinitionType } from "../vocabulary.ts";
+import type { DefinitionType } from "../vocabulary.ts";
 import { listEdges } from "./edges.ts";
 import { isDefinitionName } from "./name.ts";
+import { isRange } from "./pick_version.ts";
 import type { DefinitionSource } from "./source.ts";
 
 /** An edge from a document to a line of definitions. */
@@ -20,9 +20,6 @@ export interface DefinitionReference {
   inTree: boolean;
 }
 
-const RANGE = /^(?:latest|(?:>=|<=|\^|~)?\d+\.\d+\.\d+)$/;
-const EXACT_VERSION = /^\d+\.\d+\.\d+$/;
-
 type ReferenceText = Pick<DefinitionReference, "orgSlug" | "name" | "range">;
 
 /**
@@ -31,27 +28,12 @@ type ReferenceText = Pick<DefinitionReference, "orgSlug" | "name" | "range">;
  */
 export function parseReference(text: string): ReferenceText | null {
   const reference = splitReference(text);
-  return isDefinitionName(reference.name) && RANGE.test(reference.range) ? reference : null;
+  return isDefinitionName(reference.name) && isRange(reference.range) ? reference : null;
 }
 
 /** Returns the name as written in documents: `reviewer` or `@acme/reviewer`. */
 export function writtenName({ orgSlug, name }: Pick<DefinitionReference, "orgSlug" | "name">): string {
   return orgSlug === null ? name : `@${orgSlug}/${name}`;
-}
-
-/**
- * Returns the highest published version in range, else the highest deprecated one. An exact version also finds an archived
- * one. Null if none matches.
- */
-export function pickVersion<Candidate extends { version: string; status: DefinitionStatus }>(
-  range: string,
-  candidates: readonly Candidate[],
-): Candidate | null {
-  if (!RANGE.test(range)) return null;
-  if (EXACT_VERSION.test(range)) {
-    return candidates.find(({ version, status }) => version === range && status !== "draft") ?? null;
-  }
-  return highest(range, candidates, "published") ?? highest(range, candidates, "deprecated");
 }
 
 /**
@@ -82,18 +64,4 @@ function splitRange(text: string): { name: string; range: string } {
   // An @ at the front belongs to the name.
   if (at <= 0) return { name: text, range: "latest" };
   return { name: text.slice(0, at).trimEnd(), range: text.slice(at + 1).trimStart() };
-}
-
-function highest<Candidate extends { version: string; status: DefinitionStatus }>(
-  range: string,
-  candidates: readonly Candidate[],
-  status: DefinitionStatus,
-): Candidate | null {
-  const limits = new semver.Range(range === "latest" ? "*" : range);
-  let best: Candidate | null = null;
-  for (const candidate of candidates) {
-    if (candidate.status !== status || !limits.test(candidate.version)) continue;
-    if (best === null || semver.gt(candidate.version, best.version)) best = candidate;
-  }
-  return best;
 }

@@ -1,7 +1,7 @@
 /** Which versions name a definition in their documents: the references, read from their other end. */
 import type { DefinitionStatus, DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
-import { targetOrg } from "./resolve_reference.ts";
+import { targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isListed, isVisible } from "./visibility.ts";
 
 /** A definition that others may name. */

@@ -1,7 +1,7 @@
 /** Table `definition_references`: the references in the documents of versions. */
 import type { DefinitionReference } from "../../shared/definitions/references.ts";
 import type { Sql } from "../connection/pool.ts";
-import { liveTarget, targetOrg } from "./resolve_reference.ts";
+import { liveTarget, targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
 export interface DefinitionReferenceRow extends DefinitionReference {

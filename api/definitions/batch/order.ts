@@ -1,5 +1,6 @@
 /** The order of a batch: dependencies come before the documents that need them. */
-import { type DefinitionReference, pickVersion } from "../../../shared/definitions/references.ts";
+import { pickVersion } from "../../../shared/definitions/pick_version.ts";
+import type { DefinitionReference } from "../../../shared/definitions/references.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
 import type { WrittenDocument } from "../document.ts";
 

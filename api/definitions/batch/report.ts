@@ -1,7 +1,8 @@
 /** What a validation reports about a document besides errors and warnings. */
 
 import semver from "semver";
-import { pickVersion, writtenName } from "../../../shared/definitions/references.ts";
+import { pickVersion } from "../../../shared/definitions/pick_version.ts";
+import { writtenName } from "../../../shared/definitions/references.ts";
 import type { ClassifiedChange } from "../../../shared/definitions/significance.ts";
 import { nextPatch } from "../../../shared/definitions/versions.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";

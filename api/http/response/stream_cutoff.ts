@@ -1,7 +1,7 @@
 /** Cuts off a running stream: too long, too slow, or the caller has lost access. */
 
 import type { Permit } from "../semaphore.ts";
-import type { PaceRule } from "./reader_pace.ts";
+import type { PaceRule } from "./stream_pace.ts";
 
 export interface StreamRules extends PaceRule {
   /** Maximum duration in milliseconds. */

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { BuildSuperseded } from "../../../jobs/build_progress.ts";
-import { markExportJobQueued, updateExportJobProgress } from "../../../sql/exports/builds.ts";
+import { markExportJobQueued, updateExportJobProgress } from "../../../sql/exports/build_attempts.ts";
 import {
   cancelJob,
   getJob,

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { listReferences, parseReference, pickVersion } from "../../../shared/definitions/references.ts";
-import type { DefinitionStatus, DefinitionType } from "../../../shared/vocabulary.ts";
+import { pickVersion } from "../../../shared/definitions/pick_version.ts";
+import { listReferences, parseReference } from "../../../shared/definitions/references.ts";
+import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
 
 test.each([
@@ -31,49 +32,6 @@ test.each([
   ["reviewer@newest", null],
 ])("parseReference() reads %j", (text, reference) => {
   expect(parseReference(text)).toEqual(reference);
-});
-
-const VERSIONS: readonly { version: string; status: DefinitionStatus }[] = [
-  { version: "0.3.1", status: "published" },
-  { version: "0.3.9", status: "published" },
-  { version: "0.4.0", status: "published" },
-  { version: "1.9.0", status: "published" },
-  { version: "1.10.0", status: "published" },
-  { version: "1.11.0", status: "deprecated" },
-  { version: "2.0.0", status: "published" },
-  { version: "3.1.0", status: "deprecated" },
-  { version: "3.2.0", status: "deprecated" },
-  { version: "4.0.0", status: "archived" },
-  { version: "5.0.0", status: "draft" },
-];
-
-test.each([
-  ["latest", "2.0.0"],
-  ["^1.0.0", "1.10.0"],
-  ["~1.9.0", "1.9.0"],
-  ["^0.3.0", "0.3.9"],
-  ["~0.3.0", "0.3.9"],
-  [">=1.9.0", "2.0.0"],
-  ["<=1.9.5", "1.9.0"],
-  ["1.9.0", "1.9.0"],
-  ["^3.0.0", "3.2.0"],
-  [">=3.0.0", "3.2.0"],
-  ["1.11.0", "1.11.0"],
-  ["4.0.0", "4.0.0"],
-  ["^4.0.0", null],
-  ["5.0.0", null],
-  ["^5.0.0", null],
-  ["1.x", null],
-  ["*", null],
-  ["", null],
-])("pickVersion() finds for %j what it means", (range, version) => {
-  expect(pickVersion(range, VERSIONS)?.version ?? null).toBe(version);
-  expect(pickVersion(range, VERSIONS.toReversed())?.version ?? null).toBe(version);
-});
-
-test("pickVersion() takes a deprecated version for the latest when nothing else is left", () => {
-  expect(pickVersion("latest", VERSIONS.slice(7))?.version).toBe("3.2.0");
-  expect(pickVersion("latest", [])).toBeNull();
 });
 
 function referencesOf(yaml: string, type: DefinitionType): string[] {

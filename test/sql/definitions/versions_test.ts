@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { violates } from "../../../sql/connection/pool.ts";
-import { listReferenceCandidates } from "../../../sql/definitions/resolve_reference.ts";
+import { listReferenceCandidates } from "../../../sql/definitions/reference_candidates.ts";
 import { resolveDefinition } from "../../../sql/definitions/versions.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { type DefinitionColumns, makeDefinition } from "../../helpers/definitions/definitions.ts";

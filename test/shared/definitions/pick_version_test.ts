@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { pickVersion } from "../../../shared/definitions/pick_version.ts";
+import type { DefinitionStatus } from "../../../shared/vocabulary.ts";
+
+const VERSIONS: readonly { version: string; status: DefinitionStatus }[] = [
+  { version: "0.3.1", status: "published" },
+  { version: "0.3.9", status: "published" },
+  { version: "0.4.0", status: "published" },
+  { version: "1.9.0", status: "published" },
+  { version: "1.10.0", status: "published" },
+  { version: "1.11.0", status: "deprecated" },
+  { version: "2.0.0", status: "published" },
+  { version: "3.1.0", status: "deprecated" },
+  { version: "3.2.0", status: "deprecated" },
+  { version: "4.0.0", status: "archived" },
+  { version: "5.0.0", status: "draft" },
+];
+
+test.each([
+  ["latest", "2.0.0"],
+  ["^1.0.0", "1.10.0"],
+  ["~1.9.0", "1.9.0"],
+  ["^0.3.0", "0.3.9"],
+  ["~0.3.0", "0.3.9"],
+  [">=1.9.0", "2.0.0"],
+  ["<=1.9.5", "1.9.0"],
+  ["1.9.0", "1.9.0"],
+  ["^3.0.0", "3.2.0"],
+  [">=3.0.0", "3.2.0"],
+  ["1.11.0", "1.11.0"],
+  ["4.0.0", "4.0.0"],
+  ["^4.0.0", null],
+  ["5.0.0", null],
+  ["^5.0.0", null],
+  ["1.x", null],
+  ["*", null],
+  ["", null],
+])("pickVersion() of %j is %j", (range, version) => {
+  expect(pickVersion(range, VERSIONS)?.version ?? null).toBe(version);
+  expect(pickVersion(range, VERSIONS.toReversed())?.version ?? null).toBe(version);
+});
+
+test("pickVersion() takes a deprecated version if none is published", () => {
+  expect(pickVersion("latest", VERSIONS.slice(7))?.version).toBe("3.2.0");
+  expect(pickVersion("latest", [])).toBeNull();
+});
