@@ -3,9 +3,9 @@ import type { Registry } from "prom-client";
 import { JOB_NAMES } from "../../shared/jobs.ts";
 import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../../shared/process/log.ts";
-import { countJobRunners } from "../../sql/job_runners.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { DEPTH_STATES, listQueueDepths, listRecentBuilds } from "../../sql/exports/job_metrics.ts";
+import { countJobRunners } from "../../sql/job_runners.ts";
 
 const QUANTILES = ["0.5", "0.95", "1"] as const;
 
