@@ -101,7 +101,7 @@ test("startEmbeddedPostgres() works in a folder closed to others, keeps its data
     await query(url, "create table kept as select 7 as answer");
   });
   await checkout.start(async ({ ulr_owner: url }) => {
-    expect(await query(url, "select answer from kept")).toEqual([{ response: 7 }]);
+    expect(await query(url, "select answer from kept")).toEqual([{ answer: 7 }]);
   });
   expect(statSync(checkout.path).mode & 0o777).toBe(0o700);
 });
