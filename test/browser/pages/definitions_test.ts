@@ -107,6 +107,32 @@ test(
 );
 
 test(
+  "a name with a mark that turns the direction of text turns nothing beside it",
+  async () => {
+    const yaml = stringify({
+      agent: {
+        interface: {
+          ...{ name: "turned", version: "1.0.0", displayName: "\u202Eturned", description: "Turned." },
+          ...{ agentType: "explorer", domain: "software" },
+        },
+        mission: { opener: "Nothing." },
+      },
+    });
+    await send("/agent/turned", { yaml, visibility: "public" });
+    await send("/agent/turned@1.0.0/publish", {});
+    await dashboard.visit({ path: "/definitions?search=turned" }, async (page) => {
+      const title = page.locator(".row h3").first();
+      const [link, name] = [
+        await title.locator("a").boundingBox(),
+        await title.locator("small").boundingBox(),
+      ];
+      expect(name?.x).toBeGreaterThan(link?.x ?? Number.POSITIVE_INFINITY);
+    });
+  },
+  TIMEOUT_MS,
+);
+
+test(
   "without JavaScript: search, open, compare, and follow the graph",
   async () => {
     const options = { path: "/definitions", as: publisher, javaScriptEnabled: false };
