@@ -25,11 +25,16 @@ export async function auditControls(page: Page): Promise<{ total: number; namele
   return { total: controls.length, nameless };
 }
 
-/** Returns the serious and critical findings of axe-core, each with its elements. */
+const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+
+/**
+ * Returns the serious and critical findings of axe-core, each with its elements. Targets below 24 px (WCAG 2.2, 2.5.8) are
+ * among them.
+ */
 export async function listBarriers(page: Page): Promise<string[]> {
-  await page.evaluate(readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8"));
-  return page.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
-    violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
+  return page.evaluate(`axe.run(document, { resultTypes: ["violations"], rules: { "target-size": { enabled: true } } })
+    .then(({ violations }) => violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
       .map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html).slice(0, 3).join(" ")))`);
 }
 

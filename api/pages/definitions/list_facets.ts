@@ -20,13 +20,24 @@ const SORTS: readonly (readonly [value: string, label: string])[] = [
 /** Renders the column beside the results. Members can filter by status and by their organizations. */
 export function renderFacets({ url, session }: Pick<Page, "url" | "session">): Html {
   const organizations = session?.organizations.map(({ slug, name }): Choice => [slug, name]) ?? [];
+  const chosen = listChosen(url);
+  const hasFilters = chosen.some(([name]) => name !== "search");
   return html`<div class="facets">
-${renderForm(url)}
+<form class="search" id="filter-form" role="search" aria-label="Definitions" method="get" action="/definitions">
+${keptFields(url)}
+<label for="search">Search</label>
+<input id="search" name="search" type="search" maxlength="500" value="${url.searchParams.get("search")}" placeholder="code review">
+<button type="submit" class="primary">Search</button>
+</form>
+<details class="more-filters"${hasFilters && html` open`}><summary>Filters</summary>
+<div>
+${renderTyped(url)}
 ${renderFacet(url, "type", "Type", DEFINITION_TYPES.map(same))}
 ${organizations.length > 0 && renderFacet(url, "organization", "Organization", organizations)}
 ${session && renderFacet(url, "status", "Status", STATUSES.map(same))}
 ${renderFacet(url, "domain", "Domain", DEFINITION_DOMAINS.map(same))}
-${renderChosen(url)}
+</div></details>
+${renderChosen(url, chosen)}
 </div>`;
 }
 
@@ -36,25 +47,26 @@ function same(word: string): Choice {
   return [word, word];
 }
 
-function renderForm(url: URL): Html {
-  const { searchParams: query } = url;
-  const kept = [...query].filter(
+/** What links and the address have chosen stays when the form is sent. */
+function keptFields({ searchParams }: URL): Html[] {
+  const kept = [...searchParams].filter(
     ([name, value]) => !TYPED.includes(name) && name !== "offset" && value !== "",
   );
-  const sortBy = query.get("sortBy") ?? "";
-  return html`<form class="search" role="search" aria-label="Definitions" method="get" action="/definitions">
-${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<label for="search">Search</label>
-<input id="search" name="search" type="search" maxlength="500" value="${query.get("search")}" placeholder="code review">
-<label for="tag">Tag</label>
-<input id="tag" name="tag" type="text" maxlength="500" value="${query.get("tag")}" autocapitalize="off">
-<label for="sort">Order</label>
-<select id="sort" name="sortBy">${SORTS.map(
+  return kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+}
+
+/** Fields of the search form that stand among the filters. */
+function renderTyped({ searchParams }: URL): Html {
+  const sortBy = searchParams.get("sortBy") ?? "";
+  const options = SORTS.map(
     ([value, label]) =>
       html`<option value="${value}"${value === sortBy && html` selected`}>${label}</option>`,
-  )}</select>
-<button type="submit" class="primary">Search</button>
-</form>`;
+  );
+  return html`<div class="form-field"><label for="tag">Tag</label>
+<input id="tag" form="filter-form" name="tag" type="text" maxlength="500" value="${searchParams.get("tag")}" autocapitalize="off"></div>
+<div class="form-field"><label for="sort">Order</label>
+<select id="sort" form="filter-form" name="sortBy">${options}</select></div>
+<div><button type="submit" form="filter-form">Apply</button></div>`;
 }
 
 /** One filter: each value is a link, the chosen one removes itself. */
@@ -69,15 +81,19 @@ function renderFacet(url: URL, name: string, label: string, choices: readonly Ch
 <ul>${items}</ul></details>`;
 }
 
-/** Filters without a facet of their own, such as an organization of others: shown so that they can be removed. */
-function renderChosen(url: URL): Content {
-  const shown = [...url.searchParams].filter(
+/** Returns the search and the filters of the address. */
+function listChosen({ searchParams }: URL): Choice[] {
+  return [...searchParams].filter(
     ([name, value]) => !["org", "offset", "limit"].includes(name) && value !== "",
   );
-  if (shown.length === 0) return null;
-  const items = shown.map(
+}
+
+/** Each can be removed, also those without a facet of their own, such as an organization of others. */
+function renderChosen(url: URL, chosen: readonly Choice[]): Content {
+  if (chosen.length === 0) return null;
+  const items = chosen.map(
     ([name, value]) =>
       html`<li><a href="${listAddress(url, { [name]: null, offset: null })}"><span class="visually-hidden">Remove the filter </span>${name}: ${value} <span aria-hidden="true">×</span></a></li>`,
   );
-  return html`<div class="chosen"><h2>Filters</h2><ul>${items}</ul><p><a href="/definitions">Clear all</a></p></div>`;
+  return html`<div class="chosen"><h2>Chosen</h2><ul>${items}</ul><p><a href="/definitions">Clear all</a></p></div>`;
 }

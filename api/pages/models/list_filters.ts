@@ -31,11 +31,16 @@ const OWN_FIELDS = new Set([
 export function listFilters({ query, providers, org }: Filters): Html {
   const kept = [...query].filter(([name]) => !OWN_FIELDS.has(name));
   if (org !== null) kept.push(["org", org]);
+  const hasFilters = [...query].some(
+    ([name]) => OWN_FIELDS.has(name) && !["search", "offset"].includes(name),
+  );
   const named = providers.map(({ id, name }): [string, string] => [id, name]);
   return html`<form class="facets" method="get" action="/models" role="search" aria-label="Models">
 ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <div class="form-field"><label for="search">Search</label>
 <input id="search" name="search" type="search" maxlength="500" value="${query.get("search")}" placeholder="Name or id"></div>
+<details class="more-filters"${hasFilters && html` open`}><summary>Filters</summary>
+<div>
 ${choose("provider", "Provider", named, query)}
 ${choose("tier", "Tier", MODEL_TIERS.map(labeled), query)}
 ${choose("status", "Status", MODEL_STATUSES.map(labeled), query)}
@@ -47,6 +52,7 @@ ${priceBox(query)}
 ${box("openWeights", ["true", "Open weights"], query)}
 </fieldset>
 ${choose("minContext", "Context", contextOptions(query.get("minContext")), query)}
+</div></details>
 <div class="actions"><button type="submit" class="primary">Apply</button> <a href="${withQuery("/models", [], org)}">Clear</a></div>
 </form>`;
 }

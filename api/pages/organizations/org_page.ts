@@ -29,6 +29,8 @@ export interface OrgContent {
   name: string;
   /** One of the tabs' paths. */
   tab: string;
+  /** What the page is about, where several pages have the tab. */
+  subject?: string;
   body: Content;
   head?: Content;
   status?: number | undefined;
@@ -46,12 +48,13 @@ export function findOwnOrg({ session }: Pick<Page, "session">, slug: string): Pa
 
 /** Returns a page of an organization. */
 export function orgPage(page: Pick<Page, "session">, content: OrgContent): PageContent {
-  const { slug, name, tab, body, head, status } = content;
+  const { slug, name, tab, subject, body, head, status } = content;
   const org = findOwnOrg(page, slug);
   const tabs = TABS.filter(({ role }) => role === null || (org && hasOrgRole(org.role, role).ok));
   const label = TABS.find(({ path }) => path === tab)?.label;
+  const about = [subject, tab === "" ? undefined : label, name].filter((part) => part !== undefined);
   return {
-    title: tab === "" || label === undefined ? name : `${label} · ${name}`,
+    title: about.join(" · "),
     section: "organization",
     ...(org && { org }),
     main: html`<div class="title"><h1>${name}</h1>${org && html`<span class="badge">${org.role}</span>`}</div>

@@ -102,6 +102,7 @@ async function renderPage(
     slug,
     name: findOwnOrg(page, slug)?.name ?? slug,
     tab: "/webhooks",
+    subject: new URL(webhook.url).host,
     status: problems?.status,
     body: html`${doneNotice(page.url, NOTICES)}${problemSummary(problems)}
 <p class="crumbs"><a href="${orgPath(slug, "/webhooks")}">Webhooks</a></p>

@@ -1,0 +1,186 @@
+/** Every page there is, with the demo's data in it. */
+import type { Page } from "playwright-core";
+import { seedSmallDemo } from "../../helpers/demo.ts";
+import { loadBundledCatalog } from "../../helpers/models/catalog.ts";
+import { makeJobs } from "../busy_place.ts";
+import type { Dashboard, Member } from "../dashboard.ts";
+
+const AGENT = "/definitions/agent/@demo/code-reviewer";
+const DRAFT = `${AGENT}@2.0.0`;
+
+/** The demo's owner, and the ids in addresses of their pages. */
+export interface Scene {
+  owner: Member;
+  projectId: string;
+  keyId: string;
+  sessionId: string;
+  webhookId: string;
+  /** Names of two models, `provider/id`. */
+  models: readonly string[];
+}
+
+export interface TestedPage {
+  /** What the page shows. */
+  name: string;
+  /** The route that serves it; null for an address that has none. */
+  route: string | null;
+  path(scene: Scene): string;
+  /** Whether nobody is signed in. */
+  isAnonymous?: true;
+  /** What is done on the page before it is looked at. */
+  act?: (page: Page) => Promise<void>;
+}
+
+/** Fills a database with the demo, models, jobs in every state, an API key and a webhook. */
+export async function makeScene(dashboard: Dashboard): Promise<Scene> {
+  const { db, make, api } = dashboard;
+  await loadBundledCatalog(db.sql);
+  await seedSmallDemo(db.sql);
+  const [user] = await db.sql<Member["user"][]>`
+    select id, username, email from users where username = 'demo-owner'`;
+  const [org] = await db.sql<Member["org"][]>`select id, slug, name from organizations where slug = 'demo'`;
+  const [project] = await db.sql<{ id: string }[]>`select id from projects where org_id = ${org?.id ?? null}`;
+  if (!user || !org || !project) throw new Error("Cannot find the demo");
+  const { token } = await make.session({ userId: user.id });
+  const { id: sessionId } = await make.session({ userId: user.id, userAgent: "curl/8" });
+  const { id: keyId } = await make.key({ userId: user.id, name: "Nightly export" });
+  const owner = { user, org, token };
+  await makeJobs(dashboard, owner);
+  const created = await fetch(`${api.url}/api/v1/orgs/demo/webhooks`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ url: "https://ci.example.com/hook", types: ["export.ready"] }),
+  });
+  if (!created.ok) throw new Error(`Cannot create a webhook: ${created.status} ${await created.text()}`);
+  const { data } = (await created.json()) as { data: { id: string } };
+  const models = await db.sql<{ name: string }[]>`
+    select provider || '/' || model_id as name from models where provider = 'anthropic' order by model_id limit 2`;
+  return {
+    owner,
+    models: models.map(({ name }) => name),
+    projectId: project.id,
+    keyId,
+    sessionId,
+    webhookId: data.id,
+  };
+}
+
+function at(name: string, route: string | null, path: string | TestedPage["path"]): TestedPage {
+  return { name, route, path: typeof path === "string" ? () => path : path };
+}
+
+/** Pages below a definition. */
+function ofDefinition(name: string, tab: string, path: string): TestedPage {
+  return at(name, `/definitions/:type/:org/:name${tab}`, `${path}${tab}`);
+}
+
+async function press(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name, exact: true }).click();
+}
+
+const HOME: readonly TestedPage[] = [
+  { ...at("home of a visitor", "/", "/"), isAnonymous: true },
+  at("home of a member", "/", "/?org=demo"),
+  { ...at("sign-in", "/dashboard/sign-in", "/dashboard/sign-in"), isAnonymous: true },
+  {
+    ...at("failed sign-in", "/dashboard/sign-in", "/dashboard/sign-in?next=/dashboard/exports"),
+    isAnonymous: true,
+    async act(page) {
+      await page.getByLabel("Email").fill("nobody@example.com");
+      await page.getByLabel("Password").fill("wrong");
+      await page.keyboard.press("Enter");
+      await page.getByRole("alert").filter({ hasText: "Wrong email or password." }).waitFor();
+    },
+  },
+  at("unknown address", null, "/nowhere"),
+  at("exports", "/dashboard/exports/", "/dashboard/exports?org=demo"),
+  at("list of exports", "/dashboard/exports/jobs", "/dashboard/exports/jobs?org=demo"),
+  at(
+    "project",
+    "/dashboard/exports/projects/:project",
+    ({ projectId }) => `/dashboard/exports/projects/${projectId}?org=demo`,
+  ),
+];
+
+const DEFINITIONS: readonly TestedPage[] = [
+  at("definitions", "/definitions/", "/definitions?org=demo"),
+  at("filtered definitions", "/definitions/", "/definitions?type=agent&search=review"),
+  { ...at("definitions of a visitor", "/definitions/", "/definitions?limit=2"), isAnonymous: true },
+  ofDefinition("definition", "", AGENT),
+  ofDefinition("draft", "", DRAFT),
+  ofDefinition("deprecated definition", "", "/definitions/agent/@demo/style-fixer@1.0.0"),
+  ofDefinition("YAML", "/yaml", AGENT),
+  ofDefinition("versions", "/versions", AGENT),
+  ofDefinition("comparison of versions", "/compare", AGENT),
+  ofDefinition("dependencies", "/dependencies", "/definitions/workflow/@demo/release-readiness"),
+  ofDefinition("dependents", "/dependents", AGENT),
+  ofDefinition("forks", "/forks", AGENT),
+  ofDefinition("usage", "/usage", AGENT),
+  at("form for a new definition", "/definitions/new", "/definitions/new?org=demo"),
+  {
+    ...at("document with errors", "/definitions/new", "/definitions/new?org=demo"),
+    async act(page) {
+      await page.getByLabel("YAML").fill("agent:\n  interface:\n    name: 1\n");
+      await press(page, "Check");
+      await page.getByRole("alert").first().waitFor();
+    },
+  },
+  ofDefinition("draft that is edited", "/edit", DRAFT),
+  ofDefinition("publishing", "/publish", DRAFT),
+  ofDefinition("deletion", "/delete", DRAFT),
+  ofDefinition("deprecation", "/deprecate", `${AGENT}@1.0.0`),
+  ofDefinition("archiving", "/archive", `${AGENT}@1.1.0`),
+  ofDefinition("fork", "/fork", AGENT),
+  ofDefinition("retranslation", "/retranslate", `${AGENT}@1.2.0`),
+  ofDefinition("upgrade", "/upgrade", `${AGENT}@1.2.0`),
+];
+
+const MODELS: readonly TestedPage[] = [
+  at("models", "/models", "/models"),
+  at("filtered models", "/models", "/models?provider=anthropic&search=claude"),
+  at(
+    "comparison of models",
+    "/models/compare",
+    ({ models: [one, two] }) => `/models/compare?model=${one}&model=${two}`,
+  ),
+  at("model", "/models/:provider/*", ({ models: [one] }) => `/models/${one}`),
+];
+
+const SETTINGS: readonly TestedPage[] = [
+  at("profile", "/settings/profile", "/settings/profile"),
+  at("API keys", "/settings/keys", "/settings/keys"),
+  {
+    ...at("created API key", "/settings/keys", "/settings/keys"),
+    async act(page) {
+      await page.getByLabel("Name").fill("Build");
+      await press(page, "Create key");
+      await page.getByRole("heading", { name: "API key created" }).waitFor();
+    },
+  },
+  at("revocation", "/settings/keys/:id/revoke", ({ keyId }) => `/settings/keys/${keyId}/revoke`),
+  at("sessions", "/settings/sessions", "/settings/sessions"),
+  at(
+    "end of a session",
+    "/settings/sessions/:id/end",
+    ({ sessionId }) => `/settings/sessions/${sessionId}/end`,
+  ),
+  at("end of other sessions", "/settings/sessions/end-others", "/settings/sessions/end-others"),
+];
+
+const ORGANIZATIONS: readonly TestedPage[] = [
+  at("organization", "/orgs/:slug/", "/orgs/demo"),
+  { ...at("organization for visitors", "/orgs/:slug/", "/orgs/demo"), isAnonymous: true },
+  at("members", "/orgs/:slug/members", "/orgs/demo/members"),
+  at("projects", "/orgs/:slug/projects", "/orgs/demo/projects"),
+  at("usage of an organization", "/orgs/:slug/usage", "/orgs/demo/usage"),
+  at("audit log", "/orgs/:slug/audit", "/orgs/demo/audit"),
+  at("webhooks", "/orgs/:slug/webhooks", "/orgs/demo/webhooks"),
+  at("webhook", "/orgs/:slug/webhooks/:id", ({ webhookId }) => `/orgs/demo/webhooks/${webhookId}`),
+  at(
+    "deletion of a webhook",
+    "/orgs/:slug/webhooks/:id/delete",
+    ({ webhookId }) => `/orgs/demo/webhooks/${webhookId}/delete`,
+  ),
+];
+
+export const TESTED_PAGES = [...HOME, ...DEFINITIONS, ...MODELS, ...SETTINGS, ...ORGANIZATIONS];
