@@ -94,10 +94,13 @@ export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): Respo
   };
 }
 
-/** Returns the key of a POST; null without one, and of an anonymous caller who only reads. */
+/**
+ * Returns the key of a POST; null without one, of an anonymous caller who only reads, and of a page: it may show a secret,
+ * and its form has a key of its own for the write.
+ */
 function readKey({ request, route, context }: Repeatable): IdempotencyKey | null {
   const key = request.headers.get(IDEMPOTENCY_HEADER);
-  if (key === null || request.method !== "POST") return null;
+  if (key === null || request.method !== "POST" || route.maxFormBytes !== null) return null;
   if (!KEY.test(key)) {
     throw invalidInput([
       { path: IDEMPOTENCY_HEADER, message: "must be 1 to 128 printable ASCII characters" },

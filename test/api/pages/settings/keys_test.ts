@@ -44,6 +44,18 @@ test("a new key is shown once, in the response to its form, and works", async ()
   expect(JSON.stringify(api.logLines)).not.toContain(key);
 });
 
+test("the page with the key is stored nowhere, even if the client sends an Idempotency-Key", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const fields = { ...(await openForm(scene)), name: "Nightly" };
+  const headers = { "idempotency-key": "page" };
+  const created = await sendForm(api, PATH, fields, { token: owner.token, headers });
+  const [key] = /ulr_[A-Za-z0-9_-]{40,}/.exec(await created.text()) ?? [];
+  const kept = await api.db.sql<{ text: string }[]>`select k::text as text from idempotency_keys as k`;
+  expect([created.status, kept.length]).toEqual([201, 1]);
+  expect(kept.filter(({ text }) => text.includes(key ?? "") || text.includes("<html"))).toEqual([]);
+});
+
 test("reloading the response creates no second key, and says why it shows none", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
