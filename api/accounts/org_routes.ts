@@ -4,6 +4,7 @@ import type { Pool } from "../../sql/connection/pool.ts";
 import { orgAuditRoutes } from "./org_audit.ts";
 import { orgProfileRoutes } from "./org_profile.ts";
 import { orgProjectRoutes } from "./org_projects.ts";
+import { orgUpdateRoutes } from "./org_update.ts";
 import { orgUsageRoutes } from "./org_usage.ts";
 import { ownOrgRoutes } from "./own_orgs.ts";
 
@@ -13,5 +14,6 @@ export function orgRoutes(deps: { sql: Pool }) {
     .use(orgProjectRoutes(deps))
     .use(orgUsageRoutes(deps))
     .use(orgAuditRoutes(deps))
-    .use(orgProfileRoutes(deps));
+    .use(orgProfileRoutes(deps))
+    .use(orgUpdateRoutes(deps));
 }

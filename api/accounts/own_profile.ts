@@ -6,21 +6,15 @@ import { findUserProfile, updateUser } from "../../sql/accounts/users.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { access } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
-import { invalidInput, type Problem } from "../http/validation_problems.ts";
 import { aboutProblem, nameProblem, websiteProblem } from "./profile_fields.ts";
+import { AboutField, checkProfileUpdate, NullableNameField, WebsiteField } from "./profile_update.ts";
 import { OneProfile, USERS_TAG } from "./user_schemas.ts";
 
 const OwnProfileBody = t.Object(
   {
-    name: t.Optional(
-      t.Union([t.String(), t.Null()], { description: "At most 200 characters; null unsets it" }),
-    ),
-    bio: t.Optional(
-      t.Union([t.String(), t.Null()], { description: "At most 2,000 characters; null unsets it" }),
-    ),
-    websiteUrl: t.Optional(
-      t.Union([t.String(), t.Null()], { description: "An http or https URL; null unsets it" }),
-    ),
+    name: t.Optional(NullableNameField),
+    bio: t.Optional(AboutField),
+    websiteUrl: t.Optional(WebsiteField),
   },
   {
     title: "ProfileUpdate",
@@ -31,22 +25,11 @@ const OwnProfileBody = t.Object(
 
 const RULES = { name: nameProblem, bio: aboutProblem, websiteUrl: websiteProblem };
 
-/** Throws VALIDATION_ERROR with every invalid field. */
-function checkFields(body: typeof OwnProfileBody.static): void {
-  const problems: Problem[] = [];
-  for (const path of ["name", "bio", "websiteUrl"] as const) {
-    const value = body[path];
-    const message = typeof value === "string" ? RULES[path](value) : null;
-    if (message) problems.push({ path, message });
-  }
-  if (problems.length > 0) throw invalidInput(problems);
-}
-
 export function ownProfileRoutes({ sql }: { sql: Pool }) {
   return new Elysia({ prefix: "/users" }).use(access).patch(
     "/me",
     async ({ caller, request, body }) => {
-      checkFields(body);
+      checkProfileUpdate(body, RULES);
       const changed = Object.keys(body);
       if (changed.length > 0) {
         await sql.begin(async (tx) => {

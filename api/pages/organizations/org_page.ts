@@ -21,6 +21,7 @@ const TABS: readonly Tab[] = [
   { path: "/projects", label: "Projects", role: "viewer" },
   { path: "/audit", label: "Audit log", role: "admin" },
   { path: "/webhooks", label: "Webhooks", role: "admin" },
+  { path: "/edit", label: "Edit profile", role: "admin" },
 ];
 
 export interface OrgContent {

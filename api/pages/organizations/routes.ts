@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { access } from "../../http/access.ts";
 import { PAGE_ROUTE, type Page, type PageResult, type Pages, type SignedInPage, seeOther } from "../page.ts";
 import { showAudit } from "./audit.ts";
+import { saveEdit, showEdit } from "./edit.ts";
 import { showMembers } from "./members.ts";
 import { findOwnOrg, orgPath } from "./org_page.ts";
 import { showProfile } from "./profile.ts";
@@ -43,6 +44,8 @@ export function organizationRoutes({ show, showSignedIn }: Pages) {
     .get("/audit", signedIn(showAudit), PAGE_ROUTE)
     .get("/webhooks", signedIn(showWebhooks), PAGE_ROUTE)
     .post("/webhooks", signedIn(createWebhook), PAGE_ROUTE)
+    .get("/edit", signedIn(showEdit), PAGE_ROUTE)
+    .post("/edit", signedIn(saveEdit), PAGE_ROUTE)
     .get("/webhooks/:id", webhook(showWebhook), PAGE_ROUTE)
     .post("/webhooks/:id", webhook(changeWebhook), PAGE_ROUTE)
     .get("/webhooks/:id/delete", webhook(confirmDelete), PAGE_ROUTE)

@@ -174,6 +174,7 @@ const ORGANIZATIONS: readonly TestedPage[] = [
   at("projects", "/orgs/:slug/projects", "/orgs/demo/projects"),
   at("usage of an organization", "/orgs/:slug/usage", "/orgs/demo/usage"),
   at("audit log", "/orgs/:slug/audit", "/orgs/demo/audit"),
+  at("edit of an organization", "/orgs/:slug/edit", "/orgs/demo/edit"),
   at("webhooks", "/orgs/:slug/webhooks", "/orgs/demo/webhooks"),
   at("webhook", "/orgs/:slug/webhooks/:id", ({ webhookId }) => `/orgs/demo/webhooks/${webhookId}`),
   at(

@@ -276,6 +276,11 @@ const PEOPLE = [
   ...["", "/members", "/projects", "/usage", "/audit"].map((what) =>
     row(`GET /orgs/:slug${what}`, "membersOfNone", 200, { about: "of none", of: newName }),
   ),
+  row("PATCH /orgs/:slug", "orgAdminsToWrite", 200, {
+    of: orgSlug,
+    body: () => ({ description: "New" }),
+    audit: "org.update",
+  }),
   row("GET /orgs/:slug/profile", "everyone", 200, { of: orgSlug }),
   row("GET /users/:id", "everyone", 200, { of: userId }),
   row("PATCH /users/me", "sessions", 200, { body: () => ({ bio: "New" }), audit: "user.update" }),

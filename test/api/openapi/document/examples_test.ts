@@ -10,6 +10,7 @@ import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 /** The writes in an order in which each finds what it needs, with their statuses. */
 const WRITES: readonly (readonly [operationId: string, status: number])[] = [
   ["updateOwnProfile", 200],
+  ["updateOrganization", 200],
   ["getUsers", 200],
   ["computeCost", 200],
   ["createKey", 201],

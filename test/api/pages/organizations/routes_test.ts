@@ -5,7 +5,7 @@ import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts
 import { openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
 
 const MEMBER_PAGES = ["/members", "/usage", "/projects"];
-const ADMIN_PAGES = ["/audit", "/webhooks"];
+const ADMIN_PAGES = ["/audit", "/webhooks", "/edit"];
 
 test.each([
   ["viewer", 200, 403],

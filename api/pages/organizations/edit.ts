@@ -1,0 +1,91 @@
+/** /orgs/{slug}/edit: the form of an organization's public profile, for owners and admins. */
+import { hasOrgRole } from "../../../shared/policy.ts";
+import type { OrgDetail } from "../../accounts/org_schemas.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
+import { doneNotice } from "../done_notice.ts";
+import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { type Html, html } from "../html.ts";
+import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { orgPage, orgPath } from "./org_page.ts";
+
+type Org = (typeof OrgDetail.static)["data"];
+type Fields = Record<"name" | "description" | "websiteUrl", string>;
+
+export async function showEdit(page: SignedInPage, slug: string): Promise<PageResult> {
+  const org = await loadEditable(page, slug);
+  const { name, description, websiteUrl } = org;
+  const fields = { name, description: description ?? "", websiteUrl: websiteUrl ?? "" };
+  return renderPage(page, org, { fields, problems: null });
+}
+
+export async function saveEdit(page: SignedInPage, slug: string): Promise<PageResult> {
+  const typed = (name: keyof Fields) => page.form.get(name) ?? "";
+  const fields = {
+    name: typed("name"),
+    description: typed("description"),
+    websiteUrl: typed("websiteUrl"),
+  };
+  const { name, description, websiteUrl } = fields;
+  const body = { name, description: nullIfBlank(description), websiteUrl: nullIfBlank(websiteUrl) };
+  const problems = await findProblems(() => page.api(orgPath(slug), { method: "PATCH", body }));
+  if (!problems) return seeOther(orgPath(slug, "/edit?done=saved"));
+  return renderPage(page, await loadEditable(page, slug), { fields, problems });
+}
+
+function nullIfBlank(text: string): string | null {
+  return text.trim() === "" ? null : text;
+}
+
+/** Loads an organization that the user may change. Throws the error that the API has for all others. */
+async function loadEditable(page: SignedInPage, slug: string): Promise<Org> {
+  const { data } = await page.api<{ data: Org }>(orgPath(slug));
+  requireAllowed(hasOrgRole(data.role, "admin"));
+  return data;
+}
+
+interface EditView {
+  /** As stored, or as typed. */
+  fields: Fields;
+  problems: FormProblems | null;
+}
+
+function renderPage(page: SignedInPage, { slug, name }: Org, { fields, problems }: EditView): PageResult {
+  return orgPage(page, {
+    slug,
+    name,
+    tab: "/edit",
+    status: problems?.status,
+    body: html`${doneNotice(page.url, { saved: "Profile saved." })}${problemSummary(problems)}
+<section class="card form-card" aria-labelledby="edit-title">
+  <h2 id="edit-title">Edit profile</h2>
+  <p class="quiet">Everyone can see these fields on the <a href="${orgPath(slug)}">profile</a>.</p>
+  ${editForm(tokenField(page.session), fields, problems)}
+</section>`,
+  });
+}
+
+function editForm(
+  token: Html,
+  { name, description, websiteUrl }: Fields,
+  problems: FormProblems | null,
+): Html {
+  return html`<form method="post">${token}
+  ${formField(
+    { name: "name", label: "Name", problems },
+    (attributes) =>
+      html`<input ${attributes} type="text" maxlength="200" required autocomplete="organization" value="${name}">`,
+  )}
+  ${formField(
+    { name: "description", label: "Description", hint: "Up to 2,000 characters.", problems },
+    // A line break at the start of a text area is not part of its text, so one is added.
+    (attributes) => html`<textarea ${attributes} rows="5" maxlength="2000">
+${description}</textarea>`,
+  )}
+  ${formField(
+    { name: "websiteUrl", label: "Website", hint: "Begins with https:// or http://.", problems },
+    (attributes) =>
+      html`<input ${attributes} type="url" maxlength="2000" autocomplete="url" value="${websiteUrl}">`,
+  )}
+  <div class="actions"><button type="submit" class="primary">Save profile</button></div>
+</form>`;
+}

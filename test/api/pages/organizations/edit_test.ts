@@ -1,0 +1,146 @@
+/** The form of an organization's profile, without JavaScript. */
+import { expect, test } from "bun:test";
+import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";
+import {
+  HOSTILE,
+  openPageScene,
+  type PageScene,
+  readPage,
+  requireEscaped,
+  submitForm,
+} from "../../../helpers/pages/page_scene.ts";
+
+const FIELDS = { name: "Acme", description: "Makes things", websiteUrl: "https://acme.example/" };
+
+async function readOrg({ api, org }: PageScene) {
+  const [row] = await api.db.sql`
+    select name, description, website_url as "websiteUrl" from organizations where id = ${org.id}`;
+  return { ...row };
+}
+
+/** Sends the form of somebody who can open it. */
+function save({ api, org }: PageScene, token: string, fields: Readonly<Record<string, string>>) {
+  return submitForm(api, `/orgs/${org.slug}/edit`, { token, heading: "edit-title", fields });
+}
+
+test.each(["owner", "admin"] as const)(
+  "%s: what is saved is public, shown in the form, and stays text",
+  async (role) => {
+    await using scene = await openPageScene();
+    const { api, org } = scene;
+    const { token } = await scene.visitor(role);
+    const path = `/orgs/${org.slug}`;
+    const fields = {
+      name: `Acme ${HOSTILE}`,
+      description: `\nTwo\r\nlines ${HOSTILE}`,
+      websiteUrl: "https://acme.example/?a=1&b=2",
+    };
+    const sent = await save(scene, token, fields);
+    expect([sent.status, sent.headers.get("location")]).toEqual([303, `${path}/edit?done=saved`]);
+    expect(await readOrg(scene)).toEqual({ ...fields, description: `\nTwo\nlines ${HOSTILE}` });
+    const form = await readPage(api, `${path}/edit?done=saved`, token);
+    expect(form).toContain("Profile saved.");
+    expect(form).toContain(`<title>Edit profile · Acme &quot;&gt;`);
+    expect(form).toContain(`value="https://acme.example/?a=1&amp;b=2"`);
+    // The parser drops the first line break of a text area, so there are two.
+    expect(form).toContain(`maxlength="2000">\n\nTwo\nlines &quot;`);
+    const profile = await readPage(api, path);
+    expect(profile).toContain(`href="https://acme.example/?a=1&amp;b=2"`);
+    expect(profile).toContain("Two\nlines &quot;");
+  },
+);
+
+test("the owner edits a personal organization", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const path = `/orgs/${owner.user.username}`;
+  expect(await readPage(api, path, owner.token)).toContain(`href="${path}/edit"`);
+  const given = { token: owner.token, heading: "edit-title", fields: FIELDS };
+  expect((await submitForm(api, `${path}/edit`, given)).status).toBe(303);
+  expect(await readPage(api, path)).toContain("Makes things");
+});
+
+test("emptied fields are unset, but the name is required", async () => {
+  await using scene = await openPageScene();
+  const { owner } = scene;
+  await save(scene, owner.token, FIELDS);
+  const sent = await save(scene, owner.token, { name: "Acme", description: " ", websiteUrl: "" });
+  expect(sent.status).toBe(303);
+  expect(await readOrg(scene)).toEqual({ name: "Acme", description: null, websiteUrl: null });
+  const refused = await save(scene, owner.token, { ...FIELDS, name: "" });
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toContain(
+    `<p class="field-error" id="field-name-error">Must not be empty</p>`,
+  );
+  expect(await readOrg(scene)).toEqual({ name: "Acme", description: null, websiteUrl: null });
+});
+
+test("problems are beside their fields, and everything typed is kept", async () => {
+  await using scene = await openPageScene();
+  const { owner } = scene;
+  const before = await readOrg(scene);
+  const fields = { name: "x".repeat(201), description: HOSTILE, websiteUrl: "javascript:alert(1)" };
+  const sent = await save(scene, owner.token, fields);
+  const page = requireEscaped(await sent.text());
+  expect([sent.status, sent.headers.get("cache-control")]).toEqual([400, "private, no-store"]);
+  expect(page).toContain(`role="alert"`);
+  expect(page).toContain(`<li><a href="#field-name">name</a> must have at most 200 characters</li>`);
+  expect(page).toContain(
+    `<p class="field-error" id="field-websiteUrl-error">Must be an http or https URL</p>`,
+  );
+  expect(page).toContain(`value="${fields.name}"`);
+  expect(page).toContain(`maxlength="2000">\n&quot;&gt;&lt;script&gt;`);
+  expect(page).toContain(`value="javascript:alert(1)"`);
+  expect(await readOrg(scene)).toEqual(before);
+});
+
+test.each([
+  ["viewer", "This requires the admin role or above."],
+  ["publisher", "This requires the admin role or above."],
+  ["outsider", "You are not a member of this organization."],
+] as const)(
+  "%s: a sent form is refused with the message of the API, and is not shown",
+  async (role, message) => {
+    await using scene = await openPageScene();
+    const { api, org } = scene;
+    const before = await readOrg(scene);
+    const { token } = await scene.visitor(role);
+    const sent = await sendForm(api, `/orgs/${org.slug}/edit`, FIELDS, { token });
+    const page = await sent.text();
+    expect([sent.status, page.includes(message), page.includes(`name="websiteUrl"`)]).toEqual([
+      403,
+      true,
+      false,
+    ]);
+    expect(await readOrg(scene)).toEqual(before);
+  },
+);
+
+test("forms of other sites, without a token, with another session's, or without a session change nothing", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const before = await readOrg(scene);
+  const other = await api.make.session({ userId: owner.user.id });
+  const formToken = formTokenIn(await readPage(api, "/settings/profile", other.token));
+  const path = `/orgs/${org.slug}/edit`;
+  const { token } = owner;
+  const statuses = [
+    await sendForm(api, path, FIELDS, { token, headers: { origin: "https://evil.example" } }),
+    await sendForm(api, path, FIELDS, { token, formToken: "" }),
+    await sendForm(api, path, FIELDS, { token, formToken }),
+    await sendForm(api, path, FIELDS),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([403, 403, 403, 303]);
+  expect(await readOrg(scene)).toEqual(before);
+});
+
+test("an unknown organization is the page of any unknown address, for its form too", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const { token } = owner;
+  const responses = [
+    await openPage(api, "/orgs/no-such-organization/edit", token),
+    await sendForm(api, "/orgs/no-such-organization/edit", FIELDS, { token }),
+  ];
+  expect(responses.map(({ status }) => status)).toEqual([404, 404]);
+});
