@@ -100,7 +100,7 @@ function renderAccount(session: PageSession | null, address: string): Html {
     ${
       organizations.length > 0 &&
       html`<form class="org" method="get" action="${path}">
-      <label for="org">Organization</label> <select id="org" name="org" autocomplete="off">${options}</select>
+      <label class="visually-hidden" for="org">Organization</label> <select id="org" name="org" autocomplete="off">${options}</select>
       <button type="submit">Switch</button>
     </form>`
     }
