@@ -15,7 +15,7 @@ import {
 import { type Boss, enqueueJob } from "../../sql/queue.ts";
 import type { Caller } from "../http/caller.ts";
 import type { JobRequest } from "./job_body.ts";
-import { explainMissingTracker } from "./missing_tracker.ts";
+import { requireTracker } from "./missing_tracker.ts";
 import { requireSince } from "./require_since.ts";
 import { requireWatermark } from "./require_watermark.ts";
 
@@ -46,15 +46,14 @@ export interface QueuedExport {
 
 /**
  * Queues an export as of now, or as of `asOf`. Throws EXPORT_JOB_LIMIT if the organization has used up its jobs of this
- * hour, and the errors of `requireWatermark`.
+ * hour, and the errors of `requireTracker` and `requireWatermark`.
  */
 export async function queueExportJob(deps: JobDeps, given: NewJob): Promise<QueuedExport> {
   const active = await findActiveExportJob(deps.sql, given.orgId);
   if (active) return { job: active, isNew: false };
+  await requireTracker(deps);
   // Outside the transaction: an open transaction holds back the watermark.
-  const asOf = await requireWatermark(deps, given.job.asOf).catch(async (error: unknown) => {
-    throw await explainMissingTracker(deps, error);
-  });
+  const asOf = await requireWatermark(deps, given.job.asOf);
   if (given.job.since !== null) await requireSince(deps, { since: given.job.since, asOf });
   return deps.sql.begin(async (tx) => {
     await lockOrg(tx, given.orgId);

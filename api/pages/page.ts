@@ -89,7 +89,7 @@ async function openPage(request: Request, config: Pick<Config, "publicUrl">): Pr
   if (!callApi) throw new Error(`Cannot show ${context.route}: its route is not declared with isPage()`);
   const page: Page = {
     request,
-    url: new URL(request.url),
+    url: withOneOrg(new URL(request.url)),
     session: null,
     form: formOf(context),
     async api<T>(path: string, call?: ApiCall) {
@@ -103,6 +103,13 @@ async function openPage(request: Request, config: Pick<Config, "publicUrl">): Pr
   if (formToken === null) return page;
   if (context.writes) requireFormToken(page.form, formToken);
   return { ...page, session: await openSession(page, formToken) };
+}
+
+/** Pages carry `org` through all their links: repeated, it would be multiplied. */
+function withOneOrg(url: URL): URL {
+  const [org, ...others] = url.searchParams.getAll("org");
+  if (org !== undefined && others.length > 0) url.searchParams.set("org", org);
+  return url;
 }
 
 /** The API knows the caller; a session that has ended a moment ago is none. */

@@ -66,6 +66,12 @@ test("a page can be kept by caches while it is public, and by none for those who
   }
 });
 
+test("a repeated organization is not multiplied by the links of the page", async () => {
+  const orgs = Array.from({ length: 1500 }, (_, index) => `org=a${index}`).join("&");
+  const response = await openPage(api, `/definitions?${orgs}`);
+  expect((await response.text()).length).toBeLessThan(60_000);
+});
+
 test("a private definition is the page of an unknown address for others, on every tab", async () => {
   await publishAgent(api, publisher, { name: "hidden", visibility: "private" });
   const stranger = await makePublisher();
