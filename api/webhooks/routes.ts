@@ -13,6 +13,7 @@ import { access, holdsSecret } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { rejectQuery } from "../http/query.ts";
+import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { failsWith } from "../openapi/types.ts";
 import { changeWebhook, createWebhook, removeWebhook, requireWebhook, testWebhook } from "./manage.ts";
@@ -50,6 +51,7 @@ export function webhookRoutes({ sql, config }: WebhookDeps) {
   const networks = openNetworks(config.webhookAllowedNetworks);
   const requireAdmin = async (caller: Caller, request: Request, slug: string) => {
     const org = await requireOwnOrg(sql, { caller, slug });
+    requestContext(request).orgId = org.id;
     requireAllowed(hasOrgRole(org.role, "admin"));
     rejectQuery(request);
     return org;

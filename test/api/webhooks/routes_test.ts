@@ -102,3 +102,12 @@ test("webhooks of another organization are not there", async () => {
     expect(await errorOf(await call(api, owner, method, path, body))).toEqual([404, "NOT_FOUND"]);
   }
 });
+
+test("a member without the role is denied, and the audit log of the organization says so", async () => {
+  await using api = await openTestApp();
+  const { org } = await api.make.person({ role: "owner" });
+  const publisher = await api.make.person({ org, role: "publisher" });
+  expect(await errorOf(await call(api, publisher, "POST", "", BODY))).toEqual([403, "INSUFFICIENT_ORG_ROLE"]);
+  const entries = await api.db.sql`select action from audit_log where org_id = ${org.id}`;
+  expect([...entries]).toEqual([{ action: "request.refuse" }]);
+});
