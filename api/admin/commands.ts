@@ -1,6 +1,7 @@
 /** All commands, in the order of the help. */
 import { adoptArtifactsCommand } from "./artifacts.ts";
-import { listAuditCommand, verifyAuditCommand } from "./audit.ts";
+import { listAuditCommand } from "./audit.ts";
+import { verifyAuditCommand } from "./audit_verify.ts";
 import type { Command } from "./command.ts";
 import { quarantineDefinitionCommand, releaseDefinitionCommand } from "./definition.ts";
 import { seedDemoCommand } from "./demo/seed.ts";

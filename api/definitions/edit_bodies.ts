@@ -9,7 +9,7 @@ import {
 } from "../../shared/vocabulary.ts";
 import { EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
 import { oneOf } from "../http/schemas.ts";
-import { ExpectedUpdatedAt } from "./check_unchanged.ts";
+import { ExpectedUpdatedAt } from "./edit_conflict.ts";
 import { Provenance } from "./provenance.ts";
 import { OPEN } from "./schemas.ts";
 

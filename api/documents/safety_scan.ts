@@ -3,7 +3,7 @@
 import type { DefinitionSource } from "../../shared/definitions/source.ts";
 import { formatPath, type PathStep } from "../../shared/yaml/problems.ts";
 import { isRecord, toList, toRecord } from "../../shared/yaml/values.ts";
-import { Downloads } from "./safety_downloads.ts";
+import { Downloads } from "./safety_download_then_run.ts";
 import {
   BLOCK_RULES,
   REMOTE_SCRIPT,

@@ -1,5 +1,5 @@
 /** Runtime Markdown of agents: a file for `.claude/agents/`. */
-import { type Agent, readCategoryNames } from "./agent/agent.ts";
+import { type Agent, readCategoryNames } from "./agent/agent_source.ts";
 import { checkAgent } from "./agent/agent_type.ts";
 import { writeAutomaticFailure } from "./agent/auto_fail.ts";
 import { writeCollaboration, writeVoice } from "./agent/collaboration.ts";

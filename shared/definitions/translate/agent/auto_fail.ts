@@ -3,7 +3,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { type Agent, agentBlock, categoryTitle } from "./agent.ts";
+import { type Agent, agentBlock, categoryTitle } from "./agent_source.ts";
 
 const DETECTION: Readonly<Record<string, Inline>> = {
   pattern: md`Found by pattern`,

@@ -4,7 +4,7 @@ import { humanize, writeLeftoverBullets, writeLeftovers } from "../generic_secti
 import { given, type Inline, join, listed, md, prose, strong } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { scoreRange } from "../measures.ts";
-import { type Agent, agentBlock } from "./agent.ts";
+import { type Agent, agentBlock } from "./agent_source.ts";
 
 /** Lowest scores of the upper and the middle band (definition-languages, section 1). */
 const PRESETS: Readonly<Record<string, readonly [pass: number, middle: number]>> = {

@@ -3,7 +3,7 @@ import { type Fields, scalarText } from "../field_reader.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { type Agent, agentBlock, categoryTitle } from "./agent.ts";
+import { type Agent, agentBlock, categoryTitle } from "./agent_source.ts";
 import { writeRecords } from "./records_table.ts";
 
 export function writeKnowledge(w: MarkdownWriter, agent: Agent): void {

@@ -3,7 +3,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { type Agent, agentBlock } from "./agent.ts";
+import { type Agent, agentBlock } from "./agent_source.ts";
 
 export function writeLens(w: MarkdownWriter, agent: Agent): void {
   const lens = agentBlock(agent, "cognitive_lens");

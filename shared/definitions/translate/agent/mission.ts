@@ -3,7 +3,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { type Inline, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { type Agent, agentBlock } from "./agent.ts";
+import { type Agent, agentBlock } from "./agent_source.ts";
 
 export function writeOpening(w: MarkdownWriter, agent: Agent): void {
   w.paragraph(agentBlock(agent, "mission")?.prose("opener") ?? prose(agent.description));

@@ -4,7 +4,7 @@ import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_s
 import { given, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration } from "../measures.ts";
-import { type Agent, agentBlock } from "./agent.ts";
+import { type Agent, agentBlock } from "./agent_source.ts";
 
 export function writeProcedure(w: MarkdownWriter, agent: Agent): void {
   const process = agentBlock(agent, "process");

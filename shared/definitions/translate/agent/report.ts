@@ -4,7 +4,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { code, given, type Inline, join, listed, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { type Agent, agentBlock } from "./agent.ts";
+import { type Agent, agentBlock } from "./agent_source.ts";
 
 const FORMATS: Readonly<Record<string, Inline>> = {
   markdown: md`Answer in Markdown.`,

@@ -4,7 +4,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { type Agent, agentBlock } from "./agent.ts";
+import { type Agent, agentBlock } from "./agent_source.ts";
 import { hostTools } from "./tools.ts";
 
 const WHEN_TIME_RUNS_OUT: Readonly<Record<string, Inline>> = {

@@ -3,7 +3,7 @@ import type { Fields } from "../field_reader.ts";
 import { humanize, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, listed, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { type Agent, categoryTitle } from "./agent.ts";
+import { type Agent, categoryTitle } from "./agent_source.ts";
 import { decisionWord } from "./decision.ts";
 
 export function writeSpecialCases(w: MarkdownWriter, agent: Agent): void {

@@ -5,7 +5,7 @@ import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_s
 import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration, plural, yesNo } from "../measures.ts";
-import { type Agent, agentBlock } from "./agent.ts";
+import { type Agent, agentBlock } from "./agent_source.ts";
 
 export function writeTasks(w: MarkdownWriter, agent: Agent): void {
   const tasks = agentBlock(agent, "tasks");

@@ -1,6 +1,6 @@
 /** The definition's tools in the words of coding agents. */
 import { type Inline, prose } from "../inline.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "./agent_source.ts";
 
 const RUNTIME_NAMES: Readonly<Record<string, readonly string[]>> = {
   Read: ["Read"],

@@ -1,7 +1,8 @@
 /**
- * Limits requests per user or address and minute, counted per process. Windows are fixed and begin with a key's first
- * request: one counter per key, constant time, and an exact `X-RateLimit-Reset`. A client can send up to twice the
- * limit around the end of a window; that is acceptable, because this limit shares load and protects no secret.
+ * Counts requests per user or address and minute in this process; request_limits.ts says whose and how many. Windows are
+ * fixed and begin with a key's first request: one counter per key, constant time, and an exact `X-RateLimit-Reset`. A
+ * client can send up to twice the limit around the end of a window; that is acceptable, because this limit shares load
+ * and protects no secret.
  */
 import { ApiError } from "../../shared/errors.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mintApiKey } from "../../../api/accounts/credentials.ts";
-import { createRateLimiter } from "../../../api/http/rate_limit.ts";
+import { createRateLimiter } from "../../../api/http/rate_counter.ts";
 import { openTestApp, type TestRequest } from "../../helpers/http/app.ts";
 import { probeRoutes } from "../../helpers/http/probe_routes.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
