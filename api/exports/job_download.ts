@@ -138,7 +138,7 @@ async function readArtifact(
   }
 }
 
-/** Returns the file of a ready job; throws if there is none. */
+/** Returns the file of a ready job. Throws if the job has no file. */
 function requireArtifact(job: ReadableExportJobRow): Artifact {
   const { status, artifactKey: key, artifactFileName: fileName, artifactBytes: bytes } = job;
   if (status === "queued" || status === "running") {

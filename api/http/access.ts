@@ -51,7 +51,7 @@ export const PAGE_FIELD = "x-page";
 const FORM_MAX_BYTES = 64 * 1024;
 
 /**
- * Goes into a route's `detail`: a page for people. Its caller is the session of the cookie, or nobody; its bodies are
+ * Goes into a route's `detail`: a page for people. Its caller comes from the session cookie only; its bodies are
  * forms of our own pages; it calls the API and may read no more than that gives.
  */
 export function isPage({ maxFormBytes = FORM_MAX_BYTES } = {}): object {

@@ -17,7 +17,7 @@ export interface FoundCaller {
 type LookUp = () => Promise<FoundCaller | null>;
 
 export interface CredentialCache {
-  /** Returns the caller whose credential has this hash, from the cache or by `lookUp`; null if there is none. */
+  /** Returns the caller whose credential has this hash, from the cache or by `lookUp`; null if it is unknown. */
   find(hash: Buffer, lookUp: LookUp): Promise<Caller | null>;
   /**
    * Forgets the credential with this id, or all credentials of the user with this id, so that changes made by this

@@ -23,7 +23,7 @@ export interface Admission {
     options: { looksPastCookie: boolean },
   ): Promise<void>;
   /**
-   * Sets the context's caller for a page: the session of the cookie, else nobody. A cookie without a valid session is
+   * Sets the context's caller for a page from the session cookie, and from nothing else. A cookie without a valid session is
    * cleared. Throws `RATE_LIMITED`.
    */
   admitVisitor(headers: Headers, context: RequestContext): Promise<void>;

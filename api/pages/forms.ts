@@ -25,8 +25,8 @@ export function tokenField({ formToken }: Pick<PageSession, "formToken">): Html 
 const NOT_OF_FORM: readonly number[] = [401, 404];
 
 /**
- * Does a form's write. Returns the problems that the API reports, which the form shows with what was typed; null if
- * there are none. Throws what the form cannot help: failures, a session that has ended, a resource that does not exist.
+ * Does a form's write. Returns the problems that the API reports, or null. Throws what the form cannot show: a failure of
+ * the service, a session that has ended, a resource that does not exist.
  */
 export async function findProblems(write: () => Promise<unknown>): Promise<FormProblems | null> {
   try {

@@ -112,7 +112,7 @@ function withOneOrg(url: URL): URL {
   return url;
 }
 
-/** The API knows the caller; a session that has ended a moment ago is none. */
+/** Returns the session as the API describes it; null if it ended after the request was authenticated. */
 async function openSession(page: Page, formToken: string): Promise<PageSession | null> {
   try {
     const { data } = await page.api<{ data: Pick<PageSession, "user" | "organizations"> }>("/auth/me");

@@ -50,8 +50,8 @@ const RANGES_PER_TURN = 20;
 const REFERENCES_PER_TURN = 1000;
 
 /**
- * Sorts the documents so that each comes after those it needs, and lists circles, at most one that starts at a document:
- * chains of documents of which the last needs the first. Documents of a circle are in no particular order.
+ * Sorts the documents so that each comes after those it needs. Also lists circles, at most one per starting document: in a
+ * circle, each document needs the next and the last needs the first. Documents of a circle are in no particular order.
  */
 export async function sortBatch(
   batch: Batch,

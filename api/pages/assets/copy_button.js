@@ -1,4 +1,4 @@
-/** Buttons that copy a text of the page. Without a clipboard, or without this script, there are none. */
+/** Adds buttons that copy a text of the page. Without this script or a clipboard, the page has no such buttons. */
 
 /** @param {HTMLButtonElement} button */
 async function copy(button) {

@@ -30,7 +30,7 @@ const CHOICES = [
   ["include_superseded", "Superseded analyses", "Analysis rows replaced by a later run."],
 ] as const;
 
-/** What the form shows besides its fields. */
+/** What surrounds the fields of the form. */
 export interface StartState {
   /** As typed; null for the defaults. */
   form: URLSearchParams | null;

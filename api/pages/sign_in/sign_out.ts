@@ -2,7 +2,7 @@
 import { type Page, seeOther } from "../page.ts";
 import { SIGN_IN_PATH } from "./next_path.ts";
 
-/** Ends the session and leads to the sign-in page, also if there is none any more. */
+/** Ends the session and leads to the sign-in page, also if it has already ended. */
 export async function signOut({ session, call }: Page): Promise<Response> {
   if (!session) return seeOther(SIGN_IN_PATH);
   const { headers } = await call("/auth/logout", { method: "POST" });

@@ -29,7 +29,7 @@ export function renderReport(report: Report, { yaml, own }: { yaml: string; own:
 </section>`;
 }
 
-/** Renders everything of a report besides its errors. */
+/** Renders a report without its errors. */
 export function renderFindings(report: Report, { yaml, own }: { yaml: string; own: string | null }): Content {
   return [
     renderVersion(report, own),

@@ -95,7 +95,7 @@ function renderEdit(page: SignedInPage, given: EditPage): PageResult {
   const form: EditForm = {
     title,
     lead: own === null ? leadOfNext(definition) : leadOfDraft(definition),
-    // Whoever has seen the stored text may replace it.
+    // The user has seen the stored text, so the next save may replace it.
     fields: isConflict ? { ...fields, expectedUpdatedAt: definition.updatedAt } : fields,
     session: page.session,
     choosesType: false,
