@@ -12,7 +12,7 @@ import { holdDefinition, type ShownDefinitionRow } from "../../sql/definitions/v
 import { OTHER_ORG_ADVICE } from "../http/require_allowed.ts";
 import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
 import { definitionNotFound } from "./find_readable.ts";
-import { requireForkable } from "./forkable.ts";
+import { requireForkable } from "./forks/forkable.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
 import { requireQuota } from "./quotas.ts";
 import { listWarnings, type Warning } from "./warnings/warnings.ts";

@@ -16,7 +16,8 @@ import type { DefinitionDeps } from "./document.ts";
 import { findReadTarget, findTarget, requireDefinition, requireLine } from "./find_readable.ts";
 import { findWriter } from "./find_writable.ts";
 import { type ForkRequest, forkDefinition } from "./fork.ts";
-import { findForkDenial, requireForkable } from "./forkable.ts";
+import { findForkDenial, requireForkable } from "./forks/forkable.ts";
+import { presentFork, presentNamedVersion } from "./forks/present_forks.ts";
 import {
   FORK_DETAIL,
   FORKABLE_DETAIL,
@@ -24,7 +25,6 @@ import {
   FORKS_DETAIL,
   LINEAGE_DETAIL,
 } from "./openapi/forks.ts";
-import { presentFork, presentNamedVersion } from "./present_forks.ts";
 import { OPEN } from "./schemas.ts";
 import { rejectLongFields, rejectUnstorable } from "./storable_text.ts";
 

@@ -2,9 +2,9 @@
 import type { ApiError } from "../../shared/errors.ts";
 import type { TraceSpan } from "../../shared/tracing/tracing.ts";
 import type { IdempotencyKey } from "../../sql/accounts/idempotency_keys.ts";
+import type { JsonObject } from "./body/request_body.ts";
 import type { Caller } from "./caller.ts";
 import { networkOf } from "./request_address.ts";
-import type { JsonObject } from "./request_body.ts";
 import type { CutReason } from "./response/stream_cutoff.ts";
 
 /** The parts of the client's connection that a response uses. */

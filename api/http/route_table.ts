@@ -10,9 +10,9 @@ import {
   READS_FIELD,
   SECRET_FIELD,
 } from "./access.ts";
-import { type CheckBody, createBodyCheck } from "./body_schema.ts";
+import { type CheckBody, createBodyCheck } from "./body/body_schema.ts";
+import { YAML_FIELD } from "./body/yaml_body.ts";
 import type { Query } from "./query.ts";
-import { YAML_FIELD } from "./yaml_body.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 

@@ -3,17 +3,17 @@ import { ApiError } from "../../shared/errors.ts";
 import { isSession, mayWrite } from "../../shared/policy.ts";
 import { DeadlineExceeded, withTimeout } from "../../shared/process/with_timeout.ts";
 import { unauthorized } from "./authenticate.ts";
+import { readForm } from "./body/form_body.ts";
+import { type JsonObject, maxBodyBytes } from "./body/request_body.ts";
+import { readBody } from "./body/yaml_body.ts";
 import { isFilePath } from "./download_paths.ts";
 import { OUTCOME_UNKNOWN, unavailable } from "./error_handler.ts";
-import { readForm } from "./form_body.ts";
 import type { RespondOnce } from "./idempotency.ts";
-import { type JsonObject, maxBodyBytes } from "./request_body.ts";
 import { bindContext, type RequestContext } from "./request_context.ts";
 import type { IsOwnPage } from "./request_origin.ts";
 import { requireAllowed } from "./require_allowed.ts";
 import type { Route, RouteMatch } from "./route_table.ts";
 import { invalidInput } from "./validation_problems.ts";
-import { readBody } from "./yaml_body.ts";
 
 /** Maximum for requests that mostly wait for the database. After that, a connection is dead or a queue is stuck. */
 const RESPONSE_TIMEOUT_MS = 30_000;

@@ -9,11 +9,11 @@ import {
   READS_FIELD,
   SECRET_FIELD,
 } from "../http/access.ts";
-import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../http/json_limits.ts";
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../http/body/json_limits.ts";
+import { maxBodyBytes } from "../http/body/request_body.ts";
+import { YAML_FIELD } from "../http/body/yaml_body.ts";
 import { describeQuery, type Query } from "../http/query.ts";
-import { maxBodyBytes } from "../http/request_body.ts";
 import type { RegisteredRoute } from "../http/route_table.ts";
-import { YAML_FIELD } from "../http/yaml_body.ts";
 import { failureResponses, type OperationTraits } from "./failures.ts";
 import { commonHeaders, OPENAPI_HEADERS } from "./headers.ts";
 import { IDEMPOTENCY_KEY, OPENAPI_PARAMETERS } from "./parameters.ts";

@@ -10,8 +10,8 @@ import type {
   READS_FIELD,
   SECRET_FIELD,
 } from "../http/access.ts";
+import type { YAML_FIELD } from "../http/body/yaml_body.ts";
 import type { Query } from "../http/query.ts";
-import type { YAML_FIELD } from "../http/yaml_body.ts";
 
 /** The field of `detail` in which a route lists its own errors, in addition to the common ones. */
 export const FAILURES_FIELD = "x-failures";

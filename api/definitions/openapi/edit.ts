@@ -8,8 +8,8 @@ import {
   DEFINITION_TIERS,
   DEFINITION_VISIBILITIES,
 } from "../../../shared/vocabulary.ts";
+import { readsYaml } from "../../http/body/yaml_body.ts";
 import { choice, text, texts } from "../../http/query.ts";
-import { readsYaml } from "../../http/yaml_body.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";

@@ -1,6 +1,6 @@
 /** OpenAPI of the routes that render definitions again. */
 import { FLAG, named, nullable, record, TEXT } from "../../../shared/json_schema.ts";
-import { readsYaml } from "../../http/yaml_body.ts";
+import { readsYaml } from "../../http/body/yaml_body.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";

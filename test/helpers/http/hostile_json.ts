@@ -1,5 +1,5 @@
 /** JSON that costs a parser, or whoever refuses it, much more than its bytes. */
-import { MAX_JSON_VALUES } from "../../../api/http/json_limits.ts";
+import { MAX_JSON_VALUES } from "../../../api/http/body/json_limits.ts";
 
 /** What a body may have, beyond `/auth`. */
 const MAX_BYTES = 1_048_576;

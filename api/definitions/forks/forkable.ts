@@ -1,18 +1,18 @@
 /** Who may fork what: the same response for those who ask and for those who do it. */
-import { ApiError } from "../../shared/errors.ts";
-import { type ForkSource, forkDenial, forkDenialOfSource } from "../../shared/policy.ts";
-import type { ForkDenial } from "../../shared/vocabulary.ts";
-import { findMembership } from "../../sql/accounts/organization_members.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
-import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import { listVersionHistory } from "../../sql/definitions/history.ts";
-import { resolveDefinition } from "../../sql/definitions/versions.ts";
-import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
-import { unauthorized } from "../http/authenticate.ts";
-import type { Caller } from "../http/caller.ts";
-import { resolveOrg } from "../http/organization.ts";
-import { type DefinitionAddress, formatAddress, type VersionId } from "./address.ts";
-import { findTarget, type ReadTarget, requireLine, viewerOf } from "./find_readable.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { type ForkSource, forkDenial, forkDenialOfSource } from "../../../shared/policy.ts";
+import type { ForkDenial } from "../../../shared/vocabulary.ts";
+import { findMembership } from "../../../sql/accounts/organization_members.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
+import { listVersionHistory } from "../../../sql/definitions/history.ts";
+import { resolveDefinition } from "../../../sql/definitions/versions.ts";
+import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
+import { unauthorized } from "../../http/authenticate.ts";
+import type { Caller } from "../../http/caller.ts";
+import { resolveOrg } from "../../http/organization.ts";
+import { type DefinitionAddress, formatAddress, type VersionId } from "../address.ts";
+import { findTarget, type ReadTarget, requireLine, viewerOf } from "../find_readable.ts";
 
 /** Throws NOT_FORKABLE for a version that is neither published nor deprecated, nor the caller's own. */
 export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<void> {

@@ -1,7 +1,7 @@
 /** YAML bodies: the body is the definition's document, and the query has the other fields. */
-import { parseQuery, type Query } from "./query.ts";
+import { parseQuery, type Query } from "../query.ts";
+import { invalidInput } from "../validation_problems.ts";
 import { isYaml, type JsonObject, readJsonObject, readYamlText } from "./request_body.ts";
-import { invalidInput } from "./validation_problems.ts";
 
 /** The field of `detail` in which a route says that it also reads YAML. */
 export const YAML_FIELD = "x-yaml";

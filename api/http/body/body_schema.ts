@@ -4,8 +4,8 @@
  */
 import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { describeSchemaErrors } from "../validation_problems.ts";
 import type { JsonObject } from "./request_body.ts";
-import { describeSchemaErrors } from "./validation_problems.ts";
 
 /** Throws VALIDATION_ERROR. */
 export type CheckBody = (body: JsonObject) => void;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { MAX_CHUNKS } from "../../../api/http/request_body.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
-import { probeRoutes } from "../../helpers/http/probe_routes.ts";
+import { MAX_CHUNKS } from "../../../../api/http/body/request_body.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { probeRoutes } from "../../../helpers/http/probe_routes.ts";
 
 const MAX_BYTES = 1_048_576;
 const JSON_TYPE = { "content-type": "application/json" };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { t } from "elysia";
-import { createBodyCheck } from "../../../api/http/body_schema.ts";
+import { createBodyCheck } from "../../../../api/http/body/body_schema.ts";
 
 test("an open schema is rejected", () => {
   const closed = { additionalProperties: false };

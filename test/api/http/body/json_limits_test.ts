@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findJsonExcess, MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../../api/http/json_limits.ts";
+import { findJsonExcess, MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../../../api/http/body/json_limits.ts";
 
 function excessOf(text: string): string | null {
   return findJsonExcess(new TextEncoder().encode(text));

@@ -1,7 +1,7 @@
 /** Reads a JSON body before any handler does, within limits on its size, its structure and its shape. */
-import { ApiError } from "../../shared/errors.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { invalidInput } from "../validation_problems.ts";
 import { findJsonExcess } from "./json_limits.ts";
-import { invalidInput } from "./validation_problems.ts";
 
 /** The maximum under /auth, where callers are anonymous: an email, a password, the name of a key. */
 const AUTH_MAX_BYTES = 4096;
