@@ -1,7 +1,7 @@
 /** Calls of our own API by pages, in the same process: the same access rules, checks, errors and audit entries. */
 import { ApiError } from "../../shared/errors.ts";
 import type { AuditDenial } from "./audit_denial.ts";
-import type { ApiCall, CallApi, RequestContext } from "./request_context.ts";
+import { type ApiCall, type CallApi, callContext, type RequestContext } from "./request_context.ts";
 import { canonicalPath, type RouteTable } from "./route_table.ts";
 import { type ServeRouteDeps, serveRoute } from "./serve_route.ts";
 
@@ -20,7 +20,7 @@ export function createCallApi(deps: CallApiDeps, page: Request, pageContext: Req
   return async (path, call = {}) => {
     const url = toUrl(path, page);
     const request = toRequest(url, call, page.signal);
-    const context = toCallContext(pageContext, request.method);
+    const context = callContext(pageContext, request.method);
     const match = deps.routeTable(request.method, url.pathname);
     if (match.found && match.route.writes && !pageContext.writes) {
       throw new Error(`Cannot call ${request.method} ${match.route.pattern}: the page's request only reads`);
@@ -67,21 +67,4 @@ function toRequest(url: URL, call: ApiCall, signal: AbortSignal): Request {
   if (body === undefined) return new Request(url.href, { method, headers, signal });
   headers.set("Content-Type", "application/json");
   return new Request(url.href, { method, headers, signal, body: JSON.stringify(body) });
-}
-
-/** A cookie's origin was checked with the page. */
-function toCallContext(pageContext: RequestContext, method: string): RequestContext {
-  return {
-    ...pageContext,
-    method,
-    orgId: null,
-    usesCookie: false,
-    idempotencyKey: null,
-    body: {},
-    error: null,
-    responseHeaders: {},
-    fields: {},
-    streamEnd: null,
-    callApi: null,
-  };
 }

@@ -105,6 +105,13 @@ export function newContext(request: Request, address: string, connection: Client
     route: null,
     writes: false,
     caller: null,
+    ...newOutcome(),
+  };
+}
+
+/** Returns what a request, or an API call of a page, has not found out yet. */
+function newOutcome() {
+  return {
     orgId: null,
     usesCookie: false,
     idempotencyKey: null,
@@ -115,6 +122,11 @@ export function newContext(request: Request, address: string, connection: Client
     streamEnd: null,
     callApi: null,
   };
+}
+
+/** Returns the context of an API call that a page makes: the page's caller, ids and time limit. */
+export function callContext(page: RequestContext, method: string): RequestContext {
+  return { ...page, method, ...newOutcome() };
 }
 
 const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9_.-]{1,128}$/;
