@@ -6,6 +6,7 @@ import { doneNotice } from "../done_notice.ts";
 import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { profileInputs } from "../profile_inputs.ts";
 import { orgPage, orgPath } from "./org_page.ts";
 
 type Org = (typeof OrgDetail.static)["data"];
@@ -75,17 +76,7 @@ function editForm(
     (attributes) =>
       html`<input ${attributes} type="text" maxlength="200" required autocomplete="organization" value="${name}">`,
   )}
-  ${formField(
-    { name: "description", label: "Description", hint: "Up to 2,000 characters.", problems },
-    // A line break at the start of a text area is not part of its text, so one is added.
-    (attributes) => html`<textarea ${attributes} rows="5" maxlength="2000">
-${description}</textarea>`,
-  )}
-  ${formField(
-    { name: "websiteUrl", label: "Website", hint: "Begins with https:// or http://.", problems },
-    (attributes) =>
-      html`<input ${attributes} type="url" maxlength="2000" autocomplete="url" value="${websiteUrl}">`,
-  )}
+  ${profileInputs({ name: "description", label: "Description", value: description }, websiteUrl, problems)}
   <div class="actions"><button type="submit" class="primary">Save profile</button></div>
 </form>`;
 }

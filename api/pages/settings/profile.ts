@@ -4,6 +4,7 @@ import { doneNotice } from "../done_notice.ts";
 import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { profileInputs } from "../profile_inputs.ts";
 import { changePassword, passwordForm } from "./password.ts";
 import { settingsPage } from "./settings_page.ts";
 import { keepOrg } from "./settings_paths.ts";
@@ -84,17 +85,7 @@ function profileForm(
     (attributes) =>
       html`<input ${attributes} type="text" maxlength="200" autocomplete="name" value="${name}">`,
   )}
-  ${formField(
-    { name: "bio", label: "Bio", hint: "Up to 2,000 characters.", problems },
-    // A line break at the start of a text area is not part of its text, so one is added.
-    (attributes) => html`<textarea ${attributes} rows="5" maxlength="2000">
-${bio}</textarea>`,
-  )}
-  ${formField(
-    { name: "websiteUrl", label: "Website", hint: "Begins with https:// or http://.", problems },
-    (attributes) =>
-      html`<input ${attributes} type="url" maxlength="2000" autocomplete="url" value="${websiteUrl}">`,
-  )}
+  ${profileInputs({ name: "bio", label: "Bio", value: bio }, websiteUrl, problems)}
   <div class="actions"><button type="submit" class="primary">Save profile</button></div>
 </form>`;
 }
