@@ -25,7 +25,7 @@ function render(value: Content): string {
 
 /**
  * The template with its values in place. Values stand between tags or in double-quoted attributes, never in a tag's or
- * an attribute's name; an attribute that is there or not is a template of its own: html`<input${required && html` required`}>`.
+ * an attribute's name; an optional attribute is a template of its own: html`<input${required && html` required`}>`.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
   let text = strings[0] ?? "";

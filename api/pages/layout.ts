@@ -19,7 +19,7 @@ export interface PageContent {
   status?: number;
   /** The organization that the page is about, where `?org=` does not say it. */
   org?: PageOrg;
-  /** Whether the header leaves out who is signed in and how to sign in. */
+  /** Whether the header shows neither the account nor the link to sign in. */
   hidesAccount?: true;
 }
 

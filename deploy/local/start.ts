@@ -100,7 +100,7 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
   }
 }
 
-/** Returns the address to connect to: the address for all interfaces is none. */
+/** Returns the base URL to connect to. Nothing can connect to 0.0.0.0 or ::, so loopback takes their place. */
 function toBaseUrl({ host, port }: StackSettings): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;

@@ -37,7 +37,7 @@ export function layoutGraph(root: DependencyTree, maxBoxes = MAX_BOXES): GraphLa
   return { boxes, columns, rows };
 }
 
-/** Chooses the boxes level by level, so that what is furthest away is left out. */
+/** Chooses the boxes level by level, so that the most distant ones are left out. */
 function pickBoxes(root: DependencyTree, maxBoxes: number): GraphBox[] {
   const boxes = [newBox(root, null, 0)];
   const opened = new Set<string>();

@@ -83,7 +83,7 @@ async function renderExports(page: SignedInPage, state: StartState, status: numb
   };
 }
 
-/** All modules in parallel: none waits for another to name it. */
+/** Preloads all modules, so that no import waits for another. */
 const MODULES = ["download.js", "job_rows.js", "local_time.js", "project_downloads.js", "start_form.js"];
 const HEAD = html`<script type="module" src="/dashboard/assets/exports.js"></script>
 ${MODULES.map((name) => html`<link rel="modulepreload" href="/dashboard/assets/${name}">\n`)}`;

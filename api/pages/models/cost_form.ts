@@ -63,7 +63,7 @@ export async function computeCost(
   return { values, problems: problems && atFields(problems), item };
 }
 
-/** What is no number goes to the API as it is, which says what is wrong. */
+/** Passes on text that is not a number, so that the API reports it. */
 function toNumber(text: string): number | string {
   const value = Number(text.replaceAll(",", ""));
   return Number.isFinite(value) ? value : text;

@@ -19,7 +19,7 @@ const DAY = new Intl.DateTimeFormat("en-US", {
 });
 /** Compact notation is slow, and models share few sizes. */
 const tokenTexts = new LRUCache<number, string>({ max: 1000 });
-/** For what is not known. */
+/** Shown for an unknown value. */
 export const UNKNOWN = "–";
 
 /** Formats US dollars per million tokens: `$0.30`. */

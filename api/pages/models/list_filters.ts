@@ -18,7 +18,7 @@ interface Filters {
 
 /** As many tokens of context at least. */
 const CONTEXTS = ["32000", "128000", "200000", "1000000"];
-/** Excludes what is free, and what has no known price. */
+/** Hides free models and unknown prices. */
 const PRICED = "0.01";
 
 /** Parameters that the form sends by fields of its own; it keeps the others. */
@@ -74,7 +74,7 @@ function contextOptions(given: string | null): Option[] {
   );
 }
 
-/** Any lower limit of the price hides what is free and what is unknown. */
+/** Any minimum price hides free models and unknown prices. */
 function priceBox(query: URLSearchParams): Html {
   const given = query.get("minInputCost") ?? PRICED;
   return box(

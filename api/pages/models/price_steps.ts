@@ -20,7 +20,7 @@ export interface Period {
   until: number;
 }
 
-/** More could not be told apart in a plot. */
+/** A plot with more lines cannot be read. */
 const MAX_STEPS = 300;
 
 export interface PriceCourse {
