@@ -7,6 +7,7 @@ import { makeHeavyOrg } from "../helpers/exports/heavy_org.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
+import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
 import { spawnApi, startApi } from "../helpers/process/api_process.ts";
 import { untilLogged } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
@@ -148,12 +149,7 @@ async function lockKeys({ sql }: TestDatabase) {
   await connection`lock table api_keys in access exclusive mode`;
   return {
     /** Until a request waits for it. */
-    untilMet: () =>
-      waitFor(async () => {
-        const [row] = await sql`
-          select 1 from pg_locks where relation = 'api_keys'::regclass and not granted`;
-        return row !== undefined;
-      }),
+    untilMet: () => waitFor(async () => (await listWaiting(sql, "api_keys")).length > 0),
     async release() {
       await connection`commit`;
       connection.release();

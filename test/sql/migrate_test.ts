@@ -5,6 +5,7 @@ import { migrate } from "../../sql/migrate.ts";
 import { type Migration, readMigrations, toMigration } from "../../sql/migration_files.ts";
 import { readSchemaState } from "../../sql/schema_state.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
+import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const LATER = "99990101000000_later";
@@ -44,12 +45,6 @@ async function failureOf(db: TestDatabase, migrations?: readonly Migration[]): P
   );
   expect(failure).not.toContain("\n");
   return failure;
-}
-
-/** True when a session waits for its turn on a table. */
-async function isWaitingFor(sql: Sql, table: string): Promise<boolean> {
-  const waiting = await sql`select from pg_locks where relation = ${table}::regclass and not granted`;
-  return waiting.length > 0;
 }
 
 function spawnMigrator(db: TestDatabase) {
@@ -113,7 +108,7 @@ async function whileHalfDone(
     // The new table's foreign key has to wait for this lock.
     await tx`lock table runs in share row exclusive mode`;
     const migrator = spawnMigrator(db);
-    await waitFor(() => isWaitingFor(db.sql, "runs"), 20_000);
+    await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0, 20_000);
     await act(migrator);
     await migrator.exited;
   });
@@ -130,7 +125,9 @@ test("a file whose migrator was killed half-way is applied whole, and the next m
 test("a file whose connection was cut half-way leaves nothing, and the next migrator applies it", async () => {
   await using db = await openTestDatabase();
   await whileHalfDone(db, async (migrator) => {
-    await db.admin`select pg_terminate_backend(pid, 5000) from pg_locks where not granted`;
+    for (const { pid } of await listWaiting(db.owner)) {
+      await db.admin`select pg_terminate_backend(${pid}, 5000)`;
+    }
     expect(await migrator.exited).toBe(1);
   });
   expect(await tableExists(db.owner, "analysis_records")).toBe(false);
@@ -147,7 +144,7 @@ test("migrate() gives up a lock it does not get, lets the writers that queued go
   const waits: string[] = [];
   const patience = { timeoutMs: 300, pauseMs: 2000, attempts: 50 };
   const migrating = migrate(db.owner, { migrations, patience, onWait: (message) => waits.push(message) });
-  await waitFor(() => isWaitingFor(db.sql, "runs"), 20_000);
+  await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0, 20_000);
   // Behind the migration in the queue, and done although the reader still reads.
   await db.sql`update runs set run_number = run_number`;
   await waitFor(() => waits.length > 0, 20_000);

@@ -10,6 +10,7 @@ import {
   write,
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
+import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 test("POST makes a draft of what the document says, rendered at once", async () => {
@@ -309,7 +310,7 @@ test("DELETE waits for a writer of the same line, and neither fails", async () =
   await sql.begin(async (tx) => {
     await tx`update definition_lines set name = name where name = 'reviewer'`;
     deleting = ask(api, "/agent/reviewer@1.0.0", person, { method: "DELETE" });
-    await waitFor(async () => (await sql`select from pg_locks where not granted`).length > 0);
+    await waitFor(async () => (await listWaiting(sql)).length > 0);
     // The one to be deleted becomes the latest draft, which a trigger marks.
     await tx`
       update definitions

@@ -4,6 +4,7 @@ import { makeAccount, signIn } from "../../helpers/accounts/accounts.ts";
 import { agentYaml, publishAgent } from "../../helpers/definitions/definitions.ts";
 import { makePlatformAdmin } from "../../helpers/definitions/executions.ts";
 import { openTestApp, type TestApp, type TestRequest } from "../../helpers/http/app.ts";
+import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { type ApiProcess, startApi } from "../../helpers/process/api_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
@@ -289,7 +290,7 @@ test("a request that was taken for dead writes nothing once a retry has taken ov
   await waitFor(async () => (await app.db.sql`select from idempotency_keys`).length === 1);
   await app.db.sql`update idempotency_keys set locked_until = now()`;
   const second = post(app, DEFINITION, { key, body: BODY });
-  await waitFor(async () => (await app.db.sql`select from pg_locks where not granted`).length >= 2);
+  await waitFor(async () => (await listWaiting(app.db.sql)).length >= 2);
   held.resolve();
   await holding;
   expect(await first).toMatchObject({ status: 409, isReplayed: false });
@@ -324,7 +325,7 @@ test("an API killed before its write commits: a retry at another one writes", as
   });
   await isHeld.promise;
   const lost = post(apis.first, DEFINITION, { key, body: BODY }).catch(() => "lost");
-  await waitFor(async () => (await app.db.sql`select from pg_locks where not granted`).length > 0);
+  await waitFor(async () => (await listWaiting(app.db.sql)).length > 0);
   apis.first.kill("SIGKILL");
   expect(await lost).toBe("lost");
   expect(await post(apis.second, DEFINITION, { key, body: BODY })).toMatchObject({
@@ -353,11 +354,18 @@ test("an API killed between its write and the response: a retry learns what was 
   const lost = post(apis.first, DEFINITION, { key, body: BODY }).catch(() => "lost");
   await waitFor(async () => (await countDefinitions(app)) === 1);
   await waitFor(
-    async () => (await app.db.sql`select from pg_stat_activity where wait_event = 'PgSleep'`).length > 0,
+    async () =>
+      (
+        await app.db
+          .sql`select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
+      ).length > 0,
   );
   apis.first.kill("SIGKILL");
   expect(await lost).toBe("lost");
-  await app.db.admin`select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'`;
+  await app.db.admin`
+    select pg_terminate_backend(pid)
+    from pg_stat_activity
+    where datname = current_database() and wait_event = 'PgSleep'`;
   await app.db.owner`drop trigger hang on idempotency_keys`;
   await app.db.sql`update idempotency_keys set locked_until = now()`;
   const [definition] = await app.db.sql<{ id: string }[]>`select id from definitions`;

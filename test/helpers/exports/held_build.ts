@@ -1,6 +1,7 @@
 /** A build that stands still in the middle of a project, in a runner that is a process of its own. */
 
 import type { TestDatabase } from "../postgres/database.ts";
+import { listWaiting } from "../postgres/waiting_sessions.ts";
 import { startRunner } from "../process/runner_process.ts";
 import type { ServiceProcess } from "../process/service_process.ts";
 import { waitFor } from "../wait_for.ts";
@@ -17,11 +18,7 @@ export async function withHeldBuild(
   await sql.begin(async (tx) => {
     await tx`lock table analysis_records in access exclusive mode`;
     await using runner = await startRunner(env);
-    await waitFor(async () => {
-      const [held] = await sql`
-        select 1 from pg_locks where relation = 'analysis_records'::regclass and not granted`;
-      return held;
-    }, 20_000);
+    await waitFor(async () => (await listWaiting(sql, "analysis_records")).length > 0, 20_000);
     await act(runner);
   });
 }

@@ -16,7 +16,8 @@ import {
 import { makeExportProject } from "../../helpers/exports/export_project.ts";
 import { addNoise, makeHeavyOrg } from "../../helpers/exports/heavy_org.ts";
 import { HELD_AS_OF } from "../../helpers/exports/held_build.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
@@ -72,10 +73,10 @@ test("a build that is canceled stops, also where it waits for the database, and 
   await app.db.owner.begin(async (tx) => {
     await tx`lock table analysis_records in access exclusive mode`;
     const building = runner.build(id).catch((error: unknown) => error);
-    await waitFor(async () => (await listWaiting(app)).length > 0);
+    await waitFor(async () => (await listWaiting(app.db.sql, "analysis_records")).length > 0);
     expect((await cancelJob(app, person.key, id, "?force=true")).status).toBe(200);
     expect(await building).toBeInstanceOf(BuildSuperseded);
-    await waitFor(async () => (await listWaiting(app)).length === 0);
+    await waitFor(async () => (await listWaiting(app.db.sql, "analysis_records")).length === 0);
   });
   expect(await getJob(app, person.key, id)).toMatchObject({ status: "failed", errorCode: "CANCELED" });
   expect(await storedFiles(app)).toEqual([]);
@@ -88,10 +89,6 @@ test("a build that is canceled stops, also where it waits for the database, and 
   await runner.build(next.id);
   expect(await getJob(app, person.key, next.id)).toMatchObject({ status: "ready", number: 2 });
 });
-
-function listWaiting({ db }: Pick<TestApp, "db">): Promise<readonly unknown[]> {
-  return db.sql`select pid from pg_locks where relation = 'analysis_records'::regclass and not granted`;
-}
 
 test("a store that fails three times fails the job, whose place is free for the next, which is built", async () => {
   const { app, person, id, show } = await openWithJob();

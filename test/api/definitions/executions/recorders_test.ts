@@ -16,6 +16,7 @@ import {
   statisticsOf,
 } from "../../../helpers/definitions/executions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
+import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
 test("only platform administrators record, with a source", async () => {
@@ -159,7 +160,7 @@ test("a record of a draft that is being deleted is 404", async () => {
     await tx`delete from definitions where name = 'reviewer'`;
     const body = { source: "cli" };
     recording = write(api, "/agent/reviewer@1.0.0/executions", admin, { body });
-    await waitFor(async () => (await sql`select from pg_locks where not granted`).length > 0);
+    await waitFor(async () => (await listWaiting(sql)).length > 0);
   });
   expect((await recording)?.status).toBe(404);
   expect(await sql`select from definition_executions`).toHaveLength(0);
