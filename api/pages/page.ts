@@ -6,9 +6,10 @@ import { isPage } from "../http/access.ts";
 import { type ApiCall, type CallApi, type RequestContext, requestContext } from "../http/request_context.ts";
 import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
+import { formTokenOf, requireFormToken } from "./form_token.ts";
 import { type PageContent, renderPage, signInPath } from "./layout.ts";
 import { PAGE_POLICY } from "./page_policy.ts";
-import { chooseOrg, formTokenOf, type PageSession, requireFormToken } from "./page_session.ts";
+import { chooseOrg, type PageSession } from "./page_session.ts";
 
 /** What a page knows of its request. */
 export interface Page {

@@ -1,9 +1,5 @@
-/** Who is signed in on a page, and the token of their forms. */
-import { createHmac, timingSafeEqual } from "node:crypto";
-import { ApiError } from "../../shared/errors.ts";
-import type { Config } from "../../shared/process/config.ts";
+/** Who is signed in on a page, and the organization it is about. */
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
-import { readSessionTokens } from "../http/session_cookie.ts";
 
 /** As GET /auth/me has it. */
 export interface PageOrg {
@@ -28,20 +24,4 @@ export interface PageSession {
 export function chooseOrg(organizations: readonly PageOrg[], named: string | null): PageOrg | null {
   if (named !== null) return organizations.find(({ slug }) => slug === named) ?? null;
   return organizations.find(({ isPersonal }) => !isPersonal) ?? organizations[0] ?? null;
-}
-
-/** Derives the token of a session's forms: who can read it is that session. Null without a session. */
-export function formTokenOf(headers: Headers, config: Pick<Config, "publicUrl">): string | null {
-  const [token] = readSessionTokens(headers, config) ?? [];
-  return token === undefined ? null : createHmac("sha256", token).update("form token").digest("base64url");
-}
-
-/** Throws FORBIDDEN_ORIGIN unless the form has the session's token. */
-export function requireFormToken(form: URLSearchParams, expected: string): void {
-  const given = Buffer.from(form.get("form_token") ?? "");
-  const wanted = Buffer.from(expected);
-  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
-  throw new ApiError("FORBIDDEN_ORIGIN", {
-    message: "This form belongs to another session. Go back, reload the page and send the form again.",
-  });
 }

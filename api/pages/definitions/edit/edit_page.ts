@@ -5,7 +5,7 @@ import type { Report } from "../../../definitions/batch/submit.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
-import { renderBreadcrumb } from "./confirm_form.ts";
+import { renderBreadcrumb } from "./action_page.ts";
 import { checkDocument, createNextDraft, readEditFields, saveDraft } from "./edit_actions.ts";
 import { EDITOR_HEAD, type EditFields, type EditForm, renderEditForm } from "./edit_form.ts";
 import { manageLinks } from "./manage_links.ts";

@@ -6,7 +6,7 @@ import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
 import type { PageOrg } from "../../page_session.ts";
-import { confirmPage, effectList } from "./confirm_form.ts";
+import { actionPage, effectList } from "./action_page.ts";
 import { renderVisibility } from "./edit_form.ts";
 import {
   type DefinitionPageParams,
@@ -77,14 +77,14 @@ async function renderFork(
   const form = { title: `Fork ${definition.displayName}`, target, session: page.session, problems };
   if (reason) {
     const effects = html`<p>${source} cannot be forked into ${org.name}. ${DENIALS[reason]}</p>`;
-    return confirmPage({
+    return actionPage({
       ...form,
       effects,
       button: null,
       status: reason === "INSUFFICIENT_ORG_ROLE" ? 403 : 200,
     });
   }
-  return confirmPage({
+  return actionPage({
     ...form,
     effects: effectList([
       html`Copies the YAML of ${source} into ${org.name} as draft 1.0.0 of a new ${target.type}.`,

@@ -4,8 +4,8 @@ import type { Report } from "../../../definitions/batch/submit.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import { actionPage, effectList, notPossible } from "./action_page.ts";
 import { countOf, renderFindings } from "./check_report.ts";
-import { confirmPage, effectList, notPossible } from "./confirm_form.ts";
 import { renderProblems } from "./document_problems.ts";
 import { checkDocument } from "./edit_actions.ts";
 import {
@@ -45,11 +45,11 @@ async function renderPublish(
   const { name, version, status, updatedAt } = definition;
   const form = { title: `Publish ${name} ${version}`, target, session: page.session, problems };
   if (status !== "draft") {
-    return confirmPage({ ...form, effects: notPossible(definition, "drafts"), button: null });
+    return actionPage({ ...form, effects: notPossible(definition, "drafts"), button: null });
   }
   const { orgSlug } = target;
   const report = await checkDocument(page, { orgSlug, name, fields: definition, own: version });
-  return confirmPage({
+  return actionPage({
     ...form,
     effects: renderEffects(definition, report),
     fields: html`<input type="hidden" name="expectedUpdatedAt" value="${updatedAt}">`,

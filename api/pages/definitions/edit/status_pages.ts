@@ -5,8 +5,8 @@ import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import { actionPage, effectList, notPossible } from "./action_page.ts";
 import { countOf } from "./check_report.ts";
-import { confirmPage, effectList, notPossible } from "./confirm_form.ts";
 import {
   type DefinitionPageParams,
   loadDefinition,
@@ -104,9 +104,9 @@ async function renderAction(
   const { name, version, status } = definition;
   const form = { title: `${verb} ${name} ${version}`, target, session: page.session, problems };
   if (status !== from) {
-    return confirmPage({ ...form, effects: notPossible(definition, versions), button: null });
+    return actionPage({ ...form, effects: notPossible(definition, versions), button: null });
   }
-  return confirmPage({
+  return actionPage({
     ...form,
     effects: html`${effectList(effects)}${action !== "delete" && (await renderDependents(page, target))}`,
     fields: action === "deprecate" && renderReason(page, problems),

@@ -5,7 +5,7 @@ import type { UpgradeResult } from "../../../definitions/upgrade.ts";
 import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
-import { confirmPage, effectList } from "./confirm_form.ts";
+import { actionPage, effectList } from "./action_page.ts";
 import { renderProblems } from "./document_problems.ts";
 import { documentProblems, EDITOR_HEAD } from "./edit_form.ts";
 import {
@@ -64,7 +64,7 @@ async function renderRetranslate(
   const form = { title: `Render ${name} ${version} again`, target, session: page.session, problems };
   if (status === "archived") {
     const effects = html`<p>${name} ${version} is archived, and archived versions stay as they are.</p>`;
-    return confirmPage({ ...form, effects, button: null });
+    return actionPage({ ...form, effects, button: null });
   }
   const effects = effectList([
     `The Markdown was rendered by translator ${translatorVersion ?? "(none)"}. The current one is ${current.data.translatorVersion}.`,
@@ -73,7 +73,7 @@ async function renderRetranslate(
   ]);
   const fields = html`<label class="choice"><input type="checkbox" name="createNewVersion" value="true">
   <span>Keep this version as it is, and save the new text as a draft of the next patch version</span></label>`;
-  return confirmPage({ ...form, effects, fields, button: "Render again" });
+  return actionPage({ ...form, effects, fields, button: "Render again" });
 }
 
 /** Shows the form for a document that can be rendered. */
@@ -114,7 +114,7 @@ function renderUpgrade(page: SignedInPage, given: UpgradePage): PageResult {
   const form = { title: `Upgrade ${name}`, target, session: page.session, problems };
   if (runtimeMd !== null && !problems) {
     const effects = html`<p>${name} ${definition.version} has Markdown. There is nothing to upgrade.</p>`;
-    return confirmPage({ ...form, effects, button: null });
+    return actionPage({ ...form, effects, button: null });
   }
   const reason =
     translationError && html` (${translationError.reason} at <code>${translationError.path}</code>)`;
@@ -123,7 +123,7 @@ function renderUpgrade(page: SignedInPage, given: UpgradePage): PageResult {
     "Saving adds the text below as a draft of the next major version. The version in the YAML is set for you.",
     "A document that cannot be rendered is rejected.",
   ]);
-  const content = confirmPage({
+  const content = actionPage({
     ...form,
     effects,
     fields: renderDocument(yaml, problems),

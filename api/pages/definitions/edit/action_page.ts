@@ -6,7 +6,7 @@ import type { PageContent } from "../../layout.ts";
 import type { PageSession } from "../../page_session.ts";
 import { type DefinitionTarget, pathOf } from "./manage_target.ts";
 
-export interface ConfirmForm {
+export interface ActionForm {
   /** Also the title of the page: `Archive reviewer 1.0.0`. */
   title: string;
   target: DefinitionTarget;
@@ -23,7 +23,7 @@ export interface ConfirmForm {
 }
 
 /** Returns the page. */
-export function confirmPage(form: ConfirmForm): PageContent {
+export function actionPage(form: ActionForm): PageContent {
   const { title, target, problems, status = 200 } = form;
   return {
     title,
@@ -35,7 +35,7 @@ ${renderForm(form)}`,
   };
 }
 
-function renderForm({ target, session, effects, fields, button }: ConfirmForm): Html {
+function renderForm({ target, session, effects, fields, button }: ActionForm): Html {
   const back = html`<a class="button" href="/definitions${pathOf(target)}">Cancel</a>`;
   if (button === null) return html`<div class="card stack">${effects}<p class="actions">${back}</p></div>`;
   return html`<form method="post" class="card stack">
