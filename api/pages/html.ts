@@ -19,8 +19,10 @@ export type Content = Html | string | number | bigint | null | undefined | false
 function render(value: Content): string {
   if (value instanceof Html) return value.text;
   if (value === null || value === undefined || value === false) return "";
-  if (typeof value === "object") return value.map(render).join("");
-  return Bun.escapeHTML(String(value));
+  if (typeof value !== "object") return Bun.escapeHTML(String(value));
+  let text = "";
+  for (const part of value) text += render(part);
+  return text;
 }
 
 /**
@@ -29,7 +31,7 @@ function render(value: Content): string {
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
   let text = strings[0] ?? "";
-  for (const [i, value] of values.entries()) text += render(value) + (strings[i + 1] ?? "");
+  for (let i = 0; i < values.length; i += 1) text += render(values[i]) + (strings[i + 1] ?? "");
   return new Html(text);
 }
 

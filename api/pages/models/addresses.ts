@@ -19,7 +19,9 @@ export function withQuery(
   const given = [...parameters].filter(([name, value]) => value !== "" && name !== "org");
   if (org !== null) given.push(["org", org]);
   if (given.length === 0) return path;
-  return `${path}?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, value]))}`;
+  const query = new URLSearchParams();
+  for (const [name, value] of given) query.append(name, value);
+  return `${path}?${query}`;
 }
 
 /** Copies a query with other values; an empty value removes the parameter. */

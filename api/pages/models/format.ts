@@ -17,23 +17,27 @@ const DAY = new Intl.DateTimeFormat("en-US", {
   year: "numeric",
   timeZone: "UTC",
 });
-/** Compact notation is slow, and models share few sizes. */
+/** Formatting is slow, and models share few sizes and prices. */
 const tokenTexts = new LRUCache<number, string>({ max: 1000 });
+const priceTexts = new LRUCache<number, string>({ max: 1000 });
 /** Shown for an unknown value. */
 export const UNKNOWN = "–";
 
 /** Formats US dollars per million tokens: `$0.30`. */
 export function formatPrice(usd: number | null | undefined): string {
-  return usd === null || usd === undefined ? UNKNOWN : PRICE.format(usd);
+  return usd === null || usd === undefined ? UNKNOWN : formatOnce(usd, PRICE, priceTexts);
 }
 
 /** Formats a number of tokens to three digits: `128K`, `1.05M`. */
 export function formatTokens(tokens: number | null | undefined): string {
-  if (tokens === null || tokens === undefined) return UNKNOWN;
-  const known = tokenTexts.get(tokens);
+  return tokens === null || tokens === undefined ? UNKNOWN : formatOnce(tokens, TOKENS, tokenTexts);
+}
+
+function formatOnce(value: number, format: Intl.NumberFormat, texts: LRUCache<number, string>): string {
+  const known = texts.get(value);
   if (known !== undefined) return known;
-  const text = TOKENS.format(tokens);
-  tokenTexts.set(tokens, text);
+  const text = format.format(value);
+  texts.set(value, text);
   return text;
 }
 
