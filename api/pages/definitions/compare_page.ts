@@ -13,7 +13,7 @@ import { type PageAddress, pageNotFound } from "./page_address.ts";
 
 /** Versions of the two selects. */
 const MAX_VERSIONS = 100;
-const MAX_FIELDS = 500;
+const MAX_FIELDS = 200;
 
 interface SectionsJson {
   hasPromptChanges: boolean;
@@ -188,6 +188,6 @@ ${
     ? html`<p>The documents are equal.</p>`
     : html`<p><a class="button" href="${path}">Download patch</a></p>
 <div class="card"><pre class="source diff" tabindex="0"><code>${markup}</code></pre></div>
-${hidden > 0 && html`<p class="notice">${hidden} more lines are in the patch.</p>`}`
+${hidden > 0 && html`<p class="notice">${hidden} more ${hidden === 1 ? "line is" : "lines are"} in the patch.</p>`}`
 }</section>`;
 }

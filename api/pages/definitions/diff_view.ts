@@ -1,8 +1,8 @@
 /** A unified diff in color. */
 import { type Html, html } from "../html.ts";
 
-/** Further lines are in the patch only. */
-const MAX_LINES = 2_000;
+/** Of the markup: half of what a page may have. Further lines are in the patch only. */
+const MAX_BYTES = 100_000;
 
 /** Classes by the first character of a line. */
 const CLASSES: Readonly<Record<string, string>> = {
@@ -23,8 +23,15 @@ export function renderDiff(patch: string): DiffView {
   const lines = patch.replace(/\n$/, "").split("\n");
   const first = lines.findIndex((line) => line.startsWith("@@"));
   const hunks = first === -1 ? [] : lines.slice(first);
-  const shown = hunks.slice(0, MAX_LINES);
-  return { markup: html`${shown.map(renderLine)}`, hidden: hunks.length - shown.length };
+  const shown: Html[] = [];
+  let bytes = 0;
+  for (const line of hunks) {
+    const rendered = renderLine(line);
+    bytes += Buffer.byteLength(rendered.text);
+    if (bytes > MAX_BYTES) break;
+    shown.push(rendered);
+  }
+  return { markup: html`${shown}`, hidden: hunks.length - shown.length };
 }
 
 /** Signs stay in the text: color alone says nothing to many readers, and copied lines keep them. */

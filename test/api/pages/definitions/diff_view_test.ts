@@ -19,11 +19,15 @@ test("equal texts have no lines", () => {
   expect(renderDiff(unifiedDiff("a", "a", "x")).markup.text).toBe("");
 });
 
-test("a long diff is cut, and says by how much", () => {
-  const lines = Array.from({ length: 3_000 }, (_, index) => `a${index}: 1\n`).join("");
-  const patch = unifiedDiff("b: 1\n", lines, "x");
-  const { markup, hidden } = renderDiff(patch);
-  expect(markup.text.match(/<span/g)).toHaveLength(2_000);
+test.each([
+  ["many lines", Array.from({ length: 5_000 }, (_, index) => `a${index}: 1`)],
+  ["characters that are longer in HTML", Array.from({ length: 100 }, () => "<".repeat(1_000))],
+  ["one line of 128 kB", ["x".repeat(131_072)]],
+])("a long diff of %s is cut at 100 kB, and says by how many lines", (_, lines) => {
+  const { markup, hidden } = renderDiff(unifiedDiff("b: 1\n", `${lines.join("\n")}\n`, "x"));
+  expect(markup.text.length).toBeLessThanOrEqual(100_000);
+  const shown = markup.text.match(/<span/g)?.length ?? 0;
+  expect(shown).toBeGreaterThan(0);
   // One hunk: its head, the line removed and those added.
-  expect(hidden).toBe(3_002 - 2_000);
+  expect(shown + hidden).toBe(lines.length + 2);
 });
