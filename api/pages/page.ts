@@ -141,14 +141,15 @@ function addressOf({ pathname, search }: URL): string {
 function respondPage({ request, url, session }: Page, content: PageContent): Response {
   const { org = session?.org ?? null } = content;
   const shown = content.hidesAccount ? {} : { session: session && { ...session, org } };
-  const { text } = renderPage({ ...content, ...shown, address: addressOf(url) });
+  // Encoded once, for the ETag and the response.
+  const body = Buffer.from(renderPage({ ...content, ...shown, address: addressOf(url) }).text);
   const { status = 200 } = content;
   const { caller, responseHeaders } = requestContext(request);
   if (caller || responseHeaders["Set-Cookie"] !== undefined || status !== 200 || request.method !== "GET") {
-    return new Response(text, { status, headers: { ...HEADERS, "Cache-Control": "private, no-store" } });
+    return new Response(body, { status, headers: { ...HEADERS, "Cache-Control": "private, no-store" } });
   }
-  const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 32)}"`;
+  const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;
   const headers = { ...HEADERS, ETag: etag, "Cache-Control": "public, max-age=0, must-revalidate" };
   if (isKnownTag(request, etag)) return new Response(null, { status: 304, headers });
-  return new Response(text, { headers });
+  return new Response(body, { headers });
 }
