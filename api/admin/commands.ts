@@ -13,7 +13,7 @@ import { migrateCommand } from "./migrate.ts";
 import { createOrgCommand, listOrgsCommand, setOrgTierCommand, updateOrgCommand } from "./org.ts";
 import { createProjectCommand, listProjectsCommand } from "./project.ts";
 import { createSessionCommand, listSessionsCommand, revokeSessionCommand } from "./session.ts";
-import { checkTrackerCommand } from "./tracker.ts";
+import { checkTrackerCommand, distributeTrackerCommand } from "./tracker.ts";
 import { createUserCommand } from "./user.ts";
 import { listUsersCommand, showUserCommand } from "./user_list.ts";
 import {
@@ -51,6 +51,7 @@ export const COMMANDS: readonly Command[] = [
   verifyAuditCommand,
   importCommand,
   checkTrackerCommand,
+  distributeTrackerCommand,
   adoptArtifactsCommand,
   seedDemoCommand,
   migrateCommand,

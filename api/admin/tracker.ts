@@ -1,9 +1,12 @@
-/** `tracker check`: compares the tracker tables, or views, with what exports need. */
+/** `tracker …`: compares the tracker tables, or views, with what exports need; distributes them over machines. */
 
+import { distributeTracker, isTrackerDistributed } from "../../sql/tracker/distribute_tracker.ts";
 import { listTrackerDifferences } from "../../sql/tracker/tracker_differences.ts";
 import { listTrackerWriters } from "../../sql/tracker/tracker_sources.ts";
-import { trackerIsTables } from "../../sql/tracker/tracker_tables.ts";
+import { OWN_TRACKER_SCHEMA, trackerIsTables } from "../../sql/tracker/tracker_tables.ts";
 import { AdminError, defineCommand } from "./command.ts";
+import { withThousands } from "./present.ts";
+import { requireOwnTracker } from "./require_own_tracker.ts";
 
 export const checkTrackerCommand = defineCommand({
   name: "tracker check",
@@ -16,11 +19,33 @@ export const checkTrackerCommand = defineCommand({
     const differences = await sql.begin("read only", (tx) => listTrackerDifferences(tx, trackerSchema));
     if (differences.length > 0) throw new AdminError(differences.join("\n"), "TRACKER_DIFFERS");
     const kind = (await trackerIsTables(sql, trackerSchema)) ? "tables" : "views";
+    const distributed = trackerSchema === OWN_TRACKER_SCHEMA && (await isTrackerDistributed(sql));
     const writers = await listTrackerWriters(sql, trackerSchema);
     const text = [
-      `The eight tracker ${kind} in schema "${trackerSchema}" have what exports need.`,
+      `The eight tracker ${kind} in schema "${trackerSchema}" have what exports need.${distributed ? " They are distributed." : ""}`,
       `Roles that may write them, beside their owner: ${writers.join(", ") || "none"}`,
     ].join("\n");
     return { json: { schema: trackerSchema, kind, differences, writers }, text };
+  },
+});
+
+export const distributeTrackerCommand = defineCommand({
+  name: "tracker distribute",
+  about:
+    "Distributes the tracker tables over the nodes of a Citus cluster by their project, with the rows they hold, in one " +
+    "transaction. Tables that are distributed already stay as they are (docs/scaling.md).",
+  flags: {},
+  async run({ sql, config, progress }) {
+    requireOwnTracker(config, "tracker distribute");
+    const { distributed, droppedKeys, shards, nodes } = await distributeTracker(sql, progress).catch((error) => {
+      throw new AdminError((error as Error).message);
+    });
+    const lines = [
+      ...distributed.map(({ table, rows }) => `Distributed ${table}: ${withThousands(rows)} rows`),
+      ...droppedKeys.map((key) => `Dropped the foreign key ${key}: the table that it names stays on the coordinator`),
+      ...(distributed.length === 0 ? ["The tracker tables are distributed already. Nothing was changed."] : []),
+      `Each table has ${shards} shards on ${nodes} ${nodes === 1 ? "node" : "nodes"}.`,
+    ];
+    return { json: { distributed, droppedKeys, shards, nodes }, text: lines.join("\n") };
   },
 });

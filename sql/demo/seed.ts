@@ -1,6 +1,7 @@
 /** Writes the demo's tracker rows, project by project, and tracks its progress. */
 
 import type { Sql } from "../connection/pool.ts";
+import { allowBackfill } from "../tracker/backfill.ts";
 import { insertDemoIssues } from "./issue_rows.ts";
 import { insertDemoRuns } from "./run_rows.ts";
 import { createDemoScaffold, type DemoProjectPlan } from "./scaffold.ts";
@@ -39,8 +40,8 @@ export async function existsRun(sql: Sql, projectId: string): Promise<boolean> {
 
 /** Writes all tracker rows of one demo project. Call inside its own transaction. */
 export async function insertDemoProjectRows(tx: Sql, plan: DemoProjectPlan): Promise<void> {
-  // The demo has a past (docs/watermark.md).
-  await tx`set local ulr.backfill = 'on'`;
+  // The demo has a past.
+  await allowBackfill(tx);
   // The demo can be created again, so its commits need not wait for the disk.
   await tx`set local synchronous_commit = off`;
   // Joins in memory keep the order of the issues, which is that of the indexes, so no sort is needed.

@@ -1,10 +1,11 @@
 /** The temporary table for imported lines, one JSON document each. */
 import type { Sql } from "../connection/pool.ts";
+import { allowBackfill } from "../tracker/backfill.ts";
 
 /** Creates the table for the current transaction. Call inside a transaction. */
 export async function createImportStage(tx: Sql): Promise<void> {
-  // Imported rows keep their times (docs/watermark.md).
-  await tx`set local ulr.backfill = 'on'`;
+  // Imported rows keep their times.
+  await allowBackfill(tx);
   await tx`
     create temporary table import_stage (
       doc json not null,

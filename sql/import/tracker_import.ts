@@ -110,9 +110,11 @@ export async function findDifferentRow(tx: Sql, { dataset, projectId }: StagedRo
  * exceed the range of JavaScript numbers.
  */
 export async function advanceStatusSequence(tx: Sql, projectId: string): Promise<void> {
+  // Two statements: the rows may be on another machine than the sequence.
+  const [{ last }] = await tx<[{ last: string | null }]>`
+    select max(seq)::text as last from status_history where project_id = ${projectId}`;
   await tx`
-    select setval('status_history_seq_seq', max(seq))::text
-    from status_history
-    where project_id = ${projectId}
-    having max(seq) >= (select last_value from status_history_seq_seq)`;
+    select setval('status_history_seq_seq', ${last}::text::bigint)::text
+    from status_history_seq_seq
+    where ${last}::text::bigint >= last_value`;
 }

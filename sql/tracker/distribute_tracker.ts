@@ -1,0 +1,153 @@
+/** Distributes the tracker tables over the nodes of a Citus cluster (docs/scaling.md). */
+import type { Pool, Sql, Transaction } from "../connection/pool.ts";
+import { allowBackfill } from "./backfill.ts";
+import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable } from "./tracker_tables.ts";
+
+/** The log of changes is beside the rows that it tells of. */
+const DISTRIBUTED_TABLES: readonly string[] = [...TRACKER_TABLE_NAMES, "tracker_changes"];
+
+/** The oldest release that has what this needs. */
+const OLDEST_CITUS = 12;
+
+export interface Distribution {
+  /** Tables that this call has distributed, each with its number of rows. */
+  distributed: { table: string; rows: number }[];
+  /** Foreign keys that had to go: Citus keeps none to a table that is not distributed. */
+  droppedKeys: string[];
+  shards: number;
+  nodes: number;
+}
+
+/**
+ * Distributes those of the nine tables that are not yet by their project, with their rows, in one transaction: all of
+ * them or, on an error, none. Throws one line if the database cannot. Writers wait meanwhile.
+ */
+export async function distributeTracker(pool: Pool, onStep: (text: string) => void): Promise<Distribution> {
+  await requireCitus(pool);
+  return pool.begin(async (tx) => {
+    await allowBackfill(tx);
+    await tx`set local citus.enable_unsafe_triggers = on`;
+    // Foreign keys between the tables ask for one connection a node.
+    await tx`set local citus.multi_shard_modify_mode = 'sequential'`;
+    const pending = await listUndistributed(tx);
+    const droppedKeys = await dropKeysToOtherTables(tx, pending);
+    const triggers = await takeTriggers(tx, pending);
+    const distributed: Distribution["distributed"] = [];
+    for (const table of pending) {
+      onStep(`Distributing ${table}`);
+      distributed.push({ table, rows: await distributeTable(tx, table) });
+    }
+    // The rows that were copied are still in the tables of the coordinator.
+    for (const table of pending) await tx`select truncate_local_data_after_distributing_table(${table}::regclass)`;
+    for (const definition of triggers) await tx.unsafe(definition);
+    return { distributed, droppedKeys, ...(await countShards(tx)) };
+  });
+}
+
+/** Returns one line for each of the nine tables that is not where the others are; none if no table is distributed. */
+export async function listDistributionDifferences(sql: Sql): Promise<string[]> {
+  if (!(await hasCitus(sql))) return [];
+  const rows = await sql<{ table: string; colocationId: number | null }[]>`
+    select t.name as table, p.colocationid as colocation_id
+    from unnest(${[...DISTRIBUTED_TABLES]}::text[]) as t (name)
+    left join pg_dist_partition as p on p.logicalrelid = to_regclass('public.' || t.name)`;
+  const first = rows.find(({ colocationId }) => colocationId !== null);
+  if (!first) return [];
+  return rows
+    .filter(({ colocationId }) => colocationId !== first.colocationId)
+    .map(({ table, colocationId }) =>
+      colocationId === null
+        ? `${table}: not distributed, but ${first.table} is; run: bun run admin tracker distribute`
+        : `${table}: not co-located with ${first.table}; exports cannot read both on one node`,
+    );
+}
+
+/** Whether the eight tables are distributed. */
+export async function isTrackerDistributed(sql: Sql): Promise<boolean> {
+  return (await hasCitus(sql)) && (await listUndistributed(sql)).length === 0;
+}
+
+export async function hasCitus(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ exists: boolean }]>`select to_regclass('pg_catalog.pg_dist_partition') is not null as exists`;
+  return row.exists;
+}
+
+async function requireCitus(sql: Sql): Promise<void> {
+  if (!(await hasCitus(sql))) {
+    throw new Error("Cannot distribute the tracker tables: the database has no Citus; run: create extension citus");
+  }
+  const [{ version, isCoordinator }] = await sql<[{ version: number; isCoordinator: boolean }]>`
+    select
+      split_part(extversion, '.', 1)::int as version,
+      (select groupid = 0 from pg_dist_local_group) as is_coordinator
+    from pg_extension
+    where extname = 'citus'`;
+  if (version < OLDEST_CITUS)
+    throw new Error(`Cannot distribute the tracker tables: Citus ${version} is older than ${OLDEST_CITUS}`);
+  if (!isCoordinator)
+    throw new Error("Cannot distribute the tracker tables: DATABASE_URL leads to a worker; give the coordinator's");
+  const [{ shardNodes }] = await sql<[{ shardNodes: number }]>`
+    select count(*)::int as shard_nodes from pg_dist_node where isactive and shouldhaveshards and noderole = 'primary'`;
+  if (shardNodes === 0) {
+    throw new Error("Cannot distribute the tracker tables: no node may hold shards; run: select citus_add_node('host', 5432)");
+  }
+  const partitioned = await sql<{ table: string }[]>`
+    select relname as table from pg_class
+    where relnamespace = ${OWN_TRACKER_SCHEMA}::regnamespace and relname = any (${[...DISTRIBUTED_TABLES]}) and relkind = 'p'`;
+  if (partitioned.length > 0)
+    throw new Error("Cannot distribute the tracker tables: they are partitioned, which is for one machine");
+}
+
+async function listUndistributed(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ table: string }[]>`
+    select t.name as table
+    from unnest(${[...DISTRIBUTED_TABLES]}::text[]) with ordinality as t (name, position)
+    where not exists (select from pg_dist_partition as p where p.logicalrelid = to_regclass('public.' || t.name))
+    order by t.name <> 'runs', t.position`;
+  return rows.map(({ table }) => table);
+}
+
+async function dropKeysToOtherTables(tx: Transaction, tables: readonly string[]): Promise<string[]> {
+  const keys = await tx<{ table: string; name: string }[]>`
+    select k.conrelid::regclass::text as table, k.conname as name
+    from pg_constraint as k
+    where k.contype = 'f'
+      and k.conrelid = any (${tables.map((table) => trackerTable(OWN_TRACKER_SCHEMA, table))}::text[]::regclass[])
+      and k.confrelid <> all (
+        ${DISTRIBUTED_TABLES.map((table) => trackerTable(OWN_TRACKER_SCHEMA, table))}::text[]::regclass[]
+      )
+    order by 1, 2`;
+  for (const { table, name } of keys) await tx`alter table ${tx(table)} drop constraint ${tx(name)}`;
+  return keys.map(({ name }) => name);
+}
+
+/** Drops the triggers, which would fire for the rows that are copied, and returns the statements that make them again. */
+async function takeTriggers(tx: Transaction, tables: readonly string[]): Promise<string[]> {
+  const triggers = await tx<{ table: string; name: string; definition: string }[]>`
+    select t.tgrelid::regclass::text as table, t.tgname as name, pg_get_triggerdef(t.oid) as definition
+    from pg_trigger as t
+    where not t.tgisinternal
+      and t.tgrelid = any (${tables.map((table) => trackerTable(OWN_TRACKER_SCHEMA, table))}::text[]::regclass[])
+    order by 1, 2`;
+  for (const { table, name } of triggers) await tx`drop trigger ${tx(name)} on ${tx(table)}`;
+  return triggers.map(({ definition }) => definition);
+}
+
+async function distributeTable(tx: Transaction, table: string): Promise<number> {
+  const [{ rows }] = await tx<[{ rows: number }]>`select count(*) as rows from ${tx(table)}`;
+  if (table === "runs") {
+    await tx`select create_distributed_table('runs', 'project_id', colocate_with => 'none')`;
+  } else {
+    await tx`select create_distributed_table(${table}::regclass, 'project_id', colocate_with => 'runs')`;
+  }
+  return rows;
+}
+
+async function countShards(sql: Sql): Promise<{ shards: number; nodes: number }> {
+  const [row] = await sql<[{ shards: number; nodes: number }]>`
+    select count(*)::int as shards, count(distinct p.groupid)::int as nodes
+    from pg_dist_shard as s
+    join pg_dist_placement as p on p.shardid = s.shardid
+    where s.logicalrelid = 'public.runs'::regclass`;
+  return row;
+}
