@@ -5,6 +5,7 @@ import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics
 import type { Config } from "../shared/process/config.ts";
 import type { Log } from "../shared/process/log.ts";
 import type { Tracing } from "../shared/tracing/tracing.ts";
+import type { Nodes } from "../sql/connection/nodes.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import type { DefinitionPage } from "../sql/definitions/list/list_definitions.ts";
@@ -66,6 +67,8 @@ export interface AppDeps {
   exportSql: Pool;
   /** Where exports and the catalog are read while the replica is current; null without a replica. */
   replica: Replica | null;
+  /** Where exports are read if the tracker tables are distributed. */
+  nodes: Nodes;
   /** Where background jobs are queued. */
   boss: Boss;
   /** Where the texts of definitions are read. */

@@ -24,6 +24,7 @@ import { describeConnectionFailure } from "../sql/connection/connection_failure.
 import { requireDirectConnection, requireSameDatabase } from "../sql/connection/direct_connection.ts";
 import { countExportConnections } from "../sql/connection/export_connections.ts";
 import { EXPORT_LANES_MAX } from "../sql/connection/lanes.ts";
+import { Nodes } from "../sql/connection/nodes.ts";
 import { openPool, type Pool } from "../sql/connection/pool.ts";
 import { openReplica, type Replica } from "../sql/connection/replica.ts";
 import { createListCache } from "../sql/definitions/list/list_definitions.ts";
@@ -54,6 +55,8 @@ interface Pools {
   /** Exports have connections of their own: readers who take their time keep no request waiting. */
   exportSql: Pool;
   replica: Replica | null;
+  /** Of a Citus cluster; none until an export needs one. */
+  nodes: Nodes;
 }
 
 function openPools(config: Config, log: Log): Pools {
@@ -79,7 +82,14 @@ function openPools(config: Config, log: Log): Pools {
     max: exportMax,
     lanesMax: EXPORT_LANES_MAX,
   });
-  return { sql, exportSql, replica };
+  const nodes = new Nodes({
+    url: databaseDirectUrl,
+    applicationName,
+    max: exportMax,
+    lanesMax: EXPORT_LANES_MAX,
+    log,
+  });
+  return { sql, exportSql, replica, nodes };
 }
 
 /** Throws when `directUrl` leads to a pooler, or to another database than requests use. Warns about clear text. */
@@ -124,7 +134,7 @@ async function main(): Promise<void> {
   const config = readConfigOrExit(process);
   const log = openProcessLog(process, config, "api");
   const pools = openPools(config, log);
-  const { sql, exportSql, replica } = pools;
+  const { sql, exportSql, replica, nodes } = pools;
   const boss = await startOrExit(process, describeConnectionFailure, async () => {
     await checkConnections(pools, config.databaseDirectUrl, log);
     await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
@@ -142,6 +152,7 @@ async function main(): Promise<void> {
     sql,
     exportSql,
     replica,
+    nodes,
     boss,
     log,
     metrics,
@@ -186,7 +197,7 @@ async function main(): Promise<void> {
           await boss.stop({ graceful: false });
           // At once: one after the other, two servers that are silent would take longer than the phase may.
           const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 2 }));
-          await Promise.all([replica?.close(), ...pools]);
+          await Promise.all([replica?.close(), nodes.close(), ...pools]);
         },
       },
     ],

@@ -8,6 +8,7 @@ import { withTimeout } from "../shared/process/with_timeout.ts";
 import type { ExportJobErrorCode } from "../shared/vocabulary.ts";
 import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
 import { findOrgById, type OrgRow } from "../sql/accounts/orgs.ts";
+import type { Nodes } from "../sql/connection/nodes.ts";
 import { isConnectionError, type Pool, type Sql } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import { retryOnDisconnect } from "../sql/connection/retry_on_disconnect.ts";
@@ -49,6 +50,8 @@ export interface BuildDeps {
   exportSql: Pool;
   /** Preferred for snapshots; null without a replica. */
   replica: Replica | null;
+  /** Where snapshots are opened if the tracker tables are distributed. */
+  nodes: Nodes;
   boss: Boss;
   store: ArtifactStore;
   owner: StoreOwner;

@@ -18,6 +18,7 @@ import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
 import { warnIfClearText } from "../sql/connection/clear_text.ts";
 import { describeConnectionFailure } from "../sql/connection/connection_failure.ts";
 import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
+import { Nodes } from "../sql/connection/nodes.ts";
 import { openPool } from "../sql/connection/pool.ts";
 import { openReplica } from "../sql/connection/replica.ts";
 import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
@@ -77,6 +78,7 @@ async function main(): Promise<void> {
     max: CONCURRENT_BUILDS,
     log,
   });
+  const nodes = new Nodes({ url: config.databaseDirectUrl, applicationName, max: CONCURRENT_BUILDS, log });
   const mailer = openMailer(config);
   const boss = await startOrExit(process, describeConnectionFailure, async () => {
     await requireDirectConnection(sql);
@@ -95,6 +97,7 @@ async function main(): Promise<void> {
     sql,
     exportSql,
     replica,
+    nodes,
     boss,
     store,
     owner,
@@ -142,7 +145,8 @@ async function main(): Promise<void> {
         run: async () => {
           await metricsServer?.stop(true);
           await boss.stop({ graceful: false });
-          await Promise.all([replica?.close(), exportSql.end({ timeout: 1 }), sql.end({ timeout: 1 })]);
+          const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 1 }));
+          await Promise.all([replica?.close(), nodes.close(), ...pools]);
         },
       },
     ],

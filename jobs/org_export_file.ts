@@ -9,6 +9,7 @@ import { streamZip, textEntry, type ZipEntry } from "../shared/exports/zip_strea
 import type { Config } from "../shared/process/config.ts";
 import type { OrgRow } from "../sql/accounts/orgs.ts";
 import { existsLiveProject, listLiveProjects } from "../sql/accounts/projects.ts";
+import type { Nodes } from "../sql/connection/nodes.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import type { RowMeter } from "../sql/exports/copy_rows.ts";
@@ -27,6 +28,8 @@ interface FileDeps {
   exportSql: Pool;
   /** Preferred for snapshots; null without a replica. */
   replica: Replica | null;
+  /** Where snapshots are opened if the tracker tables are distributed. */
+  nodes: Nodes;
   store: ArtifactStore;
 }
 
@@ -140,7 +143,7 @@ async function* projectPart(
 ): AsyncGenerator<ZipEntry, void, void> {
   const { job, signal, projectId, directory, contents, meter } = given;
   signal.throwIfAborted();
-  const snapshot = await given.openSnapshot();
+  const { snapshot, shards } = await given.openSnapshot(projectId);
   try {
     // From the primary: the replica may not have replayed a deletion.
     if (!(await existsLiveProject(deps.sql, projectId))) return;
@@ -148,6 +151,7 @@ async function* projectPart(
     yield* projectEntries(snapshot, contents, {
       selection: {
         trackerSchema: deps.config.trackerSchema,
+        shards,
         projectId,
         asOf: job.asOf,
         since: job.since,

@@ -37,13 +37,19 @@ export const distributeTrackerCommand = defineCommand({
   flags: {},
   async run({ sql, config, progress }) {
     requireOwnTracker(config, "tracker distribute");
-    const { distributed, droppedKeys, shards, nodes } = await distributeTracker(sql, progress).catch((error) => {
-      throw new AdminError((error as Error).message);
-    });
+    const { distributed, droppedKeys, shards, nodes } = await distributeTracker(sql, progress).catch(
+      (error) => {
+        throw new AdminError((error as Error).message);
+      },
+    );
     const lines = [
       ...distributed.map(({ table, rows }) => `Distributed ${table}: ${withThousands(rows)} rows`),
-      ...droppedKeys.map((key) => `Dropped the foreign key ${key}: the table that it names stays on the coordinator`),
-      ...(distributed.length === 0 ? ["The tracker tables are distributed already. Nothing was changed."] : []),
+      ...droppedKeys.map(
+        (key) => `Dropped the foreign key ${key}: the table that it names stays on the coordinator`,
+      ),
+      ...(distributed.length === 0
+        ? ["The tracker tables are distributed already. Nothing was changed."]
+        : []),
       `Each table has ${shards} shards on ${nodes} ${nodes === 1 ? "node" : "nodes"}.`,
     ];
     return { json: { distributed, droppedKeys, shards, nodes }, text: lines.join("\n") };

@@ -41,6 +41,7 @@ export async function withBundleRequest<Answer>(
     const { trackerSchema } = deps.config;
     const selection = {
       trackerSchema,
+      shards: opened.shards,
       projectId: project.id,
       asOf: opened.asOf,
       since,

@@ -89,6 +89,7 @@ async function prepareFile(deps: ExportDeps, given: Preparation): Promise<Export
   const selection: ExportSelection = {
     ...parameters,
     trackerSchema,
+    shards: opened.shards,
     projectId: project.id,
     asOf: opened.asOf,
   };

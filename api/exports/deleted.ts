@@ -35,6 +35,7 @@ export function deletedRoutes(deps: ExportDeps) {
         const { trackerSchema } = deps.config;
         const increment = {
           trackerSchema,
+          shards: opened.shards,
           projectId: project.id,
           asOf: opened.asOf,
           since,

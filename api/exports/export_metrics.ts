@@ -18,8 +18,8 @@ export interface ExportMetrics {
   rows: Counter<"kind" | "format">;
   /** Files that ended early, by reason. */
   cut: Counter<"reason">;
-  /** Snapshots that exports read, by database: primary or replica. */
-  snapshots: Counter<"database">;
+  /** Snapshots that exports read, by database: primary, replica, or node with its `host:port`. */
+  snapshots: Counter<"database" | "node">;
 }
 
 /** Creates and registers the metrics of exports. The slots are read at each scrape. */
@@ -62,8 +62,8 @@ export function createExportMetrics(registry: Registry, slots: Semaphore): Expor
     }),
     snapshots: new Counter({
       name: "export_snapshots_total",
-      help: "Snapshots that exports read, by database: primary or replica",
-      labelNames: ["database"],
+      help: "Snapshots that exports read, by database: primary, replica, or node with its host and port",
+      labelNames: ["database", "node"],
       registers,
     }),
   };

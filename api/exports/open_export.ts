@@ -3,10 +3,14 @@ import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
 import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
 import type { ExportLanes } from "../../sql/connection/lanes.ts";
+import type { Nodes } from "../../sql/connection/nodes.ts";
 import { hasSqlState, type Pool } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../sql/connection/snapshot.ts";
+import { openOnNode } from "../../sql/exports/open_on_node.ts";
 import { limitStatements } from "../../sql/exports/rows.ts";
+import type { TrackerShards } from "../../sql/tracker/tracker_shards.ts";
+import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";
 import type { Caller } from "../http/caller.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
 import type { StreamRules, StreamWatch } from "../http/response/stream_cutoff.ts";
@@ -30,6 +34,8 @@ export interface ExportDeps {
   lanes: ExportLanes;
   /** Preferred for snapshots; null without a replica. */
   replica: Replica | null;
+  /** Where snapshots are opened if the tracker tables are distributed. */
+  nodes: Nodes;
   slots: ExportSlots;
   /** When a stream is cut off. */
   streamRules: StreamRules;
@@ -38,17 +44,23 @@ export interface ExportDeps {
   config: Config;
 }
 
-export interface OpenExport {
+/** Where an export reads, and as of when. */
+interface ExportSource {
   asOf: string;
   snapshot: ExportSnapshot;
+  /** What to read there in place of the tracker tables; null for the tables. */
+  shards: TrackerShards | null;
   /** Second connections to the snapshot's server. */
   lanes: ExportLanes;
+  /** Returns true if a read failed because of the replica, so that the primary may succeed. */
+  isReplicaFault(error: unknown): boolean;
+}
+
+export interface OpenExport extends ExportSource {
   /** Aborted when the client has disconnected or the stream is cut off; cancels the running query. */
   abort: AbortController;
   /** Watches the export's stream. */
   watch: StreamWatch;
-  /** Returns true if a read failed because of the replica, so that the primary may succeed. */
-  isReplicaFault(error: unknown): boolean;
   /** Releases the slot and the connection. A second call does nothing. */
   close(): Promise<void>;
 }
@@ -126,27 +138,50 @@ async function openExport(deps: ExportDeps, given: Opening): Promise<OpenExport>
   const permit = takeExportSlot(deps.slots, given.kind === "file" ? "streams" : "counts", claim);
   const forget = abortWhenLeft(given);
   try {
-    const asOf = await requireWatermark(deps, given.asOf, abort.signal);
-    if (given.since !== null) await requireSince(deps, { since: given.since, asOf });
-    const fromReplica = await openReplicaSnapshot(deps.replica, abort.signal);
-    const snapshot =
-      fromReplica ?? (await openExportSnapshot(deps.exportSql, { control: deps.sql, signal: abort.signal }));
-    deps.metrics.snapshots.inc({ database: fromReplica ? "replica" : "primary" });
-    const isReplicaFault = (error: unknown): boolean =>
-      fromReplica ? (deps.replica?.isToBlameFor(error) ?? false) : false;
+    const source = (await openNodeSource(deps, given)) ?? (await openSource(deps, given));
     const close = async (): Promise<void> => {
       forget();
-      await snapshot.close();
+      await source.snapshot.close();
       permit.release();
     };
     const watch = { rules: deps.streamRules, permit, mayContinue: () => mayContinueExport(deps, given) };
-    const lanes = fromReplica && deps.replica ? deps.replica.lanes : deps.lanes;
-    return { asOf, snapshot, lanes, abort, watch, isReplicaFault, close };
+    return { ...source, abort, watch, close };
   } catch (error) {
     forget();
     permit.release();
     throw error;
   }
+}
+
+/** Settles the watermark, and opens a snapshot on the node that holds the project; null if no node does. */
+async function openNodeSource(deps: ExportDeps, given: Opening): Promise<ExportSource | null> {
+  const { sql, nodes, config, metrics } = deps;
+  const { signal } = given.abort;
+  if (config.trackerSchema !== OWN_TRACKER_SCHEMA) return null;
+  let { asOf } = given;
+  const opened = await openOnNode({ sql, nodes, projectId: given.project.id, signal }, async (node) => {
+    asOf = await requireWatermark(deps, asOf, { signal, nodes: [node] });
+    if (given.since !== null) await requireSince(deps, { since: given.since, asOf });
+  });
+  if (opened === null || asOf === null) return null;
+  const { node, snapshot, shards } = opened;
+  metrics.snapshots.inc({ database: "node", node: node.name });
+  return { asOf, snapshot, shards, lanes: node.lanes, isReplicaFault: () => false };
+}
+
+/** Settles the watermark, and opens a snapshot on the replica while it keeps up, otherwise on the primary. */
+async function openSource(deps: ExportDeps, given: Opening): Promise<ExportSource> {
+  const { sql, exportSql, replica, metrics } = deps;
+  const { signal } = given.abort;
+  const asOf = await requireWatermark(deps, given.asOf, { signal });
+  if (given.since !== null) await requireSince(deps, { since: given.since, asOf });
+  const fromReplica = await openReplicaSnapshot(replica, signal);
+  const snapshot = fromReplica ?? (await openExportSnapshot(exportSql, { control: sql, signal }));
+  metrics.snapshots.inc({ database: fromReplica ? "replica" : "primary" });
+  const lanes = fromReplica && replica ? replica.lanes : deps.lanes;
+  const isReplicaFault = (error: unknown): boolean =>
+    fromReplica ? (replica?.isToBlameFor(error) ?? false) : false;
+  return { asOf, snapshot, shards: null, lanes, isReplicaFault };
 }
 
 /** Repeats the checks of the start: credential, membership, role and subscription. */

@@ -5,6 +5,7 @@ import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
+import type { Nodes } from "../../sql/connection/nodes.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import {
   type ExportJobRow,
@@ -13,6 +14,7 @@ import {
   insertExportJob,
 } from "../../sql/exports/jobs.ts";
 import { type Boss, enqueueJob } from "../../sql/queue.ts";
+import { listTrackerNodes } from "../../sql/tracker/tracker_shards.ts";
 import type { Caller } from "../http/caller.ts";
 import type { JobRequest } from "./job_body.ts";
 import { requireTracker } from "./missing_tracker.ts";
@@ -26,6 +28,8 @@ export interface JobDeps {
   config: Config;
   sql: Pool;
   boss: Boss;
+  /** Where builds read if the tracker tables are distributed. */
+  nodes: Nodes;
   log: Log;
 }
 
@@ -53,7 +57,8 @@ export async function queueExportJob(deps: JobDeps, given: NewJob): Promise<Queu
   if (active) return { job: active, isNew: false };
   await requireTracker(deps);
   // Outside the transaction: an open transaction holds back the watermark.
-  const asOf = await requireWatermark(deps, given.job.asOf);
+  const nodes = (await listTrackerNodes(deps.sql)).map((address) => deps.nodes.at(address));
+  const asOf = await requireWatermark(deps, given.job.asOf, { nodes });
   if (given.job.since !== null) await requireSince(deps, { since: given.job.since, asOf });
   return deps.sql.begin(async (tx) => {
     await lockOrg(tx, given.orgId);

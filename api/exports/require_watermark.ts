@@ -2,6 +2,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
+import type { Node } from "../../sql/connection/nodes.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import {
   NO_SESSION,
@@ -28,11 +29,12 @@ export interface WatermarkDeps {
 export async function requireWatermark(
   deps: WatermarkDeps,
   asOf: string | null,
-  signal?: AbortSignal,
+  { signal, nodes = [] }: { signal?: AbortSignal; nodes?: readonly Node[] } = {},
 ): Promise<string> {
   const result = await settleWatermark(deps.sql, {
     ignoredApplications: deps.config.exportIgnoreApplications,
     trackerSchema: deps.config.trackerSchema,
+    nodes,
     ...(asOf === null ? {} : { asOf }),
     ...(signal ? { signal } : {}),
   });

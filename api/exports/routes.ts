@@ -4,6 +4,7 @@ import { openArtifactStore } from "../../shared/artifacts/open.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { EXPORT_LANES_MAX, ExportLanes } from "../../sql/connection/lanes.ts";
+import type { Nodes } from "../../sql/connection/nodes.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import type { Boss } from "../../sql/queue.ts";
@@ -27,6 +28,7 @@ export function exportRoutes(deps: {
   sql: Pool;
   exportSql: Pool;
   replica: Replica | null;
+  nodes: Nodes;
   boss: Boss;
   log: Log;
   metrics: Metrics;
@@ -34,7 +36,7 @@ export function exportRoutes(deps: {
   streamRules?: Partial<StreamRules>;
 }) {
   const slots = createExportSlots(deps.config);
-  const { config, sql, exportSql, replica, boss, log } = deps;
+  const { config, sql, exportSql, replica, nodes, boss, log } = deps;
   const store = openArtifactStore(config);
   const metrics = createExportMetrics(deps.metrics.registry, slots.streams);
   const maxMs = config.exportStreamMaxMinutes * 60_000;
@@ -42,7 +44,8 @@ export function exportRoutes(deps: {
   registerJobMetrics(deps.metrics.registry, { sql, log });
   registerWatermarkMetrics(deps.metrics.registry, { sql, log, config });
   const lanes = new ExportLanes({ pool: exportSql, control: sql, max: EXPORT_LANES_MAX, log });
-  const exportDeps: ExportDeps = { config, sql, exportSql, lanes, replica, log, slots, streamRules, metrics };
+  const databases = { sql, exportSql, lanes, replica, nodes };
+  const exportDeps: ExportDeps = { config, ...databases, log, slots, streamRules, metrics };
   return new Elysia()
     .use(datasetListRoutes())
     .use(bundleRoutes(exportDeps))
@@ -50,5 +53,5 @@ export function exportRoutes(deps: {
     .use(deletedRoutes(exportDeps))
     .use(datasetRoutes(exportDeps))
     .use(jobDownloadRoutes({ sql, log, metrics, slots, streamRules, store }))
-    .use(jobRoutes({ config, sql, boss, log }));
+    .use(jobRoutes({ config, sql, nodes, boss, log }));
 }

@@ -81,6 +81,21 @@ export function parseDatabaseUrl(text: string): DatabaseTarget {
   };
 }
 
+/** Returns the URL of the same database on another server. Throws for a URL that `parseDatabaseUrl` rejects. */
+export function withAddress(url: string, { host, port }: Address): string {
+  const parts = URL_PARTS.exec(url);
+  if (!parts) throw new DatabaseUrlError("must be postgres://user:password@host:port/database");
+  const [, credentials, , database, query] = parts;
+  const name = host.includes(":") ? `[${host}]` : encodeURIComponent(host);
+  return [
+    "postgres://",
+    ...(credentials === undefined ? [] : [credentials, "@"]),
+    `${name}:${port}`,
+    ...(database === undefined ? [] : ["/", database]),
+    ...(query === undefined ? [] : ["?", query]),
+  ].join("");
+}
+
 /** Returns what is wrong with a database URL, or null. The text holds no part of the URL. */
 export function findDatabaseUrlProblem(text: string): string | null {
   try {

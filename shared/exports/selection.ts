@@ -12,6 +12,8 @@ export interface ExportVisibility {
 export interface ExportSelection {
   /** Where the tracker tables, or views, are. */
   trackerSchema: string;
+  /** The shards that hold the project, by table, where the tables are distributed and a node is read. */
+  shards?: Readonly<Record<string, string>> | null;
   projectId: string;
   /** The settled watermark; later rows are excluded. */
   asOf: string;

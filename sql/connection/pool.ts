@@ -24,6 +24,8 @@ export interface PoolOptions {
    * the session: no statement is prepared under a name. Do not use LISTEN, session locks or `readOnly` in such a pool.
    */
   isPooled?: boolean;
+  /** Connections that are not used for so long are closed; never if omitted. */
+  idleSeconds?: number;
 }
 
 /** Seconds of silence before TCP probes an idle connection. */
@@ -59,6 +61,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
     max: options.max,
     connect_timeout: 10,
     keep_alive: KEEP_ALIVE_SECONDS,
+    ...(options.idleSeconds === undefined ? {} : { idle_timeout: options.idleSeconds }),
     ...(options.isPooled ? POOLED : {}),
     // Seconds before the next attempt, short enough that a database is used again as soon as it is back.
     backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 1),

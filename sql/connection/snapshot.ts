@@ -96,6 +96,8 @@ export class ExportSnapshot {
   readonly signal: AbortSignal;
   /** Rejects when the connection is lost; never resolves. Keeps every listener in memory, so use it rarely. */
   readonly lost: Promise<never>;
+  /** Settles when the transaction has ended, or its connection. */
+  readonly ended: Promise<void>;
   readonly #transaction: Transaction;
   readonly #control: Sql;
   readonly #closeTimeoutMs: number;
@@ -103,8 +105,6 @@ export class ExportSnapshot {
   readonly #running = new Set<RunningStatement>();
   readonly #cancels: Promise<unknown>[] = [];
   #backend: Backend | null = null;
-  /** Settles when the transaction has ended, or its connection. */
-  readonly #ended: Promise<void>;
   #loss: { error: unknown } | null = null;
   #isCommitting = false;
   #closed: Promise<void> | null = null;
@@ -117,7 +117,7 @@ export class ExportSnapshot {
     const lost = Promise.withResolvers<never>();
     this.lost = lost.promise;
     this.lost.catch(() => {});
-    this.#ended = transaction.ended.then(
+    this.ended = transaction.ended.then(
       () => {},
       (error: unknown) => {
         this.#loss = { error };
@@ -162,7 +162,7 @@ export class ExportSnapshot {
     // PostgreSQL ignores a cancel while it waits for us to read, so reading continues.
     statement.discard?.();
     const ended = Promise.all([this.cancel(), statement.over]);
-    await withTimeout(ended, this.#closeTimeoutMs).catch(() => this.#destroy());
+    await withTimeout(ended, this.#closeTimeoutMs).catch(() => this.destroy());
   }
 
   /** Cancels the running statement. Never throws. */
@@ -206,7 +206,7 @@ export class ExportSnapshot {
     this.signal.removeEventListener("abort", this.#onAbort);
     await Promise.all([...this.#running].map((statement) => this.end(statement)));
     await withTimeout(this.#commit(), this.#closeTimeoutMs).catch(() => {});
-    await this.#destroy();
+    await this.destroy();
   }
 
   async #commit(): Promise<void> {
@@ -216,13 +216,13 @@ export class ExportSnapshot {
     await new Promise((resolve) => setImmediate(resolve));
     this.#isCommitting = true;
     if (!this.#loss) this.#transaction.commit();
-    await this.#ended;
+    await this.ended;
   }
 
   /** Destroys a connection that was not released, and waits until its session has ended. */
-  async #destroy(): Promise<void> {
+  async destroy(): Promise<void> {
     if (!destroyConnection(this.#transaction.tx)) return;
-    await this.#ended;
+    await this.ended;
     if (!this.#backend) return;
     const { pid, startedAt } = this.#backend;
     const terminated = this.#control`

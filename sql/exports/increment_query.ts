@@ -13,6 +13,7 @@ import type { ExportFormat, TextExportFormat, TrackerChangeKind } from "../../sh
 import { isoText } from "../iso_text.ts";
 import {
   all,
+  changesTableOf,
   filterConditions,
   hiddenParent,
   literal,
@@ -97,13 +98,13 @@ function logged({ projectId }: Increment, dataset: ExportDatasetName, kind: Trac
 function changesOfOlderRows(dataset: ExportDataset, increment: Increment): string[] {
   const project = literal(increment.projectId);
   const own = `select c.id, c.at
-      from tracker_changes as c
+      from ${changesTableOf(increment)} as c
       where ${logged(increment, dataset.name, "row")} and ${isBetween("c.at", increment)}`;
   const parents = dataset.parents.map(
     (parent) => `select r.id, p.at
       from (
         select c.id, c.at
-        from tracker_changes as c
+        from ${changesTableOf(increment)} as c
         where ${logged(increment, parent, "visibility")} and ${isBetween("c.at", increment)}
         union
         -- a child may be older than its parent, by the start of its transaction
@@ -137,7 +138,7 @@ function fromChanged(dataset: ExportDataset, increment: Increment, changes: read
 function isLastChange(dataset: ExportDataset, increment: Increment): string[] {
   const later = (name: ExportDatasetName, kind: TrackerChangeKind): string => `(
       select c.id
-      from tracker_changes as c
+      from ${changesTableOf(increment)} as c
       where ${logged(increment, name, kind)} and c.at > ${literal(increment.asOf)}
     )`;
   return [
@@ -167,7 +168,7 @@ function deletions(dataset: ExportDataset, increment: Increment): string {
   return `select d.id, d.at
     from (
       select c.id, c.at
-      from tracker_changes as c
+      from ${changesTableOf(increment)} as c
       where ${logged(increment, dataset.name, "deletion")} and ${isBetween("c.at", increment)}
     ) as d
     left join ${tableOf(dataset, increment)} as r
@@ -175,7 +176,7 @@ function deletions(dataset: ExportDataset, increment: Increment): string {
     where r.id is null
       or r.id in (
         select c.id
-        from tracker_changes as c
+        from ${changesTableOf(increment)} as c
         where ${logged(increment, dataset.name, "row")} and c.at > ${since}
       )`;
 }

@@ -20,9 +20,14 @@ export function all(conditions: readonly string[]): string {
   return conditions.join("\n    and ");
 }
 
-/** Returns the quoted name of the dataset's table. */
-export function tableOf(dataset: ExportDataset, { trackerSchema }: ExportSelection): string {
-  return trackerTable(trackerSchema, dataset.table);
+/** Returns the quoted name of the dataset's table, or of its shard. */
+export function tableOf(dataset: ExportDataset, { shards, trackerSchema }: ExportSelection): string {
+  return shards?.[dataset.table] ?? trackerTable(trackerSchema, dataset.table);
+}
+
+/** Returns the name of the table, or its shard, that has the changes of rows. */
+export function changesTableOf({ shards }: ExportSelection): string {
+  return shards?.["tracker_changes"] ?? "tracker_changes";
 }
 
 /** Returns the column of a child that has the id of its parent. */

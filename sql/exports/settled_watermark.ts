@@ -9,9 +9,11 @@
  */
 import { addMilliseconds } from "../../shared/as_of.ts";
 import { OWN_APPLICATION_NAMES } from "../connection/application_names.ts";
+import type { Node } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
 import { trackerRelations } from "../tracker/tracker_relations.ts";
 import { OWN_TRACKER_SCHEMA, trackerTables } from "../tracker/tracker_tables.ts";
+import { type AbandonedWrite, listAbandonedWrites } from "./abandoned_writes.ts";
 import { listHarmlessSessions } from "./harmless_sessions.ts";
 
 /** How long a request waits for an explicit `as_of` to settle. */
@@ -44,6 +46,8 @@ export interface SettleOptions {
   ignoredApplications?: readonly string[];
   /** Where the tracker tables, or views, are. */
   trackerSchema?: string;
+  /** The database nodes that are read from, where the tracker tables are distributed. */
+  nodes?: readonly Node[];
   /** Aborted when the result is no longer needed. */
   signal?: AbortSignal;
 }
@@ -84,17 +88,18 @@ interface Scope {
   ignoredApplications: readonly string[];
   /** Qualified names of the tracker tables. */
   tables: readonly string[];
+  nodes: readonly Node[];
 }
 
 /**
  * Settles `asOf`, or chooses the newest settled watermark if it is undefined: everything committed before the call is at
  * or before it, unless an open transaction holds it back. Call it outside a transaction, and take the snapshot to read from
- * afterwards.
+ * afterwards. Throws NodeUnavailable if a node cannot be asked.
  */
 export async function settleWatermark(sql: Sql, options: SettleOptions = {}): Promise<WatermarkResult> {
   const { asOf, timeoutMs = SETTLE_TIMEOUT_MS, signal } = options;
-  const { ignoredApplications = [], trackerSchema = OWN_TRACKER_SCHEMA } = options;
-  const scope = { sql, ignoredApplications, tables: trackerTables(trackerSchema) };
+  const { ignoredApplications = [], trackerSchema = OWN_TRACKER_SCHEMA, nodes = [] } = options;
+  const scope = { sql, ignoredApplications, tables: trackerTables(trackerSchema), nodes };
   const { observedAt } = await observe(scope);
   if (asOf !== undefined && asOf > observedAt) return { ok: false, reason: "future", blockers: [] };
   // Rounding may have put a row committed just now half a millisecond ahead of the clock.
@@ -118,7 +123,7 @@ export async function measureWatermarkHold(
   sql: Sql,
   options: { ignoredApplications: readonly string[]; trackerSchema: string },
 ): Promise<number | null> {
-  const scope = { sql, ...options, tables: trackerTables(options.trackerSchema) };
+  const scope = { sql, ...options, tables: trackerTables(options.trackerSchema), nodes: [] };
   const { observedAt, sessions } = await observe(scope);
   const open = sessions.filter(({ xactStart, isHidden }) => xactStart !== null || isHidden);
   const blockers = await excludeHarmless(scope, open);
@@ -143,11 +148,19 @@ async function* watch(
     const observation = await observe(scope);
     if (observation.observedAt > watermark) {
       const { blockers, isKnown } = classify(observation, watermark, trusted);
-      const findings = { blockers: await excludeHarmless(scope, blockers), isKnown };
+      // After the sessions: what one has left behind when it ended is there by then.
+      const abandoned = (await listAbandonedWrites(scope.sql, scope.nodes)).map(toSession);
+      const findings = { blockers: [...(await excludeHarmless(scope, blockers)), ...abandoned], isKnown };
       yield { findings, waitedMs: performance.now() - begun };
     }
     await Bun.sleep(pauseMs);
   }
+}
+
+/** It is unknown when the transaction of an abandoned write started. */
+function toSession({ pid, what, since }: AbandonedWrite): SessionRow {
+  const unknown = { roleId: null, xactStart: null, isWaiting: false, isClient: false, isHidden: true };
+  return { ...unknown, pid: pid ?? NO_SESSION, applicationName: what, backendStart: since };
 }
 
 /** Removes blockers that cannot write tracker rows. Usually there are no blockers, and no query is needed. */

@@ -56,9 +56,8 @@ as $$
 begin
   if to_regproc('pg_catalog.citus_backend_gpid') is not null
     and exists (select from pg_dist_partition where logicalrelid = 'tracker_changes'::regclass) then
-    return shard_name(
-      'tracker_changes'::regclass,
-      get_shard_id_for_distribution_column('tracker_changes'::regclass, project)
+    return format(
+      'public.tracker_changes_%s', get_shard_id_for_distribution_column('tracker_changes'::regclass, project)
     )::regclass;
   end if;
   return 'tracker_changes'::regclass;
@@ -221,7 +220,7 @@ begin
     return;
   end if;
   return query
-  select c.relname::text, shard_name(s.logicalrelid, s.shardid), n.nodename, n.nodeport
+  select c.relname::text, format('public.%I', c.relname || '_' || s.shardid), n.nodename, n.nodeport
   from pg_dist_shard as s
   join pg_class as c on c.oid = s.logicalrelid
   join pg_dist_placement as p on p.shardid = s.shardid
@@ -232,5 +231,23 @@ begin
       where t.colocationid = (select r.colocationid from pg_dist_partition as r where r.logicalrelid = 'public.runs'::regclass)
     )
     and s.shardid = get_shard_id_for_distribution_column(s.logicalrelid, project);
+end
+$$;
+
+-- The nodes that hold tracker rows. None if the tables are not distributed.
+create function list_tracker_nodes() returns table (node_host text, node_port integer)
+language plpgsql stable
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  if to_regclass('pg_catalog.pg_dist_partition') is null then
+    return;
+  end if;
+  return query
+  select distinct n.nodename, n.nodeport
+  from pg_dist_shard as s
+  join pg_dist_placement as p on p.shardid = s.shardid
+  join pg_dist_node as n on n.groupid = p.groupid and n.noderole = 'primary'
+  where s.logicalrelid = to_regclass('public.runs');
 end
 $$;

@@ -38,7 +38,8 @@ export async function distributeTracker(pool: Pool, onStep: (text: string) => vo
       distributed.push({ table, rows: await distributeTable(tx, table) });
     }
     // The rows that were copied are still in the tables of the coordinator.
-    for (const table of pending) await tx`select truncate_local_data_after_distributing_table(${table}::regclass)`;
+    for (const table of pending)
+      await tx`select truncate_local_data_after_distributing_table(${table}::regclass)`;
     for (const definition of triggers) await tx.unsafe(definition);
     return { distributed, droppedKeys, ...(await countShards(tx)) };
   });
@@ -68,13 +69,17 @@ export async function isTrackerDistributed(sql: Sql): Promise<boolean> {
 }
 
 export async function hasCitus(sql: Sql): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`select to_regclass('pg_catalog.pg_dist_partition') is not null as exists`;
+  const [row] = await sql<
+    [{ exists: boolean }]
+  >`select to_regclass('pg_catalog.pg_dist_partition') is not null as exists`;
   return row.exists;
 }
 
 async function requireCitus(sql: Sql): Promise<void> {
   if (!(await hasCitus(sql))) {
-    throw new Error("Cannot distribute the tracker tables: the database has no Citus; run: create extension citus");
+    throw new Error(
+      "Cannot distribute the tracker tables: the database has no Citus; run: create extension citus",
+    );
   }
   const [{ version, isCoordinator }] = await sql<[{ version: number; isCoordinator: boolean }]>`
     select
@@ -85,11 +90,15 @@ async function requireCitus(sql: Sql): Promise<void> {
   if (version < OLDEST_CITUS)
     throw new Error(`Cannot distribute the tracker tables: Citus ${version} is older than ${OLDEST_CITUS}`);
   if (!isCoordinator)
-    throw new Error("Cannot distribute the tracker tables: DATABASE_URL leads to a worker; give the coordinator's");
+    throw new Error(
+      "Cannot distribute the tracker tables: DATABASE_URL leads to a worker; give the coordinator's",
+    );
   const [{ shardNodes }] = await sql<[{ shardNodes: number }]>`
     select count(*)::int as shard_nodes from pg_dist_node where isactive and shouldhaveshards and noderole = 'primary'`;
   if (shardNodes === 0) {
-    throw new Error("Cannot distribute the tracker tables: no node may hold shards; run: select citus_add_node('host', 5432)");
+    throw new Error(
+      "Cannot distribute the tracker tables: no node may hold shards; run: select citus_add_node('host', 5432)",
+    );
   }
   const partitioned = await sql<{ table: string }[]>`
     select relname as table from pg_class

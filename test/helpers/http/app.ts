@@ -15,6 +15,7 @@ import { createLog } from "../../../shared/process/log.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { countExportConnections } from "../../../sql/connection/export_connections.ts";
 import { EXPORT_LANES_MAX } from "../../../sql/connection/lanes.ts";
+import { Nodes } from "../../../sql/connection/nodes.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { openReplica } from "../../../sql/connection/replica.ts";
 import { createListCache } from "../../../sql/definitions/list/list_definitions.ts";
@@ -118,10 +119,18 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     lanesMax: EXPORT_LANES_MAX,
     log,
   });
+  const nodes = new Nodes({
+    url: db.url,
+    applicationName: EXPORT_APPLICATION,
+    max: countExportConnections(config.exportStreamsMax),
+    lanesMax: EXPORT_LANES_MAX,
+    log,
+  });
   const deps: AppDeps = {
     config,
     sql,
     replica,
+    nodes,
     exportSql: openPool(db.url, {
       applicationName: EXPORT_APPLICATION,
       max: countExportConnections(config.exportStreamsMax),
@@ -171,7 +180,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     async [Symbol.asyncDispose]() {
       await Promise.all([deps.boss.stop({ graceful: false }), deps.documents.close()]);
       const pools = [sql, deps.exportSql].map((pool) => pool.end({ timeout: 1 }));
-      await Promise.all([replica?.close(), ...pools]);
+      await Promise.all([replica?.close(), deps.nodes.close(), ...pools]);
       await db[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -11,6 +11,7 @@ import type { ArtifactStore } from "../../../shared/artifacts/store.ts";
 import type { JobName } from "../../../shared/jobs.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { JOBS_APPLICATION } from "../../../sql/connection/application_names.ts";
+import { Nodes } from "../../../sql/connection/nodes.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { openReplica } from "../../../sql/connection/replica.ts";
 import { type Boss, openWorkerQueue } from "../../../sql/queue.ts";
@@ -47,6 +48,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
     max: 2,
     log,
   });
+  const nodes = new Nodes({ url: config.databaseUrl, applicationName, max: 2, log });
   const boss = await openWorkerQueue(sql, (error) => log.error({ err: error }, "queue"));
   const stop = new AbortController();
   const opened = openArtifactStore(config);
@@ -56,6 +58,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
     sql,
     exportSql,
     replica,
+    nodes,
     boss,
     log,
     store,
@@ -81,7 +84,12 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
       stop.abort();
       await jobs?.finish();
       await boss.stop({ graceful: false });
-      await Promise.all([replica?.close(), sql.end({ timeout: 1 }), exportSql.end({ timeout: 1 })]);
+      await Promise.all([
+        replica?.close(),
+        nodes.close(),
+        sql.end({ timeout: 1 }),
+        exportSql.end({ timeout: 1 }),
+      ]);
     },
   };
 }

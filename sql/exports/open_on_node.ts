@@ -1,0 +1,43 @@
+/** Opens the snapshot of an export on the node that holds the project (docs/scaling.md). */
+import { type Node, type Nodes, NodeUnavailable } from "../connection/nodes.ts";
+import { hasSqlState, type Sql } from "../connection/pool.ts";
+import type { ExportSnapshot } from "../connection/snapshot.ts";
+import { findTrackerPlace, type TrackerShards } from "../tracker/tracker_shards.ts";
+
+/** SQLSTATE undefined_table: the shard has moved away, and what was left of it has been dropped. */
+const UNDEFINED_TABLE = "42P01";
+const ATTEMPTS = 3;
+
+export interface NodeSnapshot {
+  node: Node;
+  shards: TrackerShards;
+  snapshot: ExportSnapshot;
+}
+
+/**
+ * Opens a snapshot on the node that holds the project; null if the tracker tables are not distributed. `settle` settles
+ * the watermark with that node. The coordinator is asked for the place once more after it: rows that were committed before
+ * are there, also if the project is being moved. Throws NodeUnavailable, also
+ * if the project is elsewhere each time it is looked for.
+ */
+export async function openOnNode(
+  given: { sql: Sql; nodes: Nodes; projectId: string; signal: AbortSignal },
+  settle: (node: Node) => Promise<unknown> = async () => {},
+): Promise<NodeSnapshot | null> {
+  const { sql, nodes, projectId, signal } = given;
+  let place = await findTrackerPlace(sql, projectId);
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    if (place === null) return null;
+    const { shards } = place;
+    const node = nodes.at(place.node);
+    await settle(node);
+    place = await findTrackerPlace(sql, projectId);
+    if (place === null || nodes.at(place.node) !== node) continue;
+    try {
+      return { node, shards, snapshot: await node.openSnapshot(Object.values(shards), signal) };
+    } catch (error) {
+      if (!hasSqlState(error, UNDEFINED_TABLE)) throw error;
+    }
+  }
+  throw new NodeUnavailable("The project is being moved from one database node to another");
+}
