@@ -115,8 +115,8 @@ export class Node {
   async #openSnapshot(shards: readonly string[], signal: AbortSignal): Promise<ExportSnapshot> {
     const snapshot = await openExportSnapshot(this.#streams, { control: this.#control, signal });
     try {
-      // A shard that has moved away is dropped after the last transaction that reads it.
-      await snapshot.run((tx) => tx.unsafe(`lock table ${shards.join(", ")} in access share mode`));
+      // Reads nothing, but locks: a shard that moves away is dropped after the last transaction that has used it.
+      await snapshot.run((tx) => tx.unsafe(`select from ${shards.join(", ")} where false`));
       return snapshot;
     } catch (error) {
       await snapshot.close();

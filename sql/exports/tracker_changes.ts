@@ -1,5 +1,6 @@
 /** Table `tracker_changes`: what happened to tracker rows after they were inserted (docs/increments.md). */
 import type { Sql } from "../connection/pool.ts";
+import { isTrackerDistributed } from "../tracker/distribute_tracker.ts";
 
 /** How old the beginning of an increment may be. */
 const SINCE_DAYS = 90;
@@ -13,15 +14,31 @@ export async function isChangeLogKept(sql: Sql, since: string): Promise<boolean>
   return row.isKept;
 }
 
-/** Deletes up to `limit` entries that no increment reads any more, and returns their number. */
+/**
+ * Deletes up to `limit` entries that no increment reads any more, where the log is distributed as many of each shard, and
+ * returns their number.
+ */
 export async function deleteOldTrackerChanges(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from tracker_changes
+  if (await isTrackerDistributed(sql)) return deleteOnNodes(sql, limit);
+  const { count } = await sql.unsafe(oldEntries("tracker_changes", limit));
+  return count;
+}
+
+/** A row is named by its place, which is that of one shard. */
+async function deleteOnNodes(sql: Sql, limit: number): Promise<number> {
+  const shards = await sql<{ success: boolean; result: string }[]>`
+    select success, result from run_command_on_shards('public.tracker_changes', ${oldEntries("%1$s", limit)})`;
+  const failed = shards.find(({ success }) => !success);
+  if (failed) throw new Error(`Cannot delete old entries of tracker_changes on a node: ${failed.result}`);
+  return shards.reduce((sum, { result }) => sum + Number(/\d+$/.exec(result)?.[0] ?? 0), 0);
+}
+
+function oldEntries(table: string, limit: number): string {
+  return `delete from ${table}
     where ctid = any (array(
       select ctid
-      from tracker_changes
+      from ${table}
       where at < now() - make_interval(days => ${KEPT_DAYS})
       limit ${limit}
     ))`;
-  return count;
 }

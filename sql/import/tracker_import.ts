@@ -62,14 +62,19 @@ export async function countStaged(tx: Sql): Promise<number> {
  */
 export async function insertStaged(tx: Sql, { dataset, projectId }: StagedRows): Promise<number> {
   const { columns, values } = assignments(dataset);
-  const inserted = await tx.unsafe(
-    `insert into ${quoteName(dataset.table)} (${columns.join(", ")})
-     select ${values.join(", ")}
-     from ${stagedRows(dataset)}
-     on conflict on constraint ${quoteName(`${dataset.table}_pkey`)} do nothing`,
+  // Counted by what it returns: Citus tells the number of rows that it was given, also of those that were there.
+  const [row] = await tx.unsafe<[{ count: number }]>(
+    `with inserted as (
+       insert into ${quoteName(dataset.table)} (${columns.join(", ")})
+       select ${values.join(", ")}
+       from ${stagedRows(dataset)}
+       on conflict on constraint ${quoteName(`${dataset.table}_pkey`)} do nothing
+       returning 1
+     )
+     select count(*) from inserted`,
     [projectId],
   );
-  return inserted.count;
+  return row.count;
 }
 
 /** Returns the id of a staged row that differs from the stored row; `null` if there is none. */

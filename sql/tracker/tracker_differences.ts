@@ -2,8 +2,9 @@
 import type { ExportColumn } from "../../shared/exports/column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { Sql, Transaction } from "../connection/pool.ts";
+import { listDistributionDifferences } from "./distribute_tracker.ts";
 import { listNulls, listUnguardedSources, listUnsafeSources } from "./tracker_sources.ts";
-import { TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
+import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
 
 interface Relation {
   name: string;
@@ -40,6 +41,7 @@ export async function listTrackerDifferences(sql: Transaction, schema: string): 
     ...(wrongColumns.length > 0
       ? []
       : [...(await listMissingIndexes(sql, schema)), ...(await listNulls(sql, schema, views))]),
+    ...(schema === OWN_TRACKER_SCHEMA ? await listDistributionDifferences(sql) : []),
     ...(await listUnguardedSources(sql, schema)),
     ...(await listUnsafeSources(sql, schema)),
   ];
@@ -198,7 +200,10 @@ async function listMissingTriggers(sql: Sql, schema: string, tables: readonly st
 /** Plans the order of an export without sorts and scans, as far as PostgreSQL can. */
 async function listMissingIndexes(sql: Sql, schema: string): Promise<string[]> {
   const differences: string[] = [];
-  await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`;
+  // Nodes of a Citus cluster plan for themselves.
+  await sql`set local citus.propagate_set_commands = 'local'`;
+  for (const setting of ["enable_seqscan", "enable_bitmapscan", "enable_sort"])
+    await sql`set local ${sql(setting)} = off`;
   for (const name of EXPORT_DATASET_NAMES) {
     const { table, timeColumn } = EXPORT_DATASETS[name];
     const lines = await sql.unsafe<{ queryPlan?: string; "QUERY PLAN"?: string }[]>(

@@ -28,12 +28,16 @@ function reason(error: StatementError, dataset: ExportDataset): string {
     }
     case "23505":
       return `another row of the project already has ${jsonName(keyColumn, dataset)} ${key}`;
-    case "23502":
-      if (error.column === "project_id") return `row ${row} belongs to another project`;
-      return `row ${row} has no ${jsonName(error.column, dataset)}`;
+    case "23502": {
+      const column = error.column || firstName(error);
+      if (column === "project_id") return `row ${row} belongs to another project`;
+      return `row ${row} has no ${jsonName(column, dataset)}`;
+    }
     case "23514": {
-      // The refused table may be a partition, whose checks are named after the partitioned table.
-      const column = error.constraint.slice(dataset.table.length + 1).replace(/_check$/, "");
+      // The refused table may be a partition, whose checks are named after the partitioned table, or a shard, whose
+      // checks end with its number.
+      const constraint = (error.constraint || lastName(error)).replace(/_\d+$/, "");
+      const column = constraint.slice(dataset.table.length + 1).replace(/_check$/, "");
       return `row ${row} has an invalid ${jsonName(column, dataset)}`;
     }
     case "22003":
@@ -41,6 +45,19 @@ function reason(error: StatementError, dataset: ExportDataset): string {
     default:
       return error.message;
   }
+}
+
+/** What the message of an error quotes: Citus hands on nothing else of an error on a node. */
+function quotedNames({ message }: StatementError): string[] {
+  return [...message.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name);
+}
+
+function firstName(error: StatementError): string {
+  return quotedNames(error)[0] ?? "";
+}
+
+function lastName(error: StatementError): string {
+  return quotedNames(error).at(-1) ?? "";
 }
 
 function jsonName(column: string, dataset: ExportDataset): string {

@@ -55,6 +55,8 @@ export interface TestApp extends AsyncDisposable {
 
 export interface TestAppOptions {
   config?: Partial<Config>;
+  /** The database to use, which goes with the app; one of its own if omitted. */
+  database?: TestDatabase;
   /** Servers of the test's own; a database is made on the primary, and read from the replica. */
   servers?: { primaryUrl: string; replicaUrl: string };
   /** Milliseconds since the epoch, for the rate limits. */
@@ -97,7 +99,7 @@ export function testRequest(url: string, options: TestRequest = {}): Request {
 /** Opens the app; `await using` drops its database. */
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const { servers } = options;
-  const db = await openTestDatabase(servers?.primaryUrl);
+  const db = options.database ?? (await openTestDatabase(servers?.primaryUrl));
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-app-"));
   const config = testConfig(db.url, dataDir, {
     databaseReplicaUrl: servers ? sameDatabase(servers.replicaUrl, db.url) : null,

@@ -4,7 +4,9 @@ import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import { lockSession, unlockSession } from "../../../sql/locks.ts";
 import { migrate } from "../../../sql/migrate.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";
+import { distributeTracker } from "../../../sql/tracker/distribute_tracker.ts";
 import { waitFor } from "../wait_for.ts";
+import { createCitusDatabase, inDatabase } from "./citus_cluster.ts";
 
 /** Stands for the product's `ulr_owner`; a server of somebody's own may have roles of that name already. */
 const OWNER = "ulr_test_owner";
@@ -54,6 +56,24 @@ async function readPartitioning(): Promise<string | null> {
   return Bun.file(new URL("../../../sql/partition_tracker_tables.sql", import.meta.url)).text();
 }
 
+/** The servers of the cluster whose coordinator this is: it alone, unless TEST_CITUS says that this run wants more. */
+function serversOf(server: string): string[] {
+  const cluster = (process.env["TEST_CITUS"] ?? "").split(",");
+  return cluster[0] === server ? cluster : [server];
+}
+
+/** Creates what the template is made of: a database, on a cluster with its nodes. */
+async function createBase(admin: postgres.Sql, server: string, name: string): Promise<void> {
+  const servers = serversOf(server);
+  if (servers.length === 1) {
+    await admin.unsafe(`create database ${name} owner ${OWNER}`);
+    return;
+  }
+  for (const url of servers) await inDatabase(url, "postgres", (sql) => ensureRoles(sql, url));
+  await createCitusDatabase(servers, { name, owner: OWNER });
+  await inDatabase(server, name, (sql) => sql.unsafe(`grant pg_read_all_stats to ${OWNER}`));
+}
+
 /** Makes the template if no other test file has; its name says what it holds. */
 async function ensureTemplate(admin: postgres.Sql, server: string): Promise<string> {
   const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
@@ -61,6 +81,7 @@ async function ensureTemplate(admin: postgres.Sql, server: string): Promise<stri
   const digest = new Bun.CryptoHasher("sha256")
     .update(checksums)
     .update(partitioning ?? "")
+    .update(String(serversOf(server).length))
     .digest("hex");
   const template = `template_${digest.slice(0, 16)}`;
   await lockSession(admin, "testTemplate");
@@ -69,13 +90,22 @@ async function ensureTemplate(admin: postgres.Sql, server: string): Promise<stri
     if (found) return template;
     await admin.unsafe(`drop database if exists ${template} with (force)`);
     await ensureRoles(admin, server);
-    await admin.unsafe(`create database ${template} owner ${OWNER}`);
+    await createBase(admin, server, template);
     const url = withDatabase(server, template, OWNER);
     const sql = openPool(url, { applicationName: "test-template", max: 2 });
     await migrate(sql);
     if (partitioning) await sql.begin((tx) => tx.unsafe(partitioning));
+    if (serversOf(server).length > 1) await distributeTracker(sql, () => {});
     await sql.end();
-    await admin.unsafe(`alter database ${template} is_template true`);
+    for (const url of serversOf(server)) {
+      await inDatabase(url, "postgres", async (one) => {
+        await one.unsafe(`alter database ${template} is_template true`);
+        if (url !== server) await one.unsafe(`alter database ${template} set ulr.backfill = on`);
+        // The background worker of Citus would be in the way of copies.
+        if (serversOf(server).length > 1) await one.unsafe(`alter database ${template} allow_connections false`);
+        await one`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${template}`;
+      });
+    }
     return template;
   } finally {
     await unlockSession(admin, "testTemplate");
@@ -159,7 +189,29 @@ export async function copyTestDatabase({ url }: TestDatabase): Promise<TestDatab
 async function createFrom(template: string, server: string): Promise<TestDatabase> {
   const { admin: creator } = reach(server);
   const name = `t_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
-  await creator.unsafe(`create database ${name} template ${template} strategy file_copy owner ${OWNER}`);
+  const [, ...workers] = serversOf(server);
+  const copy = `create database ${name} template ${template} strategy file_copy owner ${OWNER}`;
+  await creator.unsafe(copy);
+  for (const worker of workers) {
+    await inDatabase(worker, "postgres", async (sql) => {
+      await sql.unsafe(copy);
+      await sql.unsafe(`alter database ${name} set ulr.backfill = on`);
+    });
+  }
+  return connect(server, name);
+}
+
+/** Creates a database of a cluster whose tracker tables are not distributed yet. */
+export async function openUndistributedDatabase(server = serverUrl()): Promise<TestDatabase> {
+  const { admin } = reach(server);
+  const name = `t_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
+  await createBase(admin, server, name);
+  const database = connect(server, name);
+  await migrate(database.owner);
+  return database;
+}
+
+function connect(server: string, name: string): TestDatabase {
   const url = withDatabase(server, name, RUNTIME);
   const ownerUrl = withDatabase(server, name, OWNER);
   const applicationName = "test";
@@ -174,7 +226,8 @@ async function createFrom(template: string, server: string): Promise<TestDatabas
     admin,
     async [Symbol.asyncDispose]() {
       await Promise.all([sql, owner, admin].map((pool) => pool.end({ timeout: 1 })));
-      await dropDatabase(creator, name);
+      await dropDatabase(reach(server).admin, name);
+      for (const worker of serversOf(server).slice(1)) await inDatabase(worker, "postgres", (sql) => dropDatabase(sql, name));
     },
   };
 }

@@ -20,11 +20,15 @@ export class OwnServer implements AsyncDisposable {
   #server: EmbeddedPostgres | null = null;
 
   /** `binDirectory` has the server's programs; by default those that the tests run with. */
-  constructor({ isDurable = false, binDirectory = process.env["TEST_POSTGRES_BIN"] } = {}) {
+  constructor({
+    isDurable = false,
+    binDirectory = process.env["TEST_POSTGRES_BIN"],
+    settings = {},
+  }: { isDurable?: boolean; binDirectory?: string | undefined; settings?: Record<string, string> } = {}) {
     this.#binDirectory = binDirectory || undefined;
     // What is to be kept is kept as it would be in production.
     this.directory = makeClusterFolder("own", { onDisk: isDurable });
-    this.#settings = isDurable ? {} : TEST_SETTINGS;
+    this.#settings = { ...(isDurable ? {} : TEST_SETTINGS), ...settings };
     this.#supervisor = openSupervisor({ force: new AbortController().signal });
   }
 
@@ -66,6 +70,15 @@ export class OwnServer implements AsyncDisposable {
     const pids = [this.pid, ...this.children()];
     signalProcess(this.pid, signal);
     await waitFor(() => pids.every((pid) => identifyProcess(pid) === null), END_TIMEOUT_MS);
+  }
+
+  /** Stops all its processes where they are: it keeps its connections and answers nothing, until `thaw()`. */
+  freeze(): void {
+    for (const pid of [this.pid, ...this.children()]) signalProcess(pid, "SIGSTOP");
+  }
+
+  thaw(): void {
+    for (const pid of [...this.children(), this.pid]) signalProcess(pid, "SIGCONT");
   }
 
   /** The processes that the postmaster has started, those of connections among them. */

@@ -1,0 +1,149 @@
+/** `tracker distribute`, and what holds for distributed tables: keys, clock rule, log of changes, the same bytes. */
+import { expect, test } from "bun:test";
+import { runCommand, runJson } from "../helpers/accounts/admin.ts";
+import {
+  AFTER_ALL,
+  type ExportProject,
+  exportDataset,
+  makeExportProject,
+} from "../helpers/exports/export_project.ts";
+import { makeLargeProject } from "../helpers/exports/large_project.ts";
+import { openTestApp, type TestApp } from "../helpers/http/app.ts";
+import { inDatabase } from "../helpers/postgres/citus_cluster.ts";
+import { openTestDatabase, openUndistributedDatabase } from "../helpers/postgres/database.ts";
+import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
+import { makeProjectOnEach, workerOf } from "./projects.ts";
+import { useCluster } from "./use_cluster.ts";
+
+const cluster = useCluster();
+
+const FLAGS = "include_deleted=true&include_archived=true&include_superseded=true";
+
+/** Digests of every file that a project can be exported as. */
+async function digestAll(app: TestApp, projects: readonly Pick<ExportProject, "person" | "project">[]) {
+  const digests: Record<string, string> = {};
+  for (const exported of projects) {
+    for (const path of [...EXPORT_DATASET_NAMES, "bundle"] as const) {
+      for (const format of ["ndjson", "csv", "parquet"]) {
+        const query = `?as_of=${AFTER_ALL}&format=${format}${path === "bundle" ? `&${FLAGS}` : ""}`;
+        const response = await exportDataset(app, exported, path, query);
+        expect([path, format, response.status]).toEqual([path, format, 200]);
+        const bytes = await response.bytes();
+        digests[`${exported.project.id} ${path} ${format}`] = Bun.hash(bytes).toString(36);
+      }
+    }
+  }
+  return digests;
+}
+
+async function setTimeZone(app: TestApp, zone: string): Promise<void> {
+  const name = new URL(app.db.url).pathname.slice(1);
+  for (const url of cluster.urls) {
+    await inDatabase(url, "postgres", (sql) => sql.unsafe(`alter database ${name} set timezone = '${zone}'`));
+  }
+}
+
+test("distributing keeps rows, keys among the tables, and the bytes of every export, in any time zone", async () => {
+  await using app = await openTestApp({ database: await openUndistributedDatabase() });
+  const { owner, ownerUrl } = app.db;
+  const tables = EXPORT_DATASET_NAMES.map((dataset) => EXPORT_DATASETS[dataset].table);
+  const projects = [await makeExportProject(app), await makeExportProject(app), await makeExportProject(app)];
+  // Large enough for a second connection.
+  const large = await makeLargeProject(app, 25_000);
+  const before = await digestAll(app, [...projects, large]);
+  const [{ entries }] = await owner<[{ entries: number }]>`select count(*) as entries from tracker_changes`;
+  const listKeys = () => owner`
+    select conrelid::regclass::text as table, conname as name
+    from pg_constraint
+    where contype = 'f' and conrelid = any (${tables}::text[]::regclass[]) and confrelid = any (${tables}::text[]::regclass[])
+    order by 1, 2`;
+  const keys = [...(await listKeys())];
+
+  const run = await runCommand(ownerUrl, ["tracker", "distribute"]);
+  expect(run).toMatchObject({ exitCode: 0 });
+  expect(run.out).toContain("Distributed issues: 25,009 rows\n");
+  expect(run.out).toContain("Dropped the foreign key runs_project_id_fkey");
+  expect(run.out).toContain("Each table has 4 shards on 2 nodes.\n");
+  expect([...(await listKeys())]).toEqual(keys);
+  const [{ left }] = await owner<[{ left: number }]>`select sum(pg_relation_size(logicalrelid))::int as left from pg_dist_partition`;
+  expect(left).toBe(0);
+  expect(await owner`select count(*) as entries from tracker_changes`).toMatchObject([{ entries }]);
+
+  await setTimeZone(app, "Asia/Tokyo");
+  expect(await digestAll(app, [...projects, large])).toEqual(before);
+  expect(await runCommand(ownerUrl, ["tracker", "distribute"])).toMatchObject({
+    exitCode: 0,
+    out: "The tracker tables are distributed already. Nothing was changed.\nEach table has 4 shards on 2 nodes.\n",
+  });
+  expect(await runJson(ownerUrl, ["tracker", "check"])).toMatchObject({ kind: "tables", differences: [] });
+});
+
+test("tracker check names a table that is not with the others, and distribute takes it along", async () => {
+  await using db = await openTestDatabase();
+  await db.owner`select undistribute_table('tracker_changes')`;
+  const check = await runCommand(db.ownerUrl, ["tracker", "check"]);
+  expect(check.exitCode).toBe(1);
+  expect(check.err).toContain("tracker_changes: not distributed, but");
+  expect((await runCommand(db.ownerUrl, ["tracker", "distribute"])).out).toStartWith("Distributed tracker_changes: 0 rows\n");
+  expect((await runCommand(db.ownerUrl, ["tracker", "check"])).exitCode).toBe(0);
+});
+
+test("a new row has the start of its transaction on the coordinator, in a long transaction too, and no other time", async () => {
+  await using app = await openTestApp();
+  const [exported] = await makeProjectOnEach(cluster, app);
+  if (!exported) throw new Error("Cannot go on: there is no project");
+  const projectId = exported.project.id;
+  const worker = await workerOf(cluster, app, projectId);
+  // The database of the test lets its workers take any time.
+  const name = new URL(app.db.url).pathname.slice(1);
+  await inDatabase(cluster.urls[worker + 1] ?? "", "postgres", (sql) => sql.unsafe(`alter database ${name} reset ulr.backfill`));
+  await using tracker = await openTestApp({ database: { ...app.db, [Symbol.asyncDispose]: async () => {} } });
+  const insert = (time: string) =>
+    tracker.deps.sql.unsafe(
+      `insert into runs (project_id, run_number, workflow_type, "timestamp", created_at)
+       values ($1, (random() * 1e9)::int, 'test', now(), ${time}) returning created_at`,
+      [projectId],
+    );
+  await insert("now()");
+  await expect(insert("now() - interval '1 ms'")).rejects.toThrow("must be the start of its transaction");
+  await tracker.deps.sql.begin(async (tx) => {
+    const [{ start }] = await tx<[{ start: string }]>`select now()::timestamptz(3) as start`;
+    await Bun.sleep(50);
+    const [row] = await tx<[{ createdAt: string }]>`
+      insert into runs (project_id, run_number, workflow_type, "timestamp") values (${projectId}, 7777, 'test', now())
+      returning created_at`;
+    expect(row.createdAt).toBe(start);
+    await tx`update runs set archive_reason = 'x' where project_id = ${projectId} and run_number = 7777`;
+    const changes = await tx<{ at: string; kind: string }[]>`
+      select at, kind from tracker_changes where project_id = ${projectId} and at >= ${start}`;
+    // An insert at its time is no change, and a change has the time of its transaction.
+    expect(changes.map(({ at, kind }) => [at, kind])).toEqual([[start, "row"]]);
+  });
+  await tracker.deps.sql`delete from runs where project_id = ${projectId} and run_number = 7777`;
+  const kinds = await app.db.sql<{ kind: string }[]>`
+    select kind from tracker_changes where project_id = ${projectId} and dataset = 'runs' and kind <> 'visibility' order by at desc limit 2`;
+  expect(kinds.map(({ kind }) => kind)).toContain("deletion");
+});
+
+test("nothing is logged as a change that only moves from node to node", async () => {
+  await using app = await openTestApp();
+  const [exported] = await makeProjectOnEach(cluster, app);
+  if (!exported) throw new Error("Cannot go on: there is no project");
+  const count = async () => (await app.db.owner`select count(*) as entries from tracker_changes`)[0];
+  const before = await count();
+  await moveProject(app, exported.project.id);
+  expect(await workerOf(cluster, app, exported.project.id)).toBe(1);
+  expect(await count()).toEqual(before);
+  const response = await exportDataset(app, exported, "bundle", `?as_of=${AFTER_ALL}`);
+  expect(response.status).toBe(200);
+});
+
+async function moveProject(app: TestApp, projectId: string): Promise<void> {
+  const from = await workerOf(cluster, app, projectId);
+  const [source, target] = [from, 1 - from].map((worker) => Number(new URL(cluster.urls[worker + 1] ?? "").port));
+  await app.db.admin`
+    select citus_move_shard_placement(
+      get_shard_id_for_distribution_column('runs', ${projectId}::uuid), '127.0.0.1', ${source ?? 0}, '127.0.0.1', ${target ?? 0},
+      shard_transfer_mode => 'block_writes'
+    )`;
+}

@@ -1,0 +1,91 @@
+/** A Citus cluster of a test's own: a coordinator and nodes on this machine, on Debian's PostgreSQL 15. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import postgres from "postgres";
+import { OwnServer } from "./own_server.ts";
+
+const BIN_DIRECTORY = "/usr/lib/postgresql/15/bin";
+const LIBRARY = "/usr/lib/postgresql/15/lib/citus.so";
+
+const SETTINGS = {
+  shared_preload_libraries: "citus",
+  wal_level: "logical",
+  max_prepared_transactions: "200",
+  // Each database has a background worker of Citus.
+  max_worker_processes: "100",
+  shared_buffers: "64MB",
+  "citus.shard_count": "4",
+  "citus.recover_2pc_interval": "1s",
+  // Its own reports to its makers.
+  "citus.enable_statistics_collection": "off",
+};
+
+/** Whether the machine has Citus. */
+export function hasCitusInstalled(): boolean {
+  return existsSync(LIBRARY);
+}
+
+export class CitusCluster implements AsyncDisposable {
+  readonly coordinator: OwnServer;
+  readonly workers: readonly OwnServer[];
+  /** Of superusers: the coordinator's, then the workers'. */
+  urls: string[] = [];
+
+  constructor({ workers = 2 } = {}) {
+    const options = { binDirectory: BIN_DIRECTORY, settings: SETTINGS };
+    this.coordinator = new OwnServer(options);
+    this.workers = Array.from({ length: workers }, () => new OwnServer(options));
+  }
+
+  get servers(): OwnServer[] {
+    return [this.coordinator, ...this.workers];
+  }
+
+  async start(): Promise<void> {
+    for (const server of this.servers) {
+      this.urls.push(await server.start());
+      // Its nodes sign in at each other.
+      await Bun.write(join(server.directory, "postgres", "pg_hba.conf"), "host all all 127.0.0.1/32 trust\n");
+    }
+    for (const url of this.urls) await inDatabase(url, "postgres", (sql) => sql`select pg_reload_conf()`);
+  }
+
+  async [Symbol.asyncDispose]() {
+    await Promise.all(this.servers.map((server) => server[Symbol.asyncDispose]()));
+  }
+}
+
+/** Runs statements as a superuser on one server. */
+export async function inDatabase<Result>(
+  server: string,
+  database: string,
+  run: (sql: postgres.Sql) => Promise<Result>,
+): Promise<Result> {
+  const url = new URL(server);
+  url.pathname = `/${database}`;
+  const sql = postgres(url.href, { max: 1, onnotice: () => {} });
+  try {
+    return await run(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** Makes a database on all servers, and the servers its nodes. */
+export async function createCitusDatabase(
+  urls: readonly string[],
+  { name, owner }: { name: string; owner: string },
+): Promise<void> {
+  for (const url of urls) {
+    await inDatabase(url, "postgres", (sql) => sql.unsafe(`create database ${name} owner ${owner}`));
+    await inDatabase(url, name, (sql) => sql`create extension citus`);
+  }
+  const [coordinator = "", ...workers] = urls;
+  await inDatabase(coordinator, name, async (sql) => {
+    const { hostname, port } = new URL(coordinator);
+    await sql`select citus_set_coordinator_host(${hostname}, ${Number(port)})`;
+    for (const worker of workers.map((url) => new URL(url))) {
+      await sql`select citus_add_node(${worker.hostname}, ${Number(worker.port)})`;
+    }
+  });
+}
