@@ -1,5 +1,6 @@
 /** `tracker distribute`, and what holds for distributed tables: keys, clock rule, log of changes, the same bytes. */
 import { expect, test } from "bun:test";
+import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { runCommand, runJson } from "../helpers/accounts/admin.ts";
 import {
   AFTER_ALL,
@@ -11,7 +12,6 @@ import { makeLargeProject } from "../helpers/exports/large_project.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
 import { inDatabase } from "../helpers/postgres/citus_cluster.ts";
 import { openTestDatabase, openUndistributedDatabase } from "../helpers/postgres/database.ts";
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { makeProjectOnEach, workerOf } from "./projects.ts";
 import { useCluster } from "./use_cluster.ts";
 
@@ -65,7 +65,9 @@ test("distributing keeps rows, keys among the tables, and the bytes of every exp
   expect(run.out).toContain("Dropped the foreign key runs_project_id_fkey");
   expect(run.out).toContain("Each table has 4 shards on 2 nodes.\n");
   expect([...(await listKeys())]).toEqual(keys);
-  const [{ left }] = await owner<[{ left: number }]>`select sum(pg_relation_size(logicalrelid))::int as left from pg_dist_partition`;
+  const [{ left }] = await owner<
+    [{ left: number }]
+  >`select sum(pg_relation_size(logicalrelid))::int as left from pg_dist_partition`;
   expect(left).toBe(0);
   expect(await owner`select count(*) as entries from tracker_changes`).toMatchObject([{ entries }]);
 
@@ -84,7 +86,9 @@ test("tracker check names a table that is not with the others, and distribute ta
   const check = await runCommand(db.ownerUrl, ["tracker", "check"]);
   expect(check.exitCode).toBe(1);
   expect(check.err).toContain("tracker_changes: not distributed, but");
-  expect((await runCommand(db.ownerUrl, ["tracker", "distribute"])).out).toStartWith("Distributed tracker_changes: 0 rows\n");
+  expect((await runCommand(db.ownerUrl, ["tracker", "distribute"])).out).toStartWith(
+    "Distributed tracker_changes: 0 rows\n",
+  );
   expect((await runCommand(db.ownerUrl, ["tracker", "check"])).exitCode).toBe(0);
 });
 
@@ -96,7 +100,9 @@ test("a new row has the start of its transaction on the coordinator, in a long t
   const worker = await workerOf(cluster, app, projectId);
   // The database of the test lets its workers take any time.
   const name = new URL(app.db.url).pathname.slice(1);
-  await inDatabase(cluster.urls[worker + 1] ?? "", "postgres", (sql) => sql.unsafe(`alter database ${name} reset ulr.backfill`));
+  await inDatabase(cluster.urls[worker + 1] ?? "", "postgres", (sql) =>
+    sql.unsafe(`alter database ${name} reset ulr.backfill`),
+  );
   await using tracker = await openTestApp({ database: { ...app.db, [Symbol.asyncDispose]: async () => {} } });
   const insert = (time: string) =>
     tracker.deps.sql.unsafe(
@@ -140,7 +146,9 @@ test("nothing is logged as a change that only moves from node to node", async ()
 
 async function moveProject(app: TestApp, projectId: string): Promise<void> {
   const from = await workerOf(cluster, app, projectId);
-  const [source, target] = [from, 1 - from].map((worker) => Number(new URL(cluster.urls[worker + 1] ?? "").port));
+  const [source, target] = [from, 1 - from].map((worker) =>
+    Number(new URL(cluster.urls[worker + 1] ?? "").port),
+  );
   await app.db.admin`
     select citus_move_shard_placement(
       get_shard_id_for_distribution_column('runs', ${projectId}::uuid), '127.0.0.1', ${source ?? 0}, '127.0.0.1', ${target ?? 0},

@@ -1,8 +1,9 @@
 /** Projects on the nodes of a cluster. */
+
+import { findTrackerPlace } from "../../sql/tracker/tracker_shards.ts";
 import { type ExportProject, makeExportProject } from "../helpers/exports/export_project.ts";
 import type { TestApp } from "../helpers/http/app.ts";
 import type { CitusCluster } from "../helpers/postgres/citus_cluster.ts";
-import { findTrackerPlace } from "../../sql/tracker/tracker_shards.ts";
 
 /** The worker that holds a project: its number in `cluster.workers`. */
 export async function workerOf(cluster: CitusCluster, app: TestApp, projectId: string): Promise<number> {

@@ -43,6 +43,9 @@ function reason(error: StatementError, dataset: ExportDataset): string {
     case "22003":
       return "a row has a number that is too large or too close to zero";
     default:
+      // Citus looks for the row's node before any constraint, and a row of another project has none.
+      if (error.message.startsWith("the partition column of table"))
+        return "a row belongs to another project";
       return error.message;
   }
 }

@@ -102,7 +102,8 @@ async function ensureTemplate(admin: postgres.Sql, server: string): Promise<stri
         await one.unsafe(`alter database ${template} is_template true`);
         if (url !== server) await one.unsafe(`alter database ${template} set ulr.backfill = on`);
         // The background worker of Citus would be in the way of copies.
-        if (serversOf(server).length > 1) await one.unsafe(`alter database ${template} allow_connections false`);
+        if (serversOf(server).length > 1)
+          await one.unsafe(`alter database ${template} allow_connections false`);
         await one`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${template}`;
       });
     }
@@ -227,7 +228,8 @@ function connect(server: string, name: string): TestDatabase {
     async [Symbol.asyncDispose]() {
       await Promise.all([sql, owner, admin].map((pool) => pool.end({ timeout: 1 })));
       await dropDatabase(reach(server).admin, name);
-      for (const worker of serversOf(server).slice(1)) await inDatabase(worker, "postgres", (sql) => dropDatabase(sql, name));
+      for (const worker of serversOf(server).slice(1))
+        await inDatabase(worker, "postgres", (sql) => dropDatabase(sql, name));
     },
   };
 }

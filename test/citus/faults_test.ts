@@ -1,0 +1,152 @@
+/** Nodes that are silent, stopped or restarted, and shards that move, while projects are exported. */
+import { expect, test } from "bun:test";
+import { findTrackerPlace } from "../../sql/tracker/tracker_shards.ts";
+import { downloadJob, getJob, jobOf, postJob, unzip } from "../helpers/exports/export_job.ts";
+import { AFTER_ALL, type ExportProject, exportDataset } from "../helpers/exports/export_project.ts";
+import { makeLargeProject } from "../helpers/exports/large_project.ts";
+import { openTestApp, type TestApp } from "../helpers/http/app.ts";
+import { openTestRunner } from "../helpers/process/job_runner.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+import { makeProjectOnEach, workerOf } from "./projects.ts";
+import { useCluster } from "./use_cluster.ts";
+
+const cluster = useCluster();
+
+/** What the contract gives an export of a node that is away. */
+const ANSWER_MS = 10_000;
+
+type Exported = Pick<ExportProject, "person" | "project">;
+
+async function openPair(): Promise<{ app: TestApp; first: ExportProject; second: ExportProject }> {
+  const app = await openTestApp();
+  const [first, second] = await makeProjectOnEach(cluster, app);
+  if (!first || !second) throw new Error("Cannot go on: there are not two projects");
+  return { app, first, second };
+}
+
+/** Makes a project of some 25 MB, whose export outlasts what a test does meanwhile. */
+async function makeLarge(app: TestApp): Promise<Exported & { worker: number }> {
+  const made = await makeLargeProject(app, 25_000);
+  return { ...made, worker: await workerOf(cluster, app, made.project.id) };
+}
+
+async function statusAndTime(app: TestApp, exported: Exported): Promise<{ status: number; ms: number }> {
+  const begun = performance.now();
+  const { status } = await exportDataset(app, exported, "issues");
+  return { status, ms: performance.now() - begun };
+}
+
+async function moveProject(app: TestApp, projectId: string): Promise<void> {
+  const from = await workerOf(cluster, app, projectId);
+  const [source, target] = [from, 1 - from].map((worker) =>
+    Number(new URL(cluster.urls[worker + 1] ?? "").port),
+  );
+  await app.db.admin`
+    select citus_move_shard_placement(
+      get_shard_id_for_distribution_column('runs', ${projectId}::uuid),
+      '127.0.0.1', ${source ?? 0}, '127.0.0.1', ${target ?? 0},
+      shard_transfer_mode => 'block_writes'
+    )`;
+}
+
+test("exports of a silent node are refused within ten seconds, others are not touched, and all is well when it is back", async () => {
+  const { app, first, second } = await openPair();
+  await using _app = app;
+  // Connections that are open already, and one that has to be opened.
+  expect((await statusAndTime(app, first)).status).toBe(200);
+  const [silent] = cluster.workers;
+  silent?.freeze();
+  try {
+    const [away, other] = await Promise.all([statusAndTime(app, first), statusAndTime(app, second)]);
+    expect([away.status, other.status]).toEqual([503, 200]);
+    expect(away.ms).toBeLessThan(ANSWER_MS);
+    const again = await exportDataset(app, first, "bundle");
+    const { error } = (await again.json()) as { error: { message: string } };
+    expect(error.message).not.toMatch(/127\.0\.0\.1|node/);
+    expect((await statusAndTime(app, second)).status).toBe(200);
+  } finally {
+    silent?.thaw();
+  }
+  await waitFor(async () => (await statusAndTime(app, first)).status === 200);
+});
+
+test("a node that falls silent in the middle breaks its exports off, and frees what they held", async () => {
+  await using app = await openTestApp({ config: { exportStreamsMax: 1 } });
+  const { worker, ...large } = await makeLarge(app);
+  const response = await exportDataset(app, large, "issues");
+  const reader = response.body?.getReader();
+  await reader?.read();
+  const silent = cluster.workers[worker];
+  silent?.freeze();
+  const broken = (async () => {
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read());
+    return "whole";
+  })().catch(() => "broken");
+  try {
+    expect(await broken).toBe("broken");
+  } finally {
+    silent?.thaw();
+  }
+  await waitFor(async () => (await statusAndTime(app, large)).status === 200);
+});
+
+test("a node that is stopped and started again is used again, without a restart of the service", async () => {
+  const { app, first, second } = await openPair();
+  await using _app = app;
+  const [stopped] = cluster.workers;
+  await stopped?.end("SIGINT");
+  try {
+    const [away, other] = await Promise.all([statusAndTime(app, first), statusAndTime(app, second)]);
+    expect([away.status, other.status]).toEqual([503, 200]);
+  } finally {
+    await stopped?.start();
+  }
+  await waitFor(async () => (await statusAndTime(app, first)).status === 200);
+});
+
+test("exports and jobs that run while their shards move are whole and right, or break off", async () => {
+  await using app = await openTestApp();
+  await using _runner = await openTestRunner(app, { isWorking: true });
+  const { worker: _, ...large } = await makeLarge(app);
+  const query = `?as_of=${AFTER_ALL}`;
+  const expected = Bun.hash(await (await exportDataset(app, large, "issues", query)).bytes());
+  let isMoving = true;
+  const moving = (async () => {
+    for (let move = 0; move < 3; move += 1) await moveProject(app, large.project.id);
+  })().finally(() => {
+    isMoving = false;
+  });
+  const outcomes: string[] = [];
+  while (isMoving) {
+    const response = await exportDataset(app, large, "issues", query);
+    if (response.status !== 200) {
+      outcomes.push(String(response.status));
+      await response.text();
+      continue;
+    }
+    const digest = await response.bytes().then(Bun.hash, () => null);
+    outcomes.push(digest === null ? "broken" : digest === expected ? "right" : "WRONG");
+  }
+  await moving;
+  expect(outcomes).not.toContain("WRONG");
+  expect(outcomes).not.toContain("500");
+  expect(outcomes).toContain("right");
+  const job = await jobOf(await postJob(app, large.person, { as_of: AFTER_ALL }));
+  await moveProject(app, large.project.id);
+  await waitFor(async () => (await getJob(app, large.person.key, job.id)).status === "ready");
+  const files = await unzip(await (await downloadJob(app, large.person.key, job.id)).arrayBuffer());
+  const lines = [...files].find(([name]) => name.endsWith("/issues.ndjson"))?.[1] ?? "";
+  expect(lines.split("\n").length).toBe(25_001);
+});
+
+test("a project that has moved is read on its new node", async () => {
+  const { app, first } = await openPair();
+  await using _app = app;
+  const before = await findTrackerPlace(app.db.sql, first.project.id);
+  await moveProject(app, first.project.id);
+  expect(await findTrackerPlace(app.db.sql, first.project.id)).not.toEqual(before);
+  expect((await statusAndTime(app, first)).status).toBe(200);
+  const metrics = await (await app.request("/metrics")).text();
+  const node = new URL(cluster.urls[2] ?? "").host;
+  expect(metrics).toContain(`export_snapshots_total{database="node",node="${node}"} 1`);
+});

@@ -1,0 +1,177 @@
+/** The cutoff of exports on a cluster: what sessions of the coordinator do, and what they leave behind on nodes. */
+import { expect, test } from "bun:test";
+import { openPool } from "../../sql/connection/pool.ts";
+import { postJob } from "../helpers/exports/export_job.ts";
+import { type ExportProject, exportDataset, ndjsonRows } from "../helpers/exports/export_project.ts";
+import { openTestApp, type TestApp } from "../helpers/http/app.ts";
+import { inDatabase } from "../helpers/postgres/citus_cluster.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+import { makeProjectOnEach } from "./projects.ts";
+import { useCluster } from "./use_cluster.ts";
+
+const cluster = useCluster();
+
+function databaseOf(app: TestApp): string {
+  return new URL(app.db.url).pathname.slice(1);
+}
+
+async function openPair(): Promise<{ app: TestApp; first: ExportProject; second: ExportProject }> {
+  const app = await openTestApp();
+  const [first, second] = await makeProjectOnEach(cluster, app);
+  if (!first || !second) throw new Error("Cannot go on: there are not two projects");
+  return { app, first, second };
+}
+
+const insertRun = (projectId: string, number: number) =>
+  `insert into runs (project_id, run_number, workflow_type, "timestamp") values ('${projectId}', ${number}, 'test', now())`;
+
+async function runNumbers(app: TestApp, exported: ExportProject, query = ""): Promise<unknown[]> {
+  const response = await exportDataset(app, exported, "runs", query);
+  expect(response.status).toBe(200);
+  return (await ndjsonRows(response)).map(({ runNumber }) => runNumber);
+}
+
+test("an open transaction of the coordinator holds the cutoff back, and its rows come after it", async () => {
+  const { app, first } = await openPair();
+  await using _app = app;
+  const writer = openPool(app.db.url, { applicationName: "tracker", max: 1 });
+  let before = "";
+  await writer.begin(async (tx) => {
+    await tx.unsafe(insertRun(first.project.id, 500));
+    const held = await exportDataset(app, first, "runs");
+    before = held.headers.get("x-export-as-of") ?? "";
+    expect((await ndjsonRows(held)).map(({ runNumber }) => runNumber)).not.toContain(500);
+  });
+  await writer.end();
+  expect(await runNumbers(app, first)).toContain(500);
+  // The same cutoff gives the same rows.
+  expect(await runNumbers(app, first, `?as_of=${before}`)).not.toContain(500);
+});
+
+test("a transaction that a coordinator has left prepared stops exports of its node, and jobs, until it is decided", async () => {
+  const { app, first, second } = await openPair();
+  await using _app = app;
+  const worker = cluster.urls[1] ?? "";
+  // As a coordinator leaves it that never comes back.
+  await inDatabase(worker, databaseOf(app), (sql) =>
+    sql.unsafe("begin; create table left_behind (id int); prepare transaction 'citus_5_999999_8_1'"),
+  );
+  const [blocked, other, job] = await Promise.all([
+    exportDataset(app, first, "runs"),
+    exportDataset(app, second, "runs"),
+    postJob(app, first.person),
+  ]);
+  await inDatabase(worker, databaseOf(app), (sql) => sql.unsafe("rollback prepared 'citus_5_999999_8_1'"));
+  expect([blocked.status, other.status, job.status]).toEqual([503, 200, 503]);
+  const { error } = (await blocked.json()) as { error: { message: string } };
+  expect(error.message).not.toMatch(/citus|127\.0\.0\.1|999999/);
+  expect(blocked.headers.get("retry-after")).not.toBeNull();
+  expect((await exportDataset(app, first, "runs")).status).toBe(200);
+});
+
+test("a coordinator that is killed in the middle of a commit leaves no row before a cutoff that was handed out", async () => {
+  const { app, first, second } = await openPair();
+  await using _app = app;
+  const writer = openPool(app.db.url, { applicationName: "tracker", max: 1 });
+  const [, frozen] = cluster.workers;
+  let pid = 0;
+  const committing = writer
+    .begin(async (tx) => {
+      [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
+      await tx.unsafe(insertRun(first.project.id, 600));
+      await tx.unsafe(insertRun(second.project.id, 600));
+      // The first node prepares; the second never answers.
+      frozen?.freeze();
+    })
+    .then(
+      () => "committed",
+      () => "failed",
+    );
+  try {
+    await waitFor(async () => {
+      const prepared = await inDatabase(
+        cluster.urls[1] ?? "",
+        databaseOf(app),
+        (sql) => sql`select from pg_prepared_xacts where database = current_database()`,
+      );
+      return prepared.length > 0;
+    });
+    // The coordinator ends all its sessions, and recovers.
+    process.kill(pid, "SIGKILL");
+  } finally {
+    frozen?.thaw();
+  }
+  expect(await committing).toBe("failed");
+  await writer.end({ timeout: 1 });
+  // Whatever an export says meanwhile, it says it again.
+  const answers = new Map<string, unknown[]>();
+  await waitFor(async () => {
+    const response = await exportDataset(app, first, "runs").catch(() => null);
+    if (response?.status !== 200) return false;
+    const asOf = response.headers.get("x-export-as-of") ?? "";
+    answers.set(
+      asOf,
+      (await ndjsonRows(response)).map(({ runNumber }) => runNumber),
+    );
+    return answers.size >= 3;
+  });
+  await waitFor(async () => {
+    const prepared = await inDatabase(
+      cluster.urls[1] ?? "",
+      databaseOf(app),
+      (sql) => sql`select from pg_prepared_xacts where database = current_database()`,
+    );
+    return prepared.length === 0;
+  });
+  for (const [asOf, numbers] of answers)
+    expect(await runNumbers(app, first, `?as_of=${asOf}`)).toEqual(numbers);
+  expect((await runNumbers(app, first)).includes(600)).toBe((await runNumbers(app, second)).includes(600));
+});
+
+test("a statement that runs on after its session on the coordinator is gone holds the cutoff back", async () => {
+  const { app, first } = await openPair();
+  await using _app = app;
+  const worker = cluster.urls[1] ?? "";
+  const shard = await app.db.sql<
+    { shard: string }[]
+  >`select shard from find_tracker_shards(${first.project.id}) where tracker_table = 'runs'`;
+  const writer = openPool(app.db.url, { applicationName: "tracker", max: 1 });
+  const blocker = openPool(worker.replace(/\/[^/]*$/, `/${databaseOf(app)}`), {
+    applicationName: "psql",
+    max: 1,
+  });
+  const locked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const blocking = blocker.begin(async (tx) => {
+    await tx.unsafe(
+      `set local citus.enable_manual_changes_to_shards = on; lock table ${shard[0]?.shard} in exclusive mode`,
+    );
+    locked.resolve();
+    await release.promise;
+  });
+  await locked.promise;
+  const writing = writer.unsafe(insertRun(first.project.id, 700)).catch(() => "gone");
+  const onNode = () =>
+    inDatabase(
+      worker,
+      databaseOf(app),
+      (sql) => sql`
+      select from pg_stat_activity where query like '%INSERT INTO%runs%' and wait_event_type = 'Lock' and datname = current_database()`,
+    );
+  await waitFor(async () => (await onNode()).length === 1);
+  // Without a word to the node.
+  const [{ pid }] = await app.db.admin<[{ pid: number }]>`
+    select pid from pg_stat_activity where application_name = 'tracker' and datname = current_database()`;
+  process.kill(pid, "SIGKILL");
+  expect(await writing).toBe("gone");
+  await waitFor(async () => (await app.db.admin`select 1`.catch(() => [])).length === 1);
+  expect((await onNode()).length).toBe(1);
+  expect((await exportDataset(app, first, "runs")).status).toBe(503);
+  release.resolve();
+  await blocking;
+  await waitFor(async () => (await onNode()).length === 0);
+  const asOfNow = await exportDataset(app, first, "runs");
+  const numbers = (await ndjsonRows(asOfNow)).map(({ runNumber }) => runNumber);
+  expect(await runNumbers(app, first, `?as_of=${asOfNow.headers.get("x-export-as-of")}`)).toEqual(numbers);
+  await Promise.all([writer.end({ timeout: 1 }), blocker.end({ timeout: 1 })]);
+});
