@@ -1587,8 +1587,7 @@ CREATE OR REPLACE FUNCTION public.tracker_changes_relation(project uuid)
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if to_regproc('pg_catalog.citus_backend_gpid') is not null
-    and exists (select from pg_dist_partition where logicalrelid = 'tracker_changes'::regclass) then
+  if exists (select from pg_dist_partition where logicalrelid = 'tracker_changes'::regclass) then
     return format(
       'public.tracker_changes_%s', get_shard_id_for_distribution_column('tracker_changes'::regclass, project)
     )::regclass;
@@ -1622,8 +1621,11 @@ CREATE OR REPLACE FUNCTION public.find_tracker_shards(project uuid)
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if to_regclass('pg_catalog.pg_dist_partition') is null
-    or not exists (select from pg_dist_partition where logicalrelid = to_regclass('public.runs')) then
+  -- By itself: without Citus, the next query names what is not there.
+  if to_regclass('pg_catalog.pg_dist_partition') is null then
+    return;
+  end if;
+  if not exists (select from pg_dist_partition where logicalrelid = to_regclass('public.runs')) then
     return;
   end if;
   return query

@@ -24,8 +24,8 @@ function readCounts(report: string): { passed: number; failed: number } | null {
   return { passed: count("tests") - failed - count("skipped"), failed };
 }
 
-/** What needs root and programs of other machines: run by its name only, as `.ci/run` does. */
-const ON_REQUEST = "test/hosts/**";
+/** What needs root, programs of other machines, or Citus: run by its name only, as `.ci/run` does. */
+const ON_REQUEST = ["test/hosts/**", "test/citus/**"];
 
 /** Runs the tests, or those that the arguments choose; returns the exit code of `bun test`. */
 export async function runTests(command: Command): Promise<number> {
@@ -39,7 +39,7 @@ export async function runTests(command: Command): Promise<number> {
       ...["test", `--parallel=${WORKERS}`, "--randomize"],
       ...[`--timeout=${TIMEOUT_MS}`, `--retry=${RETRIES}`],
       ...["--reporter=junit", `--reporter-outfile=${report}`],
-      ...(isChosen ? [] : [`--path-ignore-patterns=${ON_REQUEST}`]),
+      ...(isChosen ? [] : ON_REQUEST.map((pattern) => `--path-ignore-patterns=${pattern}`)),
       ...command.args,
     ],
     cwd: command.root,

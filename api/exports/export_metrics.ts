@@ -62,7 +62,7 @@ export function createExportMetrics(registry: Registry, slots: Semaphore): Expor
     }),
     snapshots: new Counter({
       name: "export_snapshots_total",
-      help: "Snapshots that exports read, by database: primary, replica, or node with its host and port",
+      help: "Snapshots that exports read, by database: primary, replica, or a machine of a cluster by host and port",
       labelNames: ["database", "node"],
       registers,
     }),

@@ -2,8 +2,8 @@
 import type { Sql } from "../connection/pool.ts";
 import { trackerRelations, unknownFunctionCalls } from "../tracker/tracker_relations.ts";
 
-/** Functions of the audit log: they run as their owner, and write no tracker row. */
-const AUDIT_FUNCTIONS = ["seal_audit_log", "delete_old_audit_entries"];
+/** They run as their owner, and write no tracker row. */
+const HARMLESS_FUNCTIONS = ["seal_audit_log", "delete_old_audit_entries", "tracker_transaction_start"];
 
 export interface SessionKey {
   pid: number;
@@ -65,7 +65,7 @@ async function listReadOnlyRoles(
       from pg_proc as p
       where p.prosecdef
         and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)
-        and not (p.pronamespace = 'public'::regnamespace and p.proname = any (${AUDIT_FUNCTIONS}))
+        and not (p.pronamespace = 'public'::regnamespace and p.proname = any (${HARMLESS_FUNCTIONS}))
     )
     select u.oid as role_id
     from pg_roles as u

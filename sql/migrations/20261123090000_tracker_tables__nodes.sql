@@ -47,15 +47,14 @@ begin
 end
 $$;
 
--- Where the changes of a project are logged: the table, or on a node the shard beside the project's rows. Citus does not
--- plan an INSERT of rows that only a trigger has.
+-- With Citus: where the changes of a project are logged, the table or, on a node, the shard beside the project's rows. Citus
+-- does not plan an INSERT of rows that only a trigger has.
 create function tracker_changes_relation(project uuid) returns regclass
 language plpgsql stable
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  if to_regproc('pg_catalog.citus_backend_gpid') is not null
-    and exists (select from pg_dist_partition where logicalrelid = 'tracker_changes'::regclass) then
+  if exists (select from pg_dist_partition where logicalrelid = 'tracker_changes'::regclass) then
     return format(
       'public.tracker_changes_%s', get_shard_id_for_distribution_column('tracker_changes'::regclass, project)
     )::regclass;
@@ -215,8 +214,11 @@ language plpgsql stable
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  if to_regclass('pg_catalog.pg_dist_partition') is null
-    or not exists (select from pg_dist_partition where logicalrelid = to_regclass('public.runs')) then
+  -- By itself: without Citus, the next query names what is not there.
+  if to_regclass('pg_catalog.pg_dist_partition') is null then
+    return;
+  end if;
+  if not exists (select from pg_dist_partition where logicalrelid = to_regclass('public.runs')) then
     return;
   end if;
   return query

@@ -1,5 +1,5 @@
 /** `tracker distribute`, and what holds for distributed tables: keys, clock rule, log of changes, the same bytes. */
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { runCommand, runJson } from "../helpers/accounts/admin.ts";
 import {
@@ -10,12 +10,13 @@ import {
 } from "../helpers/exports/export_project.ts";
 import { makeLargeProject } from "../helpers/exports/large_project.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
-import { inDatabase } from "../helpers/postgres/citus_cluster.ts";
+import { CitusCluster, CLUSTER_TIMEOUT_MS, inDatabase } from "../helpers/postgres/citus_cluster.ts";
 import { openTestDatabase, openUndistributedDatabase } from "../helpers/postgres/database.ts";
 import { makeProjectOnEach, workerOf } from "./projects.ts";
-import { useCluster } from "./use_cluster.ts";
 
-const cluster = useCluster();
+const cluster = new CitusCluster();
+beforeAll(() => cluster.serve(), CLUSTER_TIMEOUT_MS);
+afterAll(() => cluster[Symbol.asyncDispose](), CLUSTER_TIMEOUT_MS);
 
 const FLAGS = "include_deleted=true&include_archived=true&include_superseded=true";
 

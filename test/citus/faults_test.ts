@@ -1,16 +1,19 @@
 /** Nodes that are silent, stopped or restarted, and shards that move, while projects are exported. */
-import { expect, test } from "bun:test";
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findTrackerPlace } from "../../sql/tracker/tracker_shards.ts";
 import { downloadJob, getJob, jobOf, postJob, unzip } from "../helpers/exports/export_job.ts";
 import { AFTER_ALL, type ExportProject, exportDataset } from "../helpers/exports/export_project.ts";
 import { makeLargeProject } from "../helpers/exports/large_project.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
+import { CitusCluster, CLUSTER_TIMEOUT_MS } from "../helpers/postgres/citus_cluster.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { makeProjectOnEach, workerOf } from "./projects.ts";
-import { useCluster } from "./use_cluster.ts";
 
-const cluster = useCluster();
+const cluster = new CitusCluster();
+beforeAll(() => cluster.serve(), CLUSTER_TIMEOUT_MS);
+afterAll(() => cluster[Symbol.asyncDispose](), CLUSTER_TIMEOUT_MS);
 
 /** What the contract gives an export of a node that is away. */
 const ANSWER_MS = 10_000;

@@ -1,11 +1,12 @@
 /** A Citus cluster of a test's own: a coordinator and nodes on this machine, on Debian's PostgreSQL 15. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { OwnServer } from "./own_server.ts";
 
 const BIN_DIRECTORY = "/usr/lib/postgresql/15/bin";
-const LIBRARY = "/usr/lib/postgresql/15/lib/citus.so";
+
+/** Three servers start or stop within it. */
+export const CLUSTER_TIMEOUT_MS = 120_000;
 
 const SETTINGS = {
   shared_preload_libraries: "citus",
@@ -20,14 +21,10 @@ const SETTINGS = {
   "citus.enable_statistics_collection": "off",
 };
 
-/** Whether the machine has Citus. */
-export function hasCitusInstalled(): boolean {
-  return existsSync(LIBRARY);
-}
-
 export class CitusCluster implements AsyncDisposable {
   readonly coordinator: OwnServer;
   readonly workers: readonly OwnServer[];
+  #replaced: [string, string] | null = null;
   /** Of superusers: the coordinator's, then the workers'. */
   urls: string[] = [];
 
@@ -50,9 +47,22 @@ export class CitusCluster implements AsyncDisposable {
     for (const url of this.urls) await inDatabase(url, "postgres", (sql) => sql`select pg_reload_conf()`);
   }
 
+  /** Starts it, and makes the databases of this process's tests there until it is disposed of. */
+  async serve(): Promise<void> {
+    await this.start();
+    this.#replaced = [process.env["TEST_DATABASE_URL"] ?? "", process.env["TEST_CITUS"] ?? ""];
+    setServers([this.urls[0] ?? "", this.urls.join(",")]);
+  }
+
   async [Symbol.asyncDispose]() {
+    if (this.#replaced) setServers(this.#replaced);
     await Promise.all(this.servers.map((server) => server[Symbol.asyncDispose]()));
   }
+}
+
+function setServers([url, cluster]: [string, string]): void {
+  process.env["TEST_DATABASE_URL"] = url;
+  process.env["TEST_CITUS"] = cluster;
 }
 
 /** Runs statements as a superuser on one server. */

@@ -74,6 +74,16 @@ async function createBase(admin: postgres.Sql, server: string, name: string): Pr
   await inDatabase(server, name, (sql) => sql.unsafe(`grant pg_read_all_stats to ${OWNER}`));
 }
 
+/** Ends the background workers of Citus, which would be in the way of copies. */
+async function closeTemplate(servers: readonly string[], template: string): Promise<void> {
+  for (const url of servers) {
+    await inDatabase(url, "postgres", async (sql) => {
+      await sql.unsafe(`alter database ${template} is_template true allow_connections false`);
+      await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${template}`;
+    });
+  }
+}
+
 /** Makes the template if no other test file has; its name says what it holds. */
 async function ensureTemplate(admin: postgres.Sql, server: string): Promise<string> {
   const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
@@ -97,16 +107,8 @@ async function ensureTemplate(admin: postgres.Sql, server: string): Promise<stri
     if (partitioning) await sql.begin((tx) => tx.unsafe(partitioning));
     if (serversOf(server).length > 1) await distributeTracker(sql, () => {});
     await sql.end();
-    for (const url of serversOf(server)) {
-      await inDatabase(url, "postgres", async (one) => {
-        await one.unsafe(`alter database ${template} is_template true`);
-        if (url !== server) await one.unsafe(`alter database ${template} set ulr.backfill = on`);
-        // The background worker of Citus would be in the way of copies.
-        if (serversOf(server).length > 1)
-          await one.unsafe(`alter database ${template} allow_connections false`);
-        await one`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${template}`;
-      });
-    }
+    await admin.unsafe(`alter database ${template} is_template true`);
+    if (serversOf(server).length > 1) await closeTemplate(serversOf(server), template);
     return template;
   } finally {
     await unlockSession(admin, "testTemplate");
