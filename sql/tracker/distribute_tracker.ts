@@ -68,7 +68,7 @@ export async function isTrackerDistributed(sql: Sql): Promise<boolean> {
   return (await hasCitus(sql)) && (await listUndistributed(sql)).length === 0;
 }
 
-export async function hasCitus(sql: Sql): Promise<boolean> {
+async function hasCitus(sql: Sql): Promise<boolean> {
   const [row] = await sql<
     [{ exists: boolean }]
   >`select to_regclass('pg_catalog.pg_dist_partition') is not null as exists`;

@@ -51,7 +51,7 @@ async function measure(command: Command, { names, isQuick, isWritten }: Choice):
   const order = Object.keys(SECTIONS);
   const measured = new Map<string, string>();
   const failed: string[] = [];
-  for (const name of names ?? order) {
+  for (const name of names ?? order.filter((each) => !SECTIONS[each]?.isOnRequest)) {
     const section = SECTIONS[name];
     if (!section) continue;
     try {

@@ -6,6 +6,8 @@ export interface Section {
   /** What is compared with what, for somebody who reads the figures. */
   about: string;
   load: () => Promise<Bench>;
+  /** Measured only when it is named: not every machine has what it needs. */
+  isOnRequest?: boolean;
 }
 
 /** In the order of the document. */
@@ -92,6 +94,14 @@ to render or to search. Tests hold what bounds the work; this is how long the wo
     about: `The event loop's delay is that of \`monitorEventLoopDelay\` in the API's process, in the best of the rounds, as other
 processes only ever add to it; beside it the most CPU time that the loop's thread took between two ticks of 5 ms.`,
     load: async () => (await import("./hostile_bench.ts")).benchHostile,
+  },
+  citus: {
+    title: "tracker tables over several machines",
+    about: `A Citus cluster of a coordinator and eight nodes, all on this machine: what each of them does, not how fast they are
+together. One server is the coordinator before the tables are distributed. Runs only when it is named: Citus has to be
+installed for PostgreSQL 15.`,
+    load: async () => (await import("./citus_bench.ts")).benchCitus,
+    isOnRequest: true,
   },
   memory: {
     title: "processes at rest and at their peak",
