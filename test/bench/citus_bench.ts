@@ -1,10 +1,11 @@
 /** `bun run bench citus`: what an export costs whom when the tracker tables are distributed. Needs Citus (docs/scaling.md). */
+
+import { createLog } from "../../shared/process/log.ts";
 import { type Node, Nodes } from "../../sql/connection/nodes.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { settleWatermark } from "../../sql/exports/settled_watermark.ts";
 import { distributeTracker } from "../../sql/tracker/distribute_tracker.ts";
 import { listTrackerNodes } from "../../sql/tracker/tracker_shards.ts";
-import { createLog } from "../../shared/process/log.ts";
 import { CitusCluster } from "../helpers/postgres/citus_cluster.ts";
 import { openUndistributedDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person, type ProjectRow } from "../helpers/postgres/factory.ts";
@@ -41,7 +42,9 @@ export async function benchCitus(run: BenchRun): Promise<FigureTable[]> {
   await db.owner`vacuum analyze issues`;
   const bench = { run, cluster, db, person, project };
   const before = [await measureExport(bench), await measureWrites(bench)] as const;
-  await run.command.progress.step("Distributing the tracker tables", () => distributeTracker(db.owner, () => {}));
+  await run.command.progress.step("Distributing the tracker tables", () =>
+    distributeTracker(db.owner, () => {}),
+  );
   await db.owner`vacuum analyze issues`;
   const after = [await measureExport(bench), await measureWrites(bench)] as const;
   return [exportTable(before[0], after[0]), writeTable(before[1], after[1]), await benchWatermark(bench)];
