@@ -115,7 +115,8 @@ export class HistoryWriters {
     const opened = Promise.withResolvers<Transaction>();
     const finished = Promise.withResolvers<void>();
     const ended = this.#pool.begin(async (tx) => {
-      // Writers that meet at a row give up rather than wait.
+      // Writers that meet at a row give up rather than wait, on the node that holds the row too.
+      await tx`set local citus.propagate_set_commands = 'local'`;
       await tx`set local lock_timeout = '5ms'`;
       const [{ startedAt }] = await tx<[{ startedAt: string }]>`select now()::timestamptz(3) as started_at`;
       opened.resolve({
@@ -144,32 +145,33 @@ export class HistoryWriters {
     { kind, pick, other }: Pick<Act, "pick" | "other"> & { kind: (typeof ACTS)[number] },
   ): Promise<readonly { id: string }[]> {
     const table = TABLE_NAMES[pick % TABLE_NAMES.length] ?? "issues";
+    const project = this.#projectId;
     switch (kind) {
       case "insert":
         return this.#insert(tx, table, { pick, other });
       case "update":
         return tx`
           update ${tx(table)} set ${tx.unsafe(TABLES[table])}
-          where id in (${this.#nth(tx, table, other)}) returning id`;
+          where project_id = ${project} and id = ${await this.#nth(tx, table, other)} returning id`;
       case "soft delete":
         return tx`
-          update issues set deleted_at = case when deleted_at is null then now() end
-          where id in (${this.#nth(tx, "issues", pick)}) returning id`;
+          update issues set deleted_at = ${other % 3 === 0 ? null : tx`now()`}
+          where project_id = ${project} and id = ${await this.#nth(tx, "issues", pick)} returning id`;
       case "status": {
         const statuses = ["open", "completed", "wontfix", "deferred", "false-positive"];
         return tx`
           update issues set status = ${statuses[other % statuses.length] ?? "open"}
-          where id in (${this.#nth(tx, "issues", pick)}) returning id`;
+          where project_id = ${project} and id = ${await this.#nth(tx, "issues", pick)} returning id`;
       }
       case "archive":
         return tx`
-          update runs set archived_at = case when archived_at is null then now() end
-          where id in (${this.#nth(tx, "runs", pick)}) returning id`;
+          update runs set archived_at = ${other % 3 === 0 ? null : tx`now()`}
+          where project_id = ${project} and id = ${await this.#nth(tx, "runs", pick)} returning id`;
       case "supersede": {
         const analysis = pick % 2 === 0 ? "analysis_summaries" : "analysis_records";
         return tx`
-          update ${tx(analysis)} set superseded_at = case when superseded_at is null then now() end
-          where id in (${this.#nth(tx, analysis, other)}) returning id`;
+          update ${tx(analysis)} set superseded_at = ${other % 3 === 0 ? null : tx`now()`}
+          where project_id = ${project} and id = ${await this.#nth(tx, analysis, other)} returning id`;
       }
       case "hard delete":
         return this.#delete(tx, table, other);
@@ -177,25 +179,33 @@ export class HistoryWriters {
         return this.#insertAgain(tx, pick);
       case "move":
         return tx`
-          update issue_notes set issue_id = (${this.#nth(tx, "issues", other)})
-          where id in (${this.#nth(tx, "issue_notes", pick)}) returning id`;
+          update issue_notes set issue_id = ${await this.#nth(tx, "issues", other)}
+          where project_id = ${project} and id = ${await this.#nth(tx, "issue_notes", pick)} returning id`;
     }
   }
 
-  #nth(tx: Sql, table: string, pick: number) {
-    return tx`
+  /** The id of a row of the project; null if it has none. A statement of its own, so that Citus can plan the others. */
+  async #nth(tx: Sql, table: string, pick: number): Promise<string | null> {
+    const [{ count }] = await tx<[{ count: number }]>`
+      select count(*)::int from ${tx(table)} where project_id = ${this.#projectId}`;
+    const [row] = await tx<{ id: string }[]>`
       select id from ${tx(table)} where project_id = ${this.#projectId}
       order by id
-      offset ${pick}::int % greatest(1, (select count(*) from ${tx(table)} where project_id = ${this.#projectId}))::int
+      offset ${pick % Math.max(1, count)}
       limit 1`;
+    return row?.id ?? null;
   }
 
-  #insert(tx: Sql, table: HistoryTable, { pick, other }: { pick: number; other: number }) {
+  async #insert(
+    tx: Sql,
+    table: HistoryTable,
+    { pick, other }: { pick: number; other: number },
+  ): Promise<readonly { id: string }[]> {
     this.#lastNumber += 1;
     const number = this.#lastNumber;
     const project = this.#projectId;
-    const issue = tx`(${this.#nth(tx, "issues", other)})`;
-    const run = tx`(${this.#nth(tx, "runs", Math.floor(pick / 8))})`;
+    const issue = await this.#nth(tx, "issues", other);
+    const run = await this.#nth(tx, "runs", Math.floor(pick / 8));
     switch (table) {
       case "issues":
         return tx<{ id: string }[]>`
@@ -232,9 +242,13 @@ export class HistoryWriters {
   }
 
   async #delete(tx: Sql, table: HistoryTable, pick: number): Promise<{ id: string }[]> {
-    const rows = await tx<{ id: string; row: Record<string, unknown> }[]>`
-      delete from ${tx(table)} as t where id in (${this.#nth(tx, table, pick)}) returning id, to_jsonb(t) as row`;
-    this.#deleted.push(...rows.map(({ row }) => ({ table, row })));
+    const project = this.#projectId;
+    const id = await this.#nth(tx, table, pick);
+    const [found] = await tx<{ row: Record<string, unknown> }[]>`
+      select to_jsonb(t) as row from ${tx(table)} as t where project_id = ${project} and id = ${id}`;
+    const rows = await tx<{ id: string }[]>`
+      delete from ${tx(table)} where project_id = ${project} and id = ${id} returning id`;
+    if (found && rows.length > 0) this.#deleted.push({ table, row: found.row });
     return rows;
   }
 
