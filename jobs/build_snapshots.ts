@@ -1,6 +1,8 @@
 /** Chooses where a build reads: the node that holds a project, the replica while it keeps up, otherwise the primary. */
 
+import type { ExportDatasetName } from "../shared/exports/datasets.ts";
 import type { Config } from "../shared/process/config.ts";
+import { listLiveProjects } from "../sql/accounts/projects.ts";
 import type { Nodes } from "../sql/connection/nodes.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
@@ -8,45 +10,125 @@ import type { WalPosition } from "../sql/connection/replica_position.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../sql/connection/snapshot.ts";
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
 import { openOnNode } from "../sql/exports/open_on_node.ts";
+import { findPopulatedDatasets } from "../sql/exports/populated_datasets.ts";
+import { preferParallelCopies } from "../sql/exports/rows.ts";
 import type { TrackerShards } from "../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../sql/tracker/tracker_tables.ts";
 
-export interface BuildSnapshot {
+/** How old a snapshot may be when the next project is read from it. Opening one takes as long as a small project. */
+export const SHARED_MS = 1000;
+/** As many projects as can be read within that time, and the cost of looking at them stays small beside it. */
+const NEIGHBORS = 200;
+
+export interface BuildDatabases {
+  config: Pick<Config, "trackerSchema">;
+  sql: Pool;
+  exportSql: Pool;
+  /** Preferred; null without a replica. */
+  replica: Replica | null;
+  /** Where snapshots are opened if the tracker tables are distributed. */
+  nodes: Nodes;
+}
+
+interface Build {
+  job: ExportJobRow;
+  signal: AbortSignal;
+  /** All projects of the export, in the order in which they are read. */
+  projectIds: readonly string[];
+}
+
+/** Where to read a project. */
+export interface ProjectSource {
   snapshot: ExportSnapshot;
   /** What to read there in place of the tracker tables; null for the tables. */
   shards: TrackerShards | null;
+  /** The datasets that have rows; to read the others is not needed. */
+  datasets: ReadonlySet<ExportDatasetName>;
 }
 
-/** Opens a snapshot that shows a project. */
-export type OpenSnapshot = (projectId: string) => Promise<BuildSnapshot>;
+/** A snapshot, and the projects that can be read from it. */
+interface Opened {
+  snapshot: ExportSnapshot;
+  shards: TrackerShards | null;
+  openedAt: number;
+  /** Those that were not deleted when it was opened. */
+  projects: ReadonlyMap<string, ReadonlySet<ExportDatasetName>>;
+}
 
 /**
- * Opens the snapshots of one build. They show everything committed before the build began: thousands of small projects
- * need one position of the primary. A second attempt reads from the primary only, so that no build fails again and
- * again for queries that the replica cancels.
+ * The snapshots of one build, one open at a time. They show everything committed before the build began: thousands of small
+ * projects need one position of the primary. A second attempt reads from the primary only, so that no build fails again
+ * and again for queries that the replica cancels.
  */
-export function createOpenSnapshot(
-  deps: {
-    config: Pick<Config, "trackerSchema">;
-    sql: Pool;
-    exportSql: Pool;
-    replica: Replica | null;
-    nodes: Nodes;
-  },
-  { job, signal }: { job: ExportJobRow; signal: AbortSignal },
-): OpenSnapshot {
-  const replica = job.attempt === 1 ? deps.replica : null;
-  let position: WalPosition | null = null;
-  return async (projectId) => {
-    const { sql, nodes, config } = deps;
+export class BuildSnapshots {
+  readonly #databases: BuildDatabases;
+  readonly #build: Build;
+  readonly #replica: Replica | null;
+  #position: WalPosition | null = null;
+  #opened: Opened | null = null;
+
+  constructor(databases: BuildDatabases, build: Build) {
+    this.#databases = databases;
+    this.#build = build;
+    this.#replica = build.job.attempt === 1 ? databases.replica : null;
+  }
+
+  /** Returns the source of a project, valid until the next call; null if the project was deleted. */
+  async sourceOf(projectId: string): Promise<ProjectSource | null> {
+    const isShared =
+      this.#opened?.projects.has(projectId) && performance.now() - this.#opened.openedAt < SHARED_MS;
+    const opened = isShared && this.#opened ? this.#opened : await this.#reopen(projectId);
+    const { snapshot, shards } = opened;
+    const datasets = opened.projects.get(projectId);
+    return datasets ? { snapshot, shards, datasets } : null;
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.snapshot.close();
+    this.#opened = null;
+  }
+
+  async #reopen(projectId: string): Promise<Opened> {
+    await this.close();
+    const opened = await this.#open(projectId);
+    try {
+      const projects = await this.#findProjects(projectId, opened);
+      await opened.snapshot.run(preferParallelCopies);
+      this.#opened = { ...opened, projects, openedAt: performance.now() };
+      return this.#opened;
+    } catch (error) {
+      await opened.snapshot.close();
+      throw error;
+    }
+  }
+
+  async #open(projectId: string): Promise<Pick<Opened, "snapshot" | "shards">> {
+    const { sql, exportSql, nodes, config } = this.#databases;
+    const { signal } = this.#build;
     const isOwn = config.trackerSchema === OWN_TRACKER_SCHEMA;
     const onNode = isOwn ? await openOnNode({ sql, nodes, projectId, signal }) : null;
     if (onNode) return onNode;
-    position ??= (await replica?.readPosition()) ?? null;
-    const snapshot = position && replica ? await replica.openSnapshot(position, signal) : null;
-    if (snapshot) return { snapshot, shards: null };
+    this.#position ??= (await this.#replica?.readPosition()) ?? null;
+    const fromReplica = this.#position && (await this.#replica?.openSnapshot(this.#position, signal));
+    if (fromReplica) return { snapshot: fromReplica, shards: null };
     // After a failover the position is meaningless.
-    position = null;
-    return { snapshot: await openExportSnapshot(deps.exportSql, { control: sql, signal }), shards: null };
-  };
+    this.#position = null;
+    return { snapshot: await openExportSnapshot(exportSql, { control: sql, signal }), shards: null };
+  }
+
+  /** Finds the project and, except on a node, its neighbors. */
+  async #findProjects(
+    projectId: string,
+    { snapshot, shards }: Pick<Opened, "snapshot" | "shards">,
+  ): Promise<Opened["projects"]> {
+    const { config, sql } = this.#databases;
+    const { job, projectIds } = this.#build;
+    const first = projectIds.indexOf(projectId);
+    const neighbors = projectIds.slice(first, first + (shards ? 1 : NEIGHBORS));
+    // From the primary: the replica may not have replayed a deletion.
+    const live = new Set((await listLiveProjects(sql, job.orgId)).map(({ id }) => id));
+    const { trackerSchema } = config;
+    const wanted = { trackerSchema, shards, projectIds: neighbors.filter((id) => live.has(id)) };
+    return snapshot.run((tx) => findPopulatedDatasets(tx, wanted));
+  }
 }

@@ -6,30 +6,19 @@ import { type ManifestProject, organizationManifest } from "../shared/exports/ma
 import { organizationReadme, schemaFile } from "../shared/exports/readme.ts";
 import { NO_FILTERS } from "../shared/exports/selection.ts";
 import { streamZip, textEntry, type ZipEntry } from "../shared/exports/zip_stream.ts";
-import type { Config } from "../shared/process/config.ts";
 import type { OrgRow } from "../sql/accounts/orgs.ts";
-import { existsLiveProject, listLiveProjects } from "../sql/accounts/projects.ts";
-import type { Nodes } from "../sql/connection/nodes.ts";
-import type { Pool } from "../sql/connection/pool.ts";
-import type { Replica } from "../sql/connection/replica.ts";
+import { listLiveProjects } from "../sql/accounts/projects.ts";
 import type { RowMeter } from "../sql/exports/copy_rows.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/exports/jobs.ts";
 import { type ProjectContents, projectEntries } from "../sql/exports/project_entries.ts";
-import { preferParallelCopies } from "../sql/exports/rows.ts";
 import { startProgressReports } from "./build_progress.ts";
-import { createOpenSnapshot, type OpenSnapshot } from "./build_snapshots.ts";
+import { type BuildDatabases, BuildSnapshots, type ProjectSource } from "./build_snapshots.ts";
 import { nameDirectories } from "./export_directories.ts";
 import { gatherChunks } from "./gather_chunks.ts";
+import { readAhead } from "./read_ahead.ts";
 import { writeArtifact } from "./write_artifact.ts";
 
-interface FileDeps {
-  config: Pick<Config, "trackerSchema">;
-  sql: Pool;
-  exportSql: Pool;
-  /** Preferred for snapshots; null without a replica. */
-  replica: Replica | null;
-  /** Where snapshots are opened if the tracker tables are distributed. */
-  nodes: Nodes;
+interface FileDeps extends BuildDatabases {
   store: ArtifactStore;
 }
 
@@ -74,7 +63,7 @@ export async function writeOrgExport(
         else done.leftOut += 1;
       },
     });
-    for await (const chunk of streamZip(entries, { modifiedAt: job.asOf })) {
+    for await (const chunk of streamZip(readAhead(entries), { modifiedAt: job.asOf })) {
       cutOff.throwIfAborted();
       done.bytes += chunk.length;
       yield chunk;
@@ -96,7 +85,7 @@ export async function writeOrgExport(
   }
 }
 
-/** Yields the files of every project, each from its own snapshot, then manifest and readme. */
+/** Yields the files of every project, then manifest and readme. */
 async function* orgEntries(
   deps: FileDeps,
   given: OrgExport & {
@@ -105,18 +94,24 @@ async function* orgEntries(
     onProject: (project: { isWritten: boolean }) => void;
   },
 ): AsyncGenerator<ZipEntry, void, void> {
-  const { job, org } = given;
-  const directories = nameDirectories(given.projects);
-  const openSnapshot = createOpenSnapshot(deps, given);
+  const { job, org, projects, meter } = given;
+  const directories = nameDirectories(projects);
+  const snapshots = new BuildSnapshots(deps, { ...given, projectIds: projects.map(({ id }) => id) });
   const written: ManifestProject[] = [];
-  for (const { id, name } of given.projects) {
-    const contents: ProjectContents = { files: {}, deleted: null };
-    const directory = directories.get(id) ?? id;
-    yield* projectPart(deps, { ...given, openSnapshot, projectId: id, directory, contents });
-    // A project deleted since has no files.
-    const isWritten = Object.keys(contents.files).length > 0;
-    if (isWritten) written.push({ directory, project: { id, name }, ...contents });
-    given.onProject({ isWritten });
+  try {
+    for (const { id, name } of projects) {
+      given.signal.throwIfAborted();
+      const source = await snapshots.sourceOf(id);
+      if (source) {
+        const contents: ProjectContents = { files: {}, deleted: null };
+        const directory = directories.get(id) ?? id;
+        yield* projectPart(deps, { job, projectId: id, source, directory, contents, meter });
+        written.push({ directory, project: { id, name }, ...contents });
+      }
+      given.onProject({ isWritten: source !== null });
+    }
+  } finally {
+    await snapshots.close();
   }
   const contents = {
     asOf: job.asOf,
@@ -131,40 +126,33 @@ async function* orgEntries(
   yield { name: "manifest.json", content: manifest };
 }
 
-async function* projectPart(
-  deps: FileDeps,
-  given: OrgExport & {
-    openSnapshot: OpenSnapshot;
+function projectPart(
+  { config }: FileDeps,
+  given: {
+    job: ExportJobRow;
     projectId: string;
+    source: ProjectSource;
     directory: string;
     contents: ProjectContents;
     meter: RowMeter;
   },
 ): AsyncGenerator<ZipEntry, void, void> {
-  const { job, signal, projectId, directory, contents, meter } = given;
-  signal.throwIfAborted();
-  const { snapshot, shards } = await given.openSnapshot(projectId);
-  try {
-    // From the primary: the replica may not have replayed a deletion.
-    if (!(await existsLiveProject(deps.sql, projectId))) return;
-    await snapshot.run(preferParallelCopies);
-    yield* projectEntries(snapshot, contents, {
-      selection: {
-        trackerSchema: deps.config.trackerSchema,
-        shards,
-        projectId,
-        asOf: job.asOf,
-        since: job.since,
-        visibility: visibilityOf(job),
-        filters: NO_FILTERS,
-      },
-      format: job.format,
-      directory,
-      meter,
-    });
-  } finally {
-    await snapshot.close();
-  }
+  const { job, projectId, source, directory, contents, meter } = given;
+  return projectEntries(source.snapshot, contents, {
+    selection: {
+      trackerSchema: config.trackerSchema,
+      shards: source.shards,
+      projectId,
+      asOf: job.asOf,
+      since: job.since,
+      visibility: visibilityOf(job),
+      filters: NO_FILTERS,
+    },
+    format: job.format,
+    datasets: source.datasets,
+    directory,
+    meter,
+  });
 }
 
 function visibilityOf({ includeDeleted, includeArchived, includeSuperseded, includeResolved }: ExportJobRow) {

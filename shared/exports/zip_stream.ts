@@ -2,8 +2,9 @@
  * Writes a ZIP (ZIP64, which zip.js uses for entries of unknown size) while its entries are generated: constant memory,
  * and no central directory if an entry fails.
  */
-import { configure, ZipWriter } from "@zip.js/zip.js";
-import { NativeDeflateStream } from "./deflate_stream.ts";
+import { crc32 } from "node:zlib";
+import { configure, Uint8ArrayReader, ZipWriter } from "@zip.js/zip.js";
+import { deflateWhole, NativeDeflateStream } from "./deflate_stream.ts";
 
 /** `rw-r--r--` of a regular file. */
 const REGULAR_FILE_MODE = 0o100_644;
@@ -14,6 +15,10 @@ const NATIVE_LEVEL = 6;
  * all archives. The stream slots are the limit.
  */
 const MAX_ARCHIVES = 100_000;
+/** Up to this size an entry is compressed in one piece: the streams of zip.js cost more than its compression. */
+const SMALL_BYTES = 128 * 1024;
+/** Deflate. */
+const COMPRESSION_METHOD = 8;
 /** The range of times in a ZIP entry. */
 const FIRST_DOS_TIME = Date.UTC(1980, 0, 1);
 const LAST_DOS_TIME = Date.UTC(2107, 11, 31, 23, 59, 58);
@@ -71,13 +76,47 @@ async function writeEntries(
   for await (const { name, content } of entries) {
     const chunks = content[Symbol.asyncIterator]();
     try {
-      await writer.add(name, toReadable(chunks));
+      const { head, isWhole } = await readHead(chunks);
+      if (isWhole) await addSmall(writer, name, Buffer.concat(head));
+      else await writer.add(name, toReadable(head, chunks));
     } finally {
       // zip.js does not always cancel the entry it was reading when its reader is gone.
       await chunks.return?.();
     }
   }
   await writer.close();
+}
+
+/** Reads the chunks of an entry until they are more than SMALL_BYTES, or to its end. */
+async function readHead(
+  chunks: AsyncIterator<Uint8Array>,
+): Promise<{ head: Uint8Array[]; isWhole: boolean }> {
+  const head: Uint8Array[] = [];
+  for (let bytes = 0; bytes <= SMALL_BYTES; ) {
+    const next = await chunks.next();
+    if (next.done) return { head, isWhole: true };
+    head.push(next.value);
+    bytes += next.value.length;
+  }
+  return { head, isWhole: false };
+}
+
+async function addSmall(
+  writer: ZipWriter<unknown>,
+  name: string,
+  content: Uint8Array<ArrayBuffer>,
+): Promise<void> {
+  if (content.length === 0) {
+    // Stored, for which zip.js opens no stream.
+    await writer.add(name, undefined, { level: 0 });
+    return;
+  }
+  await writer.add(name, new Uint8ArrayReader(deflateWhole(content)), {
+    passThrough: true,
+    compressionMethod: COMPRESSION_METHOD,
+    uncompressedSize: content.length,
+    signature: crc32(content),
+  });
 }
 
 /** A pipe of one chunk that can be made to fail while zip.js has its writing end locked. */
@@ -116,11 +155,17 @@ function toDosTime(date: Date): number {
   return ((day << 16) | time) >>> 0;
 }
 
-/** A stream that asks the iterator for one chunk at a time and none ahead. */
-function toReadable(chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+/** A stream of `head`, then of what the iterator has: it is asked for one chunk at a time and none ahead. */
+function toReadable(
+  head: readonly Uint8Array[],
+  chunks: AsyncIterator<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  const begun = [...head];
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        const chunk = begun.shift();
+        if (chunk) return controller.enqueue(chunk);
         const next = await chunks.next();
         if (next.done) controller.close();
         else controller.enqueue(next.value);

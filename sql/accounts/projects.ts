@@ -123,13 +123,6 @@ export async function listLiveProjects(sql: Sql, orgId: string): Promise<LivePro
   return [...rows];
 }
 
-/** Returns true if the project exists and is not deleted. */
-export async function existsLiveProject(sql: Sql, id: string): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`
-    select exists (select from projects where id = ${id} and deleted_at is null)`;
-  return row.exists;
-}
-
 export interface NewProject {
   /** Set to keep an id from another installation. */
   id?: string;

@@ -4,32 +4,38 @@ import type { ExportFormat } from "../../shared/vocabulary.ts";
 
 /** Lines are gathered into chunks of this size: large enough that a chunk costs more to send than to hand over. */
 const CHUNK_BYTES = 256 * 1024;
+/** Most datasets of a small project are no longer. */
+const FIRST_CHUNK_BYTES = 32 * 1024;
 /**
- * After so many chunks, 3.5 MiB, the youngest garbage is collected, and all of it after 14 MiB. The engine sizes its heap
- * by the machine's memory and would let more spent chunks pile up before it looks; so a stream of any length takes some
- * 30 MiB, on two connections 36. A collection of all costs 10 ms of processor time, one of the youngest less
- * than one; chunks that a lane holds back outlive that.
+ * After so many bytes the youngest garbage is collected, and all of it after 14 MiB. The engine sizes its heap by the
+ * machine's memory and would let more spent chunks pile up before it looks; so a stream of any length takes some 30 MiB,
+ * on two connections 36. A collection of all costs 10 ms of processor time, one of the youngest less than one; chunks that
+ * a lane holds back outlive that.
  */
-const CHUNKS_PER_COLLECTION = 14;
-const CHUNKS_PER_FULL_COLLECTION = 4 * CHUNKS_PER_COLLECTION;
+const BYTES_PER_COLLECTION = 3.5 * 2 ** 20;
+const COLLECTIONS_PER_FULL_ONE = 4;
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
 /** Chunks of all streams together: many slow ones leave as much garbage as a fast one. */
-let spentChunks = 0;
+let spentBytes = 0;
+let collections = 0;
 
-function collectGarbage(): void {
-  spentChunks += 1;
-  if (spentChunks % CHUNKS_PER_FULL_COLLECTION === 0) Bun.gc(true);
-  else if (spentChunks % CHUNKS_PER_COLLECTION === 0) edenGC();
+function collectGarbage(chunkBytes: number): void {
+  spentBytes += chunkBytes;
+  if (spentBytes < BYTES_PER_COLLECTION) return;
+  spentBytes = 0;
+  collections += 1;
+  if (collections % COLLECTIONS_PER_FULL_ONE === 0) Bun.gc(true);
+  else edenGC();
 }
 
 /** Collects the lines of one COPY into chunks, in the order in which they come. */
 export class CopyLines {
   readonly #crlf: boolean;
   readonly #full: Uint8Array[] = [];
-  #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  #chunk = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
   #used = 0;
 
   constructor(format: ExportFormat) {
@@ -65,8 +71,8 @@ export class CopyLines {
   #makeRoom(needed: number): void {
     if (this.#used + needed <= this.#chunk.length) return;
     if (this.#used > 0) this.#full.push(this.#chunk.subarray(0, this.#used));
+    collectGarbage(this.#chunk.length);
     this.#chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, needed));
     this.#used = 0;
-    collectGarbage();
   }
 }

@@ -17,6 +17,8 @@ export interface ProjectEntriesOptions extends CopyOptions {
   selection: ExportSelection;
   /** Counts the rows of all files as they go by. */
   meter: RowMeter;
+  /** Those that have rows; all are read when left out. */
+  datasets?: ReadonlySet<ExportDatasetName>;
   /** Where in the archive the files are; at its top when left out. */
   directory?: string;
 }
@@ -36,11 +38,12 @@ export async function* projectEntries(
   contents: ProjectContents,
   options: ProjectEntriesOptions,
 ): AsyncGenerator<ZipEntry, void, void> {
-  const { format, meter, directory, selection } = options;
+  const { format, meter, directory, selection, datasets } = options;
   const pathOf = (name: string): string => (directory === undefined ? name : `${directory}/${name}`);
   for (const dataset of EXPORT_DATASET_NAMES) {
     const rowsBefore = meter.rows;
-    const content = streamDatasetFile(snapshot, EXPORT_DATASETS[dataset], options);
+    const isEmpty = datasets?.has(dataset) === false;
+    const content = streamDatasetFile(snapshot, EXPORT_DATASETS[dataset], { ...options, isEmpty });
     const name = entryName(dataset, format);
     yield {
       name: pathOf(name),

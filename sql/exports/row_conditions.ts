@@ -21,7 +21,10 @@ export function all(conditions: readonly string[]): string {
 }
 
 /** Returns the quoted name of the dataset's table, or of its shard. */
-export function tableOf(dataset: ExportDataset, { shards, trackerSchema }: ExportSelection): string {
+export function tableOf(
+  dataset: ExportDataset,
+  { shards, trackerSchema }: Pick<ExportSelection, "shards" | "trackerSchema">,
+): string {
   return shards?.[dataset.table] ?? trackerTable(trackerSchema, dataset.table);
 }
 

@@ -77,6 +77,8 @@ export async function sampleLineBytes(
 
 export interface DatasetFileOptions extends CopyOptions {
   selection: ExportSelection;
+  /** The dataset is known to have no rows, and nothing is read. */
+  isEmpty?: boolean;
   /** Given for a file that is worth a second connection, if one is to spare. It does not show in the bytes. */
   lanes?: ExportLanes;
 }
@@ -96,8 +98,23 @@ export async function* streamDatasetFile(
     yield* encodeParquet(copyDataset(snapshot, dataset, rest), dataset, meter ? { meter } : {});
     return;
   }
-  if (options.format === "csv") yield csvHeader(dataset);
-  yield* copyDataset(snapshot, dataset, options);
+  const rows = copyDataset(snapshot, dataset, options);
+  if (options.format === "csv") yield* prefix(csvHeader(dataset), rows);
+  else yield* rows;
+}
+
+/** Yields `head` with the first of the chunks, so that nothing is sent before the first row is there. */
+async function* prefix(
+  head: Uint8Array,
+  chunks: AsyncGenerator<Uint8Array, void, void>,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    const first = await chunks.next();
+    yield first.done ? head : Buffer.concat([head, first.value]);
+    yield* chunks;
+  } finally {
+    await chunks.return();
+  }
 }
 
 async function* copyDataset(
@@ -105,7 +122,8 @@ async function* copyDataset(
   dataset: ExportDataset,
   options: DatasetFileOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const { selection, format, lanes } = options;
+  const { selection, format, lanes, isEmpty } = options;
+  if (isEmpty) return;
   // With parents, every range would look all the hidden ones up anew. Increments have no ranges.
   const isRanged = dataset.parents.length === 0 && !selection.since;
   const twin = isRanged ? ((await lanes?.openTwin(snapshot)) ?? null) : null;

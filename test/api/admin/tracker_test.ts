@@ -1,4 +1,4 @@
-/** `tracker check`. */
+/** `tracker check`, and `tracker distribute` where there is no Citus (test/citus has the rest). */
 import { expect, test } from "bun:test";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
 import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
@@ -128,4 +128,15 @@ test("tracker check says that a schema does not exist", async () => {
   await using db = await openTestDatabase();
   const run = await runCommand(db.url, ["tracker", "check"], { TRACKER_SCHEMA: "nowhere" });
   expect([run.exitCode, run.err]).toEqual([1, expect.stringContaining('schema "nowhere": missing')]);
+});
+
+test("tracker distribute says in one line that there is no Citus, and changes nothing", async () => {
+  await using db = await openTestDatabase();
+  const run = await runCommand(db.url, ["tracker", "distribute"]);
+  expect(run.exitCode).toBe(1);
+  expect(run.out).toBe("");
+  expect(run.err.trim().split("\n")).toEqual([
+    "Cannot distribute the tracker tables: the database has no Citus; run: create extension citus",
+  ]);
+  expect(await runJson(db.url, ["tracker", "check"])).toMatchObject({ kind: "tables", differences: [] });
 });

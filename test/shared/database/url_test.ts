@@ -1,6 +1,6 @@
 /** Which database URLs are accepted, what they mean, and that no message repeats a part of one. */
 import { expect, test } from "bun:test";
-import { parseDatabaseUrl } from "../../../shared/database/url.ts";
+import { parseDatabaseUrl, withAddress } from "../../../shared/database/url.ts";
 import { readConfig } from "../../../shared/process/config.ts";
 
 test("a URL is percent-decoded, and its defaults are libpq's", () => {
@@ -91,4 +91,24 @@ test("a URL that cannot be used is one line that names the variable and repeats 
       expect(problems[0]).not.toContain("\n");
     }
   }
+});
+
+test("a URL keeps everything but its servers when it is given another address", () => {
+  const parsed = (url: string, host: string) => parseDatabaseUrl(withAddress(url, { host, port: 9700 }));
+  const url =
+    "postgresql://a%40b:p%2Fw%25@one.example,two.example:5433/my%20db?sslmode=require&search_path=public";
+  expect(parsed(url, "node-3.internal")).toEqual({
+    ...parseDatabaseUrl(url),
+    hosts: ["node-3.internal"],
+    ports: [9700],
+  });
+  expect(parsed("postgres://", "fd00::3")).toMatchObject({
+    hosts: ["fd00::3"],
+    ports: [9700],
+    user: null,
+    database: null,
+  });
+  expect(() => withAddress("mysql://one.example/db", { host: "two.example", port: 1 })).toThrow(
+    "postgres://",
+  );
 });
