@@ -70,10 +70,11 @@ as $$
 declare
   written timestamptz(3);
 begin
-  if tg_op = 'INSERT' then
+  -- Of our own tables on a node. A tracker's own have columns of other names.
+  if tg_op = 'INSERT' and tg_table_schema = 'public' and to_regproc('pg_catalog.citus_backend_gpid') is not null then
     if tg_argv[0] = 'changed_at' then
       written := new.changed_at;
-    else
+    elsif tg_argv[0] = 'created_at' then
       written := new.created_at;
     end if;
     if written = public.tracker_transaction_start()::timestamptz(3) then

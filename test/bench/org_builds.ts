@@ -5,12 +5,10 @@ import { rowsQuery } from "../../sql/exports/query.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person, type ProjectRow } from "../helpers/postgres/factory.ts";
 import { waitFor } from "../helpers/wait_for.ts";
-import { makeBenchProject } from "./export_data.ts";
+import { makeBenchProject, ROWS_AN_ISSUE } from "./export_data.ts";
 import { AS_OF, copyStatement, everythingOf } from "./psql.ts";
 import type { BenchServer } from "./servers.ts";
 
-/** Rows of all eight datasets for an issue, see `export_data.ts`; the deleted ones of every fifty left out. */
-const ROWS_AN_ISSUE = 2.3;
 const BUILD_TIMEOUT_MS = 600_000;
 
 export interface BenchOrg {

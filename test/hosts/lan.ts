@@ -12,11 +12,21 @@ export interface LanHost {
   reconnect(): Promise<void>;
 }
 
+export interface LanAddress {
+  address: string;
+  /** Nothing comes to the address or from it any more, and connections are told nothing. */
+  cutOff(): Promise<void>;
+  /** Undoes that. */
+  reconnect(): Promise<void>;
+}
+
 export interface Lan extends AsyncDisposable {
   /** Of this machine in the network. */
   address: string;
   /** All addresses, in CIDR notation. */
   network: string;
+  /** Adds an address of this machine, for a server that is to be cut off. */
+  addAddress(number: number): Promise<LanAddress>;
   /** Adds a host, with what `sysctl` sets in it, such as `net.ipv4.tcp_retries2=6`. */
   addHost(name: string, sysctls?: readonly string[]): Promise<LanHost>;
 }
@@ -53,6 +63,12 @@ export async function openLan(): Promise<Lan> {
   return {
     address,
     network: `${stem}.0/24`,
+    async addAddress(number) {
+      const added = `${stem}.${number}`;
+      const reconnect = () => ip("address", "add", `${added}/24`, "dev", id);
+      await reconnect();
+      return { address: added, reconnect, cutOff: () => ip("address", "delete", `${added}/24`, "dev", id) };
+    },
     async addHost(name, sysctls = []) {
       const number = namespaces.length + 2;
       const namespace = `${id}-${name}`;

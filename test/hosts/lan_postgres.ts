@@ -18,7 +18,12 @@ export interface LanPostgres extends AsyncDisposable {
 }
 
 /** Starts the server on an address of this machine, for everybody of that network; `await using` stops it. */
-export async function startLanPostgres(given: { address: string; network: string }): Promise<LanPostgres> {
+export async function startLanPostgres(given: {
+  address: string;
+  network: string;
+  settings?: Readonly<Record<string, string>>;
+  binDirectory?: string;
+}): Promise<LanPostgres> {
   const root = makeClusterFolder("lan");
   const supervisor = openSupervisor({ force: new AbortController().signal });
   const dispose = async () => {
@@ -26,7 +31,7 @@ export async function startLanPostgres(given: { address: string; network: string
     removeDirectory(root);
   };
   try {
-    const binDirectory = process.env["TEST_POSTGRES_BIN"] || undefined;
+    const binDirectory = given.binDirectory ?? (process.env["TEST_POSTGRES_BIN"] || undefined);
     const toCluster = (directory: PostgresDirectory): Cluster => ({
       ...directory,
       supervisor,
@@ -39,7 +44,7 @@ export async function startLanPostgres(given: { address: string; network: string
     appendFileSync(join(directory.path, "postgresql.conf"), readFileSync(CONFIGURATION));
     const { port } = await startServer(toCluster(directory), {
       logPath: join(root, "postgres.log"),
-      settings: { fsync: "off" },
+      settings: { fsync: "off", ...given.settings },
       address: given.address,
     });
     return { url: `postgres://${SUPERUSER}@${given.address}:${port}/ulr`, [Symbol.asyncDispose]: dispose };

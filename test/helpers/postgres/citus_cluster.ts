@@ -3,12 +3,12 @@ import { join } from "node:path";
 import postgres from "postgres";
 import { OwnServer } from "./own_server.ts";
 
-const BIN_DIRECTORY = "/usr/lib/postgresql/15/bin";
+export const CITUS_BIN_DIRECTORY = "/usr/lib/postgresql/15/bin";
 
 /** Three servers start or stop within it. */
 export const CLUSTER_TIMEOUT_MS = 120_000;
 
-const SETTINGS = {
+export const CITUS_SETTINGS = {
   shared_preload_libraries: "citus",
   wal_level: "logical",
   max_prepared_transactions: "200",
@@ -24,12 +24,12 @@ const SETTINGS = {
 export class CitusCluster implements AsyncDisposable {
   readonly coordinator: OwnServer;
   readonly workers: readonly OwnServer[];
-  #replaced: [string, string] | null = null;
+  #restore: () => void = () => {};
   /** Of superusers: the coordinator's, then the workers'. */
   urls: string[] = [];
 
   constructor({ workers = 2 } = {}) {
-    const options = { binDirectory: BIN_DIRECTORY, settings: SETTINGS };
+    const options = { binDirectory: CITUS_BIN_DIRECTORY, settings: CITUS_SETTINGS };
     this.coordinator = new OwnServer(options);
     this.workers = Array.from({ length: workers }, () => new OwnServer(options));
   }
@@ -50,14 +50,20 @@ export class CitusCluster implements AsyncDisposable {
   /** Starts it, and makes the databases of this process's tests there until it is disposed of. */
   async serve(): Promise<void> {
     await this.start();
-    this.#replaced = [process.env["TEST_DATABASE_URL"] ?? "", process.env["TEST_CITUS"] ?? ""];
-    setServers([this.urls[0] ?? "", this.urls.join(",")]);
+    this.#restore = serveTests(this.urls);
   }
 
   async [Symbol.asyncDispose]() {
-    if (this.#replaced) setServers(this.#replaced);
+    this.#restore();
     await Promise.all(this.servers.map((server) => server[Symbol.asyncDispose]()));
   }
+}
+
+/** Makes the databases of this process's tests on a cluster, the coordinator's URL first. Returns what undoes that. */
+export function serveTests(urls: readonly string[]): () => void {
+  const before: [string, string] = [process.env["TEST_DATABASE_URL"] ?? "", process.env["TEST_CITUS"] ?? ""];
+  setServers([urls[0] ?? "", urls.join(",")]);
+  return () => setServers(before);
 }
 
 function setServers([url, cluster]: [string, string]): void {
