@@ -1,6 +1,8 @@
 /** `tracker distribute`, and what holds for distributed tables: keys, clock rule, log of changes, the same bytes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
+import { migrate } from "../../sql/migrate.ts";
+import { readMigrations, toMigration } from "../../sql/migration_files.ts";
 import { runCommand, runJson } from "../helpers/accounts/admin.ts";
 import {
   AFTER_ALL,
@@ -91,6 +93,29 @@ test("tracker check names a table that is not with the others, and distribute ta
     "Distributed tracker_changes: 0 rows\n",
   );
   expect((await runCommand(db.ownerUrl, ["tracker", "check"])).exitCode).toBe(0);
+});
+
+test("a later migration changes distributed tables as it changes others", async () => {
+  const app = await openTestApp();
+  await using _app = app;
+  const { owner, sql } = app.db;
+  const later = toMigration(
+    "29990101000000_issues__extra",
+    `alter table issues add column extra text;
+    alter table issues add constraint issues_extra_check check (extra <> '') not valid;
+    create index issues_extra_idx on issues (project_id, extra);`,
+  );
+  const { applied } = await migrate(owner, { migrations: [...(await readMigrations()), later] });
+  expect(applied).toEqual([later.name]);
+  const [exported] = await makeProjectOnEach(cluster, app);
+  if (!exported) throw new Error("Cannot go on: there is no project");
+  const { id } = exported.project;
+  await sql`update issues set extra = 'later' where project_id = ${id}`;
+  await expect(Promise.resolve(sql`update issues set extra = '' where project_id = ${id}`)).rejects.toThrow(
+    "extra_check",
+  );
+  expect((await exportDataset(app, exported, "issues")).status).toBe(200);
+  expect((await runCommand(app.db.ownerUrl, ["tracker", "check"])).exitCode).toBe(0);
 });
 
 test("a new row has the start of its transaction on the coordinator, in a long transaction too, and no other time", async () => {

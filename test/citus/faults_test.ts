@@ -153,3 +153,49 @@ test("a project that has moved is read on its new node", async () => {
   const node = new URL(cluster.urls[2] ?? "").host;
   expect(metrics).toContain(`export_snapshots_total{database="node",node="${node}"} 1`);
 });
+
+test("an export that is read while the coordinator restarts is whole or breaks off, and later ones are right", async () => {
+  await using app = await openTestApp();
+  const { worker: _, ...large } = await makeLarge(app);
+  const query = `?as_of=${AFTER_ALL}`;
+  const expected = await (await exportDataset(app, large, "issues", query)).bytes();
+  const response = await exportDataset(app, large, "issues", query);
+  const reader = response.body?.getReader();
+  const parts: Uint8Array[] = [];
+  const first = await reader?.read();
+  if (first?.value) parts.push(first.value);
+  await cluster.coordinator.end("SIGINT");
+  try {
+    expect((await statusAndTime(app, large)).status).toBe(503);
+  } finally {
+    await cluster.coordinator.start();
+  }
+  const outcome = await (async () => {
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read())
+      parts.push(part.value);
+    return Buffer.compare(Buffer.concat(parts), expected) === 0 ? "whole" : "WRONG";
+  })().catch(() => "broken");
+  expect(["whole", "broken"]).toContain(outcome);
+  await waitFor(async () => (await statusAndTime(app, large)).status === 200);
+  const again = await (await exportDataset(app, large, "issues", query)).bytes();
+  expect(Buffer.compare(again, expected)).toBe(0);
+});
+
+test("a node can leave the cluster and another join it, without a restart of the service", async () => {
+  const { app, first, second } = await openPair();
+  await using _app = app;
+  const { admin } = app.db;
+  const [left = 0, stays = 0] = cluster.urls.slice(1).map((url) => Number(new URL(url).port));
+  await admin`select citus_drain_node('127.0.0.1', ${left}, 'block_writes')`;
+  await admin.unsafe("call citus_cleanup_orphaned_resources()");
+  await admin`select citus_remove_node('127.0.0.1', ${left})`;
+  for (const exported of [first, second]) {
+    expect((await statusAndTime(app, exported)).status).toBe(200);
+    expect((await findTrackerPlace(app.db.sql, exported.project.id))?.node.port).toBe(stays);
+  }
+  await admin`select citus_add_node('127.0.0.1', ${left})`;
+  await admin`select citus_set_node_property('127.0.0.1', ${left}, 'shouldhaveshards', true)`;
+  await moveProject(app, first.project.id);
+  expect((await findTrackerPlace(app.db.sql, first.project.id))?.node.port).toBe(left);
+  expect((await statusAndTime(app, first)).status).toBe(200);
+});
