@@ -1,4 +1,5 @@
 /** Distributes the tracker tables over the nodes of a Citus cluster (docs/scaling.md). */
+import { insertAuditEntry } from "../accounts/audit_log.ts";
 import type { Pool, Sql, Transaction } from "../connection/pool.ts";
 import { allowBackfill } from "./backfill.ts";
 import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable } from "./tracker_tables.ts";
@@ -41,6 +42,19 @@ export async function distributeTracker(pool: Pool, onStep: (text: string) => vo
     for (const table of pending)
       await tx`select truncate_local_data_after_distributing_table(${table}::regclass)`;
     for (const definition of triggers) await tx.unsafe(definition);
+    if (distributed.length > 0) {
+      await insertAuditEntry(tx, {
+        actorType: "operator",
+        action: "tracker.distribute",
+        subjectType: "schema",
+        subjectId: OWN_TRACKER_SCHEMA,
+        details: {
+          tables: distributed.map(({ table }) => table).join(", "),
+          rows: distributed.reduce((sum, { rows }) => sum + rows, 0),
+          droppedKeys: droppedKeys.join(", "),
+        },
+      });
+    }
     return { distributed, droppedKeys, ...(await countShards(tx)) };
   });
 }

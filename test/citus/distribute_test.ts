@@ -81,6 +81,10 @@ test("distributing keeps rows, keys among the tables, and the bytes of every exp
     out: "The tracker tables are distributed already. Nothing was changed.\nEach table has 4 shards on 2 nodes.\n",
   });
   expect(await runJson(ownerUrl, ["tracker", "check"])).toMatchObject({ kind: "tables", differences: [] });
+  const audited = await owner`select actor_type, details from audit_log where action = 'tracker.distribute'`;
+  expect(audited).toMatchObject([
+    { actorType: "operator", details: { droppedKeys: expect.stringContaining("runs_project_id_fkey") } },
+  ]);
 });
 
 test("tracker check names a table that is not with the others, and distribute takes it along", async () => {

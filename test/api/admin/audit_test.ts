@@ -38,11 +38,11 @@ const READS = [
 ];
 
 /**
- * Told of in import_test.ts, artifacts_test.ts, demo_test.ts, quarantine_test.ts and, without an audit log to write to
- * yet, migrate_test.ts.
+ * Tested in import_test.ts, artifacts_test.ts, demo_test.ts, quarantine_test.ts, test/citus/distribute_test.ts and, without
+ * an audit log to write to yet, migrate_test.ts.
  */
 const ELSEWHERE = [
-  ...["import", "artifacts adopt", "demo seed", "migrate"],
+  ...["import", "artifacts adopt", "demo seed", "migrate", "tracker distribute"],
   ...["definition quarantine", "definition release"],
 ];
 
