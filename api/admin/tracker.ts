@@ -1,6 +1,12 @@
 /** `tracker …`: compares the tracker tables, or views, with what exports need; distributes them over machines. */
 
-import { distributeTracker, isTrackerDistributed } from "../../sql/tracker/distribute_tracker.ts";
+import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import {
+  type Distribution,
+  distributeTracker,
+  isTrackerDistributed,
+} from "../../sql/tracker/distribute_tracker.ts";
 import { listTrackerDifferences } from "../../sql/tracker/tracker_differences.ts";
 import { listTrackerWriters } from "../../sql/tracker/tracker_sources.ts";
 import { OWN_TRACKER_SCHEMA, trackerIsTables } from "../../sql/tracker/tracker_tables.ts";
@@ -37,11 +43,10 @@ export const distributeTrackerCommand = defineCommand({
   flags: {},
   async run({ sql, config, progress }) {
     requireOwnTracker(config, "tracker distribute");
-    const { distributed, droppedKeys, shards, nodes } = await distributeTracker(sql, progress).catch(
-      (error) => {
-        throw new AdminError((error as Error).message);
-      },
-    );
+    const distributing = distributeTracker(sql, progress, recordDistribution);
+    const { distributed, droppedKeys, shards, nodes } = await distributing.catch((error) => {
+      throw new AdminError((error as Error).message);
+    });
     const lines = [
       ...distributed.map(({ table, rows }) => `Distributed ${table}: ${withThousands(rows)} rows`),
       ...droppedKeys.map(
@@ -55,3 +60,18 @@ export const distributeTrackerCommand = defineCommand({
     return { json: { distributed, droppedKeys, shards, nodes }, text: lines.join("\n") };
   },
 });
+
+async function recordDistribution(tx: Sql, { distributed, droppedKeys }: Distribution): Promise<void> {
+  if (distributed.length === 0) return;
+  await insertAuditEntry(tx, {
+    actorType: "operator",
+    action: "tracker.distribute",
+    subjectType: "schema",
+    subjectId: OWN_TRACKER_SCHEMA,
+    details: {
+      tables: distributed.map(({ table }) => table).join(", "),
+      rows: distributed.reduce((sum, { rows }) => sum + rows, 0),
+      droppedKeys: droppedKeys.join(", "),
+    },
+  });
+}

@@ -20,6 +20,8 @@ export interface ExportLanesOptions {
   control: Sql;
   max: number;
   log: Log;
+  /** Called with each second connection that is open. */
+  onOpened?: (twin: ExportSnapshot) => void;
 }
 
 export class ExportLanes {
@@ -41,11 +43,15 @@ export class ExportLanes {
       release();
       throw error;
     });
-    const { pool, control, log } = this.#options;
+    const { pool, control, log, onOpened } = this.#options;
     const { signal } = first;
     let isOpening = true;
     let isWanted = true;
     const opened = openExportSnapshot(pool, { control, signal, shared })
+      .then((twin) => {
+        onOpened?.(twin);
+        return twin;
+      })
       .catch((error: unknown) => {
         if (isWanted && !signal.aborted)
           log.warn({ event: "export.one_lane", err: error }, "cannot open a second connection for an export");

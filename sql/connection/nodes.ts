@@ -76,7 +76,13 @@ export class Node {
     this.#streams = openPool(url, { ...options, max });
     this.#control = openPool(url, { ...options, max: CONTROL_MAX });
     this.#log = log;
-    this.lanes = new ExportLanes({ pool: this.#streams, control: this.#control, max: lanesMax, log });
+    this.lanes = new ExportLanes({
+      pool: this.#streams,
+      control: this.#control,
+      max: lanesMax,
+      log,
+      onOpened: (twin) => this.#watch(twin),
+    });
   }
 
   /** Runs a short query. Throws NodeUnavailable if the node does not answer soon. */

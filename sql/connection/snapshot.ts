@@ -165,12 +165,13 @@ export class ExportSnapshot {
     await withTimeout(ended, this.#closeTimeoutMs).catch(() => this.destroy());
   }
 
-  /** Cancels the running statement. Never throws. */
+  /** Cancels the running statement, or returns when the connection is lost. Never throws. */
   async cancel(): Promise<void> {
     if (!this.#backend || this.#loss || this.#isCommitting) return;
     const sent = this.#control`select pg_cancel_backend(${this.#backend.pid})`.catch(() => {});
     this.#cancels.push(sent);
-    await sent;
+    // A server that has fallen silent does not answer this either.
+    await Promise.race([sent, this.ended]);
   }
 
   /**

@@ -1,5 +1,4 @@
 /** Distributes the tracker tables over the nodes of a Citus cluster (docs/scaling.md). */
-import { insertAuditEntry } from "../accounts/audit_log.ts";
 import type { Pool, Sql, Transaction } from "../connection/pool.ts";
 import { allowBackfill } from "./backfill.ts";
 import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable } from "./tracker_tables.ts";
@@ -21,9 +20,13 @@ export interface Distribution {
 
 /**
  * Distributes those of the nine tables that are not yet by their project, with their rows, in one transaction: all of
- * them or, on an error, none. Throws one line if the database cannot. Writers wait meanwhile.
+ * them or, on an error, none. `record` is called in it. Throws one line if the database cannot. Writers wait meanwhile.
  */
-export async function distributeTracker(pool: Pool, onStep: (text: string) => void): Promise<Distribution> {
+export async function distributeTracker(
+  pool: Pool,
+  onStep: (text: string) => void,
+  record: (tx: Sql, distribution: Distribution) => Promise<void> = async () => {},
+): Promise<Distribution> {
   await requireCitus(pool);
   return pool.begin(async (tx) => {
     await allowBackfill(tx);
@@ -42,20 +45,9 @@ export async function distributeTracker(pool: Pool, onStep: (text: string) => vo
     for (const table of pending)
       await tx`select truncate_local_data_after_distributing_table(${table}::regclass)`;
     for (const definition of triggers) await tx.unsafe(definition);
-    if (distributed.length > 0) {
-      await insertAuditEntry(tx, {
-        actorType: "operator",
-        action: "tracker.distribute",
-        subjectType: "schema",
-        subjectId: OWN_TRACKER_SCHEMA,
-        details: {
-          tables: distributed.map(({ table }) => table).join(", "),
-          rows: distributed.reduce((sum, { rows }) => sum + rows, 0),
-          droppedKeys: droppedKeys.join(", "),
-        },
-      });
-    }
-    return { distributed, droppedKeys, ...(await countShards(tx)) };
+    const distribution = { distributed, droppedKeys, ...(await countShards(tx)) };
+    await record(tx, distribution);
+    return distribution;
   });
 }
 

@@ -1,5 +1,5 @@
 /** `tracker distribute`, and what holds for distributed tables: keys, clock rule, log of changes, the same bytes. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { readMigrations, toMigration } from "../../sql/migration_files.ts";
@@ -15,6 +15,9 @@ import { openTestApp, type TestApp } from "../helpers/http/app.ts";
 import { CitusCluster, CLUSTER_TIMEOUT_MS, inDatabase } from "../helpers/postgres/citus_cluster.ts";
 import { openTestDatabase, openUndistributedDatabase } from "../helpers/postgres/database.ts";
 import { makeProjectOnEach, workerOf } from "./projects.ts";
+
+/** Three servers, which share the processors with those of other files. */
+setDefaultTimeout(120_000);
 
 const cluster = new CitusCluster();
 beforeAll(() => cluster.serve(), CLUSTER_TIMEOUT_MS);
@@ -103,14 +106,13 @@ test("a later migration changes distributed tables as it changes others", async 
   const app = await openTestApp();
   await using _app = app;
   const { owner, sql } = app.db;
-  const later = toMigration(
-    "29990101000000_issues__extra",
-    `alter table issues add column extra text;
-    alter table issues add constraint issues_extra_check check (extra <> '') not valid;
-    create index issues_extra_idx on issues (project_id, extra);`,
-  );
-  const { applied } = await migrate(owner, { migrations: [...(await readMigrations()), later] });
-  expect(applied).toEqual([later.name]);
+  const later = [
+    "alter table issues add column extra text",
+    "alter table issues add constraint issues_extra_check check (extra <> '') not valid",
+    "create index issues_extra_idx on issues (project_id, extra)",
+  ].map((text, index) => toMigration(`2999010100000${index}_issues__extra`, text));
+  const { applied } = await migrate(owner, { migrations: [...(await readMigrations()), ...later] });
+  expect(applied).toEqual(later.map(({ name }) => name));
   const [exported] = await makeProjectOnEach(cluster, app);
   if (!exported) throw new Error("Cannot go on: there is no project");
   const { id } = exported.project;
