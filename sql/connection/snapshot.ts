@@ -165,13 +165,12 @@ export class ExportSnapshot {
     await withTimeout(ended, this.#closeTimeoutMs).catch(() => this.destroy());
   }
 
-  /** Cancels the running statement, or returns when the connection is lost. Never throws. */
+  /** Cancels the running statement. Destroys the connection if the server does not answer. Never throws. */
   async cancel(): Promise<void> {
     if (!this.#backend || this.#loss || this.#isCommitting) return;
     const sent = this.#control`select pg_cancel_backend(${this.#backend.pid})`.catch(() => {});
     this.#cancels.push(sent);
-    // A server that has fallen silent does not answer this either.
-    await Promise.race([sent, this.ended]);
+    await withTimeout(Promise.race([sent, this.ended]), this.#closeTimeoutMs).catch(() => this.destroy());
   }
 
   /**
