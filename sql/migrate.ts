@@ -16,6 +16,7 @@ import {
   requireKnownRequirement,
   type SchemaState,
 } from "./schema_state.ts";
+import { isTrackerDistributed } from "./tracker/distribute_tracker.ts";
 
 const RUNTIME_ROLE_GRANTS = fileURLToPath(new URL("./runtime_role.sql", import.meta.url));
 /** Poll interval for the lock of another migrator. Waiting inside PostgreSQL would block its `create index concurrently`. */
@@ -58,6 +59,8 @@ interface Migrator {
   pool: Pool;
   patience: LockPatience;
   onWait: (message: string) => void;
+  /** Whether the tracker tables are on the nodes of a Citus cluster. */
+  isDistributed: boolean;
 }
 
 /**
@@ -69,7 +72,10 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
   const { onApplied, onWait = () => {}, patience = PATIENCE } = options;
   const connection = openSession(pool);
   try {
-    const migrator: Migrator = { connection, pid: await findPid(connection), pool, patience, onWait };
+    const migrator: Migrator = {
+      ...{ connection, pid: await findPid(connection), pool, patience, onWait },
+      isDistributed: await isTrackerDistributed(connection),
+    };
     await takeTurn(migrator);
     await step(connection, "create the table schema_migrations", () => createHistory(connection));
     const known = options.migrations ?? (await readMigrations());
@@ -152,16 +158,19 @@ function lockError({ name }: Migration, patience: LockPatience, { holders }: Loc
   );
 }
 
-/** Sends one message: if the connection died, the driver would send a second one outside of the transaction. */
+/**
+ * Sends one message: if the connection died, the driver would send a second one outside of the transaction. Citus passes
+ * the text of a whole message on to its nodes, so there the statement of a file gets a text of its own.
+ */
 async function applyWhole(
-  { connection, patience }: Migrator,
+  { connection, patience, isDistributed }: Migrator,
   { name, checksum, text }: Migration,
 ): Promise<void> {
   try {
     await connection.unsafe(`
       begin;
       set local lock_timeout = ${patience.timeoutMs};
-      ${text}
+      ${isDistributed ? `do $ulr_do$ begin execute $ulr_text$${text}$ulr_text$; end $ulr_do$` : text}
       ;
       insert into schema_migrations (name, checksum) values ('${name.replaceAll("'", "''")}', '${checksum}');
       commit`);
