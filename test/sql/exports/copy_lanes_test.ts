@@ -7,12 +7,11 @@ import { createLog } from "../../../shared/process/log.ts";
 import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../../shared/vocabulary.ts";
 import { ExportLanes, type Twin } from "../../../sql/connection/lanes.ts";
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
-import { type ExportSnapshot, openExportSnapshot, shareSnapshot } from "../../../sql/connection/snapshot.ts";
+import { type ExportSnapshot, openExportSnapshot } from "../../../sql/connection/snapshot.ts";
 import { copyLanes } from "../../../sql/exports/copy_lanes.ts";
 import { copyRows, type RowMeter } from "../../../sql/exports/copy_rows.ts";
 import { type KeyRange, rangeQuery, rowsQuery } from "../../../sql/exports/query.ts";
 import { KeyRanges } from "../../../sql/exports/ranges.ts";
-import { openSlowProxy } from "../../helpers/network/slow_proxy.ts";
 import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
@@ -385,29 +384,6 @@ test("a lane whose connection is lost ends the other, and breaks the export", as
     await close();
     await expectUsable();
   }
-});
-
-test("a reader that leaves while the network is silent is not waited for by either lane", async () => {
-  await using proxy = await openSlowProxy(db.url);
-  const url = new URL(db.url);
-  url.port = new URL(proxy.origin).port;
-  const far = openPool(url.href, { applicationName: "test-far-lanes", max: 2, readOnly: true });
-  const control = openPool(url.href, { applicationName: "test-far-control", max: 1 });
-  await control`select`;
-  const options = { control, signal: new AbortController().signal, closeTimeoutMs: 100 };
-  const first = await openExportSnapshot(far, options);
-  const second = await openExportSnapshot(far, { ...options, shared: await shareSnapshot(first) });
-  const selection = everything();
-  const work = { ranges: new KeyRanges(ISSUES, selection), queryOf: longLines(selection) };
-  const meter = { rows: 0 };
-  const chunks = copyLanes([first, Promise.resolve(second)], work, { format: "ndjson", meter });
-  await chunks.next();
-  proxy.stall();
-  await chunks.return();
-  await Promise.all([first.close(), second.close()]);
-  proxy.recover();
-  await Promise.all([far.end({ timeout: 0 }), control.end({ timeout: 0 })]);
-  await expectUsable();
 });
 
 test("what fails in one range, on whichever lane, breaks the export there", async () => {
