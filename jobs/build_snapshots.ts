@@ -42,7 +42,7 @@ export interface ProjectSource {
   snapshot: ExportSnapshot;
   /** What to read there in place of the tracker tables; null for the tables. */
   shards: TrackerShards | null;
-  /** The datasets that have rows; to read the others is not needed. */
+  /** The datasets that have rows; the others need not be read. */
   datasets: ReadonlySet<ExportDatasetName>;
 }
 

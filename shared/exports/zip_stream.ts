@@ -17,8 +17,8 @@ const NATIVE_LEVEL = 6;
 const MAX_ARCHIVES = 100_000;
 /** Up to this size an entry is compressed in one piece: the streams of zip.js cost more than its compression. */
 const SMALL_BYTES = 128 * 1024;
-/** Deflate. */
-const COMPRESSION_METHOD = 8;
+/** The ZIP format's number for deflate. */
+const DEFLATE_METHOD = 8;
 /** The range of times in a ZIP entry. */
 const FIRST_DOS_TIME = Date.UTC(1980, 0, 1);
 const LAST_DOS_TIME = Date.UTC(2107, 11, 31, 23, 59, 58);
@@ -113,7 +113,7 @@ async function addSmall(
   }
   await writer.add(name, new Uint8ArrayReader(deflateWhole(content)), {
     passThrough: true,
-    compressionMethod: COMPRESSION_METHOD,
+    compressionMethod: DEFLATE_METHOD,
     uncompressedSize: content.length,
     signature: crc32(content),
   });

@@ -17,7 +17,7 @@ export interface ProjectEntriesOptions extends CopyOptions {
   selection: ExportSelection;
   /** Counts the rows of all files as they go by. */
   meter: RowMeter;
-  /** Those that have rows; all are read when left out. */
+  /** The datasets that have rows; if omitted, all are read. */
   datasets?: ReadonlySet<ExportDatasetName>;
   /** Where in the archive the files are; at its top when left out. */
   directory?: string;

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 export const USAGE = `Usage: bun run bench [--quick | --write] [NAME…]
        bun run bench --notes
 
-Without a name all benchmarks but citus run, which takes some twenty minutes, and RESULTS.md is written anew.
+Without a name, all benchmarks but citus run and replace RESULTS.md. That takes some twenty minutes.
 
   --write   puts the sections of those that are named into the document, in the place of the old ones
   --quick   everything in small, to see whether it works: the figures mean nothing, and nothing is written

@@ -204,7 +204,7 @@ test("a node can leave the cluster and another join it, without a restart of the
   const { admin } = app.db;
   const [left = 0, stays = 0] = cluster.urls.slice(1).map((url) => Number(new URL(url).port));
   await admin`select citus_drain_node('127.0.0.1', ${left}, 'block_writes')`;
-  // Citus drops the shards that have moved away when it comes to that.
+  // Citus drops moved shards in the background.
   await waitFor(async () => {
     const cleanUp = admin.unsafe("call citus_cleanup_orphaned_resources()");
     await cleanUp.catch(() => {});

@@ -14,7 +14,7 @@ export interface LanHost {
 
 export interface LanAddress {
   address: string;
-  /** Nothing comes to the address or from it any more, and connections are told nothing. */
+  /** Drops all packets from and to the address. Connections stay open and get no error. */
   cutOff(): Promise<void>;
   /** Undoes that. */
   reconnect(): Promise<void>;

@@ -88,7 +88,7 @@ test("an entry that breaks fails when it is its turn, and closes the entries", a
     for await (const { name, content } of readAhead(entries)) {
       names.push(name);
       for await (const chunk of content) expect(chunk).toEqual(bytes("1"));
-      // Time for an error that nobody waits for to be noticed.
+      // Gives an unhandled rejection time to show.
       await Bun.sleep(1);
     }
   })();

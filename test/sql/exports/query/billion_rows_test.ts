@@ -81,7 +81,7 @@ async function pretendSize({ owner, admin }: TestDatabase): Promise<void> {
     )`;
 }
 
-/** The planner takes the first project for half of all rows, the second for some hundred thousandths, the third for one. */
+/** The planner estimates half of all rows for `large`, some thousandths for `small`, and has no statistics of `unknown`. */
 async function openBillionRows(): Promise<{ db: TestDatabase; projectIds: Record<string, string> }> {
   const db = await openTestDatabase();
   const make = createFactory(db.sql);
