@@ -1,5 +1,6 @@
 /** Serves pages: who is signed in, calls of the API, forms, headers. A page is a client of our own API. */
 import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { isPage } from "../http/access.ts";
@@ -7,6 +8,7 @@ import { type ApiCall, type CallApi, type RequestContext, requestContext } from 
 import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import { formTokenOf, requireFormToken } from "./form_token.ts";
+import type { Html } from "./html.ts";
 import { type PageContent, renderPage, signInPath } from "./layout.ts";
 import { PAGE_POLICY } from "./page_policy.ts";
 import { chooseOrg, type PageSession } from "./page_session.ts";
@@ -29,6 +31,11 @@ export interface Page {
   apiText(path: string, call?: ApiCall): Promise<string>;
   /** As `api`, where headers of the response matter. */
   call: CallApi;
+  /**
+   * Returns what `render` last returned for this address and responses with these ETags, else calls it. What it renders must
+   * not depend on anything else, such as the session, but may depend on the day (UTC).
+   */
+  renderOnce(responses: readonly Response[], render: () => Promise<Html>): Promise<Html>;
 }
 
 export type SignedInPage = Page & { session: PageSession };
@@ -56,9 +63,17 @@ const HEADERS = {
   Vary: "Cookie, Accept",
 };
 
+/** Characters of rendered HTML and its keys that are kept: some 100 lists. */
+const MAX_RENDERED = 4 * 2 ** 20;
+const DAY_MS = 86_400_000;
+
 export function createPages(config: Pick<Config, "publicUrl">): Pages {
+  const rendered = new LRUCache<string, Html>({
+    maxSize: MAX_RENDERED,
+    sizeCalculation: ({ text }, key) => text.length + key.length,
+  });
   const show: Pages["show"] = async (request, view) => {
-    const page = await openPage(request, config);
+    const page = await openPage(request, config, rendered);
     const result = await view(page);
     return result instanceof Response ? result : respondPage(page, result);
   };
@@ -84,13 +99,18 @@ export function seeOther(location: string, headers: Readonly<Record<string, stri
   });
 }
 
-async function openPage(request: Request, config: Pick<Config, "publicUrl">): Promise<Page> {
+async function openPage(
+  request: Request,
+  config: Pick<Config, "publicUrl">,
+  rendered: LRUCache<string, Html>,
+): Promise<Page> {
   const context = requestContext(request);
   const { callApi } = context;
   if (!callApi) throw new Error(`Cannot show ${context.route}: its route is not declared with isPage()`);
+  const url = withOneOrg(new URL(request.url));
   const page: Page = {
     request,
-    url: withOneOrg(new URL(request.url)),
+    url,
     session: null,
     form: formOf(context),
     async api<T>(path: string, call?: ApiCall) {
@@ -99,6 +119,15 @@ async function openPage(request: Request, config: Pick<Config, "publicUrl">): Pr
     },
     apiText: async (path, call) => (await callApi(path, call)).text(),
     call: callApi,
+    async renderOnce(responses, render) {
+      const tags = responses.map(({ headers }) => headers.get("etag"));
+      if (tags.includes(null))
+        throw new Error(`Cannot keep parts of ${context.route}: a response has no ETag`);
+      const key = [addressOf(url), Math.floor(Date.now() / DAY_MS), ...tags].join(" ");
+      const html = rendered.get(key) ?? (await render());
+      rendered.set(key, html);
+      return html;
+    },
   };
   const formToken = context.caller && formTokenOf(request.headers, config);
   if (formToken === null) return page;

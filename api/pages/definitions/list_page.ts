@@ -22,11 +22,9 @@ interface ListJson {
   hasMore: boolean;
 }
 
-const EMPTY: ListJson = { definitions: [], total: 0, limit: 0, offset: 0, hasMore: false };
-
 /** Shows one page of the list. A query that the API refuses is shown with its problem and status. */
 export async function showList(page: Page): Promise<PageContent> {
-  const { list, problem } = await loadList(page);
+  const { results, problem } = await loadResults(page);
   const search = page.url.searchParams.get("search")?.trim();
   return {
     title: search ? `${search} · Definitions` : "Definitions",
@@ -39,7 +37,7 @@ ${page.session && html`<a class="button primary" href="/definitions/new${page.se
 <div class="columns">
 ${renderFacets(problem ? { ...page, url: withoutFilters(page.url) } : page)}
 <section class="results" aria-labelledby="results">
-${problem ? html`<p class="problem" role="alert">${problem.message}. <a href="/definitions">Show all definitions</a></p>` : renderResults(list, page.url)}
+${results}
 </section>
 </div>`,
   };
@@ -53,7 +51,11 @@ function withoutFilters(url: URL): URL {
   return bare;
 }
 
-async function loadList({ api, url }: Page): Promise<{ list: ListJson; problem: ApiError | null }> {
+async function loadResults({
+  call,
+  renderOnce,
+  url,
+}: Page): Promise<{ results: Html; problem: ApiError | null }> {
   const query = new URLSearchParams(url.searchParams);
   // The organization that the visitor works in; the filter is `organization`.
   query.delete("org");
@@ -61,13 +63,21 @@ async function loadList({ api, url }: Page): Promise<{ list: ListJson; problem: 
   for (const [name, value] of url.searchParams) if (value === "") query.delete(name, value);
   if (!query.has("limit")) query.set("limit", PAGE_SIZE);
   try {
-    const { data } = await api<{ data: ListJson }>(`/definitions?${query}`);
-    return { list: data, problem: null };
+    const response = await call(`/definitions?${query}`);
+    const results = await renderOnce([response], async () => {
+      const { data } = (await response.json()) as { data: ListJson };
+      return renderResults(data, url);
+    });
+    return { results, problem: null };
   } catch (error) {
     if (error instanceof ApiError && error.code === "VALIDATION_ERROR")
-      return { list: EMPTY, problem: error };
+      return { results: renderProblem(error), problem: error };
     throw error;
   }
+}
+
+function renderProblem({ message }: ApiError): Html {
+  return html`<p class="problem" role="alert">${message}. <a href="/definitions">Show all definitions</a></p>`;
 }
 
 function renderResults(list: ListJson, url: URL): Html {

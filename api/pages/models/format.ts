@@ -1,5 +1,4 @@
 /** How prices, numbers of tokens and dates read on the pages about models. */
-import { LRUCache } from "lru-cache";
 
 const PRICE = new Intl.NumberFormat("en-US", {
   style: "currency",
@@ -17,28 +16,17 @@ const DAY = new Intl.DateTimeFormat("en-US", {
   year: "numeric",
   timeZone: "UTC",
 });
-/** Formatting is slow, and models share few sizes and prices. */
-const tokenTexts = new LRUCache<number, string>({ max: 1000 });
-const priceTexts = new LRUCache<number, string>({ max: 1000 });
 /** Shown for an unknown value. */
 export const UNKNOWN = "–";
 
 /** Formats US dollars per million tokens: `$0.30`. */
 export function formatPrice(usd: number | null | undefined): string {
-  return usd === null || usd === undefined ? UNKNOWN : formatOnce(usd, PRICE, priceTexts);
+  return usd === null || usd === undefined ? UNKNOWN : PRICE.format(usd);
 }
 
 /** Formats a number of tokens to three digits: `128K`, `1.05M`. */
 export function formatTokens(tokens: number | null | undefined): string {
-  return tokens === null || tokens === undefined ? UNKNOWN : formatOnce(tokens, TOKENS, tokenTexts);
-}
-
-function formatOnce(value: number, format: Intl.NumberFormat, texts: LRUCache<number, string>): string {
-  const known = texts.get(value);
-  if (known !== undefined) return known;
-  const text = format.format(value);
-  texts.set(value, text);
-  return text;
+  return tokens === null || tokens === undefined ? UNKNOWN : TOKENS.format(tokens);
 }
 
 /** Formats the UTC day of a date or an instant: `Nov 20, 2026`. */

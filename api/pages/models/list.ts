@@ -6,10 +6,13 @@ import { formatDay } from "./format.ts";
 import { listFilters, type Provider } from "./list_filters.ts";
 import { listTable } from "./list_table.ts";
 import type { ModelPage, RecentChanges } from "./model_responses.ts";
-import { recentPeriod } from "./price_steps.ts";
+import { type Period, type PriceChange, recentPeriod } from "./price_steps.ts";
 
 /** Steps of a sparkline. */
 const MAX_CHANGES = 20;
+
+/** Changes of the input price by `provider/modelId`. */
+type Changes = ReadonlyMap<string, readonly PriceChange[]>;
 
 /** Shows a page of models. The query is that of `GET /models`; empty values count as left out. */
 export async function showModels(page: Page): Promise<PageResult> {
@@ -19,41 +22,66 @@ export async function showModels(page: Page): Promise<PageResult> {
   );
   if (query.get("format") === "csv") return seeOther(`/api/v1/models?${query}`);
   const [list, providers] = await Promise.all([
-    page.api<{ data: ModelPage }>(`/models?${query}`),
-    page.api<{ data: { providers: readonly Provider[] } }>("/models/providers"),
+    page.call(`/models?${query}`),
+    page.call("/models/providers"),
   ]);
-  const { models, total } = list.data;
+  const { data } = (await list.json()) as { data: ModelPage };
   const period = recentPeriod();
-  const changes = await loadChanges(page, list.data, new Date(period.from).toISOString());
+  const history = await callHistory(page, data, period);
+  const main = await page.renderOnce([list, providers, ...history], async () => {
+    const named = (await providers.json()) as { data: { providers: readonly Provider[] } };
+    const changes = await readChanges(history);
+    return renderModels({ list: data, providers: named.data.providers, changes, period, query, org });
+  });
   return {
     title: "Models",
     section: "models",
     head: html`<meta name="description" content="Prices, limits and capabilities of AI models.">`,
-    main: html`<div class="pager">
+    main,
+  };
+}
+
+/** Calls for the changes in all rows at once; not for an empty page. */
+async function callHistory(page: Page, { models }: ModelPage, { from }: Period): Promise<Response[]> {
+  const priced = models.filter(({ cost }) => cost !== null);
+  if (priced.length === 0) return [];
+  const since = new Date(from).toISOString();
+  const query = new URLSearchParams({ field: "input", since, limit: String(MAX_CHANGES) });
+  for (const model of priced) query.append("model", modelName(model));
+  return [await page.call(`/models/history?${query}`)];
+}
+
+async function readChanges([history]: readonly Response[]): Promise<Changes> {
+  if (!history) return new Map();
+  const { data } = (await history.json()) as { data: RecentChanges };
+  return new Map(data.models.map((model) => [modelName(model), model.changes]));
+}
+
+interface ModelsView {
+  list: ModelPage;
+  providers: readonly Provider[];
+  changes: Changes;
+  period: Period;
+  query: URLSearchParams;
+  org: string | null;
+}
+
+function renderModels({ list, providers, changes, period, query, org }: ModelsView): Html {
+  const { models, total } = list;
+  return html`<div class="pager">
   <div>
     <h1>Models</h1>
-    <p class="quiet">${total.toLocaleString("en-US")} ${total === 1 ? "model" : "models"} · US dollars per million tokens · ${describeOrigin(list.data)}</p>
+    <p class="quiet">${total.toLocaleString("en-US")} ${total === 1 ? "model" : "models"} · US dollars per million tokens · ${describeOrigin(list)}</p>
   </div>
   <a class="button" href="${withQuery("/api/v1/models", changed(query, { limit: "", offset: "", format: "csv" }), null)}">Download CSV</a>
 </div>
 <div class="columns">
-${listFilters({ query, providers: providers.data.providers, org })}
+${listFilters({ query, providers, org })}
 <section class="stack" aria-label="Models">
 ${models.length === 0 ? html`<p class="empty">No models match these filters. <a href="${withQuery("/models", [], org)}">Show all models</a></p>` : listTable({ models, changes, period, query, org })}
-${pager(list.data, query, org)}
+${pager(list, query, org)}
 </section>
-</div>`,
-  };
-}
-
-/** One call for all rows; none for an empty page. */
-async function loadChanges(page: Page, { models }: ModelPage, since: string) {
-  const priced = models.filter(({ cost }) => cost !== null);
-  if (priced.length === 0) return new Map<string, RecentChanges["models"][number]["changes"]>();
-  const query = new URLSearchParams({ field: "input", since, limit: String(MAX_CHANGES) });
-  for (const model of priced) query.append("model", modelName(model));
-  const { data } = await page.api<{ data: RecentChanges }>(`/models/history?${query}`);
-  return new Map(data.models.map((model) => [modelName(model), model.changes]));
+</div>`;
 }
 
 function describeOrigin({ catalog: { source, dataDate } }: ModelPage): Html {

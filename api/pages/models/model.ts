@@ -17,16 +17,21 @@ export async function showModel(page: Page): Promise<PageResult> {
   const { pathname, searchParams } = page.url;
   if (OTHER_PATHS.test(pathname)) throw new ApiError("NOT_FOUND", { details: { reason: "model" } });
   // As it is: the API decodes it.
-  const model = await page.api<FullModel>(pathname);
+  const found = await page.call(pathname);
+  const model = (await found.json()) as FullModel;
   const name = modelName(model);
   const [history, aliases, newest, cost] = await Promise.all([
-    page.api<{ data: { changes: readonly PriceChange[] } }>(pathname.replace("/models/", "/models/history/")),
+    page.call(pathname.replace("/models/", "/models/history/")),
     page.api<{ data: { aliases: readonly Alias[] } }>(
       `/models/aliases?${new URLSearchParams({ model: name })}`,
     ),
     findNewest(page, model),
     computeCost(page, model),
   ]);
+  const prices = await page.renderOnce([found, history], async () => {
+    const { data } = (await history.json()) as { data: { changes: readonly PriceChange[] } };
+    return priceSection(model, data.changes);
+  });
   const org = searchParams.get("org");
   return {
     title: model.name,
@@ -36,7 +41,7 @@ export async function showModel(page: Page): Promise<PageResult> {
     main: html`${heading(model, org)}
 <div class="columns">
 <div class="stack">
-${priceSection(model, history.data.changes)}
+${prices}
 ${model.cost !== null && costSection(model, cost, org)}
 </div>
 ${modelFacts({ model, aliases: aliases.data.aliases, newest, org })}
