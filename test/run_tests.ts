@@ -12,8 +12,11 @@ const TIMEOUT_MS = 240_000;
 /** A test that fails because the machine is busy gets one more try. The output shows both: "(pass) … (attempt 2)". */
 const RETRIES = 1;
 
-/** One more than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. */
-const WORKERS = availableParallelism() + 1;
+/**
+ * More than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. A worker loads
+ * the service once for all of its files.
+ */
+const WORKERS = availableParallelism() + 2;
 
 /** The counts of a JUnit report's root element; `null` when `bun test` ended before it wrote one. */
 function readCounts(report: string): { passed: number; failed: number } | null {
@@ -36,7 +39,7 @@ export async function runTests(command: Command): Promise<number> {
     name: "bun test",
     command: process.execPath,
     args: [
-      ...["test", `--parallel=${WORKERS}`, "--randomize"],
+      ...["test", `--parallel=${WORKERS}`, "--no-isolate", "--randomize"],
       ...[`--timeout=${TIMEOUT_MS}`, `--retry=${RETRIES}`],
       ...["--reporter=junit", `--reporter-outfile=${report}`],
       ...(isChosen ? [] : ON_REQUEST.map((pattern) => `--path-ignore-patterns=${pattern}`)),

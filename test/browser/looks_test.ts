@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { makeBusyPlace } from "./busy_place.ts";
 import { type Dashboard, type Member, openDashboard } from "./dashboard.ts";
-import { auditControls, listFaintText, overflowsSideways } from "./page_audit.ts";
+import { auditControls, listBarriers, overflowsSideways } from "./page_audit.ts";
 
 let dashboard: Dashboard;
 let publisher: Member;
@@ -35,7 +35,7 @@ for (const colorScheme of ["light", "dark"] as const) {
         await page.setViewportSize(size);
         expect([name, await overflowsSideways(page)]).toEqual([name, false]);
       }
-      expect(await listFaintText(page)).toEqual([]);
+      expect(await listBarriers(page)).toEqual([]);
       const { total, nameless } = await auditControls(page);
       expect(nameless).toEqual([]);
       expect(total).toBeGreaterThan(30);

@@ -28,8 +28,8 @@ export async function auditControls(page: Page): Promise<{ total: number; namele
 const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 /**
- * Returns the serious and critical findings of axe-core, each with its elements. Targets below 24 px (WCAG 2.2, 2.5.8) are
- * among them.
+ * Returns the serious and critical findings of axe-core, each with its elements. Targets below 24 px (WCAG 2.2, 2.5.8) and
+ * text whose contrast with what is behind it is below 4.5 : 1 (1.4.3) are among them.
  */
 export async function listBarriers(page: Page): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
@@ -42,46 +42,3 @@ export async function listBarriers(page: Page): Promise<string[]> {
 export async function overflowsSideways(page: Page): Promise<boolean> {
   return page.evaluate("document.documentElement.scrollWidth > innerWidth");
 }
-
-/**
- * Text whose contrast with what is behind it is below 4.5 : 1 (WCAG 2.2, 1.4.3), as `ratio text`. Grounds are plain
- * colours here, so the nearest one that is not transparent counts.
- */
-export async function listFaintText(page: Page): Promise<string[]> {
-  return page.evaluate(FIND_FAINT_TEXT);
-}
-
-/** Runs in the page. */
-const FIND_FAINT_TEXT = `(() => {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgba = (color) => {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = color;
-    canvas.fillRect(0, 0, 1, 1);
-    return [...canvas.getImageData(0, 0, 1, 1).data];
-  };
-  const luminance = (color) => {
-    const [r, g, b] = rgba(color).slice(0, 3).map((value) => {
-      const part = value / 255;
-      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const groundOf = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const color = getComputedStyle(at).backgroundColor;
-      if (rgba(color)[3] === 255) return color;
-    }
-    throw new Error("Cannot find the ground of the page");
-  };
-  const faint = [];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const element = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
-    const [a, b] = [luminance(getComputedStyle(element).color), luminance(groundOf(element))];
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < 4.5) faint.push(ratio.toFixed(2) + " " + walker.currentNode.data.trim());
-  }
-  return faint;
-})()`;

@@ -26,12 +26,15 @@ const SUITES = [
 ];
 
 test("the export suites pass on a cluster", async () => {
-  const child = Bun.spawn([process.execPath, "test", "--timeout=60000", ...SUITES], {
-    cwd: ROOT,
-    stdout: "pipe",
-    stderr: "pipe",
-    env: process.env,
-  });
+  const child = Bun.spawn(
+    [process.execPath, "test", "--parallel=2", "--no-isolate", "--timeout=60000", ...SUITES],
+    {
+      cwd: ROOT,
+      stdout: "pipe",
+      stderr: "pipe",
+      env: process.env,
+    },
+  );
   const [said, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
   const failed = said.split("\n").filter((line) => /^\(fail\)|^error:/.test(line));
   expect(failed).toEqual([]);

@@ -55,7 +55,12 @@ async function statusAndTime(app: TestApp, exported: Exported): Promise<{ status
   return { status, ms: performance.now() - begun };
 }
 
+/** Moves a project to the other worker, once what an earlier move has left there is gone: readers may hold it. */
 async function moveProject(app: TestApp, projectId: string): Promise<void> {
+  await waitFor(async () => {
+    await app.db.admin`call citus_cleanup_orphaned_resources()`;
+    return (await app.db.admin`select 1 from pg_dist_cleanup`).length === 0;
+  }, 20_000);
   const from = await workerOf(cluster, app, projectId);
   const [source, target] = [from, 1 - from].map((worker) =>
     Number(new URL(cluster.urls[worker + 1] ?? "").port),

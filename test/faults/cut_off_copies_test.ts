@@ -9,8 +9,8 @@ import { openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { copyRows } from "../../sql/exports/copy_rows.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";
 import { addNoise } from "../helpers/exports/heavy_org.ts";
-import { makeLargeProject } from "../helpers/exports/large_project.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
+import { makeWideProject } from "../helpers/exports/wide_project.ts";
 import { openTestApp } from "../helpers/http/app.ts";
 import { openListeningApp } from "../helpers/http/listening_app.ts";
 import { startS3Server } from "../helpers/network/s3_server.ts";
@@ -24,8 +24,8 @@ import {
 import { openTestRunner, type TestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** Some 30 MB, of which what is on its way holds a few. */
-const ISSUES = 30_000;
+/** Of which what is on its way to a store holds a few. */
+const BUILD_MIB = 16;
 /** More than two row groups of Parquet and what the sockets on both sides hold by themselves. */
 const NOISE_MIB = 56;
 /** A build may take so long here, in minutes: long enough to be in the middle of its COPY. */
@@ -52,7 +52,9 @@ const TIMED_OUT = { status: "failed", errorCode: "BUILD_TIMEOUT" };
 /** Builds once what is too large to be on its way at once, cut off as `end` says. */
 async function buildCutOff(end: End): Promise<void> {
   await using app = await openTestApp();
-  const { person } = await makeLargeProject(app, ISSUES);
+  const person = await app.make.person();
+  const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
+  await addNoise(app.db, project, BUILD_MIB);
   const { id } = await jobOf(await postJob(app, person));
   const cell: { runner?: TestRunner } = {};
   await using runner = await openTestRunner(app, {
@@ -175,7 +177,7 @@ const FORMS: readonly (readonly [path: string, headers: Readonly<Record<string, 
 test("readers that leave in the middle of any file end its COPY, and all connections are there again", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 2 } });
   const { app, origin } = server;
-  const { person, project } = await makeLargeProject(app, 2 * ISSUES);
+  const { person, project } = await makeWideProject(app);
   await addNoise(app.db, project, NOISE_MIB);
   for (const [path, headers] of FORMS) {
     {

@@ -1,19 +1,22 @@
 /** Waiting in tests: for a condition, with a bound, never for a length of time. */
 
-const PAUSE_MS = 5;
+const PAUSE_MS = { min: 5, max: 200 };
+/** A pause is this part of what was waited so far: checks that take long to hold would keep a processor busy. */
+const PAUSE_SHARE = 1 / 20;
 
 /** Polls until `check` gives something true, and returns that; rejects after `timeoutMs`. */
 export async function waitFor<Value>(
   check: () => Value | Promise<Value>,
   timeoutMs = 60_000,
 ): Promise<NonNullable<Value>> {
-  const deadline = performance.now() + timeoutMs;
+  const begun = performance.now();
   while (true) {
     const value = await check();
     if (value) return value;
-    if (performance.now() > deadline) {
+    const waitedMs = performance.now() - begun;
+    if (waitedMs > timeoutMs) {
       throw new Error(`Cannot go on: the condition did not hold in ${timeoutMs} ms`);
     }
-    await Bun.sleep(PAUSE_MS);
+    await Bun.sleep(Math.min(Math.max(PAUSE_MS.min, waitedMs * PAUSE_SHARE), PAUSE_MS.max));
   }
 }

@@ -22,19 +22,25 @@ import {
   type DataDirectory,
   listProcesses,
   makeDataDirectory,
+  type StackProcess,
   startStack,
 } from "../../helpers/process/stack.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 /** What the first boot left, stopped; every test works on a copy. */
 let firstBoot: DataDirectory;
-let firstOutput = "";
+/** What it printed, answered and ended with. */
+let first: { output: string; models: unknown; processes: number; exitCode: number };
 
 beforeAll(async () => {
   firstBoot = makeDataDirectory();
-  await using stack = await startStack(firstBoot.path);
+  await using stack = await startStack(firstBoot.path, { CATALOG_SOURCE: "http://127.0.0.1:1/api.json" });
   await stack.ready();
-  firstOutput = stack.stdout();
+  const response = await fetch(`http://127.0.0.1:${stack.port}/api/v1/models?limit=1`);
+  const models = await response.json();
+  const processes = listProcesses(firstBoot.path).length;
+  stack.kill("SIGTERM");
+  first = { output: stack.stdout(), models, processes, exitCode: await stack.exited };
 });
 
 afterAll(() => firstBoot[Symbol.dispose]());
@@ -60,8 +66,19 @@ function credentialsOf(directory: DataDirectory): string {
 
 async function expectNothingLeft(directory: DataDirectory): Promise<void> {
   const isGone = () => listProcesses(directory.path).length === 0;
-  await pollUntil(isGone, { timeoutMs: 10_000, intervalMs: 10 });
+  await pollUntil(isGone, { timeoutMs: 10_000, intervalMs: 50 });
   expect(listProcesses(directory.path).map((pid) => commandLineOf(pid))).toEqual([]);
+}
+
+async function expectStops(
+  stack: StackProcess,
+  signal: NodeJS.Signals,
+  directory: DataDirectory,
+): Promise<void> {
+  expect(listProcesses(directory.path).length).toBeGreaterThan(2);
+  stack.kill(signal);
+  expect(await stack.exited).toBe(0);
+  await expectNothingLeft(directory);
 }
 
 /** The process of a stack whose command line has `text`. */
@@ -77,17 +94,26 @@ function isUnfinished(name: string): boolean {
 }
 
 test("the first boot says where everything is, and keeps the secrets for the owner", async () => {
-  expect(firstOutput).toMatch(/Dashboard +http:\/\/localhost:\d+\/dashboard/);
-  expect(firstOutput).toMatch(/API +http:\/\/localhost:\d+\/api\/v1/);
-  expect(firstOutput).toMatch(/Swagger UI +http:\/\/localhost:\d+\/swagger/);
-  for (const line of credentialsOf(firstBoot).trim().split("\n")) expect(firstOutput).toContain(line.trim());
+  expect(first.output).toMatch(/Dashboard +http:\/\/localhost:\d+\/dashboard/);
+  expect(first.output).toMatch(/API +http:\/\/localhost:\d+\/api\/v1/);
+  expect(first.output).toMatch(/Swagger UI +http:\/\/localhost:\d+\/swagger/);
+  for (const line of credentialsOf(firstBoot).trim().split("\n")) expect(first.output).toContain(line.trim());
   for (const file of ["demo-credentials.txt", "database-url.txt", "database-owner-url.txt"]) {
     expect(statSync(join(firstBoot.path, file)).mode & 0o777).toBe(0o600);
   }
+});
+
+test("the model catalog is there from the first response", () => {
+  expect(first.models).toMatchObject({ data: { total: 687 } });
+});
+
+test("SIGTERM stops everything and leaves no process", async () => {
+  expect(first.processes).toBeGreaterThan(2);
+  expect(first.exitCode).toBe(0);
   await expectNothingLeft(firstBoot);
 });
 
-test("a later boot finds the data and prints the same credentials", async () => {
+test("a later boot finds the data, prints the same credentials and cannot change tables; SIGINT stops all of it", async () => {
   using directory = copyDataDirectory(firstBoot);
   const credentials = credentialsOf(directory);
   await using stack = await startStack(directory.path);
@@ -97,27 +123,15 @@ test("a later boot finds the data and prints the same credentials", async () => 
     { found: true },
   ]);
   expect((await fetch(`http://127.0.0.1:${stack.port}/health/ready`)).status).toBe(200);
+  const sessions = `
+    select distinct usename as role
+    from pg_stat_activity
+    where datname = 'ulr' and application_name like 'ulr-%' and backend_type = 'client backend'`;
+  const isThere = async () => (await queryEmbedded(directory, sessions)).length > 0;
+  await waitFor(isThere);
+  expect(await queryEmbedded(directory, sessions)).toEqual([{ role: "ulr_app" }]);
+  await expectStops(stack, "SIGINT", directory);
 });
-
-test("the model catalog is there from the first response", async () => {
-  using directory = makeDataDirectory();
-  await using stack = await startStack(directory.path, { CATALOG_SOURCE: "http://127.0.0.1:1/api.json" });
-  await stack.ready();
-  const response = await fetch(`http://127.0.0.1:${stack.port}/api/v1/models?limit=1`);
-  expect(await response.json()).toMatchObject({ data: { total: 687 } });
-});
-
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  test(`${signal} stops everything and leaves no process`, async () => {
-    using directory = copyDataDirectory(firstBoot);
-    await using stack = await startStack(directory.path);
-    await stack.ready();
-    expect(listProcesses(directory.path).length).toBeGreaterThan(2);
-    stack.kill(signal);
-    expect(await stack.exited).toBe(0);
-    await expectNothingLeft(directory);
-  });
-}
 
 test("SIGINT while it is still starting stops everything as well", async () => {
   using directory = makeDataDirectory();
@@ -129,43 +143,23 @@ test("SIGINT while it is still starting stops everything as well", async () => {
   await expectNothingLeft(directory);
 });
 
-test("a killed start takes its processes with it, and the next one finds the data", async () => {
+test("a start waits for the port that a killed one is leaving, and finds the data", async () => {
   using directory = copyDataDirectory(firstBoot);
-  await using killed = await startStack(directory.path);
+  const killed = await startStack(directory.path);
   await killed.ready();
   await queryEmbedded(directory, "create table kept as select 42 as answer", "database-owner-url.txt");
-  killed.kill("SIGKILL");
-  await killed.exited;
-  // At once, on the same port: it has to wait for what the killed one is leaving.
-  await using next = await startStack(directory.path, { PORT: String(killed.port) });
-  await next.ready();
-  expect(await queryEmbedded(directory, "select answer from kept")).toEqual([{ answer: 42 }]);
-});
-
-test("the processes of a killed start end by themselves; only PostgreSQL waits for the next one", async () => {
-  using directory = copyDataDirectory(firstBoot);
-  const killed = await startStack(directory.path);
-  await killed.ready();
-  killed.kill("SIGKILL");
-  await killed.exited;
-  const commands = () => listProcesses(directory.path).map((pid) => commandLineOf(pid) ?? "");
-  await waitFor(() => commands().every((command) => !command.includes("main.ts")), 40_000);
-  expect(commands().some((command) => command.includes("bin/postgres -D"))).toBe(true);
-});
-
-test("a start waits for the port that a killed one is leaving", async () => {
-  using directory = copyDataDirectory(firstBoot);
-  const killed = await startStack(directory.path);
-  await killed.ready();
   const api = findProcess(directory, "api/main.ts");
   // Held, it keeps its port as one does that is finishing requests.
   process.kill(api, "SIGSTOP");
   killed.kill("SIGKILL");
   await killed.exited;
-  await using next = await startStack(directory.path, { PORT: String(killed.port) });
+  // At once, on the same port.
+  const next = await startStack(directory.path, { PORT: String(killed.port) });
   await waitFor(() => next.stderr().includes("Waiting for the port, which a killed start is leaving"));
   process.kill(api, "SIGCONT");
   await next.ready();
+  expect(await queryEmbedded(directory, "select answer from kept")).toEqual([{ answer: 42 }]);
+  await expectOnlyPostgresOutlives(next, directory);
 });
 
 test("a start that was killed while it made the database does not block the next one", async () => {
@@ -177,6 +171,16 @@ test("a start that was killed while it made the database does not block the next
   await using next = await startStack(directory.path);
   await waitFor(() => next.stderr().includes("Starting PostgreSQL: done"), 40_000);
 });
+
+/** Kills a start: its processes end by themselves; PostgreSQL waits for the next one. */
+async function expectOnlyPostgresOutlives(stack: StackProcess, directory: DataDirectory): Promise<void> {
+  stack.kill("SIGKILL");
+  await stack.exited;
+  const commands = () => listProcesses(directory.path).map((pid) => commandLineOf(pid) ?? "");
+  const haveEnded = () => commands().every((command) => !command.includes("main.ts"));
+  expect(await pollUntil(haveEnded, { timeoutMs: 40_000, intervalMs: 50 })).toBe(true);
+  expect(commands().some((command) => command.includes("bin/postgres -D"))).toBe(true);
+}
 
 /** Runs `command` as what launches a start, until the service is ready. */
 async function launch(
@@ -196,7 +200,7 @@ async function launch(
       (response) => response.ok,
       () => false,
     );
-  expect(await pollUntil(isReady, { timeoutMs: 40_000, intervalMs: 20 })).toBe(true);
+  expect(await pollUntil(isReady, { timeoutMs: 40_000, intervalMs: 50 })).toBe(true);
   return launcher;
 }
 
@@ -206,7 +210,7 @@ test("a launcher that dies without passing the signal on, as npx does, takes eve
   const launcher = await launch(directory, command, { npm_lifecycle_event: "start" });
   launcher.kill("SIGKILL");
   const isGone = () => listProcesses(directory.path).length === 0;
-  expect(await pollUntil(isGone, { timeoutMs: 40_000, intervalMs: 20 })).toBe(true);
+  expect(await pollUntil(isGone, { timeoutMs: 40_000, intervalMs: 50 })).toBe(true);
 });
 
 test("a start that another one runs after installing stops when that one is killed", async () => {
@@ -218,8 +222,9 @@ test("a start that another one runs after installing stops when that one is kill
   await expectNothingLeft(directory);
 });
 
-test("a postmaster.pid whose number belongs to another program now does not block the start", async () => {
+test("a start copes with a postmaster.pid of another program and a lost database-url.txt; SIGHUP stops it", async () => {
   using directory = copyDataDirectory(firstBoot);
+  rmSync(join(directory.path, "database-url.txt"));
   const cluster = join(directory.path, "postgres");
   const { uid, gid } = statSync(cluster);
   const other = Bun.spawn(["sleep", "300"], { uid, gid });
@@ -229,18 +234,25 @@ test("a postmaster.pid whose number belongs to another program now does not bloc
     await using stack = await startStack(directory.path);
     await stack.ready();
     expect(other.exitCode).toBe(null);
+    // Made again, with a new password.
+    expect(await queryEmbedded(directory, "select 1 as one")).toEqual([{ one: 1 }]);
+    await expectStops(stack, "SIGHUP", directory);
+    expect(other.exitCode).toBe(null);
   } finally {
     other.kill("SIGKILL");
   }
 });
 
-test("a lost database-url.txt is made again, with a new password", async () => {
-  using directory = copyDataDirectory(firstBoot);
-  rmSync(join(directory.path, "database-url.txt"));
-  await using stack = await startStack(directory.path);
-  await stack.ready();
-  expect(await queryEmbedded(directory, "select 1 as one")).toEqual([{ one: 1 }]);
-});
+/** Kills a process of the stack: the stack names it, and stops everything else. */
+async function expectCannotGoOn(
+  stack: StackProcess,
+  { directory, pid, because }: { directory: DataDirectory; pid: number; because: string },
+): Promise<void> {
+  process.kill(pid, "SIGKILL");
+  expect(await stack.exited).toBe(1);
+  expect(stack.stderr()).toContain(`Cannot go on: ${because}`);
+  await expectNothingLeft(directory);
+}
 
 /** Makes a data directory as it was before the service had roles of its own: the superuser owns everything. */
 async function withoutRoles(directory: DataDirectory): Promise<void> {
@@ -265,7 +277,7 @@ async function withoutRoles(directory: DataDirectory): Promise<void> {
   );
 }
 
-test("a data directory in which the superuser owns everything gets its roles, and keeps its rows", async () => {
+test("a data directory in which the superuser owns everything gets its roles and keeps its rows, and a PostgreSQL that ends is named", async () => {
   using directory = copyDataDirectory(firstBoot);
   await withoutRoles(directory);
   await using stack = await startStack(directory.path);
@@ -286,54 +298,29 @@ test("a data directory in which the superuser owns everything gets its roles, an
   ]);
   await expect(queryEmbedded(directory, "create table mine (n int)")).rejects.toThrow("permission denied");
   await queryEmbedded(directory, "alter table issues add column later int", "database-owner-url.txt");
+  const postgres = findProcess(directory, "bin/postgres -D");
+  await expectCannotGoOn(stack, { directory, pid: postgres, because: "PostgreSQL ended unexpectedly" });
+  expect(stack.stderr()).toContain(join(directory.path, "logs", "postgres.log"));
 });
 
-test("the processes of a start connect as the role that cannot change tables", async () => {
+test("a second start on the same DATA_DIR is refused, and the first goes on until one of its processes ends", async () => {
   using directory = copyDataDirectory(firstBoot);
   await using stack = await startStack(directory.path);
   await stack.ready();
-  const sessions = `
-    select distinct usename as role
-    from pg_stat_activity
-    where datname = 'ulr' and application_name like 'ulr-%' and backend_type = 'client backend'`;
-  const isThere = async () => (await queryEmbedded(directory, sessions)).length > 0;
-  await waitFor(isThere);
-  expect(await queryEmbedded(directory, sessions)).toEqual([{ role: "ulr_app" }]);
-});
-
-test("a second start on the same DATA_DIR is refused and leaves the first alone", async () => {
-  using directory = copyDataDirectory(firstBoot);
-  await using first = await startStack(directory.path);
-  await first.ready();
   const elsewhere = await startStack(directory.path);
   expect(await elsewhere.exited).toBe(1);
   expect(elsewhere.stderr()).toBe(
-    `Cannot use ${directory.path}: another \`bun run start\` (process ${first.pid}) is running there. ` +
-      `Stop it with Ctrl-C in its terminal or with \`kill ${first.pid}\`.\n`,
+    `Cannot use ${directory.path}: another \`bun run start\` (process ${stack.pid}) is running there. ` +
+      `Stop it with Ctrl-C in its terminal or with \`kill ${stack.pid}\`.\n`,
   );
-  const samePort = await startStack(directory.path, { PORT: String(first.port) });
+  const samePort = await startStack(directory.path, { PORT: String(stack.port) });
   expect(await samePort.exited).toBe(1);
   expect(samePort.stderr()).toBe(elsewhere.stderr());
-  expect((await fetch(`http://127.0.0.1:${first.port}/health/ready`)).status).toBe(200);
-});
-
-test("a process that ends by itself is named, and everything else is stopped", async () => {
-  using directory = copyDataDirectory(firstBoot);
-  await using stack = await startStack(directory.path);
-  await stack.ready();
-  process.kill(findProcess(directory, "api/main.ts"), "SIGKILL");
-  expect(await stack.exited).toBe(1);
-  expect(stack.stderr()).toContain("Cannot go on: api ended unexpectedly (ended by SIGKILL)");
-  await expectNothingLeft(directory);
-});
-
-test("a PostgreSQL that ends by itself is named, and everything else is stopped", async () => {
-  using directory = copyDataDirectory(firstBoot);
-  await using stack = await startStack(directory.path);
-  await stack.ready();
-  process.kill(findProcess(directory, "bin/postgres -D"), "SIGKILL");
-  expect(await stack.exited).toBe(1);
-  expect(stack.stderr()).toContain("Cannot go on: PostgreSQL ended unexpectedly");
-  expect(stack.stderr()).toContain(join(directory.path, "logs", "postgres.log"));
-  await expectNothingLeft(directory);
+  expect((await fetch(`http://127.0.0.1:${stack.port}/health/ready`)).status).toBe(200);
+  const api = findProcess(directory, "api/main.ts");
+  await expectCannotGoOn(stack, {
+    directory,
+    pid: api,
+    because: "api ended unexpectedly (ended by SIGKILL)",
+  });
 });

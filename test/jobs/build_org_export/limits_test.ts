@@ -1,10 +1,11 @@
 /** What a build may cost while it runs: writes to its row, and memory. */
 import { expect, test } from "bun:test";
-import { makeBenchProject } from "../../bench/export_data.ts";
+import { fillProject } from "../../bench/export_data.ts";
 import { peakBytes, residentBytes } from "../../bench/peak_memory.ts";
 import { getJob, jobOf, postJob } from "../../helpers/exports/export_job.ts";
 import { addNoise, makeHeavyOrg } from "../../helpers/exports/heavy_org.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
+import { withoutTriggers } from "../../helpers/postgres/without_triggers.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 import { startRunner } from "../../helpers/process/runner_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
@@ -53,7 +54,8 @@ test("a runner's memory grows by at most 96 MiB for an organization of a quarter
   await using app = await openTestApp({ config: { rateLimitUserPerMinute: 1_000_000 } });
   const person = await app.make.person();
   for (let count = 0; count < 4; count += 1) {
-    await makeBenchProject({ ...app, person }, 27_500, true);
+    const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
+    await withoutTriggers(app.db, (tx) => fillProject(tx, project.id, 27_500));
   }
   await app.db.owner`analyze`;
   const { databaseUrl, dataDir } = app.deps.config;

@@ -1,12 +1,14 @@
 /** Streams that the service ends although their reader is still there. */
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
 import type { Pool } from "../../../../sql/connection/pool.ts";
 import type { ExportProject } from "../../../helpers/exports/export_project.ts";
 import { makeExportProject } from "../../../helpers/exports/export_project.ts";
 import { addNoise } from "../../../helpers/exports/heavy_org.ts";
 import { beginDownload } from "../../../helpers/exports/slow_download.ts";
+import { openTestApp, type TestAppOptions } from "../../../helpers/http/app.ts";
 import { type ListeningApp, openListeningApp } from "../../../helpers/http/listening_app.ts";
+import { copyTestDatabase, openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
 /** More than the sockets on both sides hold by themselves. */
@@ -14,10 +16,24 @@ const MEBIBYTES = 16;
 /** Of the runs that have them. */
 const PATHS = ["runs", "runs?format=parquet"];
 
-async function makeNoisyProject({ app }: ListeningApp): Promise<ExportProject> {
-  const made = await makeExportProject(app);
-  await addNoise(app.db, made.project, MEBIBYTES);
-  return made;
+/** Has a project that takes a while to read, and another. Each test has a copy of its own. */
+let db: TestDatabase;
+let made: ExportProject;
+let other: ExportProject;
+
+beforeAll(async () => {
+  db = await openTestDatabase();
+  await using app = await openTestApp({ database: { ...db, [Symbol.asyncDispose]: async () => {} } });
+  [made, other] = [await makeExportProject(app), await makeExportProject(app)];
+  await addNoise(db, made.project, MEBIBYTES);
+}, 60_000);
+
+afterAll(async () => {
+  await db[Symbol.asyncDispose]();
+});
+
+async function openServer(options: TestAppOptions): Promise<ListeningApp> {
+  return openListeningApp({ ...options, database: await copyTestDatabase(db) });
 }
 
 function begin({ origin }: ListeningApp, { project }: ExportProject, credential: string, path = "runs") {
@@ -74,8 +90,7 @@ const LOSSES: Readonly<
 
 for (const [loss, lose] of Object.entries(LOSSES)) {
   test(`a stream ends when its caller ${loss}`, async () => {
-    await using server = await openListeningApp({ streamRules: { accessCheckMs: 100 } });
-    const made = await makeNoisyProject(server);
+    await using server = await openServer({ streamRules: { accessCheckMs: 100 } });
     const session = await server.app.make.session({ userId: made.person.user.id });
     const isSession = loss.includes("session") || loss.includes("signs out");
     const credential = isSession ? session.token : made.person.key;
@@ -88,8 +103,7 @@ for (const [loss, lose] of Object.entries(LOSSES)) {
 }
 
 test("a stream continues while its caller keeps access, and while the database is down", async () => {
-  await using server = await openListeningApp({ streamRules: { accessCheckMs: 20 } });
-  const made = await makeNoisyProject(server);
+  await using server = await openServer({ streamRules: { accessCheckMs: 20 } });
   using download = await begin(server, made, made.person.key);
   const { owner } = server.app.db;
   await owner`alter table api_keys rename to api_keys_away`;
@@ -100,12 +114,11 @@ test("a stream continues while its caller keeps access, and while the database i
 
 for (const path of PATHS) {
   test(`a reader of ${path} that takes next to nothing is cut off once others are refused, and they are served`, async () => {
-    await using server = await openListeningApp({
+    await using server = await openServer({
       config: { exportStreamsMax: 1 },
       streamRules: { slowWindowMs: 300, socketBytes: 0 },
     });
-    const [slow, other] = [await makeNoisyProject(server), await makeExportProject(server.app)];
-    using download = await begin(server, slow, slow.person.key, path);
+    using download = await begin(server, made, made.person.key, path);
     await waitFor(async () => {
       const url = `${server.origin}/api/v1/export/projects/${other.project.id}/issues`;
       const response = await fetch(url, { headers: { authorization: `Bearer ${other.person.key}` } });
@@ -120,12 +133,10 @@ for (const path of PATHS) {
 
 test("a slow reader gets the whole file while no one waits for its slot", async () => {
   const slowWindowMs = 60;
-  await using server = await openListeningApp({ streamRules: { slowWindowMs, socketBytes: 0 } });
-  const made = await makeNoisyProject(server);
+  await using server = await openServer({ streamRules: { slowWindowMs, socketBytes: 0 } });
   using download = await begin(server, made, made.person.key);
   // Others are served all the while, for many windows.
   const until = performance.now() + 10 * slowWindowMs;
-  const other = await makeExportProject(server.app);
   while (performance.now() < until) {
     const url = `${server.origin}/api/v1/export/projects/${other.project.id}/issues`;
     await (await fetch(url, { headers: { authorization: `Bearer ${other.person.key}` } })).text();
@@ -135,8 +146,7 @@ test("a slow reader gets the whole file while no one waits for its slot", async 
 
 for (const path of PATHS) {
   test(`no stream of ${path} outlives EXPORT_STREAM_MAX_MINUTES, however its reader reads`, async () => {
-    await using server = await openListeningApp({ config: { exportStreamMaxMinutes: 0.01 } });
-    const made = await makeNoisyProject(server);
+    await using server = await openServer({ config: { exportStreamMaxMinutes: 0.01 } });
     using download = await begin(server, made, made.person.key, path);
     expect(await cutReasons(server)).toEqual([["lasted_too_long", "info"]]);
     expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });

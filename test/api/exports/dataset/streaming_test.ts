@@ -1,7 +1,8 @@
 /** How exports behave on a real socket: readers that leave, that are slow, and streams that fail on the way. */
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
+import type { Config } from "../../../../shared/process/config.ts";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
 import { EXPORT_LANES_MAX } from "../../../../sql/connection/lanes.ts";
 import type { Pool } from "../../../../sql/connection/pool.ts";
@@ -9,13 +10,39 @@ import type { ExportProject } from "../../../helpers/exports/export_project.ts";
 import { addNoise } from "../../../helpers/exports/heavy_org.ts";
 import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
 import { beginDownload } from "../../../helpers/exports/slow_download.ts";
+import { makeWideProject, WIDE_ISSUES } from "../../../helpers/exports/wide_project.ts";
 import { type ListeningApp, openListeningApp } from "../../../helpers/http/listening_app.ts";
+import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
+import { createFactory } from "../../../helpers/postgres/factory.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
 /** More than two row groups and what the sockets on both sides hold by themselves. */
 const PARQUET_MEBIBYTES = 56;
 
 type Made = Pick<ExportProject, "person" | "project">;
+
+/** Read by the servers of all tests that change nothing. */
+let db: TestDatabase;
+let wide: Made;
+/** Runs that no compression makes smaller. */
+let noisy: Made;
+
+beforeAll(async () => {
+  db = await openTestDatabase();
+  const make = createFactory(db.sql);
+  wide = await makeWideProject({ db, make });
+  const person = await make.person();
+  noisy = { person, project: await make.project({ orgId: person.org.id, ownerId: person.user.id }) };
+  await addNoise(db, noisy.project, PARQUET_MEBIBYTES);
+}, 60_000);
+
+afterAll(async () => {
+  await db[Symbol.asyncDispose]();
+});
+
+function openServer(config: Partial<Config> = {}): Promise<ListeningApp> {
+  return openListeningApp({ config, database: { ...db, [Symbol.asyncDispose]: async () => {} } });
+}
 
 /** Connections on which an export's COPY runs now. */
 function countRunningCopies({ app }: ListeningApp): Promise<number> {
@@ -68,21 +95,23 @@ function download({ origin }: ListeningApp, made: Made, path: string, headers = 
   });
 }
 
+/** Downloads as soon as the only slot is free; its connection works. */
+function downloadNext(server: ListeningApp, made: Made, path: string): Promise<Response> {
+  return waitFor(async () => {
+    const response = await download(server, made, path);
+    return response.status === 200 ? response : response.body?.cancel().then(() => null);
+  });
+}
+
 test("a client that disconnects ends the query and frees slot and connection", async () => {
-  await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
-  const made = await makeLargeProject(server.app, 60_000);
+  await using server = await openServer({ exportStreamsMax: 1 });
   for (const path of ["issues", "issues?format=csv", "issues?format=parquet", "bundle"]) {
     for (const leave of ["destroy", "resetAndDestroy"] as const) {
-      const socket = await startReading(server, made, path);
+      const socket = await startReading(server, wide, path);
       await waitFor(async () => (await countRunningCopies(server)) > 0);
       socket[leave]();
       await waitFor(async () => (await countRunningCopies(server)) === 0);
-      // The only slot is free, and its connection works.
-      const next = await waitFor(async () => {
-        const response = await download(server, made, "runs");
-        return response.status === 200 ? response : response.body?.cancel().then(() => null);
-      });
-      expect(await next.text()).toBe("");
+      expect(await (await downloadNext(server, wide, "runs")).text()).toBe("");
     }
   }
   const aborted = server.app.logLines.filter((line) => line["outcome"] === "aborted");
@@ -90,6 +119,7 @@ test("a client that disconnects ends the query and frees slot and connection", a
 });
 
 test("a reader that leaves while rows are being counted frees slot and connection too", async () => {
+  // Its own database: it locks a table.
   await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
   const made = await makeLargeProject(server.app, 10);
   for (const path of ["issues", "bundle", "estimate"]) {
@@ -112,7 +142,7 @@ test("a reader that leaves while rows are being counted frees slot and connectio
     await waitFor(async () => (await countWaiting()) === 1);
     socket.destroy();
     await waitFor(async () => (await countWaiting()) === 0);
-    const next = await download(server, made, `runs?${asOf}`);
+    const next = await downloadNext(server, made, `runs?${asOf}`);
     expect([path, next.status, await next.text()]).toEqual([path, 200, ""]);
     release.resolve();
     await holding;
@@ -122,17 +152,19 @@ test("a reader that leaves while rows are being counted frees slot and connectio
 });
 
 test("50 slow readers hold little memory, and other requests are served", async () => {
-  const config = { exportStreamsMax: 50, exportStreamsPerUser: 50, exportStreamsPerOrg: 50 };
-  await using server = await openListeningApp({ config });
-  const made = await makeLargeProject(server.app, 40_000);
-  const first = await download(server, made, "issues");
+  await using server = await openServer({
+    exportStreamsMax: 50,
+    exportStreamsPerUser: 50,
+    exportStreamsPerOrg: 50,
+  });
+  const first = await download(server, wide, "issues");
   const { byteLength } = await first.arrayBuffer();
   Bun.gc(true);
   const before = process.memoryUsage.rss();
-  const sockets = await Promise.all(Array.from({ length: 50 }, () => startReading(server, made, "issues")));
+  const sockets = await Promise.all(Array.from({ length: 50 }, () => startReading(server, wide, "issues")));
   await waitFor(async () => (await countStalledCopies(server)) === 50 + EXPORT_LANES_MAX, 20_000);
   expect((await fetch(`${server.origin}/api/v1/export/datasets`)).status).toBe(200);
-  expect((await download(server, made, "runs")).status).toBe(429);
+  expect((await download(server, wide, "runs")).status).toBe(429);
   // Together they would hold 50 times the file; the kernel's buffers are not ours.
   const grown = process.memoryUsage.rss() - before;
   expect(grown).toBeLessThan(50 * 4 * 2 ** 20);
@@ -142,13 +174,11 @@ test("50 slow readers hold little memory, and other requests are served", async 
 });
 
 test("readers that stall in the middle of a bundle do not stop other bundles", async () => {
-  await using server = await openListeningApp({
-    config: { exportStreamsPerUser: 8, exportStreamsPerOrg: 8 },
-  });
-  const [large, small] = [await makeLargeProject(server.app, 60_000), await makeLargeProject(server.app, 10)];
+  await using server = await openServer({ exportStreamsPerUser: 8, exportStreamsPerOrg: 8 });
+  const small = await makeLargeProject(server.app, 10);
   // More than the machine has processors, which is what zip.js would let write at once.
   const stalled = await Promise.all(
-    Array.from({ length: navigator.hardwareConcurrency + 1 }, () => startReading(server, large, "bundle")),
+    Array.from({ length: navigator.hardwareConcurrency + 1 }, () => startReading(server, noisy, "bundle")),
   );
   await waitFor(async () => (await countStalledCopies(server)) === stalled.length, 20_000);
   const bundle = await download(server, small, "bundle");
@@ -158,9 +188,8 @@ test("readers that stall in the middle of a bundle do not stop other bundles", a
 });
 
 test("a slow reader gets everything in the end", async () => {
-  await using server = await openListeningApp();
-  const made = await makeLargeProject(server.app, 20_000);
-  const response = await download(server, made, "issues");
+  await using server = await openServer();
+  const response = await download(server, wide, "issues");
   const reader = response.body?.getReader();
   let bytes = 0;
   let lines = 0;
@@ -171,14 +200,17 @@ test("a slow reader gets everything in the end", async () => {
     for (const byte of next.value) if (byte === 10) lines += 1;
     if (reads % 20 === 0) await Bun.sleep(5);
   }
-  expect(lines).toBe(20_000);
-  expect(bytes).toBeGreaterThan(20_000 * 1000);
+  expect(lines).toBe(WIDE_ISSUES);
+  expect(bytes).toBeGreaterThan(WIDE_ISSUES * 1000);
 });
 
 test("a failure after the first byte breaks the connection, whatever the form", async () => {
-  await using server = await openListeningApp();
-  const made = await makeLargeProject(server.app, 60_000);
-  for (const path of ["issues", "issues?format=csv", "bundle"]) {
+  await using server = await openServer();
+  for (const [path, made] of [
+    ["issues", wide],
+    ["issues?format=csv", wide],
+    ["bundle", noisy],
+  ] as const) {
     const socket = await startReading(server, made, path);
     await waitFor(async () => (await countStalledCopies(server)) === (path.startsWith("issues") ? 2 : 1));
     await terminateCopies(server);
@@ -197,17 +229,15 @@ test("a failure after the first byte breaks the connection, whatever the form", 
     return lines.length === 3 ? lines : null;
   });
   expect(failed.every((line) => line["level"] === "error")).toBe(true);
-  const next = await download(server, made, "runs");
+  const next = await download(server, wide, "runs");
   expect([next.status, await next.text()]).toEqual([200, ""]);
 });
 
 test("Parquet whose query fails after its first row group breaks the connection and opens in no program", async () => {
-  await using server = await openListeningApp();
-  const made = await makeLargeProject(server.app, 10);
-  await addNoise(server.app.db, made.project, PARQUET_MEBIBYTES);
-  const headers = { authorization: `Bearer ${made.person.key}` };
+  await using server = await openServer();
+  const headers = { authorization: `Bearer ${noisy.person.key}` };
   for (const path of ["runs?format=parquet", "bundle?format=parquet"]) {
-    const url = `${server.origin}/api/v1/export/projects/${made.project.id}/${path}`;
+    const url = `${server.origin}/api/v1/export/projects/${noisy.project.id}/${path}`;
     using reading = await beginDownload(url, headers);
     await waitFor(async () => (await countStalledCopies(server)) === 1);
     await terminateCopies(server);
@@ -217,7 +247,7 @@ test("Parquet whose query fails after its first row group breaks the connection 
     expect(body.subarray(-64).includes("PAR1")).toBe(false);
     expect(body.subarray(-64).includes("PK\x05\x06")).toBe(false);
   }
-  const next = await download(server, made, "issue-notes");
+  const next = await download(server, noisy, "issue-notes");
   expect([next.status, await next.text()]).toEqual([200, ""]);
 });
 
@@ -234,7 +264,7 @@ test("a failure in the first row is an error response and no broken download", a
 });
 
 test("the response is compressed as the client prefers", async () => {
-  await using server = await openListeningApp();
+  await using server = await openServer();
   const made = await makeLargeProject(server.app, 2000);
   const asOf = "2026-02-01T00:00:00.000Z";
   const plain = Buffer.from(await (await download(server, made, `issues?as_of=${asOf}`)).arrayBuffer());
@@ -263,7 +293,7 @@ test("the response is compressed as the client prefers", async () => {
 });
 
 test("HEAD sends the headers of GET and leaves nothing running", async () => {
-  await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
+  await using server = await openServer({ exportStreamsMax: 1 });
   const made = await makeLargeProject(server.app, 100);
   for (const path of ["issues", "bundle"]) {
     const response = await fetch(`${server.origin}/api/v1/export/projects/${made.project.id}/${path}`, {

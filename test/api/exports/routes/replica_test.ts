@@ -1,6 +1,7 @@
 /** Exports that are read from a streaming replica, and what becomes of them when it is behind or away. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
+import type { Pool } from "../../../../sql/connection/pool.ts";
 import {
   AFTER_ALL,
   type ExportProject,
@@ -8,8 +9,10 @@ import {
   makeExportProject,
   ndjsonRows,
 } from "../../../helpers/exports/export_project.ts";
-import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
+import { beginDownload } from "../../../helpers/exports/slow_download.ts";
+import { makeWideProject, WIDE_ISSUES } from "../../../helpers/exports/wide_project.ts";
 import { openTestApp, type TestApp, testRequest } from "../../../helpers/http/app.ts";
+import { openListeningApp } from "../../../helpers/http/listening_app.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 import { openReplicatedServer, type ReplicatedServer } from "../../../helpers/postgres/replicated_server.ts";
 import { startApi } from "../../../helpers/process/api_process.ts";
@@ -81,6 +84,14 @@ async function listWaiting(app: TestApp): Promise<number[]> {
     select pid from pg_stat_activity
     where datname = ${databaseOf(app)} and application_name = ${EXPORT_APPLICATION} and wait_event_type = 'Lock'`;
   return rows.map(({ pid }) => pid);
+}
+
+/** Server processes of the app's exports, and how many of them are in a transaction. */
+async function countExporters(sql: Pool, app: TestApp): Promise<{ all: number; open: number }> {
+  const [row] = await sql<[{ all: number; open: number }]>`
+    select count(*) as all, count(xact_start) as open from pg_stat_activity
+    where datname = ${databaseOf(app)} and application_name = ${EXPORT_APPLICATION} and backend_type = 'client backend'`;
+  return row;
 }
 
 function databaseOf(app: TestApp): string {
@@ -265,10 +276,26 @@ test("an export that the replica cancels before the first byte is read from the 
   expect(await count()).toEqual({ primary: 1, replica: 1 });
 });
 
+test("a replica gives both connections of its snapshot", async () => {
+  await using replicated = await openListeningApp({ servers: server });
+  const { app, origin } = replicated;
+  const { person, project } = await makeWideProject(app);
+  await server.catchUp(app.db.sql);
+  const url = `${origin}/api/v1/export/projects/${project.id}/issues?as_of=${AFTER_ALL}`;
+  const headers = { authorization: `Bearer ${person.key}` };
+  using slow = await beginDownload(url, headers);
+  await waitFor(async () => (await countExporters(server.replica, app)).open === 2);
+  expect((await countExporters(app.db.sql, app)).all).toBe(0);
+  expect((await slow.readOn()).isWhole).toBe(true);
+  const lines = (await (await fetch(url, { headers })).text()).trimEnd().split("\n");
+  const titles = lines.map((line) => JSON.parse(line).title);
+  expect(titles).toEqual(Array.from({ length: WIDE_ISSUES }, (_, index) => `Issue ${index + 1}`));
+});
+
 test("a replica that dies breaks off what it sends; the next is read from the primary, until it is back", async () => {
   await using app = await openReplicatedApp();
   const exported = await makeExportProject(app);
-  const large = await makeLargeProject(app, 20_000);
+  const large = await makeWideProject(app);
   const response = await exportDataset(app, large, "issues");
   const reader = response.body?.getReader();
   expect((await reader?.read())?.done).toBe(false);

@@ -1,0 +1,36 @@
+/** Projects whose exports outgrow every buffer on the way, made of few rows that are long. */
+import type { TestDatabase } from "../postgres/database.ts";
+import type { Factory } from "../postgres/factory.ts";
+import { withoutTriggers } from "../postgres/without_triggers.ts";
+import type { ExportProject } from "./export_project.ts";
+
+/** As many as a dataset has that is copied on two connections. */
+export const WIDE_ISSUES = 20_000;
+
+/**
+ * Makes a project with that many issues of about 3 KB each, and somebody who may export it: 60 MB. What a stalled
+ * download, two lanes and their sockets hold on the way is 40 MB at most. Compressed, it is 9 MB, more than sockets hold.
+ */
+export async function makeWideProject({
+  db,
+  make,
+}: {
+  db: TestDatabase;
+  make: Factory;
+}): Promise<Pick<ExportProject, "person" | "project">> {
+  const person = await make.person();
+  const project = await make.project({ orgId: person.org.id, ownerId: person.user.id });
+  await withoutTriggers(
+    db,
+    (tx) => tx`
+      insert into issues (
+        project_id, fingerprint, title, status, priority, failure_mode, first_seen_run_id, last_seen_run_id, created_at
+      )
+      select
+        ${project.id}, md5(n::text) || md5(n::text || 'x'), 'Issue ' || n, 'open', 'high',
+        repeat('x', 1800) || (select string_agg(md5(n || ' ' || m), '') from generate_series(1, 20) as m),
+        gen_random_uuid(), gen_random_uuid(), timestamptz '2026-01-01' + n * interval '1 second'
+      from generate_series(1, ${WIDE_ISSUES}::int) as n`,
+  );
+  return { person, project };
+}
