@@ -11,6 +11,9 @@ export interface Identified {
   id: string;
 }
 
+/** Above the run numbers that tests choose themselves. */
+const FIRST_RUN_NUMBER = 100_000_000;
+
 let lastNumber = 0;
 
 /** A number no other call in this process has had. */
@@ -190,7 +193,11 @@ function tracker(sql: Pool): TrackerTables {
     run: (columns) =>
       make(
         "runs",
-        { runNumber: nextNumber(), workflowType: "review", timestamp: "2026-01-01T00:00:00.000Z" },
+        {
+          runNumber: FIRST_RUN_NUMBER + nextNumber(),
+          workflowType: "review",
+          timestamp: "2026-01-01T00:00:00.000Z",
+        },
         columns,
       ),
     snapshot: (columns) => make("agent_snapshots", { name: "reviewer", decision: "PASS" }, columns),
