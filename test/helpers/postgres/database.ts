@@ -117,6 +117,10 @@ async function ensureTemplate(admin: postgres.Sql, server: string): Promise<stri
 
 interface Server {
   admin: postgres.Sql;
+  /** Drops databases. */
+  dropper: postgres.Sql;
+  /** Databases whose drop has timed out. */
+  left: string[];
   /** Resolves to its name. */
   template(): Promise<string>;
 }
@@ -134,8 +138,15 @@ function reach(url: string): Server {
     settings: { statement_timeout: "60s" },
   });
   let template: Promise<string> | undefined;
+  const dropper = openPool(url, {
+    applicationName: "test-dropper",
+    max: 1,
+    settings: { statement_timeout: "2s" },
+  });
   const server: Server = {
     admin,
+    dropper,
+    left: [],
     template: () => {
       template ??= ensureTemplate(admin, url);
       return template;
@@ -147,14 +158,21 @@ function reach(url: string): Server {
 
 /**
  * Drops a database. PostgreSQL waits for every session of the server with that, also for those whose client does not
- * read. Where such a session of another test stays too long, the database stays too, until the server goes.
+ * read. Where such a session of another test stays too long, the database goes after the next one.
  */
-async function dropDatabase(admin: postgres.Sql, name: string): Promise<void> {
-  try {
-    await admin.unsafe(`drop database ${name} with (force)`);
-  } catch (error) {
-    const isTimeout = error instanceof postgres.PostgresError && error.code === "57014";
-    if (!isTimeout) throw error;
+async function dropDatabase(
+  { dropper, left }: Pick<Server, "dropper" | "left">,
+  name: string,
+): Promise<void> {
+  for (let next: string | undefined = name; next !== undefined; next = left.pop()) {
+    try {
+      await dropper.unsafe(`drop database if exists ${next} with (force)`);
+    } catch (error) {
+      const isTimeout = error instanceof postgres.PostgresError && error.code === "57014";
+      if (!isTimeout) throw error;
+      left.push(next);
+      return;
+    }
   }
 }
 
@@ -229,9 +247,9 @@ function connect(server: string, name: string): TestDatabase {
     admin,
     async [Symbol.asyncDispose]() {
       await Promise.all([sql, owner, admin].map((pool) => pool.end({ timeout: 1 })));
-      await dropDatabase(reach(server).admin, name);
+      await dropDatabase(reach(server), name);
       for (const worker of serversOf(server).slice(1))
-        await inDatabase(worker, "postgres", (sql) => dropDatabase(sql, name));
+        await inDatabase(worker, "postgres", (dropper) => dropDatabase({ dropper, left: [] }, name));
     },
   };
 }
