@@ -9,9 +9,8 @@ beforeAll(() => cluster.serve(), CLUSTER_TIMEOUT_MS);
 afterAll(() => cluster[Symbol.asyncDispose](), CLUSTER_TIMEOUT_MS);
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** What they are about: values, order, filters, visibility, slices, increments, bundles, jobs, imports, the demo, sweeps. */
+/** What they are about: values, order, filters, visibility, slices, increments, bundles, jobs, imports, sweeps. */
 const SUITES = [
-  "test/api/admin/demo/seed_test.ts",
   "test/api/admin/import/command_test.ts",
   "test/api/exports/bundle_test.ts",
   "test/api/exports/dataset/values_test.ts",

@@ -1,5 +1,5 @@
 /** The OpenAPI document as a whole: valid, complete, and its examples are what its schemas say. */
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,16 +53,17 @@ async function lint(document: OpenApiDocument): Promise<[number, string]> {
   }
 }
 
-async function openDocument(): Promise<{ api: TestApp; document: OpenApiDocument }> {
-  const api = await openTestApp();
-  return { api, document: await readDocument(api) };
-}
+let api: TestApp;
+let document: OpenApiDocument;
+beforeAll(async () => {
+  api = await openTestApp();
+  document = await readDocument(api);
+});
+afterAll(() => api[Symbol.asyncDispose]());
 
 test(
   "the linter finds no error in the document and nothing to warn of",
   async () => {
-    const { api, document } = await openDocument();
-    await using _ = api;
     const [code, output] = await lint(document);
     expect([code, output]).toEqual([0, expect.not.stringMatching(/\b(error|warning)\b/)]);
   },
@@ -71,8 +72,6 @@ test(
 
 describe("the document", () => {
   test("describes every route but the pages", async () => {
-    const { api, document } = await openDocument();
-    await using _ = api;
     const shape = (path: string) => path.replaceAll(/:\w+|\{\w+\}|\*/g, "{}").replace(/(?<=.)\/$/, "");
     const served = api.app.routes
       .filter(({ path }) => DESCRIBED.test(path))
@@ -87,8 +86,6 @@ describe("the document", () => {
   });
 
   test("groups them in the order of the tags", async () => {
-    const { api, document } = await openDocument();
-    await using _ = api;
     const names = OPENAPI_TAGS.map(({ name }) => name);
     expect(names.slice(0, 6)).toEqual([
       "Export",
@@ -103,8 +100,6 @@ describe("the document", () => {
   });
 
   test("names every operation once, and says of each what it is for", async () => {
-    const { api, document } = await openDocument();
-    await using _ = api;
     const operations = listOperations(document);
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -117,8 +112,6 @@ describe("the document", () => {
   });
 
   test("describes every parameter, with an example of those that have to be there", async () => {
-    const { api, document } = await openDocument();
-    await using _ = api;
     for (const { name, operation } of listOperations(document)) {
       for (const { name: parameter, description, required, example, schema } of operation.parameters ?? []) {
         const found = [name, parameter, Boolean(description), Boolean(schema), !required || Boolean(example)];
@@ -128,8 +121,6 @@ describe("the document", () => {
   });
 
   test("has an example of every body and answer, and each is as its schema says", async () => {
-    const { api, document } = await openDocument();
-    await using _ = api;
     const contract = await openContract(api.app);
     for (const { name, key, path, operation } of listOperations(document)) {
       const bodies = Object.entries(operation.requestBody?.content ?? {}).map(
@@ -153,8 +144,6 @@ describe("the document", () => {
   });
 
   test("has patterns that are regular expressions", async () => {
-    const { api, document } = await openDocument();
-    await using _ = api;
     const schemas = [
       ...schemasIn(document.paths, ["paths"]),
       ...schemasIn(document.components, ["components"]),
@@ -165,15 +154,11 @@ describe("the document", () => {
   });
 
   test("keeps what is the service's own to itself", async () => {
-    const { api, document } = await openDocument();
-    await using _ = api;
     expect(JSON.stringify(document)).not.toMatch(/"x-[a-z-]+":/);
   });
 });
 
 test("the document has no default or example that Swagger UI would send in an optional query parameter", async () => {
-  const { api, document } = await openDocument();
-  await using _ = api;
   const parameters = listOperations(document)
     .flatMap(({ operation }) => operation.parameters ?? [])
     .filter((parameter) => parameter.in === "query" && !parameter.required);
@@ -190,8 +175,6 @@ test("the document has no default or example that Swagger UI would send in an op
 });
 
 test("every dataset is an operation with its own flags, filters and rows", async () => {
-  const { api, document } = await openDocument();
-  await using _ = api;
   const operations = listOperations(document);
   for (const dataset of EXPORT_DATASET_NAMES) {
     const { flags, filters } = EXPORT_DATASETS[dataset];
@@ -208,8 +191,6 @@ test("every dataset is an operation with its own flags, filters and rows", async
 });
 
 test("X-Org-Slug is described once, by the parameter that every operation refers to", async () => {
-  const { api, document } = await openDocument();
-  await using _ = api;
   const text = JSON.stringify(document);
   expect(text.match(/"name":"X-Org-Slug"/g)).toHaveLength(1);
   expect(text.match(/"\$ref":"#\/components\/parameters\/OrgSlug"/g)?.length).toBeGreaterThan(25);
@@ -217,8 +198,6 @@ test("X-Org-Slug is described once, by the parameter that every operation refers
 
 describe("the document's schemas", () => {
   test("names what is read and written, so that a client has types to import", async () => {
-    const { api, document } = await openDocument();
-    await using _ = api;
     const names = Object.keys(document.components.schemas);
     expect(names).toEqual(
       expect.arrayContaining([
@@ -233,8 +212,6 @@ describe("the document's schemas", () => {
   });
 
   test("names every body", async () => {
-    const { api, document } = await openDocument();
-    await using _ = api;
     for (const { name, operation } of listOperations(document)) {
       for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
         expect([name, schema]).toEqual([name, { $ref: expect.any(String) }]);
@@ -243,8 +220,6 @@ describe("the document's schemas", () => {
   });
 
   test("names every object of an answer that is one of a list", async () => {
-    const { api, document } = await openDocument();
-    await using _ = api;
     for (const { name, operation } of listOperations(document)) {
       for (const [status, { content = {} }] of Object.entries(operation.responses ?? {})) {
         const unnamed = unnamedItems(content["application/json"]?.schema, []);
