@@ -13,8 +13,8 @@ const TIMEOUT_MS = 240_000;
 const RETRIES = 1;
 
 /**
- * More than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. A worker loads
- * the service once for all of its files.
+ * More than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. Files of a
+ * worker share its modules.
  */
 const WORKERS = availableParallelism() + 2;
 

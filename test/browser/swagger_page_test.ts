@@ -36,7 +36,7 @@ async function tryOut(page: Page, operationId: string, values: Readonly<Record<s
   return { status: (await status.textContent())?.trim(), body: (await body.textContent()) ?? "" };
 }
 
-// One test, as a load takes a processor some five seconds.
+// One test, because each load takes about five seconds of processor time.
 test("it shows every group; open routes work without a key, others with one, also after a reload", async () => {
   const { user, org } = await dashboard.member();
   const { key } = await dashboard.make.key({ userId: user.id });

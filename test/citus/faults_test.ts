@@ -55,7 +55,7 @@ async function statusAndTime(app: TestApp, exported: Exported): Promise<{ status
   return { status, ms: performance.now() - begun };
 }
 
-/** Moves a project to the other worker, once what an earlier move has left there is gone: readers may hold it. */
+/** Moves a project to the other worker. Waits until Citus has removed what an earlier move left there. */
 async function moveProject(app: TestApp, projectId: string): Promise<void> {
   await waitFor(async () => {
     await app.db.admin`call citus_cleanup_orphaned_resources()`;

@@ -24,7 +24,7 @@ import {
 import { openTestRunner, type TestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** Of which what is on its way to a store holds a few. */
+/** More than a build buffers on the way to its store. */
 const BUILD_MIB = 16;
 /** More than two row groups of Parquet and what the sockets on both sides hold by themselves. */
 const NOISE_MIB = 56;

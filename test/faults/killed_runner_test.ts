@@ -76,7 +76,7 @@ test("builds whose runners are killed, at 20 moments, are all finished by others
   const { databaseUrl, dataDir } = app.deps.config;
   await using mailServer = await openMailServer();
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, SMTP_URL: mailServer.url };
-  // One that dies between the server's yes and the note of it sends a mail again: those to be killed reach no server.
+  // Without a mail server: a runner killed right after sending would make another one send the mail again.
   const mortal = { ...env, SMTP_URL: "smtp://127.0.0.1:1" };
   let buildMs = await timeBuild(app, mortal);
   const random = randomNumbers(SEED);

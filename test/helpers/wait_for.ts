@@ -1,7 +1,7 @@
 /** Waiting in tests: for a condition, with a bound, never for a length of time. */
 
 const PAUSE_MS = { min: 5, max: 200 };
-/** A pause is this part of what was waited so far: checks that take long to hold would keep a processor busy. */
+/** Each pause is this share of the time waited so far, so that long waits do not keep a processor busy. */
 const PAUSE_SHARE = 1 / 20;
 
 /** Polls until `check` gives something true, and returns that; rejects after `timeoutMs`. */

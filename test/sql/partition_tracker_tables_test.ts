@@ -1,6 +1,5 @@
 /** The tracker tables partitioned by hash (project_id), as an operator may have them. */
 import { expect, test } from "bun:test";
-import { fileURLToPath } from "node:url";
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { NO_FILTERS } from "../../shared/exports/selection.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
@@ -15,17 +14,7 @@ import {
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
 import { describeSchema } from "../schema/schema_snapshot.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SCRIPT = new URL("../../sql/partition_tracker_tables.sql", import.meta.url);
-/** What the children below are about: values, order, filters, visibility, counts, bundles, jobs, imports, watermarks. */
-const EXPORT_TESTS = [
-  "test/api/admin/import/command_test.ts",
-  "test/api/exports/bundle_test.ts",
-  "test/api/exports/dataset/values_test.ts",
-  "test/api/exports/dataset/visibility_test.ts",
-  "test/system/export_round_trip_test.ts",
-  "test/sql/exports/settled_watermark_test.ts",
-];
 const TRACKER_TABLES = Object.values(EXPORT_DATASETS).map(({ table }) => table);
 
 async function partition(sql: Pool): Promise<void> {
@@ -137,17 +126,3 @@ test("an export reads one partition of a table, in the order of its index, paren
     }
   }
 });
-
-test("the export suite passes on partitioned tables", async () => {
-  const child = Bun.spawn([process.execPath, "test", "--timeout=60000", ...EXPORT_TESTS], {
-    cwd: ROOT,
-    env: { ...process.env, TEST_PARTITIONS: "1" },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [said, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
-  const failed = said.split("\n").filter((line) => /^\(fail\)|^error:/.test(line));
-  expect(failed).toEqual([]);
-  expect(said).toContain(`across ${EXPORT_TESTS.length} files`);
-  expect(exitCode).toBe(0);
-}, 300_000);

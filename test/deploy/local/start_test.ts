@@ -159,7 +159,12 @@ test("a start waits for the port that a killed one is leaving, and finds the dat
   process.kill(api, "SIGCONT");
   await next.ready();
   expect(await queryEmbedded(directory, "select answer from kept")).toEqual([{ answer: 42 }]);
-  await expectOnlyPostgresOutlives(next, directory);
+  // Again, with nothing held back.
+  next.kill("SIGKILL");
+  await next.exited;
+  const last = await startStack(directory.path, { PORT: String(killed.port) });
+  await last.ready();
+  await expectOnlyPostgresOutlives(last, directory);
 });
 
 test("a start that was killed while it made the database does not block the next one", async () => {

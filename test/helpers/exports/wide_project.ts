@@ -1,10 +1,10 @@
-/** Projects whose exports outgrow every buffer on the way, made of few rows that are long. */
+/** Projects of few, long rows whose exports exceed every buffer between server and reader. */
 import type { TestDatabase } from "../postgres/database.ts";
 import type { Factory } from "../postgres/factory.ts";
 import { withoutTriggers } from "../postgres/without_triggers.ts";
 import type { ExportProject } from "./export_project.ts";
 
-/** As many as a dataset has that is copied on two connections. */
+/** The fewest rows that an export copies on two connections. */
 export const WIDE_ISSUES = 20_000;
 
 /**

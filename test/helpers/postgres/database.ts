@@ -158,7 +158,7 @@ function reach(url: string): Server {
 
 /**
  * Drops a database. PostgreSQL waits for every session of the server with that, also for those whose client does not
- * read. Where such a session of another test stays too long, the database goes after the next one.
+ * read. A drop that times out is tried again after the next one.
  */
 async function dropDatabase(
   { dropper, left }: Pick<Server, "dropper" | "left">,

@@ -11,7 +11,7 @@ export interface Identified {
   id: string;
 }
 
-/** Above the run numbers that tests choose themselves. */
+/** Higher than the run numbers that tests choose themselves. */
 const FIRST_RUN_NUMBER = 100_000_000;
 
 let lastNumber = 0;

@@ -1,4 +1,4 @@
-/** Many tracker rows at little cost: the triggers, which log what only increments read, take longer than the rows. */
+/** Inserts many tracker rows quickly, without the triggers that log changes for increments. */
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { TestDatabase } from "./database.ts";
 

@@ -24,7 +24,7 @@ const FORMATS = [
 
 let server: ListeningApp;
 let made: Pick<ExportProject, "person" | "project">;
-/** Of every format, read on two connections. */
+/** The digest of each format, downloaded on two connections. */
 const whole = new Map<string, Digest>();
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ async function digest(query: string): Promise<Digest> {
   return { rows: response.headers.get("x-export-total-rows"), hash: hashOf(await response.bytes()) };
 }
 
-/** A download that nobody reads on with. */
+/** Starts a download and stops reading it. */
 function stall(): Promise<SlowDownload> {
   return beginDownload(urlOf("format=ndjson"), { authorization: `Bearer ${made.person.key}` });
 }
@@ -74,7 +74,7 @@ async function untilOpen(count: number): Promise<void> {
   }, 20_000);
 }
 
-/** A second one that is lost while it is being opened is done without. A range may be copied, and wait in the sockets. */
+/** Waits until both connections copy: an export goes on without a second one that is lost while it opens. */
 async function untilBothCopy(): Promise<number[]> {
   return waitFor(async () => {
     const copying = await server.app.db.sql<{ pid: number }[]>`
