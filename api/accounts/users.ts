@@ -5,7 +5,7 @@ import { isUuid } from "../../shared/uuid.ts";
 import { findUserProfile, listUserProfiles } from "../../sql/accounts/users.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { access, onlyReads } from "../http/access.ts";
-import { invalidInput, type Problem } from "../http/validation_problems.ts";
+import { findUnknownFields, invalidInput, type Problem } from "../http/validation_problems.ts";
 import { failsWith } from "../openapi/types.ts";
 import { EXAMPLE_PROFILE, OneProfile, Profile, USERS_TAG } from "./user_schemas.ts";
 
@@ -28,7 +28,7 @@ function batchBody(): object {
         "application/json": {
           schema: t.Object(
             { ids: t.Array(t.String({ format: "uuid" }), { minItems: 1, maxItems: MAX_BATCH_IDS }) },
-            { title: "UserIds" },
+            { title: "UserIds", additionalProperties: false },
           ),
           example: { ids: [EXAMPLE_PROFILE.id] },
         },
@@ -38,11 +38,14 @@ function batchBody(): object {
 }
 
 /**
- * Returns the ids of a batch in lower case, without duplicates. Throws UNPROCESSABLE_ENTITY with every problem; a schema
- * would answer 400.
+ * Returns the ids of a batch in lower case, without duplicates. Throws VALIDATION_ERROR for unknown fields, and
+ * UNPROCESSABLE_ENTITY with every other problem; a schema would answer 400.
  */
 function parseBatch(body: unknown): string[] {
-  const ids = typeof body === "object" && body !== null && "ids" in body ? body.ids : undefined;
+  const given: { ids?: unknown } = typeof body === "object" && body !== null ? body : {};
+  const unknown = findUnknownFields(given, ["ids"]);
+  if (unknown.length > 0) throw invalidInput(unknown);
+  const { ids } = given;
   if (!Array.isArray(ids)) throw invalidBatch([{ path: "ids", message: "must be a list of user ids" }]);
   if (ids.length < 1 || ids.length > MAX_BATCH_IDS) {
     throw invalidBatch([{ path: "ids", message: `must have from 1 to ${MAX_BATCH_IDS} ids` }]);

@@ -1,4 +1,4 @@
-/** The bodies of POST and PUT: unknown keys are ignored. */
+/** The bodies of POST and PUT. */
 import { t } from "elysia";
 import {
   CHANGE_TYPES,
@@ -11,7 +11,6 @@ import { EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
 import { oneOf } from "../http/schemas.ts";
 import { ExpectedUpdatedAt } from "./edit_conflict.ts";
 import { Provenance } from "./provenance.ts";
-import { OPEN } from "./schemas.ts";
 
 export const CreateBody = t.Object(
   {
@@ -19,7 +18,11 @@ export const CreateBody = t.Object(
     visibility: t.Optional(oneOf(DEFINITION_VISIBILITIES)),
     provenance: t.Optional(t.Nullable(Provenance)),
   },
-  { title: "NewDefinition", ...OPEN, examples: [{ yaml: EXAMPLE_YAML, visibility: "public" }] },
+  {
+    title: "NewDefinition",
+    additionalProperties: false,
+    examples: [{ yaml: EXAMPLE_YAML, visibility: "public" }],
+  },
 );
 
 export const UpdateBody = t.Object(
@@ -36,11 +39,14 @@ export const UpdateBody = t.Object(
     changeSummary: t.Optional(t.String({ maxLength: 2000 })),
     changeType: t.Optional(oneOf(CHANGE_TYPES)),
     tier: t.Optional(oneOf(DEFINITION_TIERS)),
+    minSubscription: t.Optional(
+      t.Unknown({ deprecated: true, description: "Ignored: older clients send it" }),
+    ),
     expectedUpdatedAt: ExpectedUpdatedAt,
   },
   {
     title: "DefinitionUpdate",
-    ...OPEN,
+    additionalProperties: false,
     examples: [
       { description: "Reviews a change before it is merged.", tags: ["review"], changeType: "patch" },
     ],

@@ -31,7 +31,6 @@ import {
   requireFound,
 } from "./find_readable.ts";
 import { EXECUTIONS_DETAIL, EXECUTIONS_QUERY, RECORD_EXECUTION_DETAIL } from "./openapi/executions.ts";
-import { OPEN } from "./schemas.ts";
 import { rejectUnstorable } from "./storable_text.ts";
 
 const BUCKET_MS: Readonly<Record<TimeBucket, number>> = { hour: 3_600_000, day: 86_400_000 };
@@ -47,7 +46,11 @@ const RecordBody = t.Object(
       t.String({ minLength: 1, maxLength: 200, description: "Idempotency key: counted once per definition" }),
     ),
   },
-  { title: "NewExecution", ...OPEN, examples: [{ source: "cli", runId: "run-2026-11-20-0042" }] },
+  {
+    title: "NewExecution",
+    additionalProperties: false,
+    examples: [{ source: "cli", runId: "run-2026-11-20-0042" }],
+  },
 );
 
 export interface ExecutionDeps {

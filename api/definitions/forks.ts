@@ -25,7 +25,6 @@ import {
   FORKS_DETAIL,
   LINEAGE_DETAIL,
 } from "./openapi/forks.ts";
-import { OPEN } from "./schemas.ts";
 import { rejectLongFields, rejectUnstorable } from "./storable_text.ts";
 
 /** Further back nobody looks. */
@@ -41,8 +40,19 @@ const ForkBody = t.Object(
     visibility: t.Optional(oneOf(DEFINITION_VISIBILITIES)),
     displayName: t.Optional(t.String({ minLength: 1 })),
     description: t.Optional(t.String()),
+    targetOrgSlug: t.Optional(
+      t.String({
+        deprecated: true,
+        maxLength: 100,
+        description: "The organization of the fork, for older clients. Use `X-Org-Slug`",
+      }),
+    ),
   },
-  { title: "NewFork", ...OPEN, examples: [{ name: "my-reviewer", visibility: "private" }] },
+  {
+    title: "NewFork",
+    additionalProperties: false,
+    examples: [{ name: "my-reviewer", visibility: "private" }],
+  },
 );
 
 export function forkRoutes(deps: DefinitionDeps) {
@@ -54,7 +64,8 @@ export function forkRoutes(deps: DefinitionDeps) {
       async ({ params, body, request, caller, status }) => {
         const address = parseReadAddress(params);
         rejectBody(body);
-        const writer = await findWriter(sql, { caller, request });
+        const orgSlug = body.targetOrgSlug ?? null;
+        const writer = await findWriter(sql, { caller, request, orgSlug });
         const source = await requireDefinition(sql, await findTarget(sql, address, writer.viewer));
         requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
         await requireForkable(sql, source, writer.viewer);

@@ -21,12 +21,11 @@ import { changeVersion, findLineWriter } from "./find_writable.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { ARCHIVE_DETAIL, DEPRECATE_DETAIL, PUBLISH_DETAIL } from "./openapi/lifecycle.ts";
 import { publishDefinition } from "./publish.ts";
-import { OPEN } from "./schemas.ts";
 import { rejectUnstorable } from "./storable_text.ts";
 
 const PublishBody = t.Object(
   { expectedUpdatedAt: ExpectedUpdatedAt },
-  { title: "Publication", ...OPEN, examples: [{}] },
+  { title: "Publication", additionalProperties: false, examples: [{}] },
 );
 
 const DeprecateBody = t.Object(
@@ -38,7 +37,7 @@ const DeprecateBody = t.Object(
   },
   {
     title: "Deprecation",
-    ...OPEN,
+    additionalProperties: false,
     examples: [{ reason: "Replaced by a more thorough agent", successor: "code-reviewer@1.2.0" }],
   },
 );

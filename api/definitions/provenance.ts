@@ -5,7 +5,6 @@ import { parseAsOf } from "../../shared/as_of.ts";
 import { AUTHORSHIP_TYPES, CONTRIBUTOR_ROLES, CONTRIBUTOR_TYPES } from "../../shared/vocabulary.ts";
 import { oneOf } from "../http/schemas.ts";
 import { invalidInput, type Problem } from "../http/validation_problems.ts";
-import { OPEN } from "./schemas.ts";
 import { rejectUnstorable } from "./storable_text.ts";
 
 const NAME = t.String({ minLength: 1, maxLength: 200 });
@@ -19,10 +18,10 @@ const Contributor = t.Object(
     agentName: t.Optional(t.Nullable(NAME)),
     contributedAt: t.Optional(t.String({ description: "ISO 8601 time with an offset" })),
   },
-  OPEN,
+  { additionalProperties: false },
 );
 
-/** 1 to 50 contributors. Unknown keys are ignored. */
+/** 1 to 50 contributors. */
 export const Provenance = t.Object(
   {
     authorshipType: oneOf(AUTHORSHIP_TYPES),
@@ -30,10 +29,10 @@ export const Provenance = t.Object(
     dialecticRounds: t.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
     optimizationRunId: t.Optional(t.Nullable(NAME)),
   },
-  OPEN,
+  { additionalProperties: false },
 );
 
-/** Returns the known keys, with times in canonical form. Throws VALIDATION_ERROR. */
+/** Returns it with times in canonical form. Throws VALIDATION_ERROR. */
 export function readProvenance(given: typeof Provenance.static | null): object | null {
   if (given === null) return null;
   const { authorshipType, contributors, dialecticRounds, optimizationRunId } = given;

@@ -9,16 +9,15 @@ import type { DefinitionDeps } from "./document.ts";
 import { findLineWriter } from "./find_writable.ts";
 import { RETRANSLATE_DETAIL, TRANSLATOR_DETAIL, UPGRADE_DETAIL } from "./openapi/translation.ts";
 import { retranslateDefinition } from "./retranslate.ts";
-import { OPEN } from "./schemas.ts";
 import { upgradeDefinition } from "./upgrade.ts";
 
 const RetranslateBody = t.Object(
   { createNewVersion: t.Optional(t.Boolean()) },
-  { title: "Retranslation", ...OPEN, examples: [{ createNewVersion: true }] },
+  { title: "Retranslation", additionalProperties: false, examples: [{ createNewVersion: true }] },
 );
 const UpgradeBody = t.Object(
   { yaml: t.String() },
-  { title: "Upgrade", ...OPEN, examples: [{ yaml: EXAMPLE_YAML }] },
+  { title: "Upgrade", additionalProperties: false, examples: [{ yaml: EXAMPLE_YAML }] },
 );
 
 export function translationRoutes(deps: DefinitionDeps) {

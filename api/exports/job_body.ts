@@ -1,7 +1,7 @@
 /** Reads the request of POST /export/jobs. The body is optional; unknown or malformed options are errors. */
 import { toVisibility } from "../../shared/exports/selection.ts";
 import { type Query, readValues } from "../http/query.ts";
-import { invalidInput, type Problem } from "../http/validation_problems.ts";
+import { findUnknownFields, invalidInput, type Problem } from "../http/validation_problems.ts";
 import { BUNDLE_QUERY, type BundleParameters } from "./export_parameters.ts";
 
 export type JobRequest = BundleParameters;
@@ -32,10 +32,7 @@ function findMisplaced(query: URLSearchParams): Problem[] {
 }
 
 function findUnknown(given: Readonly<Record<string, unknown>>): Problem[] {
-  const known = Object.keys(BUNDLE_QUERY);
-  return Object.keys(given)
-    .filter((key) => !known.includes(key))
-    .map((path) => ({ path, message: `is unknown. Known options: ${known.join(", ")}` }));
+  return findUnknownFields(given, Object.keys(BUNDLE_QUERY));
 }
 
 function toObject(body: unknown): Readonly<Record<string, unknown>> {

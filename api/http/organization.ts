@@ -15,18 +15,18 @@ import type { Caller } from "./caller.ts";
 import { requestContext } from "./request_context.ts";
 
 /**
- * Returns the organization of a request: from the path, the key, `X-Org-Slug`, or the caller's personal one, in this
- * order. Throws `ORG_ACCESS_DENIED` if these disagree, and if the caller is not a member, whether or not the
+ * Returns the organization of a request: from the path or body (`namedSlug`), the key, `X-Org-Slug`, or the caller's
+ * personal one, in this order. Throws `ORG_ACCESS_DENIED` if these disagree, and if the caller is not a member, whether or not the
  * organization exists.
  */
 export async function resolveOrg(
   sql: Sql,
   caller: Caller,
   request: Request,
-  pathSlug: string | null = null,
+  namedSlug: string | null = null,
 ): Promise<MembershipRow> {
   const headerSlug = request.headers.get("x-org-slug");
-  const slug = pathSlug ?? headerSlug;
+  const slug = namedSlug ?? headerSlug;
   if (headerSlug !== null && headerSlug !== slug) throw orgsDiffer();
   const boundTo = boundOrgOf(caller);
   const { userId } = caller;
@@ -50,10 +50,10 @@ export function boundOrgOf({ credential }: Caller): string | null {
   return credential.type === "key" ? credential.orgId : null;
 }
 
-/** Returns the error for a path and an `X-Org-Slug` that name different organizations. */
+/** Returns the error for a request that names one organization, and another one in `X-Org-Slug`. */
 export function orgsDiffer(): ApiError {
   return new ApiError("ORG_ACCESS_DENIED", {
-    message: "The path and X-Org-Slug name different organizations. Remove one of them.",
+    message: "X-Org-Slug and the path or body name different organizations. Remove one of them.",
   });
 }
 
@@ -61,7 +61,7 @@ export function orgsDiffer(): ApiError {
 function orgAccessDenied(slug: string | null): ApiError {
   if (slug === null) return new ApiError("ORG_ACCESS_DENIED");
   // Other texts can be of any length.
-  const organization = isAccountSlug(slug) ? `organization "${slug}"` : "the organization in X-Org-Slug";
+  const organization = isAccountSlug(slug) ? `organization "${slug}"` : "that organization";
   return new ApiError("ORG_ACCESS_DENIED", {
     message: `You are not a member of ${organization}, or it does not exist. Name one of your organizations.`,
   });

@@ -1,5 +1,5 @@
 /** Finds the route of a request before Elysia does, because access is checked before the body is read. */
-import type { TSchema } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { Memoirist } from "memoirist";
 import {
   ACCESS_FIELD,
@@ -39,7 +39,7 @@ export interface Route {
   yamlQuery: Query | null;
   /** True if the response holds a secret, so that it is not stored. */
   holdsSecret: boolean;
-  /** Checks a body against the route's schema; null if any object is valid. */
+  /** Checks a body against the route's schema; null if the route reads it by itself. */
   checkBody: CheckBody | null;
 }
 
@@ -59,6 +59,7 @@ interface Declared {
   [PAGE_FIELD]?: { maxFormBytes: number };
   [YAML_FIELD]?: Query;
   [SECRET_FIELD]?: true;
+  requestBody?: unknown;
 }
 
 /** The parts of Elysia's hooks that the table reads; Elysia types them as `any`. */
@@ -82,6 +83,16 @@ export function canonicalPath(path: string): string {
   return withoutTrailingSlash(path.replaceAll("%40", "@")).replace(ORG_AND_NAME, "$1%2F$2");
 }
 
+/** The body of a route that takes none. */
+const NO_FIELDS = Type.Object({}, { additionalProperties: false });
+
+/** Routes that describe their body in `detail`, and pages, read it by themselves. */
+function bodyCheckOf(method: string, declared: Declared, body: TSchema | undefined): CheckBody | null {
+  if (body) return createBodyCheck(body);
+  const readsItself = method === "GET" || declared.requestBody !== undefined || declared[PAGE_FIELD];
+  return readsItself ? null : createBodyCheck(NO_FIELDS);
+}
+
 /** Builds the table. Throws for a route without declared access. */
 export function buildRouteTable(routes: readonly RegisteredRoute[]): RouteTable {
   const router = new Memoirist<Route>();
@@ -99,7 +110,7 @@ export function buildRouteTable(routes: readonly RegisteredRoute[]): RouteTable 
       writes: route.method !== "GET" && !declared[READS_FIELD],
       yamlQuery: declared[YAML_FIELD] ?? null,
       holdsSecret: declared[SECRET_FIELD] ?? false,
-      checkBody: body ? createBodyCheck(body) : null,
+      checkBody: bodyCheckOf(route.method, declared, body),
     });
   }
 

@@ -3,6 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { ValueErrorType } from "@sinclair/typebox/value";
 import { ValidationError } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
+import { suggestNames } from "../../shared/suggestions.ts";
 
 /** One problem and its path, such as `format` or `contributors.0.role`; an empty path means the whole value. */
 export interface Problem {
@@ -71,12 +72,38 @@ function withinNullable(error: SchemaError): readonly SchemaError[] {
   return inner.length > 0 ? inner : [error];
 }
 
-function explain({ type, schema, message = "" }: SchemaError): string {
-  if (type === ValueErrorType.ObjectAdditionalProperties) return "is unknown";
+function explain({ type, schema, path = "", message = "" }: SchemaError): string {
+  if (type === ValueErrorType.ObjectAdditionalProperties) return unknownField(nameAt(path), fieldsOf(schema));
   if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
   const words = allowedWords(schema);
   if (words.length > 0) return `must be ${words.length > 1 ? "one of " : ""}${words.join(", ")}`;
   return `is not valid: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+}
+
+/** Returns a problem for each field of a body that is not among the known ones. */
+export function findUnknownFields(body: object, known: readonly string[]): Problem[] {
+  return Object.keys(body)
+    .filter((name) => !known.includes(name))
+    .slice(0, MAX_PROBLEMS)
+    .map((path) => ({ path, message: unknownField(path, known) }));
+}
+
+function unknownField(name: string, known: readonly string[]): string {
+  const [similar] = suggestNames(name, known);
+  if (similar !== undefined) return `is not a known field. Did you mean "${similar}"?`;
+  if (known.length === 0) return "is not a known field. This endpoint takes no fields";
+  return `is not a known field. The fields are ${known.join(", ")}`;
+}
+
+/** Returns the last name in a JSON pointer. */
+function nameAt(pointer: string): string {
+  return (pointer.split("/").at(-1) ?? "").replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+/** Returns the fields of an object that clients should use. */
+function fieldsOf(schema: TSchema | undefined): string[] {
+  const fields: Readonly<Record<string, TSchema>> = schema?.["properties"] ?? {};
+  return Object.keys(fields).filter((name) => !fields[name]?.["deprecated"]);
 }
 
 /** Returns the literals that a schema allows, also inside unions and arrays; empty if it allows other values. */

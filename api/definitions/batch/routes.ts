@@ -13,7 +13,6 @@ import { findWriter } from "../find_writable.ts";
 import type { PublishDeps } from "../lifecycle.ts";
 import { BATCH_DETAIL, VALIDATE_DETAIL } from "../openapi/batch.ts";
 import { Provenance, readProvenance } from "../provenance.ts";
-import { OPEN } from "../schemas.ts";
 import { splitStream } from "./stream.ts";
 import type { Submission } from "./submission.ts";
 import { storeBatch, tryBatch } from "./submit.ts";
@@ -29,7 +28,11 @@ const ValidateBody = t.Object(
     publish: t.Optional(t.Boolean()),
     visibility: Visibility,
   },
-  { title: "Validation", ...OPEN, examples: [{ type: "agent", yaml: EXAMPLE_YAML, publish: true }] },
+  {
+    title: "Validation",
+    additionalProperties: false,
+    examples: [{ type: "agent", yaml: EXAMPLE_YAML, publish: true }],
+  },
 );
 
 /** Documents of one batch. */
@@ -41,7 +44,7 @@ const BatchBody = t.Object(
       t.Array(
         t.Object(
           { yaml: t.String(), visibility: Visibility, provenance: t.Optional(t.Nullable(Provenance)) },
-          OPEN,
+          { additionalProperties: false },
         ),
         { minItems: 1, maxItems: MAX_BATCH_DOCUMENTS },
       ),
@@ -53,7 +56,7 @@ const BatchBody = t.Object(
   },
   {
     title: "Batch",
-    ...OPEN,
+    additionalProperties: false,
     examples: [{ definitions: [{ yaml: EXAMPLE_YAML }], publish: true, validate: true }],
   },
 );

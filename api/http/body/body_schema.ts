@@ -11,9 +11,8 @@ import type { JsonObject } from "./request_body.ts";
 export type CheckBody = (body: JsonObject) => void;
 
 /**
- * Makes the check. Throws for a schema that leaves open what a body may hold: an object that does not say whether it
- * takes other members (Elysia and TypeBox disagree on the default), a list without a greatest length, or a number that
- * may be text.
+ * Makes the check. Throws for a schema that leaves open what a body may hold: an object that takes unknown fields, a
+ * list without a greatest length, or a number that may be text.
  */
 export function createBodyCheck(schema: TSchema): CheckBody {
   requireBounds(schema, "body");
@@ -27,8 +26,9 @@ export function createBodyCheck(schema: TSchema): CheckBody {
 const NUMBER_FORMATS: ReadonlySet<string> = new Set(["integer", "numeric"]);
 
 function requireBounds(schema: TSchema, place: string): void {
-  if (schema["type"] === "object" && typeof schema["additionalProperties"] !== "boolean") {
-    throw new Error(`Cannot check a body: the schema of ${place} needs additionalProperties, true or false`);
+  // A misspelled field would be ignored, and the rest of the body written.
+  if (schema["type"] === "object" && schema["additionalProperties"] !== false) {
+    throw new Error(`Cannot check a body: the schema of ${place} needs additionalProperties: false`);
   }
   if (schema["type"] === "array" && schema["maxItems"] === undefined) {
     throw new Error(`Cannot check a body: the schema of ${place} needs maxItems`);

@@ -18,7 +18,7 @@ test("POST makes a draft of what the document says, rendered at once", async () 
   const person = await api.make.person();
   const yaml = agentYaml("reviewer", "1.2.3", { subdomain: "reviews", tags: "[a, b, a]", author: "Ada" });
   const response = await write(api, "/agent/reviewer", person, {
-    body: { yaml, visibility: "unlisted", unknown: 1 },
+    body: { yaml, visibility: "unlisted" },
   });
   expect(response.status).toBe(201);
   const { id, hash, runtimeMd, promptHash, createdAt, updatedAt, ...rest } = await definitionOf(response);
@@ -108,7 +108,7 @@ test("POST keeps provenance, instants as the service writes them", async () => {
   const contributor = { id: "c", role: "author", type: "human", name: "Ada" };
   const provenance = {
     authorshipType: "collaborative",
-    contributors: [{ ...contributor, contributedAt: "2026-01-01T01:00:00+01:00", other: 1 }],
+    contributors: [{ ...contributor, contributedAt: "2026-01-01T01:00:00+01:00" }],
     dialecticRounds: 3,
     optimizationRunId: "run-1",
   };
@@ -202,20 +202,29 @@ test("POST refuses what is no definition of that path, and leaves nothing behind
   expect(count).toEqual({ lines: 0 });
 });
 
-test("unknown keys are ignored, whatever they hold", async () => {
+test("an unknown field is refused, whatever it holds, and nothing is stored", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
-  const headers = { "content-type": "application/json" };
-  const post = (path: string, body: string) => write(api, path, person, { headers, body });
-  const deep = "[".repeat(61) + "]".repeat(61);
-  const unknown = `"unknown": "a\\u0000b", "deep": ${deep}`;
-  const yaml = JSON.stringify(agentYaml("reviewer"));
-  const provenance = `{"authorshipType": "human", ${unknown}}`;
-  const made = await post("/agent/reviewer", `{"yaml": ${yaml}, "provenance": ${provenance}, ${unknown}}`);
-  expect(made.status).toBe(201);
-  expect((await definitionOf(made)).provenance).toEqual({ authorshipType: "human" });
-  const fork = await post("/agent/reviewer@1.0.0/fork", `{"name": "mine", ${unknown}}`);
-  expect(fork.status).toBe(201);
+  const yaml = agentYaml("reviewer");
+  const deep = JSON.parse("[".repeat(60) + "]".repeat(60)) as unknown;
+  for (const unknown of [1, "a\u0000b", deep]) {
+    const body = { yaml, visibilty: unknown };
+    const message = 'is not a known field. Did you mean "visibility"?';
+    expect(await errorOf(await write(api, "/agent/reviewer", person, { body }))).toEqual([
+      ...[400, "VALIDATION_ERROR", { errors: [{ path: "visibilty", message }] }],
+    ]);
+  }
+  const [count] = await api.db.sql`select count(*) as lines from definition_lines`;
+  expect(count).toEqual({ lines: 0 });
+});
+
+test("PUT ignores minSubscription, which older clients send", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await createAgent(api, person, { name: "reviewer" });
+  const body = { minSubscription: "pro", subdomain: "reviews" };
+  const changed = await write(api, "/agent/reviewer@1.0.0", person, { method: "PUT", body });
+  expect(await definitionOf(changed)).toMatchObject({ minSubscription: "free", subdomain: "reviews" });
 });
 
 test("POST takes a document of 153,600 bytes and no byte more", async () => {

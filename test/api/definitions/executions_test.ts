@@ -35,7 +35,7 @@ test("an execution is recorded of the version that is named, or of the latest, a
     version: "1.1.0",
     visibility: "public",
   });
-  expect(await record(api, admin, "/agent/reviewer@1.0.0", { source: "sdk", extra: 1 })).toEqual({
+  expect(await record(api, admin, "/agent/reviewer@1.0.0", { source: "sdk" })).toEqual({
     status: 201,
     recorded: true,
     duplicate: false,

@@ -34,7 +34,6 @@ test("a fork is a draft 1.0.0 of one's own, its document rewritten with the comm
   const made = await makeFork(api, reader, "/agent/reviewer", {
     name: "my-reviewer",
     displayName: "My reviewer",
-    other: 1,
   });
   expect(Object.keys(made)).toEqual(["definition", "fork", "source", "warnings"]);
   expect(made.definition).toMatchObject({
@@ -174,6 +173,26 @@ test("a version is forked by its number, published or deprecated; without one th
   const owned = await makeFork(api, author, "/agent/reviewer@2.0.0", { name: "reviewer-too" });
   expect([owned.definition.orgId, owned.source["version"]]).toEqual([author.org.id, "2.0.0"]);
   expect(await forkCounts(api, "reviewer@1.10.0", null)).toEqual([3, 3]);
+});
+
+test("targetOrgSlug, which older clients send, names the organization of a fork", async () => {
+  await using api = await openTestApp();
+  const author = await api.make.person();
+  const reader = await api.make.person();
+  await publishAgent(api, author, { name: "reviewer", visibility: "public" });
+  const { key, org, personalOrg } = reader;
+  const fork = (caller: Caller, targetOrgSlug: string) =>
+    write(api, "/agent/reviewer/fork", caller, { body: { name: "mine", targetOrgSlug } });
+  for (const [caller, slug] of [
+    [reader, personalOrg.slug],
+    [{ key }, author.org.slug],
+    [{ key }, "No slug"],
+  ] as const) {
+    expect((await errorOf(await fork(caller, slug))).slice(0, 2)).toEqual([403, "ORG_ACCESS_DENIED"]);
+  }
+  expect(await (await fork({ key }, org.slug)).json()).toMatchObject({
+    data: { definition: { orgId: org.id, namespace: `@${org.slug}/mine` } },
+  });
 });
 
 test("members fork drafts and archived versions of their own, others neither", async () => {

@@ -89,7 +89,7 @@ describe("input that does not fit its schema", () => {
       expect.arrayContaining([
         { path: "format", message: "must be one of ndjson, csv" },
         { path: "limit", message: expect.stringMatching(/^is not valid: /) },
-        { path: "bogus", message: "is unknown" },
+        { path: "bogus", message: expect.stringMatching(/^is not a known field\. The fields are /) },
       ]),
     );
   });
@@ -110,7 +110,7 @@ describe("input that does not fit its schema", () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/things?bogus=1");
     expect(await response.json()).toMatchObject({
-      error: { message: "Invalid request: bogus is unknown" },
+      error: { message: expect.stringMatching(/^Invalid request: bogus is not a known field\. /) },
     });
   });
 

@@ -22,9 +22,7 @@ async function ask(api: TestApp, key: string, slug?: string): Promise<unknown> {
 const denied = (message: string) => [403, "ORG_ACCESS_DENIED", message, undefined];
 const NO_ORGANIZATION = "You are not a member of this organization.";
 const notMember = (slug: string) => {
-  const organization = /^[a-z0-9-]{1,63}$/.test(slug)
-    ? `organization "${slug}"`
-    : "the organization in X-Org-Slug";
+  const organization = /^[a-z0-9-]{1,63}$/.test(slug) ? `organization "${slug}"` : "that organization";
   return denied(
     `You are not a member of ${organization}, or it does not exist. Name one of your organizations.`,
   );

@@ -1,4 +1,0 @@
-/** Options for request bodies of definitions. */
-
-/** Accepts unknown keys, which are ignored. */
-export const OPEN = { additionalProperties: true };
