@@ -6,11 +6,12 @@ const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i;
 
 /**
  * Returns a project's name as a path segment for any system: ASCII letters, digits, `.`, `_` and `-`; never empty,
- * hidden, or a device name.
+ * hidden, or a device name. Letters lose their accents: `Café` is `Cafe`.
  */
 export function sanitizeProjectName(name: string): string {
   const sanitized = name
-    .normalize("NFKC")
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
     .replace(/[^A-Za-z0-9._-]/gu, "-")
     .replace(/-{2,}/g, "-")
     .replace(/^[.-]+|[.-]+$/g, "")
