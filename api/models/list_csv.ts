@@ -1,16 +1,13 @@
 /** A list of models as CSV, by the same rules as exports (docs/contract.md, Exports). */
 import { setImmediate } from "node:timers/promises";
-import { writeToBuffer } from "fast-csv";
-import { BYTE_ORDER_MARK, FORMULA_STARTS } from "../../shared/exports/csv_syntax.ts";
+import { BYTE_ORDER_MARK, type CsvValue, csvLine } from "../../shared/exports/csv_syntax.ts";
 import { modelPrices } from "../../sql/models/model_prices.ts";
 import type { ModelRow } from "../../sql/models/models.ts";
 import { CAPABILITIES, CAPABILITY_COLUMNS } from "./model_json.ts";
 import { presentCost } from "./price_json.ts";
 
-type Value = string | number | boolean | null;
-
 /** Columns by the path of the value in JSON. */
-const COLUMNS: Readonly<Record<string, (row: ModelRow) => Value>> = {
+const COLUMNS: Readonly<Record<string, (row: ModelRow) => CsvValue>> = {
   provider: (row) => row.provider,
   modelId: (row) => row.modelId,
   name: (row) => row.name,
@@ -42,21 +39,14 @@ const READERS = Object.values(COLUMNS);
 /** Formatting them takes about 5 ms; then other requests get their turn. */
 const ROWS_PER_CHUNK = 100;
 
-const OPTIONS = {
-  headers: Object.keys(COLUMNS),
-  alwaysWriteHeaders: true,
-  rowDelimiter: "\r\n",
-  includeEndRowDelimiter: true,
-};
-
 /** Yields the file: byte order mark and header first, then rows as the client reads them. */
 export async function* streamModelsCsv(rows: readonly ModelRow[]): AsyncGenerator<Uint8Array, void, void> {
-  yield Buffer.concat([Buffer.from(BYTE_ORDER_MARK), await writeToBuffer([], OPTIONS)]);
+  yield Buffer.from(BYTE_ORDER_MARK + csvLine(Object.keys(COLUMNS)));
   for (let start = 0; start < rows.length; start += ROWS_PER_CHUNK) {
     const lines = rows
       .slice(start, start + ROWS_PER_CHUNK)
-      .map((row) => READERS.map((read) => toCell(read(row))));
-    yield await writeToBuffer(lines, { ...OPTIONS, writeHeaders: false });
+      .map((row) => csvLine(READERS.map((read) => read(row))));
+    yield Buffer.from(lines.join(""));
     await setImmediate();
   }
 }
@@ -64,10 +54,4 @@ export async function* streamModelsCsv(rows: readonly ModelRow[]): AsyncGenerato
 function formatTiers(row: ModelRow): string | null {
   const tiers = row.pricing && presentCost(modelPrices(row))?.tiers;
   return tiers ? JSON.stringify(tiers) : null;
-}
-
-/** Prefixes text that a spreadsheet would read as a formula with an apostrophe: names and ids come from third parties. */
-function toCell(value: Value): string {
-  const text = value === null ? "" : String(value);
-  return typeof value === "string" && FORMULA_STARTS.includes(text.charAt(0)) ? `'${text}` : text;
 }

@@ -1,6 +1,6 @@
 /** Describes an exported column, and the functions that declare one in `datasets.ts`. */
 
-/** The type of a column in an export. In CSV, only `text` and `json` may need escaping of formulas. */
+/** The type of a column in an export. */
 export type ExportColumnType = "uuid" | "text" | "integer" | "number" | "boolean" | "timestamp" | "json";
 
 export interface ExportColumn {
@@ -16,6 +16,8 @@ export interface ExportColumn {
   values?: readonly string[];
   /** Size of an integer; 32 by default. */
   bits?: 32 | 64;
+  /** The most characters of a text that the database accepts; no limit if omitted. */
+  maxLength?: number;
 }
 
 /** `last_seen_run_id` → `lastSeenRunId`. */
@@ -36,12 +38,16 @@ function maker(type: ExportColumnType): Maker {
 }
 
 export const uuid = maker("uuid");
-export const text = maker("text");
 export const integer = maker("integer");
 export const number = maker("number");
 export const boolean = maker("boolean");
 export const timestamp = maker("timestamp");
 export const json = maker("json");
+
+/** Text of at most `maxLength` characters, or of any length. */
+export function text(column: string, description: string, maxLength?: number): ExportColumn {
+  return { ...maker("text")(column, description), ...(maxLength === undefined ? {} : { maxLength }) };
+}
 
 /** A 64-bit integer. JavaScript is not exact above 2^53. */
 export function bigInteger(column: string, description: string): ExportColumn {
@@ -56,6 +62,14 @@ export function word(column: string, values: readonly string[], description: str
 /** Returns whether exported rows may have null in a column; JSON columns always may, because JSON null is a value. */
 export function isNullInExports({ type, nullable }: ExportColumn): boolean {
   return nullable || type === "json";
+}
+
+/** Returns whether a value may have more characters than that. */
+export function canExceed(
+  { type, values, maxLength = Number.POSITIVE_INFINITY }: ExportColumn,
+  length: number,
+): boolean {
+  return type === "json" || (type === "text" && !values && maxLength > length);
 }
 
 /** The same column, nullable. */

@@ -1,5 +1,6 @@
 /** `README.md` and `schema.json` of an archive: a description for people and programs. */
 import type { ExportFormat } from "../vocabulary.ts";
+import { canExceed } from "./column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDatasetName } from "./datasets.ts";
 import { entryName, type ManifestFile } from "./manifest.ts";
 import { rowJsonSchema } from "./row_schema.ts";
@@ -24,6 +25,9 @@ const JOINS = `## How the files join
 These always find their row. Other references, such as \`firstSeenRunId\` and \`runId\` of status-history, may name a row that is
 not in this export.`;
 
+/** Of Excel. */
+const MAX_CELL_LENGTH = 32_767;
+
 const OPEN: Readonly<Record<ExportFormat, string>> = {
   ndjson: `## How to open the files
 
@@ -38,14 +42,20 @@ For a spreadsheet, export as CSV.
 `,
   csv: `## How to open the files
 
-The files are UTF-8 with a header row. They open in Excel, LibreOffice and Google Sheets. An empty field is null. Text that
-starts with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a line break has a leading \`'\`, so that spreadsheets do not run it.
+The files are UTF-8 with a header row. They open in Excel, LibreOffice and Google Sheets. An empty field is null, \`""\` an empty
+text. Text that starts with \`=\`, \`+\`, \`-\`, \`@\`, one of their full-width forms (\`＝\`, \`＋\`, \`－\`, \`＠\`), a tab or a line break
+has a leading \`'\`, so that spreadsheets do not run it. JSON is unchanged.
 
 \`\`\`sh
 duckdb -c "select status, count(*) from 'issues.csv' group by status"
 \`\`\`
 
 CSV does not keep every value. To load the data into programs, export as NDJSON.
+
+Spreadsheets cut text off after ${MAX_CELL_LENGTH.toLocaleString("en")} characters. Python's \`csv\` module refuses more than 131,072, unless the program calls
+\`csv.field_size_limit(2**31 - 1)\` first. Longer text is possible in these columns:
+
+${describeLongColumns()}
 `,
   parquet: `## How to open the files
 
@@ -108,6 +118,15 @@ export function organizationReadme(contents: Head & { projects: number }): strin
     JOINS,
     OPEN[contents.format],
   ].join("\n\n");
+}
+
+/** Lists the columns, by file, whose text may be longer than a cell of a spreadsheet. */
+function describeLongColumns(): string {
+  const lines = EXPORT_DATASET_NAMES.map((dataset) => {
+    const long = EXPORT_DATASETS[dataset].columns.filter((column) => canExceed(column, MAX_CELL_LENGTH));
+    return `- ${entryName(dataset, "csv")}: ${long.map(({ name }) => `\`${name}\``).join(", ")}`;
+  });
+  return lines.join("\n");
 }
 
 const OTHER_FILES = `\`schema.json\` has the JSON Schema of a row of each dataset. \`manifest.json\` has the rows, bytes and SHA-256 of every file.`;

@@ -17,6 +17,12 @@ const COPY_OPTIONS: Readonly<Record<ExportFormat, string>> = {
   parquet: "format binary",
 };
 
+/** Returns the COPY of a query. */
+export function copyStatement(query: string, { format, quoted = [] }: CopyOptions): string {
+  const quotes = quoted.length > 0 ? `, force_quote ("${quoted.join('", "')}")` : "";
+  return `copy (${query}) to stdout with (${COPY_OPTIONS[format]}${quotes})`;
+}
+
 /** Counts rows while they are streamed. */
 export interface RowMeter {
   rows: number;
@@ -24,6 +30,8 @@ export interface RowMeter {
 
 export interface CopyOptions {
   format: ExportFormat;
+  /** In CSV, the columns whose values stand in quotes, whatever they are. */
+  quoted?: readonly string[];
   /** Counts the rows as they come in, a little ahead of what is yielded. */
   meter?: RowMeter;
 }
@@ -44,7 +52,7 @@ export async function* copyRows(
   try {
     await snapshot.run((tx) => {
       snapshot.follow(copy);
-      return copy.open(tx, `copy (${query}) to stdout with (${COPY_OPTIONS[options.format]})`);
+      return copy.open(tx, copyStatement(query, options));
     });
     yield* copy.chunks();
   } finally {

@@ -1,10 +1,21 @@
-/** A row of an export as PostgreSQL makes it: the text of its line, or for Parquet its values. */
-import type { ExportColumn } from "../../shared/exports/column.ts";
+/** A row of an export as PostgreSQL makes it: the JSON or the cells of its line, or for Parquet its values. */
+import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
+import { FORMULA_STARTS } from "../../shared/exports/csv_syntax.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import { isoText } from "../iso_text.ts";
-import { csvCell } from "./csv_cell.ts";
-import { parquetCell } from "./parquet_cell.ts";
+
+/** As code points, for PostgreSQL's ascii(). */
+const FORMULA_CODES = FORMULA_STARTS.map((character) => character.codePointAt(0)).join(", ");
+
+const PARQUET_TYPES: Readonly<Record<Exclude<ExportColumnType, "json">, string>> = {
+  uuid: "uuid",
+  text: "text",
+  integer: "int4",
+  number: "float8",
+  boolean: "boolean",
+  timestamp: "timestamptz",
+};
 
 /**
  * Returns what to select of a row `r`, and what to append to the FROM clause for it. JSON is made in a lateral subselect and
@@ -12,13 +23,49 @@ import { parquetCell } from "./parquet_cell.ts";
  * two cores).
  */
 export function rowLine(dataset: ExportDataset, format: ExportFormat): { line: string; source: string } {
-  if (format === "parquet") return { line: dataset.columns.map(parquetCell).join(", "), source: "" };
-  if (format === "csv") return { line: dataset.columns.map(csvCell).join(", "), source: "" };
-  const columns = dataset.columns.map((column) => `${jsonValue(column)} as "${column.name}"`);
-  return { line: "row_to_json(line)", source: `cross join lateral (select ${columns.join(", ")}) as line` };
+  if (format === "parquet") return { line: dataset.columns.map(parquetValue).join(", "), source: "" };
+  const value = format === "csv" ? csvCell : jsonValue;
+  const columns = dataset.columns.map((column) => `${value(column)} as "${column.name}"`).join(", ");
+  if (format === "csv") return { line: columns, source: "" };
+  return { line: "row_to_json(line)", source: `cross join lateral (select ${columns}) as line` };
 }
 
-function jsonValue(column: ExportColumn): string {
-  const value = `r."${column.column}"`;
-  return column.type === "timestamp" ? isoText(value) : value;
+/**
+ * Returns the columns whose values CSV always has in quotes. COPY by itself quotes what has a comma, a quote or a line end,
+ * but spreadsheets also separate fields at semicolons and tabs. Null stays an empty field.
+ */
+export function quotedColumns({ columns }: ExportDataset): string[] {
+  return columns.filter(({ type }) => type === "text" || type === "json").map(({ name }) => name);
+}
+
+/**
+ * Free text that a spreadsheet would read as a formula gets a leading apostrophe. JSON text is never changed: what begins
+ * with a sign there is a number.
+ */
+function csvCell({ column, type, values }: ExportColumn): string {
+  const value = `r."${column}"`;
+  if (type === "timestamp") return isoText(value);
+  if (type === "boolean") return `${value}::text`;
+  if (type === "json") return jsonText(value);
+  if (type !== "text" || values) return value;
+  // ascii() is the code point of the first character: cheaper than left(), which makes a string.
+  return `case when ascii(${value}) in (${FORMULA_CODES}) then '''' || ${value} else ${value} end`;
+}
+
+function jsonValue({ column, type }: ExportColumn): string {
+  const value = `r."${column}"`;
+  return type === "timestamp" ? isoText(value) : value;
+}
+
+/** A tracker's view may have another type, whose binary form is another one. */
+function parquetValue({ column, type, bits }: ExportColumn): string {
+  const value = `r."${column}"`;
+  // As text: binary jsonb begins with its version.
+  if (type === "json") return jsonText(value);
+  return `${value}::${bits === 64 ? "int8" : PARQUET_TYPES[type]}`;
+}
+
+/** JSON null is null, because NDJSON has one null only. */
+function jsonText(value: string): string {
+  return `nullif(${value}::text, 'null')`;
 }

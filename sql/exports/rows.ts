@@ -17,6 +17,7 @@ import { csvHeader } from "./csv_header.ts";
 import { encodeParquet } from "./parquet/encode_parquet.ts";
 import { countQuery, type KeyRange, rangeQuery, rowsQuery, sampleQuery } from "./query.ts";
 import { KeyRanges } from "./ranges.ts";
+import { quotedColumns } from "./row_line.ts";
 
 /** Enough rows for an estimate, few enough to cost nothing. */
 const SAMPLE_ROWS = 100;
@@ -98,9 +99,12 @@ export async function* streamDatasetFile(
     yield* encodeParquet(copyDataset(snapshot, dataset, rest), dataset, meter ? { meter } : {});
     return;
   }
-  const rows = copyDataset(snapshot, dataset, options);
-  if (options.format === "csv") yield* prefix(csvHeader(dataset), rows);
-  else yield* rows;
+  if (options.format === "csv") {
+    const quoted = quotedColumns(dataset);
+    yield* prefix(csvHeader(dataset), copyDataset(snapshot, dataset, { ...options, quoted }));
+  } else {
+    yield* copyDataset(snapshot, dataset, options);
+  }
 }
 
 /** Yields `head` with the first of the chunks, so that nothing is sent before the first row is there. */

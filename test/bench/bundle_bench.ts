@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../shared/vocabulary.ts";
-import { rowsQuery } from "../../sql/exports/query.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person, type ProjectRow } from "../helpers/postgres/factory.ts";
 import type { BenchRun } from "./bench_run.ts";
@@ -16,7 +15,7 @@ import { makeBenchProject } from "./export_data.ts";
 import { type Cell, type FigureTable, figure } from "./figures.ts";
 import { measureInTurn, metered } from "./measure.ts";
 import { cpuSeconds } from "./process_cpu.ts";
-import { AS_OF, copyCommand, everythingOf, runShell } from "./psql.ts";
+import { AS_OF, copyCommand, runShell } from "./psql.ts";
 import { requireSameLines } from "./same_content.ts";
 import { type BenchServer, startOurs, startPeer } from "./servers.ts";
 
@@ -103,9 +102,7 @@ async function zipByHand(
 ): Promise<{ cpu: number; bytes: number }> {
   const { project, format, directory } = given;
   const path = join(directory, "zip.zip");
-  const copies = EXPORT_DATASET_NAMES.map((name) =>
-    copyCommand(rowsQuery(EXPORT_DATASETS[name], everythingOf(project), format), format),
-  );
+  const copies = EXPORT_DATASET_NAMES.map((name) => copyCommand(EXPORT_DATASETS[name], project, format));
   const { clientCpu } = await runShell(db, `{ ${copies.join("; ")}; } | zip -6 -q - - > "${path}"`);
   return { cpu: clientCpu, bytes: Bun.file(path).size };
 }

@@ -5,7 +5,6 @@
 import { availableParallelism } from "node:os";
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../shared/vocabulary.ts";
-import { rowsQuery } from "../../sql/exports/query.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person, type ProjectRow } from "../helpers/postgres/factory.ts";
 import type { BenchRun } from "./bench_run.ts";
@@ -15,7 +14,7 @@ import { type Cell, type FigureTable, figure, type Goal } from "./figures.ts";
 import { measureInTurn, metered, type Reading } from "./measure.ts";
 import { peakBytes, resetPeak, residentBytes } from "./peak_memory.ts";
 import { cpuSeconds, findPostmaster, serverCpuSeconds } from "./process_cpu.ts";
-import { AS_OF, copyCommand, everythingOf, runShell } from "./psql.ts";
+import { AS_OF, copyCommand, runShell } from "./psql.ts";
 import { requireSameBytes } from "./same_content.ts";
 import { type BenchServer, startOurs, startPeer } from "./servers.ts";
 
@@ -180,7 +179,7 @@ async function measureWays(
   const { run, db, ours, peer, postmaster, person } = bench;
   const { name, project, format, isMiddle } = given;
   const path = pathOf(project, format);
-  const copy = copyCommand(rowsQuery(EXPORT_DATASETS.issues, everythingOf(project), format), format);
+  const copy = copyCommand(EXPORT_DATASETS.issues, project, format);
   const serverCpu = () => serverCpuSeconds(postmaster);
   const get = ({ url, pid }: BenchServer) =>
     metered({ serverCpu, clientCpu: () => cpuSeconds(pid) }, () => download(`${url}${path}`, person));
@@ -188,7 +187,7 @@ async function measureWays(
   const tasks = { http: () => get(ours), psql: () => metered({ serverCpu }, byHand) };
   const { rounds } = run.sizes;
   if (!isMiddle) return measureInTurn<"http" | "psql", ExportReading>(run, name, { tasks, rounds });
-  await requireSameBytes([`${ours.url}${path}`, `${peer.url}${path}`], person);
+  await requireSameBytes([`${ours.url}${path}`, `${peer.url}${path}`], { key: person.key, format });
   const all = { ...tasks, node: () => get(peer) };
   return measureInTurn<keyof Ways, ExportReading>(run, name, { tasks: all, rounds });
 }

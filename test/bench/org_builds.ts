@@ -1,12 +1,11 @@
 /** Builds of an organization's export: by the job runner, by psql and zip, and by archiver. */
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import type { ExportFormat, TextExportFormat } from "../../shared/vocabulary.ts";
-import { rowsQuery } from "../../sql/exports/query.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person, type ProjectRow } from "../helpers/postgres/factory.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { makeBenchProject, ROWS_AN_ISSUE } from "./export_data.ts";
-import { AS_OF, copyStatement, everythingOf } from "./psql.ts";
+import { AS_OF, copyStatement } from "./psql.ts";
 import type { BenchServer } from "./servers.ts";
 
 const BUILD_TIMEOUT_MS = 600_000;
@@ -60,9 +59,7 @@ export async function buildByJob(
 /** The copies of all files as a script of psql. */
 export function copyScript({ projects }: BenchOrg, format: TextExportFormat): string {
   const copies = projects.flatMap((project) =>
-    EXPORT_DATASET_NAMES.map((dataset) =>
-      copyStatement(rowsQuery(EXPORT_DATASETS[dataset], everythingOf(project), format), format),
-    ),
+    EXPORT_DATASET_NAMES.map((dataset) => copyStatement(EXPORT_DATASETS[dataset], project, format)),
   );
   return ["set timezone = 'UTC'", ...copies].map((statement) => `${statement};\n`).join("");
 }

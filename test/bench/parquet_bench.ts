@@ -1,6 +1,5 @@
 /** `bun run bench parquet`: a dataset as Parquet over HTTP, while another client polls the API. */
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
-import { rowsQuery } from "../../sql/exports/query.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
 import type { BenchRun } from "./bench_run.ts";
@@ -11,7 +10,7 @@ import { measureInTurn, metered } from "./measure.ts";
 import { peakBytes, resetPeak, residentBytes } from "./peak_memory.ts";
 import { type ProbedServer, startProbed } from "./probed_server.ts";
 import { cpuSeconds } from "./process_cpu.ts";
-import { AS_OF, copyCommand, everythingOf, runShell } from "./psql.ts";
+import { AS_OF, copyCommand, runShell } from "./psql.ts";
 
 /** Issue 16. */
 const RATE_GOAL = { atLeast: 100_000 };
@@ -46,7 +45,7 @@ async function benchRate(
   given: { db: TestDatabase; ours: ProbedServer; get: Get; project: { id: string } },
 ): Promise<FigureTable> {
   const { db, ours, get, project } = given;
-  const copy = copyCommand(rowsQuery(EXPORT_DATASETS.issues, everythingOf(project), "parquet"), "parquet");
+  const copy = copyCommand(EXPORT_DATASETS.issues, project, "parquet");
   const [{ rows }] = await db.sql<[{ rows: number }]>`
     select count(*) as rows from issues where project_id = ${project.id} and deleted_at is null`;
   const read = await measureInTurn(run, "a dataset as Parquet", {

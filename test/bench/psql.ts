@@ -1,13 +1,17 @@
 /** psql as the peer of an export: it runs the same SQL and does nothing else. */
+import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import { type ExportSelection, NO_FILTERS, toVisibility } from "../../shared/exports/selection.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
+import { copyStatement as exportStatement } from "../../sql/exports/copy_rows.ts";
+import { rowsQuery } from "../../sql/exports/query.ts";
+import { quotedColumns } from "../../sql/exports/row_line.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 
 /** After the times of all rows that a benchmark makes, and in the past. */
 export const AS_OF = "2026-06-01T00:00:00.000Z";
 
 /** What an export of a project takes that was asked for nothing special. */
-export function everythingOf(project: { id: string }): ExportSelection {
+function everythingOf(project: { id: string }): ExportSelection {
   return {
     trackerSchema: "public",
     projectId: project.id,
@@ -17,20 +21,15 @@ export function everythingOf(project: { id: string }): ExportSelection {
   };
 }
 
-const COPY_OPTIONS: Readonly<Record<ExportFormat, string>> = {
-  ndjson: "format csv, quote E'\\x01', delimiter E'\\x02'",
-  csv: "format csv",
-  parquet: "format binary",
-};
-
-/** The COPY that an export runs, on one line. */
-export function copyStatement(query: string, format: ExportFormat): string {
-  return `copy (${query.replaceAll(/\s+/g, " ")}) to stdout with (${COPY_OPTIONS[format]})`;
+/** The COPY that an export of a project's dataset runs, on one line. */
+export function copyStatement(dataset: ExportDataset, project: { id: string }, format: ExportFormat): string {
+  const query = rowsQuery(dataset, everythingOf(project), format).replaceAll(/\s+/g, " ");
+  return exportStatement(query, { format, quoted: format === "csv" ? quotedColumns(dataset) : [] });
 }
 
 /** psql with the same COPY, as a shell runs it. */
-export function copyCommand(query: string, format: ExportFormat): string {
-  const copy = quoteShell(copyStatement(query, format));
+export function copyCommand(dataset: ExportDataset, project: { id: string }, format: ExportFormat): string {
+  const copy = quoteShell(copyStatement(dataset, project, format));
   return `psql --no-psqlrc --quiet "$DATABASE_URL" --command "set timezone = 'UTC'" --command ${copy}`;
 }
 

@@ -1,18 +1,25 @@
 /** Comparing is fair only where both send the same. */
 import { createHash } from "node:crypto";
+import type { TextExportFormat } from "../../shared/vocabulary.ts";
 
-/** Throws unless all of the URLs answer with the same bytes. */
-export async function requireSameBytes(urls: readonly string[], { key }: { key: string }): Promise<void> {
-  const digests = await Promise.all(urls.map((url) => digestOf(url, key)));
+/** Throws unless all of the URLs answer with the same bytes, in CSV but for the quotes: fast-csv quotes fewer fields. */
+export async function requireSameBytes(
+  urls: readonly string[],
+  { key, format }: { key: string; format: TextExportFormat },
+): Promise<void> {
+  const ignored = format === "csv" ? '"' : "";
+  const digests = await Promise.all(urls.map((url) => digestOf(url, { key, ignored })));
   if (new Set(digests).size !== 1)
     throw new Error(`Cannot compare: not the same bytes come from ${urls.join(", ")}`);
 }
 
-async function digestOf(url: string, key: string): Promise<string> {
+async function digestOf(url: string, { key, ignored }: { key: string; ignored: string }): Promise<string> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
   if (!response.ok || !response.body) throw new Error(`Cannot compare: ${url} answers ${response.status}`);
   const hash = createHash("sha256");
-  for await (const chunk of response.body) hash.update(chunk);
+  for await (const chunk of response.body) {
+    hash.update(Buffer.from(chunk).toString("latin1").replaceAll(ignored, ""), "latin1");
+  }
   return hash.digest("hex");
 }
 

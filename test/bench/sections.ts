@@ -16,7 +16,7 @@ export const SECTIONS: Readonly<Record<string, Section>> = {
     title: "one dataset of a project",
     about: `Downloads by curl. The limit is psql with the same SQL, which writes to /dev/null. The usual way is a server on Fastify
 that looks the key and the project up, counts, and writes every row of a cursor (pg-query-stream) with \`JSON.stringify\` or
-fast-csv; it sends the same bytes, which is checked. × is how many times as fast as that we are; CPU is that of the
+fast-csv; it sends the same bytes but for quotes in CSV, which is checked. × is how many times as fast as that we are; CPU is that of the
 server's process, then of PostgreSQL, and the last columns are our share of the peer's. PostgREST is not compared: Debian
 has no package, and npm's fetches the program from elsewhere.`,
     load: async () => (await import("./export_bench.ts")).benchExport,

@@ -55,3 +55,22 @@ test("integers of an export have the bits of their columns", async () => {
   );
   expect(exported.toSorted()).toEqual(inDatabase.toSorted());
 });
+
+test("texts of an export have the lengths that their columns accept", async () => {
+  await using db = await openTestDatabase();
+  const rows = await db.sql<{ column: string; definition: string }[]>`
+    select c.relname || '.' || a.attname as column, pg_get_constraintdef(k.oid) as definition
+    from pg_constraint as k
+    join pg_class as c on c.oid = k.conrelid
+    join pg_attribute as a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
+    where k.contype = 'c' and c.relnamespace = 'public'::regnamespace and c.relname = any(${TABLES})`;
+  const inDatabase = rows.flatMap(({ column, definition }) => {
+    const [, limit] =
+      /char_length\(\w+\) <= (\d+)|\[0-9a-f\]\{(64)\}/.exec(definition)?.filter(Boolean) ?? [];
+    return limit ? [`${column} ${limit}`] : [];
+  });
+  const exported = Object.values(EXPORT_DATASETS).flatMap(({ table, columns }) =>
+    columns.flatMap(({ column, maxLength }) => (maxLength ? [`${table}.${column} ${maxLength}`] : [])),
+  );
+  expect(exported.toSorted()).toEqual(inDatabase.toSorted());
+});

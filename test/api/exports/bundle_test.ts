@@ -78,6 +78,9 @@ test("a bundle holds the eight datasets as they are exported singly, and a manif
     for (const dataset of EXPORT_DATASET_NAMES) {
       expect(readme).toContain(`| ${dataset}.${format} | ${manifest.rowCounts[dataset]} | `);
     }
+    // Spreadsheets cut longer texts, and only these columns can have them.
+    expect(readme.includes("\n- runs.csv: `rawMarkdown`, ")).toBe(format === "csv");
+    expect(readme).not.toContain("`title`");
     const listed = await (await app.request("/api/v1/export/datasets")).json();
     const { datasets } = (listed as { data: { datasets: { name: string; jsonSchema: object }[] } }).data;
     expect(JSON.parse(files.get("schema.json") ?? "")).toEqual(

@@ -31,3 +31,19 @@ test("the CSV has a column for every price", async () => {
   expect(first).toContain(',1,2,,0.3,4,5,6,"[{""contextOver"":200000,""input"":7}]",128000,8192,');
   expect(second).toContain(",,,,,,,,,128000,8192,");
 });
+
+test("what a spreadsheet would cut or run stands in quotes, as in exports", async () => {
+  await using app = await openTestApp();
+  const names = ["a;=1+1", "b\t=1+1", "=c", 'd "e"', "f"];
+  const models = Object.fromEntries(names.map((name, index) => [`m${index}`, { name }]));
+  await syncFrom(app.db.sql, documentSource(makeDocument({ acme: models })));
+  const [, ...lines] = (await (await app.request("/api/v1/models?format=csv")).text()).split("\r\n");
+  expect(lines.map((line) => line.split(",")[2])).toEqual([
+    '"a;=1+1"',
+    '"b\t=1+1"',
+    "'=c",
+    '"d ""e"""',
+    "f",
+    undefined,
+  ]);
+});

@@ -6,6 +6,8 @@ export const NASTY_TEXTS = [
   " ",
   'a "quoted" word',
   "comma, semicolon; tab\t",
+  "semicolon;=1+1",
+  "tab\t=1+1",
   "line\nfeed",
   "carriage\rreturn",
   "both\r\nof them\r\n",

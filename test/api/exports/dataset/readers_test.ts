@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
+import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { NASTY_TEXTS, neutralized } from "../../../helpers/definitions/nasty_text.ts";
 import { exportDataset } from "../../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
@@ -56,18 +57,31 @@ with open(sys.argv[1], encoding="utf-8-sig", newline="") as file:
   expect(JSON.parse(stdout)).toEqual(REASONS.map((reason) => neutralized(reason ?? "")));
 });
 
-test("LibreOffice opens the CSV as it is, with as many rows", async () => {
-  const dialect = "Text - txt - csv (StarCalc):44,34,76,1";
+test("LibreOffice reads every text of the CSV, though it separates fields at semicolons and tabs too", async () => {
+  // As its dialog has them at first: tab, comma and semicolon.
+  const opened = "Text - txt - csv (StarCalc):9/44/59,34,76,1";
+  const saved = "Text - txt - csv (StarCalc):44,34,76,1,,0,true";
   const { stdout, stderr } = await runCommand([
     ...["soffice", `-env:UserInstallation=file://${join(directory, "office")}`, "--headless"],
-    ...["--convert-to", `csv:${dialect}`, `--infilter=${dialect}`],
+    ...["--convert-to", `csv:${saved}`, `--infilter=${opened}`],
     ...["--outdir", join(directory, "opened"), files.csv],
   ]);
-  const saved = /-> (\S+)/.exec(stdout)?.[1] ?? "";
-  expect(saved || stderr).toContain("opened/status-history");
-  const program = "import csv, sys; print(len(list(csv.DictReader(open(sys.argv[1], newline='')))))";
-  const counted = await runCommand(["python3", "-c", program, saved]);
-  expect([Number(counted.stdout), counted.stderr]).toEqual([REASONS.length, ""]);
+  const path = /-> (\S+)/.exec(stdout)?.[1] ?? "";
+  expect(path || stderr).toContain("opened/status-history");
+  const program = `
+import csv, json, sys
+with open(sys.argv[1], encoding="utf-8", newline="") as file:
+    print(json.dumps(list(csv.reader(file, strict=True))))`;
+  const read = await runCommand(["python3", "-c", program, path]);
+  const [header, ...rows] = JSON.parse(read.stdout) as string[][];
+  const names = EXPORT_DATASETS["status-history"].columns.map(({ name }) => name);
+  expect(header).toEqual(names);
+  const column = names.indexOf("reason");
+  // It shows line ends as LF, and drops control characters.
+  const shown = (text: string) => text.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\t\n]/gu, "");
+  expect(rows.map((row) => [row.length, shown(row[column] ?? "")])).toEqual(
+    REASONS.map((reason) => [names.length, shown(neutralized(reason ?? ""))]),
+  );
 });
 
 test("DuckDB reads every text of both, and of the CSV also what is null", async () => {

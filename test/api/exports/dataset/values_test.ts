@@ -4,6 +4,7 @@ import { parseString } from "fast-csv";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { NASTY_TEXTS, neutralized, storableText } from "../../../helpers/definitions/nasty_text.ts";
 import { exportDataset, ndjsonRows } from "../../../helpers/exports/export_project.ts";
+import { readParquet } from "../../../helpers/exports/parquet_file.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import type { Person, ProjectRow } from "../../../helpers/postgres/factory.ts";
 
@@ -81,7 +82,31 @@ test("JSON survives with every digit, nested natively in NDJSON and as the same 
   const csv = await exportDataset(app, { person, project }, "analysis-records", "?format=csv");
   const [header = [], ...rows] = await csvRows(await csv.text());
   const column = header.indexOf("recordData");
-  expect(rows.map((row) => row[column])).toEqual(stored.map(({ text }) => neutralized(text)));
+  expect(rows.map((row) => row[column])).toEqual(stored.map(({ text }) => text));
+});
+
+test("JSON null is null in every format, whether the column has it or SQL's", async () => {
+  await using app = await openTestApp();
+  const made = await openProject(app);
+  const run = await app.make.run({ projectId: made.project.id });
+  const row = { projectId: made.project.id, runId: run.id };
+  await app.make.summary(row);
+  await app.make.record(row);
+  const columns = { "analysis-summaries": "systemMetrics", "analysis-records": "recordData" } as const;
+  for (const value of ["SQL", "JSON"]) {
+    if (value === "JSON") await app.db.sql`update analysis_summaries set system_metrics = 'null'`;
+    await app.db.sql`update analysis_records set record_data = 'null'`;
+    for (const dataset of ["analysis-summaries", "analysis-records"] as const) {
+      const name = columns[dataset];
+      const [line = ""] = (await (await exportDataset(app, made, dataset)).text()).split("\n");
+      expect(JSON.parse(line)[name]).toBeNull();
+      const csv = await (await exportDataset(app, made, dataset, "?format=csv")).text();
+      const [header = [], cells = []] = await csvRows(csv);
+      expect([cells[header.indexOf(name)], csv.includes('"null"')]).toEqual(["", false]);
+      const parquet = await exportDataset(app, made, dataset, "?format=parquet");
+      expect((await readParquet(await parquet.bytes(), dataset)).rows).toMatchObject([{ [name]: null }]);
+    }
+  }
 });
 
 test("numbers, booleans, timestamps and ids are never changed; null and the empty string differ in CSV", async () => {
