@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BlobReader, TextWriter, ZipReader } from "@zip.js/zip.js";
+import { BlobReader, ZipReader } from "@zip.js/zip.js";
 import { $ } from "bun";
 import { streamZip, type ZipEntry } from "../../../shared/exports/zip_stream.ts";
 
@@ -94,13 +94,12 @@ test("streamZip() returns the entry it is reading when its consumer stops", asyn
   expect(ends.names).toEqual(["a", "b", "entries"]);
 });
 
-test("streamZip() ends the entry it is reading before what it was read from, when zip.js fails", async () => {
+test("streamZip() ends the entry before what it was read from, when a chunk cannot be compressed", async () => {
   const ends = new Ends();
   const broken = async function* () {
     try {
-      yield new Uint8Array(60_000);
+      yield* ends.content("head", 3);
       yield { length: "is no number" } as unknown as Uint8Array;
-      yield* ends.content("rest", 10_000);
     } finally {
       await new Promise((resolve) => setImmediate(resolve));
       ends.names.push("broken");
@@ -108,24 +107,7 @@ test("streamZip() ends the entry it is reading before what it was read from, whe
   };
   const zip = streamZip(ends.entries([{ name: "a", content: broken() }]), { modifiedAt: MODIFIED_AT });
   expect(await Array.fromAsync(zip).catch((error: unknown) => error)).toBeInstanceOf(Error);
-  expect(ends.names).toEqual(["rest", "broken", "entries"]);
-});
-
-test("streamZip() shows times before 1980 as the first that a ZIP knows", async () => {
-  const ends = new Ends();
-  const content = new TextEncoder().encode("x");
-  const entry = {
-    name: "a",
-    content: (async function* () {
-      yield content;
-    })(),
-  };
-  const zip = streamZip(ends.entries([entry]), { modifiedAt: "1970-01-01T00:00:00.000Z" });
-  const bytes = Buffer.concat(await Array.fromAsync(zip));
-  const [read] = await new ZipReader(new BlobReader(new Blob([bytes]))).getEntries();
-  if (!read || read.directory) throw new Error("Cannot find the entry");
-  expect(read.lastModDate.toISOString()).toBe("1980-01-01T00:00:00.000Z");
-  expect(await read.getData(new TextWriter())).toBe("x");
+  expect(ends.names).toEqual(["head", "broken", "entries"]);
 });
 
 test("streamZip() gives contents of every size back to Python and unzip, and equal contents as equal bytes", async () => {

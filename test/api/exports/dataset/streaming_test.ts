@@ -176,7 +176,7 @@ test("50 slow readers hold little memory, and other requests are served", async 
 test("readers that stall in the middle of a bundle do not stop other bundles", async () => {
   await using server = await openServer({ exportStreamsPerUser: 8, exportStreamsPerOrg: 8 });
   const small = await makeLargeProject(server.app, 10);
-  // More than the machine has processors, which is what zip.js would let write at once.
+  // More than the machine has processors, so that no limit by processor is met.
   const stalled = await Promise.all(
     Array.from({ length: navigator.hardwareConcurrency + 1 }, () => startReading(server, noisy, "bundle")),
   );
