@@ -31,6 +31,7 @@ const TierPrices = { input: Type.Optional(Price), output: Type.Optional(Price), 
 const SourceModelShape = Type.Object({
   id: Type.Optional(Type.String()),
   name: Name,
+  description: Type.Optional(Type.String({ maxLength: 10_000 })),
   family: Type.Optional(Type.String()),
   attachment: Type.Optional(Type.Boolean()),
   reasoning: Type.Optional(Type.Boolean()),
@@ -54,7 +55,13 @@ const SourceModelShape = Type.Object({
       ),
     }),
   ),
-  limit: Type.Optional(Type.Object({ context: Type.Optional(Tokens), output: Type.Optional(Tokens) })),
+  limit: Type.Optional(
+    Type.Object({
+      context: Type.Optional(Tokens),
+      input: Type.Optional(Tokens),
+      output: Type.Optional(Tokens),
+    }),
+  ),
   status: Type.Optional(Type.String()),
   release_date: Type.Optional(Type.String()),
   knowledge: Type.Optional(Type.String()),

@@ -1,10 +1,9 @@
 /** Maps the source's rows to ours. Pure. */
 
 import { isLoopbackHost } from "../shared/network/public_address.ts";
-import type { ModelStatus } from "../shared/vocabulary.ts";
+import type { ModelCapability, ModelStatus } from "../shared/vocabulary.ts";
 import type { ModelProvider } from "../sql/models/model_providers.ts";
 import type { Model } from "../sql/models/models.ts";
-import { describeModel } from "./description.ts";
 import type { SourceDocument, SourceModel, SourceProvider } from "./document.ts";
 import { idWords, isNeverStreamed, normalizeModelId } from "./model_id.ts";
 import { mapPrices } from "./prices.ts";
@@ -26,13 +25,9 @@ export interface MappedCatalog {
 export function mapCatalog({ providers, models }: SourceDocument): MappedCatalog {
   const familyOf = createFamilies(models);
   const tieringOf = createTiering(models);
-  const names = new Map(providers.map((provider) => [provider.id, provider.name.trim()]));
   return {
     providers: providers.map(mapProvider),
-    models: models.map((model) => {
-      const mapped = { ...mapModel(model), ...tieringOf(model), family: familyOf(model) };
-      return { ...mapped, description: describeModel(mapped, names.get(model.provider) ?? model.provider) };
-    }),
+    models: models.map((model) => ({ ...mapModel(model), ...tieringOf(model), family: familyOf(model) })),
     dataDate: findDataDate(models),
   };
 }
@@ -53,29 +48,44 @@ function mapProvider({ id, name, doc, api }: SourceProvider): ModelProvider {
 }
 
 /** Maps the fields that depend on the model's own row only. */
-function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" | "family" | "description"> {
+function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" | "family"> {
   const { id, provider, cost, modalities, limit = {} } = model;
   const { input, output } = modalities;
   return {
     provider,
     modelId: id,
     name: model.name.trim(),
+    description: model.description?.trim() || null,
     hasVision: input.includes("image") || input.includes("video"),
     hasTools: model.tool_call === true,
     hasStreaming: output.includes("text") && !isNeverStreamed(id),
     hasReasoning: model.reasoning === true,
     hasStructuredOutput: model.structured_output === true,
     hasAttachment: model.attachment === true,
+    capabilitiesStated: listStated(model),
     inputModalities: input,
     outputModalities: output,
     ...mapPrices(cost),
     contextTokens: knownTokens(limit.context),
+    inputTokens: knownTokens(limit.input),
     outputTokens: knownTokens(limit.output),
     status: statusOf(model),
     releaseDate: toDate(model.release_date),
     knowledgeCutoff: toDate(model.knowledge),
     isOpenWeights: model.open_weights === true,
   };
+}
+
+/** Lists the capabilities that the source states, as true or false. Streaming is never stated: we derive it. */
+function listStated(model: SourceModel): ModelCapability[] {
+  const stated: [ModelCapability, boolean][] = [
+    ["vision", model.modalities.input.length > 0],
+    ["tools", model.tool_call !== undefined],
+    ["reasoning", model.reasoning !== undefined],
+    ["structuredOutput", model.structured_output !== undefined],
+    ["attachment", model.attachment !== undefined],
+  ];
+  return stated.filter(([, isStated]) => isStated).map(([name]) => name);
 }
 
 /** Returns a model's family: its own, else the most common one of the same model at other providers, else `null`. */

@@ -174,6 +174,16 @@ export type ModelTierSource = (typeof MODEL_TIER_SOURCES)[number];
 export const MODEL_STATUSES = ["available", "preview", "deprecated"] as const;
 export type ModelStatus = (typeof MODEL_STATUSES)[number];
 
+export const MODEL_CAPABILITIES = [
+  "vision",
+  "tools",
+  "streaming",
+  "reasoning",
+  "structuredOutput",
+  "attachment",
+] as const;
+export type ModelCapability = (typeof MODEL_CAPABILITIES)[number];
+
 export const MODEL_ALIAS_ORIGINS = ["generated", "manual"] as const;
 /** The source of an alias: the sync, or an operator, which takes precedence. */
 export type ModelAliasOrigin = (typeof MODEL_ALIAS_ORIGINS)[number];

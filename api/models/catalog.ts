@@ -84,7 +84,7 @@ function toEntry(row: ModelRow): CatalogEntry {
   };
 }
 
-/** Hashes everything a response can contain, except the time of the last sync, which changes with every sync. */
+/** Hashes everything that lists contain. The time of the last sync, which changes with every sync, is in no list. */
 function digest(entries: readonly CatalogEntry[], ...bodies: readonly string[]): string {
   const hasher = new Bun.CryptoHasher("sha256");
   for (const { row, modelJson } of entries) hasher.update(`${row.removedAt === null}${modelJson}\n`);

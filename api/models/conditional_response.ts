@@ -13,9 +13,10 @@ export async function respondTagged(
   return new Response(await body(), { headers: { "Content-Type": "application/json", ...validators } });
 }
 
-/** Returns a strong ETag of a text. */
-export function textTag(text: string): string {
-  return `"${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 32)}"`;
+/** Responds with JSON text under a strong ETag of that text, or with 304. */
+export function respondText(request: Request, body: string): Promise<Response> {
+  const digest = new Bun.CryptoHasher("sha256").update(body).digest("hex");
+  return respondTagged(request, `"${digest.slice(0, 32)}"`, () => body);
 }
 
 /** A response to a credential must not be stored in a shared cache. */

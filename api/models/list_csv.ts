@@ -1,9 +1,10 @@
 /** A list of models as CSV, by the same rules as exports (docs/contract.md, Exports). */
 import { setImmediate } from "node:timers/promises";
 import { BYTE_ORDER_MARK, type CsvValue, csvLine } from "../../shared/exports/csv_syntax.ts";
+import { MODEL_CAPABILITIES } from "../../shared/vocabulary.ts";
 import { modelPrices } from "../../sql/models/model_prices.ts";
 import type { ModelRow } from "../../sql/models/models.ts";
-import { CAPABILITIES, CAPABILITY_COLUMNS } from "./model_json.ts";
+import { CAPABILITY_COLUMNS } from "./model_json.ts";
 import { presentCost } from "./price_json.ts";
 
 /** Columns by the path of the value in JSON. */
@@ -15,8 +16,12 @@ const COLUMNS: Readonly<Record<string, (row: ModelRow) => CsvValue>> = {
   tier: (row) => row.tier,
   status: (row) => row.status,
   ...Object.fromEntries(
-    CAPABILITIES.map((name) => [`capabilities.${name}`, (row: ModelRow) => row[CAPABILITY_COLUMNS[name]]]),
+    MODEL_CAPABILITIES.map((name) => [
+      `capabilities.${name}`,
+      (row: ModelRow) => row[CAPABILITY_COLUMNS[name]],
+    ]),
   ),
+  capabilitiesStated: (row) => JSON.stringify(row.capabilitiesStated),
   "modalities.input": (row) => JSON.stringify(row.inputModalities),
   "modalities.output": (row) => JSON.stringify(row.outputModalities),
   "cost.input": (row) => row.inputUsdPerMtok,
@@ -28,6 +33,7 @@ const COLUMNS: Readonly<Record<string, (row: ModelRow) => CsvValue>> = {
   "cost.outputAudio": (row) => row.pricing?.["outputAudio"] ?? null,
   "cost.tiers": formatTiers,
   "limits.context": (row) => row.contextTokens,
+  "limits.input": (row) => row.inputTokens,
   "limits.output": (row) => row.outputTokens,
   releaseDate: (row) => row.releaseDate,
   knowledgeCutoff: (row) => row.knowledgeCutoff,

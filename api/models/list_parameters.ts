@@ -1,5 +1,5 @@
 /** The query parameters of GET /models. */
-import { MODEL_STATUSES, MODEL_TIERS } from "../../shared/vocabulary.ts";
+import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../shared/vocabulary.ts";
 import {
   choice,
   decimal,
@@ -14,7 +14,6 @@ import {
   word,
   words,
 } from "../http/query.ts";
-import { CAPABILITIES } from "./model_json.ts";
 
 const MAX_TEXT_LENGTH = 500;
 /** USD per million tokens. */
@@ -24,7 +23,7 @@ export const LIST_QUERY = {
   provider: text(MAX_TEXT_LENGTH, "Models of this provider"),
   tier: choice(MODEL_TIERS, "Models of this tier"),
   status: choice(MODEL_STATUSES, "Models of this status"),
-  capability: words(CAPABILITIES, "Models with all of these capabilities; repeatable"),
+  capability: words(MODEL_CAPABILITIES, "Models with all of these capabilities; repeatable"),
   search: mapped(
     text(MAX_TEXT_LENGTH, "Part of the name or id, ignoring case"),
     (given) => given?.trim().toLowerCase() || null,

@@ -6,7 +6,7 @@ import { access } from "../http/access.ts";
 import { parseQuery, queryOf } from "../http/query.ts";
 import type { Catalog } from "./catalog.ts";
 import type { CatalogCache, CurrentCatalog } from "./catalog_cache.ts";
-import { respondTagged, textTag } from "./conditional_response.ts";
+import { respondTagged, respondText } from "./conditional_response.ts";
 import { ALIASES_QUERY } from "./history_parameters.ts";
 import { presentAlias, presentModel } from "./model_json.ts";
 import { ALIASES_DETAIL, MODEL_DETAIL, PROVIDERS_DETAIL, RESOLVE_DETAIL } from "./openapi.ts";
@@ -47,13 +47,10 @@ export function lookupRoutes({ catalog: cache }: { catalog: CatalogCache }) {
           `{"data":{"alias":${JSON.stringify(alias)},"target":${JSON.stringify(target)},"model":${model}}}`;
         if (asOf !== null) {
           const { target, modelJson } = await readPastModel(cache, { alias, asOf });
-          const etag = textTag(wrap(target, modelJson));
-          return respondTagged(request, etag, () => wrap(target, withSyncTime(modelJson, current)));
+          return respondText(request, wrap(target, withSyncTime(modelJson, current)));
         }
         const { target, entry } = requireAlias(current.catalog, alias);
-        return respondTagged(request, current.catalog.etag, () =>
-          wrap(target, withSyncTime(entry.modelJson, current)),
-        );
+        return respondText(request, wrap(target, withSyncTime(entry.modelJson, current)));
       },
       { publicAccess: true, detail: RESOLVE_DETAIL },
     )
@@ -64,11 +61,9 @@ export function lookupRoutes({ catalog: cache }: { catalog: CatalogCache }) {
         const key = modelKey(params);
         const current = await cache.current();
         const { modelJson: currentJson } = requireModel(current.catalog, key);
-        if (asOf !== null) {
-          const { modelJson } = await readPastModel(cache, { ...key, asOf });
-          return respondTagged(request, textTag(modelJson), () => withSyncTime(modelJson, current));
-        }
-        return respondTagged(request, current.catalog.etag, () => withSyncTime(currentJson, current));
+        const { modelJson } =
+          asOf === null ? { modelJson: currentJson } : await readPastModel(cache, { ...key, asOf });
+        return respondText(request, withSyncTime(modelJson, current));
       },
       { publicAccess: true, detail: MODEL_DETAIL },
     );

@@ -1,4 +1,5 @@
 /** Models, providers and aliases as clients see them. */
+import { MODEL_CAPABILITIES, type ModelCapability } from "../../shared/vocabulary.ts";
 import type { CatalogVersion } from "../../sql/models/catalog_syncs.ts";
 import type { ModelAliasRow } from "../../sql/models/model_aliases.ts";
 import { modelPrices } from "../../sql/models/model_prices.ts";
@@ -14,19 +15,23 @@ export const CAPABILITY_COLUMNS = {
   reasoning: "hasReasoning",
   structuredOutput: "hasStructuredOutput",
   attachment: "hasAttachment",
-} as const satisfies Record<string, keyof ModelRow>;
-
-export type Capability = keyof typeof CAPABILITY_COLUMNS;
-export const CAPABILITIES = Object.keys(CAPABILITY_COLUMNS) as Capability[];
+} as const satisfies Record<ModelCapability, keyof ModelRow>;
 
 function presentCapabilities(row: ModelRow) {
-  return Object.fromEntries(CAPABILITIES.map((name) => [name, row[CAPABILITY_COLUMNS[name]]]));
+  return Object.fromEntries(MODEL_CAPABILITIES.map((name) => [name, row[CAPABILITY_COLUMNS[name]]]));
 }
 
-/** Tokens; `null` if neither limit is known. */
-function presentLimits({ contextTokens: context, outputTokens: output }: ModelRow) {
-  if (context === null && output === null) return null;
-  return { ...(context === null ? {} : { context }), ...(output === null ? {} : { output }) };
+interface Limits {
+  context?: number;
+  input?: number;
+  output?: number;
+}
+
+/** Tokens; `null` if no limit is known. */
+function presentLimits({ contextTokens, inputTokens, outputTokens }: ModelRow): Limits | null {
+  const limits = { context: contextTokens, input: inputTokens, output: outputTokens };
+  const known = Object.entries(limits).filter(([, tokens]) => tokens !== null);
+  return known.length === 0 ? null : Object.fromEntries(known);
 }
 
 /** Presents a model in a list. */
@@ -39,6 +44,7 @@ export function presentListItem(row: ModelRow) {
     tier: row.tier,
     status: row.status,
     capabilities: presentCapabilities(row),
+    capabilitiesStated: row.capabilitiesStated,
     limits: presentLimits(row),
     cost: presentCost(modelPrices(row)),
     releaseDate: row.releaseDate,
@@ -61,15 +67,10 @@ export function presentModel(row: ModelRow) {
   };
 }
 
+/** Presents a provider. One without a known address has no `apiUrl`. */
 export function presentProvider({ id, name, docUrl, apiUrl }: ModelProvider) {
-  return {
-    id,
-    name,
-    status: "active",
-    logoUrl: logoUrl(id),
-    docUrl,
-    apiUrl,
-  };
+  const provider = { id, name, status: "active", logoUrl: logoUrl(id), docUrl };
+  return apiUrl === null ? provider : { ...provider, apiUrl };
 }
 
 /** Presents an alias. It is deprecated if `target`, its model, is. */

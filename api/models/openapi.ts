@@ -96,7 +96,6 @@ export const PROVIDERS_DETAIL = describe({
           status: "active",
           logoUrl: "https://models.dev/logos/openai.svg",
           docUrl: "https://platform.openai.com/docs/models",
-          apiUrl: null,
         },
       ],
       total: 1,

@@ -1,7 +1,12 @@
 /** The parts of the catalog's responses as JSON Schema, and an example of each. */
 import { FLAG, INSTANT, listOf, named, nullable, oneOf, record, TEXT } from "../../shared/json_schema.ts";
-import { MODEL_ALIAS_SCOPES, MODEL_STATUSES, MODEL_TIERS, PRICE_FIELDS } from "../../shared/vocabulary.ts";
-import { CAPABILITIES } from "./model_json.ts";
+import {
+  MODEL_ALIAS_SCOPES,
+  MODEL_CAPABILITIES,
+  MODEL_STATUSES,
+  MODEL_TIERS,
+  PRICE_FIELDS,
+} from "../../shared/vocabulary.ts";
 
 const URI = { type: "string", format: "uri" };
 const TOKENS = { type: "integer", minimum: 1 };
@@ -22,13 +27,26 @@ const SHARED_FIELDS = {
   modelId: TEXT,
   name: TEXT,
   family: nullable({ ...TEXT, description: "Null when unknown" }),
-  tier: oneOf(MODEL_TIERS),
+  tier: {
+    ...oneOf(MODEL_TIERS),
+    description: "Derived: `reasoning` from the family and id, the others from the price",
+  },
   status: oneOf(MODEL_STATUSES),
-  capabilities: record(Object.fromEntries(CAPABILITIES.map((name) => [name, FLAG]))),
+  capabilities: {
+    ...record(Object.fromEntries(MODEL_CAPABILITIES.map((name) => [name, FLAG]))),
+    description:
+      "`streaming` is derived from the modalities and the id. Any other capability is true only if the source says so; " +
+      "false means no, or that the source does not say: see `capabilitiesStated`",
+  },
+  capabilitiesStated: {
+    ...listOf(oneOf(MODEL_CAPABILITIES)),
+    description: "The capabilities that the source states, as true or false",
+  },
   limits: {
-    ...record({ context: TOKENS, output: TOKENS }, ["context", "output"]),
+    ...record({ context: TOKENS, input: TOKENS, output: TOKENS }, ["context", "input", "output"]),
     type: ["object", "null"],
-    description: "Tokens; an unknown limit is omitted",
+    description:
+      "Tokens; an unknown limit is omitted. `input` is the largest prompt, where the source limits it",
   },
   cost: {
     ...record({ ...PRICE_PARTS, tiers: listOf(PRICE_TIER) }, [
@@ -51,7 +69,7 @@ export const MODEL = named(
   record(
     {
       ...SHARED_FIELDS,
-      description: TEXT,
+      description: nullable({ ...TEXT, description: "The source's own; null if it has none" }),
       providerModelId: TEXT,
       modalities: record({ input: TEXTS, output: TEXTS }),
       knowledgeCutoff: DATE,
@@ -73,14 +91,17 @@ export const MODEL = named(
 
 export const PROVIDER = named(
   "Provider",
-  record({
-    id: TEXT,
-    name: TEXT,
-    status: { type: "string", enum: ["active"] },
-    logoUrl: nullable(URI),
-    docUrl: nullable({ ...URI, description: "The provider's documentation; null when unknown" }),
-    apiUrl: nullable({ ...URI, description: "Null when unknown" }),
-  }),
+  record(
+    {
+      id: TEXT,
+      name: TEXT,
+      status: { type: "string", enum: ["active"] },
+      logoUrl: nullable(URI),
+      docUrl: nullable({ ...URI, description: "The provider's documentation; null when unknown" }),
+      apiUrl: { ...URI, description: "Omitted when unknown" },
+    },
+    ["apiUrl"],
+  ),
 );
 
 export const ORIGIN = named(
@@ -147,13 +168,14 @@ export const EXAMPLE_ITEM = {
     structuredOutput: true,
     attachment: true,
   },
-  limits: { context: 400_000, output: 128_000 },
+  capabilitiesStated: ["vision", "tools", "reasoning", "structuredOutput", "attachment"],
+  limits: { context: 400_000, input: 272_000, output: 128_000 },
   cost: { input: 1.25, output: 10, cacheRead: 0.125 },
   releaseDate: "2025-08-07",
 };
 export const EXAMPLE_MODEL = {
   ...EXAMPLE_ITEM,
-  description: "GPT-5 by OpenAI turns text and images into text, and has a context of 400,000 tokens.",
+  description: null,
   providerModelId: "gpt-5",
   modalities: { input: ["text", "image"], output: ["text"] },
   knowledgeCutoff: "2024-09-30",

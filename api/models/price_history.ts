@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { listPriceChanges } from "../../sql/models/model_price_changes.ts";
 import { access } from "../http/access.ts";
 import type { CatalogCache } from "./catalog_cache.ts";
-import { respondTagged, textTag } from "./conditional_response.ts";
+import { respondText } from "./conditional_response.ts";
 import { HISTORY_DETAIL } from "./openapi.ts";
 import { modelKey, requireModel } from "./require_model.ts";
 
@@ -14,7 +14,7 @@ export function priceHistoryRoutes({ catalog: cache }: { catalog: CatalogCache }
       const { row } = requireModel((await cache.current()).catalog, modelKey(params));
       const changes = [...(await cache.read((sql) => listPriceChanges(sql, row)))];
       const body = JSON.stringify({ data: { changes, total: changes.length } });
-      return respondTagged(request, textTag(body), () => body);
+      return respondText(request, body);
     },
     { publicAccess: true, detail: HISTORY_DETAIL },
   );

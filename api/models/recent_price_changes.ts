@@ -4,7 +4,7 @@ import { listRecentPriceChanges } from "../../sql/models/model_price_changes.ts"
 import { access } from "../http/access.ts";
 import { parseQuery, queryOf } from "../http/query.ts";
 import type { CatalogCache } from "./catalog_cache.ts";
-import { respondTagged, textTag } from "./conditional_response.ts";
+import { respondText } from "./conditional_response.ts";
 import { HISTORY_QUERY } from "./history_parameters.ts";
 import { RECENT_HISTORY_DETAIL } from "./openapi.ts";
 
@@ -22,7 +22,7 @@ export function recentPriceChangesRoutes({ catalog: cache }: { catalog: CatalogC
         changes: (byModel.get(index) ?? []).map(({ position: _, ...change }) => change),
       }));
       const body = JSON.stringify({ data: { models, total: models.length } });
-      return respondTagged(request, textTag(body), () => body);
+      return respondText(request, body);
     },
     { publicAccess: true, detail: RECENT_HISTORY_DETAIL },
   );

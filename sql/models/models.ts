@@ -1,5 +1,5 @@
 /** Table `models`: the catalog's language models, including those that are gone. */
-import type { ModelStatus, ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
+import type { ModelCapability, ModelStatus, ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
 export interface ModelKey {
@@ -21,7 +21,8 @@ export type Prices = Readonly<Record<string, number>>;
 /** A model as the sync writes it. Prices are USD per million tokens. */
 export interface Model extends ModelKey {
   name: string;
-  description: string;
+  /** The source's own; `null` if it has none. */
+  description: string | null;
   family: string | null;
   hasVision: boolean;
   hasTools: boolean;
@@ -29,6 +30,8 @@ export interface Model extends ModelKey {
   hasReasoning: boolean;
   hasStructuredOutput: boolean;
   hasAttachment: boolean;
+  /** Capabilities that the source states, as true or false. The others are false because they are unknown. */
+  capabilitiesStated: readonly ModelCapability[];
   inputModalities: readonly string[];
   outputModalities: readonly string[];
   /** Null exactly when the output price is. */
@@ -39,6 +42,8 @@ export interface Model extends ModelKey {
   /** Prices without a column of their own; `null` without any. */
   pricing: Prices | null;
   contextTokens: number | null;
+  /** Largest prompt, where it is smaller than the context. */
+  inputTokens: number | null;
   outputTokens: number | null;
   tier: ModelTier;
   tierSource: ModelTierSource;
@@ -68,6 +73,7 @@ const COLUMNS = [
   "has_reasoning",
   "has_structured_output",
   "has_attachment",
+  "capabilities_stated",
   "input_modalities",
   "output_modalities",
   "input_usd_per_mtok",
@@ -76,6 +82,7 @@ const COLUMNS = [
   "cache_write_usd_per_mtok",
   "pricing",
   "context_tokens",
+  "input_tokens",
   "output_tokens",
   "tier",
   "tier_source",
@@ -98,29 +105,32 @@ export async function upsertModels(sql: Sql, models: readonly Model[]): Promise<
     select
       provider, "modelId", name, description, family,
       "hasVision", "hasTools", "hasStreaming", "hasReasoning", "hasStructuredOutput", "hasAttachment",
+      "capabilitiesStated",
       "inputModalities", "outputModalities",
       "inputUsdPerMtok", "outputUsdPerMtok", "cacheReadUsdPerMtok", "cacheWriteUsdPerMtok", pricing,
-      "contextTokens", "outputTokens", tier, "tierSource", status, "releaseDate", "knowledgeCutoff", "isOpenWeights"
+      "contextTokens", "inputTokens", "outputTokens", tier, "tierSource", status, "releaseDate", "knowledgeCutoff", "isOpenWeights"
     from jsonb_to_recordset(${sql.json(models as never)}) as r (
       provider text, "modelId" text, name text, description text, family text,
       "hasVision" boolean, "hasTools" boolean, "hasStreaming" boolean, "hasReasoning" boolean,
       "hasStructuredOutput" boolean, "hasAttachment" boolean,
+      "capabilitiesStated" text[],
       "inputModalities" text[], "outputModalities" text[],
       "inputUsdPerMtok" numeric, "outputUsdPerMtok" numeric, "cacheReadUsdPerMtok" numeric,
       "cacheWriteUsdPerMtok" numeric, pricing jsonb,
-      "contextTokens" int, "outputTokens" int, tier text, "tierSource" text, status text,
+      "contextTokens" int, "inputTokens" int, "outputTokens" int, tier text, "tierSource" text, status text,
       "releaseDate" date, "knowledgeCutoff" date, "isOpenWeights" boolean
     )
     on conflict (provider, model_id) do update
     set name = excluded.name, description = excluded.description, family = excluded.family,
       has_vision = excluded.has_vision, has_tools = excluded.has_tools, has_streaming = excluded.has_streaming,
       has_reasoning = excluded.has_reasoning, has_structured_output = excluded.has_structured_output,
-      has_attachment = excluded.has_attachment,
+      has_attachment = excluded.has_attachment, capabilities_stated = excluded.capabilities_stated,
       input_modalities = excluded.input_modalities, output_modalities = excluded.output_modalities,
       input_usd_per_mtok = excluded.input_usd_per_mtok, output_usd_per_mtok = excluded.output_usd_per_mtok,
       cache_read_usd_per_mtok = excluded.cache_read_usd_per_mtok,
       cache_write_usd_per_mtok = excluded.cache_write_usd_per_mtok, pricing = excluded.pricing,
-      context_tokens = excluded.context_tokens, output_tokens = excluded.output_tokens,
+      context_tokens = excluded.context_tokens, input_tokens = excluded.input_tokens,
+      output_tokens = excluded.output_tokens,
       tier = excluded.tier, tier_source = excluded.tier_source, status = excluded.status,
       release_date = excluded.release_date, knowledge_cutoff = excluded.knowledge_cutoff,
       is_open_weights = excluded.is_open_weights, updated_at = now(), removed_at = null`;

@@ -41,22 +41,12 @@ for (const [id, normalized] of [
   test(`${id} is compared as ${normalized}`, () => expect(normalizeModelId(id)).toBe(normalized));
 }
 
-test("names are trimmed, and a description is one sentence of what is known", () => {
-  const model = mapOne({
-    name: "Model One  ",
-    reasoning: true,
-    modalities: { input: ["text", "image", "pdf"], output: ["text"] },
-    limit: { context: 400_000, output: 0 },
+test("names and descriptions are the source's, trimmed; without a description there is none", () => {
+  expect(mapOne({ name: "Model One  ", description: " For long documents.\n" })).toMatchObject({
+    name: "Model One",
+    description: "For long documents.",
   });
-  expect(model.name).toBe("Model One");
-  expect(model.description).toBe(
-    "Model One by Provider acme turns text, images, and PDFs into text, has a context of 400,000 tokens, and supports " +
-      "tool calls, reasoning, structured output, and streaming.",
-  );
-  expect(
-    mapOne({ modalities: { input: [], output: [] }, tool_call: false, structured_output: false, limit: null })
-      .description,
-  ).toBe("model-1 by Provider acme is a model.");
+  for (const description of [undefined, null, " "]) expect(mapOne({ description }).description).toBeNull();
 });
 
 describe("capabilities", () => {
@@ -87,6 +77,23 @@ describe("capabilities", () => {
   ] as const) {
     test(what, () => expect(mapOne(fields)).toMatchObject(expected));
   }
+
+  test("what the source states, as true or false, is listed; streaming is derived and never is", () => {
+    const none = {
+      attachment: undefined,
+      reasoning: null,
+      tool_call: undefined,
+      structured_output: undefined,
+    };
+    const modalities = { input: [], output: ["text"] };
+    expect(mapOne({ ...none, modalities })).toMatchObject({ hasStreaming: true, capabilitiesStated: [] });
+    expect(mapOne(none).capabilitiesStated).toEqual(["vision"]);
+    const no = { attachment: false, reasoning: false, tool_call: false, structured_output: false };
+    expect(mapOne(no)).toMatchObject({
+      hasStructuredOutput: false,
+      capabilitiesStated: ["vision", "tools", "reasoning", "structuredOutput", "attachment"],
+    });
+  });
 
   for (const [id, hasStreaming] of [
     ["gpt-5", true],

@@ -1,5 +1,5 @@
 /** The table of a comparison: a row for each field, marked where the models differ. */
-import { CAPABILITIES } from "../../models/model_json.ts";
+import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
 import { type Html, html } from "../html.ts";
 import { modelName, modelPath, withQuery } from "./addresses.ts";
 import { CAPABILITY_LABELS, formatDay, formatPrice, formatTokens, priceLabel } from "./format.ts";
@@ -17,7 +17,7 @@ const HEAD_FIELDS: readonly Field[] = [
 ];
 
 const TAIL_FIELDS: readonly Field[] = [
-  ...CAPABILITIES.map(
+  ...MODEL_CAPABILITIES.map(
     (name): Field => [CAPABILITY_LABELS[name] ?? name, ({ capabilities }) => yesNo(capabilities[name])],
   ),
   ["Input modalities", ({ modalities }) => modalities.input.join(", ")],

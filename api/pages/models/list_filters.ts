@@ -1,6 +1,5 @@
 /** The filters of the model list: a form whose fields are the API's query parameters. */
-import { MODEL_STATUSES, MODEL_TIERS } from "../../../shared/vocabulary.ts";
-import { CAPABILITIES } from "../../models/model_json.ts";
+import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../../shared/vocabulary.ts";
 import { type Html, html } from "../html.ts";
 import { withQuery } from "./addresses.ts";
 import { CAPABILITY_LABELS, formatTokens } from "./format.ts";
@@ -45,7 +44,7 @@ ${choose("provider", "Provider", named, query)}
 ${choose("tier", "Tier", MODEL_TIERS.map(labeled), query)}
 ${choose("status", "Status", MODEL_STATUSES.map(labeled), query)}
 <fieldset><legend>Capabilities</legend>
-${CAPABILITIES.map((name) => box("capability", [name, CAPABILITY_LABELS[name] ?? name], query))}
+${MODEL_CAPABILITIES.map((name) => box("capability", [name, CAPABILITY_LABELS[name] ?? name], query))}
 </fieldset>
 <fieldset><legend>Show only</legend>
 ${priceBox(query)}

@@ -36,7 +36,7 @@ export async function showModel(page: Page): Promise<PageResult> {
   return {
     title: model.name,
     section: "models",
-    head: html`<meta name="description" content="${model.description}">`,
+    head: html`<meta name="description" content="${model.description ?? `Prices, limits and capabilities of ${model.name} (${name}).`}">`,
     status: cost?.problems?.status ?? 200,
     main: html`${heading(model, org)}
 <div class="columns">
@@ -55,7 +55,7 @@ function heading(model: FullModel, org: string | null): Html {
   return html`<p class="crumbs"><a href="${withQuery("/models", [], org)}">Models</a> / <a href="${ofProvider}">${provider}</a></p>
 <div>
 <div class="title"><h1>${name}</h1> <span class="badge ${status === "available" ? "good" : "bad"}">${status}</span> <span class="badge">${tier}</span></div>
-<p class="lead">${description}</p>
+${description !== null && html`<p class="lead">${description}</p>`}
 <p><code>${modelName(model)}</code></p>
 </div>
 ${goneAt !== undefined && html`<p class="notice">The source no longer lists this model, since <time datetime="${goneAt}">${goneAt.slice(0, 10)}</time>.</p>`}`;

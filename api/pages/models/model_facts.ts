@@ -1,5 +1,5 @@
 /** The column beside a model: limits, capabilities, names, dates, links. */
-import { CAPABILITIES } from "../../models/model_json.ts";
+import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
 import { type Content, type Html, html, webUrl } from "../html.ts";
 import { modelName, modelPath, withQuery } from "./addresses.ts";
 import { CAPABILITY_LABELS, formatDay, UNKNOWN } from "./format.ts";
@@ -15,7 +15,7 @@ interface Facts {
 
 export function modelFacts({ model, aliases, newest, org }: Facts): Html {
   const { limits, capabilities, modalities, provider, modelId } = model;
-  const withCapability = CAPABILITIES.filter((name) => capabilities[name]);
+  const withCapability = MODEL_CAPABILITIES.filter((name) => capabilities[name]);
   return html`<aside class="side" aria-label="About this model">
 ${newest && section("Newest of its family", html`<a href="${withQuery(modelPath(newest), [], org)}">${newest.name}</a> <small>${model.family} stands for it</small>`)}
 ${section("Aliases", aliasList(aliases))}

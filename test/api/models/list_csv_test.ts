@@ -13,7 +13,9 @@ test("the CSV has a column for every price", async () => {
     output_audio: 6,
     context_over_200k: { input: 7 },
   };
-  await syncFrom(app.db.sql, documentSource(makeDocument({ acme: { a: { cost }, b: { cost: undefined } } })));
+  const limit = { context: 128_000, input: 100_000, output: 8192 };
+  const models = { a: { cost, limit }, b: { cost: undefined, structured_output: undefined } };
+  await syncFrom(app.db.sql, documentSource(makeDocument({ acme: models })));
   const text = await (await app.request("/api/v1/models?format=csv")).text();
   const [header = "", first = "", second = ""] = text.split("\r\n");
   const columns = header.split(",");
@@ -28,8 +30,8 @@ test("the CSV has a column for every price", async () => {
     "cost.outputAudio",
     "cost.tiers",
   ]);
-  expect(first).toContain(',1,2,,0.3,4,5,6,"[{""contextOver"":200000,""input"":7}]",128000,8192,');
-  expect(second).toContain(",,,,,,,,,128000,8192,");
+  expect(first).toContain(',1,2,,0.3,4,5,6,"[{""contextOver"":200000,""input"":7}]",128000,100000,8192,');
+  expect(second).toContain(",,,,,,,,,128000,,8192,");
 });
 
 test("what a spreadsheet would cut or run stands in quotes, as in exports", async () => {

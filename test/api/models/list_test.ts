@@ -100,6 +100,7 @@ test("an item has just its fields, and null or nothing for what is unknown", asy
         structuredOutput: true,
         attachment: false,
       },
+      capabilitiesStated: ["vision", "tools", "reasoning", "structuredOutput", "attachment"],
       limits: { context: 128_000, output: 8192 },
       cost: { input: 1, output: 2, cacheRead: 0.5, cacheWrite: 3 },
       releaseDate: "2025-06-01",
