@@ -1,4 +1,5 @@
 /** The rules of the safety scan: evidence of misuse. */
+import { scalarFlag, scalarNumber, scalarText } from "../../shared/yaml/scalars.ts";
 
 export type SignalSeverity = "medium" | "high";
 
@@ -227,13 +228,14 @@ export const BLOCK_RULES: readonly BlockRule[] = [
     id: "self-approval",
     severity: "medium",
     title: "Lets the person who starts the pipeline approve it alone",
-    find: ({ allow_self_approval: isAllowed, min_approvals: count = 1 }) =>
-      isAllowed === true && !(typeof count === "number" && count > 1) ? "allow_self_approval" : null,
+    find: ({ allow_self_approval: isAllowed, min_approvals: count }) =>
+      scalarFlag(isAllowed) === true && (scalarNumber(count) ?? 1) <= 1 ? "allow_self_approval" : null,
   },
   {
     id: "approval-by-timeout",
     severity: "high",
     title: "Treats a timeout as approval",
-    find: ({ timeout_behavior: behavior }) => (behavior === "approve" ? "timeout_behavior" : null),
+    find: ({ timeout_behavior: behavior }) =>
+      scalarText(behavior)?.trim() === "approve" ? "timeout_behavior" : null,
   },
 ];

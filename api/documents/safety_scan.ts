@@ -1,7 +1,9 @@
 /** The safety scan: searches every text of a definition for evidence of misuse. */
 
+import { listTools } from "../../shared/definitions/named_models_and_tools.ts";
 import type { DefinitionSource } from "../../shared/definitions/source.ts";
 import { formatPath, type PathStep } from "../../shared/yaml/problems.ts";
+import { scalarNumber } from "../../shared/yaml/scalars.ts";
 import { isRecord, toList, toRecord } from "../../shared/yaml/values.ts";
 import { Downloads } from "./safety_download_then_run.ts";
 import {
@@ -18,7 +20,7 @@ import {
 import { foldText } from "./safety_text.ts";
 
 /** Increase it whenever the scan finds other things. */
-export const SAFETY_SCAN_VERSION = "2.0.0";
+export const SAFETY_SCAN_VERSION = "2.1.0";
 
 /** A finding. */
 export interface SafetySignal {
@@ -202,15 +204,16 @@ function excerpt(found: string): string {
   });
 }
 
-function listCapabilities({ body, fields }: Pick<DefinitionSource, "body" | "fields">): Capabilities {
-  const { tools } = toRecord(body["interface"]);
-  const { max_tokens: maxTokens, temperature: agentTemperature } = toRecord(body["defaults"]);
-  const { temperature = agentTemperature } = toRecord(body["overrides"]);
+function listCapabilities(source: Pick<DefinitionSource, "type" | "body" | "fields">): Capabilities {
+  const { body, fields } = source;
+  const { max_tokens, temperature: agentTemperature } = toRecord(body["defaults"]);
+  const maxTokens = scalarNumber(max_tokens);
+  const temperature = scalarNumber(toRecord(body["overrides"])["temperature"] ?? agentTemperature);
   return {
-    tools: toList(tools).filter((tool) => typeof tool === "string"),
+    tools: listTools(source).map(({ text }) => text),
     preflightCommands: countCommands(body["preflight"]),
-    ...(typeof maxTokens === "number" ? { maxTokens } : {}),
-    ...(typeof temperature === "number" ? { temperature } : {}),
+    ...(maxTokens === null ? {} : { maxTokens }),
+    ...(temperature === null ? {} : { temperature }),
     ...(fields.agentType === null ? {} : { agentType: fields.agentType }),
   };
 }

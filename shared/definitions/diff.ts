@@ -1,6 +1,7 @@
 /** Compares two versions of a definition by section and by field. */
 import { isDeepStrictEqual } from "node:util";
 import { formatPath, type PathStep } from "../yaml/problems.ts";
+import { scalarText } from "../yaml/scalars.ts";
 import { isRecord, toRecord } from "../yaml/values.ts";
 import type { DefinitionSource } from "./source.ts";
 
@@ -113,8 +114,7 @@ function entriesOf(value: unknown): Entries | null {
 
 function idOf(item: unknown): string | null {
   const { id, name } = toRecord(item);
-  const named = id ?? name;
-  return typeof named === "string" ? named : null;
+  return scalarText(id) ?? scalarText(name);
 }
 
 function compareEntries(

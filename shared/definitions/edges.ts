@@ -1,7 +1,8 @@
 /** The places in each language that reference other definitions. */
 
 import { DEFINITION_TYPES, type DefinitionType } from "../vocabulary.ts";
-import { isRecord, toList, toRecord } from "../yaml/values.ts";
+import { scalarText } from "../yaml/scalars.ts";
+import { isRecord, toItems, toRecord } from "../yaml/values.ts";
 import type { DefinitionSource } from "./source.ts";
 
 /** A place for a reference to another definition. */
@@ -32,12 +33,11 @@ const EDGES: Readonly<Record<DefinitionType, EdgesOf>> = {
 /** `recommends`, `conflicts` and `composition` are advice, not edges. */
 function agentEdges(body: Record<string, unknown>): Edge[] {
   const { requires } = toRecord(toRecord(body["interface"])["dependencies"]);
-  return toList(requires).map((text, index) => ({
-    type: "agent",
-    text,
-    context: "dependencies.requires",
-    path: ["interface", "dependencies", "requires", index],
-  }));
+  const edge = { type: "agent", context: "dependencies.requires", path: [] } as const;
+  return below(
+    ["interface", "dependencies", "requires"],
+    each(requires, (text) => [{ ...edge, text }]),
+  );
 }
 
 function commandEdges(body: Record<string, unknown>): Edge[] {
@@ -107,9 +107,10 @@ function inOrder(map: Record<string, unknown>, edges: Record<string, (value: unk
   );
 }
 
-/** Returns the edges of a list's items; none for other values. */
+/** Returns the edges of a list's items, or of the one text in place of a list; none for other values. */
 function each(list: unknown, edges: (item: unknown, index: number) => Edge[]): Edge[] {
-  return toList(list).flatMap((item, index) => below([index], edges(item, index)));
+  const isList = Array.isArray(list);
+  return toItems(list).flatMap((item, index) => below(isList ? [index] : [], edges(item, index)));
 }
 
 function below(path: Edge["path"], edges: readonly Edge[]): Edge[] {
@@ -121,6 +122,5 @@ function definitionType(word: unknown): DefinitionType | undefined {
 }
 
 function label(part: Record<string, unknown>, index: number): string {
-  const named = [part["id"], part["name"]].find((text) => typeof text === "string" && text !== "");
-  return String(named ?? index + 1);
+  return scalarText(part["id"]) ?? scalarText(part["name"]) ?? String(index + 1);
 }

@@ -1,6 +1,7 @@
 /** Reads the fields of `interface` that the registry stores in columns, with defaults for missing ones. */
 import { DEFINITION_AGENT_TYPES, DEFINITION_DOMAINS } from "../vocabulary.ts";
 import { quoteValue } from "../yaml/problems.ts";
+import { scalarText } from "../yaml/scalars.ts";
 
 export interface DefinitionFields {
   displayName: string;
@@ -28,7 +29,7 @@ export function tooLong(key: string, text: string): string | null {
 }
 
 /**
- * Reads the fields. A missing value, or one of the wrong kind, gets the default; values outside a closed list, texts
+ * Reads the fields. A missing value, or one that is no scalar, gets the default; values outside a closed list, texts
  * that are too long, and too many tags are problems.
  */
 export function readFields(
@@ -39,7 +40,7 @@ export function readFields(
   const oneOf = (key: string, words: readonly string[]) =>
     readWord(declared[key], words, (message) => addProblem(key, message));
   const bounded = (key: string) => {
-    const text = readText(declared[key]);
+    const text = scalarText(declared[key]);
     const message = text === null ? null : tooLong(key, text);
     if (message !== null) addProblem(key, message);
     return text;
@@ -48,10 +49,10 @@ export function readFields(
     displayName: bounded("displayName") ?? titleCase(name),
     description: bounded("description") ?? "",
     domain: oneOf("domain", DEFINITION_DOMAINS) ?? "general",
-    subdomain: readText(declared["subdomain"]),
+    subdomain: scalarText(declared["subdomain"]),
     agentType: oneOf("agentType", DEFINITION_AGENT_TYPES),
     tags: readTags(declared["tags"], (message) => addProblem("tags", message)),
-    author: readText(declared["author"]),
+    author: scalarText(declared["author"]),
   };
 }
 
@@ -59,10 +60,6 @@ export function readFields(
 function titleCase(name: string): string {
   const words = name.split("-").filter((word) => word !== "");
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
-}
-
-function readText(value: unknown): string | null {
-  return typeof value === "string" && value.trim() !== "" ? value : null;
 }
 
 function readWord(
@@ -78,9 +75,9 @@ function readWord(
 
 /** Reads a list, or one text with commas, and returns each trimmed tag once. */
 function readTags(value: unknown, addProblem: (message: string) => void): string[] {
-  const items = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [];
-  const texts = items.filter((item) => ["string", "number", "boolean"].includes(typeof item));
-  const tags = [...new Set(texts.map((item) => String(item).trim()))].filter((tag) => tag !== "");
+  const items = Array.isArray(value) ? value : (scalarText(value) ?? "").split(",");
+  const texts = items.map((item) => scalarText(item)?.trim() ?? "");
+  const tags = [...new Set(texts)].filter((tag) => tag !== "");
   if (tags.length > MAX_TAGS) addProblem(`There are ${tags.length} tags; the maximum is ${MAX_TAGS}.`);
   return tags;
 }

@@ -32,9 +32,8 @@ export function listModels({ type, body }: Pick<DefinitionSource, "type" | "body
   return texts(type, places).filter(({ text }) => !/[{}$]/.test(text));
 }
 
-/** Returns the tools that an agent names, in document order. One text may hold several, separated by commas. */
+/** Returns the tools that a document names, in document order. One text may hold several, separated by commas. */
 export function listTools({ type, body }: Pick<DefinitionSource, "type" | "body">): NamedText[] {
-  if (type !== "agent") return [];
   const { tools } = toRecord(body["interface"]);
   const places =
     typeof tools === "string"

@@ -1,6 +1,7 @@
 /** References between definitions: `name@range` in documents. */
 import { isAccountSlug } from "../slugs.ts";
 import type { DefinitionType } from "../vocabulary.ts";
+import { scalarText } from "../yaml/scalars.ts";
 import { listEdges } from "./edges.ts";
 import { isDefinitionName } from "./name.ts";
 import { isRange } from "./pick_version.ts";
@@ -38,12 +39,13 @@ export function writtenName({ orgSlug, name }: Pick<DefinitionReference, "orgSlu
 
 /**
  * Returns the references of a document in document order, without duplicates of one place. Text that is no valid reference
- * is included as an unresolvable one; values that are not text are left to the translator.
+ * is included as an unresolvable one; lists and maps are left to the translator.
  */
 export function listReferences(source: Pick<DefinitionSource, "type" | "body">): DefinitionReference[] {
   const found = new Map<string, DefinitionReference>();
-  for (const { text, context, type, inTree = true } of listEdges(source)) {
-    if (typeof text !== "string" || text.trim() === "") continue;
+  for (const { text: value, context, type, inTree = true } of listEdges(source)) {
+    const text = scalarText(value);
+    if (text === null) continue;
     const reference = { type, ...splitReference(text), context, inTree };
     const key = JSON.stringify(reference);
     if (!found.has(key)) found.set(key, reference);

@@ -1,6 +1,7 @@
 /** Classifies field changes by their significance, and suggests the next version. */
 
 import type { ChangeType } from "../vocabulary.ts";
+import { scalarFlag } from "../yaml/scalars.ts";
 import { toRecord } from "../yaml/values.ts";
 import type { FieldChange } from "./diff.ts";
 
@@ -141,5 +142,6 @@ function classify(change: FieldChange): ClassifiedChange {
 function isRequired(input: unknown): boolean {
   if (Array.isArray(input)) return input.some(isRequired);
   const { required, source, default: fallback } = toRecord(input);
-  return required === true || (required === undefined && source === "arg" && fallback === undefined);
+  const isLackingDefault = source === "arg" && (fallback ?? null) === null;
+  return scalarFlag(required) ?? isLackingDefault;
 }

@@ -4,6 +4,7 @@ import { DEFINITION_TYPES, type DefinitionType } from "../vocabulary.ts";
 import { toCanonicalYaml } from "../yaml/canonical.ts";
 import { readYaml, type YamlDocument } from "../yaml/document.ts";
 import { type DefinitionProblem, formatPath, kindOf, type PathStep, quoteValue } from "../yaml/problems.ts";
+import { scalarNumber } from "../yaml/scalars.ts";
 import { isRecord } from "../yaml/values.ts";
 import { type DefinitionFields, readFields } from "./fields.ts";
 import { isDefinitionName, MAX_DEFINITION_NAME_LENGTH } from "./name.ts";
@@ -138,7 +139,7 @@ function readName(value: unknown, addProblem: (message: string) => void): string
 function readVersion(value: unknown, addProblem: (message: string) => void): string {
   if (typeof value === "string" && isVersion(value)) return value;
   if (value === undefined || value === null) addProblem('version is missing. Example: version: "1.0.0"');
-  else if (typeof value === "number")
+  else if (scalarNumber(value) !== null)
     addProblem('version is a number: quote it and write three parts, as in version: "1.0.0"');
   else if (typeof value !== "string")
     addProblem(`version must be text, but is ${kindOf(value)}. Example: version: "1.0.0"`);

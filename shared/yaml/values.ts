@@ -12,6 +12,7 @@ import {
 } from "yaml";
 import { TOO_DEEP, TOO_MANY_ALIASES, TOO_MANY_NODES, YAML_LIMITS } from "./limits.ts";
 import { formatPath, MAX_PROBLEMS, type PathStep, quoteValue } from "./problems.ts";
+import { plainScalar } from "./scalars.ts";
 
 /** A problem at an offset of the text. */
 export interface TreeProblem {
@@ -48,6 +49,12 @@ export function toRecord(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};
 }
 
+/** Returns the items of a list, and a text as a list of one. Authors often write a single entry without its list. */
+export function toItems(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  return typeof value === "string" && value.trim() !== "" ? [value] : [];
+}
+
 /** Returns the value if it is a list, else an empty one. */
 export function toList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
@@ -59,6 +66,9 @@ export function isStorable(text: string): boolean {
 }
 
 export const UNSTORABLE = "The text contains the character NUL or half of a surrogate pair. Remove it.";
+
+const MERGE_KEY =
+  'Merge keys ("<<") are not part of YAML 1.2. Write the keys of the other map out, or use an alias for a whole value: "defaults: *common".';
 
 /** Ends the walk after too many problems, or beyond a limit. */
 class WalkEnded extends Error {}
@@ -85,7 +95,7 @@ class PlainValueWalk {
     if (node === null) return null;
     if (isAlias(node)) return this.#expand(node);
     if (node.anchor && this.#expanding === 0) this.#anchors.set(node.anchor, node);
-    if (isScalar(node)) return this.#scalar(node.value);
+    if (isScalar(node)) return this.#scalar(plainScalar(node.value, node.source));
     if (++this.#depth > YAML_LIMITS.depth) throw this.#exceeded(TOO_DEEP);
     this.#open.add(node);
     const value = isMap(node)
@@ -122,6 +132,7 @@ class PlainValueWalk {
     }
     // Assigning to __proto__ would change the object itself, here or wherever it is copied.
     if (key === "__proto__") this.#addProblem('"__proto__" cannot be a key. Choose another name.');
+    if (key === "<<" && isScalar(pair.key) && pair.key.type === "PLAIN") this.#addProblem(MERGE_KEY, key);
     this.#offset = offset;
     const value = this.#at(key ?? "?", pair.value);
     if (key !== null && key !== "__proto__") object[key] = value;

@@ -1,5 +1,6 @@
 /** Names with their values: environment variables, inputs, arguments. */
-import { type Fields, scalarText } from "./field_reader.ts";
+import { scalarText } from "../../yaml/scalars.ts";
+import type { Fields } from "./field_reader.ts";
 import { code, given, type Inline, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { isSecretKey } from "./prune.ts";

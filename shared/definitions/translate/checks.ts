@@ -1,5 +1,6 @@
 /** Checks before and after the work, and detectors: one clause for each kind. */
-import { type Fields, scalarText } from "./field_reader.ts";
+import { scalarText } from "../../yaml/scalars.ts";
+import type { Fields } from "./field_reader.ts";
 import { writeLeftoverBullets } from "./generic_section.ts";
 import { code, given, type Inline, join, listed, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
@@ -96,8 +97,12 @@ function describeCommand(check: Fields): Clause {
 
 function describeExpectation(check: Fields): Inline {
   if (check.flag("expect_empty") === true) return md`prints nothing`;
-  const expected = check.flag("expect_output");
-  if (expected !== null) return expected ? md`prints something` : md`prints nothing`;
+  // Words such as "yes" are the text that the command has to print.
+  const expected = check.peek("expect_output");
+  if (typeof expected === "boolean") {
+    check.skip("expect_output");
+    return expected ? md`prints something` : md`prints nothing`;
+  }
   const text = check.code("expect_output", "expect");
   return text === null ? md`succeeds` : md`prints ${text}`;
 }

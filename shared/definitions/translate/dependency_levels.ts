@@ -1,5 +1,6 @@
 /** The order that `depends_on` allows: levels whose members do not wait for each other. */
-import { type Fields, scalarText } from "./field_reader.ts";
+import { scalarText } from "../../yaml/scalars.ts";
+import type { Fields } from "./field_reader.ts";
 import { type Inline, join, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { TranslationFailure } from "./translation_failure.ts";

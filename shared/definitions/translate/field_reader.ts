@@ -1,14 +1,9 @@
 /** Reads a map of the document key by key and remembers what nobody asked for, so that none of it is lost. */
-import { isRecord } from "../../yaml/values.ts";
+import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
+import { isRecord, toItems } from "../../yaml/values.ts";
 import { code, type Inline, prose, strong } from "./inline.ts";
 
 export type DocumentMap = Readonly<Record<string, unknown>>;
-
-/** The text of a scalar; `null` for blank text and for everything that is no scalar. */
-export function scalarText(value: unknown): string | null {
-  if (typeof value === "string") return value.trim() === "" ? null : value;
-  return Number.isFinite(value) || typeof value === "boolean" ? String(value) : null;
-}
 
 /** True for what says nothing where a map or a list is expected. */
 function isNothing(value: unknown): boolean {
@@ -84,21 +79,24 @@ export class Fields {
     return text === null ? null : code(text);
   }
 
+  /** As `code`, for values that may be the empty text. */
+  literal(...keys: readonly string[]): Inline | null {
+    const empty = keys.find((key) => typeof this.peek(key) === "string");
+    return this.code(...keys) ?? (empty === undefined ? null : code('""'));
+  }
+
   /** A number, also one written as text. */
   number(key: string): number | null {
-    const value = this.peek(key);
-    const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-    if (typeof number !== "number" || !Number.isFinite(number)) return null;
-    this.#read.add(key);
+    const number = scalarNumber(this.peek(key));
+    if (number !== null) this.#read.add(key);
     return number;
   }
 
-  /** `null` when the value is no boolean. */
+  /** A boolean, also one written as a word; `null` for other values. */
   flag(key: string): boolean | null {
-    const value = this.peek(key);
-    if (typeof value !== "boolean") return null;
-    this.#read.add(key);
-    return value;
+    const flag = scalarFlag(this.peek(key));
+    if (flag !== null) this.#read.add(key);
+    return flag;
   }
 
   /** Items of a list; one text stands for a list of one. */
@@ -106,8 +104,7 @@ export class Fields {
     const value = this.peek(key);
     if (!isNothing(value) && !Array.isArray(value) && typeof value !== "string") return [];
     this.#read.add(key);
-    if (isNothing(value)) return [];
-    return Array.isArray(value) ? value : [value];
+    return isNothing(value) ? [] : toItems(value);
   }
 
   /** The scalars of a list as text; items that are maps or lists stay among the leftovers. */

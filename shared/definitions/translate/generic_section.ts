@@ -1,6 +1,7 @@
 /** Renders what no section knows: maps as sub-headings, lists as bullets, scalars as `**Key:** value`. */
+import { scalarText } from "../../yaml/scalars.ts";
 import { isRecord } from "../../yaml/values.ts";
-import { type DocumentMap, type Fields, scalarText } from "./field_reader.ts";
+import type { DocumentMap, Fields } from "./field_reader.ts";
 import { code, collapse, type Inline, md, prose, strong } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { pruneValue } from "./prune.ts";

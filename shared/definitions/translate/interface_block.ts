@@ -33,8 +33,8 @@ export function readSource(definition: TranslatableDefinition): Source {
   const body = new Fields(isRecord(definition.body) ? definition.body : {}, type);
   const block = body.map("interface") ?? new Fields({}, `${type}.interface`);
   block.skip(...REGISTRY_KEYS);
-  const description = block.raw("description");
-  if (typeof description !== "string" || collapse(description) === "") {
+  const description = block.text("description");
+  if (description === null || collapse(description) === "") {
     throw new TranslationFailure(
       "missing_description",
       `${type}.interface.description`,

@@ -1,6 +1,7 @@
 /** Removes secrets and empty values from a value before it is rendered. */
+import { scalarText } from "../../yaml/scalars.ts";
 import { isRecord } from "../../yaml/values.ts";
-import { type DocumentMap, scalarText } from "./field_reader.ts";
+import type { DocumentMap } from "./field_reader.ts";
 
 /** Keys whose values are secret wherever they stand: a secret is known by its name only. */
 const SECRET_KEY =

@@ -1,4 +1,5 @@
 /** References from one definition to another, as they appear in the text. */
+import { scalarText } from "../../yaml/scalars.ts";
 import { parseReference } from "../references.ts";
 import { code, type Inline } from "./inline.ts";
 import { TranslationFailure } from "./translation_failure.ts";
@@ -21,7 +22,8 @@ export function readPipelineReference(value: unknown, path: string): Inline {
 }
 
 function referenceText(value: unknown, path: string): string {
-  if (typeof value === "string" && value.trim() !== "") return value.trim();
+  const text = scalarText(value);
+  if (text !== null) return text.trim();
   throw badReference(path, "A reference must be text");
 }
 

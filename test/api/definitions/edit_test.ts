@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { TRANSLATOR_VERSION } from "../../../shared/definitions/translate/translate.ts";
 import {
   agentYaml,
   ask,
@@ -49,7 +50,7 @@ test("POST makes a draft of what the document says, rendered at once", async () 
     orgId: person.org.id,
     tier: "org",
     visibility: "unlisted",
-    translatorVersion: "1.0.0",
+    translatorVersion: TRANSLATOR_VERSION,
     translationError: null,
     schemaVersion: "1.0",
     executionCount: 0,

@@ -80,6 +80,13 @@ test.each<[type: DefinitionType, yaml: string, references: string[]]>([
   ["command", "invokes: {agent: Not A Name}", ["agent Not A Name@latest (invokes.agent)"]],
   ["command", "invokes: {agent: a@1.x}", ["agent a@1.x (invokes.agent)"]],
   ["command", "invokes: {agent: [a]}\niteration: 7", []],
+  ["command", "invokes: {agents: a}", ["agent a@latest (invokes.agent)"]],
+  ["workflow", "orchestration: {phases: [{id: 1.0, commands: c}]}", ["command c@latest (phase 1.0)"]],
+  [
+    "pipeline",
+    "stages: [{workflows: w@^1.0.0, agents: a}]",
+    ["workflow w@^1.0.0 (stage 1)", "agent a@latest (stage 1)"],
+  ],
   ["workflow", "orchestration: {phases: text}", []],
   ["pipeline", "stages: [text, 7, {workflows: {a: b}}]", []],
 ])("listReferences() of a %s with %j", (type, yaml, references) => {
@@ -90,6 +97,9 @@ test("listReferences() of an agent names what it requires, not what it recommend
   const yaml =
     "agent:\n  interface: {name: a, version: 1.0.0, dependencies: {requires: [b@1.0.0, c], recommends: [d], conflicts: [e]}}";
   expect(listReferences(parsed(yaml)).map(({ name }) => name)).toEqual(["b", "c"]);
+  const single =
+    "agent:\n  interface: {name: a, version: 1.0.0, dependencies: {requires: b@1.0.0, recommends: [d]}}";
+  expect(listReferences(parsed(single)).map(({ name }) => name)).toEqual(["b"]);
 });
 
 test("the demo's documents refer to versions that the demo has", () => {

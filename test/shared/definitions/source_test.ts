@@ -44,7 +44,11 @@ test("parseDefinition() completes a document of name and version only", () => {
 });
 
 test.each([
-  ["displayName: 7", { displayName: "A" }],
+  ["displayName: 2026", { displayName: "2026" }],
+  ["displayName: 3.10", { displayName: "3.10" }],
+  ["description: TRUE", { description: "TRUE" }],
+  ["tags: [3.10, 1e3]", { tags: ["3.10", "1e3"] }],
+  ["tags: 3.10", { tags: ["3.10"] }],
   ["displayName: '  '", { displayName: "A" }],
   ["displayName: x", { displayName: "x" }],
   ["description: [x]", { description: "" }],

@@ -34,12 +34,19 @@ test("readYaml() lets pass what is exactly at the limits", () => {
 
 test.each([
   ["on: NO\nyes: off", { on: "NO", yes: "off" }],
-  ["a: 0o14\nb: 1_000\nc: 010", { a: 12, b: "1_000", c: 10 }],
+  ["a: 0o14\nb: 1_000\nc: 010\nd: 12", { a: "0o14", b: "1_000", c: "010", d: 12 }],
+  [
+    "[3.10, 3.1, 1e3, 0x1F, -0, +1, .5, 1., 0.50]",
+    ["3.10", 3.1, "1e3", "0x1F", "-0", "+1", ".5", "1.", "0.50"],
+  ],
+  ["[12345678901234567890, 1234567890, .inf, .NaN]", ["12345678901234567890", 1234567890, ".inf", ".NaN"]],
+  ["[true, TRUE, False, null, ~, ]", [true, "TRUE", "False", null, null]],
+  ["a: &x 3.10\nb: *x\nc: !!float 1.50", { a: "3.10", b: "3.10", c: "1.50" }],
   ["when: 2026-01-01", { when: "2026-01-01" }],
   ["1.10: a\n~: b\ntrue: c", { "1.10": "a", "~": "b", true: "c" }],
   ["a: &x {b: 1}\nc: *x", { a: { b: 1 }, c: { b: 1 } }],
   ["x: &o {i: &a 1}\ny: &a 2\nz: *o\nw: *a", { x: { i: 1 }, y: 2, z: { i: 1 }, w: 2 }],
-  ["a: &x {b: 1}\nc:\n  <<: *x", { a: { b: 1 }, c: { "<<": { b: 1 } } }],
+  ["a: {'<<': x}", { a: { "<<": "x" } }],
   ["a: !!str 1.0\nb: !!int 3", { a: "1.0", b: 3 }],
   ["\uFEFFa: 1\r\nb: |\r\n  x\r\n  y\r\n", { a: 1, b: "x\ny\n" }],
   ["--- # begins\na: 1\n...\n", { a: 1 }],
@@ -58,6 +65,10 @@ test.each([
   ["a: !!binary aGk=", "Unresolved tag"],
   ["%YAML 1.1\n---\na: NO", "yaml 1:1 YAML 1.1 is not supported"],
   ["a: *b", 'a 1:4 No anchor "&b" precedes this alias'],
+  [
+    "d: &c {b: 1}\na: {b: 2, <<: *c}",
+    'a["<<"] 2:11 Merge keys ("<<") are not part of YAML 1.2. Write the keys',
+  ],
   ["a: {{ x }}", "a 1:5 A list or map cannot be a key"],
   ["a:\n\tb: 1", "indent with spaces"],
   ["a: b: c", 'put quotes around a text that contains ": "'],

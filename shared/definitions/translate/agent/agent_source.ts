@@ -1,6 +1,7 @@
 /** An agent on its way to Markdown. */
+import { scalarText } from "../../../yaml/scalars.ts";
 import { isRecord } from "../../../yaml/values.ts";
-import { type Fields, scalarText } from "../field_reader.ts";
+import type { Fields } from "../field_reader.ts";
 import { humanize } from "../generic_section.ts";
 import { type Inline, prose } from "../inline.ts";
 import type { Source } from "../interface_block.ts";

@@ -1,5 +1,6 @@
 /** What the agent knows before it begins: terms, standards, what to look for, right and wrong. */
-import { type Fields, scalarText } from "../field_reader.ts";
+import { scalarText } from "../../../yaml/scalars.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
@@ -79,7 +80,7 @@ function writeTaxonomy(w: MarkdownWriter, agent: Agent, knowledge: Fields): void
   w.heading(3, md`Failure codes`);
   const codes = knowledge.peek("failure_code_examples");
   const hasCodes = typeof codes === "object" && codes !== null && Object.keys(codes).length > 0;
-  if (hasCodes && agent.body.map("mission")?.peek("taxonomy_mandate") !== false) {
+  if (hasCodes && agent.body.map("mission")?.flag("taxonomy_mandate") !== false) {
     w.paragraph(md`Give every finding the code that describes it best.`);
   }
   writeRecords(w, knowledge, "failure_code_examples");

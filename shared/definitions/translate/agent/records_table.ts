@@ -1,6 +1,7 @@
 /** Tables of records whose keys only their author knows. */
+import { scalarText } from "../../../yaml/scalars.ts";
 import { isRecord } from "../../../yaml/values.ts";
-import { type Fields, scalarText } from "../field_reader.ts";
+import type { Fields } from "../field_reader.ts";
 import { humanize } from "../generic_section.ts";
 import { type Inline, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -1,4 +1,5 @@
 /** What the agent's answer looks like. */
+import { scalarNumber } from "../../../yaml/scalars.ts";
 import { isRecord } from "../../../yaml/values.ts";
 import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
@@ -53,7 +54,27 @@ function writeSchema(w: MarkdownWriter, output: Fields): void {
   if (!isRecord(schema) || Object.keys(schema).length === 0) return;
   output.skip("schema");
   w.paragraph(md`The answer follows this schema:`);
-  w.fence(JSON.stringify(schema, null, 2), "json");
+  w.fence(JSON.stringify(withNumbers(schema), null, 2), "json");
+}
+
+/** Keywords of JSON Schema whose value is a number, or has the schema's own type. */
+const NUMBER_KEYWORDS = /^(?:minimum|maximum|exclusiveM(?:in|ax)imum|multipleOf|(?:min|max)[A-Z]\w*)$/;
+const VALUE_KEYWORDS = new Set(["default", "const", "enum", "examples"]);
+
+/** Numbers such as `1.0` and `1e3` are text in a document. In a schema, they have to be numbers. */
+function withNumbers(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withNumbers);
+  if (!isRecord(schema)) return schema;
+  const isNumber = ["number", "integer"].includes(String(schema["type"]));
+  const entries = Object.entries(schema).map(([key, value]) => {
+    const isValue = NUMBER_KEYWORDS.test(key) || (isNumber && VALUE_KEYWORDS.has(key));
+    return [key, isValue ? toNumbers(value) : withNumbers(value)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function toNumbers(value: unknown): unknown {
+  return Array.isArray(value) ? value.map(toNumbers) : (scalarNumber(value) ?? withNumbers(value));
 }
 
 function writeTemplates(w: MarkdownWriter, output: Fields): void {

@@ -19,7 +19,7 @@ export function writeTasks(w: MarkdownWriter, agent: Agent): void {
         input.code("id", "name"),
         describeType(input),
         yesNo(input.flag("required")),
-        input.code("default"),
+        input.literal("default"),
         input.prose("source"),
         describeMeaning(input),
       ]),

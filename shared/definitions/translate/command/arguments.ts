@@ -1,6 +1,7 @@
 /** What the caller of a command types, and where its other values come from. */
+import { scalarText } from "../../../yaml/scalars.ts";
 import { isRecord } from "../../../yaml/values.ts";
-import { type Fields, scalarText } from "../field_reader.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { code, collapse, given, type Inline, md } from "../inline.ts";
 import type { Source } from "../interface_block.ts";
@@ -23,7 +24,7 @@ function listArguments(body: Fields): Argument[] {
   return (Array.isArray(inputs) ? inputs : []).flatMap((input) => {
     if (!isRecord(input) || input["source"] !== "arg") return [];
     const name = scalarText(input["arg"]) ?? scalarText(input["name"]);
-    return name === null ? [] : [{ name: collapse(name), isOptional: scalarText(input["default"]) !== null }];
+    return name === null ? [] : [{ name: collapse(name), isOptional: (input["default"] ?? null) !== null }];
   });
 }
 
@@ -58,7 +59,7 @@ export function writeInputs(w: MarkdownWriter, body: Fields): void {
       return [
         input.code("name"),
         described ?? input.prose("source"),
-        input.code("default", "value"),
+        input.literal("default", "value"),
         input.prose("description"),
       ];
     }),

@@ -22,9 +22,8 @@ export function writeApproval(w: MarkdownWriter, approval: Fields | Inline): voi
     approval.discard();
     return;
   }
-  const condition = given(approval.code("required"), (text) => md` if ${text}`);
-  const needed = approval.peek("required") === true ? md`` : (condition ?? md``);
-  approval.skip("required");
+  const isAlways = approval.flag("required") === true;
+  const needed = isAlways ? md`` : (given(approval.code("required"), (text) => md` if ${text}`) ?? md``);
   w.bullet(md`Approval is needed before this stage starts${needed}`, () => {
     // As code: an at sign in running text makes some agents read a file of that name.
     w.bullet(given(listed(approval.texts("approvers").map(code), "or"), (names) => md`From ${names}`));

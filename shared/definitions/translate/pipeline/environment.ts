@@ -1,7 +1,8 @@
 /** Variables and secrets of a pipeline; secrets by name only. */
+import { scalarText } from "../../../yaml/scalars.ts";
 import { isRecord } from "../../../yaml/values.ts";
 import { shownValue } from "../assignments.ts";
-import { type Fields, scalarText } from "../field_reader.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { code, given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -70,7 +70,7 @@ function writeParameter(w: MarkdownWriter, parameter: Fields): void {
     [
       parameter.prose("type"),
       given(yesNo(parameter.flag("required")), (word) => (word === "yes" ? md`required` : md`optional`)),
-      given(parameter.code("default"), (value) => md`default ${value}`),
+      given(parameter.literal("default"), (value) => md`default ${value}`),
       given(listed(parameter.codes("options"), "or"), (values) => md`one of ${values}`),
       given(parameter.code("pattern"), (pattern) => md`must match ${pattern}`),
     ],

@@ -1,6 +1,7 @@
 /** What the caller of a workflow gives. */
+import { scalarFlag, scalarText } from "../../../yaml/scalars.ts";
 import { isRecord } from "../../../yaml/values.ts";
-import { type Fields, scalarText } from "../field_reader.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { code, collapse, given, type Inline, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
@@ -30,7 +31,7 @@ function listMaps(value: unknown): { name: string; map: Readonly<Record<string, 
 }
 
 function isOptional(map: Readonly<Record<string, unknown>>): boolean {
-  return map["required"] === false || scalarText(map["default"]) !== null;
+  return scalarFlag(map["required"]) === false || (map["default"] ?? null) !== null;
 }
 
 export function writeArguments(w: MarkdownWriter, body: Fields): void {
@@ -58,7 +59,7 @@ function row(argument: Fields, name: Inline | null): (Inline | null)[] {
     name,
     argument.prose("type"),
     yesNo(argument.flag("required")),
-    argument.code("default"),
+    argument.literal("default"),
     argument.prose("description"),
   ];
 }

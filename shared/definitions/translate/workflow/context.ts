@@ -53,7 +53,7 @@ export function writeContext(w: MarkdownWriter, body: Fields): void {
   if (variables.length > 0) w.paragraph(md`Then set these variables:`);
   for (const variable of variables) {
     const fallback =
-      given(variable.code("default"), (value) => md`, or ${value} when that is unknown`) ?? md``;
+      given(variable.literal("default"), (value) => md`, or ${value} when that is unknown`) ?? md``;
     const text = join([contextName(variable.text("name")), variable.code("source")], " is ");
     w.bullet(
       given(text, (known) => md`${known}${fallback}`),

@@ -1,6 +1,7 @@
 /** In which order the phases of a workflow run. */
+import { scalarText } from "../../../yaml/scalars.ts";
 import { type Ordered, writeLevels } from "../dependency_levels.ts";
-import { type Fields, scalarText } from "../field_reader.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, listed, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -1,7 +1,8 @@
 /** How a workflow's phases become one result, and what is written down. */
+import { scalarText } from "../../../yaml/scalars.ts";
 import { readChecks, writeChecks } from "../checks.ts";
 import type { Ordered } from "../dependency_levels.ts";
-import { type Fields, scalarText } from "../field_reader.ts";
+import type { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, md, prose, strong } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

@@ -24,7 +24,7 @@ const withDescription = (description: unknown) => ({
 type Case = [reason: string, path: string, type: DefinitionType, body: unknown];
 
 const CASES: readonly Case[] = [
-  ...[undefined, null, "", " \n\t", 5, ["x"], { a: 1 }].map(
+  ...[undefined, null, "", " \n\t", ["x"], { a: 1 }].map(
     (description): Case => [
       "missing_description",
       "agent.interface.description",
@@ -90,7 +90,7 @@ const CASES: readonly Case[] = [
     commandBody({ interface: { commandType: null }, invokes: {} }),
   ],
   ["bad_reference", "command.invokes.agent", "command", commandBody({ invokes: { agent: "a@sometime" } })],
-  ["bad_reference", "command.invokes.agent", "command", commandBody({ invokes: { agent: 5 } })],
+  ["bad_reference", "command.invokes.agent", "command", commandBody({ invokes: { agent: ["a"] } })],
   [
     "bad_reference",
     "command.invokes.agents[1]",
@@ -155,7 +155,7 @@ const CASES: readonly Case[] = [
     "bad_reference",
     "workflow.orchestration.phases[0].steps[0].agent",
     "workflow",
-    phase({ steps: [{ agent: 0 }] }),
+    phase({ steps: [{ agent: [] }] }),
   ],
   [
     "bad_reference",

@@ -1,0 +1,183 @@
+import { expect, test } from "bun:test";
+import { scanDefinition } from "../../../../api/documents/safety_scan.ts";
+import { parseDefinition } from "../../../../shared/definitions/source.ts";
+import { translateDefinition } from "../../../../shared/definitions/translate/translate.ts";
+import type { DefinitionType } from "../../../../shared/vocabulary.ts";
+import { parsed } from "../../../helpers/definitions/demo_definitions.ts";
+
+/** The Markdown of a document whose body has these lines beside its interface. */
+function rendered(type: DefinitionType, lines: string, agentType = "explorer"): string {
+  const yaml = `${type}:
+  interface: {name: sample, version: 1.0.0, description: Does what a sample does., agentType: ${agentType}}
+${lines.replace(/^/gm, "  ")}`;
+  const parsing = parseDefinition(yaml, { type });
+  if (!parsing.ok) throw new Error(JSON.stringify(parsing.problems));
+  const translation = translateDefinition(parsing.source);
+  if (!translation.ok) throw new Error(`${translation.path}: ${translation.message}`);
+  return translation.runtimeMd;
+}
+
+const MISSION = "mission: {opener: x}\n";
+
+test("a scalar that does not print as it is written is rendered as it is written", () => {
+  const texts = [
+    "3.10",
+    "12345678901234567890",
+    "1e3",
+    "0x1F",
+    "1_000",
+    "2026-01-01",
+    ".inf",
+    "007",
+    "TRUE",
+    "-0",
+  ];
+  const free = rendered(
+    "agent",
+    `${MISSION}settings: {${texts.map((text, i) => `k${i}: ${text}`).join(", ")}}`,
+  );
+  const list = rendered("agent", `${MISSION}settings: [${texts.join(", ")}]`);
+  for (const [index, text] of texts.entries()) {
+    expect(free).toContain(`**K${index}:** ${text.replace("_", "_")}\n`);
+    expect(list).toContain(`- ${text}\n`);
+  }
+  const known = rendered(
+    "agent",
+    `${MISSION}context: {environment: {PYTHON: 3.10, BUILD: 12345678901234567890}}`,
+  );
+  expect(known).toContain("`PYTHON`: `3.10`");
+  expect(known).toContain("`BUILD`: `12345678901234567890`");
+});
+
+test("numbers of a JSON Schema stay numbers", () => {
+  const md = rendered(
+    "agent",
+    `${MISSION}output:
+  schema:
+    properties:
+      a: {type: number, minimum: 0.10, maximum: 1e3, default: 1.0, enum: [1.0, 2.50]}
+      b: {type: string, default: "1.0", enum: ["1.0"]}`,
+  );
+  const schema = JSON.parse(/```json\n([\s\S]*?)```/.exec(md)?.[1] ?? "");
+  expect(schema.properties).toEqual({
+    a: { type: "number", minimum: 0.1, maximum: 1000, default: 1, enum: [1, 2.5] },
+    b: { type: "string", default: "1.0", enum: ["1.0"] },
+  });
+});
+
+const WORDS = {
+  true: ["true", "True", "yes", "Yes", "on", '"true"'],
+  false: ["false", "FALSE", "no", "NO", "off", "'false'"],
+};
+
+const STAGE = "stages: [{id: a, name: A, agents: [{ref: helper}], KEY}]";
+const PHASE = "orchestration: {phases: [{id: a, name: A, commands: [c], KEY}]}";
+
+const FLAGS: readonly [DefinitionType, key: string, lines: string, agentType?: string][] = [
+  [
+    "workflow",
+    "arguments.positional[].required",
+    `${PHASE.replace(", KEY", "")}\narguments: {positional: [{name: x, required: FLAG}]}`,
+  ],
+  ["workflow", "phases[].barrier", PHASE.replace("KEY", "barrier: FLAG")],
+  [
+    "workflow",
+    "score.skip_missing",
+    `${PHASE.replace(", KEY", "")}\naggregation: {score: {method: min, skip_missing: FLAG}}`,
+  ],
+  [
+    "workflow",
+    "outputs.tracking.enabled",
+    `${PHASE.replace(", KEY", "")}\noutputs: {tracking: {enabled: FLAG}}`,
+  ],
+  [
+    "pipeline",
+    "rollback.enabled",
+    `${STAGE.replace(", KEY", "")}\nrollback: {enabled: FLAG, strategy: custom}`,
+  ],
+  ["pipeline", "stages[].parallel", STAGE.replace("KEY", "parallel: FLAG")],
+  ["pipeline", "stages[].approval", STAGE.replace("KEY", "approval: FLAG")],
+  ["pipeline", "stages[].approval.required", STAGE.replace("KEY", "approval: {required: FLAG}")],
+  [
+    "pipeline",
+    "stages[].approval.allow_self_approval",
+    STAGE.replace("KEY", "approval: {allow_self_approval: FLAG}"),
+  ],
+  [
+    "pipeline",
+    "stages[].steps[].always_run",
+    STAGE.replace("KEY", "steps: [{name: s, command: c, always_run: FLAG}]"),
+  ],
+  [
+    "pipeline",
+    "triggers[].allowed",
+    `${STAGE.replace(", KEY", "")}\ntriggers: [{type: manual, allowed: FLAG}]`,
+  ],
+  [
+    "pipeline",
+    "triggers[].parameters[].required",
+    `${STAGE.replace(", KEY", "")}\ntriggers: [{type: manual, parameters: [{name: p, required: FLAG}]}]`,
+  ],
+  ["command", "preflight.checks[].required", "preflight: {checks: [{check: git_clean, required: FLAG}]}"],
+  ["command", "tracking.enabled", "tracking: {enabled: FLAG}"],
+  ["command", "tracking.required", "tracking: {required: FLAG}"],
+  ["command", "postflight.steps[].required", "postflight: {steps: [{action: verify_saved, required: FLAG}]}"],
+  ["command", "iteration.fix_patterns", "iteration: {max_attempts: 2, fix_patterns: FLAG}"],
+  [
+    "agent",
+    "rollback.enabled",
+    "tasks: {operations: [{id: a, description: b}]}\ncompletion: {vocabulary: {complete: DONE}}\nrollback: {enabled: FLAG}",
+    "executor",
+  ],
+  [
+    "agent",
+    "auto_fail.enabled",
+    "process: {phases: [{name: a}]}\nauto_fail: {enabled: FLAG, conditions: [{name: x}]}",
+    "analyst",
+  ],
+  [
+    "agent",
+    "mission.taxonomy_mandate",
+    `mission: {opener: x, taxonomy_mandate: FLAG}\nknowledge_base: {failure_code_examples: {A: b}}`,
+  ],
+];
+
+test.each(FLAGS.map(([type, key, lines, agentType]) => ({ type, key, lines, agentType })))(
+  "$type: every word for a boolean in $key renders the same",
+  ({ type, lines, agentType }) => {
+    const [yes, no] = (["true", "false"] as const).map((value) => {
+      const texts = WORDS[value].map((word) => rendered(type, lines.replace("FLAG", word), agentType));
+      expect(new Set(texts).size).toBe(1);
+      return texts[0];
+    });
+    expect(yes).not.toBe(no);
+  },
+);
+
+test("outside of boolean keys, such words stay text", () => {
+  const md = rendered("agent", `${MISSION}settings: {country: NO, switch: on}`);
+  expect(md).toContain("**Country:** NO");
+  expect(md).toContain("**Switch:** on");
+  const check = rendered(
+    "command",
+    'preflight: {checks: [{check: command, command: ask, expect_output: "yes"}]}',
+  );
+  expect(check).toContain("prints `yes`");
+});
+
+test.each(["yes", "on", '"True"', "true"])("the safety scan sees allow_self_approval: %s", (word) => {
+  const yaml = `pipeline: {interface: {name: a, version: 1.0.0}, stages: [{approval: {allow_self_approval: ${word}, min_approvals: 1.0}}]}`;
+  expect(scanDefinition(parsed(yaml, "pipeline")).signals.map(({ id }) => id)).toEqual(["self-approval"]);
+});
+
+test("an empty default is a default, and keeps an argument optional", () => {
+  const workflow = rendered(
+    "workflow",
+    `${PHASE.replace(", KEY", "")}\narguments: {positional: [{name: x, default: ""}]}`,
+  );
+  expect(workflow).toContain('argument-hint: "[x]"');
+  expect(workflow).toContain('| `x` | `""` |');
+  const command = rendered("command", 'inputs: [{name: x, source: arg, default: ""}]');
+  expect(command).toContain('argument-hint: "[x]"');
+  expect(command).toContain('`""`');
+});
