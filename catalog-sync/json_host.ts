@@ -1,4 +1,5 @@
 /** A process that also prints its last words on stdout, as JSON. */
+import { toJsonLine } from "../shared/json_lines.ts";
 import type { Host } from "../shared/process/entry_point.ts";
 import { errorJson } from "./summary.ts";
 
@@ -11,7 +12,7 @@ export function jsonHost(host: Host & Pick<NodeJS.Process, "stdout">): Host {
   };
   const exit = (code: number): never => {
     const message = lines.join("").trimEnd();
-    host.stdout.write(`${JSON.stringify(errorJson(code === 2 ? "USAGE" : "FAILED", message))}\n`);
+    host.stdout.write(`${toJsonLine(errorJson(code === 2 ? "USAGE" : "FAILED", message))}\n`);
     return host.exit(code);
   };
   return new Proxy(host, {

@@ -1,4 +1,5 @@
 /** Entry point of the model catalog's sync: once, or on its schedule until SIGTERM. */
+import { toJsonLine } from "../shared/json_lines.ts";
 import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import {
   openProcessLog,
@@ -65,7 +66,7 @@ async function main(): Promise<void> {
     onStdinEnd(process, () => process.exit(1));
     const result = await runOnce(deps, { source, mode, force });
     const { exitCode } = result;
-    process.stdout.write(json ? `${JSON.stringify(result.json)}\n` : result.stdout);
+    process.stdout.write(json ? `${toJsonLine(result.json)}\n` : result.stdout);
     process.stderr.write(result.stderr);
     await sql.end({ timeout: 1 });
     process.exit(exitCode);

@@ -1,4 +1,5 @@
 /** Runs one command: parses, opens the database, runs, prints, and returns an exit code. */
+import { toJsonLine } from "../../shared/json_lines.ts";
 import { readConfig } from "../../shared/process/config.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
 import { ADMIN_APPLICATION } from "../../sql/connection/application_names.ts";
@@ -39,7 +40,7 @@ export async function runAdmin(
   } catch (error) {
     const { code, message } = explain(error);
     terminal.err(`${message}\n`);
-    if (words.includes("--json")) terminal.out(`${JSON.stringify({ error: { code, message } })}\n`);
+    if (words.includes("--json")) terminal.out(`${toJsonLine({ error: { code, message } })}\n`);
     return code === "USAGE" ? 2 : 1;
   }
 }
@@ -75,7 +76,7 @@ async function runCommand(
     };
     const result = await line.command.run(context, line.values);
     progress.clear();
-    if (line.json) terminal.out(`${JSON.stringify(result.json)}\n`);
+    if (line.json) terminal.out(`${toJsonLine(result.json)}\n`);
     else if (result.text) terminal.out(`${result.text}\n`);
   } finally {
     progress.clear();

@@ -1,5 +1,6 @@
 /** `manifest.json` of a bundle or an organization export: contents and checksums of the archive. */
 import type { ContentDigest } from "../artifacts/content_digest.ts";
+import { escapeLineEnds, toJsonLine } from "../json_lines.ts";
 import type { ExportFormat } from "../vocabulary.ts";
 import type { ExportDatasetName } from "./datasets.ts";
 import type { ExportVisibility } from "./selection.ts";
@@ -63,7 +64,7 @@ export function bundleManifest(contents: BundleContents): string {
     files,
     ...(deleted && { deleted }),
   };
-  return `${JSON.stringify(manifest, null, 2)}\n`;
+  return `${escapeLineEnds(JSON.stringify(manifest, null, 2))}\n`;
 }
 
 /** A project's part of an organization export. */
@@ -91,14 +92,14 @@ export async function* organizationManifest(
     organization,
     visibility,
   };
-  yield encoder.encode(`${JSON.stringify(head).slice(0, -1)},\n"projects":[`);
+  yield encoder.encode(`${toJsonLine(head).slice(0, -1)},\n"projects":[`);
   const totals = { projects: projects.length, rows: 0, bytes: 0 };
   for (const [index, { directory, project, files, deleted }] of projects.entries()) {
     for (const { rows, bytes } of Object.values(files)) {
       totals.rows += rows;
       totals.bytes += bytes;
     }
-    const part = JSON.stringify({
+    const part = toJsonLine({
       directory,
       project,
       rowCounts: countRows(files),

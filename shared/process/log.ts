@@ -1,5 +1,6 @@
 /** The log: one JSON line per event on stdout, without credentials. */
 import pino from "pino";
+import { escapeLineEnds } from "../json_lines.ts";
 
 export type Log = pino.Logger;
 
@@ -106,6 +107,6 @@ export function createLog(options: LogOptions): Log {
       },
       serializers: { err: serializeError },
     },
-    { write: (line: string) => void destination.write(redactSecrets(line)) },
+    { write: (line: string) => void destination.write(escapeLineEnds(redactSecrets(line))) },
   );
 }

@@ -1,5 +1,6 @@
 /** Gathers the lines of a COPY into chunks. */
 import { edenGC } from "bun:jsc";
+import { escapeLineEndBytes } from "../../shared/json_lines.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 
 /** Lines are gathered into chunks of this size: large enough that a chunk costs more to send than to hand over. */
@@ -34,12 +35,14 @@ function collectGarbage(chunkBytes: number): void {
 /** Collects the lines of one COPY into chunks, in the order in which they come. */
 export class CopyLines {
   readonly #crlf: boolean;
+  readonly #isJson: boolean;
   readonly #full: Uint8Array[] = [];
   #chunk = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
   #used = 0;
 
   constructor(format: ExportFormat) {
     this.#crlf = format === "csv";
+    this.#isJson = format === "ndjson";
   }
 
   /** Whether a chunk is ready to be taken. */
@@ -65,12 +68,13 @@ export class CopyLines {
 
   /** What is left when the last line was added; empty when nothing is. */
   rest(): Uint8Array {
-    return this.#chunk.subarray(0, this.#used);
+    const lines = this.#chunk.subarray(0, this.#used);
+    return this.#isJson ? escapeLineEndBytes(lines) : lines;
   }
 
   #makeRoom(needed: number): void {
     if (this.#used + needed <= this.#chunk.length) return;
-    if (this.#used > 0) this.#full.push(this.#chunk.subarray(0, this.#used));
+    if (this.#used > 0) this.#full.push(this.rest());
     collectGarbage(this.#chunk.length);
     this.#chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, needed));
     this.#used = 0;

@@ -115,7 +115,8 @@ class Copy implements RunningStatement {
       this.#source?.resume();
       await changed;
     }
-    if (this.#lines.rest().length > 0) yield this.#lines.rest();
+    const rest = this.#lines.rest();
+    if (rest.length > 0) yield rest;
   }
 
   discard(): void {

@@ -17,6 +17,7 @@ export const NASTY_TEXTS = [
   "\\N",
   "NULL",
   "\u2028 line separator \u2029",
+  "next line \u0085, \v\f\u001c\u001d\u001e",
   "emoji 👩‍👩‍👧‍👦 and ümläut, 漢字, עברית",
   "\u0001\u0002\u001f\u007f\u0080",
   "\uFEFF byte order mark",

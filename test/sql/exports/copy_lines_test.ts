@@ -29,6 +29,41 @@ test("CopyLines ends each line as its format wants, whatever is in it", () => {
   );
 });
 
+/** Control characters and separators, LF apart: Python's splitlines() splits at some of them. */
+const LINE_ENDS = /[^\P{Cc}\n]|[\u2028\u2029]/u;
+
+test("CopyLines keeps each JSON document on one line for every reader, with its value", () => {
+  const text = fc.string({
+    unit: fc.constantFrom(...'a\\"é—漢\r\n\v\f\u001c\u0085\u2028\u2029'),
+    maxLength: 40,
+  });
+  fc.assert(
+    fc.property(fc.array(fc.dictionary(text, text), { maxLength: 8 }), (documents) => {
+      const lines = new CopyLines("ndjson");
+      for (const document of documents) lines.add(Buffer.from(`${JSON.stringify(document)}\n`));
+      const read = readAll(lines);
+      expect(read).not.toMatch(LINE_ENDS);
+      expect(
+        read
+          .split("\n")
+          .slice(0, -1)
+          .map((line) => JSON.parse(line)),
+      ).toEqual(documents);
+    }),
+    { numRuns: 500, seed: 20_261_125 },
+  );
+});
+
+test("CopyLines escapes in every chunk, and leaves CSV and Parquet as they are", () => {
+  const row = `{"a":"${"x".repeat(200_000)}\u2028"}\n`;
+  for (const format of ["ndjson", "csv", "parquet"] as const) {
+    const lines = new CopyLines(format);
+    for (let count = 0; count < 5; count += 1) lines.add(Buffer.from(row));
+    const escaped = readAll(lines).split("\\u2028").length - 1;
+    expect([format, escaped]).toEqual([format, format === "ndjson" ? 5 : 0]);
+  }
+});
+
 test("CopyLines cuts chunks between lines only", () => {
   const lines = new CopyLines("ndjson");
   for (const length of [200_000, 100_000, 262_143, 262_144, 3_000_000, 1]) {

@@ -1,8 +1,10 @@
 /** What programs that people use for such files read must equal what is in the database. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createReadStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { NASTY_TEXTS, neutralized } from "../../../helpers/definitions/nasty_text.ts";
@@ -44,6 +46,25 @@ afterAll(async () => {
 test("jq reads every text of the NDJSON", async () => {
   const { stdout } = await runCommand(["jq", "--compact-output", "--slurp", "map(.reason)", files.ndjson]);
   expect(JSON.parse(stdout)).toEqual(REASONS);
+});
+
+test("programs that split at any Unicode line end see one row a line in the NDJSON", async () => {
+  const program = `
+import codecs, json, sys
+with open(sys.argv[1], encoding="utf-8", newline="") as file:
+    print(json.dumps([json.loads(line)["reason"] for line in file.read().splitlines()]))
+with codecs.open(sys.argv[1], encoding="utf-8") as file:
+    print(json.dumps([json.loads(line)["reason"] for line in file]))`;
+  const { stdout, stderr } = await runCommand(["python3", "-c", program, files.ndjson]);
+  expect(stderr).toBe("");
+  const [bySplitting = "", byIterating = ""] = stdout.split("\n");
+  expect([JSON.parse(bySplitting), JSON.parse(byIterating)]).toEqual([REASONS, REASONS]);
+  const lines = createInterface({
+    input: createReadStream(files.ndjson),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  });
+  const byReadline = await Array.fromAsync(lines, (line) => JSON.parse(line).reason);
+  expect(byReadline).toEqual([...REASONS]);
 });
 
 test("Python's csv module reads every text of the CSV", async () => {
