@@ -57,8 +57,8 @@ interface Opened {
 
 /**
  * The snapshots of one build, one open at a time. They show everything committed before the build began: thousands of small
- * projects need one position of the primary. A second attempt reads from the primary only, so that no build fails again
- * and again for queries that the replica cancels.
+ * projects need one position of the primary. Later attempts read from the primary only, so that no build fails again and
+ * again because of the replica.
  */
 export class BuildSnapshots {
   readonly #databases: BuildDatabases;
@@ -70,7 +70,7 @@ export class BuildSnapshots {
   constructor(databases: BuildDatabases, build: Build) {
     this.#databases = databases;
     this.#build = build;
-    this.#replica = build.job.attempt === 1 ? databases.replica : null;
+    this.#replica = build.job.attempt === 1 && build.job.faults === 0 ? databases.replica : null;
   }
 
   /** Returns the source of a project, valid until the next call; null if the project was deleted. */

@@ -3,7 +3,7 @@
 import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
 import type { Config } from "../shared/process/config.ts";
 import type { TraceSpan, Tracing } from "../shared/tracing/tracing.ts";
-import { type Boss, scheduleJob } from "../sql/queue.ts";
+import { type Boss, type QueueClaim, scheduleJob } from "../sql/queue.ts";
 import { type BuildDeps, buildOrgExport } from "./build_org_export.ts";
 import { deleteOldRecords } from "./delete_old_records.ts";
 import { expireOrgExports } from "./expire_org_exports.ts";
@@ -32,8 +32,8 @@ interface Job<Name extends JobName> {
   pollSeconds: number;
   /** True if it stays in the queue while the artifact store belongs to another database. */
   needsStore: boolean;
-  /** Runs the job; throws if the queue should retry it. `claim` is aborted when the queue considers the job lost. */
-  run(deps: JobsDeps, payload: JobPayloads[Name], claim: AbortSignal): Promise<void>;
+  /** Runs the job; throws if the queue should retry it. The signal is aborted when the queue considers the job lost. */
+  run(deps: JobsDeps, payload: JobPayloads[Name], claim: QueueClaim & { signal: AbortSignal }): Promise<void>;
 }
 
 const JOBS: { readonly [Name in JobName]: Job<Name> } = {
@@ -42,13 +42,15 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
     concurrency: 1,
     pollSeconds: 5,
     needsStore: false,
-    run: (deps, _payload, claim) => deleteOldRecords(deps, AbortSignal.any([claim, deps.shutdownSignal])),
+    run: (deps, _payload, { signal }) =>
+      deleteOldRecords(deps, AbortSignal.any([signal, deps.shutdownSignal])),
   },
   expire_org_exports: {
     concurrency: 1,
     pollSeconds: 5,
     needsStore: true,
-    run: (deps, _payload, claim) => expireOrgExports(deps, AbortSignal.any([claim, deps.shutdownSignal])),
+    run: (deps, _payload, { signal }) =>
+      expireOrgExports(deps, AbortSignal.any([signal, deps.shutdownSignal])),
   },
   send_export_ready: {
     concurrency: CONCURRENT_MAILS,
@@ -109,7 +111,8 @@ async function work<Name extends JobName>(
     if (!job) return;
     const span = startJobSpan(deps.tracing, { name, id: job.id, payload: job.data });
     const log = span ? deps.log.child({ traceId: span.traceId }) : deps.log;
-    const done = run({ ...deps, log }, job.data, job.signal);
+    const { id, retryCount, signal } = job;
+    const done = run({ ...deps, log }, job.data, { id, name, retryCount, signal });
     running.add(done);
     try {
       await done;

@@ -4,8 +4,8 @@ import type { JobPayloads } from "../shared/jobs.ts";
 import type { Log } from "../shared/process/log.ts";
 import { findMemberRole, findOrgById } from "../sql/accounts/orgs.ts";
 import { findUser } from "../sql/accounts/users.ts";
+import { retryOnDatabaseFault } from "../sql/connection/database_fault.ts";
 import type { Pool, Sql } from "../sql/connection/pool.ts";
-import { retryOnDisconnect } from "../sql/connection/retry_on_disconnect.ts";
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
 import { findUnmailedExportJob, lockExportMail, markExportJobMailed } from "../sql/exports/mailed_jobs.ts";
 import { type Boss, completeJob } from "../sql/queue.ts";
@@ -65,7 +65,7 @@ export async function sendExportReady(
   } catch (error) {
     // A lost connection ends the transaction while the mail server may still be working.
     if (await mail.isTaken?.catch(() => false)) {
-      await retryOnDisconnect(() => markExportJobMailed(deps.sql, exportJobId), deps.shutdownSignal);
+      await retryOnDatabaseFault(() => markExportJobMailed(deps.sql, exportJobId), deps.shutdownSignal);
     }
     throw error;
   }

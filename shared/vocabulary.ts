@@ -20,6 +20,10 @@ export const EXPORT_JOB_ERROR_CODES = [
 /** Why an export job failed. */
 export type ExportJobErrorCode = (typeof EXPORT_JOB_ERROR_CODES)[number];
 
+export const BUILD_FAULTS = ["storage", "database"] as const;
+/** What a build needs and does not have: its job waits for it. */
+export type BuildFault = (typeof BUILD_FAULTS)[number];
+
 export const DEFINITION_EVENT_TYPES = [
   "definition.published",
   "definition.deprecated",

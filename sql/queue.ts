@@ -121,6 +121,25 @@ export async function enqueueJob<Name extends JobName>(
   if (queued === null) throw new Error(`Cannot queue ${name} "${id}": it is already queued`);
 }
 
+/** An entry of the queue as a worker fetched it. Another worker that fetches it later has a higher `retryCount`. */
+export interface QueueClaim {
+  id: string;
+  name: JobName;
+  retryCount: number;
+}
+
+/** Gives a claimed job back, to run at `startAt`. Call inside the transaction that notes why. */
+export async function postponeJob(
+  sql: Sql,
+  boss: Boss,
+  { claim: { id, name, retryCount }, startAt }: { claim: QueueClaim; startAt: string },
+): Promise<void> {
+  const db = bossDatabase(sql);
+  // Does nothing if the claim has lapsed. Then the entry waits already, or another worker has it.
+  await boss.fail(name, { id, retryCount }, null, { db });
+  await boss.update(name, undefined, { id, startAfter: startAt, db });
+}
+
 /** Removes a job from the queue. Call inside the transaction that cancels it. */
 export async function cancelJob(sql: Sql, boss: Boss, job: { id: string; name: JobName }): Promise<void> {
   await boss.cancel(job.name, job.id, { db: bossDatabase(sql) });

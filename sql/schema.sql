@@ -401,6 +401,10 @@ create table export_jobs (
   expires_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
   mailed_at timestamp(3) with time zone,
+  waiting_for text,
+  retry_at timestamp(3) with time zone,
+  first_fault_at timestamp(3) with time zone,
+  faults integer not null default 0,
   constraint export_jobs_pkey PRIMARY KEY (id),
   constraint export_jobs_org_id_number_key UNIQUE (org_id, number),
   constraint export_jobs_artifact_check CHECK ((((num_nulls(artifact_key, artifact_file_name, artifact_bytes, artifact_sha256, ready_at, expires_at) % 6) = 0) AND ((status <> 'ready'::text) OR (artifact_key IS NOT NULL)))),
@@ -411,7 +415,9 @@ create table export_jobs (
   constraint export_jobs_format_check CHECK ((format = ANY (ARRAY['ndjson'::text, 'csv'::text, 'parquet'::text]))),
   constraint export_jobs_mailed_at_check CHECK (((mailed_at IS NULL) OR (ready_at IS NOT NULL))),
   constraint export_jobs_progress_check CHECK ((LEAST((attempt)::bigint, (projects_done)::bigint, (projects_total)::bigint, rows_written, bytes_written) >= 0)),
-  constraint export_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'ready'::text, 'expired'::text, 'failed'::text])))
+  constraint export_jobs_retry_at_check CHECK (((waiting_for IS NULL) = (retry_at IS NULL))),
+  constraint export_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'ready'::text, 'expired'::text, 'failed'::text]))),
+  constraint export_jobs_waiting_for_check CHECK ((waiting_for = ANY (ARRAY['storage'::text, 'database'::text])))
 );
 
 create table idempotency_keys (

@@ -2,6 +2,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { ExportFacts, Verdict } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
+import type { BuildFault } from "../../shared/vocabulary.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import {
   type ExportJobRow,
@@ -55,6 +56,8 @@ export interface ExportJob {
   attempt: number;
   progress: { projectsDone: number; projectsTotal: number; rowsWritten: number; bytesWritten: number };
   since?: string;
+  waitingFor?: BuildFault;
+  retryAt?: string;
   startedAt?: string;
   readyAt?: string;
   expiresAt?: string;
@@ -95,6 +98,9 @@ function whatApplies(row: ExportJobRow) {
   const { artifactFileName: fileName, artifactBytes: bytes, artifactSha256: sha256 } = row;
   return {
     ...(row.since === null ? {} : { since: row.since }),
+    ...(row.status !== "queued" || row.waitingFor === null || row.retryAt === null
+      ? {}
+      : { waitingFor: row.waitingFor, retryAt: row.retryAt }),
     ...(row.startedAt === null ? {} : { startedAt: row.startedAt }),
     ...(row.readyAt === null ? {} : { readyAt: row.readyAt }),
     ...(row.expiresAt === null ? {} : { expiresAt: row.expiresAt }),

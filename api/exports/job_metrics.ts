@@ -3,8 +3,14 @@ import type { Registry } from "prom-client";
 import { JOB_NAMES } from "../../shared/jobs.ts";
 import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../../shared/process/log.ts";
+import { BUILD_FAULTS } from "../../shared/vocabulary.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { DEPTH_STATES, listQueueDepths, listRecentBuilds } from "../../sql/exports/job_metrics.ts";
+import {
+  DEPTH_STATES,
+  listQueueDepths,
+  listRecentBuilds,
+  listWaitingBuilds,
+} from "../../sql/exports/job_metrics.ts";
 import { countJobRunners } from "../../sql/job_runners.ts";
 
 const QUANTILES = ["0.5", "0.95", "1"] as const;
@@ -16,6 +22,21 @@ export function registerJobMetrics(registry: Registry, { sql, log }: { sql: Sql;
     { registry, log },
     [{ name: "job_runners", help: "Job runners that were alive in the last 30 seconds" }],
     async () => [[{ labels: {}, value: await countJobRunners(sql) }]],
+  );
+  registerMeasuredGauges<"needs">(
+    { registry, log },
+    [
+      {
+        name: "export_jobs_waiting",
+        help: "Organization exports that wait because what they need failed: storage or database",
+        labelNames: ["needs"],
+      },
+    ],
+    async () => {
+      const rows = await listWaitingBuilds(sql);
+      const jobsOf = (needs: string) => rows.find((row) => row.needs === needs)?.jobs ?? 0;
+      return [BUILD_FAULTS.map((needs) => ({ labels: { needs }, value: jobsOf(needs) }))];
+    },
   );
   registerBuildMetrics(registry, { sql, log });
 }

@@ -1,6 +1,11 @@
 /** OpenAPI descriptions of the export job routes. */
 import { COUNT, ID, INSTANT, listOf, named, oneOf, record, TEXT } from "../../shared/json_schema.ts";
-import { EXPORT_FORMATS, EXPORT_JOB_ERROR_CODES, EXPORT_JOB_STATUSES } from "../../shared/vocabulary.ts";
+import {
+  BUILD_FAULTS,
+  EXPORT_FORMATS,
+  EXPORT_JOB_ERROR_CODES,
+  EXPORT_JOB_STATUSES,
+} from "../../shared/vocabulary.ts";
 import { describeQuery, flag, limit, offset, type QueryParameter } from "../http/query.ts";
 import { ORG_SLUG } from "../openapi/parameters.ts";
 import { headerParameter, jsonResponse, pathParameter } from "../openapi/responses.ts";
@@ -33,6 +38,11 @@ const ALWAYS = {
 
 const LATER = {
   since: { ...INSTANT, description: "Set for an increment: only rows that changed after this time" },
+  waitingFor: {
+    ...oneOf(BUILD_FAULTS),
+    description: "Set while a queued job waits because the artifact storage or the database failed",
+  },
+  retryAt: { ...INSTANT, description: "When a job with `waitingFor` is tried again" },
   startedAt: INSTANT,
   readyAt: INSTANT,
   expiresAt: { ...INSTANT, description: "When the file is deleted" },

@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { openNetworks } from "../../shared/network/webhook_networks.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
+import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
-import { retryOnDisconnect } from "../../sql/connection/retry_on_disconnect.ts";
 import { settleEvents } from "../../sql/events/event_feed.ts";
 import { isCopy } from "../../sql/installation.ts";
 import { type Boss, enqueueJob } from "../../sql/queue.ts";
@@ -101,7 +101,7 @@ async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery): Promise<vo
   deps.metrics.webhookDeliveries.inc({ result: result.error === null ? "delivered" : "failed" });
   const { id, webhookId, orgId } = delivery;
   try {
-    const noted = await retryOnDisconnect(() => note(deps, delivery, result), signal);
+    const noted = await retryOnDatabaseFault(() => note(deps, delivery, result), signal);
     const fields = { deliveryId: id, webhookId, orgId, responseStatus: result.responseStatus };
     if (result.error === null)
       deps.log.debug({ event: "webhook.delivered", ...fields }, "delivered an event");

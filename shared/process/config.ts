@@ -43,6 +43,7 @@ export interface Config {
   exportJobsPerHour: number;
   exportRetentionHours: number;
   exportBuildTimeoutMinutes: number;
+  exportBuildPatienceMinutes: number;
   exportSweepCron: string;
   /** URL of the mail server, with credentials; null writes mail to files. */
   smtpUrl: string | null;
@@ -164,6 +165,7 @@ function toConfig(env: Environment): Config {
     exportJobsPerHour: env.EXPORT_JOBS_PER_HOUR,
     exportRetentionHours: env.EXPORT_RETENTION_HOURS,
     exportBuildTimeoutMinutes: env.EXPORT_BUILD_TIMEOUT_MINUTES,
+    exportBuildPatienceMinutes: env.EXPORT_BUILD_PATIENCE_MINUTES,
     exportSweepCron: env.EXPORT_SWEEP_CRON,
     smtpUrl: env.SMTP_URL ?? null,
     mailFrom: env.MAIL_FROM,

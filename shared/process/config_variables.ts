@@ -171,6 +171,12 @@ export const Environment = Type.Object({
     maximum: 1380,
     description: "minutes for one attempt to build an organization export",
   }),
+  EXPORT_BUILD_PATIENCE_MINUTES: Type.Integer({
+    default: 60,
+    minimum: 0,
+    maximum: 10_080,
+    description: "minutes that a build waits for a storage or database that fails; 0: failed attempts count",
+  }),
   EXPORT_SWEEP_CRON: Type.String({
     default: "*/5 * * * *",
     description: "five cron fields (UTC) with a date that exists",

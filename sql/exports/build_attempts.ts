@@ -1,7 +1,10 @@
 /** Table `export_jobs`, as written by builders. A builder can write only while its attempt is the running one. */
-import type { ExportJobErrorCode } from "../../shared/vocabulary.ts";
+import type { BuildFault, ExportJobErrorCode } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { EXPORT_JOB_COLUMNS, type ExportJobProgress, type ExportJobRow } from "./jobs.ts";
+
+/** Pauses after the first fault of a job, the second and so on; the last one repeats. */
+const PAUSE_SECONDS = [10, 30, 60, 120, 300];
 
 /** One attempt. A builder that was wrongly considered dead still has its own attempt, which is no longer running. */
 export interface ExportBuildKey {
@@ -40,7 +43,8 @@ export async function markExportJobRunning(
   const nothing = { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 };
   const [row] = await sql<ExportJobRow[]>`
     update export_jobs
-    set status = 'running', attempt = attempt + 1, started_at = now(), ${progressColumns(sql, nothing)}
+    set status = 'running', attempt = attempt + 1, started_at = now(), waiting_for = null, retry_at = null,
+      ${progressColumns(sql, nothing)}
     where id = ${given.id} and status in ('queued', 'running') and attempt < ${given.maxAttempts}
     returning ${sql(EXPORT_JOB_COLUMNS)}`;
   return row ?? null;
@@ -59,26 +63,47 @@ export async function markExportJobExhausted(
   return row ?? null;
 }
 
-/**
- * Requeues a build for another attempt. The attempt does not count if `isForgiven`, or if PostgreSQL was restarted since it
- * began and the job is younger than `forgivenMinutes`. A crash recovery is not a restart: a build that crashes the server
- * counts. False if this attempt is no longer running.
- */
+/** Requeues a build for another attempt; this one does not count if `isForgiven`. False if it is no longer running. */
 export async function markExportJobQueued(
   sql: Sql,
-  build: ExportBuildKey & { isForgiven: boolean; forgivenMinutes: number },
+  build: ExportBuildKey & { isForgiven: boolean },
 ): Promise<boolean> {
   const { count } = await sql`
     update export_jobs
-    set status = 'queued',
-      attempt = attempt - case
-        when ${build.isForgiven} then 1
-        when pg_postmaster_start_time() > started_at
-          and created_at > now() - make_interval(mins => ${build.forgivenMinutes}) then 1
-        else 0
-      end
+    set status = 'queued', attempt = attempt - ${build.isForgiven ? 1 : 0}
     where id = ${build.id} and status = 'running' and attempt = ${build.attempt}`;
   return count === 1;
+}
+
+export interface WaitingBuild {
+  waitingFor: BuildFault;
+  retryAt: string;
+  /** How often the job has waited, this time included. */
+  faults: number;
+}
+
+/**
+ * Requeues a build that `fault` has stopped, for a later attempt; this one does not count. Null if it is no longer
+ * running, or if the first fault of the job was `patienceMinutes` ago. Without a `fault`, a restart of PostgreSQL since
+ * the attempt began is one: the error of a build that it stopped may look like any other.
+ */
+export async function markExportJobWaiting(
+  sql: Sql,
+  build: ExportBuildKey & { fault: BuildFault | null; patienceMinutes: number },
+): Promise<WaitingBuild | null> {
+  const pauses = sql.array([...PAUSE_SECONDS]);
+  const [row] = await sql<WaitingBuild[]>`
+    update export_jobs
+    set status = 'queued', attempt = attempt - 1, faults = faults + 1,
+      waiting_for = coalesce(${build.fault}, 'database'),
+      first_fault_at = coalesce(first_fault_at, now()),
+      retry_at = now()
+        + make_interval(secs => (${pauses}::int[])[least(faults + 1, ${PAUSE_SECONDS.length})])
+    where id = ${build.id} and status = 'running' and attempt = ${build.attempt}
+      and (${build.fault}::text is not null or pg_postmaster_start_time() > started_at)
+      and coalesce(first_fault_at, now()) + make_interval(mins => ${build.patienceMinutes}) > now()
+    returning waiting_for, retry_at, faults`;
+  return row ?? null;
 }
 
 /** Fails a job; null if this attempt is no longer running. */

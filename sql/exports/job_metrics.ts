@@ -1,5 +1,5 @@
 /** Measurements of background jobs. They are in the database, so every process reads the same. */
-import type { ExportJobErrorCode } from "../../shared/vocabulary.ts";
+import type { BuildFault, ExportJobErrorCode } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
 export interface QueueDepthRow {
@@ -26,6 +26,15 @@ export async function listQueueDepths(
     from pgboss.job
     where name = any(${[...queues]}) and state::text = any(${[...DEPTH_STATES]})
     group by name, state`;
+}
+
+/** Counts the organization exports that wait because something they need failed. */
+export async function listWaitingBuilds(sql: Sql): Promise<readonly { needs: BuildFault; jobs: number }[]> {
+  return sql<{ needs: BuildFault; jobs: number }[]>`
+    select waiting_for as needs, count(*) as jobs
+    from export_jobs
+    where status = 'queued' and waiting_for is not null
+    group by waiting_for`;
 }
 
 export interface RecentBuildsRow {

@@ -1,6 +1,12 @@
 /** Table `export_jobs`: organization exports, from queued to ready or failed. Every update names the status it expects. */
 import type { ExportVisibility } from "../../shared/exports/selection.ts";
-import type { ExportFormat, ExportJobErrorCode, ExportJobStatus, OrgRole } from "../../shared/vocabulary.ts";
+import type {
+  BuildFault,
+  ExportFormat,
+  ExportJobErrorCode,
+  ExportJobStatus,
+  OrgRole,
+} from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
 /** The columns of every returned row, here and in the other files of this folder. */
@@ -18,6 +24,9 @@ export const EXPORT_JOB_COLUMNS = [
   "include_superseded",
   "include_resolved",
   "attempt",
+  "waiting_for",
+  "retry_at",
+  "faults",
   "projects_done",
   "projects_total",
   "rows_written",
@@ -57,6 +66,11 @@ export interface ExportJobRow extends ExportVisibility, ExportJobProgress {
   since: string | null;
   /** 0 before the first build. */
   attempt: number;
+  /** What a queued job waits for until `retryAt`; meaningless in other statuses. */
+  waitingFor: BuildFault | null;
+  retryAt: string | null;
+  /** How many attempts a fault of storage or database has stopped. They are not counted in `attempt`. */
+  faults: number;
   /** Key of the file in the artifact store. This and the other artifact fields are set when the job is ready. */
   artifactKey: string | null;
   artifactFileName: string | null;
@@ -176,7 +190,7 @@ export async function markExportJobCanceled(
 ): Promise<ExportJobRow | null> {
   const [row] = await sql<ExportJobRow[]>`
     update export_jobs
-    set status = 'failed', error_code = 'CANCELED', finished_at = now(),
+    set status = 'failed', error_code = 'CANCELED', finished_at = now(), waiting_for = null, retry_at = null,
       error_message = case
         when started_at is null then 'Canceled before its build began'
         else 'Canceled after its build had begun'

@@ -121,7 +121,11 @@ test("a build whose store is silent ends its COPY when the runner has to leave",
 
 test("a build whose bucket goes away ends its COPY", async () => {
   await using s3 = await startS3Server();
-  await buildCutOff({ act: () => s3.kill(), config: s3.config, job: FAILED_ONCE });
+  await buildCutOff({
+    act: () => s3.kill(),
+    config: s3.config,
+    job: { ...LEFT, waitingFor: "storage" },
+  });
 });
 
 test("a build whose bucket falls silent ends its COPY when it has taken too long", async () => {

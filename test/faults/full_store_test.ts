@@ -25,7 +25,7 @@ const OBSTACLE = "obstacle";
 interface SmallDisk extends AsyncDisposable {
   directory: string;
   /** Works off the queue, with its artifacts there. */
-  startRunner(app: TestApp, smtpUrl: string): Promise<AsyncDisposable>;
+  startRunner(app: TestApp, options: { smtpUrl: string; patienceMinutes: number }): Promise<AsyncDisposable>;
   /** Makes room. */
   free(): Promise<void>;
 }
@@ -37,9 +37,10 @@ function mountSmallDisk(directory: string): SmallDisk | null {
   writeFileSync(join(directory, OBSTACLE), Buffer.alloc((DISK_MIB - 1) * 2 ** 20));
   return {
     directory,
-    startRunner: ({ deps: { config } }, smtpUrl) =>
+    startRunner: ({ deps: { config } }, { smtpUrl, patienceMinutes }) =>
       startRunner({
         SMTP_URL: smtpUrl,
+        EXPORT_BUILD_PATIENCE_MINUTES: String(patienceMinutes),
         DATABASE_URL: config.databaseUrl,
         DATA_DIR: config.dataDir,
         ARTIFACT_URL: pathToFileURL(directory).href,
@@ -70,11 +71,15 @@ function limitStore(directory: string): SmallDisk {
   });
   return {
     directory,
-    startRunner: (app, smtpUrl) =>
+    startRunner: (app, { smtpUrl, patienceMinutes }) =>
       openTestRunner(app, {
         isWorking: true,
         store,
-        config: { smtpUrl, artifactUrl: pathToFileURL(directory).href },
+        config: {
+          smtpUrl,
+          artifactUrl: pathToFileURL(directory).href,
+          exportBuildPatienceMinutes: patienceMinutes,
+        },
       }),
     async free() {
       quotaBytes = Number.POSITIVE_INFINITY;
@@ -90,14 +95,29 @@ function openSmallDisk(): SmallDisk {
   return mountSmallDisk(directory) ?? limitStore(directory);
 }
 
-test("a full disk fails the job with ARTIFACT_STORAGE_FAILED, and once there is room the next one is built", async () => {
-  await using app = await openTestApp();
-  await using disk = openSmallDisk();
+async function openFullDisk(patienceMinutes: number) {
+  await using opened = new AsyncDisposableStack();
+  const app = opened.use(await openTestApp());
+  const disk = opened.use(openSmallDisk());
   const { person } = await makeLargeProject(app, ISSUES);
-  await using mailServer = await openMailServer();
-  await using _runner = await disk.startRunner(app, mailServer.url);
+  const mailServer = opened.use(await openMailServer());
+  opened.use(await disk.startRunner(app, { smtpUrl: mailServer.url, patienceMinutes }));
+  const later = opened.move();
+  return {
+    ...{ app, disk, person },
+    show: (id: string) => getJob(app, person.key, id),
+    listTroubles: () => {
+      const { dataDir } = app.deps.config;
+      return listTroubles({ db: app.db, dataDir, artifactDirectory: disk.directory, mailServer });
+    },
+    [Symbol.asyncDispose]: () => later.disposeAsync(),
+  };
+}
+
+test("without patience, a full disk fails the job with ARTIFACT_STORAGE_FAILED, and once there is room the next one is built", async () => {
+  await using place = await openFullDisk(0);
+  const { app, disk, person, show } = place;
   const { id } = await jobOf(await postJob(app, person));
-  const show = (jobId: string) => getJob(app, person.key, jobId);
   await waitFor(async () => {
     // The waits between attempts are the queue's own business.
     await app.db.sql`update pgboss.job set start_after = now() where id = ${id} and state = 'retry'`;
@@ -111,12 +131,21 @@ test("a full disk fails the job with ARTIFACT_STORAGE_FAILED, and once there is 
   await disk.free();
   const next = await jobOf(await postJob(app, person));
   await waitFor(async () => (await show(next.id)).status === "ready", 20_000);
-  expect(
-    await listTroubles({
-      db: app.db,
-      dataDir: app.deps.config.dataDir,
-      artifactDirectory: disk.directory,
-      mailServer,
-    }),
-  ).toEqual([]);
+  expect(await place.listTroubles()).toEqual([]);
+});
+
+test("a build on a full disk waits for the storage and leaves nothing behind; with room it is finished by itself", async () => {
+  await using place = await openFullDisk(60);
+  const { app, disk, person, show } = place;
+  const { id } = await jobOf(await postJob(app, person));
+  await waitFor(async () => (await show(id)).waitingFor === "storage", 40_000);
+  expect(await show(id)).toMatchObject({ status: "queued", attempt: 0 });
+  await waitFor(async () => (await readdir(disk.directory)).length === 2, 10_000);
+  expect((await readdir(disk.directory)).sort()).toEqual([MARKER_NAME, OBSTACLE]);
+  expect(await listOpenTransactions(app.db)).toEqual([]);
+
+  await disk.free();
+  await waitFor(async () => (await show(id)).status === "ready", 60_000);
+  expect(await show(id)).toMatchObject({ attempt: 1 });
+  expect(await place.listTroubles()).toEqual([]);
 });

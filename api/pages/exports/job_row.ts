@@ -71,7 +71,7 @@ export function renderJob(row: JobRow): Html {
 }
 
 function renderState(job: ExportJob, status: ShownStatus, now: number): Content {
-  if (status === "queued") return html`<div class="progress"><p>Waiting in queue.</p></div>`;
+  if (status === "queued") return html`<div class="progress"><p>${describeWait(job, now)}</p></div>`;
   if (status === "running") return renderProgress(job);
   if (status === "canceled") return html`<p data-part="outcome">${job.errorMessage}.</p>`;
   if (status === "expired") return html`<p data-part="outcome">The file has expired.</p>`;
@@ -84,6 +84,20 @@ function renderState(job: ExportJob, status: ShownStatus, now: number): Content 
     job.expiresAt !== undefined &&
     html`<span class="quiet">Expires <time data-part="expires" datetime="${job.expiresAt}" title="${job.expiresAt}">${formatDistance(job.expiresAt, now)}</time></span>`
   }</p>`;
+}
+
+const WAITS = {
+  storage: "Waiting because the file cannot be stored now.",
+  database: "Waiting because the database has failed.",
+} as const;
+
+function describeWait({ waitingFor, retryAt }: ExportJob, now: number): Content {
+  if (waitingFor === undefined || retryAt === undefined) return "Waiting in queue.";
+  const next =
+    Date.parse(retryAt) > now
+      ? html`The next attempt begins <time datetime="${retryAt}" title="${retryAt}">${formatDistance(retryAt, now)}</time>.`
+      : "The next attempt begins now.";
+  return html`${WAITS[waitingFor]} ${next}`;
 }
 
 function renderProgress({ attempt, progress }: ExportJob): Html {

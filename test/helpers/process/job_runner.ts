@@ -14,7 +14,7 @@ import { JOBS_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { Nodes } from "../../../sql/connection/nodes.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { openReplica } from "../../../sql/connection/replica.ts";
-import { type Boss, openWorkerQueue } from "../../../sql/queue.ts";
+import { type Boss, openWorkerQueue, type QueueClaim } from "../../../sql/queue.ts";
 import type { TestApp } from "../http/app.ts";
 
 export interface TestRunner extends AsyncDisposable {
@@ -72,8 +72,8 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
   return {
     deps,
     build: (exportJobId) =>
-      attempt(boss, { name: "build_org_export", id: exportJobId }, () =>
-        buildOrgExport(deps, { exportJobId }, new AbortController().signal),
+      attempt(boss, { name: "build_org_export", id: exportJobId }, (claim) =>
+        buildOrgExport(deps, { exportJobId }, { ...claim, signal: new AbortController().signal }),
       ),
     mail: (exportJobId) =>
       attempt(boss, { name: "send_export_ready", id: exportJobId }, () =>
@@ -98,13 +98,14 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
 async function attempt(
   boss: Boss,
   { name, id }: { name: JobName; id: string },
-  run: () => Promise<void>,
+  run: (claim: QueueClaim) => Promise<void>,
 ): Promise<void> {
-  await boss.fetch(name, { ignoreStartAfter: true });
+  const [fetched] = await boss.fetch(name, { ignoreStartAfter: true });
+  const claim = { id, name, retryCount: fetched?.retryCount ?? 0 };
   try {
-    await run();
+    await run(claim);
   } catch (error) {
-    await boss.fail(name, id);
+    await boss.fail(name, claim);
     throw error;
   }
 }

@@ -60,7 +60,7 @@ test("a build reads from the replica, and the attempt after one that it broke of
     await server.replica`select pg_terminate_backend(${pid})`;
     await building;
     const queued = await getJob(app, exported.person.key, id);
-    expect(queued).toMatchObject({ status: "queued", attempt: 1 });
+    expect(queued).toMatchObject({ status: "queued", attempt: 0, waitingFor: "database" });
   });
   // Whether or not it has come back meanwhile.
   await server.catchUp(app.db.sql);
@@ -69,7 +69,7 @@ test("a build reads from the replica, and the attempt after one that it broke of
   await server.holdReplay(false);
   expect(await getJob(app, exported.person.key, id)).toMatchObject({
     status: "ready",
-    attempt: 2,
+    attempt: 1,
     progress: { rowsWritten: Object.keys(exported.ids).length },
   });
   expect(await listMismatches(app)).toEqual([]);

@@ -39,6 +39,7 @@ test("readConfig() has the documented defaults", () => {
       exportJobsPerHour: 5,
       exportRetentionHours: 72,
       exportBuildTimeoutMinutes: 60,
+      exportBuildPatienceMinutes: 60,
       exportSweepCron: "*/5 * * * *",
       smtpUrl: null,
       webhookAllowedNetworks: null,

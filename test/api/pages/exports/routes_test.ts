@@ -37,6 +37,12 @@ describe("/dashboard/exports", () => {
     const page = await (await openPage(api, home, token)).text();
     expect(page).toContain("Waiting in queue.");
     expect(page).toContain("With deleted issues; without resolved issues");
+    await api.db.sql`
+      update export_jobs
+      set waiting_for = 'storage', retry_at = now() + interval '5 minutes'
+      where id = ${job?.id ?? ""}`;
+    const waiting = await (await openPage(api, home, token)).text();
+    expect(waiting).toMatch(/cannot be stored now\. The next attempt begins <time [^>]*>in 5 minutes</);
     const again = await sendForm(api, home, { format: "csv" }, { token });
     expect(again.headers.get("location")).toContain("&as=running");
     const path = `${HOME}/jobs/${job?.id}/cancel${home.slice(HOME.length)}`;

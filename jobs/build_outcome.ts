@@ -1,0 +1,204 @@
+/** How a build of an organization export ends: its job is ready, failed, or queued for another attempt. */
+import type { ContentDigest } from "../shared/artifacts/content_digest.ts";
+import { ArtifactStorageError, type ArtifactStore } from "../shared/artifacts/store.ts";
+import { exportFileStamp } from "../shared/exports/file_names.ts";
+import type { Config } from "../shared/process/config.ts";
+import type { Log } from "../shared/process/log.ts";
+import { withTimeout } from "../shared/process/with_timeout.ts";
+import type { BuildFault, ExportJobErrorCode } from "../shared/vocabulary.ts";
+import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
+import type { OrgRow } from "../sql/accounts/orgs.ts";
+import { isDatabaseFault, retryOnDatabaseFault } from "../sql/connection/database_fault.ts";
+import type { Pool, Sql } from "../sql/connection/pool.ts";
+import { insertExportEvent } from "../sql/events/events.ts";
+import {
+  markExportJobExhausted,
+  markExportJobFailed,
+  markExportJobQueued,
+  markExportJobReady,
+  markExportJobWaiting,
+} from "../sql/exports/build_attempts.ts";
+import type { ExportJobProgress, ExportJobRow } from "../sql/exports/jobs.ts";
+import { type Boss, completeJob, enqueueJob, postponeJob, type QueueClaim } from "../sql/queue.ts";
+import type { RunnerMetrics } from "./runner_metrics.ts";
+import { ForeignStoreError } from "./store_owner.ts";
+
+/** After this many failed attempts the job is `BUILD_FAILED`. */
+export const MAX_ATTEMPTS = 3;
+/** A silent storage must not delay the next attempt. */
+const DISCARD_TIMEOUT_MS = 1000;
+/** Longer than the mail server may take to respond (jobs/mail.ts). */
+const MAIL_EXPIRE_SECONDS = 3600;
+
+const MESSAGES: Readonly<Record<Exclude<ExportJobErrorCode, "CANCELED">, string>> = {
+  BUILD_TIMEOUT:
+    "The build took too long. Export again; if it happens again, ask the operator to raise EXPORT_BUILD_TIMEOUT_MINUTES",
+  BUILD_FAILED: `The build failed ${MAX_ATTEMPTS} times. Export again`,
+  ARTIFACT_STORAGE_FAILED: `The file could not be stored in ${MAX_ATTEMPTS} attempts. Ask the operator to check the artifact storage, then export again`,
+  ORGANIZATION_GONE: "The organization was deleted",
+};
+
+interface OutcomeDeps {
+  config: Pick<Config, "exportBuildPatienceMinutes" | "exportRetentionHours">;
+  sql: Pool;
+  boss: Boss;
+  store: ArtifactStore;
+  metrics: RunnerMetrics;
+  /** Aborted when the process can no longer wait for the build. */
+  shutdownSignal: AbortSignal;
+}
+
+/** One attempt. */
+export interface Build {
+  job: ExportJobRow;
+  artifactKey: string;
+  claim: QueueClaim;
+  traceparent: string | undefined;
+  log: Log;
+}
+
+/** Makes the job ready and queues its mail. Returns false if the attempt is no longer the running one. */
+export async function makeReady(
+  deps: OutcomeDeps,
+  { job, artifactKey, traceparent }: Build,
+  written: { org: OrgRow; artifact: ContentDigest; progress: ExportJobProgress },
+): Promise<boolean> {
+  const isReady = await deps.sql.begin(async (tx) => {
+    const row = await markExportJobReady(tx, {
+      id: job.id,
+      attempt: job.attempt,
+      progress: written.progress,
+      artifact: {
+        key: artifactKey,
+        fileName: `${written.org.slug}-export-${exportFileStamp(job.asOf)}.zip`,
+        ...written.artifact,
+      },
+      retentionHours: deps.config.exportRetentionHours,
+    });
+    if (!row) return false;
+    await finish(tx, deps, row, "export_job.ready");
+    await enqueueJob(tx, deps.boss, {
+      id: job.id,
+      name: "send_export_ready",
+      payload: { exportJobId: job.id, traceparent },
+      expireSeconds: MAIL_EXPIRE_SECONDS,
+    });
+    return true;
+  });
+  if (isReady) deps.metrics.builds.inc({ result: "ready" });
+  return isReady;
+}
+
+/** Completes the queue entry and writes the event and the audit entry, in the transaction that ends the job. */
+async function finish(tx: Sql, deps: OutcomeDeps, job: ExportJobRow, action: string): Promise<void> {
+  await completeJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
+  await insertExportEvent(tx, job);
+  await insertAuditEntry(tx, {
+    actorType: "service",
+    action,
+    subjectType: "export_job",
+    subjectId: job.id,
+    orgId: job.orgId,
+    details: job.errorCode === null ? { rows: job.rowsWritten } : { errorCode: job.errorCode },
+  });
+}
+
+/**
+ * Queues a failed build again and rethrows, or fails the job if no attempt is left. An attempt does not count if this
+ * process had to stop, if another database owns the store, or if a fault of storage or database stopped it. Such faults
+ * are forgiven for EXPORT_BUILD_PATIENCE_MINUTES.
+ */
+export async function handOn(deps: OutcomeDeps, build: Build, error: unknown): Promise<void> {
+  const isForgiven = deps.shutdownSignal.aborted || error instanceof ForeignStoreError;
+  const event = isForgiven ? "export_job.cut_off" : "export_job.attempt_failed";
+  build.log.warn({ event, err: error }, "a build attempt of an organization export failed");
+  const fault = faultOf(error);
+  const isQueued = await retryOnDatabaseFault(
+    () => queueAgain(deps, build, { fault, isForgiven }),
+    deps.shutdownSignal,
+  );
+  if (isQueued) {
+    deps.metrics.buildRetries.inc();
+    await discard(deps, build);
+  } else if (build.job.attempt >= MAX_ATTEMPTS) {
+    return fail(deps, build, fault === "storage" ? "ARTIFACT_STORAGE_FAILED" : "BUILD_FAILED");
+  }
+  throw error;
+}
+
+function faultOf(error: unknown): BuildFault | null {
+  if (error instanceof ArtifactStorageError) return "storage";
+  return isDatabaseFault(error) ? "database" : null;
+}
+
+/** Returns false if the attempt counts and was the last one, or is no longer the running one. */
+async function queueAgain(
+  { config, sql, boss }: OutcomeDeps,
+  { job: { id, attempt }, claim, log }: Build,
+  { fault, isForgiven }: { fault: BuildFault | null; isForgiven: boolean },
+): Promise<boolean> {
+  if (isForgiven) return markExportJobQueued(sql, { id, attempt, isForgiven });
+  const patienceMinutes = config.exportBuildPatienceMinutes;
+  const waiting = await sql.begin(async (tx) => {
+    const row = await markExportJobWaiting(tx, { id, attempt, fault, patienceMinutes });
+    if (row) await postponeJob(tx, boss, { claim, startAt: row.retryAt });
+    return row;
+  });
+  if (waiting) log.warn({ event: "export_job.waiting", ...waiting }, "a build waits for storage or database");
+  return (
+    waiting !== null || (attempt < MAX_ATTEMPTS && markExportJobQueued(sql, { id, attempt, isForgiven }))
+  );
+}
+
+/** Fails the job, unless the attempt is no longer the running one. */
+export async function fail(
+  deps: OutcomeDeps,
+  build: Build,
+  errorCode: Exclude<ExportJobErrorCode, "CANCELED">,
+): Promise<void> {
+  const { id, attempt } = build.job;
+  const end = (tx: Sql) =>
+    markExportJobFailed(tx, { id, attempt, errorCode, errorMessage: MESSAGES[errorCode] });
+  const isFailed = await retryOnDatabaseFault(
+    () => deps.sql.begin((tx) => failIn(tx, deps, end)),
+    deps.shutdownSignal,
+  );
+  if (!isFailed) return;
+  deps.metrics.builds.inc({ result: errorCode });
+  await discard(deps, build);
+  build.log.error({ event: "export_job.failed", errorCode }, "an export job failed");
+}
+
+/** Fails a job whose builders have all died. Does nothing for a job that has finished. */
+export async function failExhausted(deps: OutcomeDeps, id: string): Promise<void> {
+  const errorMessage = MESSAGES.BUILD_FAILED;
+  const end = (tx: Sql) => markExportJobExhausted(tx, { id, maxAttempts: MAX_ATTEMPTS, errorMessage });
+  const isFailed = await deps.sql.begin((tx) => failIn(tx, deps, end));
+  if (isFailed) deps.metrics.builds.inc({ result: "BUILD_FAILED" });
+}
+
+/** Returns false if `end` ends no job. */
+async function failIn(
+  tx: Sql,
+  deps: OutcomeDeps,
+  end: (tx: Sql) => Promise<ExportJobRow | null>,
+): Promise<boolean> {
+  const failed = await end(tx);
+  if (failed) await finish(tx, deps, failed, "export_job.fail");
+  return failed !== null;
+}
+
+/**
+ * Deletes the file if it exists. Call it only when the row no longer belongs to this attempt: if the connection is lost
+ * while the job is made ready, the job may be ready. The sweep deletes what is left.
+ */
+export async function discard(
+  deps: Pick<OutcomeDeps, "store">,
+  { artifactKey, log }: Pick<Build, "artifactKey" | "log">,
+): Promise<void> {
+  try {
+    await withTimeout(deps.store.remove(artifactKey), DISCARD_TIMEOUT_MS);
+  } catch (error) {
+    log.warn({ event: "artifact.delete_failed", err: error }, "cannot delete the file of a failed build");
+  }
+}

@@ -1,0 +1,75 @@
+/** Storage and database that fail in the middle of a build: the job waits for them, whatever dies meanwhile. */
+import { expect, test } from "bun:test";
+import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
+import { downloadJob, getJob, jobOf, listMismatches, postJob, unzip } from "../helpers/exports/export_job.ts";
+import { makeExportProject } from "../helpers/exports/export_project.ts";
+import { HELD_AS_OF } from "../helpers/exports/held_build.ts";
+import { openTestApp, type TestApp } from "../helpers/http/app.ts";
+import { startS3Server } from "../helpers/network/s3_server.ts";
+import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
+import { startRunner } from "../helpers/process/runner_process.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+const READY_MS = 60_000;
+
+/** Runs `act` while the build stands still in the middle. */
+async function whileBuilding(app: TestApp, act: () => Promise<void>): Promise<void> {
+  await app.db.owner.begin(async (tx) => {
+    await tx`lock table analysis_records in access exclusive mode`;
+    await waitFor(async () => (await listWaiting(app.db.sql, "analysis_records")).length > 0);
+    await act();
+  });
+}
+
+test("a build whose bucket goes away waits for it, and another runner finishes it when the first has died meanwhile", async () => {
+  await using s3 = await startS3Server();
+  await using app = await openTestApp({ config: s3.config });
+  const env = { ...s3.env, DATABASE_URL: app.deps.config.databaseUrl, DATA_DIR: app.deps.config.dataDir };
+  const { person } = await makeExportProject(app);
+  const { id } = await jobOf(await postJob(app, person, { as_of: HELD_AS_OF }));
+  const show = () => getJob(app, person.key, id);
+  {
+    await using runner = await startRunner(env);
+    await whileBuilding(app, s3.kill);
+    const waiting = await waitFor(async () => ((await show()).waitingFor ? show() : null), READY_MS);
+    expect(waiting).toMatchObject({ status: "queued", attempt: 0, waitingFor: "storage" });
+    expect(await listMismatches(app)).toEqual([]);
+    runner.kill("SIGKILL");
+    await runner.exited;
+  }
+  expect(await listMismatches(app)).toEqual([]);
+  await s3.restart();
+  await using _other = await startRunner(env);
+  await waitFor(async () => (await show()).status === "ready", READY_MS);
+  expect(await show()).toMatchObject({ attempt: 1 });
+  const file = await unzip(await (await downloadJob(app, person.key, id)).arrayBuffer());
+  expect([...file.keys()]).toContain("manifest.json");
+  expect(await listMismatches(app)).toEqual([]);
+});
+
+test("a build whose database runs out of room waits until there is some, also to write that it waits", async () => {
+  await using app = await openTestApp();
+  await shortenHeartbeats(app.db, 10);
+  const env = { DATABASE_URL: app.deps.config.databaseUrl, DATA_DIR: app.deps.config.dataDir };
+  const { person } = await makeExportProject(app);
+  const { id } = await jobOf(await postJob(app, person, { as_of: HELD_AS_OF }));
+  const show = () => getJob(app, person.key, id);
+  await using runner = await startRunner(env);
+  await app.db.owner`
+    create function no_room() returns trigger language plpgsql as $$
+    begin
+      raise exception 'could not extend file "base/1": No space left on device' using errcode = 'disk_full';
+    end $$`;
+  const logged = (event: string) => runner.logLines().find((line) => line["event"] === event);
+  await whileBuilding(app, async () => {
+    await app.db.owner`create trigger no_room before update on export_jobs execute function no_room()`;
+  });
+  await waitFor(() => logged("export_job.attempt_failed"), READY_MS);
+  expect(await show()).toMatchObject({ status: "running", attempt: 1 });
+  await app.db.owner`drop trigger no_room on export_jobs`;
+  await waitFor(() => logged("export_job.waiting"), READY_MS);
+  expect(await listMismatches(app)).toEqual([]);
+  await waitFor(async () => (await show()).status === "ready", READY_MS);
+  expect(await show()).toMatchObject({ attempt: 1 });
+  expect(await listMismatches(app)).toEqual([]);
+});
