@@ -282,6 +282,7 @@ create table definition_references (
   in_tree boolean not null,
   org_slug text,
   target_org_id uuid,
+  for_members boolean not null default false,
   constraint definition_references_pkey PRIMARY KEY (definition_id, "position"),
   constraint definition_references_type_check CHECK ((type = ANY (ARRAY['agent'::text, 'command'::text, 'workflow'::text, 'pipeline'::text])))
 );

@@ -5,7 +5,11 @@ import type { Sql } from "../../sql/connection/pool.ts";
 import { markDefinitionsPublished } from "../../sql/definitions/changes.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { markLinesPublished } from "../../sql/definitions/lines.ts";
-import { replaceDefinitionReferences, settleDefinitionReferences } from "../../sql/definitions/references.ts";
+import {
+  markReferencesForMembers,
+  replaceDefinitionReferences,
+  settleDefinitionReferences,
+} from "../../sql/definitions/references.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";
@@ -54,7 +58,7 @@ export async function publishDefinition(
       const publication = { ...prepared, row };
       await replaceDefinitionReferences(tx, row.id, publication.document.references);
       await storePublished(tx, writer, [publication]);
-      const [check] = await checkPublications(tx, writer, [publication]);
+      const [check] = await checkPublished(tx, writer, [publication]);
       const shown = await requireRow(tx, row.id, writer);
       // Last, because other publications wait for it.
       await lockDependencies(tx, [publication.document]);
@@ -135,6 +139,26 @@ export async function listCycleErrors(
     errors.set(row.id, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
   }
   return errors;
+}
+
+/**
+ * As `checkPublications`, for versions that this transaction has published. References to other organizations that the
+ * author cannot resolve are never resolved for readers outside the author's organization.
+ */
+export async function checkPublished(
+  tx: Sql,
+  writer: Writer,
+  publications: readonly Publication[],
+): Promise<VersionCheck[]> {
+  const checks = await checkPublications(tx, writer, publications);
+  const foreign = checks
+    .flatMap(({ references }) => references)
+    .filter(({ reference, target }) => target === null && reference.targetOrgId !== writer.org.orgId);
+  await markReferencesForMembers(
+    tx,
+    foreign.map(({ reference }) => reference),
+  );
+  return checks;
 }
 
 /** Returns everything that the author of stored versions is warned about, and what their references resolve to. */

@@ -96,7 +96,7 @@ function resolve({ sql, definitionCache }: ReadDeps, ...given: [DefinitionQuery,
 }
 
 async function listRefs(sql: Sql, { id }: DefinitionTextRow, { viewer }: ReadScope) {
-  const references = await listDefinitionReferences(sql, [id]);
+  const references = await listDefinitionReferences(sql, { definitionIds: [id], viewer });
   const resolved = await resolveReferences(sql, { references, viewer });
   return resolved.map(({ reference, target }) => ({
     type: reference.type,

@@ -84,7 +84,7 @@ export async function listDependents(
       join organizations as o on o.id = d.org_id
       where r.type = ${target.type} and r.name = ${target.name} and r.in_tree
         and r.range = any(${[...given.ranges]}::text[])
-        and ${targetOrg(sql)} = ${target.orgId} and ${isListed(sql, viewer)}
+        and ${targetOrg(sql, viewer)} = ${target.orgId} and ${isListed(sql, viewer)}
         ${given.isPublished ? sql`and d.status = 'published'` : sql``}
       order by d.id, r.position
     )

@@ -2,7 +2,7 @@
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { lineOrder } from "./lines.ts";
-import { type DefinitionViewer, isVisible } from "./visibility.ts";
+import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
 /** What is open to everybody, and no more. */
 const EVERYBODY: DefinitionViewer = { userId: null, boundOrgId: null };
@@ -35,12 +35,14 @@ export function liveTarget(sql: Sql, viewer: DefinitionViewer) {
 
 /**
  * The organization whose line a reference `r` of a version `d` means: as it was settled when the version was
- * published; of a draft, as its organization finds lines now. Null when there is no such organization.
+ * published; of a draft, as its organization finds lines now. Null when there is no such organization, and for a
+ * viewer whom the reference is not for (`markReferencesForMembers`).
  */
-export function targetOrg(sql: Sql) {
+export function targetOrg(sql: Sql, viewer: DefinitionViewer) {
   return sql`
     case
       when d.status = 'draft' then ${liveTarget(sql, EVERYBODY)}
+      when r.for_members and d.org_id not in (${memberOrgIds(sql, viewer)}) then null
       else coalesce(r.target_org_id, case when r.org_slug is null then d.org_id end)
     end`;
 }

@@ -12,16 +12,19 @@ export interface DefinitionReferenceRow extends DefinitionReference {
 /** A reference and the version whose document has it. */
 export interface VersionReferenceRow extends DefinitionReferenceRow {
   definitionId: string;
+  /** Its place among the references of the version. */
+  position: number;
 }
 
-/** Returns the references of versions, those of each version in document order. */
+/** Returns the references of versions for a viewer, those of each version in document order. */
 export async function listDefinitionReferences(
   sql: Sql,
-  definitionIds: readonly string[],
+  { definitionIds, viewer }: { definitionIds: readonly string[]; viewer: DefinitionViewer },
 ): Promise<VersionReferenceRow[]> {
   return sql<VersionReferenceRow[]>`
     select
-      r.definition_id, r.type, r.org_slug, r.name, r.range, r.context, r.in_tree, ${targetOrg(sql)} as target_org_id
+      r.definition_id, r.position, r.type, r.org_slug, r.name, r.range, r.context, r.in_tree,
+      ${targetOrg(sql, viewer)} as target_org_id
     from definition_references as r
     join definitions as d on d.id = r.definition_id
     where r.definition_id = any(${[...definitionIds]}::uuid[])
@@ -45,7 +48,7 @@ export async function listBareTargets(
   return sql<BareTargetRow[]>`
     select r.type, r.name, r.target_org_id as org_id, o.slug as org_slug
     from (
-      select distinct r.type, r.name, d.org_id, ${targetOrg(sql)} as target_org_id
+      select distinct r.type, r.name, d.org_id, ${targetOrg(sql, viewer)} as target_org_id
       from definition_references as r
       join definitions as d on d.id = r.definition_id
       where r.definition_id = ${definitionId} and r.org_slug is null
@@ -72,17 +75,18 @@ export interface TreeReferenceRow extends Omit<DefinitionReferenceRow, "inTree">
  */
 export async function listTreeReferences(
   sql: Sql,
-  { definitionIds, limit }: { definitionIds: readonly string[]; limit: number },
+  given: { definitionIds: readonly string[]; viewer: DefinitionViewer; limit: number },
 ): Promise<TreeReferenceRow[]> {
   return sql<TreeReferenceRow[]>`
     select
-      r.definition_id, r.type, r.org_slug, r.name, r.range, r.context, ${targetOrg(sql)} as target_org_id
-    from unnest(${[...definitionIds]}::uuid[]) with ordinality as given (id, position)
+      r.definition_id, r.type, r.org_slug, r.name, r.range, r.context,
+      ${targetOrg(sql, given.viewer)} as target_org_id
+    from unnest(${[...given.definitionIds]}::uuid[]) with ordinality as given (id, position)
     join definitions as d on d.id = given.id
     join definition_references as r on r.definition_id = d.id
     where r.in_tree
     order by given.position, r.position
-    limit ${limit}`;
+    limit ${given.limit}`;
 }
 
 /** Replaces the stored references of a version with unsettled ones. Call inside a transaction. */
@@ -132,4 +136,24 @@ export async function settleDefinitionReferences(
     set target_org_id = ${liveTarget(sql, viewer)}
     from definitions as d
     where d.id = r.definition_id and d.id = any(${[...definitionIds]}::uuid[])`;
+}
+
+/**
+ * Keeps references of published versions to the members of their organization: no other reader ever resolves them. Call
+ * inside the publishing transaction, for those to other organizations that the author cannot resolve. A stranger could
+ * otherwise name a definition that they cannot see, and so close a circle that its owner would have to break.
+ */
+export async function markReferencesForMembers(
+  sql: Sql,
+  references: readonly Pick<VersionReferenceRow, "definitionId" | "position">[],
+): Promise<void> {
+  if (references.length === 0) return;
+  await sql`
+    update definition_references as r
+    set for_members = true
+    from unnest(
+      ${references.map(({ definitionId }) => definitionId)}::uuid[],
+      ${references.map(({ position }) => position)}::int[]
+    ) as given (definition_id, position)
+    where r.definition_id = given.definition_id and r.position = given.position`;
 }

@@ -13,6 +13,7 @@ import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "../group_by_size.ts";
 import { insertDrafts, type PlacedDraft, requireFreeVersion, type Writer } from "../new_draft.ts";
 import {
   checkPublications,
+  checkPublished,
   listCycleErrors,
   lockDependencies,
   type Publication,
@@ -191,7 +192,8 @@ async function noteChecks(
     // Until it is published, a version is for members, whatever its visibility.
     return publish ? publication : { ...publication, row: { ...one.row, visibility: "private" as const } };
   });
-  const checks = await checkPublications(tx, writer, publications);
+  const check = publish ? checkPublished : checkPublications;
+  const checks = await check(tx, writer, publications);
   for (const [index, one] of written.entries()) {
     const { warnings = [], references = [] } = checks[index] ?? {};
     one.references = references;

@@ -53,7 +53,7 @@ export async function walkDependencies(
   let isBatch = roots.length > 1;
   const hasRoom = () => limit > 0 && nodes.size <= MAX_DEPENDENCY_NODES;
   for (let depth = 1; depth <= maxDepth && level.length > 0 && hasRoom(); depth += 1) {
-    const { references, counted } = await listLevel(sql, { level, limit, isBatch, onStep });
+    const { references, counted } = await listLevel(sql, { level, viewer, limit, isBatch, onStep });
     isBatch = false;
     const next: string[] = [];
     for (const { reference, target } of await resolveInPieces(sql, { references, viewer, onStep })) {
@@ -73,18 +73,25 @@ export async function walkDependencies(
     limit -= counted;
     level = next;
   }
-  const more = level.length > 0 ? await listTreeReferences(sql, { definitionIds: level, limit: 1 }) : [];
+  const more =
+    level.length > 0 ? await listTreeReferences(sql, { definitionIds: level, viewer, limit: 1 }) : [];
   return { nodes, edges, unresolved: [...unresolved.values()], truncated: limit <= 0 || more.length > 0 };
+}
+
+interface LevelQuery {
+  level: readonly string[];
+  viewer: DefinitionViewer;
+  onStep: (() => void) | undefined;
 }
 
 /** Reads the references of one level, and how many of them count against the limit. */
 async function listLevel(
   sql: Sql,
-  given: { level: readonly string[]; limit: number; isBatch: boolean; onStep: (() => void) | undefined },
+  given: LevelQuery & { limit: number; isBatch: boolean },
 ): Promise<{ references: TreeReferenceRow[]; counted: number }> {
-  const { level, limit, isBatch, onStep } = given;
-  if (isBatch) return { references: await listBatchReferences(sql, level, onStep), counted: 0 };
-  const references = await listTreeReferences(sql, { definitionIds: level, limit });
+  const { level, viewer, limit, isBatch } = given;
+  if (isBatch) return { references: await listBatchReferences(sql, given), counted: 0 };
+  const references = await listTreeReferences(sql, { definitionIds: level, viewer, limit });
   return { references, counted: references.length };
 }
 
@@ -94,13 +101,12 @@ const ROOTS_PER_QUERY = 20;
 /** Returns the references of several roots. They came in one request, whose size bounds them. */
 async function listBatchReferences(
   sql: Sql,
-  rootIds: readonly string[],
-  onStep?: () => void,
+  { level, viewer, onStep }: LevelQuery,
 ): Promise<TreeReferenceRow[]> {
   const references: TreeReferenceRow[] = [];
-  for (let first = 0; first < rootIds.length; first += ROOTS_PER_QUERY) {
-    const definitionIds = rootIds.slice(first, first + ROOTS_PER_QUERY);
-    const found = await listTreeReferences(sql, { definitionIds, limit: Number.MAX_SAFE_INTEGER });
+  for (let first = 0; first < level.length; first += ROOTS_PER_QUERY) {
+    const definitionIds = level.slice(first, first + ROOTS_PER_QUERY);
+    const found = await listTreeReferences(sql, { definitionIds, viewer, limit: Number.MAX_SAFE_INTEGER });
     for (const reference of found) references.push(reference);
     await nextTurn();
     onStep?.();

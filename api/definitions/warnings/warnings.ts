@@ -80,10 +80,8 @@ async function findReferences(
 ): Promise<Map<string, VersionCheck>> {
   const naming = versions.filter(({ document }) => document.references.length > 0);
   if (naming.length === 0) return new Map();
-  const rows = await listDefinitionReferences(
-    tx,
-    naming.map(({ definitionId }) => definitionId),
-  );
+  const definitionIds = naming.map(({ definitionId }) => definitionId);
+  const rows = await listDefinitionReferences(tx, { definitionIds, viewer });
   const resolved = await resolveInPieces(tx, { references: rows, viewer });
   const open = new Set(naming.filter(({ isPublic }) => isPublic).map(({ definitionId }) => definitionId));
   const shown = resolved.flatMap(({ reference, target }) =>

@@ -1,0 +1,140 @@
+/** Circles through organizations that do not know of each other: no stranger's reference blocks a publication. */
+import { expect, test } from "bun:test";
+import {
+  agentNeeding,
+  ask,
+  type Caller,
+  createAgent,
+  errorOf,
+  publishAgent,
+  write,
+} from "../../../helpers/definitions/definitions.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+
+interface Needing {
+  name: string;
+  requires: readonly string[];
+  version?: string;
+  visibility?: "public" | "private";
+}
+
+/** Publishes an agent that needs others. */
+async function publishNeeding(api: TestApp, caller: Caller, given: Needing): Promise<Response> {
+  const { name, requires, version = "1.0.0", visibility = "public" } = given;
+  const yaml = agentNeeding(name, requires, version);
+  await createAgent(api, caller, { name, version, yaml, visibility });
+  return write(api, `/agent/${name}@${version}/publish`, caller);
+}
+
+async function warningsOf(response: Response): Promise<string[]> {
+  const { warnings } = (await response.json()) as { warnings?: { code: string }[] };
+  return (warnings ?? []).map(({ code }) => code);
+}
+
+/** Names of direct dependencies with their versions; those that are not resolved as `no …`. */
+async function needs(api: TestApp, path: string, caller: Caller | null): Promise<string[]> {
+  const response = await ask(api, `/agent/${path}/dependencies?maxDepth=1`, caller);
+  const { data } = (await response.json()) as {
+    data: { flat: { name: string; version: string }[]; unresolved: { name: string }[] };
+  };
+  return [
+    ...data.flat.map(({ name, version }) => `${name}@${version}`),
+    ...data.unresolved.map(({ name }) => `no ${name}`),
+  ];
+}
+
+async function dependentsOf(api: TestApp, path: string, caller: Caller | null): Promise<string[]> {
+  const response = await ask(api, `/agent/${path}/dependents`, caller);
+  const { data } = (await response.json()) as { data: { dependents: { name: string; version: string }[] } };
+  return data.dependents.map(({ name, version }) => `${name}@${version}`);
+}
+
+test("a stranger who names a definition that they cannot see blocks none of its publications", async () => {
+  await using api = await openTestApp();
+  const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
+  const [mine, theirs] = [`@${victim.org.slug}/secret`, `@${mallory.org.slug}/helper`];
+  await publishAgent(api, mallory, { name: "helper", visibility: "public" });
+  const visibility = "private";
+  expect((await publishNeeding(api, victim, { name: "secret", requires: [theirs], visibility })).status).toBe(
+    200,
+  );
+  const attack = await publishNeeding(api, mallory, { name: "helper", version: "1.1.0", requires: [mine] });
+  expect(await warningsOf(attack)).toEqual(["UNRESOLVED_REFERENCE"]);
+
+  const next = { name: "secret", version: "1.0.1", requires: [theirs], visibility } as const;
+  expect((await publishNeeding(api, victim, next)).status).toBe(200);
+  expect(await needs(api, "secret", victim)).toEqual(["helper@1.1.0"]);
+  expect(await needs(api, "helper", { key: victim.key })).toEqual([`no ${mine}`]);
+  expect(await dependentsOf(api, "secret", victim)).toEqual([]);
+
+  const yaml = agentNeeding("secret", [theirs], "1.0.2");
+  const batch = await write(api, "/batch", victim, { body: { definitions: [{ yaml }], publish: true } });
+  expect(batch.status).toBe(201);
+  // Not even when it becomes public: nobody outside the stranger's organization gets the circle.
+  const opened = { ...next, version: "1.1.0", visibility: "public" } as const;
+  expect((await publishNeeding(api, victim, opened)).status).toBe(200);
+  expect(await needs(api, "helper", null)).toEqual([`no ${mine}`]);
+  expect(await needs(api, "helper", { key: mallory.key })).toEqual(["secret@1.1.0"]);
+});
+
+test("neither does one who names a version that does not exist yet, with or without the organization", async () => {
+  await using api = await openTestApp();
+  const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
+  await publishAgent(api, mallory, { name: "helper", visibility: "public" });
+  const requires = [`@${mallory.org.slug}/helper`];
+  await publishNeeding(api, victim, { name: "tool", requires });
+  for (const [version, name] of [
+    ["1.1.0", `@${victim.org.slug}/tool`],
+    ["1.2.0", "tool"],
+  ] as const) {
+    const attack = { name: "helper", version, requires: [`${name}@^2.0.0`] };
+    expect(await warningsOf(await publishNeeding(api, mallory, attack))).toEqual(["UNRESOLVED_REFERENCE"]);
+  }
+  expect((await publishNeeding(api, victim, { name: "tool", version: "2.0.0", requires })).status).toBe(200);
+});
+
+test("a batch that names what its author cannot see blocks nothing either", async () => {
+  await using api = await openTestApp();
+  const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
+  const requires = [`@${mallory.org.slug}/helper`];
+  await publishAgent(api, mallory, { name: "helper", visibility: "public" });
+  await publishNeeding(api, victim, { name: "secret", requires, visibility: "private" });
+  const yaml = agentNeeding("helper", [`@${victim.org.slug}/secret`], "1.1.0");
+  const definitions = [{ yaml, visibility: "public" }];
+  const attack = await write(api, "/batch", mallory, { body: { definitions, publish: true } });
+  expect(attack.status).toBe(201);
+  expect((await publishNeeding(api, victim, { name: "secret", version: "1.0.1", requires })).status).toBe(
+    200,
+  );
+});
+
+test("a circle of references that their authors could resolve is refused across organizations", async () => {
+  await using api = await openTestApp();
+  const [one, two] = [await api.make.person(), await api.make.person()] as const;
+  await publishAgent(api, one, { name: "tool", visibility: "public" });
+  await publishNeeding(api, two, { name: "helper", requires: [`@${one.org.slug}/tool`] });
+  const closing = { name: "tool", version: "1.1.0", requires: [`@${two.org.slug}/helper`] };
+  expect((await errorOf(await publishNeeding(api, one, closing))).slice(0, 2)).toEqual([
+    ...[422, "DEPENDENCY_CYCLE"],
+  ]);
+});
+
+test("the author's colleagues resolve such a reference once it exists, and others never do", async () => {
+  await using api = await openTestApp();
+  const [partner, author] = [await api.make.person(), await api.make.person()] as const;
+  const colleague = await api.make.person({ org: author.org, role: "viewer" });
+  const name = `@${partner.org.slug}/later`;
+  await publishNeeding(api, author, { name: "user", requires: [name] });
+  await publishAgent(api, partner, { name: "later", visibility: "public" });
+  for (const caller of [{ key: author.key }, { key: colleague.key }]) {
+    expect(await needs(api, "user", caller)).toEqual(["later@1.0.0"]);
+    expect(await dependentsOf(api, "later", caller)).toEqual(["user@1.0.0"]);
+  }
+  for (const caller of [null, { key: partner.key }]) {
+    expect(await needs(api, "user", caller)).toEqual([`no ${name}`]);
+    expect(await dependentsOf(api, "later", caller)).toEqual([]);
+  }
+  // The next version is settled anew.
+  await publishNeeding(api, author, { name: "user", version: "1.1.0", requires: [name] });
+  expect(await needs(api, "user", null)).toEqual(["later@1.0.0"]);
+});
