@@ -1,33 +1,16 @@
 /** A real Chromium, and pages in it that tell of everything that went wrong. */
-import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-
-const CHROMIUM_PATHS = [
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-  "/Applications/Chromium.app/Contents/MacOS/Chromium",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-];
+import { findProgram } from "../groups/programs.ts";
 
 /** Longer than any step takes on a busy machine; a test that fails says sooner what it waited for. */
 const STEP_TIMEOUT_MS = 60_000;
 
-function findChromium(): string {
-  const given = process.env["CHROMIUM_PATH"];
-  const path = given ?? CHROMIUM_PATHS.find((candidate) => existsSync(candidate));
-  if (!path || !existsSync(path)) {
-    throw new Error(
-      "Cannot find Chromium: install it (Debian and Ubuntu: `apt-get install chromium`) or set CHROMIUM_PATH",
-    );
-  }
-  return path;
-}
-
 export function launchBrowser(): Promise<Browser> {
+  const executablePath = findProgram("Chromium");
+  if (executablePath === null) throw new Error("Cannot find Chromium in PATH or CHROMIUM_PATH");
   // Its sandbox does not work for root, as which tests run in containers.
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  return chromium.launch({ executablePath: findChromium(), args });
+  return chromium.launch({ executablePath, args });
 }
 
 export interface Visit extends AsyncDisposable {

@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
@@ -14,9 +13,8 @@ import {
   type UserRow,
 } from "../helpers/postgres/factory.ts";
 import { type ApiProcess, startApi } from "../helpers/process/api_process.ts";
+import { spawnRunner } from "../helpers/process/runner_process.ts";
 import { launchBrowser, openVisit } from "./browser.ts";
-
-const RUNNER_MAIN = fileURLToPath(new URL("../../jobs/main.ts", import.meta.url));
 
 /** Somebody who is signed in, and a member of one organization besides their own. */
 export interface Member {
@@ -48,13 +46,16 @@ export interface VisitOptions extends BrowserContextOptions {
 
 /** Starts everything; `env` is added to the API's. */
 export async function openDashboard(env: Readonly<Record<string, string>> = {}): Promise<Dashboard> {
-  const db = await openTestDatabase();
+  // Whatever fails on the way, what was started before ends.
+  await using started = new AsyncDisposableStack();
+  const db = started.use(await openTestDatabase());
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-dashboard-"));
+  started.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const browser = await launchBrowser();
+  started.defer(() => browser.close());
   const variables = { DATABASE_URL: db.url, DATA_DIR: dataDir };
-  const [api, browser] = await Promise.all([
-    startApi({ ...variables, RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000", ...env }),
-    launchBrowser(),
-  ]);
+  const api = started.use(await startApi({ ...variables, RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000", ...env }));
+  const lifetime = started.move();
   const make = createFactory(db.sql);
   return {
     db,
@@ -63,7 +64,7 @@ export async function openDashboard(env: Readonly<Record<string, string>> = {}):
     browser,
     member: (options) => makeMember(make, options),
     job: (member, columns) => makeJob(db, member, columns),
-    startRunner: () => startRunner(variables),
+    startRunner: () => spawnRunner(variables),
     async visit({ path, as, ...options }, look) {
       const token = as ? { token: as.token } : {};
       await using visit = await openVisit(browser, { origin: api.url, ...token, ...options });
@@ -72,12 +73,7 @@ export async function openDashboard(env: Readonly<Record<string, string>> = {}):
       if (visit.faults.length > 0)
         throw new Error(`Something went wrong on ${path}: ${visit.faults.join("; ")}`);
     },
-    async [Symbol.asyncDispose]() {
-      await browser.close();
-      await api[Symbol.asyncDispose]();
-      await db[Symbol.asyncDispose]();
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
 }
 
@@ -109,14 +105,4 @@ async function makeJob(db: TestDatabase, { user, org }: Member, columns: Columns
   const [made] = await db.sql<{ id: string }[]>`insert into export_jobs ${db.sql(row)} returning id`;
   if (!made) throw new Error("Cannot make a job: no row came back");
   return made.id;
-}
-
-function startRunner(env: Readonly<Record<string, string>>): AsyncDisposable {
-  const runner = Bun.spawn([process.execPath, RUNNER_MAIN], { env, stdio: ["ignore", "ignore", "ignore"] });
-  return {
-    async [Symbol.asyncDispose]() {
-      runner.kill("SIGTERM");
-      await runner.exited;
-    },
-  };
 }

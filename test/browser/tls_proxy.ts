@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCommand } from "../helpers/process/command.ts";
+import { makeAuthority, makeServerCertificate } from "../helpers/network/certificates.ts";
 
 export interface TlsProxy extends AsyncDisposable {
   origin: string;
@@ -10,25 +10,10 @@ export interface TlsProxy extends AsyncDisposable {
 
 async function makeCertificate(): Promise<{ key: string; cert: string }> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-tls-"));
-  const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")];
   try {
-    const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
-    const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
-    await runCommand([
-      "openssl",
-      "req",
-      "-x509",
-      "-nodes",
-      "-days",
-      "2",
-      ...curve,
-      ...subject,
-      "-keyout",
-      key,
-      "-out",
-      cert,
-    ]);
-    return { key: await Bun.file(key).text(), cert: await Bun.file(cert).text() };
+    const authority = await makeAuthority(directory, "proxy");
+    const { certPath, keyPath } = await makeServerCertificate(authority, "IP:127.0.0.1");
+    return { key: await Bun.file(keyPath).text(), cert: await Bun.file(certPath).text() };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

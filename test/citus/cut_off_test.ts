@@ -1,14 +1,10 @@
 /** A node whose network is gone: connections stay open and nothing comes, as when a switch dies. Needs root and `ip`. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { CITUS_BIN_DIRECTORY } from "../groups/groups.ts";
 import { type ExportProject, exportDataset } from "../helpers/exports/export_project.ts";
 import { makeLargeProject } from "../helpers/exports/large_project.ts";
 import { openTestApp } from "../helpers/http/app.ts";
-import {
-  CITUS_BIN_DIRECTORY,
-  CITUS_SETTINGS,
-  CLUSTER_TIMEOUT_MS,
-  serveTests,
-} from "../helpers/postgres/citus_cluster.ts";
+import { CITUS_SETTINGS, CLUSTER_TIMEOUT_MS, serveTests } from "../helpers/postgres/citus_cluster.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { type LanAddress, openLan } from "../hosts/lan.ts";
 import { startLanPostgres } from "../hosts/lan_postgres.ts";

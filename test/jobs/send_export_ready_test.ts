@@ -64,7 +64,6 @@ test("the mail goes to the person who asked, with a link to the job, in text and
   await runner.mail(id);
   expect(server.received).toMatchObject([{ from: "exports@mail.example", to: [person.user.email] }]);
   const mail = await parseMail(server.received[0]?.content ?? Buffer.of());
-  expect(mail.defects).toEqual([]);
   expect(mail.headers).toMatchObject({
     from: MAIL_FROM,
     to: person.user.email,
@@ -112,8 +111,7 @@ test("an organization's name cannot add a header, a recipient or a line to the m
   await using _runner = runner;
   await runner.mail(id);
   expect(server.received.map(({ to }) => to)).toEqual([[person.user.email]]);
-  const { headers, text, defects } = await parseMail(server.received[0]?.content ?? Buffer.of());
-  expect(defects).toEqual([]);
+  const { headers, text } = await parseMail(server.received[0]?.content ?? Buffer.of());
   expect(headers["bcc"]).toBeUndefined();
   expect(headers["subject"]).toBe("Your export of Evil Bcc: victim@example.com Body txt.exe is ready");
   expect(text.split("\n")[0]).toBe("Your export of Evil Bcc: victim@example.com Body txt.exe is ready:");
@@ -128,8 +126,7 @@ test("without a mail server the mail is a file that only its owner may read", as
   expect(await readdir(directory)).toEqual([`${id}.eml`]);
   const path = join(directory, `${id}.eml`);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
-  const { headers, text, defects } = await parseMail(await Bun.file(path).bytes());
-  expect(defects).toEqual([]);
+  const { headers, text } = await parseMail(await Bun.file(path).bytes());
   expect(headers["to"]).toBe(person.user.email);
   expect(text).toContain(`/dashboard/exports?job=${id}`);
   expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: true });

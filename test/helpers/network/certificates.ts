@@ -1,20 +1,49 @@
-/** Certificates of a test's own authorities, made by openssl in one directory. */
+/** Certificates of a test's own authority. */
+// The library below needs it, first.
+import "reflect-metadata";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runCommand } from "../process/command.ts";
+import * as x509 from "@peculiar/x509";
 
-async function openssl(...words: string[]): Promise<void> {
-  const { exitCode, stderr } = await runCommand(["openssl", ...words]);
-  if (exitCode !== 0) throw new Error(`Cannot make a certificate: ${stderr.trim()}`);
+const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+const DAY_MS = 86_400_000;
+
+/** Names such as `IP:127.0.0.1,DNS:db.example`. */
+function parseNames(names: string): x509.JsonGeneralNames {
+  return names.split(",").map((name) => {
+    const [kind = "", value = ""] = name.split(/:(.*)/s);
+    return { type: kind === "IP" ? "ip" : "dns", value };
+  });
 }
 
-const KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+async function toPem(key: CryptoKey): Promise<string> {
+  return x509.PemConverter.encode(await crypto.subtle.exportKey("pkcs8", key), "PRIVATE KEY");
+}
 
-/** Makes an authority and returns the path of its certificate, `name`.crt; its key is beside it. */
+/** Valid for `days` from now on; where they are negative, the validity ended that long ago. */
+function validity(days: number): { notBefore: Date; notAfter: Date } {
+  const notAfter = new Date(Date.now() + days * DAY_MS);
+  return { notBefore: new Date(Math.min(Date.now(), notAfter.getTime()) - DAY_MS), notAfter };
+}
+
+const authorities = new Map<string, { certificate: x509.X509Certificate; key: CryptoKey }>();
+
+/** Makes an authority and returns the path of its certificate, `name`.crt. */
 export async function makeAuthority(directory: string, name: string): Promise<string> {
+  const keys = await crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: `CN=${name}`,
+    keys,
+    signingAlgorithm: ALGORITHM,
+    ...validity(2),
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
   const path = join(directory, `${name}.crt`);
-  const files = ["-keyout", join(directory, `${name}.key`), "-out", path];
-  await openssl("req", "-x509", ...KEY, "-subj", `/CN=${name}`, "-days", "2", ...files);
+  writeFileSync(path, certificate.toString("pem"));
+  authorities.set(path, { certificate, key: keys.privateKey });
   return path;
 }
 
@@ -24,7 +53,7 @@ export interface ServerCertificate {
 }
 
 /**
- * Makes a server's certificate, signed by an authority, for subject alternative names such as
+ * Makes a server's certificate, signed by an authority that `makeAuthority` made, for subject alternative names such as
  * `IP:127.0.0.1,DNS:db.example`. It is valid for `days`, which may be negative.
  */
 export async function makeServerCertificate(
@@ -32,12 +61,24 @@ export async function makeServerCertificate(
   names: string,
   { days = 1 } = {},
 ): Promise<ServerCertificate> {
+  const issuer = authorities.get(authority);
+  if (!issuer) throw new Error(`Cannot sign with ${authority}: makeAuthority() did not make it`);
+  const keys = await crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: "CN=database",
+    issuer: issuer.certificate.subject,
+    publicKey: keys.publicKey,
+    signingKey: issuer.key,
+    signingAlgorithm: ALGORITHM,
+    ...validity(days),
+    extensions: [
+      new x509.SubjectAlternativeNameExtension(parseNames(names)),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.certificate),
+    ],
+  });
   const stem = join(authority, "..", crypto.randomUUID());
   const [certPath, keyPath] = [`${stem}.crt`, `${stem}.key`];
-  await openssl("req", ...KEY, "-subj", "/CN=database", "-keyout", keyPath, "-out", `${stem}.csr`);
-  writeFileSync(`${stem}.ext`, `subjectAltName=${names}\n`);
-  const signer = ["-CA", authority, "-CAkey", authority.replace(/crt$/, "key"), "-CAcreateserial"];
-  const files = ["-in", `${stem}.csr`, "-extfile", `${stem}.ext`, "-out", certPath];
-  await openssl("x509", "-req", ...signer, "-days", String(days), ...files);
+  writeFileSync(certPath, certificate.toString("pem"));
+  writeFileSync(keyPath, await toPem(keys.privateKey), { mode: 0o600 });
   return { certPath, keyPath };
 }

@@ -1,9 +1,8 @@
 /** A Citus cluster of a test's own: a coordinator and nodes on this machine, on Debian's PostgreSQL 15. */
 import { join } from "node:path";
 import postgres from "postgres";
+import { CITUS_BIN_DIRECTORY } from "../../groups/groups.ts";
 import { OwnServer } from "./own_server.ts";
-
-export const CITUS_BIN_DIRECTORY = "/usr/lib/postgresql/15/bin";
 
 /** Three servers start or stop within it. */
 export const CLUSTER_TIMEOUT_MS = 120_000;

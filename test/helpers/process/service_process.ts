@@ -1,6 +1,7 @@
 /** A process of the service as it is in production: its entry point, just the variables it is given, and its log. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { STOP_ON_STDIN_END } from "../../../shared/process/stdin_end.ts";
 import { waitFor } from "../wait_for.ts";
 
 const START_TIMEOUT_MS = 20_000;
@@ -36,7 +37,7 @@ const THIS_CHECKOUT: Installation = {
 
 /**
  * Starts the process of `folder/main.ts` with just these variables, and does not wait for anything. `prefix` is a
- * command that becomes the one that follows it.
+ * command that becomes the one that follows it. The process ends with ours, even if that is killed.
  */
 export function spawnService(
   folder: "api" | "jobs" | "catalog-sync",
@@ -46,10 +47,10 @@ export function spawnService(
 ): ServiceProcess {
   const child = Bun.spawn([...prefix, bun, join(root, folder, "main.ts")], {
     cwd: root,
-    env,
+    env: { ...env, [STOP_ON_STDIN_END]: "true" },
     stdout: "pipe",
     stderr: "pipe",
-    stdin: "ignore",
+    stdin: "pipe",
   });
   const output = { stdout: "", stderr: "" };
   const read = Promise.all([

@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
+import { unifiedDiff } from "../../../../api/documents/unified_diff.ts";
 import type { SubscriptionTier } from "../../../../shared/vocabulary.ts";
 import {
   agentYaml,
@@ -19,16 +17,6 @@ type Comparison = Record<string, unknown>;
 
 const OLD = `# what it is\n${agentYaml("reviewer")}  tone:\n    attributes: [calm]\n`;
 const NEW = `${agentYaml("reviewer", "1.1.0", { displayName: "Second reader", tags: "[review]" })}  output:\n    format: markdown\n`;
-
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "ulr-diff-"));
-});
-
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
 
 /** Somebody who has published the two versions that are compared. */
 async function publishBoth(api: TestApp, tier: SubscriptionTier = "pro") {
@@ -195,26 +183,11 @@ test("fields are compared, classified, and summed up in a bump", async () => {
   });
 });
 
-test("git applies the unified difference", async () => {
+test("the unified difference is that of the two documents, as git shows it", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api);
   const { unified } = await compare(api, "from=1.0.0&to=1.1.0&format=unified", person);
-  const file = join(folder, "reviewer.agent.yaml");
-  await Bun.write(file, OLD);
-  const git = Bun.spawn(["git", "apply", "-"], {
-    cwd: folder,
-    env: {
-      PATH: Bun.env["PATH"] ?? "",
-      GIT_CEILING_DIRECTORIES: folder,
-      GIT_CONFIG_NOSYSTEM: "1",
-      HOME: folder,
-    },
-    stdin: new Blob([String(unified)]),
-    stderr: "pipe",
-  });
-  const complaint = await new Response(git.stderr).text();
-  expect([await git.exited, complaint]).toEqual([0, ""]);
-  expect(await Bun.file(file).text()).toBe(NEW);
+  expect(unified).toBe(unifiedDiff(OLD, NEW, "reviewer.agent.yaml"));
 });
 
 test("what shows content needs a paid tier among the caller's organizations", async () => {

@@ -1,0 +1,96 @@
+/**
+ * Groups of tests that need programs of the system. Every other test needs nothing but the packages of the lockfile.
+ * Imports no package.
+ */
+import { existsSync } from "node:fs";
+import { findFault, PROGRAMS, type ProgramName } from "./programs.ts";
+
+export interface TestGroup {
+  name: string;
+  /** Patterns of its test files, from the repository's root. */
+  files: readonly string[];
+  programs: readonly ProgramName[];
+  /** Says what else is missing, or returns null. */
+  findLack?: () => string | null;
+}
+
+/** Where Debian has the server that Citus is built for. */
+export const CITUS_BIN_DIRECTORY = "/usr/lib/postgresql/15/bin";
+
+export const TEST_GROUPS: readonly TestGroup[] = [
+  { name: "browser", files: ["test/browser/**"], programs: ["Chromium"] },
+  {
+    name: "readers",
+    files: [
+      "test/api/exports/bundle/programs_test.ts",
+      "test/api/exports/dataset/programs_test.ts",
+      "test/jobs/send_export_ready/programs_test.ts",
+      "test/shared/exports/zip_stream/programs_test.ts",
+      "test/system/archive_readers_test.ts",
+    ],
+    programs: ["7-Zip", "Java", "jq", "LibreOffice", "Python", "unzip"],
+  },
+  {
+    name: "samples",
+    files: [
+      "test/jobs/webhooks/deliver_webhooks/receiver_sample_test.ts",
+      "test/workspace/ci_test.ts",
+      "test/workspace/cost_document_test.ts",
+      "test/workspace/increments_document_test.ts",
+    ],
+    programs: ["curl", "jq", "Python", "unzip"],
+  },
+  {
+    name: "patches",
+    files: ["test/api/documents/unified_diff/programs_test.ts"],
+    programs: ["git"],
+  },
+  { name: "alerts", files: ["test/system/alerts_test.ts"], programs: ["promtool"] },
+  {
+    name: "disks",
+    files: ["test/faults/full_store_test.ts"],
+    programs: ["mount"],
+    findLack: findMissingRoot,
+  },
+  {
+    name: "hosts",
+    files: ["test/hosts/**"],
+    programs: ["curl", "iproute2", "nginx", "PgBouncer", "PostgreSQL", "systemd"],
+    findLack: findMissingRoot,
+  },
+  {
+    name: "citus",
+    files: ["test/citus/**"],
+    programs: ["iproute2"],
+    findLack: () =>
+      existsSync(`${CITUS_BIN_DIRECTORY}/../lib/citus.so`)
+        ? null
+        : "Citus for PostgreSQL 15, which is no package of Debian's: https://docs.citusdata.com",
+  },
+];
+
+/** Network namespaces and file systems of a test's own are made by root. */
+function findMissingRoot(): string | null {
+  return process.getuid?.() === 0 ? null : "root";
+}
+
+/** A group that cannot run here, and why. */
+export interface MissingGroup extends TestGroup {
+  /** What is missing, wrong or too old. */
+  faults: readonly string[];
+  /** Debian's packages that would mend it. */
+  packages: readonly string[];
+}
+
+/** Lists the groups that cannot run with these variables. */
+export function listMissingGroups(env: NodeJS.ProcessEnv): MissingGroup[] {
+  return TEST_GROUPS.flatMap((group) => {
+    const wrong = group.programs.flatMap((name) => {
+      const fault = findFault(name, env);
+      return fault === null ? [] : [{ fault, package: PROGRAMS[name].package }];
+    });
+    const lack = group.findLack?.() ?? null;
+    const faults = [...wrong.map(({ fault }) => fault), ...(lack === null ? [] : [lack])];
+    return faults.length === 0 ? [] : [{ ...group, faults, packages: wrong.map((one) => one.package) }];
+  });
+}

@@ -1,0 +1,42 @@
+/** Installs the programs that tests need, on Debian and Ubuntu. */
+import { existsSync } from "node:fs";
+import type { Command } from "../../deploy/local/bootstrap.ts";
+import { StartError } from "../../deploy/local/start_error.ts";
+import { openSupervisor } from "../../deploy/local/supervisor.ts";
+import { untilAborted } from "../../deploy/local/wait.ts";
+import type { MissingGroup } from "./groups.ts";
+
+/** Installs the packages that the groups lack, and says which. Throws StartError where that cannot be done. */
+export async function installPackages(command: Command, missing: readonly MissingGroup[]): Promise<void> {
+  const packages = [...new Set(missing.flatMap((group) => group.packages))].sort();
+  if (packages.length === 0) return;
+  if (!existsSync("/usr/bin/apt-get")) {
+    throw new StartError(
+      `Cannot install ${packages.join(", ")}: --install needs Debian or Ubuntu. Install these programs in your system's way: ${missing.flatMap(({ faults }) => faults).join(", ")}.`,
+    );
+  }
+  if (process.getuid?.() !== 0) {
+    throw new StartError(
+      `Cannot install packages as an ordinary user. Run as root: apt-get install --no-install-recommends ${packages.join(" ")}`,
+    );
+  }
+  await using supervisor = openSupervisor(command);
+  for (const args of [
+    ["update", "-q"],
+    ["install", "-qy", "--no-install-recommends", ...packages],
+  ]) {
+    await command.progress.step(`apt-get ${args.join(" ")}`, async () => {
+      const child = await supervisor.spawn({
+        name: "apt-get",
+        command: "/usr/bin/apt-get",
+        args,
+        cwd: command.root,
+        env: { ...command.env, DEBIAN_FRONTEND: "noninteractive" },
+        output: "inherit",
+        graceMs: 60_000,
+      });
+      const { code } = await untilAborted(child.exited, command.stop);
+      if (code !== 0) throw new StartError(`Cannot install the packages: apt-get ended with ${code}.`);
+    });
+  }
+}
