@@ -1,5 +1,6 @@
-/** The first catalog of an empty database: from the source, or the bundled copy if the source cannot be loaded. */
+/** The first catalog of an empty database, and the past of its prices. */
 import { existsCatalog } from "../sql/models/catalog_syncs.ts";
+import { addKnownPast, hasKnownPast } from "../sql/models/known_past.ts";
 import { bundledSource, type CatalogSource } from "./source.ts";
 import { type SyncDeps, type SyncOptions, type SyncReport, syncCatalog } from "./sync.ts";
 
@@ -7,27 +8,62 @@ import { type SyncDeps, type SyncOptions, type SyncReport, syncCatalog } from ".
 const FIRST_TIMEOUT_MS = 5_000;
 
 export interface FilledCatalog {
-  /** The sync from the source. */
-  report: SyncReport;
-  /** The sync from the bundled copy; `null` when there was a catalog without it. */
+  /** The sync from the source; `null` if there was none. */
+  report: SyncReport | null;
+  /** The sync from the bundled copy; `null` if there was none. */
   bundled: SyncReport | null;
 }
 
-/** Syncs, and loads the bundled copy if that leaves the database without any catalog. */
-export async function syncOrUseBundled(deps: SyncDeps, options: SyncOptions): Promise<FilledCatalog> {
-  const report = await syncCatalog(deps, options);
-  if (deps.shutdownSignal.aborted || (await existsCatalog(deps.sql))) return { report, bundled: null };
-  return { report, bundled: await syncCatalog(deps, { source: bundledSource() }) };
-}
-
-/** Fills an empty database without waiting long for the network; `null` when there is a catalog already. */
+/**
+ * Fills an empty database; `null` when there is a catalog already. The bundled copy of models.dev is there without a network,
+ * and a sync from models.dev follows. Any other source is read at once, and the bundled copy stands in for it.
+ */
 export async function fillIfEmpty(deps: SyncDeps, source: CatalogSource): Promise<FilledCatalog | null> {
-  if (await existsCatalog(deps.sql)) return null;
-  return syncOrUseBundled(deps, { source, timeoutMs: FIRST_TIMEOUT_MS });
+  if (await existsCatalog(deps.sql)) {
+    await addPast(deps);
+    return null;
+  }
+  const report = hasKnownPast(source.label)
+    ? null
+    : await syncCatalog(deps, { source, timeoutMs: FIRST_TIMEOUT_MS });
+  return { report, bundled: await useBundledIfEmpty(deps) };
 }
 
-/** Syncs when a process starts. If the bundled copy had to stand in, the source gets a second, longer chance. */
+/** Syncs from the source, even if the database was empty and the bundled copy had to come first. */
+export async function fillAndSync(
+  deps: SyncDeps,
+  options: SyncOptions,
+): Promise<FilledCatalog & { report: SyncReport }> {
+  const { label } = options.source;
+  const first = hasKnownPast(label) && label !== "bundled" ? await useBundledIfEmpty(deps) : null;
+  const report = await syncCatalog(deps, options);
+  const standIn = await useBundledIfEmpty(deps);
+  return { report, bundled: first ?? standIn };
+}
+
+/** Syncs when a process starts. If the bundled copy had to come first, the source follows, with more time. */
 export async function syncAtStart(deps: SyncDeps, source: CatalogSource): Promise<void> {
   const filled = await fillIfEmpty(deps, source);
-  if (filled === null || filled.bundled !== null) await syncCatalog(deps, { source });
+  const isSynced = filled !== null && (filled.bundled === null || source.label === "bundled");
+  if (!isSynced) await syncCatalog(deps, { source });
+}
+
+async function useBundledIfEmpty(deps: SyncDeps): Promise<SyncReport | null> {
+  if (deps.shutdownSignal.aborted) return null;
+  const report = (await existsCatalog(deps.sql))
+    ? null
+    : await syncCatalog(deps, { source: bundledSource() });
+  await addPast(deps);
+  return report;
+}
+
+async function addPast({ sql, log }: SyncDeps): Promise<void> {
+  const past = await addKnownPast(sql);
+  if (past) {
+    const { changes, models, since } = past;
+    log.info(
+      { event: "catalog_sync.past_added", ...past },
+      `added ${changes} price changes of ${models} models since ${since}`,
+    );
+  }
 }

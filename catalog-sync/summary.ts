@@ -1,8 +1,8 @@
 /** The output of `--once` and `--dry-run`. */
-import type { SyncCounts } from "../sql/models/catalog_syncs.ts";
+import type { GoodSync, SyncCounts } from "../sql/models/catalog_syncs.ts";
 import type { SkippedRow } from "./document.ts";
 import type { SyncPlan } from "./plan.ts";
-import { describeKept, describeOrigin, type SyncReport, toNotes } from "./sync.ts";
+import { describeOrigin, describeServed, type SyncReport, toNotes } from "./sync.ts";
 
 /** Lines printed per kind of change; the rest is counted. */
 const MAX_LISTED = 50;
@@ -19,22 +19,25 @@ export function errorJson(code: "USAGE" | "FAILED", message: string) {
   return { error: { code, message } };
 }
 
-/** Describes a sync from the source with this label. */
-export function summarize(report: SyncReport, label: string): Summary {
+/** Describes a sync from the source with this label. The last line says which catalog is served. */
+export function summarize(
+  report: SyncReport,
+  { label, served }: { label: string; served: GoodSync | null },
+): Summary {
   if (report.outcome === "busy") {
-    const text = "Another process has synced the model catalog. Nothing to do.\n";
+    const text = `Another process has synced the model catalog. Nothing to do; ${describeServed(served)}.\n`;
     return { isGood: true, text, json: { outcome: "busy" } };
   }
   if ("error" in report) {
-    const message = `Cannot sync the model catalog from ${label}: ${report.error}; ${describeKept(report.kept)}`;
+    const message = `Cannot sync the model catalog from ${label}: ${report.error}; ${describeServed(served)}`;
     return { isGood: false, text: `${message}\n`, json: errorJson("FAILED", message) };
   }
   const { outcome, dataDate, counts, notes } = report;
   const origin = describeOrigin({ source: label, dataDate });
-  const skipped = notes.map((note) => `  skipped ${note}\n`);
+  const skipped = notes.map((note) => `skipped ${note}\n`);
   return {
     isGood: true,
-    text: `Synced the model catalog with ${origin}: ${countsInWords(counts)}\n${skipped.join("")}`,
+    text: `${skipped.join("")}Synced the model catalog with ${origin}: ${countsInWords(counts)}\n`,
     json: { outcome, source: label, dataDate, ...counts, notes },
   };
 }

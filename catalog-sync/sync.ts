@@ -64,8 +64,8 @@ export type SyncReport =
   | {
       outcome: "refused" | "failed";
       error: string;
-      /** The last good sync, whose catalog stays; `null` when there is none or the database cannot be read. */
-      kept: GoodSync | null;
+      /** The last good sync, whose catalog is served; `null` when there is none or the database cannot be read. */
+      served: GoodSync | null;
     }
   | { outcome: "busy" };
 
@@ -108,7 +108,7 @@ async function runSync(deps: SyncDeps, options: SyncOptions): Promise<SyncReport
     logReport(log, report, { label: options.source.label, durationMs });
     return report;
   } catch (error) {
-    return recordFailure(deps, { error, startedAt, source: options.source, kept: last });
+    return recordFailure(deps, { error, startedAt, source: options.source, served: last });
   }
 }
 
@@ -210,23 +210,19 @@ function toStorable(text: string, maxLength: number): string {
 
 async function recordFailure(
   { sql, log, shutdownSignal }: SyncDeps,
-  given: { error: unknown; startedAt: Date; source: CatalogSource; kept: GoodSync | null },
+  given: { error: unknown; startedAt: Date; source: CatalogSource; served: GoodSync | null },
 ): Promise<SyncReport> {
-  const { error, startedAt, source, kept } = given;
+  const { error, startedAt, source, served } = given;
+  if (shutdownSignal.aborted) return { outcome: "failed", error: "the process had to stop", served };
   const outcome: CatalogSyncOutcome = error instanceof SuspiciousDocument ? "refused" : "failed";
   const isKnown = error instanceof SuspiciousDocument || error instanceof SourceError;
   // Messages of PostgreSQL may contain values of rows.
-  const text = isKnown ? error.message : "the catalog could not be stored";
-  const message = toStorable(text, MAX_ERROR_LENGTH);
-  if (shutdownSignal.aborted) return { outcome: "failed", error: "the process had to stop", kept };
-  log.error(
-    {
-      event: outcome === "refused" ? "catalog_sync.refused" : "catalog_sync.failed",
-      source: source.label,
-      err: error,
-    },
-    `cannot sync the model catalog: ${message}; ${describeKept(kept)}`,
-  );
+  const reason = toStorable(isKnown ? error.message : "the catalog could not be stored", MAX_ERROR_LENGTH);
+  const event = outcome === "refused" ? "catalog_sync.refused" : "catalog_sync.failed";
+  const message = `cannot sync the model catalog from ${source.label}: ${reason}; ${describeServed(served)}`;
+  // The words say everything about a source. The database's failures need the stack.
+  if (isKnown) log.warn({ event }, message);
+  else log.error({ event, err: error }, message);
   try {
     await insertCatalogSync(sql, {
       ...NO_COUNTS,
@@ -236,20 +232,20 @@ async function recordFailure(
       dataDate: null,
       outcome,
       notes: [],
-      error: message,
+      error: reason,
     });
   } catch (cause) {
     log.error({ event: "catalog_sync.unrecorded", err: cause }, "cannot record the failed sync");
   }
-  return { outcome, error: message, kept };
+  return { outcome, error: reason, served };
 }
 
-/** Says which catalog stays after a failure, and how old its data is. */
-export function describeKept(kept: GoodSync | null): string {
-  return kept ? `keeping ${describeOrigin(kept)}` : "there is no catalog yet";
+/** Says which catalog is served, and how old its data is. */
+export function describeServed(served: GoodSync | null): string {
+  return served ? `serving ${describeOrigin(served)}` : "there is no catalog yet";
 }
 
-/** Such as `the bundled copy of 2025-09-11`. */
+/** Such as `the bundled copy of 2026-07-01`. */
 export function describeOrigin({ source, dataDate }: Pick<GoodSync, "source" | "dataDate">): string {
   const what = source === "bundled" ? "the bundled copy" : `the data from ${source}`;
   return dataDate === null ? what : `${what} of ${dataDate}`;

@@ -172,7 +172,7 @@ export const MODEL_TIERS = ["budget", "standard", "premium", "reasoning"] as con
 export type ModelTier = (typeof MODEL_TIERS)[number];
 
 export const MODEL_TIER_SOURCES = ["reasoner", "price", "peers", "free", "unpriced"] as const;
-/** The rule that chose a model's tier: see `catalog-sync/tiers.ts`. */
+/** The rule that chose a model's tier: see `shared/models/tiers.ts`. */
 export type ModelTierSource = (typeof MODEL_TIER_SOURCES)[number];
 
 export const MODEL_STATUSES = ["available", "preview", "deprecated"] as const;

@@ -623,6 +623,7 @@ create table models (
   removed_at timestamp(3) with time zone,
   capabilities_stated text[] not null default '{}'::text[],
   input_tokens integer,
+  prices_known_since timestamp(3) with time zone not null default now(),
   constraint models_pkey PRIMARY KEY (provider, model_id),
   constraint models_cost_check CHECK ((((input_usd_per_mtok IS NULL) = (output_usd_per_mtok IS NULL)) AND ((input_usd_per_mtok IS NOT NULL) OR (num_nonnulls(cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing) = 0)) AND (LEAST(input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok) >= (0)::numeric))),
   constraint models_input_tokens_check CHECK ((input_tokens > 0)),

@@ -1,8 +1,12 @@
 /** `migrate`: applies pending migrations, or reports their state. */
+import type { Pool } from "../../sql/connection/pool.ts";
+import { removeInventedPrices } from "../../sql/demo/remove_invented_prices.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { listMigrationProblems } from "../../sql/migration_check.ts";
+import { addKnownPast } from "../../sql/models/known_past.ts";
 import { listSchemaHistory } from "../../sql/schema_state.ts";
 import { AdminError, type CommandContext, type CommandResult, defineCommand, UsageError } from "./command.ts";
+import { withThousands } from "./present.ts";
 
 export const migrateCommand = defineCommand({
   name: "migrate",
@@ -34,7 +38,30 @@ async function apply({ sql, progress, warn }: CommandContext): Promise<CommandRe
     applied.length === 0
       ? "Already up to date."
       : `Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}. The database is up to date.`;
-  return { json: { applied }, text };
+  const catalog = await completeCatalog(sql);
+  return { json: { applied, ...catalog.json }, text: [text, ...catalog.lines].join("\n") };
+}
+
+/** Brings the catalog of an older installation to what a new one has. */
+async function completeCatalog(sql: Pool) {
+  const invented = await removeInventedPrices(sql);
+  const past = await addKnownPast(sql);
+  const lines: string[] = [];
+  if (invented > 0) {
+    const changes = `${withThousands(invented)} price change${invented === 1 ? "" : "s"}`;
+    lines.push(`Removed ${changes} that an earlier demo had invented.`);
+  }
+  if (past) {
+    const { changes, models, gone, since } = past;
+    lines.push(
+      `Added the known past of prices: ${withThousands(changes)} changes of ${withThousands(models)} models since ${since.slice(0, 10)}. ` +
+        `${withThousands(gone)} of the models were gone before the first sync. Recorded prices stay as they were.`,
+    );
+  }
+  return {
+    lines,
+    json: { ...(invented > 0 ? { inventedPrices: invented } : {}), ...(past ? { past } : {}) },
+  };
 }
 
 async function check({ sql }: CommandContext): Promise<CommandResult> {

@@ -63,7 +63,7 @@ export function presentModel(row: ModelRow) {
     knowledgeCutoff: row.knowledgeCutoff,
     openWeights: row.isOpenWeights,
     logoUrl: logoUrl(row.provider),
-    pricesKnownSince: row.createdAt,
+    pricesKnownSince: row.pricesKnownSince,
   };
 }
 

@@ -77,7 +77,7 @@ export const MODEL = named(
       logoUrl: nullable(URI),
       pricesKnownSince: {
         ...INSTANT,
-        description: "When the service first stored the model; `asOf` reaches back to it",
+        description: "The first known instant of its prices; `asOf` reaches back to it",
       },
       pricesFrom: {
         ...INSTANT,
@@ -181,14 +181,14 @@ export const EXAMPLE_MODEL = {
   knowledgeCutoff: "2024-09-30",
   openWeights: false,
   logoUrl: "https://models.dev/logos/openai.svg",
-  pricesKnownSince: "2026-11-01T10:00:00.000Z",
+  pricesKnownSince: "2025-08-07T17:59:07.000Z",
   syncedAt: "2026-11-20T10:00:00.000Z",
 };
 export const EXAMPLE_ALIAS = { alias: "gpt", ...EXAMPLE_KEY, scope: "global", deprecated: false };
 export const EXAMPLE_ORIGIN = { source: "models.dev", dataDate: "2026-11-19" };
 export const EXAMPLE_PRICE_CHANGE = {
-  field: "input",
-  oldValue: 1.5,
-  newValue: 1.25,
-  changedAt: "2026-11-20T10:00:00.000Z",
+  field: "cacheRead",
+  oldValue: 0.13,
+  newValue: 0.125,
+  changedAt: "2026-01-20T16:03:07.000Z",
 };

@@ -91,7 +91,6 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
   const seed = [admin, "demo", "seed", "--if-empty", "--credentials-file", credentialsPath(settings)];
   const steps = [
     ["Applying migrations", "apply the migrations", [admin, "migrate"]],
-    // The demo invents past prices of the catalog's models.
     ["Loading the model catalog", "load the model catalog", ["catalog-sync/main.ts", "--if-empty"]],
     ["Loading demo data", "load the demo data", seed],
   ] as const;

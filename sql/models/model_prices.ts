@@ -48,9 +48,9 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
       (
         select valid_from from model_alias_targets where alias = lookup.alias order by id limit 1
       ) as alias_known_since,
-      model.created_at as known_since,
+      model.prices_known_since as known_since,
       jsonb_strip_nulls(model_prices(model) || coalesce(later.old_prices, '{}')) as prices,
-      coalesce(last.changed_at, model.created_at) as prices_from
+      coalesce(last.changed_at, model.prices_known_since) as prices_from
     from rows from (
       jsonb_to_recordset(${sql.json(keys)})
         as (alias text, provider text, "modelId" text, "asOf" timestamptz)
@@ -78,7 +78,7 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
       from (
         select distinct on (field) field, old_value
         from model_price_changes
-        where provider = model.provider and model_id = model.model_id and id > coalesce(last.id, 0)
+        where provider = model.provider and model_id = model.model_id and (last.id is null or id > last.id)
         order by field, id
       ) as first_changes
     ) as later on true

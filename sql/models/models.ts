@@ -55,10 +55,26 @@ export interface Model extends ModelKey {
 }
 
 export interface ModelRow extends Model {
-  /** When the first sync that saw the model stored it: prices are known since then. */
-  createdAt: string;
+  /** When a sync stored the model first, or earlier: the service comes with a past. */
+  pricesKnownSince: string;
   /** When the source stopped listing it; `null` while it is listed. */
   removedAt: string | null;
+}
+
+type PriceColumns = Pick<
+  Model,
+  "inputUsdPerMtok" | "outputUsdPerMtok" | "cacheReadUsdPerMtok" | "cacheWriteUsdPerMtok" | "pricing"
+>;
+
+/** Distributes prices over the columns: the inverse of `modelPrices`. */
+export function toPriceColumns({ input, output, cacheRead, cacheWrite, ...others }: Prices): PriceColumns {
+  return {
+    inputUsdPerMtok: input ?? null,
+    outputUsdPerMtok: output ?? null,
+    cacheReadUsdPerMtok: cacheRead ?? null,
+    cacheWriteUsdPerMtok: cacheWrite ?? null,
+    pricing: Object.keys(others).length === 0 ? null : others,
+  };
 }
 
 const COLUMNS = [
@@ -94,7 +110,7 @@ const COLUMNS = [
 
 /** Lists all models in no order, including those that are gone. */
 export async function listModels(sql: Sql): Promise<ModelRow[]> {
-  return sql<ModelRow[]>`select ${sql(COLUMNS)}, created_at, removed_at from models`;
+  return sql<ModelRow[]>`select ${sql(COLUMNS)}, prices_known_since, removed_at from models`;
 }
 
 /** Inserts or updates models in one statement; those that were gone are live again. */

@@ -70,17 +70,17 @@ test("families that the source names are aliases too, and an id is stronger than
   ).toMatchObject({ pixtral: "mistral/pixtral", voxtral: "mistral/voxtral-2" });
 });
 
-test("the bundled catalog, which names no families, has the names people use", async () => {
+test("the bundled catalog has the names people use", async () => {
   const loaded = await bundledSource().load({ etag: null, signal: new AbortController().signal });
   if (loaded.isUnchanged) throw new Error("there is nothing to compare with");
   const found = aliasesOf(loaded.value);
   for (const [alias, target] of [
     ["gpt-5", /^openai\/gpt-5$/],
     ["gpt", /^openai\/gpt-5/],
-    ["sonnet", /^anthropic\/claude-sonnet-4/],
-    ["opus", /^anthropic\/claude-opus-4/],
+    ["sonnet", /^anthropic\/claude-sonnet-/],
+    ["opus", /^anthropic\/claude-opus-/],
     ["haiku", /^anthropic\/claude.*haiku/],
-    ["gemini", /^google\/gemini-2/],
+    ["gemini", /^google\/gemini-/],
     ["grok", /^xai\/grok-4/],
     ["llama", /^llama\/llama-/],
   ] as const) {

@@ -53,11 +53,11 @@ test("--once syncs, says what has changed, and exits 0", async () => {
   expect(await runSync(env, "--once")).toEqual({
     code: 0,
     stdout:
-      "Synced the model catalog with the bundled copy of 2025-09-11: 687 inserted, 0 updated, 0 gone, 0 unchanged, 0 skipped\n",
+      "Synced the model catalog with the bundled copy of 2026-06-30: 5276 inserted, 0 updated, 0 gone, 0 unchanged, 0 skipped\n",
     stderr: "",
   });
-  expect((await runSync(env, "--once")).stdout).toContain("687 unchanged");
-  expect(await countModels(db.sql)).toBe(687);
+  expect((await runSync(env, "--once")).stdout).toContain("5276 unchanged");
+  expect(await countModels(db.sql)).toBe(5276);
 });
 
 test("--once fails with exit 1 and the reason, and the last good catalog stays", async () => {
@@ -66,19 +66,19 @@ test("--once fails with exit 1 and the reason, and the last good catalog stays",
   expect(await runSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE }, "--once")).toEqual({
     code: 1,
     stdout: "",
-    stderr: `Cannot sync the model catalog from ${UNREACHABLE}: it cannot be reached: ECONNREFUSED; keeping the bundled copy of 2025-09-11\n`,
+    stderr: `Cannot sync the model catalog from ${UNREACHABLE}: it cannot be reached: ECONNREFUSED; serving the bundled copy of 2026-06-30\n`,
   });
-  expect(await countModels(db.sql)).toBe(687);
+  expect(await countModels(db.sql)).toBe(5276);
   expect(await listRuns(db.sql)).toEqual(["bundled changed", `${UNREACHABLE} failed`]);
 });
 
-test("--once on an empty database loads the bundled copy if the source cannot be reached, and says so", async () => {
+test("--once on an empty database loads the bundled copy if its source cannot be read, says so, and exits 1", async () => {
   await using db = await openTestDatabase();
   expect(await runSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE }, "--once")).toEqual({
-    code: 0,
+    code: 1,
     stdout:
-      "Synced the model catalog with the bundled copy of 2025-09-11: 687 inserted, 0 updated, 0 gone, 0 unchanged, 0 skipped\n",
-    stderr: `Cannot sync the model catalog from ${UNREACHABLE}: it cannot be reached: ECONNREFUSED; there is no catalog yet\n`,
+      "Synced the model catalog with the bundled copy of 2026-06-30: 5276 inserted, 0 updated, 0 gone, 0 unchanged, 0 skipped\n",
+    stderr: `Cannot sync the model catalog from ${UNREACHABLE}: it cannot be reached: ECONNREFUSED; serving the bundled copy of 2026-06-30\n`,
   });
 });
 
@@ -96,7 +96,8 @@ test("--once leaves with exit 0 when another sync has stored a catalog meanwhile
   held.resolve();
   expect(await first).toEqual({
     code: 0,
-    stdout: "Another process has synced the model catalog. Nothing to do.\n",
+    stdout:
+      "Another process has synced the model catalog. Nothing to do; serving the bundled copy of 2026-06-30.\n",
     stderr: "",
   });
   expect(await listRuns(db.sql)).toEqual(["bundled changed"]);
@@ -173,8 +174,8 @@ test("--json prints one JSON object, also when the sync fails or cannot start", 
     {
       outcome: "changed",
       source: "bundled",
-      dataDate: "2025-09-11",
-      inserted: 687,
+      dataDate: "2026-06-30",
+      inserted: 5276,
       updated: 0,
       gone: 0,
       unchanged: 0,
@@ -184,7 +185,7 @@ test("--json prints one JSON object, also when the sync fails or cannot start", 
   ]);
   expect(JSON.parse((await runSync(env, "--dry-run", "--json")).stdout)).toMatchObject({
     outcome: "planned",
-    unchanged: 687,
+    unchanged: 5276,
     suspicion: null,
   });
   for (const [wrong, args] of [
@@ -217,8 +218,8 @@ test("--if-empty waits five seconds for a silent source, then loads the bundled 
   await using server = await openCatalogServer(() => {});
   expect(await runSync({ DATABASE_URL: db.url, CATALOG_SOURCE: server.url }, "--if-empty")).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("the bundled copy of 2025-09-11"),
-    stderr: `Cannot sync the model catalog from ${server.url}: it did not send the whole document within 5 s; there is no catalog yet\n`,
+    stdout: expect.stringContaining("the bundled copy of 2026-06-30"),
+    stderr: `Cannot sync the model catalog from ${server.url}: it did not send the whole document within 5 s; serving the bundled copy of 2026-06-30\n`,
   });
   expect(await listRuns(db.sql)).toEqual([`${server.url} failed`, "bundled changed"]);
 });
@@ -252,7 +253,7 @@ test("without its source, the process loads the bundled copy, logs that and how 
     "bundled changed",
     `${UNREACHABLE} failed`,
   ]);
-  expect(await countModels(db.sql)).toBe(687);
+  expect(await countModels(db.sql)).toBe(5276);
   expect(child.exitCode).toBe(null);
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
@@ -261,15 +262,22 @@ test("without its source, the process loads the bundled copy, logs that and how 
     "syncing",
     "catalog_sync.failed",
     "catalog_sync.done",
+    "catalog_sync.past_added",
     "catalog_sync.failed",
     "stopping",
     "stopped",
   ]);
   const messages = lines.map((line) => JSON.parse(line).message);
-  expect(messages[2]).toBe("synced the model catalog with the bundled copy of 2025-09-11");
-  expect(messages[3]).toBe(
-    "cannot sync the model catalog: it cannot be reached: ECONNREFUSED; keeping the bundled copy of 2025-09-11",
-  );
+  expect(messages[2]).toBe("synced the model catalog with the bundled copy of 2026-06-30");
+  expect(messages[3]).toBe("added 4462 price changes of 7497 models since 2025-06-04T22:41:51.000Z");
+  expect(JSON.parse(lines[4] ?? "")).toEqual({
+    level: "warn",
+    time: expect.any(String),
+    process: "catalog-sync",
+    pid: child.pid,
+    event: "catalog_sync.failed",
+    message: `cannot sync the model catalog from ${UNREACHABLE}: it cannot be reached: ECONNREFUSED; serving the bundled copy of 2026-06-30`,
+  });
 });
 
 test("SIGTERM cuts off a download, and leaves no record of it", async () => {

@@ -34,12 +34,12 @@ test("the bundled catalog is synced once, and a second time changes no row", asy
   await using db = await openTestDatabase();
   expect(await syncFrom(db.sql, bundledSource())).toMatchObject({
     outcome: "changed",
-    counts: { inserted: 687, updated: 0, gone: 0, unchanged: 0, skipped: 0 },
+    counts: { inserted: 5276, updated: 0, gone: 0, unchanged: 0, skipped: 0 },
   });
   const before = await readEverything(db.sql);
   expect(await syncFrom(db.sql, bundledSource())).toMatchObject({
     outcome: "unchanged",
-    counts: { inserted: 0, updated: 0, gone: 0, unchanged: 687, skipped: 0 },
+    counts: { inserted: 0, updated: 0, gone: 0, unchanged: 5276, skipped: 0 },
   });
   expect(await readEverything(db.sql)).toEqual(before);
   const runs = await listRuns(db.sql);
@@ -55,14 +55,14 @@ test("the bundled catalog is synced once, and a second time changes no row", asy
     where provider = 'openai' and model_id = 'gpt-5'`;
   expect(stored).toEqual({
     name: "GPT-5",
-    family: null,
+    family: "gpt",
     hasVision: true,
     hasTools: true,
     hasStreaming: true,
     inputModalities: ["text", "image"],
     inputUsdPerMtok: 1.25,
     outputUsdPerMtok: 10,
-    cacheReadUsdPerMtok: 0.13,
+    cacheReadUsdPerMtok: 0.125,
     cacheWriteUsdPerMtok: null,
     contextTokens: 400_000,
     outputTokens: 128_000,

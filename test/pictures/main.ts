@@ -18,7 +18,7 @@ const PICTURES = {
   "pages/dependencies.png": "/definitions/workflow/@demo/release-readiness/dependencies",
   "pages/edit.png": `${AGENT}@2.0.0/edit`,
   "pages/models.png": "/models?provider=anthropic",
-  "pages/model.png": "/models/anthropic/claude-3-5-haiku-20241022",
+  "pages/model.png": "/models/deepseek/deepseek-chat",
   "pages/usage.png": "/orgs/demo/usage",
   "pages/audit.png": "/orgs/demo/audit",
 } as const;

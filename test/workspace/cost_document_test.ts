@@ -34,7 +34,7 @@ test("the program in docs/cost.md prices each execution at the prices of its day
   const catalogOf = (input: number) =>
     makeDocument({ openai: { "gpt-5": { cost: { input, output: 10, cache_read: 0.1 } }, other: {} } });
   await syncFrom(sql, documentSource(catalogOf(2)));
-  await sql`update models set created_at = '2026-01-02'`;
+  await sql`update models set prices_known_since = '2026-01-02'`;
   await sql`update model_alias_targets set valid_from = '2026-01-02'`;
   await syncFrom(sql, documentSource(catalogOf(1)));
   await sql`update model_price_changes set changed_at = '2026-01-15'`;

@@ -4,7 +4,6 @@ import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { existsOrg } from "../../../sql/accounts/orgs.ts";
 import type { ProjectRow } from "../../../sql/accounts/projects.ts";
 import { openSession, type Sql } from "../../../sql/connection/pool.ts";
-import { insertDemoPriceHistory } from "../../../sql/demo/price_history.ts";
 import {
   analyzeTracker,
   DEMO_DONE,
@@ -59,8 +58,6 @@ export async function seedDemo(context: SeedContext, options: SeedOptions): Prom
   }
   if (state === null) {
     await sql.begin(async (tx) => {
-      // Prices of a database that is in use stay as they are.
-      if (!(await existsOrg(tx))) await insertDemoPriceHistory(tx, new Date().toISOString());
       await createDemoAccounts(tx);
       await auditDemo(tx, DEMO_STARTED, options.scale);
     });

@@ -41,16 +41,20 @@ test("the list is by provider and id, in pages of 50, with the aliases of its mo
   await using app = await openTestApp();
   await loadBundledCatalog(app.db.sql);
   const first = await list(app);
-  expect(first).toMatchObject({ total: 687, limit: 50, offset: 0, hasMore: true });
-  expect(first.catalog).toEqual({ source: "bundled", dataDate: "2025-09-11" });
+  expect(first).toMatchObject({ total: 5276, limit: 50, offset: 0, hasMore: true });
+  expect(first.catalog).toEqual({ source: "bundled", dataDate: "2026-06-30" });
   expect(first.models).toHaveLength(50);
-  const last = await list(app, "?limit=200&offset=600");
-  expect(last).toMatchObject({ total: 687, limit: 200, offset: 600, hasMore: false });
-  expect(last.models).toHaveLength(87);
-  expect(await list(app, "?offset=687")).toMatchObject({ models: [], total: 687, hasMore: false });
+  const last = await list(app, "?limit=200&offset=5200");
+  expect(last).toMatchObject({ total: 5276, limit: 200, offset: 5200, hasMore: false });
+  expect(last.models).toHaveLength(76);
+  expect(await list(app, "?offset=5276")).toMatchObject({ models: [], total: 5276, hasMore: false });
 
   const all = (
-    await Promise.all([0, 200, 400, 600].map((offset) => list(app, `?limit=200&offset=${offset}`)))
+    await Promise.all(
+      Array.from({ length: 27 }, (_, page) => 200 * page).map((offset) =>
+        list(app, `?limit=200&offset=${offset}`),
+      ),
+    )
   ).flatMap(({ models }) => models);
   const keys = all.map(({ provider, modelId }) => [provider, modelId] as const);
   expect(keys).toEqual(

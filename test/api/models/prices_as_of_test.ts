@@ -15,7 +15,7 @@ async function syncAt(
 ): Promise<void> {
   await syncFrom(app.db.sql, documentSource(makeDocument({ openai: models })), { force: true });
   const { sql } = app.db;
-  await sql`update models set created_at = ${at} where created_at > ${LATER}`;
+  await sql`update models set created_at = ${at}, prices_known_since = ${at} where created_at > ${LATER}`;
   await sql`update model_price_changes set changed_at = ${at} where changed_at > ${LATER}`;
   await sql`update model_alias_targets set valid_from = ${at} where valid_from > ${LATER}`;
   await app.deps.catalog.refresh();

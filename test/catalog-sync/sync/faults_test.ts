@@ -239,7 +239,7 @@ test("a connection that is lost in the middle leaves the last good catalog, and 
     );
     const lost = await db.sql.begin(async (tx) => {
       await tx`lock table models in exclusive mode`;
-      const running = syncFrom(pool, source);
+      const running = syncFrom(pool, source, { force: true });
       const isCut = async () => {
         const cut = await db.sql`
           select pg_terminate_backend(pid, 5000)

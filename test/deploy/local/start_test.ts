@@ -104,7 +104,7 @@ test("the first boot says where everything is, and keeps the secrets for the own
 });
 
 test("the model catalog is there from the first response", () => {
-  expect(first.models).toMatchObject({ data: { total: 687 } });
+  expect(first.models).toMatchObject({ data: { total: 5276 } });
 });
 
 test("SIGTERM stops everything and leaves no process", async () => {

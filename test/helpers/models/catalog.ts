@@ -1,4 +1,6 @@
 /** Catalog documents for tests, in the shape of models.dev's api.json, and syncs of them. */
+import { join } from "node:path";
+import { readDocument } from "../../../catalog-sync/document.ts";
 import { bundledSource, type CatalogSource } from "../../../catalog-sync/source.ts";
 import { type SyncReport, syncCatalog } from "../../../catalog-sync/sync.ts";
 import { createLog } from "../../../shared/process/log.ts";
@@ -75,7 +77,21 @@ export async function syncFrom(
   return syncCatalog({ sql, log, shutdownSignal }, { source, force });
 }
 
-/** Loads the bundled copy: 47 providers, 687 models. */
+/** The published documents of two days, whose prices the bundled past leads to. */
+export const SNAPSHOTS = [
+  { path: "test/fixtures/catalog/models-2026-04-02.json.gz", at: "2026-04-02T23:01:00.000Z", models: 4123 },
+  { path: "shared/models/bundled/models.json.gz", at: "2026-07-01T16:40:28.000Z", models: 5276 },
+] as const;
+
+/** Reads a published document. */
+export async function readSnapshot({ path }: (typeof SNAPSHOTS)[number]) {
+  const bytes = await Bun.file(join(import.meta.dir, "../../..", path)).bytes();
+  const result = readDocument(JSON.parse(new TextDecoder().decode(Bun.gunzipSync(bytes))));
+  if (!result.ok) throw new Error(`Cannot read ${path}: ${result.reason}`);
+  return result.document;
+}
+
+/** Loads the bundled copy: 147 providers, 5,276 models. */
 export async function loadBundledCatalog(sql: Pool): Promise<void> {
   const report = await syncFrom(sql, bundledSource());
   if (report.outcome !== "changed") throw new Error(`Cannot load the catalog: ${JSON.stringify(report)}`);

@@ -1,7 +1,16 @@
 /** Determines a model's tier and the rule that applies. Pure. */
-import type { ModelTier, ModelTierSource } from "../shared/vocabulary.ts";
-import type { SourceModel } from "./document.ts";
+import type { ModelTier, ModelTierSource } from "../vocabulary.ts";
 import { idWords, isEmbedding, normalizeModelId } from "./model_id.ts";
+
+/** What the rules look at, as the source has it. */
+export interface UntieredModel {
+  provider: string;
+  id: string;
+  family?: string | undefined;
+  modalities: { output: readonly string[] };
+  /** Without an output price if the model has no output to pay for, as embeddings. */
+  cost?: { input: number; output?: number | undefined } | undefined;
+}
 
 export interface Tiering {
   tier: ModelTier;
@@ -19,7 +28,7 @@ const BUDGET_BELOW_USD = 1;
 const STANDARD_BELOW_USD = 7;
 
 /** Returns a function that determines the tier of any of `models`. Without a price, other providers' prices decide. */
-export function createTiering(models: readonly SourceModel[]): (model: SourceModel) => Tiering {
+export function createTiering(models: readonly UntieredModel[]): (model: UntieredModel) => Tiering {
   const peers = Map.groupBy(
     models.filter((model) => blendedPrice(model) > 0),
     (model) => normalizeModelId(model.id),
@@ -36,15 +45,15 @@ export function createTiering(models: readonly SourceModel[]): (model: SourceMod
   };
 }
 
-function isReasoner({ id, family = "", modalities }: SourceModel): boolean {
+function isReasoner({ id, family = "", modalities }: UntieredModel): boolean {
   if (!modalities.output.includes("text") || isEmbedding(id)) return false;
   const words = idWords(id);
   return REASONER_FAMILY.test(family) || (REASONER_WORD.test(words) && !NO_REASONER_WORD.test(words));
 }
 
 /** Returns the price of three parts input and one part output, in USD per million tokens; 0 if free or unpriced. */
-function blendedPrice({ cost }: SourceModel): number {
-  return cost ? (3 * cost.input + cost.output) / 4 : 0;
+function blendedPrice({ cost }: UntieredModel): number {
+  return cost ? (3 * cost.input + (cost.output ?? cost.input)) / 4 : 0;
 }
 
 function tierOf(price: number): ModelTier {

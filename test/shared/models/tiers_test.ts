@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { SourceModel } from "../../catalog-sync/document.ts";
-import { createTiering } from "../../catalog-sync/tiers.ts";
-import { sourceRow } from "../helpers/models/catalog.ts";
+import type { SourceModel } from "../../../catalog-sync/document.ts";
+import { createTiering } from "../../../shared/models/tiers.ts";
+import { sourceRow } from "../../helpers/models/catalog.ts";
 
 function model(provider: string, id: string, fields: Record<string, unknown> = {}): SourceModel {
   return { ...(sourceRow(id, fields) as SourceModel), provider };

@@ -1,0 +1,47 @@
+/** Reads prices as models.dev writes them. Pure. */
+import { PRICE_FIELDS, type PriceField } from "../vocabulary.ts";
+
+/** Beyond these digits, prices have the noise of binary fractions, such as 0.04999999999999996. */
+const PRICE_DIGITS = 12;
+
+const SOURCE_NAMES = {
+  input: "input",
+  output: "output",
+  cacheRead: "cache_read",
+  cacheWrite: "cache_write",
+  reasoning: "reasoning",
+  inputAudio: "input_audio",
+  outputAudio: "output_audio",
+} as const satisfies Record<PriceField, string>;
+
+type SourcePrices = Partial<Record<(typeof SOURCE_NAMES)[PriceField], number | undefined>>;
+
+/** The `cost` of a model in the source's document: USD per million tokens. */
+export interface SourceCost extends SourcePrices {
+  context_over_200k?: SourcePrices | undefined;
+  tiers?: readonly (SourcePrices & { tier: { type: string; size: number } })[] | undefined;
+}
+
+/** Returns the prices by their name in the API, such as `input` and `tiers.200000.input`, rounded. Empty without a cost. */
+export function readPrices(cost: SourceCost | null | undefined): Record<string, number> {
+  if (!cost) return {};
+  const tiers = listTiers(cost).flatMap(({ size, prices }) =>
+    listPrices(prices).map(([field, price]): [string, number] => [`tiers.${size}.${field}`, price]),
+  );
+  return Object.fromEntries([...listPrices(cost), ...tiers]);
+}
+
+/** Lists the tiers by context. `context_over_200k` is an older form of them, which newer documents repeat. */
+function listTiers({ tiers, context_over_200k: above200k }: SourceCost) {
+  const known: { size: number; prices: SourcePrices }[] = (tiers ?? [])
+    .filter(({ tier: { type, size } }) => type === "context" && Number.isSafeInteger(size) && size > 0)
+    .map(({ tier, ...prices }) => ({ size: tier.size, prices }));
+  return known.length === 0 && above200k ? [{ size: 200_000, prices: above200k }] : known;
+}
+
+function listPrices(prices: SourcePrices): [PriceField, number][] {
+  return PRICE_FIELDS.flatMap((field): [PriceField, number][] => {
+    const price = prices[SOURCE_NAMES[field]];
+    return price === undefined ? [] : [[field, Number(price.toPrecision(PRICE_DIGITS))]];
+  });
+}

@@ -1,0 +1,141 @@
+/**
+ * The past of prices before the first sync. It comes with the service: every change that models.dev has published since June
+ * 2025.
+ */
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import type { Pool, Sql } from "../connection/pool.ts";
+import { lockTransaction } from "../locks.ts";
+import { findLastGoodSync } from "./catalog_syncs.ts";
+import { type FirstPrices, type KnownPast, type PastEvent, planKnownPast } from "./known_past_plan.ts";
+import { toPriceColumns } from "./models.ts";
+
+const HISTORY = fileURLToPath(
+  new URL("../../shared/models/bundled/price-history.ndjson.gz", import.meta.url),
+);
+
+export interface AddedPast {
+  changes: number;
+  /** Models whose prices are known for longer now, and those that were gone before the first sync. */
+  models: number;
+  gone: number;
+  /** The oldest instant. */
+  since: string;
+}
+
+/** Reads the events that come with the service, oldest first. */
+export async function readPastEvents(): Promise<PastEvent[]> {
+  const lines = gunzipSync(await readFile(HISTORY))
+    .toString("utf8")
+    .trimEnd()
+    .split("\n");
+  // Our own file.
+  return lines.map((line) => JSON.parse(line) as PastEvent);
+}
+
+/**
+ * Adds the known past to a catalog of models.dev, once; `null` if there is none or if it has its past. What the service has
+ * recorded stays as it is: the past ends where that begins.
+ */
+export async function addKnownPast(sql: Pool): Promise<AddedPast | null> {
+  if (!(await lacksPast(sql))) return null;
+  const events = await readPastEvents();
+  return sql.begin(async (tx) => {
+    await lockTransaction(tx, "catalogSync");
+    if (!(await lacksPast(tx))) return null;
+    const [{ now }] = await tx<[{ now: string }]>`select now()::timestamptz(3) as now`;
+    const past = planKnownPast(events, await listFirstPrices(tx), now);
+    await insertGoneModels(tx, past.gone);
+    await updateKnownSince(tx, past.knownSince);
+    await insertPastChanges(tx, past.changes);
+    return {
+      changes: past.changes.length,
+      models: past.knownSince.length + past.gone.length,
+      gone: past.gone.length,
+      since: [...past.knownSince, ...past.gone].map((known) => known.pricesKnownSince).toSorted()[0] ?? now,
+    };
+  });
+}
+
+/** Whether the past is that of a source, which `CatalogSource` and `catalog_syncs` name in the same way. */
+export function hasKnownPast(source: string): boolean {
+  return source === "bundled" || source.startsWith("https://models.dev/");
+}
+
+/** Changes of the known past have negative ids, so that they come before every recorded one. */
+async function lacksPast(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ isComplete: boolean }]>`
+    select not exists (select from models) or exists (select from model_price_changes where id < 0) as is_complete`;
+  if (row.isComplete) return false;
+  return hasKnownPast((await findLastGoodSync(sql))?.source ?? "");
+}
+
+async function listFirstPrices(sql: Sql): Promise<FirstPrices[]> {
+  return sql<FirstPrices[]>`
+    select
+      model.provider, model.model_id, model.created_at,
+      jsonb_strip_nulls(model_prices(model) || coalesce(first.prices, '{}')) as prices
+    from models as model
+    left join lateral (
+      select jsonb_object_agg(field, old_value) as prices
+      from (
+        select distinct on (field) field, old_value
+        from model_price_changes
+        where provider = model.provider and model_id = model.model_id
+        order by field, id
+      ) as change
+    ) as first on true`;
+}
+
+/** Nothing but ids and prices is known of these models. */
+async function insertGoneModels(sql: Sql, gone: KnownPast["gone"]): Promise<void> {
+  const rows = gone.map(({ prices, ...model }) => ({ ...model, ...toPriceColumns(prices) }));
+  await sql`
+    with gone as (
+      select *
+      from jsonb_to_recordset(${sql.json(rows as never)}) as r (
+        provider text, "modelId" text, "pricesKnownSince" timestamptz, "goneAt" timestamptz, tier text, "tierSource" text,
+        "inputUsdPerMtok" numeric, "outputUsdPerMtok" numeric, "cacheReadUsdPerMtok" numeric,
+        "cacheWriteUsdPerMtok" numeric, pricing jsonb
+      )
+    ), providers as (
+      insert into model_providers (id, name, removed_at)
+      select provider, provider, max("goneAt")
+      from gone
+      group by provider
+      on conflict (id) do nothing
+    )
+    insert into models (
+      provider, model_id, name, has_vision, has_tools, has_streaming, has_reasoning, has_structured_output,
+      has_attachment, input_modalities, output_modalities, input_usd_per_mtok, output_usd_per_mtok,
+      cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing, tier, tier_source, status, is_open_weights,
+      prices_known_since, removed_at
+    )
+    select
+      provider, "modelId", "modelId", false, false, false, false, false, false, '{}', '{}', "inputUsdPerMtok",
+      "outputUsdPerMtok", "cacheReadUsdPerMtok", "cacheWriteUsdPerMtok", pricing, tier, "tierSource", 'deprecated', false,
+      "pricesKnownSince", "goneAt"
+    from gone`;
+}
+
+async function updateKnownSince(sql: Sql, models: KnownPast["knownSince"]): Promise<void> {
+  await sql`
+    update models
+    set prices_known_since = known."pricesKnownSince"
+    from jsonb_to_recordset(${sql.json(models as never)})
+      as known (provider text, "modelId" text, "pricesKnownSince" timestamptz)
+    where models.provider = known.provider and models.model_id = known."modelId"`;
+}
+
+async function insertPastChanges(sql: Sql, changes: KnownPast["changes"]): Promise<void> {
+  await sql`
+    insert into model_price_changes (id, provider, model_id, field, old_value, new_value, changed_at)
+    overriding system value
+    select position - 1 - ${changes.length}, provider, "modelId", field, "oldValue", "newValue", "changedAt"
+    from rows from (
+      jsonb_to_recordset(${sql.json(changes as never)}) as (
+        provider text, "modelId" text, field text, "oldValue" numeric, "newValue" numeric, "changedAt" timestamptz
+      )
+    ) with ordinality as change (provider, "modelId", field, "oldValue", "newValue", "changedAt", position)`;
+}

@@ -1,0 +1,137 @@
+/** Plans how the known past of prices joins what this service has recorded. Pure. */
+
+import { readPrices, type SourceCost } from "../../shared/models/prices.ts";
+import { createTiering } from "../../shared/models/tiers.ts";
+import type { ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
+import { isDoubtfulChange } from "./doubtful_prices.ts";
+import type { PriceChange } from "./model_price_changes.ts";
+import { type ModelKey, modelKeyText, type Prices } from "./models.ts";
+
+/** The source made a mistake if it took a doubtful price back within this time. */
+const MISTAKE_MS = 24 * 3_600_000;
+
+/** A line of `price-history.ndjson.gz`: from `at` on, the source gave the model this cost. */
+export interface PastEvent {
+  at: string;
+  provider: string;
+  model: string;
+  event: "first_seen" | "price" | "status" | "gone" | "returned";
+  cost: SourceCost | null;
+}
+
+/** The first prices that the service recorded of a model. */
+export interface FirstPrices extends ModelKey {
+  createdAt: string;
+  prices: Prices;
+}
+
+/** A model that only the past knows. */
+export interface PastModel extends ModelKey {
+  pricesKnownSince: string;
+  goneAt: string;
+  /** The last ones. */
+  prices: Prices;
+  tier: ModelTier;
+  tierSource: ModelTierSource;
+}
+
+export interface KnownPast {
+  gone: PastModel[];
+  /** Since when the prices of the stored models are known. */
+  knownSince: (ModelKey & { pricesKnownSince: string })[];
+  /** Oldest first. */
+  changes: (PriceChange & { changedAt: string })[];
+}
+
+/** A model's prices from an instant on. */
+interface PricesSince {
+  at: string;
+  prices: Prices;
+}
+
+/**
+ * Plans the past of every model until the service recorded it, or until `now` if it never did. The last change leads to the
+ * prices that the service recorded first.
+ */
+export function planKnownPast(
+  events: readonly PastEvent[],
+  stored: readonly FirstPrices[],
+  now: string,
+): KnownPast {
+  const recorded = new Map(stored.map((model) => [modelKeyText(model), model]));
+  const past: KnownPast = { gone: [], knownSince: [], changes: [] };
+  const toTiering = tieringOf(events);
+  for (const [name, own] of Map.groupBy(events, eventKey)) {
+    const first = recorded.get(name);
+    const steps = listSteps(own).filter(({ at }) => at < (first?.createdAt ?? now));
+    const [oldest, last] = [steps[0], steps.at(-1)];
+    if (!oldest || !last) continue;
+    const { provider, model: modelId } = own[0] as PastEvent;
+    const known = { provider, modelId, pricesKnownSince: oldest.at };
+    if (first) past.knownSince.push(known);
+    else past.gone.push({ ...known, goneAt: goneAt(own, now), prices: last.prices, ...toTiering(own) });
+    const all = first ? [...steps, { at: first.createdAt, prices: first.prices }] : steps;
+    past.changes.push(...listChanges({ provider, modelId }, all));
+  }
+  past.changes.sort((a, b) => (a.changedAt < b.changedAt ? -1 : Number(a.changedAt > b.changedAt)));
+  return past;
+}
+
+function eventKey({ provider, model }: PastEvent): string {
+  return modelKeyText({ provider, modelId: model });
+}
+
+/** Lists the prices of a model, oldest first, without mistakes that the source soon took back. */
+export function listSteps(events: readonly PastEvent[]): PricesSince[] {
+  const all = events
+    .filter(({ event }) => event !== "gone" && event !== "status")
+    .map(({ at, cost }) => ({ at: toInstant(at), prices: readPrices(cost) }));
+  const steps: PricesSince[] = [];
+  for (const [index, step] of all.entries()) {
+    const [before, next] = [steps.at(-1), all[index + 1]];
+    const isMistake =
+      before !== undefined &&
+      next !== undefined &&
+      Date.parse(next.at) - Date.parse(step.at) < MISTAKE_MS &&
+      isDoubtfulChange(before.prices, step.prices) &&
+      !isDoubtfulChange(before.prices, next.prices);
+    if (!isMistake) steps.push(step);
+  }
+  return steps;
+}
+
+/** A model that the past does not know to be gone is missing from the first catalog that the service stored. */
+function goneAt(events: readonly PastEvent[], now: string): string {
+  const last = events.at(-1);
+  return last?.event === "gone" ? toInstant(last.at) : now;
+}
+
+function listChanges(key: ModelKey, steps: readonly PricesSince[]): KnownPast["changes"] {
+  return steps.slice(1).flatMap(({ at, prices: after }, index) => {
+    const before = steps[index]?.prices ?? {};
+    return Object.keys({ ...before, ...after })
+      .filter((field) => before[field] !== after[field])
+      .map((field) => {
+        const [oldValue = null, newValue = null] = [before[field], after[field]];
+        return { ...key, field, oldValue, newValue, changedAt: at };
+      });
+  });
+}
+
+/** Of a model that is gone, the id and the last cost are all there is to judge by. */
+function tieringOf(events: readonly PastEvent[]) {
+  const untiered = ({ provider, model, cost }: PastEvent) => {
+    const { input, output } = readPrices(cost);
+    return {
+      ...{ provider, id: model, modalities: { output: ["text"] } },
+      cost: input === undefined ? undefined : { input, output },
+    };
+  };
+  const tierOf = createTiering(events.map(untiered));
+  return (own: readonly PastEvent[]) =>
+    tierOf(untiered(own.findLast(({ event }) => event !== "gone") as PastEvent));
+}
+
+function toInstant(at: string): string {
+  return new Date(at).toISOString();
+}
