@@ -1,5 +1,6 @@
 /** Reads the request of POST /export/jobs. The body is optional; unknown or malformed options are errors. */
 import { toVisibility } from "../../shared/exports/selection.ts";
+import type { ExportJobRow } from "../../sql/exports/jobs.ts";
 import { type Query, readValues } from "../http/query.ts";
 import { findUnknownFields, invalidInput, type Problem } from "../http/validation_problems.ts";
 import { BUNDLE_QUERY, type BundleParameters } from "./export_parameters.ts";
@@ -17,6 +18,28 @@ export function parseJobRequest(body: unknown, query: URLSearchParams): JobReque
   if (refused.length > 0) throw invalidInput(refused);
   const { format, as_of: asOf, since, ...flags } = values;
   return { format, asOf, since, visibility: toVisibility(flags) };
+}
+
+/**
+ * Returns a message that names the options in which an active job differs from the request; null if there are none. The
+ * cutoff counts only if the request has one.
+ */
+export function describeDifferences(job: ExportJobRow, request: JobRequest): string | null {
+  const { visibility } = request;
+  const options: readonly [name: string, active: unknown, requested: unknown][] = [
+    ["format", job.format, request.format],
+    ["since", job.since, request.since],
+    ["as_of", job.asOf, request.asOf ?? job.asOf],
+    ["include_deleted", job.includeDeleted, visibility.includeDeleted],
+    ["include_archived", job.includeArchived, visibility.includeArchived],
+    ["include_superseded", job.includeSuperseded, visibility.includeSuperseded],
+    ["include_resolved", job.includeResolved, visibility.includeResolved],
+  ];
+  const differing = options
+    .filter(([, active, requested]) => active !== requested)
+    .map(([name, active, requested]) => `${name} is ${active ?? "unset"}, not ${requested ?? "unset"}`);
+  if (differing.length === 0) return null;
+  return `Export #${job.number} is still active, with other parameters: ${differing.join("; ")}. Yours was not queued. Wait until #${job.number} has ended or cancel it, then queue yours`;
 }
 
 /** Returns an option as the text that a query would have; a value of the wrong type becomes "", which no option accepts. */

@@ -97,6 +97,20 @@ const CANCELED_JOB = {
 
 const ONE_JOB = record({ job: JOB });
 
+const ACTIVE_JOB = record(
+  {
+    ...ONE_JOB.properties,
+    parametersDiffer: {
+      type: "boolean",
+      enum: [true],
+      description:
+        "Set if the job differs from the request in format, since, flags or a given as_of. The request was not queued",
+    },
+    message: { ...TEXT, description: "With parametersDiffer: names the parameters, with both values" },
+  },
+  ["parametersDiffer", "message"],
+);
+
 /**
  * The fields are those of a bundle's query. They have no `default`, because generated types would then require them.
  */
@@ -114,7 +128,7 @@ export const QUEUE_JOB_DETAIL = describe({
   summary: "Export an organization",
   description:
     "Queues a job that builds a ZIP of every project. An organization has at most one active job; while there is one, it is " +
-    "returned with status 200.",
+    "returned with status 200. If its parameters are not those of the request, `parametersDiffer` is true.",
   parameters: [ORG_SLUG],
   requestBody: {
     required: false,
@@ -133,7 +147,12 @@ export const QUEUE_JOB_DETAIL = describe({
   },
   responses: {
     201: jsonResponse("The new job", ONE_JOB, { job: QUEUED_JOB }),
-    200: jsonResponse("The job that is already active", ONE_JOB, { job: QUEUED_JOB }),
+    200: jsonResponse("The job that is already active", ACTIVE_JOB, {
+      job: QUEUED_JOB,
+      parametersDiffer: true,
+      message:
+        "Export #12 is still active, with other parameters: format is ndjson, not csv. Yours was not queued. Wait until #12 has ended or cancel it, then queue yours",
+    }),
   },
   ...failsWith(
     "SUBSCRIPTION_REQUIRED",

@@ -14,7 +14,7 @@ import { parseQuery, queryOf } from "../http/query.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { presentExportJob, requireExportJob } from "./export_job.ts";
-import { parseJobRequest } from "./job_body.ts";
+import { describeDifferences, parseJobRequest } from "./job_body.ts";
 import {
   CANCEL_JOB_DETAIL,
   CANCEL_QUERY,
@@ -45,7 +45,10 @@ export function jobRoutes(deps: JobDeps) {
           job,
           traceparent: requestContext(request).span?.traceparent,
         });
-        return status(queued.isNew ? 201 : 200, { job: presentExportJob(queued.job) });
+        const shown = { job: presentExportJob(queued.job) };
+        if (queued.isNew) return status(201, shown);
+        const message = describeDifferences(queued.job, job);
+        return status(200, message === null ? shown : { ...shown, parametersDiffer: true, message });
       },
       { access: "caller", detail: QUEUE_JOB_DETAIL },
     )

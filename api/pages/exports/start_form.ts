@@ -64,13 +64,16 @@ export async function startExport(
     return { state: { ...FRESH, form, estimate: await estimate(page, org) }, status: 200 };
   }
   let location = "";
+  let difference: string | undefined;
   const problems = await findProblems(async () => {
     const call = { method: "POST", org: org.slug, body: toBody(form) } as const;
     const response = await page.call("/export/jobs", call);
-    const { job } = (await response.json()) as { job: ExportJob };
+    const { job, message } = (await response.json()) as { job: ExportJob; message?: string };
     const as = response.status === 201 ? "started" : "running";
     location = `${homeOf(org)}&job=${job.id}&as=${as}#job-${job.id}`;
+    difference = message;
   });
+  if (difference !== undefined) return { state: { ...FRESH, form, problem: `${difference}.` }, status: 200 };
   if (!problems) return seeOther(location);
   const field = problems.fields.has("as_of") ? "as_of" : null;
   const problem = describeProblem(problems, org);
@@ -152,7 +155,7 @@ function renderForm(
     <input id="as-of" name="as_of" type="datetime-local" step="1" aria-describedby="as-of-help start-problem" value="${form?.get("as_of")}"${invalid}>
     <input type="hidden" name="as_of_offset" value="${form?.get("as_of_offset")}">
     <small id="as-of-help" class="quiet">In <span data-zone>UTC</span>. Excludes rows created later. Default: now.</small>
-    <div id="start-problem" class="problem" role="alert">${problem}</div>
+    <div id="start-problem" class="problem" role="alert"${problem !== null && field === null && html` tabindex="-1" autofocus`}>${problem}</div>
     ${size !== null && html`<p id="estimate" class="notice" role="status" tabindex="-1">${size}</p>`}
     <div class="actions">
       <button type="submit" class="primary">Start export</button>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { ExportJob } from "../../../api/exports/export_job.ts";
 import {
   cancelJob,
   errorOf,
@@ -94,6 +95,39 @@ describe("POST /export/jobs", () => {
       select (select count(*) from export_jobs) as jobs, (select count(*) from pgboss.job) as entries`;
     expect(counts).toEqual({ jobs: 0, entries: 0 });
   });
+});
+
+test("POST /export/jobs names the parameters in which the active job differs from the request", async () => {
+  await using app = await openTestApp();
+  const person = await app.make.person();
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const first = { format: "csv", since, include_deleted: true };
+  const active = await jobOf(await postJob(app, person, first));
+  const again = async (body: object) => {
+    const response = await postJob(app, person, body);
+    expect(response.status).toBe(200);
+    const { job, ...rest } = (await response.json()) as { job: ExportJob };
+    expect(job.id).toBe(active.id);
+    return rest;
+  };
+  const same = [first, { ...first, as_of: active.asOf, include_resolved: true }];
+  for (const body of same) expect(await again(body)).toEqual({});
+  const earlier = new Date(Date.now() - 7_200_000).toISOString();
+  const others: [object, string][] = [
+    [{ ...first, format: "parquet" }, "format is csv, not parquet"],
+    [{ ...first, since: earlier }, `since is ${since}, not ${earlier}`],
+    [{ ...first, as_of: earlier }, `as_of is ${active.asOf}, not ${earlier}`],
+    [{ ...first, include_archived: true }, "include_archived is false, not true"],
+    [{ ...first, include_superseded: true }, "include_superseded is false, not true"],
+    [{ ...first, include_resolved: false }, "include_resolved is true, not false"],
+    [{}, `format is csv, not ndjson; since is ${since}, not unset; include_deleted is true, not false`],
+  ];
+  for (const [body, named] of others) {
+    expect(await again(body)).toEqual({
+      parametersDiffer: true,
+      message: `Export #1 is still active, with other parameters: ${named}. Yours was not queued. Wait until #1 has ended or cancel it, then queue yours`,
+    });
+  }
 });
 
 describe("POST /export/jobs refuses", () => {

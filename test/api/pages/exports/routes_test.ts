@@ -43,7 +43,7 @@ describe("/dashboard/exports", () => {
       where id = ${job?.id ?? ""}`;
     const waiting = await (await openPage(api, home, token)).text();
     expect(waiting).toMatch(/cannot be stored now\. The next attempt begins <time [^>]*>in 5 minutes</);
-    const again = await sendForm(api, home, { format: "csv" }, { token });
+    const again = await sendForm(api, home, { format: "csv", include_deleted: "true" }, { token });
     expect(again.headers.get("location")).toContain("&as=running");
     const path = `${HOME}/jobs/${job?.id}/cancel${home.slice(HOME.length)}`;
     expect((await sendForm(api, path, { force: "false" }, { token })).status).toBe(303);
@@ -60,6 +60,22 @@ describe("/dashboard/exports", () => {
         false,
       ]);
     }
+  });
+
+  test("says on the form how the active export differs from the one that was asked for", async () => {
+    await using api = await openTestApp();
+    const { token, home, listJobs } = await openMember(api);
+    await sendForm(api, home, { format: "csv", include_deleted: "true" }, { token });
+    const other = await sendForm(api, home, { format: "parquet", include_deleted: "true" }, { token });
+    const page = await other.text();
+    const [job] = await listJobs();
+    expect([other.status, page.match(/id="start-problem"[^>]*>([^<]*)</)?.[1]]).toEqual([
+      200,
+      expect.stringContaining("with other parameters: format is csv, not parquet."),
+    ]);
+    expect(page).toMatch(/name="format" value="parquet" checked/);
+    expect(page).toContain(`id="job-${job?.id}"`);
+    expect(await listJobs()).toHaveLength(1);
   });
 
   test("shows what the API refuses on the form, and keeps what was typed", async () => {
