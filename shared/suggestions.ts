@@ -7,35 +7,51 @@ const MIN_SIMILARITY = 0.4;
 const MAX_LENGTH = 200;
 
 /** Returns up to three names most similar to `given`, best first. Case and punctuation do not count. */
-export function suggestNames(
-  given: string,
+export function suggestNames(given: string, names: Iterable<string>, options: SuggestOptions = {}): string[] {
+  return createSuggester(names, options)(given);
+}
+
+interface SuggestOptions {
+  minSimilarity?: number;
+}
+
+export type Suggest = (given: string) => string[];
+
+/** Indexes names, so that many unknown ones can be compared with them. */
+export function createSuggester(
   names: Iterable<string>,
-  { minSimilarity = MIN_SIMILARITY } = {},
-): string[] {
-  if (given.length > MAX_LENGTH) return [];
-  const pairs = pairsOf(given);
-  const found: { name: string; similarity: number }[] = [];
+  { minSimilarity = MIN_SIMILARITY }: SuggestOptions = {},
+): Suggest {
+  const sizes: { name: string; size: number }[] = [];
+  const byPair = new Map<string, number[]>();
   for (const name of names) {
-    const similarity = similarityOf(pairs, pairsOf(name));
-    if (similarity >= minSimilarity) found.push({ name, similarity });
+    const pairs = pairsOf(name);
+    for (const pair of pairs) byPair.getOrInsertComputed(pair, () => []).push(sizes.length);
+    sizes.push({ name, size: pairs.size });
   }
-  return found
-    .sort(
-      (a, b) => b.similarity - a.similarity || a.name.length - b.name.length || (a.name < b.name ? -1 : 1),
-    )
-    .slice(0, MAX_SUGGESTIONS)
-    .map(({ name }) => name);
+  return (given) => {
+    if (given.length > MAX_LENGTH) return [];
+    const pairs = pairsOf(given);
+    const common = new Uint32Array(sizes.length);
+    for (const pair of pairs)
+      for (const index of byPair.get(pair) ?? []) common[index] = (common[index] ?? 0) + 1;
+    // Dice's coefficient: 1 for the same pairs, 0 for none in common.
+    return sizes
+      .map(({ name, size }, index) => ({
+        name,
+        similarity: (2 * (common[index] ?? 0)) / (pairs.size + size),
+      }))
+      .filter(({ similarity }) => similarity >= minSimilarity)
+      .sort(
+        (a, b) => b.similarity - a.similarity || a.name.length - b.name.length || (a.name < b.name ? -1 : 1),
+      )
+      .slice(0, MAX_SUGGESTIONS)
+      .map(({ name }) => name);
+  };
 }
 
 /** Returns the pairs of adjacent letters and digits, including pairs with the beginning and the end. */
 function pairsOf(text: string): ReadonlySet<string> {
   const bare = `^${text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")}$`;
   return new Set(Array.from({ length: bare.length - 1 }, (_, n) => bare.slice(n, n + 2)));
-}
-
-/** Dice's coefficient: 1 for the same pairs, 0 for none in common. */
-function similarityOf(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  let common = 0;
-  for (const pair of a) if (b.has(pair)) common += 1;
-  return (2 * common) / (a.size + b.size);
 }

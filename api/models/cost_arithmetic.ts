@@ -1,5 +1,6 @@
 /** What a usage of tokens costs, computed with exact decimals. Pure. */
 import Big from "big.js";
+import { PRICE_FIELDS, type PriceField } from "../../shared/vocabulary.ts";
 import type { Cost, PricesByField } from "./price_json.ts";
 
 /** Numbers of tokens. Every token counts in one field only. */
@@ -15,6 +16,17 @@ export interface Usage {
   contextTokens?: number;
 }
 
+/** A kind of tokens that was used, and for which the model has no price. */
+export class UnpricedKind extends Error {
+  override readonly name = "UnpricedKind";
+  readonly kind: PriceField;
+
+  constructor(kind: PriceField) {
+    super(`the model has no price for ${kind}`);
+    this.kind = kind;
+  }
+}
+
 /** The prices that were charged. */
 export interface ChargedPrices extends PricesByField {
   /** The tier they come from; omitted for the base prices. */
@@ -23,23 +35,38 @@ export interface ChargedPrices extends PricesByField {
 
 const USD_PER_TOKEN = new Big("0.000001");
 
-/** Returns the exact cost in USD and the prices that lead to it. */
+/** Fields of the usage by the price they are charged at. */
+export const USAGE_FIELDS = {
+  input: "inputTokens",
+  output: "outputTokens",
+  cacheRead: "cacheReadTokens",
+  cacheWrite: "cacheWriteTokens",
+  reasoning: "reasoningTokens",
+  inputAudio: "inputAudioTokens",
+  outputAudio: "outputAudioTokens",
+} as const satisfies Record<PriceField, keyof Usage>;
+
+/** The price of the tokens that each special kind is a part of. */
+export const GENERAL_PRICES: Partial<Record<PriceField, "input" | "output">> = {
+  cacheRead: "input",
+  cacheWrite: "input",
+  inputAudio: "input",
+  reasoning: "output",
+  outputAudio: "output",
+};
+
+/** Returns the exact cost in USD and the prices that lead to it. Throws UnpricedKind. */
 export function computeCost(cost: Cost, usage: Usage): { cost: Big; prices: ChargedPrices } {
   const prices = choosePrices(cost, usage);
-  const input = prices.input ?? 0;
-  const output = prices.output ?? 0;
-  // A kind of token without a price of its own costs as much as the kind it belongs to.
-  const lines: [tokens: number | undefined, price: number][] = [
-    [usage.inputTokens, input],
-    [usage.cacheReadTokens, prices.cacheRead ?? input],
-    [usage.cacheWriteTokens, prices.cacheWrite ?? input],
-    [usage.inputAudioTokens, prices.inputAudio ?? input],
-    [usage.outputTokens, output],
-    [usage.reasoningTokens, prices.reasoning ?? output],
-    [usage.outputAudioTokens, prices.outputAudio ?? output],
-  ];
   let sum = new Big(0);
-  for (const [tokens, price] of lines) if (tokens) sum = sum.plus(new Big(price).times(tokens));
+  for (const kind of PRICE_FIELDS) {
+    const tokens = usage[USAGE_FIELDS[kind]];
+    if (!tokens) continue;
+    // Reasoning is output, which a few models price apart. Caches and audio are cheaper or dearer everywhere.
+    const price = prices[kind] ?? (kind === "reasoning" ? prices.output : undefined);
+    if (price === undefined) throw new UnpricedKind(kind);
+    sum = sum.plus(new Big(price).times(tokens));
+  }
   return { cost: sum.times(USD_PER_TOKEN), prices };
 }
 
@@ -48,11 +75,25 @@ export function formatAmount(amount: Big): string {
   return amount.toFixed();
 }
 
-/** The highest tier whose size the context exceeds applies to all tokens of a request. */
+/**
+ * Chooses the prices of the highest tier whose size the context exceeds; they apply to all tokens of a request. A price that
+ * it leaves out is that of the next lower tier that has it, then the base's. A special price that equals the general one in
+ * the base, such as reasoning and output, stays equal to it.
+ */
 function choosePrices({ tiers = [], ...base }: Cost, usage: Usage): ChargedPrices {
   const context = usage.contextTokens ?? promptTokens(usage);
-  const tier = tiers.findLast(({ contextOver }) => context > contextOver);
-  return { ...base, ...tier };
+  const reached = tiers.filter(({ contextOver }) => context > contextOver);
+  if (reached.length === 0) return base;
+  const stated: ChargedPrices = Object.assign({}, ...reached);
+  const equal = Object.entries(GENERAL_PRICES).filter(([kind, general]) => {
+    const price = base[kind as PriceField];
+    return price !== undefined && price === base[general] && stated[general] !== undefined;
+  });
+  return {
+    ...base,
+    ...Object.fromEntries(equal.map(([kind, general]) => [kind, stated[general]])),
+    ...stated,
+  };
 }
 
 function promptTokens({

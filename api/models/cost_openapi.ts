@@ -21,14 +21,22 @@ const Item = t.Object(
     alias: t.Optional(
       t.String({ minLength: 1, maxLength: 500, description: "Instead of provider and modelId" }),
     ),
+    resolveDated: t.Optional(
+      t.Boolean({
+        description:
+          "If the id or alias ends with a date and is unknown, use the one without the date: `gpt-5` for `gpt-5-2025-08-07`",
+      }),
+    ),
     asOf: t.Optional(t.String({ maxLength: 50, description: "When the tokens were used; now when omitted" })),
     inputTokens: tokens("Text tokens of the prompt that no cache served"),
     outputTokens: tokens("Text tokens of the response, without reasoning"),
     cacheReadTokens: moreTokens("Prompt tokens read from a cache"),
     cacheWriteTokens: moreTokens("Prompt tokens written to a cache"),
-    reasoningTokens: moreTokens("Priced as output unless the model has a price for reasoning"),
-    inputAudioTokens: moreTokens("Priced as input unless the model has a price for audio"),
-    outputAudioTokens: moreTokens("Priced as output unless the model has a price for audio"),
+    reasoningTokens: moreTokens(
+      "Reasoning tokens. They cost as much as output unless the model has a price for them",
+    ),
+    inputAudioTokens: moreTokens("Audio tokens of the prompt"),
+    outputAudioTokens: moreTokens("Audio tokens of the response"),
     contextTokens: moreTokens(
       "Size of the prompt, which selects the price tier; the sum of the item's prompt tokens when omitted. Set it " +
         "when an item adds up several requests",
@@ -52,19 +60,27 @@ const AMOUNT = { type: "string", pattern: "^\\d+(\\.\\d+)?$" };
 
 const PRICED = named(
   "UsageCost",
-  record({
-    cost: { ...AMOUNT, description: "Exact, in `currency`" },
-    currency: { type: "string", enum: ["USD"] },
-    prices: {
-      ...record({ ...PRICE_PARTS, contextOver: { type: "integer", minimum: 1 } }, [
-        ...Object.keys(PRICE_PARTS).filter((part) => part !== "input" && part !== "output"),
-        "contextOver",
-      ]),
-      description:
-        "The prices that were charged, in USD per million tokens. `contextOver` is the price tier, if one applied",
+  record(
+    {
+      cost: { ...AMOUNT, description: "Exact, in `currency`" },
+      currency: { type: "string", enum: ["USD"] },
+      prices: {
+        ...record({ ...PRICE_PARTS, contextOver: { type: "integer", minimum: 1 } }, [
+          ...Object.keys(PRICE_PARTS).filter((part) => part !== "input" && part !== "output"),
+          "contextOver",
+        ]),
+        description:
+          "The prices that were charged, in USD per million tokens. `contextOver` is the price tier, if one applied",
+      },
+      pricesFrom: { ...INSTANT, description: "When these prices came into effect, as far as they are known" },
+      resolvedTo: {
+        ...TEXT,
+        description:
+          "The model that was priced, as `provider/modelId`; only if `resolveDated` removed a date",
+      },
     },
-    pricesFrom: { ...INSTANT, description: "When these prices came into effect, as far as they are known" },
-  }),
+    ["resolvedTo"],
+  ),
 );
 
 const FAILED = named(
@@ -85,11 +101,12 @@ export const COST_DETAIL = describe({
   summary: "Compute what usage costs",
   description:
     "Prices up to 1,000 items of usage, each at the prices of its `asOf`. An alias stands for the model it meant at that " +
-    "instant. Count each token in one field only: `inputTokens` does not include tokens read from a cache. A kind of " +
-    "token without a price of its own costs as much as input or output. If the context is larger than a price tier's " +
-    "size, the tier's prices apply to the whole item. Amounts are decimal strings, because they are exact and JSON " +
-    "parsers round long numbers. An item that cannot be priced has `error` with the same codes as responses; its " +
-    "`details.reason` is `model`, `alias`, `unknown_at` or `price` (no price at that time). `total` adds up the others.",
+    "instant. Count each token in one field only: `inputTokens` does not include tokens read from a cache. If the context " +
+    "is larger than a price tier's size, the tier's prices apply to the whole item. Amounts are decimal strings, because " +
+    "they are exact and JSON parsers round long numbers. An item that cannot be priced has `error` with the same codes as " +
+    "responses. Its `details.reason` is `model` or `alias`, with similar names in `details.suggestions`; `unknown_at`; or " +
+    "`price`: the model had no price at that time, or none for the kind of token in `details.kind`. `total` adds up the " +
+    "others.",
   responses: {
     200: jsonResponse(
       "A result for each item, in the same order",

@@ -83,9 +83,7 @@ async function readPastModel(
 ): Promise<{ target: string; modelJson: string }> {
   const [found] = await cache.read((sql) => findPrices(sql, [lookup]));
   const { catalog } = await cache.current();
-  // Suggests similar aliases.
-  if ("alias" in lookup && found?.aliasKnownSince === null) requireAlias(catalog, lookup.alias);
-  const { prices, pricesFrom, ...key } = requirePrices(found, lookup);
+  const { prices, pricesFrom, ...key } = requirePrices(found, lookup, { catalog });
   const { row } = requireModel(catalog, key);
   const model = { ...presentModel(row), cost: presentCost(prices), pricesFrom };
   return { target: `${key.provider}/${key.modelId}`, modelJson: JSON.stringify(model) };

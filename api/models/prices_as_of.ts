@@ -4,7 +4,10 @@ import { ApiError } from "../../shared/errors.ts";
 import { INSTANT } from "../../shared/json_schema.ts";
 import type { FoundPrices, PriceLookup } from "../../sql/models/model_prices.ts";
 import { once } from "../http/query.ts";
+import type { Catalog } from "./catalog.ts";
 import { presentCost } from "./price_json.ts";
+import { type ListNames, requireAlias, requireModel } from "./require_model.ts";
+import { modelName } from "./similar_names.ts";
 
 export const AS_OF_QUERY = {
   asOf: {
@@ -31,21 +34,41 @@ export function readAsOf(text: string | null): { asOf: string | null; problem: s
   return { asOf, problem: asOf > now ? `must not be in the future; it is ${now}` : null };
 }
 
-type KnownPrices = NonNullable<FoundPrices["model"]>;
+export type KnownPrices = NonNullable<FoundPrices["model"]>;
 
-/** Returns the model and its prices. Throws NOT_FOUND, with the reason `alias`, `model` or `unknown_at`. */
-export function requirePrices(found: FoundPrices | undefined, lookup: PriceLookup): KnownPrices {
+/**
+ * Returns the model and its prices. Throws NOT_FOUND, with the reason `unknown_at`, or `alias` or `model` and the names of
+ * the catalog that are similar.
+ */
+export function requirePrices(
+  found: FoundPrices | undefined,
+  lookup: PriceLookup,
+  { catalog, names }: { catalog: Catalog; names?: ListNames },
+): KnownPrices {
   if (!found) throw new Error("Cannot read prices: they were not looked up");
   const { model, aliasKnownSince } = found;
   const { asOf } = lookup;
   if ("alias" in lookup) {
     const name = `Alias "${lookup.alias}"`;
-    if (aliasKnownSince === null) throw notFound("alias", `${name} not found`);
-    if (asOf !== null && asOf < aliasKnownSince) throw unknownAt(name, aliasKnownSince);
+    if (aliasKnownSince === null) {
+      requireAlias(catalog, lookup.alias, names);
+      throw notFound("alias", `${name} not found`);
+    }
+    if (asOf !== null && asOf < aliasKnownSince) {
+      const target = catalog.aliases.get(lookup.alias)?.row;
+      const example = target ? `, such as "${modelName(target)}"` : "";
+      const message = `${name} is known since ${aliasKnownSince}. Choose a later asOf, or name the model${example}.`;
+      throw unknownAt(message, aliasKnownSince);
+    }
     if (model === null) throw notFound("alias", `${name} stood for no model of the catalog at that time`);
+  } else if (model === null) {
+    requireModel(catalog, lookup, names);
+    throw notFound("model", `Model "${modelName(lookup)}" not found`);
   }
-  if (model === null) throw notFound("model", `Model "${nameOf(lookup)}" not found`);
-  if (asOf !== null && asOf < model.knownSince) throw unknownAt(`Model "${nameOf(model)}"`, model.knownSince);
+  if (asOf !== null && asOf < model.knownSince) {
+    const message = `Model "${modelName(model)}": prices are known since ${model.knownSince}. Choose a later asOf.`;
+    throw unknownAt(message, model.knownSince);
+  }
   return model;
 }
 
@@ -53,19 +76,14 @@ export function requirePrices(found: FoundPrices | undefined, lookup: PriceLooku
 export function requireCost({ prices, ...model }: KnownPrices) {
   const cost = presentCost(prices);
   if (cost === null)
-    throw notFound("price", `Model "${nameOf(model)}" had no price from ${model.pricesFrom} on`);
+    throw notFound("price", `Model "${modelName(model)}" had no price from ${model.pricesFrom} on`);
   return cost;
 }
 
-function unknownAt(name: string, pricesKnownSince: string): ApiError {
-  const message = `${name}: prices are known since ${pricesKnownSince}. Choose a later asOf.`;
+function unknownAt(message: string, pricesKnownSince: string): ApiError {
   return new ApiError("NOT_FOUND", { message, details: { reason: "unknown_at", pricesKnownSince } });
 }
 
 function notFound(reason: "alias" | "model" | "price", message: string): ApiError {
   return new ApiError("NOT_FOUND", { message, details: { reason } });
-}
-
-function nameOf(key: object): string {
-  return "provider" in key && "modelId" in key ? `${key.provider}/${key.modelId}` : "";
 }

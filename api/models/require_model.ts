@@ -1,23 +1,22 @@
 /** Finds a model by key or alias. A failure names similar ones. */
 import { ApiError } from "../../shared/errors.ts";
-import { suggestNames } from "../../shared/suggestions.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import type { Catalog, CatalogEntry } from "./catalog.ts";
+import { indexNames, modelName, type NameIndex } from "./similar_names.ts";
+
+/** Returns the index of a catalog's names. Requests with many unknown names pass one that makes it once. */
+export type ListNames = () => NameIndex;
 
 /** Throws NOT_FOUND, with similar ids in `details.suggestions`. */
-export function requireModel(catalog: Catalog, key: ModelKey): CatalogEntry {
+export function requireModel(
+  catalog: Catalog,
+  key: ModelKey,
+  names: ListNames = () => indexNames(catalog),
+): CatalogEntry {
   const entry = catalog.find(key);
   if (entry) return entry;
-  const { provider, modelId } = key;
-  const live = catalog.entries.filter(({ row }) => row.removedAt === null);
-  const own = live.filter(({ row }) => row.provider === provider);
-  const name = `${provider}/${modelId}`;
-  const message = `Model "${name}" not found`;
-  if (own.length > 0)
-    throw notFound({ reason: "model", message, suggestions: suggestNames(name, own.map(nameOf)) });
-  // If the provider is unknown, suggest providers that have the same id.
-  const others = live.filter(({ row }) => row.modelId === modelId).map(nameOf);
-  throw notFound({ reason: "model", message, suggestions: suggestNames(name, others, { minSimilarity: 0 }) });
+  const suggestions = names().suggestModels(key);
+  throw notFound({ reason: "model", message: `Model "${modelName(key)}" not found`, suggestions });
 }
 
 export interface AliasTarget {
@@ -27,28 +26,24 @@ export interface AliasTarget {
 }
 
 /** Throws NOT_FOUND, with similar aliases in `details.suggestions`. */
-export function requireAlias(catalog: Catalog, alias: string): AliasTarget {
+export function requireAlias(
+  catalog: Catalog,
+  alias: string,
+  names: ListNames = () => indexNames(catalog),
+): AliasTarget {
   const found = catalog.aliases.get(alias);
-  const target = found && `${found.row.provider}/${found.row.modelId}`;
+  const target = found && modelName(found.row);
   if (target && found.entry) return { target, entry: found.entry };
-  const usable = [...catalog.aliases.values()].filter(({ row, entry }) => entry && !row.deprecated);
-  const suggestions = suggestNames(
-    alias,
-    usable.map(({ row }) => row.alias),
-  );
+  const suggestions = names().suggestAliases(alias);
   if (target) {
     const message = `Alias "${alias}" stands for the model "${target}", which is not in the catalog`;
     throw notFound({ reason: "model", message, suggestions });
   }
-  const isModel = catalog.entries.some((entry) => nameOf(entry) === alias);
+  const isModel = catalog.entries.some(({ row }) => modelName(row) === alias);
   const message = isModel
     ? `"${alias}" is a model and not an alias: get it at /api/v1/models/${alias}`
     : `Alias "${alias}" not found`;
   throw notFound({ reason: "alias", message, suggestions });
-}
-
-function nameOf({ row }: CatalogEntry): string {
-  return `${row.provider}/${row.modelId}`;
 }
 
 function notFound(given: { reason: "alias" | "model"; message: string; suggestions: string[] }): ApiError {

@@ -24,10 +24,9 @@ const FIELDS = [
   },
 ] as const;
 
-interface CostItem {
-  cost: string;
-  prices: Omit<Cost, "tiers"> & { contextOver?: number };
-}
+type CostItem =
+  | { cost: string; prices: Omit<Cost, "tiers"> & { contextOver?: number } }
+  | { error: { message: string } };
 
 /** What the form was sent with, and what came of it. */
 export interface ComputedCost {
@@ -111,7 +110,9 @@ function tokenField(
   );
 }
 
-function result({ cost, prices }: CostItem): Html {
+function result(item: CostItem): Html {
+  if ("error" in item) return html`<div class="problem" role="alert"><p>${item.error.message}</p></div>`;
+  const { cost, prices } = item;
   const { contextOver, ...charged } = prices;
   const list = Object.entries(charged).map(
     ([field, price]) => `${priceLabel(field).toLowerCase()} ${formatPrice(price)}`,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { computeCost, formatAmount } from "../../../api/models/cost_arithmetic.ts";
+import { computeCost, formatAmount, UnpricedKind } from "../../../api/models/cost_arithmetic.ts";
 import type { Cost } from "../../../api/models/price_json.ts";
 
 const BASE: Cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
@@ -28,15 +28,19 @@ test("every kind of token has its own price", () => {
   }
 });
 
-test("a kind of token without a price costs as much as input or output", () => {
+test("a kind of token without a price is an error; reasoning is output unless it has one", () => {
   const none = { inputTokens: 0, outputTokens: 0 };
   const cost = { input: 2, output: 7 };
-  for (const kind of ["cacheReadTokens", "cacheWriteTokens", "inputAudioTokens"]) {
-    expect(costOf(cost, { ...none, [kind]: MILLION }).cost).toBe("2");
+  for (const [kind, price] of [
+    ["cacheReadTokens", "cacheRead"],
+    ["cacheWriteTokens", "cacheWrite"],
+    ["inputAudioTokens", "inputAudio"],
+    ["outputAudioTokens", "outputAudio"],
+  ] as const) {
+    expect(() => computeCost(cost, { ...none, [kind]: 1 })).toThrow(new UnpricedKind(price));
+    expect(costOf(cost, { ...none, [kind]: 0 }).cost).toBe("0");
   }
-  for (const kind of ["reasoningTokens", "outputAudioTokens"]) {
-    expect(costOf(cost, { ...none, [kind]: MILLION }).cost).toBe("7");
-  }
+  expect(costOf(cost, { ...none, reasoningTokens: MILLION }).cost).toBe("7");
 });
 
 test("the highest tier below the context applies to all tokens", () => {
@@ -53,7 +57,10 @@ test("the highest tier below the context applies to all tokens", () => {
     cost: "1.200006",
     prices: { ...BASE, input: 6, output: 22.5, contextOver: 200_000 },
   });
-  expect(costOf(cost, usage(MILLION)).prices).toEqual({ ...BASE, input: 9, contextOver: 500_000 });
+  expect(costOf(cost, usage(MILLION)).prices).toEqual({
+    ...{ ...BASE, input: 9, output: 22.5 },
+    contextOver: 500_000,
+  });
   const cached = { inputTokens: 1, cacheReadTokens: 100_000, cacheWriteTokens: 100_000, outputTokens: 0 };
   expect(costOf(cost, cached).prices.contextOver).toBe(200_000);
   // Many small requests in one item.
@@ -79,4 +86,34 @@ test("amounts are exact and have no exponent", () => {
       expect(cost).toBe(trimmed === "" ? whole : `${whole}.${trimmed}`);
     }),
   );
+});
+
+test("a price that a tier leaves out is the next lower tier's, then the base's", () => {
+  const cost: Cost = {
+    ...BASE,
+    tiers: [
+      { contextOver: 100_000, input: 4, cacheRead: 0.4 },
+      { contextOver: 200_000, input: 6, output: 22.5 },
+    ],
+  };
+  const usage = { inputTokens: 200_001, outputTokens: 0 };
+  expect(costOf(cost, usage).prices).toEqual({
+    ...{ input: 6, output: 22.5, cacheRead: 0.4, cacheWrite: 3.75 },
+    contextOver: 200_000,
+  });
+});
+
+test("a special price that equals the general one keeps equal to it in a tier that leaves it out", () => {
+  const cost: Cost = {
+    ...{ input: 2, output: 12, cacheRead: 0.2, cacheWrite: 0.375, reasoning: 12 },
+    tiers: [{ contextOver: 200_000, input: 4, output: 18, cacheRead: 0.4 }],
+  };
+  const usage = { inputTokens: 300_000, outputTokens: 1000, reasoningTokens: 9000 };
+  expect(costOf(cost, usage)).toEqual({
+    cost: "1.38",
+    prices: { input: 4, output: 18, cacheRead: 0.4, cacheWrite: 0.375, reasoning: 18, contextOver: 200_000 },
+  });
+  // Another price stays, and so does an equal one if the tier does not change the general price.
+  expect(costOf({ ...cost, reasoning: 13 }, usage).prices.reasoning).toBe(13);
+  expect(costOf({ ...cost, tiers: [{ contextOver: 1, input: 4 }] }, usage).prices.reasoning).toBe(12);
 });

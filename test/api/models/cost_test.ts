@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
-import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
+import { type DocumentModels, documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 
 const USAGE = { inputTokens: 1000, outputTokens: 500 };
 
@@ -71,6 +71,103 @@ test("an item that cannot be priced has an error, and the others are priced", as
   expect(errors[3].details.pricesKnownSince).toMatch(/^\d{4}-.*Z$/);
   expect(data.items[5].cost).toBe("0.00625");
   expect(data.total).toBe("0.00625");
+});
+
+const DATED: DocumentModels = {
+  openai: {
+    ...{ "gpt-5": {}, "gpt-5-pro": {}, "gpt-5-2025-08-06-mini": {}, "gpt-5.2": {}, "gpt-4": {} },
+    "gpt-4o": { cost: { input: 2.5, output: 10 } },
+    "gpt-4o-2024-05-13": { cost: { input: 5, output: 15 } },
+  },
+  anthropic: { "claude-sonnet-4": {}, "claude-sonnet-4-5": {} },
+  google: { "gemini-2.5-pro-preview": {}, "gemini-2.5-flash-preview": {} },
+};
+
+test("an id with a date gets the model without it as first suggestion, and its price with resolveDated", async () => {
+  await using app = await openTestApp();
+  await syncFrom(app.db.sql, documentSource(makeDocument(DATED)));
+  for (const [dated, undated] of [
+    ["openai/gpt-5-2025-08-07", "openai/gpt-5"],
+    ["openai/gpt-4-0613", "openai/gpt-4"],
+    ["anthropic/claude-sonnet-4-20250514", "anthropic/claude-sonnet-4"],
+    ["anthropic/claude-sonnet-4@20250514", "anthropic/claude-sonnet-4"],
+    ["anthropic/claude-sonnet-4-5-20250929", "anthropic/claude-sonnet-4-5"],
+    ["google/gemini-2.5-pro-preview-05-06", "google/gemini-2.5-pro-preview"],
+    ["google/gemini-2.5-flash-preview-09-2025", "google/gemini-2.5-flash-preview"],
+  ] as const) {
+    const [provider = "", modelId = ""] = dated.split("/");
+    const { data } = await post(app, [
+      { provider, modelId, ...USAGE },
+      { provider, modelId, ...USAGE, resolveDated: true },
+      { alias: modelId, ...USAGE },
+      { alias: modelId, ...USAGE, resolveDated: true },
+    ]);
+    const [byKey, resolved, byAlias, resolvedAlias] = data.items;
+    expect([dated, byKey.error.details.suggestions[0]]).toEqual([dated, undated]);
+    expect(byKey.error.message).toStartWith(`Model "${dated}" not found. Did you mean "${undated}"`);
+    expect(resolved).toMatchObject({ cost: "0.002", resolvedTo: undated });
+    expect([dated, byAlias.error.details.suggestions[0]]).toEqual([dated, undated.split("/")[1]]);
+    expect(resolvedAlias).toMatchObject({ cost: "0.002", resolvedTo: undated });
+    const one = await app.request(`/api/v1/models/${provider}/${encodeURIComponent(modelId)}`);
+    const { error } = (await one.json()) as { error: { details: { suggestions: string[] } } };
+    expect(error.details.suggestions[0]).toBe(undated);
+  }
+  const { data } = await post(app, [
+    { provider: "openai", modelId: "gpt-4o-2024-05-13", ...USAGE, resolveDated: true },
+    { provider: "openai", modelId: "gpt-5", ...USAGE, resolveDated: true },
+    { provider: "openai", modelId: "o3-2025-04-16", ...USAGE, resolveDated: true },
+    { provider: "nobody", modelId: "gpt-5-2025-08-07", ...USAGE },
+  ]);
+  // An id of the catalog is priced as itself.
+  expect(data.items[0]).toMatchObject({ cost: "0.0125" });
+  for (const item of data.items.slice(0, 2)) expect(item).not.toHaveProperty("resolvedTo");
+  expect(data.items[2].error.details.reason).toBe("model");
+  expect(data.items[3].error.details.suggestions).toEqual(["openai/gpt-5"]);
+});
+
+test("a kind of token that is used and has no price is an error of its item", async () => {
+  await using app = await openWithModels();
+  const item = { provider: "openai", modelId: "gpt-5", ...USAGE };
+  const { data } = await post(app, [
+    { ...item, cacheWriteTokens: 1 },
+    { ...item, inputAudioTokens: 1 },
+    { ...item, outputAudioTokens: 1 },
+    { ...item, cacheWriteTokens: 0, cacheReadTokens: 1, reasoningTokens: 500 },
+  ]);
+  expect(data.items[0].error).toEqual({
+    code: "NOT_FOUND",
+    message:
+      'Model "openai/gpt-5" has no price for cacheWriteTokens. If the provider charges them as input, add them to inputTokens.',
+    details: { reason: "price", kind: "cacheWrite" },
+  });
+  expect(data.items[1].error.details).toEqual({ reason: "price", kind: "inputAudio" });
+  expect(data.items[2].error.details).toEqual({ reason: "price", kind: "outputAudio" });
+  expect(data.items[3].cost).toBe("0.011250125");
+  expect(data.total).toBe("0.011250125");
+});
+
+test("1,000 unknown names are answered with suggestions", async () => {
+  await using app = await openTestApp();
+  const ids = Array.from({ length: 600 }, (_, n) => [`model-${n}`, {}] as const);
+  await syncFrom(app.db.sql, documentSource(makeDocument({ openai: Object.fromEntries(ids) })));
+  const items = Array.from({ length: 1000 }, (_, n) => ({
+    ...(n % 2 ? { alias: `model-${n}x` } : { provider: "openai", modelId: `model-${n}x` }),
+    ...USAGE,
+  }));
+  const { data } = await post(app, items);
+  expect(
+    data.items.every(
+      ({ error }: { error: { details: { suggestions: string[] } } }) => error.details.suggestions.length > 0,
+    ),
+  ).toBe(true);
+});
+
+test("an alias that was unknown at that time is told from a model whose prices were", async () => {
+  await using app = await openWithModels();
+  const { data } = await post(app, [{ alias: "gpt", ...USAGE, asOf: "2020-03-01T00:00:00Z" }]);
+  expect(data.items[0].error.message).toMatch(
+    /^Alias "gpt" is known since .*Z\. Choose a later asOf, or name the model, such as "openai\/gpt-5"\.$/,
+  );
 });
 
 test("an invalid request names every problem", async () => {

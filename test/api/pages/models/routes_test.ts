@@ -138,6 +138,9 @@ test("the calculator shows the API's exact answer, and its problems beside the f
   expect(wrong).toContain('id="field-inputTokens-error"');
   expect(wrong).toContain('value="many"');
   expect(wrong).not.toContain("items.0.");
+  const unpriced = await read(app, "/models/acme/dear?inputTokens=1&cacheWriteTokens=3");
+  expect(unpriced).toContain("has no price for cacheWriteTokens");
+  expect(unpriced).not.toContain("$undefined");
 });
 
 test("a model of a family names the newest one", async () => {

@@ -1,0 +1,82 @@
+/** Names of the catalog that resemble an unknown one, and ids with a date, as providers return them. */
+import { createSuggester, type Suggest, suggestNames } from "../../shared/suggestions.ts";
+import type { ModelKey } from "../../sql/models/models.ts";
+import type { Catalog } from "./catalog.ts";
+
+const MAX_SUGGESTIONS = 3;
+
+const YEAR = "20\\d\\d";
+const MONTH = "(?:0[1-9]|1[0-2])";
+const DAY = "(?:0[1-9]|[12]\\d|3[01])";
+/** The forms of dates at the end of ids: 2025-08-07, 20250807, 250807, 08-2025, 08-07, 0807 and 2508. */
+const DATE = new RegExp(
+  `[-@:](?:${YEAR}-${MONTH}-${DAY}|(?:20)?\\d\\d${MONTH}${DAY}|${MONTH}-${YEAR}|${MONTH}-?${DAY}|2\\d${MONTH})$`,
+);
+
+/** Returns an id or alias without the date at its end, such as gpt-5 for gpt-5-2025-08-07; `null` without a date. */
+function undatedId(id: string): string | null {
+  const undated = id.replace(DATE, "");
+  return undated === id || undated === "" ? null : undated;
+}
+
+/** Writes a model as provider/modelId. */
+export function modelName({ provider, modelId }: ModelKey): string {
+  return `${provider}/${modelId}`;
+}
+
+/** Returns the key or alias without the date at its end, if the catalog has that one and not the given one. */
+export function findUndated(
+  catalog: Catalog,
+  given: ModelKey | { alias: string },
+): ModelKey | { alias: string } | null {
+  const undated = undatedId("alias" in given ? given.alias : given.modelId);
+  if (undated === null) return null;
+  if ("alias" in given) {
+    const { aliases } = catalog;
+    return !aliases.has(given.alias) && aliases.has(undated) ? { alias: undated } : null;
+  }
+  const key = { provider: given.provider, modelId: undated };
+  return !catalog.find(given) && catalog.find(key) ? key : null;
+}
+
+export interface NameIndex {
+  /** Up to three models of the provider; if it is unknown, models of others with the same id. */
+  suggestModels(key: ModelKey): string[];
+  /** Up to three aliases. */
+  suggestAliases(alias: string): string[];
+}
+
+/** Indexes the names of live models and usable aliases. A request with many unknown names needs one index. */
+export function indexNames(catalog: Catalog): NameIndex {
+  const live = catalog.entries.flatMap(({ row }) => (row.removedAt === null ? row : []));
+  const byProvider = Map.groupBy(live, ({ provider }) => provider);
+  const ofProvider = new Map<string, Suggest>();
+  const usable = [...catalog.aliases.values()].filter(({ row, entry }) => entry && !row.deprecated);
+  const aliases = new Set(usable.map(({ row }) => row.alias));
+  let ofAliases: Suggest | null = null;
+  return {
+    suggestModels(key) {
+      const { provider, modelId } = key;
+      const undated = undatedId(modelId);
+      const own = byProvider.get(provider);
+      if (!own) {
+        const others = live.filter((row) => row.modelId === modelId || row.modelId === undated);
+        return suggestNames(modelName(key), others.map(modelName), { minSimilarity: 0 });
+      }
+      const suggest = ofProvider.getOrInsertComputed(provider, () => createSuggester(own.map(modelName)));
+      const first = own.find((row) => row.modelId === undated);
+      return withFirst(first ? modelName(first) : null, suggest(modelName(key)));
+    },
+    suggestAliases(alias) {
+      const undated = undatedId(alias);
+      ofAliases ??= createSuggester(aliases);
+      return withFirst(undated !== null && aliases.has(undated) ? undated : null, ofAliases(alias));
+    },
+  };
+}
+
+/** The model without the date is what the caller means, even if another name has more letters in common. */
+function withFirst(first: string | null, names: readonly string[]): string[] {
+  if (first === null) return [...names];
+  return [first, ...names.filter((name) => name !== first)].slice(0, MAX_SUGGESTIONS);
+}
