@@ -1,6 +1,7 @@
 /** Generates aliases from the catalog: bare ids of the labs' own models, and names of families. Pure. */
 import type { ModelAlias } from "../sql/models/model_aliases.ts";
 import type { Model } from "../sql/models/models.ts";
+import { chooseForFamily } from "./family_rule.ts";
 
 interface FirstParty {
   provider: string;
@@ -32,48 +33,57 @@ const FIRST_PARTIES: readonly FirstParty[] = [
 interface FamilyName {
   aliases: readonly string[];
   provider: string;
-  /** Matches the ids of the family; the alias stands for the newest. */
+  /** Matches the ids of the family. */
   ids: RegExp;
 }
 
-/** Names people use for families. They are matched by id, because not every source has families. */
+/** Names people use for families. A family of the source gets its own name too, if it is not here. */
 const FAMILY_NAMES: readonly FamilyName[] = [
   { aliases: ["gpt"], provider: "openai", ids: /^gpt-[\d.]+o?$/ },
   { aliases: ["gpt-mini"], provider: "openai", ids: /^gpt-[\d.]+o?-mini$/ },
   { aliases: ["gpt-nano"], provider: "openai", ids: /^gpt-[\d.]+-nano$/ },
   { aliases: ["gpt-codex"], provider: "openai", ids: /^gpt-[\d.]+-codex$/ },
+  { aliases: ["gpt-codex-mini"], provider: "openai", ids: /^gpt-[\d.]+-codex-mini$/ },
   { aliases: ["claude-sonnet", "sonnet"], provider: "anthropic", ids: /sonnet/ },
   { aliases: ["claude-opus", "opus"], provider: "anthropic", ids: /opus/ },
   { aliases: ["claude-haiku", "haiku"], provider: "anthropic", ids: /haiku/ },
+  { aliases: ["claude-fable", "fable"], provider: "anthropic", ids: /fable/ },
   { aliases: ["gemini"], provider: "google", ids: /^gemini-[\d.]+-(?:pro|flash)$/ },
-  { aliases: ["gemini-pro"], provider: "google", ids: /^gemini-[\d.]+-pro$/ },
-  { aliases: ["gemini-flash"], provider: "google", ids: /^gemini-[\d.]+-flash$/ },
-  { aliases: ["gemini-flash-lite"], provider: "google", ids: /^gemini-[\d.]+-flash-lite$/ },
+  { aliases: ["gemini-pro"], provider: "google", ids: /^gemini-(?:[\d.]+-pro|pro-latest)$/ },
+  { aliases: ["gemini-flash"], provider: "google", ids: /^gemini-(?:[\d.]+-flash|flash-latest)$/ },
+  {
+    aliases: ["gemini-flash-lite"],
+    provider: "google",
+    ids: /^gemini-(?:[\d.]+-flash-lite|flash-lite-latest)$/,
+  },
   { aliases: ["gemma"], provider: "google", ids: /^gemma-/ },
   { aliases: ["grok"], provider: "xai", ids: /^grok-\d/ },
-  { aliases: ["mistral"], provider: "mistral", ids: /^mistral-(?:large|medium|small)/ },
-  { aliases: ["mistral-large"], provider: "mistral", ids: /^mistral-large/ },
+  { aliases: ["mistral-large", "mistral"], provider: "mistral", ids: /^mistral-large/ },
   { aliases: ["mistral-medium"], provider: "mistral", ids: /^mistral-medium/ },
   { aliases: ["mistral-small"], provider: "mistral", ids: /^mistral-small/ },
   { aliases: ["codestral"], provider: "mistral", ids: /^codestral/ },
   { aliases: ["devstral"], provider: "mistral", ids: /devstral/ },
-  { aliases: ["magistral"], provider: "mistral", ids: /^magistral/ },
+  { aliases: ["magistral-medium", "magistral"], provider: "mistral", ids: /^magistral-medium/ },
+  { aliases: ["pixtral-large", "pixtral"], provider: "mistral", ids: /^pixtral-large/ },
   { aliases: ["deepseek"], provider: "deepseek", ids: /^deepseek-chat/ },
   { aliases: ["llama"], provider: "llama", ids: /^llama-/ },
-  { aliases: ["qwen"], provider: "alibaba", ids: /^qwen[\d.]*-(?:max|plus|flash|turbo)$/ },
-  { aliases: ["command"], provider: "cohere", ids: /^command-[ar]/ },
+  { aliases: ["qwen"], provider: "alibaba", ids: /^qwen[\d.]*-max$/ },
+  { aliases: ["qwen3.6"], provider: "alibaba", ids: /^qwen3\.6-plus$/ },
+  { aliases: ["command-a", "command"], provider: "cohere", ids: /^command-a-/ },
   { aliases: ["kimi"], provider: "moonshotai", ids: /^kimi-/ },
   { aliases: ["glm"], provider: "zai", ids: /^glm-[\d.]+$/ },
   { aliases: ["minimax"], provider: "minimax", ids: /^minimax-/i },
-  { aliases: ["nemotron"], provider: "nvidia", ids: /^nvidia\/nemotron-\d/ },
-  { aliases: ["nova"], provider: "amazon-bedrock", ids: /^amazon\.nova-\d/ },
+  // Nemotron 4 is of 2024, and older than Nemotron 3.
+  { aliases: ["nemotron"], provider: "nvidia", ids: /^nvidia\/nemotron-(?!4-340b)\d/ },
+  { aliases: ["nova"], provider: "amazon-bedrock", ids: /^amazon\.nova-/ },
+  { aliases: ["nova-lite"], provider: "amazon-bedrock", ids: /^amazon\.nova-(?:\d-)?lite/ },
 ];
 
 /**
  * Returns the aliases of live models, sorted by alias. A bare id takes precedence over a family name, and a name from the
- * table above over the same family name at the source.
+ * table above over the same family name at the source. `today` is an ISO 8601 day.
  */
-export function generateAliases(models: readonly Model[]): ModelAlias[] {
+export function generateAliases(models: readonly Model[], today: string): ModelAlias[] {
   const byProvider = Map.groupBy(models, (model) => model.provider);
   const own = FIRST_PARTIES.flatMap((party) =>
     (byProvider.get(party.provider) ?? [])
@@ -87,13 +97,13 @@ export function generateAliases(models: readonly Model[]): ModelAlias[] {
   for (const { bareId, model } of own) add(bareId, model);
   for (const { aliases, provider, ids } of FAMILY_NAMES) {
     const family = (byProvider.get(provider) ?? []).filter((model) => ids.test(model.modelId));
-    for (const alias of aliases) add(alias, findNewest(family));
+    for (const alias of aliases) add(alias, chooseForFamily(aliases, family, today));
   }
   const families = Map.groupBy(
     own.map(({ model }) => model).filter((model) => model.family !== null),
     (model) => model.family ?? "",
   );
-  for (const [family, members] of families) add(family, findNewest(members));
+  for (const [family, members] of families) add(family, chooseForFamily([family], members, today));
   return [...targets]
     .map(([alias, { provider, modelId, status }]) => ({
       alias,
@@ -102,16 +112,4 @@ export function generateAliases(models: readonly Model[]): ModelAlias[] {
       deprecated: status === "deprecated",
     }))
     .sort((a, b) => (a.alias < b.alias ? -1 : 1));
-}
-
-/** Returns the newest available model. A tie goes to the shorter id, because dated snapshots have longer ids. */
-function findNewest(models: readonly Model[]): Model | undefined {
-  return models
-    .filter((model) => model.status === "available")
-    .sort(
-      (a, b) =>
-        (b.releaseDate ?? "").localeCompare(a.releaseDate ?? "") ||
-        a.modelId.length - b.modelId.length ||
-        (a.modelId < b.modelId ? -1 : 1),
-    )[0];
 }

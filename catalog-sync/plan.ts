@@ -13,6 +13,8 @@ export interface StoredCatalog {
   providers: readonly ModelProviderRow[];
   models: readonly ModelRow[];
   aliases: readonly ModelAliasRow[];
+  /** ISO 8601 day, by the database's clock. */
+  today: string;
 }
 
 export interface SyncPlan {
@@ -70,7 +72,7 @@ export function planSync(
       ...updated.filter((model) => storedModels.get(modelKeyText(model))?.removedAt !== null),
     ],
     priceChanges: updated.flatMap((model) => listPriceChanges(storedModels.get(modelKeyText(model)), model)),
-    aliases: planAliases(stored.aliases, generateAliases([...mapped.models, ...kept])),
+    aliases: planAliases(stored.aliases, generateAliases([...mapped.models, ...kept], stored.today)),
     counts: {
       inserted: inserted.length,
       updated: updated.length,

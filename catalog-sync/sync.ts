@@ -170,7 +170,8 @@ async function storeLoaded(
 async function readStored(tx: Sql): Promise<StoredCatalog> {
   const providers = await listModelProviders(tx);
   const models = await listModels(tx);
-  return { providers, models, aliases: await listModelAliases(tx) };
+  const [{ today }] = await tx<[{ today: string }]>`select current_date as today`;
+  return { providers, models, aliases: await listModelAliases(tx), today };
 }
 
 function makePlan(

@@ -1,0 +1,130 @@
+/** Decides which model the name of a family stands for. Pure. */
+import type { Model } from "../sql/models/models.ts";
+
+/** Words of ids that make no other model: wrappers of a name, and providers' own names. */
+const NEUTRAL = new Set(["it", "instruct", "chat", "latest", "open", "labs", "amazon", "nvidia"]);
+const NUMBER = /^[a-z]?\d+$/;
+const ACTIVE_PARAMETERS = /^a\d+b$/;
+const SIZE = /^(?:\d+x)?\d+[bme]$/;
+
+/** What an id says besides the name of its family. */
+interface IdParts {
+  /** The version: `[4, 8]` of claude-opus-4-8. */
+  numbers: number[];
+  /** ISO 8601 day; empty without one. */
+  date: string;
+  /** Product of all sizes, such as 8 × 22; 0 without one. */
+  size: number;
+  /** Words of variants, such as fast, mini, vision or arabic. */
+  words: string[];
+}
+
+interface Candidate extends IdParts {
+  model: Model;
+  isPlain: boolean;
+}
+
+/**
+ * Returns the model that a family's name means, or undefined if none is available. `names` are the family's names, such as
+ * `claude-opus` and `opus`, `today` is an ISO 8601 day.
+ *
+ * 1. The provider's own `<name>-latest`.
+ * 2. A plain model: one that differs from the name by version and date only, and writes text. Of several, the highest first
+ *    number, then the newest. A date in the id counts as well as the release date.
+ * 3. If the family has variants only: the highest version, then the largest, then the newest.
+ *
+ * A model of the future is none of them. Of equal ones the shorter id wins, because dated snapshots have longer ids.
+ */
+export function chooseForFamily(
+  names: readonly string[],
+  members: readonly Model[],
+  today: string,
+): Model | undefined {
+  const available = members.filter(
+    ({ status, releaseDate }) => status === "available" && (releaseDate ?? today) <= today,
+  );
+  const latest = available.find(({ modelId }) => names.some((name) => modelId === `${name}-latest`));
+  if (latest) return latest;
+  const candidates = available.map((model): Candidate => {
+    const parts = readId(model.modelId, names);
+    const writesText = model.outputModalities.every((modality) => modality === "text");
+    const idDate = parts.date > today ? "" : parts.date;
+    const date = [idDate, model.releaseDate ?? ""].toSorted()[1] ?? "";
+    return { ...parts, date, model, isPlain: writesText && parts.words.length === 0 && parts.size === 0 };
+  });
+  const plain = candidates.filter(({ isPlain }) => isPlain);
+  return (plain.length > 0 ? plain.sort(comparePlain) : candidates.sort(compareVariants))[0]?.model;
+}
+
+function comparePlain(a: Candidate, b: Candidate): number {
+  return (
+    compareNumbers(a, b, 0) || compareDates(a, b) || compareNumbers(a, b, 1) || compareIds(a.model, b.model)
+  );
+}
+
+function compareVariants(a: Candidate, b: Candidate): number {
+  return (
+    compareNumbers(a, b, 0) ||
+    compareNumbers(a, b, 1) ||
+    b.size - a.size ||
+    compareDates(a, b) ||
+    compareIds(a.model, b.model)
+  );
+}
+
+function compareNumbers(a: IdParts, b: IdParts, position: number): number {
+  return (b.numbers[position] ?? 0) - (a.numbers[position] ?? 0);
+}
+
+function compareDates(a: IdParts, b: IdParts): number {
+  return b.date.localeCompare(a.date);
+}
+
+function compareIds({ modelId: a }: Model, { modelId: b }: Model): number {
+  return a.length - b.length || (a < b ? -1 : 1);
+}
+
+/** Splits an id into version, date, size and words, without the words of the family's names. */
+export function readId(id: string, names: readonly string[]): IdParts {
+  const ownWords = names.flatMap((name) => name.toLowerCase().split(/[^a-z0-9]+/));
+  const tokens = id
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .map((token) => withoutOwnWord(token, ownWords))
+    .filter((token) => token !== "" && !NEUTRAL.has(token));
+  const parts: IdParts = { numbers: [], date: "", size: 0, words: [] };
+  for (const [index, token] of tokens.entries()) {
+    const date = readDate(token, tokens[index - 1]);
+    if (date !== null) {
+      parts.date = date;
+      // A month before its year looked like a number of the version.
+      if (token.length === 4 && date.startsWith(token)) parts.numbers.pop();
+    } else if (NUMBER.test(token)) parts.numbers.push(Number(token.replace(/^[a-z]/, "")));
+    else if (SIZE.test(token)) parts.size = (parts.size || 1) * readSize(token);
+    else if (!ACTIVE_PARAMETERS.test(token)) parts.words.push(token);
+  }
+  return parts;
+}
+
+/** Removes a word of the family, also if a number follows at once, as in qwen3. */
+function withoutOwnWord(token: string, ownWords: readonly string[]): string {
+  const own = ownWords.find((word) => word !== "" && new RegExp(`^${word}(?=\\d|$)`).test(token));
+  return own === undefined ? token : token.slice(own.length);
+}
+
+/** Reads 20250929, 2512 (December 2025), 2025 after a month, and 0309 (a day, but no year): the ISO 8601 day or "". */
+function readDate(token: string, before: string | undefined): string | null {
+  const [, year, month, day] = /^(20[2-9]\d)(0[1-9]|1[0-2])([0-3]\d)$/.exec(token) ?? [];
+  if (year) return `${year}-${month}-${day}`;
+  if (/^20[2-9]\d$/.test(token) && /^(?:0[1-9]|1[0-2])$/.test(before ?? "")) return `${token}-${before}-01`;
+  const [, shortYear, ofYear] = /^(2\d)(0[1-9]|1[0-2])$/.exec(token) ?? [];
+  if (shortYear) return `20${shortYear}-${ofYear}-01`;
+  return /^(?:0[1-9]|1[0-2])[0-3]\d$/.test(token) ? "" : null;
+}
+
+function readSize(token: string): number {
+  return token
+    .slice(0, -1)
+    .split("x")
+    .reduce((product, factor) => product * Number(factor), 1);
+}
