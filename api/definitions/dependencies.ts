@@ -16,7 +16,7 @@ import { nextTurn } from "../http/yield_event_loop.ts";
 import { DefinitionParams, parseReadAddress } from "./address.ts";
 import { type DependencyNode, expandDependencies, MAX_DEPENDENCY_NODES } from "./dependencies/graph.ts";
 import { walkDependencies } from "./dependencies/walk.ts";
-import { findReadTarget, requireDefinition } from "./find_readable.ts";
+import { findReadTarget, requireAnyVersion, requireDefinition } from "./find_readable.ts";
 import { DEPENDENCIES_DETAIL, DEPENDENCIES_QUERY, DEPENDENTS_DETAIL } from "./openapi/dependencies.ts";
 
 export function dependencyRoutes({ sql }: { sql: Pool }) {
@@ -40,7 +40,7 @@ export function dependencyRoutes({ sql }: { sql: Pool }) {
         const address = parseReadAddress(params);
         rejectQuery(request);
         const target = await findReadTarget(sql, { address, visitor, request });
-        const row = await requireDefinition(sql, target);
+        const row = await requireAnyVersion(sql, target);
         const { viewer } = target.scope;
         const isOneVersion = target.address.version !== null;
         return conditionalJson(request, { data: await findDependents(sql, { row, viewer, isOneVersion }) });

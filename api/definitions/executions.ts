@@ -27,7 +27,7 @@ import {
   definitionNotFound,
   findReadTarget,
   type ReadTarget,
-  requireDefinition,
+  requireAnyVersion,
   requireFound,
 } from "./find_readable.ts";
 import { EXECUTIONS_DETAIL, EXECUTIONS_QUERY, RECORD_EXECUTION_DETAIL } from "./openapi/executions.ts";
@@ -70,7 +70,7 @@ export function executionRoutes({ sql, config }: ExecutionDeps) {
         const address = parseReadAddress(params);
         const query = parseQuery(EXECUTIONS_QUERY, queryOf(request));
         const target = await findReadTarget(sql, { address, visitor, request });
-        const row = await requireDefinition(sql, target);
+        const row = await requireAnyVersion(sql, target);
         const counts = await countExecutions(sql, {
           lineId: row.lineId,
           minutes: query.window,

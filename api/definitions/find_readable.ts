@@ -6,6 +6,7 @@ import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 import { findOrgBySlug } from "../../sql/accounts/orgs.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
+import { listVersionHistory } from "../../sql/definitions/history.ts";
 import { findVisibleLine } from "../../sql/definitions/lines.ts";
 import type { createDefinitionCache } from "../../sql/definitions/version_json.ts";
 import {
@@ -120,6 +121,24 @@ export function requireFound<Row>(
 ): Row {
   if (definition) return definition;
   throw definitionNotFound(address, hasLine ? "version" : "definition");
+}
+
+/**
+ * Finds the version of a read that concerns all versions of a line. A name without a version is found as long as the
+ * caller may see any, archived ones and drafts too. Throws NOT_FOUND.
+ */
+export async function requireAnyVersion(sql: Sql, target: ReadTarget): Promise<DefinitionRow> {
+  const { address, scope } = target;
+  const resolved = await resolveDefinition(sql, { ...address, ...scope });
+  const line =
+    resolved.definition || address.version !== null
+      ? null
+      : await findVisibleLine(sql, { ...address, ...scope });
+  if (!line) return requireFound(address, resolved);
+  const { viewer } = scope;
+  const { versions } = await listVersionHistory(sql, { lineId: line.id, viewer, limit: 1, offset: 0 });
+  const version = versions[0]?.version ?? null;
+  return requireDefinition(sql, { address: { ...address, version }, scope: { viewer, orgId: line.orgId } });
 }
 
 /** Finds the id of the line of a read: the one that has the version, if the address has one. Throws NOT_FOUND. */

@@ -20,15 +20,22 @@ export interface DefinitionLineQuery {
 
 /**
  * The order in which lines `l` of one name answer to it: a bound key's organization, the viewer's own organizations,
- * then the line that was published first (docs/contract.md, Definitions). A stranger's line never comes before one's own.
+ * lines with a published version, then the line that was published first (docs/contract.md, Definitions). A stranger's
+ * line never comes before one's own, even if all versions of that are deprecated: it would take over a trusted name.
  */
-export function lineOrder(sql: Sql, { userId, boundOrgId }: DefinitionViewer) {
+export function lineOrder(sql: Sql, viewer: DefinitionViewer) {
+  const { userId, boundOrgId } = viewer;
   const bound = boundOrgId === null ? sql`` : sql`l.org_id = ${boundOrgId}::uuid desc,`;
   const own =
     userId === null
       ? sql``
       : sql`l.org_id in (select m.org_id from organization_members as m where m.user_id = ${userId}::uuid) desc,`;
-  return sql`${bound} ${own} l.first_published_at nulls last, l.created_at, l.id`;
+  const isPublished = sql`exists (
+    select
+    from definitions as d
+    where d.line_id = l.id and d.status = 'published' and d.quarantined_at is null and ${isVisible(sql, viewer)}
+  )`;
+  return sql`${bound} ${own} ${isPublished} desc, l.first_published_at nulls last, l.created_at, l.id`;
 }
 
 /**

@@ -115,7 +115,7 @@ export interface ResolvedDefinition<Row = DefinitionRow> {
   definition: Row | null;
 }
 
-/** What a name is resolved by; without a version it stands for the highest that is published. */
+/** What a name is resolved by. */
 export type DefinitionQuery = DefinitionLineQuery & { version: string | null };
 
 /** Resolves a name on a read, to a version with all that it has. */
@@ -125,8 +125,8 @@ export async function resolveDefinition(sql: Sql, query: DefinitionQuery): Promi
 
 /**
  * Resolves a name on a read (docs/contract.md, Definitions): the first line, in `lineOrder`, that the viewer may see and that has
- * the version; without a version, the highest that is published of the first line. `select` says what is read of
- * versions `d`; a row has to have an id.
+ * the version; without a version, the highest of the first line that is published, else the highest that is deprecated.
+ * `select` says what is read of versions `d`; a row has to have an id.
  */
 export async function resolveName<Row extends { id: string }>(
   sql: Sql,
@@ -135,7 +135,7 @@ export async function resolveName<Row extends { id: string }>(
 ): Promise<ResolvedDefinition<Row>> {
   const isNamed =
     query.version === null
-      ? sql`d.status = 'published' and d.quarantined_at is null`
+      ? sql`d.status in ('published', 'deprecated') and d.quarantined_at is null`
       : sql`d.version = ${query.version}`;
   const [row] = await sql<(Row | { id: null })[]>`
     with line as (${visibleLine(sql, query, query.version === null ? [] : [query.version])})
@@ -144,7 +144,7 @@ export async function resolveName<Row extends { id: string }>(
     left join lateral (
       ${select}
       where d.line_id = line.id and ${isVisible(sql, query.viewer)} and ${isNamed}
-      order by d.version_major desc, d.version_minor desc, d.version_patch desc
+      order by d.status = 'published' desc, d.version_major desc, d.version_minor desc, d.version_patch desc
       limit 1
     ) as found on true`;
   if (!row) return { hasLine: false, definition: null };

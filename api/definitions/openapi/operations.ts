@@ -20,12 +20,12 @@ export function nameParameter(description: string, example: string) {
 /** For writes. The example is what the prefilled request of `createDefinition` creates. */
 export const VERSION_NEEDED = nameParameter("`name@version`", "reviewer@1.0.0");
 export const VERSION_POSSIBLE = nameParameter(
-  "`name` for the latest published version, or `name@version`",
+  "`name` for the highest published version, else the highest deprecated one, or `name@version`",
   "reviewer@1.0.0",
 );
 /** For reads. */
 export const VERSION_OR_ID = nameParameter(
-  "`name` for the latest published version, `name@version`, or the id of a version",
+  "`name` for the highest published version, else the highest deprecated one, `name@version`, or the id of a version",
   "code-reviewer@1.0.0",
 );
 /** For reads that concern all versions. */

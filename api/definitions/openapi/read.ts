@@ -45,8 +45,9 @@ export const GET_DEFINITION_DETAIL = describe({
   summary: "Get a definition",
   description:
     "Without an organization, a name means the definition of the key's organization, then of your organizations, then the " +
-    "one published first, among those you can see. With a version, it is the first of these that has the version; " +
-    "without one, the highest published version. `Accept: text/markdown` or `application/yaml`, or an address that ends in " +
+    "one published first, among those you can see; of other organizations', one with a published version comes before one " +
+    "whose versions are all deprecated. With a version, it is the first of these that has the version; without one, the " +
+    "highest published version, else the highest deprecated one. `Accept: text/markdown` or `application/yaml`, or an address that ends in " +
     "`.md` or `.yaml`, returns the rendered Markdown or the YAML source as a file. These take no query parameters. Without " +
     "a rendering, `.md` is 404 with `details.reason` `runtime`.",
   parameters: [TYPE_PARAMETER, VERSION_OR_ID, ...OTHER_PARAMETERS],
@@ -62,7 +63,7 @@ export const GET_DEFINITION_DETAIL = describe({
       pathParameter("orgSlug", "The organization's slug", "demo"),
       pathParameter(
         "name",
-        "`name` for the latest published version, or `name@version`",
+        "`name` for the highest published version, else the highest deprecated one, or `name@version`",
         "code-reviewer@1.0.0",
       ),
       ...OTHER_PARAMETERS,

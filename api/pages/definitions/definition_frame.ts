@@ -91,7 +91,7 @@ function renderNotices({
 }: ShownDefinition): Content {
   return [
     deprecatedAt !== null &&
-      html`<p class="notice">Deprecated since ${renderDay(deprecatedAt)}.${deprecationReason && ` ${deprecationReason}`}${
+      html`<p class="notice">${address.version === null ? "All versions are deprecated, this one since" : "Deprecated since"} ${renderDay(deprecatedAt)}.${deprecationReason && ` ${deprecationReason}`}${
         successor !== null &&
         html` Use <a href="${successorPath(successor, address)}">${successor}</a> instead.`
       }</p>`,

@@ -228,7 +228,7 @@ test("what cannot be forked is refused, and nothing changes", async () => {
   await publishAgent(api, author, { name: "reviewer", visibility: "public" });
   await publishAgent(api, author, { name: "hidden" });
   await createAgent(api, reader, { name: "taken" });
-  await makeDefinition(api.db.sql, author, { name: "old", status: "deprecated", visibility: "public" });
+  await makeDefinition(api.db.sql, author, { name: "old", status: "archived", visibility: "public" });
   const readOnly = await api.make.key({ userId: reader.user.id, scope: "read" });
   const at = (path: string) => ({ errors: [{ path, message: expect.any(String) }] });
   const missing = (name: string, reason = "definition") => ({ reason, type: "agent", name });

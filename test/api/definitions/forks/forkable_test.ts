@@ -22,7 +22,7 @@ test("forkable tells whether the caller can fork, and if not why", async () => {
     ["fine", { key: member.key, org: author.org }, cannot("INSUFFICIENT_ORG_ROLE")],
     ["fine", { key: member.key }, can],
     ["fading@1.0.0", stranger, can],
-    ["fading", stranger, cannot("NOT_PUBLISHED")],
+    ["fading", stranger, can],
     ["old@1.0.0", stranger, cannot("ARCHIVED")],
     ["old", stranger, cannot("ARCHIVED")],
     ["old@1.0.0", null, cannot("ARCHIVED")],

@@ -37,8 +37,8 @@ const READS: readonly {
 }[] = [
   { path: ({ name }) => `/agent/${name}@1.0.0`, seen: () => "found" },
   { path: ({ name, slug }) => `/agent/@${slug}/${name}@1.0.0`, seen: () => "found" },
-  { path: ({ name }) => `/agent/${name}`, seen: onlyPublished },
-  { path: ({ name, slug }) => `/agent/@${slug}/${name}`, seen: onlyPublished },
+  { path: ({ name }) => `/agent/${name}`, seen: onlyResolvable },
+  { path: ({ name, slug }) => `/agent/@${slug}/${name}`, seen: onlyResolvable },
   { path: ({ name }) => `/agent/${name}@2.0.0`, seen: () => "no version" },
   { path: ({ name }) => `/agent/${name}@1.0.0/dependencies`, seen: () => "found" },
   { path: ({ name }) => `/agent/${name}@1.0.0/dependents`, seen: () => "found" },
@@ -48,13 +48,16 @@ const READS: readonly {
   { path: ({ name }) => `/agent/${name}@1.0.0/forkable`, seen: () => "found" },
   { path: ({ name }) => `/agent/${name}@1.0.0/lineage`, seen: () => "found" },
   { path: ({ name }) => `/agent/${name}@1.0.0/forks`, seen: () => "found" },
+  { path: ({ name }) => `/agent/${name}/dependencies`, seen: onlyResolvable },
+  { path: ({ name }) => `/agent/${name}/dependents`, seen: () => "found" },
+  { path: ({ name }) => `/agent/${name}/executions`, seen: () => "found" },
   { path: ({ name }) => `/agent/${name}/forkable`, seen: () => "found" },
   { path: ({ name }) => `/agent/${name}/lineage`, seen: () => "found" },
   { path: ({ name }) => `/agent/${name}/forks`, seen: () => "found" },
 ];
 
-function onlyPublished(status: DefinitionStatus): Outcome {
-  return status === "published" ? "found" : "no version";
+function onlyResolvable(status: DefinitionStatus): Outcome {
+  return status === "published" || status === "deprecated" ? "found" : "no version";
 }
 
 /** Writes, none of which is for others than publishers. */

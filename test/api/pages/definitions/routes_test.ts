@@ -131,9 +131,15 @@ test("a deprecated definition says why, since when and what to use instead", asy
   await write(api, "/agent/old@1.0.0/deprecate", publisher, {
     body: { reason: "Too <slow>", successor: "new" },
   });
-  const page = await textOf(`${pathOf("old")}@1.0.0`);
-  expect(page).toContain("Too &lt;slow&gt;");
-  expect(page).toContain(`<a href="${pathOf("new")}">new</a>`);
+  for (const [path, beginning] of [
+    [`${pathOf("old")}@1.0.0`, "Deprecated since"],
+    [pathOf("old"), "All versions are deprecated, this one since"],
+  ] as const) {
+    const page = await textOf(path);
+    expect(page).toContain(beginning);
+    expect(page).toContain("Too &lt;slow&gt;");
+    expect(page).toContain(`<a href="${pathOf("new")}">new</a>`);
+  }
 });
 
 test("a definition whose YAML cannot be rendered says so and shows the YAML", async () => {
