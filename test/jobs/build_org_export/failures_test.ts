@@ -181,8 +181,10 @@ test("a build that is cut off by a leaving process is queued again and not count
 test("a build whose connection is lost waits for the database", async () => {
   await using app = await openTestApp();
   const { person, projects } = await makeHeavyOrg(app, 1);
-  // More than the sockets and the runner hold by themselves: what was read before its connection was lost is whole.
-  for (const project of projects) await addNoise(app.db, project, 24);
+  // More than the sockets and the runner hold by themselves. A build that has read what it needs from a connection does
+  // not miss it, and opens another one for the next project.
+  const [first] = projects;
+  if (first) await addNoise(app.db, first, 12);
   const { id } = await jobOf(await postJob(app, person));
   await using runner = await openTestRunner(app, {
     store: (store) => ({
