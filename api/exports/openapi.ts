@@ -101,7 +101,8 @@ export const DELETED_DETAIL = describe({
   summary: "Export the ids of rows that left a project's export",
   description:
     "Rows that were deleted after `since`, or that the flags exclude since then. To keep a copy current, delete these rows, " +
-    "then insert or replace the rows of each dataset with the same `since` and `as_of`. Pass the flags of the copy. " +
+    "then insert or replace the rows of each dataset with the same `since` and `as_of`. Pass the flags of the copy. Key rows " +
+    "by project and id: a row that moved to another project is listed here and is in the rows of the other. " +
     `Ordered by dataset, time and id. ${STREAM_RULES}`,
   parameters: [PROJECT, ORG_SLUG, ...describeQuery(DELETED_QUERY)],
   responses: {

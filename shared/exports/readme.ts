@@ -19,6 +19,8 @@ const CONTENTS: Readonly<Record<ExportDatasetName, string>> = {
 
 const JOINS = `## How the files join
 
+Ids are unique within a project, so key rows of several projects by project and id. The project's id is in \`manifest.json\`.
+
 - \`issueId\` of issue-notes, status-history and occurrences is \`id\` of issues.
 - \`runId\` of occurrences, agent-snapshots, analysis-summaries and analysis-records is \`id\` of runs.
 
@@ -94,7 +96,7 @@ export function projectReadme(
     `Issue-tracker data of the project ${escapeMarkdown(bundle.project.name)}, ${describeHead(bundle)}`,
     `## Files\n\n| File | Rows | Contents |\n|---|---|---|\n${rows.join("\n")}`,
     OTHER_FILES,
-    ...describeIncrement(bundle),
+    ...describeIncrement(bundle, ""),
     JOINS,
     OPEN[bundle.format],
   ].join("\n\n");
@@ -114,7 +116,7 @@ export function organizationReadme(contents: Head & { projects: number }): strin
     `Each project has a directory, named after the project and its id. \`manifest.json\` lists them. Deleted projects are excluded.`,
     `## Files of a project\n\n| File | Contents |\n|---|---|\n${rows.join("\n")}`,
     OTHER_FILES,
-    ...describeIncrement(contents),
+    ...describeIncrement(contents, GONE_PROJECTS),
     JOINS,
     OPEN[contents.format],
   ].join("\n\n");
@@ -132,20 +134,26 @@ function describeLongColumns(): string {
 const OTHER_FILES = `\`schema.json\` has the JSON Schema of a row of each dataset. \`manifest.json\` has the rows, bytes and SHA-256 of every file.`;
 
 /** Returns how to apply an increment; empty for a full export. */
-function describeIncrement({ since, asOf }: Head): string[] {
+function describeIncrement({ since, asOf }: Head, gone: string): string[] {
   if (since === null) return [];
   return [
     `## How to apply this increment
 
 It has only rows that changed after ${since}. Apply it to a copy that is as of ${since}, increments in their order:
+${gone}
+- Delete the rows that \`deleted.ndjson\` lists, by project, dataset and id. They were deleted, moved to another project, or are
+  excluded now.
+- Then insert the rows of each file, or replace those with the same project and id.
 
-1. Delete the rows that \`deleted.ndjson\` lists, by dataset and id. They were deleted, or are excluded now.
-2. Insert the rows of each file, or replace those with the same id.
-
-The copy is then as of ${asOf}, which is \`since\` of the next increment. If the export has projects, delete those that
-\`manifest.json\` no longer lists.`,
+A row that moved is in \`deleted.ndjson\` of the project it left and in the files of the other one: with the id alone as the key,
+it can be lost. The copy is then as of ${asOf}, which is \`since\` of the next increment.`,
   ];
 }
+
+/** In an increment of an organization. */
+const GONE_PROJECTS = `
+- Delete the rows of projects that \`manifest.json\` does not list.
+- Take a full bundle of listed projects that the copy does not have: they are new or were restored.`;
 
 function describeHead({ asOf, organization, visibility }: Head): string {
   const excluded = [

@@ -204,7 +204,9 @@ test("a job with since has the changed and deleted rows of each project", async 
   expect(deleted).toMatchObject({ name: "deleted.ndjson", rows: 1 });
   const gone = JSON.parse(files.get(`${directory}/deleted.ndjson`) ?? "");
   expect(gone).toMatchObject({ dataset: "issue-notes", id: ids["open note"] });
-  expect(files.get("README.md")).toContain("How to apply this increment");
+  const readme = files.get("README.md") ?? "";
+  expect(readme).toContain("Delete the rows that `deleted.ndjson` lists, by project, dataset and id.");
+  expect(readme).toContain("Delete the rows of projects that `manifest.json` does not list.");
   const tooOld = await postJob(app, person, { since: "2020-01-01T00:00:00Z" });
   expect(await tooOld.json()).toMatchObject({ error: { details: { reason: "since_too_old" } } });
 });

@@ -5,67 +5,160 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { makeExportProject } from "../helpers/exports/export_project.ts";
-import { openListeningApp } from "../helpers/http/listening_app.ts";
+import { type ListeningApp, openListeningApp } from "../helpers/http/listening_app.ts";
+import type { Person } from "../helpers/postgres/factory.ts";
 import { runCommand } from "../helpers/process/command.ts";
+import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-async function readBlocks(language: "sh" | "sql"): Promise<[first: string, then: string]> {
+type Archive = "full" | "increment" | "project";
+
+/** Returns the blocks of a language below a heading, in order. */
+async function readBlocks(heading: string, language: "sh" | "sql"): Promise<string[]> {
   const page = await Bun.file(new URL("../../docs/increments.md", import.meta.url)).text();
-  const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, found]) => found === language);
-  const [first, then] = blocks.map(([, , text]) => text);
-  if (!first || !then) throw new Error(`Cannot find two blocks of ${language} in docs/increments.md`);
-  return [first, then];
+  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? "";
+  return [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+    .filter(([, found]) => found === language)
+    .map(([, , text]) => text ?? "");
+}
+
+/** A copy in DuckDB, and a shell that takes exports. */
+async function openCopy({ origin }: ListeningApp, { key, org }: Person) {
+  const directory = await mkdtemp(join(tmpdir(), "ulr-increments-"));
+  const instance = await DuckDBInstance.create();
+  const copy = await instance.connect();
+  const place = (statement: string): string =>
+    statement.replaceAll(/'(full|increment|project)\//g, `'${directory}/$1/`);
+  return {
+    /** Runs the commands after those of before, and unpacks what they have taken. */
+    async take(name: Archive, commands: string, variables: Readonly<Record<string, string>> = {}) {
+      const own = commands
+        .replace("https://ulr.example.com", origin)
+        .replaceAll("X-Org-Slug: demo", `X-Org-Slug: ${org.slug}`)
+        .replace("projects/checkout-service", `projects/${variables["project"]}`);
+      const script = `cd ${directory}
+since=$(cat since 2>/dev/null || true)
+${own}
+echo "$since" >since
+rm -rf ${name}
+unzip -q -d ${name} ${name}.zip`;
+      const { exitCode, stderr } = await runCommand(["bash", "-euo", "pipefail", "-c", script], {
+        env: { PATH: process.env["PATH"] ?? "", KEY: key, ...variables },
+      });
+      expect([exitCode, exitCode === 0 ? "" : stderr]).toEqual([0, ""]);
+    },
+    async execute(statements: string): Promise<void> {
+      for (const statement of place(statements).split(";\n")) {
+        if (statement.trim() !== "") await copy.run(statement);
+      }
+    },
+    async query(statement: string): Promise<unknown[][]> {
+      return (await copy.runAndReadAll(place(statement))).getRows();
+    },
+    async [Symbol.asyncDispose]() {
+      copy.closeSync();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
 }
 
 test("a copy in DuckDB follows its project, through an increment without rows too", async () => {
   await using server = await openListeningApp();
-  const { app, origin } = server;
+  const { app } = server;
   const { person, project, ids } = await makeExportProject(app);
-  const directory = await mkdtemp(join(tmpdir(), "ulr-increments-"));
-  const instance = await DuckDBInstance.create();
-  const copy = await instance.connect();
-  const [takeFull, takeIncrement] = await readBlocks("sh");
-  const [create, apply] = await readBlocks("sql");
-  /** Runs commands with the `since` of those before, and unpacks what they have taken. */
-  const take = async (commands: string, name: "full" | "increment") => {
-    const own = commands
-      .replace("https://ulr.example.com", origin)
-      .replace("checkout-service", project.id)
-      .replaceAll("X-Org-Slug: demo", `X-Org-Slug: ${person.org.slug}`);
-    const api = `api=${origin}/api/v1/export/projects/${project.id}`;
-    const before = `cd ${directory}\n${api}\nsince=$(cat since 2>/dev/null || true)\n`;
-    const after = `\necho "$since" >since\nrm -rf ${name}\nunzip -q -d ${name} ${name}.zip\n`;
-    const { exitCode, stderr } = await runCommand(["bash", "-euo", "pipefail", "-c", before + own + after], {
-      env: { PATH: process.env["PATH"] ?? "", KEY: person.key },
-    });
-    expect([exitCode, exitCode === 0 ? "" : stderr]).toEqual([0, ""]);
+  await using copy = await openCopy(server, person);
+  const [takeFull = "", takeIncrement = ""] = await readBlocks("Keep a copy", "sh");
+  const [create = "", apply = ""] = await readBlocks("Keep a copy", "sql");
+  const [api] = takeFull.split("\n");
+  const follow = async () => {
+    await copy.take("increment", `${api}\n${takeIncrement}`, { project: project.id });
+    await copy.execute(apply);
   };
-  const execute = async (statements: string) => {
-    const placed = statements.replaceAll(/'(full|increment)\//g, `'${directory}/$1/`);
-    for (const statement of placed.split(";\n")) if (statement.trim() !== "") await copy.run(statement);
-  };
-  const listTitles = async () => {
-    const rows = await copy.runAndReadAll("select id, title from issues order by id");
-    return Object.fromEntries(rows.getRows() as [string, string][]);
-  };
-  try {
-    await take(takeFull, "full");
-    await execute(create);
-    const [open = "", completed = ""] = [ids["open issue"], ids["completed issue"]];
-    expect(Object.keys(await listTitles()).sort()).toEqual([open, completed].sort());
-    await take(takeIncrement, "increment");
-    await execute(apply);
-    expect(Object.keys(await listTitles()).sort()).toEqual([open, completed].sort());
-    await app.db.sql`update issues set title = 'Changed' where id = ${open}`;
-    await app.db.sql`update issues set deleted_at = now() where id = ${completed}`;
-    // The cutoff of exports is a moment behind.
-    await waitFor(async () => {
-      await take(takeIncrement, "increment");
-      await execute(apply);
-      return Bun.deepEquals(await listTitles(), { [open]: "Changed" });
-    }, 20_000);
-  } finally {
-    copy.closeSync();
-    await rm(directory, { recursive: true, force: true });
-  }
+  const listTitles = async () =>
+    Object.fromEntries(await copy.query("select id, title from issues where project is not null"));
+  await copy.take("full", takeFull, { project: project.id });
+  await copy.execute(create);
+  const [open = "", completed = ""] = [ids["open issue"], ids["completed issue"]];
+  expect(Object.keys(await listTitles()).sort()).toEqual([open, completed].sort());
+  await follow();
+  expect(Object.keys(await listTitles()).sort()).toEqual([open, completed].sort());
+  await app.db.sql`update issues set title = 'Changed' where id = ${open}`;
+  await app.db.sql`update issues set deleted_at = now() where id = ${completed}`;
+  // The cutoff of exports is a moment behind.
+  await waitFor(async () => {
+    await follow();
+    return Bun.deepEquals(await listTitles(), { [open]: "Changed" });
+  }, 20_000);
 }, 60_000);
+
+test("a copy in DuckDB follows its organization: rows move, projects go, come back and are new", async () => {
+  await using server = await openListeningApp({ config: { exportJobsPerHour: 100 } });
+  const { app } = server;
+  const { sql } = app.db;
+  const person = await app.make.person({ role: "publisher" });
+  const owned = { orgId: person.org.id, ownerId: person.user.id };
+  // Directories are in the order of the projects' ids.
+  const [first, second, gone, restored] = await Promise.all([1, 2, 3, 4].map(() => app.make.project(owned)));
+  if (!first || !second || !gone || !restored) throw new Error("Cannot make the projects");
+  const issueOf = (project: { id: string }) => app.make.issue({ projectId: project.id });
+  const [forth, back, twice, stays] = [
+    await issueOf(first),
+    await issueOf(second),
+    await issueOf(first),
+    await issueOf(second),
+  ];
+  for (const project of [gone, restored]) await issueOf(project);
+  await sql`update projects set deleted_at = now() where id = ${restored.id}`;
+  await using _runner = await openTestRunner(app, { isWorking: true });
+  await using copy = await openCopy(server, person);
+  const heading = "Keep a copy of an organization";
+  const [takeFull = "", takeIncrement = "", takeProject = ""] = await readBlocks(heading, "sh");
+  const [create = "", apply = "", listNew = "", addNew = ""] = await readBlocks(heading, "sql");
+  const [functions = ""] = takeFull.split("export_organization '");
+  const read = async () => ({
+    projects: (await copy.query("select id from projects order by id")).flat(),
+    issues: await copy.query("select project, id, title from issues order by project, id"),
+  });
+  const expected = async () => ({
+    projects: (
+      await sql<{ id: string }[]>`
+        select id from projects where org_id = ${person.org.id} and deleted_at is null order by id`
+    ).map(({ id }) => id),
+    issues: (
+      await sql<{ projectId: string; id: string; title: string }[]>`
+        select i.project_id, i.id, i.title
+        from issues as i join projects as p on p.id = i.project_id
+        where p.org_id = ${person.org.id} and p.deleted_at is null and i.deleted_at is null
+        order by i.project_id, i.id`
+    ).map(({ projectId, id, title }) => [projectId, id, title]),
+  });
+  const follow = async () => {
+    await copy.take("increment", functions + takeIncrement);
+    await copy.execute(apply);
+    for (const [project] of await copy.query(listNew.replace(";", ""))) {
+      await copy.take("project", functions + takeProject, { project: String(project) });
+      await copy.execute(addNew);
+    }
+    return Bun.deepEquals(await read(), await expected());
+  };
+
+  await waitFor(async () => {
+    await copy.execute("drop table if exists projects;\ndrop table if exists issues;\n");
+    await copy.take("full", takeFull);
+    await copy.execute(create);
+    return Bun.deepEquals(await read(), await expected());
+  }, 30_000);
+  // In both directions, so that it is wrong in one of them to apply one project after the other.
+  await sql`update issues set project_id = ${second.id} where id = ${forth.id}`;
+  await sql`update issues set project_id = ${first.id} where id = ${back.id}`;
+  await sql`update issues set title = 'Changed' where id = ${stays.id}`;
+  await sql`update projects set deleted_at = now() where id = ${gone.id}`;
+  await sql`update projects set deleted_at = null where id = ${restored.id}`;
+  await issueOf(await app.make.project(owned));
+  await waitFor(follow, 60_000);
+  for (const project of [second, first, second]) {
+    await sql`update issues set project_id = ${project.id} where id = ${twice.id}`;
+  }
+  await waitFor(follow, 60_000);
+  expect(await read()).toEqual(await expected());
+}, 180_000);

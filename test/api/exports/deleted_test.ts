@@ -143,7 +143,9 @@ test("a bundle of what changed lists what left, and explains both", async () => 
       expect.objectContaining({ dataset: "agent-snapshots", id: made.ids["live snapshot"] }),
     );
     expect(manifest.rowCounts.issues).toBe(0);
-    expect(files.get("README.md")).toContain("How to apply this increment");
+    const readme = files.get("README.md") ?? "";
+    expect(readme).toContain("Delete the rows that `deleted.ndjson` lists, by project, dataset and id.");
+    expect(readme).not.toContain("projects that `manifest.json`");
   }
   const full = await unzip(await (await exportDataset(app, made, "bundle")).arrayBuffer());
   expect(full.has("deleted.ndjson")).toBe(false);
