@@ -159,7 +159,7 @@ export function integer<Unset extends number | null>(
   };
 }
 
-/** A decimal fraction such as `0.25`; null if omitted. */
+/** A decimal fraction such as `0.25` or `2.5e-7`, as JSON writes small ones; null if omitted. */
 export function decimal(bounds: { min: number; max: number }, description: string) {
   const { min, max } = bounds;
   return {
@@ -167,7 +167,7 @@ export function decimal(bounds: { min: number; max: number }, description: strin
     schema: { type: "number", minimum: min, maximum: max },
     read: once((text, addProblem): number | null => {
       if (text === null) return null;
-      const value = /^\d{1,10}(?:\.\d{1,12})?$/.test(text) ? Number(text) : Number.NaN;
+      const value = /^\d{1,10}(?:\.\d{1,30})?(?:e[+-]?\d{1,2})?$/i.test(text) ? Number(text) : Number.NaN;
       if (!(value >= min && value <= max)) addProblem(`must be a number from ${min} to ${max}, such as 0.5`);
       return value;
     }),

@@ -9,7 +9,7 @@ import { respondTagged } from "./conditional_response.ts";
 import { createRespondCsv } from "./csv_response.ts";
 import { LIST_QUERY, type ListParameters } from "./list_parameters.ts";
 import { LIST_DETAIL } from "./openapi.ts";
-import { selectModels } from "./select_models.ts";
+import { countFacets, selectModels } from "./select_models.ts";
 
 /** Characters of pages and their keys that are cached: some 300 full pages. */
 const MAX_CACHED = 8 * 2 ** 20;
@@ -48,8 +48,9 @@ function makePage(catalog: Catalog, parameters: ListParameters): string {
   const aliases = page.flatMap(({ aliasesJson }) => aliasesJson || []).join(",");
   const total = selected.length;
   const hasMore = offset + page.length < total;
+  const facets = parameters.facets ? `,"facets":${JSON.stringify(countFacets(catalog, parameters))}` : "";
   return (
     `{"data":{"models":[${models}],"aliases":[${aliases}],"total":${total},"limit":${limit},"offset":${offset},` +
-    `"hasMore":${hasMore},"catalog":${catalog.originJson}}}`
+    `"hasMore":${hasMore},"catalog":${catalog.originJson}${facets}}}`
   );
 }

@@ -1,5 +1,6 @@
 /** A list of models as CSV, by the same rules as exports (docs/contract.md, Exports). */
 import { setImmediate } from "node:timers/promises";
+import Big from "big.js";
 import { BYTE_ORDER_MARK, type CsvValue, csvLine } from "../../shared/exports/csv_syntax.ts";
 import { MODEL_CAPABILITIES } from "../../shared/vocabulary.ts";
 import { modelPrices } from "../../sql/models/model_prices.ts";
@@ -24,13 +25,13 @@ const COLUMNS: Readonly<Record<string, (row: ModelRow) => CsvValue>> = {
   capabilitiesStated: (row) => JSON.stringify(row.capabilitiesStated),
   "modalities.input": (row) => JSON.stringify(row.inputModalities),
   "modalities.output": (row) => JSON.stringify(row.outputModalities),
-  "cost.input": (row) => row.inputUsdPerMtok,
-  "cost.output": (row) => row.outputUsdPerMtok,
-  "cost.cacheRead": (row) => row.cacheReadUsdPerMtok,
-  "cost.cacheWrite": (row) => row.cacheWriteUsdPerMtok,
-  "cost.reasoning": (row) => row.pricing?.["reasoning"] ?? null,
-  "cost.inputAudio": (row) => row.pricing?.["inputAudio"] ?? null,
-  "cost.outputAudio": (row) => row.pricing?.["outputAudio"] ?? null,
+  "cost.input": (row) => formatPrice(row.inputUsdPerMtok),
+  "cost.output": (row) => formatPrice(row.outputUsdPerMtok),
+  "cost.cacheRead": (row) => formatPrice(row.cacheReadUsdPerMtok),
+  "cost.cacheWrite": (row) => formatPrice(row.cacheWriteUsdPerMtok),
+  "cost.reasoning": (row) => formatPrice(row.pricing?.["reasoning"]),
+  "cost.inputAudio": (row) => formatPrice(row.pricing?.["inputAudio"]),
+  "cost.outputAudio": (row) => formatPrice(row.pricing?.["outputAudio"]),
   "cost.tiers": formatTiers,
   "limits.context": (row) => row.contextTokens,
   "limits.input": (row) => row.inputTokens,
@@ -55,6 +56,11 @@ export async function* streamModelsCsv(rows: readonly ModelRow[]): AsyncGenerato
     yield Buffer.from(lines.join(""));
     await setImmediate();
   }
+}
+
+/** Writes a price without an exponent: not every reader of CSV takes 1e-7 for a number. */
+function formatPrice(price: number | null | undefined): string | null {
+  return price === null || price === undefined ? null : new Big(price).toFixed();
 }
 
 function formatTiers(row: ModelRow): string | null {

@@ -30,12 +30,13 @@ export const LIST_QUERY = {
   ),
   minInputCost: decimal(
     COST_BOUNDS,
-    "Lowest input price, in USD per million tokens; 0.01 excludes free models",
+    "Lowest input price, in USD per million tokens; 1e-9 excludes free models only",
   ),
   maxInputCost: decimal(COST_BOUNDS, "Highest input price, in USD per million tokens"),
   minContext: integer({ min: 1, max: 1_000_000_000, unset: null }, "Smallest context, in tokens"),
   openWeights: optionalFlag("Only models with open weights, or only those without"),
   includeGone: flag(false, "Include models that the source no longer lists; they have `goneAt`"),
+  facets: flag(false, "Return in `facets` how many models there are by the values of these filters"),
   sortBy: choice(
     ["name", "releaseDate", "inputCost", "outputCost", "cacheReadCost", "contextLimit"],
     "Sort key; models without it come last",

@@ -12,6 +12,7 @@ import {
   EXAMPLE_MODEL,
   EXAMPLE_ORIGIN,
   EXAMPLE_PRICE_CHANGE,
+  FACETS,
   MODEL,
   MODEL_PRICE_CHANGES,
   ORIGIN,
@@ -41,8 +42,8 @@ function taggedResponses(description: string, schema: object, example: unknown, 
   return { 200: { description, headers: { ETag: ETAG }, content: { ...content, ...more } }, ...NOT_MODIFIED };
 }
 
-function data(fields: Readonly<Record<string, object>>) {
-  return record({ data: record(fields) });
+function data(fields: Readonly<Record<string, object>>, optional: readonly string[] = []) {
+  return record({ data: record(fields, optional) });
 }
 
 export const LIST_DETAIL = describe({
@@ -57,15 +58,19 @@ export const LIST_DETAIL = describe({
   parameters: [...describeQuery(LIST_QUERY), IF_NONE_MATCH],
   responses: taggedResponses(
     "A page of models and their aliases, or the whole list as CSV",
-    data({
-      models: listOf(SUMMARY),
-      aliases: listOf(ALIAS),
-      total: COUNT,
-      limit: COUNT,
-      offset: COUNT,
-      hasMore: FLAG,
-      catalog: ORIGIN,
-    }),
+    data(
+      {
+        models: listOf(SUMMARY),
+        aliases: listOf(ALIAS),
+        total: COUNT,
+        limit: COUNT,
+        offset: COUNT,
+        hasMore: FLAG,
+        catalog: ORIGIN,
+        facets: FACETS,
+      },
+      ["facets"],
+    ),
     {
       data: {
         models: [EXAMPLE_ITEM],

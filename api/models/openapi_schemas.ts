@@ -1,5 +1,15 @@
 /** The parts of the catalog's responses as JSON Schema, and an example of each. */
-import { FLAG, INSTANT, listOf, named, nullable, oneOf, record, TEXT } from "../../shared/json_schema.ts";
+import {
+  COUNT,
+  FLAG,
+  INSTANT,
+  listOf,
+  named,
+  nullable,
+  oneOf,
+  record,
+  TEXT,
+} from "../../shared/json_schema.ts";
 import {
   MODEL_ALIAS_SCOPES,
   MODEL_CAPABILITIES,
@@ -119,6 +129,15 @@ export const ORIGIN = named(
     }),
   }),
 );
+
+const COUNTS = { type: "object", additionalProperties: COUNT };
+
+export const FACETS = named("ModelFacets", {
+  ...record({ provider: COUNTS, tier: COUNTS, status: COUNTS, capability: COUNTS, openWeights: COUNTS }),
+  description:
+    "Models by value: how many a list with that value has. The filter of the same name does not count, except `capability`, " +
+    "which can be added to. Only with `facets=true`; values without a model are omitted",
+});
 
 export const ALIAS = named(
   "Alias",

@@ -1,4 +1,5 @@
 /** Filters and sorts the models of a list. Pure. */
+import { MODEL_CAPABILITIES } from "../../shared/vocabulary.ts";
 import { type Catalog, type CatalogEntry, compareTexts } from "./catalog.ts";
 import type { ListParameters } from "./list_parameters.ts";
 import { CAPABILITY_COLUMNS } from "./model_json.ts";
@@ -18,7 +19,7 @@ const SORT_KEYS: Readonly<
 /** Returns all matching models, not only a page. Models with the same sort key stay in order of provider and id. */
 export function selectModels(catalog: Catalog, parameters: ListParameters): CatalogEntry[] {
   const { sortBy, sortOrder } = parameters;
-  const selected = catalog.entries.filter((entry) => isSelected(entry, parameters));
+  const selected = catalog.entries.filter(createFilter(parameters));
   if (sortBy === null) return sortOrder === "asc" ? selected : selected.reverse();
   const keyOf = SORT_KEYS[sortBy];
   const sign = sortOrder === "asc" ? 1 : -1;
@@ -31,18 +32,69 @@ export function selectModels(catalog: Catalog, parameters: ListParameters): Cata
     .map(({ entry }) => entry);
 }
 
-function isSelected({ row, searchText }: CatalogEntry, parameters: ListParameters): boolean {
+/** What models are counted by: a filter and its values. */
+const FACETS = ["provider", "tier", "status", "capability", "openWeights"] as const;
+type Facet = (typeof FACETS)[number];
+type Test = (entry: CatalogEntry) => boolean;
+
+/** Returns the conditions of a list: those of facets by name, and the others. */
+function makeTests(parameters: ListParameters): { facets: Record<Facet, Test>; others: Test } {
   const { provider, tier, status, capability: capabilities, search, openWeights } = parameters;
-  if (row.removedAt !== null && !parameters.includeGone) return false;
-  if (provider !== null && row.provider !== provider) return false;
-  if (tier !== null && row.tier !== tier) return false;
-  if (status !== null && row.status !== status) return false;
-  if (openWeights !== null && row.isOpenWeights !== openWeights) return false;
-  if (search !== null && !searchText.includes(search)) return false;
-  if (!isWithin(row.inputUsdPerMtok, { min: parameters.minInputCost, max: parameters.maxInputCost }))
-    return false;
-  if (!isWithin(row.contextTokens, { min: parameters.minContext, max: null })) return false;
-  return capabilities.every((capability) => row[CAPABILITY_COLUMNS[capability]]);
+  const { minInputCost, maxInputCost, minContext, includeGone } = parameters;
+  return {
+    facets: {
+      provider: ({ row }) => provider === null || row.provider === provider,
+      tier: ({ row }) => tier === null || row.tier === tier,
+      status: ({ row }) => status === null || row.status === status,
+      capability: ({ row }) => capabilities.every((capability) => row[CAPABILITY_COLUMNS[capability]]),
+      openWeights: ({ row }) => openWeights === null || row.isOpenWeights === openWeights,
+    },
+    others: ({ row, searchText }) =>
+      (row.removedAt === null || includeGone) &&
+      (search === null || searchText.includes(search)) &&
+      isWithin(row.inputUsdPerMtok, { min: minInputCost, max: maxInputCost }) &&
+      isWithin(row.contextTokens, { min: minContext, max: null }),
+  };
+}
+
+/** Returns a function that tells whether a model matches all filters. */
+function createFilter(parameters: ListParameters): Test {
+  const { facets, others } = makeTests(parameters);
+  const tests = [others, ...Object.values(facets)];
+  return (entry) => tests.every((test) => test(entry));
+}
+
+/**
+ * Counts models by the values of each facet, as if that facet had no filter: how many a list with that value has. A list
+ * with one more capability has those of before too, so capabilities are counted among the selected models.
+ */
+export function countFacets(
+  catalog: Catalog,
+  parameters: ListParameters,
+): Record<Facet, Record<string, number>> {
+  const { facets, others } = makeTests(parameters);
+  const count = (facet: Facet) => {
+    const ignored: readonly Facet[] = facet === "capability" ? [] : [facet];
+    const tests = FACETS.filter((name) => !ignored.includes(name)).map((name) => facets[name]);
+    const counts = new Map<string, number>();
+    for (const entry of catalog.entries) {
+      if (!others(entry) || !tests.every((test) => test(entry))) continue;
+      for (const value of facetValues(facet, entry)) counts.set(value, (counts.get(value) ?? 0) + 1);
+    }
+    return Object.fromEntries(counts);
+  };
+  return {
+    provider: count("provider"),
+    tier: count("tier"),
+    status: count("status"),
+    capability: count("capability"),
+    openWeights: count("openWeights"),
+  };
+}
+
+function facetValues(facet: Facet, { row }: CatalogEntry): readonly string[] {
+  if (facet === "capability") return MODEL_CAPABILITIES.filter((name) => row[CAPABILITY_COLUMNS[name]]);
+  return [String(facet === "openWeights" ? row.isOpenWeights : row[facet])];
 }
 
 /** Whether a value lies between the bounds, which `null` leaves open. An unknown value is within no bound. */

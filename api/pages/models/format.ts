@@ -4,7 +4,8 @@ const PRICE = new Intl.NumberFormat("en-US", {
   style: "currency",
   currency: "USD",
   minimumFractionDigits: 2,
-  maximumFractionDigits: 6,
+  // As many as it takes: a price is never shown as free.
+  maximumFractionDigits: 100,
 });
 const TOKENS = new Intl.NumberFormat("en-US", {
   notation: "compact",

@@ -1,6 +1,12 @@
 import { expect, test } from "bun:test";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
-import { type DocumentModels, documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
+import {
+  type DocumentModels,
+  documentSource,
+  loadBundledCatalog,
+  makeDocument,
+  syncFrom,
+} from "../../helpers/models/catalog.ts";
 
 const USAGE = { inputTokens: 1000, outputTokens: 500 };
 
@@ -144,6 +150,24 @@ test("a kind of token that is used and has no price is an error of its item", as
   expect(data.items[2].error.details).toEqual({ reason: "price", kind: "outputAudio" });
   expect(data.items[3].cost).toBe("0.011250125");
   expect(data.total).toBe("0.011250125");
+});
+
+test("on the bundled catalog, ids as providers return them and tiers without a reasoning price are priced", async () => {
+  await using app = await openTestApp();
+  await loadBundledCatalog(app.db.sql);
+  const { data } = await post(app, [
+    {
+      ...{ provider: "openrouter", modelId: "google/gemini-3.1-pro-preview" },
+      ...{ inputTokens: 300_000, outputTokens: 1000, reasoningTokens: 9000 },
+    },
+    { provider: "openai", modelId: "gpt-5-2025-08-07", ...USAGE },
+    { provider: "openai", modelId: "gpt-5-2025-08-07", ...USAGE, resolveDated: true },
+    { alias: "gpt-5-mini-2025-08-07", ...USAGE, resolveDated: true },
+  ]);
+  expect(data.items[0]).toMatchObject({ cost: "1.38", prices: { reasoning: 18, contextOver: 200_000 } });
+  expect(data.items[1].error.details.suggestions[0]).toBe("openai/gpt-5");
+  expect(data.items[2]).toMatchObject({ cost: "0.00625", resolvedTo: "openai/gpt-5" });
+  expect(data.items[3]).toMatchObject({ cost: "0.00125", resolvedTo: "openai/gpt-5-mini" });
 });
 
 test("1,000 unknown names are answered with suggestions", async () => {

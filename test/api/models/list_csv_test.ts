@@ -49,3 +49,34 @@ test("what a spreadsheet would cut or run stands in quotes, as in exports", asyn
     undefined,
   ]);
 });
+
+test("a very small price is read wherever it is written", async () => {
+  await using app = await openTestApp();
+  const cost = { input: 1e-10, output: 2.5e-7, reasoning: 3e-8 };
+  await syncFrom(
+    app.db.sql,
+    documentSource(makeDocument({ acme: { tiny: { cost }, free: { cost: { input: 0, output: 0 } } } })),
+  );
+  await syncFrom(
+    app.db.sql,
+    documentSource(makeDocument({ acme: { tiny: { cost: { ...cost, input: 2e-10 } }, free: {} } })),
+  );
+  const csv = await (
+    await app.request("/api/v1/models?format=csv&minInputCost=1e-10&maxInputCost=2E-10")
+  ).text();
+  expect(csv.split("\r\n")[1]).toContain(",0.0000000002,0.00000025,,,0.00000003,");
+  for (const minimum of ["1e-10", "0.0000000001", "2e-10"]) {
+    const response = await app.request(`/api/v1/models?minInputCost=${minimum}&maxInputCost=1e-9`);
+    const { data } = (await response.json()) as { data: { models: { modelId: string; cost: object }[] } };
+    expect(data.models.map(({ modelId, cost }) => [modelId, cost])).toEqual([
+      ["tiny", { input: 2e-10, output: 2.5e-7, reasoning: 3e-8 }],
+    ]);
+  }
+  const history = await (await app.request("/api/v1/models/history/acme/tiny")).json();
+  expect(history).toMatchObject({ data: { changes: [{ oldValue: 1e-10, newValue: 2e-10 }] } });
+  const priced = await app.request("/api/v1/models/cost", {
+    method: "POST",
+    body: { items: [{ provider: "acme", modelId: "tiny", inputTokens: 1, outputTokens: 0 }] },
+  });
+  expect(await priced.json()).toMatchObject({ data: { total: "0.0000000000000002" } });
+});

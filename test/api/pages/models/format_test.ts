@@ -2,9 +2,19 @@ import { expect, test } from "bun:test";
 import { formatDay, formatPrice, formatTokens, priceLabel } from "../../../../api/pages/models/format.ts";
 
 test("prices have two decimals, and more if they need them", () => {
-  const prices = [3, 0.3, 0.075, 0.000_001, 0, 1250.5, null, undefined];
+  const prices = [3, 0.3, 0.075, 0.000_001, 1e-10, 1.234_567_890_12e-8, 0, 1250.5, null, undefined];
   expect(prices.map(formatPrice)).toEqual([
-    ...["$3.00", "$0.30", "$0.075", "$0.000001", "$0.00", "$1,250.50", "–", "–"],
+    ...[
+      "$3.00",
+      "$0.30",
+      "$0.075",
+      "$0.000001",
+      "$0.0000000001",
+      "$0.0000000123456789012",
+      "$0.00",
+      "$1,250.50",
+    ],
+    ...["–", "–"],
   ]);
 });
 
