@@ -22,7 +22,8 @@ export interface RetranslateResult {
   type: string;
   name: string;
   version: string;
-  translatorVersion: string;
+  /** Null if the document cannot be rendered and has no stored text. */
+  translatorVersion: string | null;
   previousTranslatorVersion: string | null;
   newVersionCreated: boolean;
   newVersion: string | null;
@@ -91,7 +92,8 @@ function present(row: DefinitionRow, { document, changes, draft }: Prepared): Re
     type: row.type,
     name: row.name,
     version: row.version,
-    translatorVersion: TRANSLATOR_VERSION,
+    // As the definition says it: a text that is kept is still that of the translator that rendered it.
+    translatorVersion: translationError === null ? TRANSLATOR_VERSION : row.translatorVersion,
     previousTranslatorVersion: row.translatorVersion,
     newVersionCreated: draft !== null,
     newVersion: draft?.version ?? null,

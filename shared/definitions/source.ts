@@ -3,7 +3,14 @@ import { createHash } from "node:crypto";
 import { DEFINITION_TYPES, type DefinitionType } from "../vocabulary.ts";
 import { toCanonicalYaml } from "../yaml/canonical.ts";
 import { readYaml, type YamlDocument } from "../yaml/document.ts";
-import { type DefinitionProblem, formatPath, kindOf, type PathStep, quoteValue } from "../yaml/problems.ts";
+import {
+  type DefinitionProblem,
+  formatPath,
+  kindOf,
+  type PathStep,
+  quoteValue,
+  WHOLE_DOCUMENT,
+} from "../yaml/problems.ts";
 import { scalarNumber } from "../yaml/scalars.ts";
 import { isRecord } from "../yaml/values.ts";
 import { type DefinitionFields, readFields } from "./fields.ts";
@@ -38,13 +45,33 @@ export type AddProblem = (path: readonly PathStep[], message: string) => void;
  */
 export function parseDefinition(yaml: string, expected: { type: DefinitionType | null }): ParsedDefinition {
   const read = readYaml(yaml);
-  if (!read.ok) return read;
+  if (!read.ok) return hasFrontMatter(yaml) ? { ok: false, problems: [NO_YAML] } : read;
   const { document } = read;
   const problems: DefinitionProblem[] = [];
   const source = readDefinition(document.value, expected.type, problemCollector(document, problems));
   if (problems.length > 0 || source === null) return { ok: false, problems };
   return { ok: true, source, locate: document.locate };
 }
+
+/** A block of keys between two lines of dashes, and Markdown behind it. */
+const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?\n)---[ \t]*\r?\n\s*\S/;
+const ROOT_KEY = new RegExp(`^(?:${DEFINITION_TYPES.join("|")}):`, "m");
+
+/** Whether a text is Markdown as coding agents load it: front matter without a root key. */
+function hasFrontMatter(text: string): boolean {
+  const [, keys] = FRONT_MATTER.exec(text) ?? [];
+  return keys !== undefined && !ROOT_KEY.test(keys);
+}
+
+const NO_YAML: DefinitionProblem = {
+  path: WHOLE_DOCUMENT,
+  message:
+    "This is Markdown with front matter, such as a rendered agent, and not the YAML of a definition. A definition begins " +
+    `with ${rootKeys(null)}, and "interface:" below it. The YAML of a rendered definition is at its address with .yaml in ` +
+    "place of .md.",
+  line: 1,
+  column: 1,
+};
 
 /** Returns `sha256:` and the hex digest of the canonical text. Comments, key order and style do not change it. */
 export function hashDefinition({ root }: Pick<DefinitionSource, "root">): string {
@@ -68,7 +95,8 @@ function readDefinition(
   }
   const type = expected ?? DEFINITION_TYPES.find((key) => Object.hasOwn(root, key));
   if (!type) {
-    addProblem([], `The root key is missing. Start the document with ${rootKeys(null)}.`);
+    const place = "name" in root ? ', and put "name" and the others below its "interface:"' : "";
+    addProblem([], `The root key is missing. Start the document with ${rootKeys(null)}${place}.`);
     return null;
   }
   const body = findBody(root, type, addProblem);

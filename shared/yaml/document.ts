@@ -1,5 +1,15 @@
 /** Parses untrusted YAML: YAML 1.2 core, one document, within limits. */
-import { Composer, CST, type Document, isCollection, isNode, Lexer, LineCounter, Parser } from "yaml";
+import {
+  Composer,
+  CST,
+  type Document,
+  isCollection,
+  isNode,
+  Lexer,
+  LineCounter,
+  Parser,
+  type YAMLError,
+} from "yaml";
 import { MAX_PARSER_STACK, openTokenMeter, TOO_DEEP } from "./limits.ts";
 import {
   type DefinitionProblem,
@@ -63,7 +73,7 @@ function readStorable(text: string, lines: LineCounter): YamlResult {
   }
   const [tree] = [...new Composer(OPTIONS).compose(tokens, true, text.length)] as Document.Parsed[];
   if (!tree) throw new Error("The composer returned no document");
-  const problems = syntaxProblems(tree, lines);
+  const problems = syntaxProblems(tree, text, lines);
   if (problems.length > 0) return invalid(problems);
   const plain = toPlainValue(tree);
   if (plain.problems.length === 0)
@@ -115,11 +125,22 @@ function readTokens(text: string): CST.Token[] | Excess {
   };
 }
 
-function syntaxProblems(tree: Document.Parsed, lines: LineCounter): DefinitionProblem[] {
+/** In messages about tokens outside the document: after the first, every token that follows is one. */
+const STRAY = "token in YAML stream";
+
+/** One problem a line: the parser's further errors there, and those of what it could not place, have the same cause. */
+function syntaxProblems(tree: Document.Parsed, text: string, lines: LineCounter): DefinitionProblem[] {
   const tags = tree.warnings.filter((warning) => warning.code === "TAG_RESOLVE_FAILED");
-  const problems = [...tree.errors, ...tags]
+  const stray = tree.errors.findIndex(({ message }) => message.includes(STRAY));
+  const errors = stray < 0 ? tree.errors : tree.errors.slice(0, stray + 1);
+  const byLine = new Map<number, YAMLError>();
+  for (const error of [...errors, ...tags]) {
+    const { line } = lines.linePos(error.pos[0]);
+    if (!byLine.has(line)) byLine.set(line, error);
+  }
+  const problems = [...byLine.values()]
     .slice(0, MAX_PROBLEMS)
-    .map((error) => syntaxProblem(lines, error));
+    .map((error) => syntaxProblem(text, lines, error));
   const { explicit, version } = tree.directives?.yaml ?? {};
   if (!explicit || version === "1.2") return problems;
   const message = `YAML ${version} is not supported. Definitions are YAML 1.2: remove the line that begins with %YAML.`;

@@ -58,11 +58,47 @@ const HINTS: Readonly<Record<string, string>> = {
   BAD_ALIAS: "put quotes around a text that begins with * or &",
 };
 
-/** Describes a syntax error of the parser, with a hint if there is one. */
-export function syntaxProblem(lines: LineCounter, error: YAMLError): DefinitionProblem {
-  const hint = HINTS[error.code];
-  const message = `Invalid YAML: ${error.message}${hint ? `; ${hint}` : ""}`;
-  return problemAt(lines, error.pos[0], { path: WHOLE_DOCUMENT, message });
+/** Codes of errors that quotes around the whole value mend. */
+const MENDED_BY_QUOTES: ReadonlySet<string> = new Set([
+  "BAD_SCALAR_START",
+  "BLOCK_AS_IMPLICIT_KEY",
+  "TAG_RESOLVE_FAILED",
+  "UNEXPECTED_TOKEN",
+]);
+
+/** Begins the message about a text behind `|` or `>`. */
+const NO_TOKEN = "Not a YAML token";
+const BLOCK_HINT = "the text of a block begins on the next line, indented";
+
+/** Describes a syntax error of the parser in a text, with the usual fix or the line to write where there is one. */
+export function syntaxProblem(text: string, lines: LineCounter, error: YAMLError): DefinitionProblem {
+  const [offset] = error.pos;
+  const hint = error.message.startsWith(NO_TOKEN) ? BLOCK_HINT : HINTS[error.code];
+  const quoted = MENDED_BY_QUOTES.has(error.code) ? quotedLine(text, offset) : null;
+  const advice = [hint && `; ${hint}`, quoted && `. Write ${quoted}`].filter(Boolean).join("");
+  return problemAt(lines, offset, {
+    path: WHOLE_DOCUMENT,
+    message: `Invalid YAML: ${error.message}${advice}`,
+  });
+}
+
+/** A key or a list entry, with a value on the same line. */
+const ENTRY = /^[ \t]*(?:- +)?([\w-]{1,60}:|-)[ \t]+(\S.*)$/;
+/** Values that quotes would change: block texts, lists, and comments. */
+const NO_PLAIN_TEXT = /^(?:[|>][-+\d]*(?:\s|$)|- |#)/;
+const MAX_QUOTED_LENGTH = 120;
+
+/** Returns the line at an offset with quotes around its value; null if the line has no value that can be quoted. */
+function quotedLine(text: string, offset: number): string | null {
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  const end = text.indexOf("\n", start);
+  const line = text.slice(start, end < 0 ? text.length : end);
+  if (line.length > MAX_QUOTED_LENGTH) return null;
+  const [, key, value = ""] = ENTRY.exec(line.trimEnd()) ?? [];
+  if (key === undefined || NO_PLAIN_TEXT.test(value)) return null;
+  const plain = value.replace(/\s+#.*$/, "");
+  const inner = /^(["'])(.*)\1$/.exec(plain)?.[2];
+  return `${key} ${JSON.stringify(inner ?? plain)}`;
 }
 
 /** Names the kind of a value for messages. */

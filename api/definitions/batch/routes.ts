@@ -124,8 +124,10 @@ function presentWritten({ item, row, warnings }: WrittenItem) {
 /** Returns the documents of a body. Throws VALIDATION_ERROR. */
 async function listSubmissions(body: typeof BatchBody.static): Promise<Submission[]> {
   const { definitions, yaml, visibility = "private" } = body;
-  if ((definitions === undefined) === (yaml === undefined))
-    throw invalidInput([{ path: "definitions", message: "is required, unless the body is YAML" }]);
+  if (definitions === undefined && yaml === undefined)
+    throw invalidInput([{ path: "definitions", message: "is required, unless there is yaml" }]);
+  if (definitions !== undefined && yaml !== undefined)
+    throw invalidInput([{ path: "yaml", message: "must not be there beside definitions. Send one of them" }]);
   const any = { type: null, name: null };
   if (definitions) {
     return definitions.map((given) => ({

@@ -1,4 +1,5 @@
 /** Creates and publishes documents in one transaction, or tries to and rolls back. */
+import { nextPatch } from "../../../shared/definitions/versions.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
@@ -141,6 +142,7 @@ async function placeDrafts(
   const lineIds = new Map(lines.map((line) => [nameOf(line), line.id]));
   const stored = await listVersionNumbersOf(tx, [...lineIds.values()]);
   const placed: (PlacedDraft & { item: ReadItem })[] = [];
+  const firsts = new Map<string, number>();
   for (const item of read) {
     const lineId = lineIds.get(nameOf(item.document));
     if (lineId === undefined) throw new Error(`Cannot find the line of ${nameOf(item.document)}`);
@@ -148,10 +150,15 @@ async function placeDrafts(
     const { visibility, provenance } = item.submission;
     await collect([item], async () => {
       const place = (document: WrittenDocument) => {
+        requireFirstInBatch(document, {
+          versions,
+          first: firsts.get(`${nameOf(document)}@${document.version}`),
+        });
         requireFreeVersion(writer, document, versions);
         const draft = { lineId, document, visibility, provenance, action: "definition.create" } as const;
         placed.push({ item, draft, versions });
         stored.set(lineId, [...versions, document.version]);
+        firsts.set(`${nameOf(document)}@${document.version}`, item.index);
       };
       try {
         place(item.document);
@@ -166,6 +173,18 @@ async function placeDrafts(
     await nextTurn();
   }
   return placed;
+}
+
+/** Throws VERSION_EXISTS if another document of the batch has taken the version. `first` is the index of that. */
+function requireFirstInBatch(
+  { type, name, version }: WrittenDocument,
+  { versions, first }: { versions: readonly string[]; first: number | undefined },
+): void {
+  if (first === undefined) return;
+  throw new ApiError("VERSION_EXISTS", {
+    message: `It is ${type} "${name}@${version}", as is document ${first} of this batch. Remove one of them, or use another version.`,
+    details: { nextAvailable: nextPatch(version, versions) },
+  });
 }
 
 function nameOf({ type, name }: Pick<WrittenDocument, "type" | "name">): string {

@@ -41,7 +41,10 @@ export const RETRANSLATE_DETAIL = describe({
             type: TEXT,
             name: TEXT,
             version: TEXT,
-            translatorVersion: TEXT,
+            translatorVersion: {
+              ...nullable(TEXT),
+              description: "If the document cannot be rendered, that of the stored text; null without one",
+            },
             previousTranslatorVersion: nullable(TEXT),
             newVersionCreated: FLAG,
             newVersion: nullable(TEXT),

@@ -113,7 +113,8 @@ test("retranslate says why a document still cannot be rendered, and keeps the re
       type: "agent",
       name: "bare",
       version: "1.0.0",
-      translatorVersion: TRANSLATOR_VERSION,
+      // As the definition says.
+      translatorVersion: null,
       previousTranslatorVersion: null,
       newVersionCreated: false,
       newVersion: null,

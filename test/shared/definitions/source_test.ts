@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { MAX_TAGS } from "../../../shared/definitions/fields.ts";
 import { hashDefinition, MAX_DEFINITION_BYTES, parseDefinition } from "../../../shared/definitions/source.ts";
+import { translateDefinition } from "../../../shared/definitions/translate/translate.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
 
@@ -123,6 +124,30 @@ test.each<[yaml: string, ...problems: string[]]>([
   const problems = problemsOf(yaml);
   expect(problems).toHaveLength(expected.length);
   for (const [index, problem] of expected.entries()) expect(problems[index]).toContain(problem);
+});
+
+test("parseDefinition() tells rendered Markdown from YAML, and says what to send", () => {
+  const rendered = readDemoDefinitions().map(({ yaml, type }) => {
+    const translation = translateDefinition(parsed(yaml, type));
+    if (!translation.ok) throw new Error(translation.message);
+    return translation.runtimeMd;
+  });
+  const others = [
+    "---\nname: helper\ntools: Read, Grep\n---\n\nYou help.\n",
+    "\uFEFF---\r\nname: x\r\n---\r\nYou: {a}\r\n",
+  ];
+  for (const text of [...rendered, ...others]) {
+    for (const type of [null, "agent"] as const) {
+      const result = parseDefinition(text, { type });
+      expect(result).toMatchObject({ ok: false, problems: [{ path: "yaml", line: 1, column: 1 }] });
+      expect(result.ok ? "" : result.problems[0]?.message).toStartWith(
+        'This is Markdown with front matter, such as a rendered agent, and not the YAML of a definition. A definition begins with "agent:"',
+      );
+    }
+  }
+  expect(problemsOf(`---\n${MINIMAL}---\n${MINIMAL}`)[0]).toContain("several documents");
+  const bare = parseDefinition("name: x\ndescription: y\n", { type: null });
+  expect(bare).toMatchObject({ problems: [{ message: expect.stringContaining('below its "interface:"') }] });
 });
 
 test("parseDefinition() takes a name of 100 characters and a version of 20", () => {

@@ -73,6 +73,15 @@ test.each([
   ["a:\n\tb: 1", "indent with spaces"],
   ["a: b: c", 'put quotes around a text that contains ": "'],
   ["a: `x`", "put quotes around"],
+  [
+    "a: {{ topic }} researcher",
+    'yaml 1:16 Invalid YAML: Unexpected scalar at node end. Write a: "{{ topic }} researcher"',
+  ],
+  ["- key: [draft] x # why", 'Write key: "[draft] x"'],
+  ["a: 'it's'", `Write a: "it's"`],
+  ["a: `x` y", 'Write a: "`x` y"'],
+  ["a: b: c", 'Write a: "b: c"'],
+  ["a: | x", "Not a YAML token: x; the text of a block begins on the next line"],
   ["a: x\n\0", "yaml 2:1 The text contains the character NUL"],
   ["a: x\nb: \ud800", "yaml 2:4 The text contains"],
   ['a: "\\0"', "a 1:4 The text contains"],
@@ -86,6 +95,11 @@ test.each([
 test("readYaml() tells everything at once, each with its place", () => {
   expect(problemsOf("a: 1\na: 2\nb: *x\nc: *y\n")).toHaveLength(3);
   expect(problemsOf("a: `x`\nb: y: z\n")).toHaveLength(2);
+});
+
+test("readYaml() tells one cause once", () => {
+  expect(problemsOf("a: - x\nb: 1\n")).toHaveLength(1);
+  expect(problemsOf("a: }x\nb: 1\nc: 2\n")).toHaveLength(1);
 });
 
 test("readYaml() changes no object but its own", () => {

@@ -40,6 +40,9 @@ function writePhase(w: MarkdownWriter, phase: Ordered, phases: readonly Ordered[
   writeLeftoverBullets(w, fields);
 }
 
+/** A longer text is no reference. */
+const MAX_SHOWN = 100;
+
 interface Step {
   text: Inline;
   /** What else the step says. */
@@ -56,7 +59,7 @@ function readSteps(phase: Fields): Step[] {
   const raw: readonly unknown[] = isAbsent ? [] : steps;
   const entries = phase.entries("steps", "step");
   for (const [index, step] of raw.entries()) {
-    if (!isRecord(step)) throw badStep(`${phase.path}.steps[${index}]`);
+    if (!isRecord(step)) throw stepIsNoMap(step, `${phase.path}.steps[${index}]`);
   }
   const named = entries.map((step) => ({ text: readStep(step), fields: step }));
   const commands = phase.list("commands").map((command, index) => {
@@ -72,11 +75,24 @@ function readSteps(phase: Fields): Step[] {
 function readStep(step: Fields): Inline {
   const command = step.raw("command") ?? null;
   const agent = step.raw("agent") ?? null;
-  if ((command === null) === (agent === null)) throw badStep(step.path);
+  if (command === null && agent === null) {
+    const advice = "Write one of them, as in agent: code-reviewer";
+    throw new TranslationFailure(
+      "bad_step",
+      step.path,
+      `The step has no "command" and no "agent". ${advice}`,
+    );
+  }
+  if (command !== null && agent !== null) {
+    const message = 'The step has "command" and "agent". Make two steps of it';
+    throw new TranslationFailure("bad_step", step.path, message);
+  }
   if (command !== null) return md`Run the command ${readReference(command, `${step.path}.command`)}`;
   return md`Call the agent ${readReference(agent, `${step.path}.agent`)}`;
 }
 
-function badStep(path: string): TranslationFailure {
-  return new TranslationFailure("bad_step", path, "A step must name either a command or an agent, not both");
+function stepIsNoMap(step: unknown, path: string): TranslationFailure {
+  const reference = typeof step === "string" && step.length <= MAX_SHOWN ? step : "code-reviewer";
+  const message = `A step must be a map with "command" or "agent". Write { agent: ${JSON.stringify(reference)} }`;
+  return new TranslationFailure("bad_step", path, message);
 }

@@ -235,6 +235,14 @@ describe("a definition that cannot be rendered", () => {
     if (!translation.ok) expect(translation.message).toMatch(/^[A-Z"][^\n]{10,200}[^.]$/);
   });
 
+  test.each([
+    ["helper@^1.0.0", 'A step must be a map with "command" or "agent". Write { agent: "helper@^1.0.0" }'],
+    [{ run: "x" }, 'The step has no "command" and no "agent". Write one of them, as in agent: code-reviewer'],
+    [{ command: "a", agent: "b" }, 'The step has "command" and "agent". Make two steps of it'],
+  ])("says what to write for the step %j", (step, message) => {
+    expect(translateBody("workflow", phase({ steps: [step] }))).toMatchObject({ message });
+  });
+
   test("every reason has a case", () => {
     expect([...new Set(CASES.map(([reason]) => reason))].toSorted()).toEqual(
       `bad_reference bad_scoring bad_step cycle empty_phase empty_stage empty_tasks missing_block missing_description

@@ -116,6 +116,31 @@ test("one wrong document keeps all from being stored; every problem has its inde
   expect(await listActions(api)).toEqual(["definition.create taken"]);
 });
 
+test("a document that comes twice is refused with the place of the first", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await createAgent(api, person, { name: "twice", version: "1.0.1" });
+  const yaml = agentYaml("twice");
+  const body = { definitions: [{ yaml }, { yaml: agentYaml("other") }, { yaml }] };
+  const response = await write(api, "/batch", person, { body });
+  expect(await response.clone().json()).toMatchObject({
+    error: {
+      message:
+        'Nothing was stored. Document 2: It is agent "twice@1.0.0", as is document 0 of this batch. Remove one of them, or use another version.',
+    },
+  });
+  expect(await errorOf(response)).toMatchObject([
+    409,
+    "VERSION_EXISTS",
+    { nextAvailable: "1.0.2", errors: [{ index: 2 }] },
+  ]);
+  const tried = await write(api, "/batch", person, { body: { ...body, validate: true } });
+  const errors = [{ code: "VERSION_EXISTS", details: { nextAvailable: "1.0.2" } }];
+  expect(await tried.json()).toMatchObject({
+    data: { definitions: [{ valid: true }, { valid: true }, { valid: false, errors }] },
+  });
+});
+
 test("with validate, a batch reports on each document and stores nothing", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();

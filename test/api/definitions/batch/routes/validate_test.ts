@@ -7,6 +7,7 @@ import {
   bareYaml,
   type Caller,
   createAgent,
+  errorOf,
   publishAgent,
   write,
 } from "../../../../helpers/definitions/definitions.ts";
@@ -219,6 +220,13 @@ test("a YAML body is the document, and the query parameters are the other fields
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ data: { valid: true, version: { given: "1.0.0" } } });
   expect((await post("", agentYaml("reviewer"))).status).toBe(400);
+  for (const type of ["robot", "Agent", ""]) {
+    expect((await post(`?type=${type}`, agentYaml("reviewer"))).status).toBe(400);
+    const body = { type, yaml: agentYaml("reviewer") };
+    expect((await errorOf(await write(api, "/validate", person, { body }))).slice(0, 2)).toEqual([
+      ...[400, "VALIDATION_ERROR"],
+    ]);
+  }
   expect((await post("?type=agent&visible=true", agentYaml("reviewer"))).status).toBe(400);
   expect((await post("?type=agent", "")).status).toBe(400);
   expect((await post("?type=agent&name=No_name", agentYaml("reviewer"))).status).toBe(400);
