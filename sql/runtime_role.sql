@@ -35,7 +35,10 @@ begin
         select coalesce(array_agg(a.privilege_type order by a.privilege_type), '{}')
         from aclexplode(c.relacl) a
         where a.grantee = 'ulr_app'::regrole
-      ) as granted
+      ) as granted,
+      -- Grants of single columns are not among those of the table.
+      c.relkind <> 'S' and 'UPDATE' <> all (privileges.list) and has_any_column_privilege('ulr_app', c.oid, 'update')
+        as updates_columns
     from pg_class c,
       lateral (
         select
@@ -58,7 +61,7 @@ begin
       and pg_get_userbyid(c.relowner) = current_user
       and current_user <> 'ulr_app'
   loop
-    if wanted.granted is distinct from wanted.list then
+    if wanted.granted is distinct from wanted.list or wanted.updates_columns then
       execute format('revoke all on %s %s from ulr_app', wanted.kind, wanted.name);
       if cardinality(wanted.list) > 0 then
         execute format('grant %s on %s %s to ulr_app', array_to_string(wanted.list, ', '), wanted.kind, wanted.name);

@@ -5,7 +5,7 @@ import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { markSessionsRevoked } from "../../sql/accounts/sessions.ts";
 import { deleteSignInNetworks } from "../../sql/accounts/sign_in_networks.ts";
 import { findUserWithPassword, updateUserPassword } from "../../sql/accounts/users.ts";
-import { access } from "../http/access.ts";
+import { access, holdsSecret } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { coarseNetworkOf } from "../http/request_address.ts";
@@ -22,7 +22,8 @@ const PasswordBody = t.Object(
     newPassword: t.String({
       minLength: PASSWORD_MIN_LENGTH,
       maxLength: PASSWORD_MAX_LENGTH,
-      description: "Not one of the 10,000 most common passwords",
+      description:
+        "Not one of the 10,000 most common passwords, and without the username or email address in it",
     }),
   },
   {
@@ -70,10 +71,10 @@ export function passwordRoutes(deps: AuthDeps) {
     "/password",
     async ({ caller, request, body }) => {
       const { currentPassword, newPassword } = body;
-      const problem = passwordProblem(newPassword);
-      if (problem) throw invalidInput([{ path: "newPassword", message: problem }]);
       const user = await findUserWithPassword(deps.sql, caller.userId);
       if (!user) throw wrongPassword();
+      const problem = passwordProblem(newPassword, user);
+      if (problem) throw invalidInput([{ path: "newPassword", message: problem }]);
       const { isKnownNetwork } = await deps.loginLimit.take(requestContext(request), user.email);
       const fromHash = user.passwordHash;
       const isRight = await deps.passwords.verify(currentPassword, fromHash, { isFirst: isKnownNetwork });
@@ -87,6 +88,8 @@ export function passwordRoutes(deps: AuthDeps) {
       body: PasswordBody,
       detail: {
         tags: [AUTH_TAG],
+        // Its fingerprint lacks the passwords, so a stored 204 could answer a request for another one.
+        ...holdsSecret(),
         operationId: "changePassword",
         summary: "Change your password",
         description:

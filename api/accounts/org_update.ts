@@ -1,7 +1,7 @@
 /** PATCH /orgs/{slug}: updates the public profile of an organization, for its owners and admins. */
 import { Elysia, t } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
-import { hasOrgRole } from "../../shared/policy.ts";
+import { hasOrgRole, isPersonalCredential } from "../../shared/policy.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { findOrgProfile } from "../../sql/accounts/organization_definitions.ts";
 import { updateOrg } from "../../sql/accounts/orgs.ts";
@@ -65,6 +65,7 @@ export function orgUpdateRoutes({ sql }: { sql: Pool }) {
       // A denied update is an entry in the organization's audit log.
       requestContext(request).orgId = org.id;
       requireAllowed(hasOrgRole(org.role, "admin"));
+      requireAllowed(isPersonalCredential(caller.credential));
       rejectQuery(request);
       checkProfileUpdate(body, RULES);
       await applyUpdate(sql, { org, actor: auditActor(request, caller), changes: body });
@@ -82,7 +83,13 @@ export function orgUpdateRoutes({ sql }: { sql: Pool }) {
         operationId: "updateOrganization",
         summary: "Update an organization's public profile",
         description: "For owners and admins. Omitted fields stay unchanged. The slug cannot be changed.",
-        ...failsWith("VALIDATION_ERROR", "ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"),
+        ...failsWith(
+          "VALIDATION_ERROR",
+          "ORG_ACCESS_DENIED",
+          "INSUFFICIENT_ORG_ROLE",
+          "KEY_KIND_FORBIDDEN",
+          "ORG_NOT_FOUND",
+        ),
       },
     },
   );

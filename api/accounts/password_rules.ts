@@ -5,12 +5,26 @@ export const PASSWORD_MIN_LENGTH = 8;
 /** Long enough for any passphrase; bounds the work that hashing one can cause. */
 export const PASSWORD_MAX_LENGTH = 1024;
 
-/** Why a password cannot be set, to follow its name in a sentence; `null` when it can. */
-export function passwordProblem(password: string): string | null {
+/** Shorter parts are in many words by chance. */
+const MIN_OWN_PART = 3;
+
+/** Whose password it is. Both are the first that somebody else guesses: usernames are public. */
+export interface PasswordOwner {
+  username: string;
+  email: string;
+}
+
+/** Why a person cannot have a password, to follow its name in a sentence; `null` when they can. */
+export function passwordProblem(password: string, { username, email }: PasswordOwner): string | null {
   if (password.length < PASSWORD_MIN_LENGTH || password.length > PASSWORD_MAX_LENGTH) {
     return `must have ${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters`;
   }
-  return isCommonPassword(password) ? "is one of the 10,000 most common passwords: choose another" : null;
+  if (isCommonPassword(password)) return "is one of the 10,000 most common passwords: choose another";
+  const text = password.toLowerCase();
+  const isOwn = [username, email].some(
+    (part) => part.length >= MIN_OWN_PART && text.includes(part.toLowerCase()),
+  );
+  return isOwn ? "must not contain the username or the email address: choose another" : null;
 }
 
 /**

@@ -6,10 +6,18 @@ const WEBSITE_MAX_LENGTH = 2000;
 /** The longest address an account can have (users_email_check). */
 const EMAIL_MAX_LENGTH = 320;
 
+/** Letters, digits, punctuation and symbols; Hangul's fillers count as letters and show nothing. */
+const VISIBLE = /[^\P{L}\u115F\u1160\u3164\uFFA0]|[\p{N}\p{P}\p{S}]/u;
+
 /** Why a text cannot be a name, to follow the field in a sentence; `null` when it can. */
 export function nameProblem(text: string): string | null {
   if (text.trim() === "") return "must not be empty";
-  return lengthProblem(text, NAME_MAX_LENGTH) ?? lineProblem(text);
+  return lengthProblem(text, NAME_MAX_LENGTH) ?? lineProblem(text) ?? visibleProblem(text);
+}
+
+function visibleProblem(text: string): string | null {
+  // An empty cell of Braille is a symbol and shows nothing.
+  return VISIBLE.test(text.replaceAll("\u2800", "")) ? null : "must have at least one visible character";
 }
 
 /** The same for a bio or a description. */
@@ -45,5 +53,6 @@ export function lineProblem(text: string): string | null {
 function lengthProblem(text: string, max: number): string | null {
   if (text.includes("\0")) return "must not contain the character NUL";
   if (!text.isWellFormed()) return "must be well-formed Unicode text";
-  return text.length > max ? `must have at most ${max} characters` : null;
+  // Code points, so that an emoji counts once.
+  return [...text].length > max ? `must have at most ${max} characters` : null;
 }

@@ -5,7 +5,8 @@ import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { findLeadingMemberId, findMemberRole, type OrgRow } from "../../sql/accounts/orgs.ts";
 import { insertProject, listProjects, type ProjectRow } from "../../sql/accounts/projects.ts";
 import { type Sql, violates } from "../../sql/connection/pool.ts";
-import { AdminError, defineCommand, UsageError } from "./command.ts";
+import { nameProblem } from "../accounts/profile_fields.ts";
+import { AdminError, checkFlags, defineCommand } from "./command.ts";
 import { requireOrg, requireUser } from "./lookups.ts";
 import { fields, table } from "./present.ts";
 
@@ -67,7 +68,7 @@ export const createProjectCommand = defineCommand({
     },
   },
   async run({ sql }, values) {
-    if (values.name.length > 200) throw new UsageError("--name must have at most 200 characters");
+    checkFlags({ name: nameProblem(values.name) });
     const project = await sql.begin(async (tx) => {
       const org = await requireOrg(tx, values.org);
       const ownerId = await findProjectOwner(tx, { org, owner: values.owner });

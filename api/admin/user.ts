@@ -6,7 +6,12 @@ import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { insertOrg, type OrgRow, upsertMember } from "../../sql/accounts/orgs.ts";
 import { insertUser, type UserRow } from "../../sql/accounts/users.ts";
 import { type Sql, violates } from "../../sql/connection/pool.ts";
-import { hashPassword, PASSWORD_MIN_LENGTH, passwordProblem } from "../accounts/password_rules.ts";
+import {
+  hashPassword,
+  PASSWORD_MIN_LENGTH,
+  type PasswordOwner,
+  passwordProblem,
+} from "../accounts/password_rules.ts";
 import { emailProblem, nameProblem } from "../accounts/profile_fields.ts";
 import { AdminError, checkFlags, defineCommand, UsageError } from "./command.ts";
 import { fields } from "./present.ts";
@@ -76,10 +81,10 @@ function checkInput(input: { username: string; email: string; name?: string | un
 }
 
 /** Returns the password, or throws UsageError if it is not allowed. `label` names it in the message. */
-export function requirePassword(label: string, password: string): string {
+export function requirePassword(label: string, password: string, owner: PasswordOwner): string {
   if (password === "")
     throw new UsageError("A password is required. Type it, or pipe it into standard input.");
-  const problem = passwordProblem(password);
+  const problem = passwordProblem(password, owner);
   if (problem) throw new UsageError(`${label} ${problem}`);
   return password;
 }
@@ -105,8 +110,8 @@ export const createUserCommand = defineCommand({
     checkInput(values);
     const password =
       values.password === undefined
-        ? requirePassword("The password", await readPassword())
-        : requirePassword("--password", values.password);
+        ? requirePassword("The password", await readPassword(), values)
+        : requirePassword("--password", values.password, values);
     const { user, personalOrg } = await sql.begin((tx) =>
       createUser(tx, {
         username: values.username,

@@ -39,8 +39,9 @@ export const setPasswordCommand = defineCommand({
   about: "Sets a password, read from standard input, and ends all sessions of the user.",
   flags: { user: { placeholder: "U", required: true, about: "username" } },
   async run({ sql, readPassword }, values) {
-    const { id } = await requireUser(sql, values.user);
-    const passwordHash = await hashPassword(requirePassword("The password", await readPassword()));
+    const owner = await requireUser(sql, values.user);
+    const { id } = owner;
+    const passwordHash = await hashPassword(requirePassword("The password", await readPassword(), owner));
     const ended = await sql.begin(async (tx) => {
       const user = await requireUser(tx, values.user);
       await updateUserPassword(tx, { id, passwordHash });

@@ -1,11 +1,13 @@
 /** GET /events: what happened, complete and in order, for readers that keep a cursor. */
 import { Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
-import { EVENT_TYPES } from "../../shared/vocabulary.ts";
+import { mayManageExportJobs } from "../../shared/policy.ts";
+import { EVENT_TYPES, ORG_ROLES, type OrgRole } from "../../shared/vocabulary.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { type EventRow, findCursorKey, listEvents, settleEvents } from "../../sql/events/event_feed.ts";
 import { readScope } from "../definitions/find_readable.ts";
 import { access } from "../http/access.ts";
+import type { Caller } from "../http/caller.ts";
 import { parseQuery, queryOf } from "../http/query.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
@@ -27,7 +29,8 @@ export function eventRoutes({ sql }: { sql: Pool }) {
       const { viewer, orgId } = await readScope(sql, visitor, request);
       await settleEvents(sql);
       const types = type.length > 0 ? type : EVENT_TYPES;
-      const page = await listEvents(sql, { viewer, orgId, types, after: position, limit });
+      const jobRoles = rolesThatFollowJobs(visitor);
+      const page = await listEvents(sql, { viewer, orgId, jobRoles, types, after: position, limit });
       if (after !== null && position > page.settledPosition) throw invalidCursor();
       if (after !== null && position < page.deletedPosition) throw cursorTooOld();
       const last = page.rows.at(-1);
@@ -37,6 +40,13 @@ export function eventRoutes({ sql }: { sql: Pool }) {
     },
     { publicAccess: true, detail: LIST_EVENTS_DETAIL },
   );
+}
+
+/** Events of exports are for those who may list the jobs. */
+function rolesThatFollowJobs(visitor: Caller | null): readonly OrgRole[] {
+  if (visitor === null) return [];
+  const { credential } = visitor;
+  return ORG_ROLES.filter((role) => mayManageExportJobs({ credential, role }).ok);
 }
 
 /** Returns an event as readers and receivers of webhooks get it. */

@@ -28,10 +28,10 @@ export function onlyReads(): object {
   return { [READS_FIELD]: true };
 }
 
-/** The field of a route whose response holds a secret. */
+/** The field of a route whose request or response holds a secret. */
 export const SECRET_FIELD = "x-secret";
 
-/** Goes into a route's `detail`: the response holds a secret that is shown once, so it is never stored. */
+/** Goes into a route's `detail`: what it takes or returns is secret, so no response is stored for repeated requests. */
 export function holdsSecret(): object {
   return { [SECRET_FIELD]: true };
 }

@@ -2,7 +2,7 @@
 import type { BlockList } from "node:net";
 import { Elysia } from "elysia";
 import { openNetworks } from "../../shared/network/webhook_networks.ts";
-import { hasOrgRole } from "../../shared/policy.ts";
+import { hasOrgRole, isPersonalCredential } from "../../shared/policy.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { listDeliveries } from "../../sql/webhooks/webhook_deliveries.ts";
@@ -31,7 +31,9 @@ import { parseWebhookUrl } from "./webhook_url.ts";
 
 const TAG = "Events";
 const ORG_FAILURES = ["ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"] as const;
+const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 const FAILURES = [...ORG_FAILURES, ["NOT_FOUND", { reason: "webhook" }]] as const;
+const WRITE_FAILURES = [...FAILURES, "KEY_KIND_FORBIDDEN"] as const;
 const QUOTA = ["QUOTA_EXCEEDED", { quota: "webhooks", limit: 10 }] as const;
 const PRIVATE_URL = [
   "UNPROCESSABLE_ENTITY",
@@ -53,6 +55,8 @@ export function webhookRoutes({ sql, config }: WebhookDeps) {
     const org = await requireOwnOrg(sql, { caller, slug });
     requestContext(request).orgId = org.id;
     requireAllowed(hasOrgRole(org.role, "admin"));
+    // A webhook is a way out for data.
+    if (!READS.has(request.method)) requireAllowed(isPersonalCredential(caller.credential));
     rejectQuery(request);
     return org;
   };
@@ -81,7 +85,7 @@ export function webhookRoutes({ sql, config }: WebhookDeps) {
           description:
             "For owners and admins. Delivers events of the organization, and of models, to the URL, signed as Standard Webhooks " +
             "says. An organization has up to 10 webhooks.",
-          ...failsWith("VALIDATION_ERROR", ...ORG_FAILURES, QUOTA, PRIVATE_URL),
+          ...failsWith("VALIDATION_ERROR", ...ORG_FAILURES, "KEY_KIND_FORBIDDEN", QUOTA, PRIVATE_URL),
         },
       },
     )
@@ -160,7 +164,7 @@ function oneWebhookRoutes(deps: {
           description:
             "For owners and admins. Omitted fields stay unchanged. Enabling a disabled webhook delivers events from now on; " +
             "GET /events has those it missed.",
-          ...failsWith("VALIDATION_ERROR", ...FAILURES, PRIVATE_URL),
+          ...failsWith("VALIDATION_ERROR", ...WRITE_FAILURES, PRIVATE_URL),
         },
       },
     )
@@ -181,7 +185,7 @@ function oneWebhookRoutes(deps: {
           description:
             "For owners and admins. Pending deliveries are not sent; one that is being sent may arrive.",
           responses: { 204: { description: "Deleted" } },
-          ...failsWith("VALIDATION_ERROR", ...FAILURES),
+          ...failsWith("VALIDATION_ERROR", ...WRITE_FAILURES),
         },
       },
     )
@@ -209,7 +213,7 @@ function deliveryRoutes({ sql, requireAdmin }: Parameters<typeof oneWebhookRoute
           summary: "Deliver a test event",
           description:
             "For owners and admins. Queues an event of type `webhook.test`; list the deliveries for the outcome.",
-          ...failsWith("VALIDATION_ERROR", ...FAILURES, [
+          ...failsWith("VALIDATION_ERROR", ...WRITE_FAILURES, [
             "QUOTA_EXCEEDED",
             { quota: "deliveries", limit: 1000 },
           ]),

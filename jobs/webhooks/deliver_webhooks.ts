@@ -106,8 +106,11 @@ async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery): Promise<vo
     if (result.error === null)
       deps.log.debug({ event: "webhook.delivered", ...fields }, "delivered an event");
     else {
-      const { error: reason } = result;
-      deps.log.info({ event: "webhook.failed", ...fields, reason }, "cannot deliver an event to a webhook");
+      const { error: reason, cause } = result;
+      deps.log.info(
+        { event: "webhook.failed", ...fields, reason, cause },
+        "cannot deliver an event to a webhook",
+      );
     }
     if (!noted?.isDisabled) return;
     deps.metrics.webhookDeliveries.inc({ result: "given_up" });
@@ -119,8 +122,9 @@ async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery): Promise<vo
 
 function note({ sql, boss }: DeliverDeps, delivery: ClaimedDelivery, result: SendResult) {
   const { id, webhookId } = delivery;
+  const { responseStatus, error } = result;
   return sql.begin(async (tx) => {
-    const noted = await noteAttempt(tx, { id, webhookId, ...result });
+    const noted = await noteAttempt(tx, { id, webhookId, responseStatus, error });
     if (noted?.isDisabled) {
       await enqueueJob(tx, boss, {
         id: crypto.randomUUID(),

@@ -8,7 +8,19 @@ import { Webhook } from "standardwebhooks";
 import { isDeliverable } from "../../shared/network/webhook_networks.ts";
 
 const TIMEOUT_MS = 10_000;
-const PRIVATE_ADDRESS = "the host has no public address";
+/** Of names without an address, and of a resolver that cannot tell. */
+const RESOLVER_CODES: ReadonlySet<string> = new Set([
+  "ENOTFOUND",
+  "ENODATA",
+  "EAI_AGAIN",
+  "EAI_NODATA",
+  "EAI_NONAME",
+  "ESERVFAIL",
+  "EREFUSED",
+  "ETIMEOUT",
+]);
+/** The same whether a name of the operator's own network exists or not: a webhook is no way to look that up. */
+const NO_PUBLIC_ADDRESS = "the host has no public address, or does not exist";
 
 export interface Delivery {
   /** The same with every attempt. */
@@ -27,10 +39,12 @@ export interface SendOptions {
   resolve?: (hostname: string) => Promise<LookupAddress[]>;
 }
 
-/** `error` is null for a status of 2xx. */
 export interface SendResult {
   responseStatus: number | null;
+  /** For the organization; null for a status of 2xx. */
   error: string | null;
+  /** For the operator's log; null if `error` says it all. */
+  cause: string | null;
 }
 
 /** The host has an address to which nothing is delivered. */
@@ -38,7 +52,7 @@ class PrivateAddressError extends Error {
   override readonly name = "PrivateAddressError";
 
   constructor() {
-    super(PRIVATE_ADDRESS);
+    super("the host has an address that is not public");
   }
 }
 
@@ -52,12 +66,13 @@ export async function sendDelivery(delivery: Delivery, options: SendOptions): Pr
     const { statusCode = 0 } = response;
     // The body is not read.
     response.destroy();
-    if (statusCode >= 200 && statusCode < 300) return { responseStatus: statusCode, error: null };
+    if (statusCode >= 200 && statusCode < 300)
+      return { responseStatus: statusCode, error: null, cause: null };
     const isRedirect = statusCode >= 300 && statusCode < 400;
     const what = isRedirect ? `a redirect (${statusCode}), which is not followed` : `status ${statusCode}`;
-    return { responseStatus: statusCode, error: `the receiver responded with ${what}` };
+    return { responseStatus: statusCode, error: `the receiver responded with ${what}`, cause: null };
   } catch (error) {
-    return { responseStatus: null, error: describe(error, timeout.aborted ? timeoutMs : null) };
+    return { responseStatus: null, ...describe(error, timeout.aborted ? timeoutMs : null) };
   }
 }
 
@@ -70,12 +85,18 @@ function withAbort<Value>(promise: Promise<Value>, signal: AbortSignal): Promise
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
-/** Says nothing that a receiver or a resolver has written. */
-function describe(error: unknown, timeoutMs: number | null): string {
-  if (timeoutMs !== null) return `the receiver did not respond within ${timeoutMs / 1000} s`;
-  if (error instanceof PrivateAddressError) return error.message;
+/** Says nothing that a receiver or a resolver has written, and to the organization nothing of our own network. */
+function describe(error: unknown, timeoutMs: number | null): Pick<SendResult, "error" | "cause"> {
+  if (timeoutMs !== null) {
+    return { error: `the receiver did not respond within ${timeoutMs / 1000} s`, cause: null };
+  }
+  if (error instanceof PrivateAddressError) return { error: NO_PUBLIC_ADDRESS, cause: error.message };
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return `the receiver cannot be reached: ${code || "unknown failure"}`;
+  const isUnknownName = RESOLVER_CODES.has(code);
+  return {
+    error: isUnknownName ? NO_PUBLIC_ADDRESS : "the receiver cannot be reached",
+    cause: code || String(error),
+  };
 }
 
 function post(delivery: Delivery, options: SendOptions): Promise<IncomingMessage> {

@@ -26,7 +26,7 @@ export function exportFileStamp(asOf: string): string {
 
 /** Returns `attachment` with an ASCII name and the full name (RFC 6266, RFC 5987). */
 export function contentDisposition(names: { ascii: string; full: string }): string {
-  const encoded = encodeURIComponent(names.full.replace(/[\p{Cc}/\\]/gu, "-")).replace(
+  const encoded = encodeURIComponent(names.full.replace(/[\p{Cc}\p{Bidi_C}/\\]/gu, "-")).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );

@@ -41,7 +41,7 @@ export function isPublicAddress(text: string): boolean {
 
 /** Whether a URL's host names this machine; names are not resolved. */
 export function isLoopbackHost(hostname: string): boolean {
-  return /^(?:localhost|.*\.localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])$/.test(hostname);
+  return /^(?:localhost|.*\.localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])\.?$/.test(hostname);
 }
 
 function toBlockList(networks: typeof SPECIAL_IPV4, family: "ipv4" | "ipv6"): BlockList {

@@ -1,5 +1,5 @@
 /** Reads of `events`: pages in the order of positions, as far as a viewer sees them. */
-import type { EventType } from "../../shared/vocabulary.ts";
+import type { EventType, OrgRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { type DefinitionViewer, memberOrgIds } from "../definitions/visibility.ts";
 
@@ -39,13 +39,15 @@ export async function findCursorKey(sql: Sql): Promise<Uint8Array> {
 
 /**
  * Lists the events after a position that the viewer sees: those of models, of public definitions and of the viewer's
- * organizations; with `orgId` only that organization's. Events of quarantined definitions are for members.
+ * organizations; with `orgId` only that organization's. Events of quarantined definitions are for members, those of
+ * exports for members with one of `jobRoles`.
  */
 export async function listEvents(
   sql: Sql,
   page: {
     viewer: DefinitionViewer;
     orgId: string | null;
+    jobRoles: readonly OrgRole[];
     types: readonly EventType[];
     after: number;
     limit: number;
@@ -81,7 +83,7 @@ export async function listEvents(
 
 /** Reads one index range for each type and organization, so events of other organizations cost nothing. */
 function visibleEvents(sql: Sql, page: Parameters<typeof listEvents>[1]) {
-  const { viewer, orgId, types, after, limit } = page;
+  const { viewer, orgId, jobRoles, types, after, limit } = page;
   const own = sql`
     select p.id, p.position
     from (${memberOrgIds(sql, viewer)}) as m
@@ -93,7 +95,14 @@ function visibleEvents(sql: Sql, page: Parameters<typeof listEvents>[1]) {
       order by e.position
       limit ${limit}
     ) as p
-    where ${orgId}::uuid is null or m.org_id = ${orgId}::uuid`;
+    where (${orgId}::uuid is null or m.org_id = ${orgId}::uuid)
+      and (
+        t.type not like 'export.%' or exists (
+          select
+          from organization_members as r
+          where r.org_id = m.org_id and r.user_id = ${viewer.userId}::uuid and r.role = any (${[...jobRoles]}::text[])
+        )
+      )`;
   if (orgId !== null) return own;
   const open = sql`
     select p.id, p.position

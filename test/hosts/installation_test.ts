@@ -132,7 +132,7 @@ async function install(): Promise<void> {
   const migrated = await succeed("Tables");
   expect(migrated).toMatch(/^Applied \d+ migrations\. The database is up to date\.\napplied {2}/);
   expect(migrated).not.toContain("pending");
-  expect(await succeed("First account", { stdin: "a password of ann" })).toContain("ann@example.com");
+  expect(await succeed("First account", { stdin: "seven quiet lamps" })).toContain("ann@example.com");
 
   const settings = { "ulr.backfill": "on" };
   sql = openPool(env["APP_URL"] ?? "", { applicationName: "test", max: 2, settings });

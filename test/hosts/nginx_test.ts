@@ -126,7 +126,13 @@ test("what nginx refuses itself has the API's error format", async () => {
     code: "PAYLOAD_TOO_LARGE",
     details: { maxSize: 1_048_576 },
   });
-  const refusals = [await ask("/x\\y"), await ask("/", "TRACE"), await ask(`/${"x".repeat(40_000)}`)];
+  for (const method of ["TRACE", "AAAA", "A".repeat(300)]) {
+    const [head = "", body = ""] = (await ask("/", method)).split("\r\n\r\n");
+    expect([method, head.split("\r\n")[0]]).toEqual([method, "HTTP/1.1 405 Not Allowed"]);
+    expect(head).toContain("\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
+    expect(JSON.parse(body)).toMatchObject({ error: { code: "METHOD_NOT_ALLOWED" } });
+  }
+  const refusals = [await ask("/x\\y"), await ask(`/${"x".repeat(40_000)}`)];
   for (const refusal of refusals) {
     const [head = "", body = ""] = refusal.split("\r\n\r\n");
     expect(head).toStartWith("HTTP/1.1 400 ");

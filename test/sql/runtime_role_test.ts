@@ -88,6 +88,23 @@ test("tables that come later are the runtime role's to use, and what it was give
   expect(await listUnusual(db.sql)).toEqual(RESTRICTED);
 });
 
+test("the runtime role can update no column of what must not change, whatever it was granted", async () => {
+  await using db = await openTestDatabase();
+  const listUpdatable = async () => {
+    const rows = await db.owner<{ name: string }[]>`
+      select t as name
+      from unnest(array['audit_log', 'audit_chain', 'tracker_changes', 'schema_migrations']) as t
+      where has_any_column_privilege('ulr_app', t::regclass, 'update')`;
+    return rows.map(({ name }) => name);
+  };
+  expect(await listUpdatable()).toEqual([]);
+  await db.owner`grant update (details) on audit_log to ulr_app`;
+  expect(await listUpdatable()).toEqual(["audit_log"]);
+  await migrate(db.owner);
+  expect(await listUpdatable()).toEqual([]);
+  expect(await listUnusual(db.sql)).toEqual(RESTRICTED);
+});
+
 test("migrate() called by the runtime role finds that there is nothing to do", async () => {
   await using db = await openTestDatabase();
   expect(await migrate(db.sql)).toEqual({ applied: [], unknown: [] });

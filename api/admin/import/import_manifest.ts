@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { EXPORT_DATASET_NAMES, type ExportDatasetName } from "../../../shared/exports/datasets.ts";
 import { isUuid } from "../../../shared/uuid.ts";
+import { nameProblem } from "../../accounts/profile_fields.ts";
 
 /** The supported version of the manifest. */
 const SCHEMA_VERSION = 1;
@@ -86,7 +87,8 @@ function planProjects(parts: readonly Part[], entryNames: ReadonlySet<string>): 
   const planned = new Set<string>();
   for (const part of parts) {
     const { id, name } = part.project;
-    if (!isUuid(id)) return invalid(`project id "${id}" is not a UUID`);
+    const problem = projectProblem(part.project);
+    if (problem) return invalid(problem);
     const files: Partial<Record<ExportDatasetName, ImportFile>> = {};
     for (const dataset of EXPORT_DATASET_NAMES) {
       const file = planFile(part, dataset);
@@ -102,6 +104,12 @@ function planProjects(parts: readonly Part[], entryNames: ReadonlySet<string>): 
   const stray = [...entryNames].find((name) => name.endsWith(".ndjson") && !planned.has(name));
   if (stray !== undefined) return invalid(`entry "${stray}" is not in manifest.json`);
   return { ok: true, projects };
+}
+
+function projectProblem({ id, name }: { id: string; name: string }): string | null {
+  if (!isUuid(id)) return `project id "${id}" is not a UUID`;
+  const problem = nameProblem(name);
+  return problem ? `the name of project ${id} ${problem}` : null;
 }
 
 /** Returns the file of a dataset; `null` if the manifest has no row count for it. */

@@ -170,6 +170,23 @@ describe("guesses at one account from many networks", () => {
     }
   });
 
+  test("wait twice as long after each wrong password, whichever network it came from", async () => {
+    await using api = await openTimed(3);
+    const { email } = await makeAccount(api);
+    expect(await guess(api, email, range(1, 3))).toEqual([401, 401, 401]);
+    const waits: number[] = [];
+    for (const network of range(10, 6)) {
+      // Attempts that are refused are no guesses: no password of theirs was looked at.
+      const refused = await login(api, { email, password: WRONG }, { address: addressOf(network) });
+      expect(refused.status).toBe(429);
+      const seconds = Number(refused.headers.get("retry-after"));
+      waits.push(seconds);
+      await api.pass(seconds);
+      expect(await guess(api, email, [network])).toEqual([401]);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32]);
+  });
+
   test("are counted by the /48 of IPv6: one customer has 65,536 networks", async () => {
     await using api = await openTimed(2);
     const { email } = await makeAccount(api);

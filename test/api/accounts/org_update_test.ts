@@ -97,6 +97,11 @@ test("the owner changes a personal organization, and a key with scope read chang
     status: 403,
     code: "INSUFFICIENT_SCOPE",
   });
+  const automation = await api.make.key({ userId: user.id, kind: "automation" });
+  expect(await update(api, slug, { key: automation.key, body: { name: "Bob" } })).toMatchObject({
+    status: 403,
+    code: "KEY_KIND_FORBIDDEN",
+  });
   expect(await readProfile(api, slug)).toMatchObject({ data: { name: "Ann", ...body } });
 });
 

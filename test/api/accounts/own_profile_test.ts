@@ -22,6 +22,16 @@ describe("PATCH /users/me", () => {
     expect(rows.map(({ details }) => details)).toEqual([{ changed: "bio, websiteUrl" }, { changed: "name" }]);
   });
 
+  test("counts characters, and takes names of any script", async () => {
+    await using api = await openTestApp();
+    const { id } = await api.make.user();
+    const { token: key } = await api.make.session({ userId: id });
+    for (const name of ["🦀".repeat(200), "한글", "支払い", "நி", "7", "★"]) {
+      const response = await api.request(PATH, { method: "PATCH", key, body: { name } });
+      expect([name, response.status]).toEqual([name, 200]);
+    }
+  });
+
   test("rejects long values, invalid links and unknown fields", async () => {
     await using api = await openTestApp();
     const { id } = await api.make.user();
@@ -31,6 +41,8 @@ describe("PATCH /users/me", () => {
       [{ name: " " }, "name"],
       [{ name: "two\nlines" }, "name"],
       [{ name: "\u202enna" }, "name"],
+      [{ name: "\u200b" }, "name"],
+      [{ name: "\u3164\u2800\u0301" }, "name"],
       [{ bio: "x".repeat(2001) }, "bio"],
       [{ bio: "a\0b" }, "bio"],
       [{ bio: "half \ud83e" }, "bio"],

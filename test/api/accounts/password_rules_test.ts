@@ -6,6 +6,8 @@ import {
   verifyPassword,
 } from "../../../api/accounts/password_rules.ts";
 
+const ANN = { username: "ann.lee", email: "Al77@mail.example" };
+
 /** `$argon2id$v=19$m=65536,t=2,p=1`: what decides how long a verification takes. */
 function costOf(passwordHash: string): string {
   return passwordHash.split("$", 4).join("$");
@@ -34,7 +36,7 @@ test("hashPassword() salts each hash, and verifyPassword() accepts it", async ()
 
 test("passwordProblem() refuses lengths out of bounds and common passwords in any case", () => {
   for (const password of ["", "short", "a".repeat(1025)]) {
-    expect(passwordProblem(password)).toBe("must have 8 to 1024 characters");
+    expect(passwordProblem(password, ANN)).toBe("must have 8 to 1024 characters");
   }
   for (const password of [
     "password",
@@ -44,9 +46,20 @@ test("passwordProblem() refuses lengths out of bounds and common passwords in an
     "ｐａｓｓｗｏｒｄ",
     "iloveyou1",
   ]) {
-    expect(passwordProblem(password)).toStartWith("is one of the 10,000 most common passwords");
+    expect(passwordProblem(password, ANN)).toStartWith("is one of the 10,000 most common passwords");
   }
   for (const password of ["correct horse", "a".repeat(1024), "pass word 1 of mine"]) {
-    expect(passwordProblem(password)).toBeNull();
+    expect(passwordProblem(password, ANN)).toBeNull();
   }
+});
+
+test("passwordProblem() refuses what contains the username or the address, in any case", () => {
+  for (const password of ["ann.lee-2026", "my ANN.LEE!", "al77@mail.example", "x AL77@Mail.example"]) {
+    expect([password, passwordProblem(password, ANN)]).toEqual([
+      password,
+      "must not contain the username or the email address: choose another",
+    ]);
+  }
+  // Two letters are in many words by chance.
+  expect(passwordProblem("kobalt lamp", { username: "ko", email: "la@mail.example" })).toBeNull();
 });

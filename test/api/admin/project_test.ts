@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createUser, runFailing, runJson } from "../../helpers/accounts/admin.ts";
+import { createUser, runCommand, runFailing, runJson } from "../../helpers/accounts/admin.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
@@ -17,6 +17,9 @@ test("project create derives a free slug, and an owner where nobody is named", a
   }
   expect(slugs).toEqual(["cafe-menu-v2", "cafe-menu-v2-2", "cafe-menu-v2-3", "project"]);
   expect(await runFailing(db.url, create("日本"))).toContain("another project");
+  for (const name of ["\u202egnp.exe", "\u200b", "two\nlines", "x".repeat(201)]) {
+    expect((await runCommand(db.url, create(name))).exitCode).toBe(2);
+  }
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
   const inAcme = (name: string) => ["project", "create", "--org", "acme", "--name", name];
   const ownerOf = async (slug: unknown) => {

@@ -80,6 +80,13 @@ test("an export that is ready, and one that is canceled, are events for its memb
   ]);
   expect((await read(api, stranger)).events).toEqual([]);
   expect((await read(api, null)).events).toEqual([]);
+  // They are for those who may list the jobs.
+  const viewer = await api.make.person({ role: "viewer", org: member.org });
+  const automation = await api.make.key({ userId: member.user.id, kind: "automation" });
+  const reader = await api.make.key({ userId: member.user.id, scope: "read" });
+  expect((await read(api, viewer)).events).toEqual([]);
+  expect((await read(api, { ...member, ...automation })).events).toEqual([]);
+  expect((await read(api, { ...member, ...reader })).events).toHaveLength(2);
 });
 
 test("models that come, leave and change their price are events for everyone", async () => {

@@ -190,6 +190,35 @@ test("a response with a secret is not kept; a repeated request learns what was m
   expect(kept.map(({ text }) => text).join("\n")).not.toMatch(/ul[rs]_/);
 });
 
+test("nothing that is kept depends on a password", async () => {
+  await using app = await openTestApp();
+  const account = await makeAccount(app);
+  const { sessionToken } = await signIn(app, account);
+  const readKept = () =>
+    app.db.sql`select key, fingerprint, status, headers, body from idempotency_keys order by key`;
+  const { email, password } = account;
+  const signInWith = (given: string) =>
+    post(app, "/api/v1/auth/login", { body: { email, password: given }, idempotencyKey: "sign-in" });
+  expect(await signInWith(password)).toMatchObject({ status: 200 });
+  expect(await signInWith("another password")).toMatchObject({ status: 409, code: "IDEMPOTENCY_KEY_USED" });
+  const change = (newPassword: string) =>
+    app.request("/api/v1/auth/password", {
+      method: "POST",
+      key: sessionToken,
+      body: { currentPassword: password, newPassword },
+      headers: { "idempotency-key": "change" },
+    });
+  expect((await change("seven quiet lamps at noon")).status).toBe(204);
+  const kept = await readKept();
+  expect(kept.map(({ key, status }) => [key, status])).toEqual([
+    ["change", null],
+    ["sign-in", null],
+  ]);
+  // A stored 204 would say that this one is the password now.
+  expect((await change("eight quiet lamps at noon")).status).toBe(409);
+  expect(await readKept()).toEqual(kept);
+});
+
 test("a rate limit and a failure are not kept", async () => {
   await using app = await openTestApp({ config: { exportJobsPerHour: 1 } });
   const { key, org } = await app.make.person();

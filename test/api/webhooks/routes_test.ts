@@ -111,3 +111,22 @@ test("a member without the role is denied, and the audit log of the organization
   const entries = await api.db.sql`select action from audit_log where org_id = ${org.id}`;
   expect([...entries]).toEqual([{ action: "request.refuse" }]);
 });
+
+test("automation and system keys of an owner read webhooks, and change none", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  const { id } = await dataOf<{ id: string }>(await call(api, owner, "POST", "", BODY));
+  for (const kind of ["automation", "system"] as const) {
+    const caller = { ...owner, key: (await api.make.key({ userId: owner.user.id, kind })).key };
+    expect((await call(api, caller, "GET", `/${id}`)).status).toBe(200);
+    for (const [method, path, body] of [
+      ["POST", "", BODY],
+      ["PATCH", `/${id}`, { enabled: false }],
+      ["POST", `/${id}/test`],
+      ["DELETE", `/${id}`],
+    ] as const) {
+      const refusal = await errorOf(await call(api, caller, method, path, body));
+      expect([kind, method, path, ...refusal]).toEqual([kind, method, path, 403, "KEY_KIND_FORBIDDEN"]);
+    }
+  }
+});

@@ -32,7 +32,16 @@ test("an address that is not of the internet is UNPROCESSABLE_ENTITY, however it
     ],
     ...["192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1", "255.255.255.255", "127.0.0.1."],
     ...["[::1]", "[::]", "[fe80::1]", "[fd00::1]", "[ff02::1]", "[::ffff:127.0.0.1]", "[::ffff:1.1.1.1]"],
-    ...["[64:ff9b::7f00:1]", "[2002:7f00:1::]", "localhost", "LOCALHOST", "a.localhost", "①②⑦.0.0.1"],
+    ...[
+      "[64:ff9b::7f00:1]",
+      "[2002:7f00:1::]",
+      "localhost",
+      "LOCALHOST",
+      "localhost.",
+      "a.localhost",
+      "a.localhost.",
+      "①②⑦.0.0.1",
+    ],
   ]) {
     expect([host, outcome(`https://${host}/hook`)]).toEqual([host, "UNPROCESSABLE_ENTITY"]);
   }

@@ -60,6 +60,6 @@ export async function runFailing(databaseUrl: string, words: readonly string[]):
 export function createUser(databaseUrl: string, username: string): Promise<Record<string, unknown>> {
   return runJson(databaseUrl, [
     ...["user", "create", "--username", username],
-    ...["--email", `${username}@example.com`, "--password", `password of ${username}`],
+    ...["--email", `${username}@example.com`, "--password", "seven quiet lamps at noon"],
   ]);
 }

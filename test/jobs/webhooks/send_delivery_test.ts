@@ -4,6 +4,7 @@ import { openNetworks } from "../../../shared/network/webhook_networks.ts";
 import { openWebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const NO_PUBLIC_ADDRESS = "the host has no public address, or does not exist";
 const NEVER = new AbortController().signal;
 
 function send(url: string, options: Partial<SendOptions> = {}) {
@@ -20,7 +21,7 @@ test("a delivery is signed, and any 2xx is a success", async () => {
   receiver.secret = SECRET;
   for (const status of [200, 201, 204]) {
     receiver.respond = () => new Response(null, { status });
-    expect(await send(receiver.url)).toEqual({ responseStatus: status, error: null });
+    expect(await send(receiver.url)).toEqual({ responseStatus: status, error: null, cause: null });
   }
   expect([receiver.received.length, receiver.forged]).toEqual([3, 0]);
 });
@@ -34,6 +35,7 @@ test("a redirect is a failure and is not followed", async () => {
     expect(await send(receiver.url)).toEqual({
       responseStatus: status,
       error: `the receiver responded with a redirect (${status}), which is not followed`,
+      cause: null,
     });
   }
   expect([target.received.length, target.forged]).toEqual([0, 0]);
@@ -48,7 +50,7 @@ test("an endless response does not keep the sender", async () => {
       { highWaterMark: 0 },
     );
   receiver.respond = () => new Response(endless(), { status: 200 });
-  expect(await send(receiver.url)).toEqual({ responseStatus: 200, error: null });
+  expect(await send(receiver.url)).toEqual({ responseStatus: 200, error: null, cause: null });
 });
 
 test("nothing is sent to an address that is not public, however it is written", async () => {
@@ -68,7 +70,11 @@ test("nothing is sent to an address that is not public, however it is written", 
       const result = await send(`${scheme}://${host}:${port}/hook`, options);
       expect([host, result]).toEqual([
         host,
-        { responseStatus: null, error: "the host has no public address" },
+        {
+          responseStatus: null,
+          error: NO_PUBLIC_ADDRESS,
+          cause: "the host has an address that is not public",
+        },
       ]);
     }
   }
@@ -93,11 +99,7 @@ test("nothing is sent to a name that has an address which is not public", async 
   ]) {
     const options = { networks: openNetworks(null), resolve: resolvesTo(...addresses) };
     const result = await send(`https://hooks.example.com:${port}/hook`, options);
-    expect([addresses, result.responseStatus, result.error]).toEqual([
-      addresses,
-      null,
-      "the host has no public address",
-    ]);
+    expect([addresses, result.responseStatus, result.error]).toEqual([addresses, null, NO_PUBLIC_ADDRESS]);
   }
   expect([receiver.received.length, receiver.forged]).toEqual([0, 0]);
 });
@@ -106,7 +108,8 @@ test("without TLS nothing is sent to the internet", async () => {
   const options = { networks: openNetworks("127.0.0.1/32"), resolve: resolvesTo("1.1.1.1") };
   expect(await send("http://hooks.example.com/hook", options)).toEqual({
     responseStatus: null,
-    error: "the host has no public address",
+    error: NO_PUBLIC_ADDRESS,
+    cause: "the host has an address that is not public",
   });
 });
 
@@ -121,7 +124,7 @@ test("the connection goes to the address that was checked, with one look-up", as
     return [{ address: lookups === 1 ? "127.0.0.1" : "127.0.0.9", family: 4 }];
   };
   const result = await send(`http://hooks.example.com:${port}/hook`, { resolve });
-  expect(result).toEqual({ responseStatus: 204, error: null });
+  expect(result).toEqual({ responseStatus: 204, error: null, cause: null });
   expect([lookups, receiver.received.length]).toEqual([1, 1]);
 });
 
@@ -130,11 +133,28 @@ test("a resolver that is silent and a name that is unknown are failures", async 
     timeoutMs: 50,
     resolve: () => new Promise(() => {}),
   });
-  expect(silent).toEqual({ responseStatus: null, error: "the receiver did not respond within 0.05 s" });
+  expect(silent).toEqual({
+    responseStatus: null,
+    error: "the receiver did not respond within 0.05 s",
+    cause: null,
+  });
   const unknown = await send("https://hooks.example.com/", {
     resolve: async () => {
       throw Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
     },
   });
-  expect(unknown).toEqual({ responseStatus: null, error: "the receiver cannot be reached: ENOTFOUND" });
+  expect(unknown).toEqual({ responseStatus: null, error: NO_PUBLIC_ADDRESS, cause: "ENOTFOUND" });
+});
+
+test("only the operator learns why a public receiver cannot be reached", async () => {
+  // A port of this machine that nothing listens on, and one that does not speak TLS.
+  await using receiver = await openWebhookReceiver();
+  const { port } = new URL(receiver.url);
+  const options = { networks: openNetworks("127.0.0.0/8") };
+  const results = [
+    await send("http://127.0.0.1:1/hook", options),
+    await send(`https://127.0.0.1:${port}/`, options),
+  ];
+  expect(results.map(({ error }) => error)).toEqual(Array(2).fill("the receiver cannot be reached"));
+  expect(new Set(results.map(({ cause }) => cause)).size).toBe(2);
 });

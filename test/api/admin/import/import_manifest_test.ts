@@ -49,6 +49,10 @@ test.each(["..", ".", "a/b", "a\\b", "", "a\u0000b"])(
 test("planImport() refuses manifests it would misread", () => {
   expect(reasonFor({ ...bundle, schemaVersion: 2 })).toContain("schemaVersion 2");
   expect(reasonFor({ ...bundle, project: { id: "1", name: "P" } })).toContain("not a UUID");
+  expect(reasonFor({ ...bundle, project: { id: ID, name: "\u202egnp.exe" } })).toContain(
+    "it contains U+202E",
+  );
+  expect(reasonFor({ ...bundle, project: { id: ID, name: "\u200b" } })).toContain("one visible character");
   expect(reasonFor({ ...bundle, format: "csv" })).toContain("the bundle is CSV");
   expect(reasonFor({ ...bundle, rowCounts: { ...rowCounts, runs: undefined } })).toContain(
     "no row count for runs",

@@ -38,7 +38,7 @@ test("the receiver of the documentation takes signed deliveries once, and no for
         { id, url, secret, payload: JSON.stringify({ type: "definition.published", data: { name } }) },
         { networks, signal },
       );
-    const delivered = { responseStatus: 204, error: null };
+    const delivered = { responseStatus: 204, error: null, cause: null };
     const first = await waitFor(async () => {
       const result = await send("one", "a");
       return result.responseStatus === null ? null : result;
