@@ -18,6 +18,7 @@ import { changeVersion, findLineWriter, findWriter } from "./find_writable.ts";
 import { auditOf } from "./new_draft.ts";
 import { CREATE_DETAIL, DELETE_DETAIL, UPDATE_DETAIL } from "./openapi/edit.ts";
 import { updateDefinition } from "./update_draft.ts";
+import { listSameNames } from "./warnings/same_names.ts";
 
 export function editRoutes(deps: DefinitionDeps) {
   const { sql } = deps;
@@ -30,7 +31,8 @@ export function editRoutes(deps: DefinitionDeps) {
         const writer = await findWriter(sql, { caller, request, orgSlug: address.orgSlug });
         requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
         const row = await createDefinition(deps, { writer, address, body });
-        return status(201, { data: row.shown });
+        const warnings = [...(await listSameNames(sql, writer, [address])).values()];
+        return status(201, { data: row.shown, ...(warnings.length > 0 && { warnings }) });
       },
       { access: "caller", params: DefinitionParams, body: CreateBody, detail: CREATE_DETAIL },
     )

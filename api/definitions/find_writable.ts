@@ -33,7 +33,7 @@ export async function findWriter(
   sql: Sql,
   { caller, request, orgSlug = null }: { caller: Caller; request: Request; orgSlug?: string | null },
 ): Promise<Writer> {
-  return writerIn(await resolveOrg(sql, caller, request, orgSlug), caller, request);
+  return writerIn(await resolveOrg(sql, caller, request, orgSlug), { caller, request, orgSlug });
 }
 
 /**
@@ -47,7 +47,7 @@ export async function findLineWriter<Address extends DefinitionAddress>(
 ): Promise<{ writer: Writer; address: Address }> {
   const org = await findLineOrg(sql, write);
   return {
-    writer: writerIn(org, write.caller, write.request),
+    writer: writerIn(org, { ...write, orgSlug: org.slug }),
     address: { ...write.address, orgSlug: org.slug },
   };
 }
@@ -76,9 +76,13 @@ async function findPathOrg(sql: Sql, { address, caller, request }: LineWrite): P
   }
 }
 
-function writerIn(org: MembershipRow, caller: Caller, request: Request): Writer {
+function writerIn(
+  org: MembershipRow,
+  { caller, request, orgSlug }: { caller: Caller; request: Request; orgSlug: string | null },
+): Writer {
   requestContext(request).orgId = org.orgId;
-  return { caller, viewer: viewerOf(caller), actor: auditActor(request, caller), org };
+  const isOrgNamed = orgSlug !== null || request.headers.has("x-org-slug") || boundOrgOf(caller) !== null;
+  return { caller, viewer: viewerOf(caller), actor: auditActor(request, caller), org, isOrgNamed };
 }
 
 function ambiguousOrganization(address: DefinitionAddress, orgs: readonly MembershipRow[]): ApiError {

@@ -27,6 +27,8 @@ export interface Writer {
   actor: AuditActor;
   /** The resolved organization. */
   org: MembershipRow;
+  /** Whether the call names it, by its path or body, its header, or a bound key. */
+  isOrgNamed: boolean;
 }
 
 export interface NewDraft {

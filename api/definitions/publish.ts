@@ -51,7 +51,7 @@ export async function publishDefinition(
     },
     prepare: async (row) => {
       const document = await requireDocument(workOf(documents, writer), row.yaml, row);
-      return { row, document, unknownNames: await listUnknownNames(deps, document) };
+      return { row, document, earlyWarnings: await listUnknownNames(deps, document) };
     },
     isStale: (seen, locked) => seen.yaml !== locked.yaml,
     apply: async (tx, row, prepared) => {
@@ -74,7 +74,7 @@ export interface Publication {
   row: PublishedRow & Pick<DefinitionRow, "lineId" | "visibility">;
   document: WrittenDocument;
   /** Found before the transaction began. */
-  unknownNames: readonly Warning[];
+  earlyWarnings: readonly Warning[];
 }
 
 /**
@@ -90,7 +90,7 @@ export async function lockDependencies(tx: Sql, documents: readonly WrittenDocum
 export async function storePublished(
   tx: Sql,
   writer: Writer,
-  publications: readonly Omit<Publication, "unknownNames">[],
+  publications: readonly Omit<Publication, "earlyWarnings">[],
 ): Promise<void> {
   const definitionIds = publications.map(({ row }) => row.id);
   const naming = publications.filter(({ document }) => document.references.length > 0);
@@ -172,7 +172,7 @@ export async function checkPublications(
   });
   const checks = await checkVersions(tx, { versions, viewer });
   return checks.map(({ warnings, references }, index) => {
-    return { references, warnings: [...warnings, ...(publications[index]?.unknownNames ?? [])] };
+    return { references, warnings: [...warnings, ...(publications[index]?.earlyWarnings ?? [])] };
   });
 }
 

@@ -62,6 +62,30 @@ export async function listMembershipsWithDefinition(
     order by o.slug`;
 }
 
+/** A membership in an organization that has a definition of this name. */
+export interface NamedMembershipRow extends MembershipRow {
+  type: DefinitionType;
+  name: string;
+}
+
+/** Lists a user's memberships in organizations that have a definition of one of these names, by name and slug. */
+export async function listMembershipsByName(
+  sql: Sql,
+  { userId, names }: { userId: string; names: readonly { type: DefinitionType; name: string }[] },
+): Promise<NamedMembershipRow[]> {
+  return sql<NamedMembershipRow[]>`
+    select m.*, l.type, l.name
+    from (${membershipsOf(sql, userId)}) as m
+    join definition_lines as l on l.org_id = m.org_id
+    join (
+      select distinct type, name
+      from unnest(
+        ${names.map(({ type }) => type)}::text[], ${names.map(({ name }) => name)}::text[]
+      ) as given (type, name)
+    ) as n on n.type = l.type and n.name = l.name
+    order by l.name, l.type, m.slug`;
+}
+
 /** Lists all memberships of a user, by the organization's slug. */
 export async function listMemberships(sql: Sql, userId: string): Promise<MembershipRow[]> {
   return sql<MembershipRow[]>`${membershipsOf(sql, userId)} order by o.slug`;

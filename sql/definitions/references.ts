@@ -2,7 +2,7 @@
 import type { DefinitionReference } from "../../shared/definitions/references.ts";
 import type { Sql } from "../connection/pool.ts";
 import { liveTarget, targetOrg } from "./reference_candidates.ts";
-import { type DefinitionViewer, isVisible } from "./visibility.ts";
+import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
 export interface DefinitionReferenceRow extends DefinitionReference {
   /** The organization of the referenced line; null if it does not exist, or did not at publication. */
@@ -14,6 +14,8 @@ export interface VersionReferenceRow extends DefinitionReferenceRow {
   definitionId: string;
   /** Its place among the references of the version. */
   position: number;
+  /** The organization of the version. */
+  orgId: string;
 }
 
 /** Returns the references of versions for a viewer, those of each version in document order. */
@@ -23,12 +25,40 @@ export async function listDefinitionReferences(
 ): Promise<VersionReferenceRow[]> {
   return sql<VersionReferenceRow[]>`
     select
-      r.definition_id, r.position, r.type, r.org_slug, r.name, r.range, r.context, r.in_tree,
+      r.definition_id, r.position, d.org_id, r.type, r.org_slug, r.name, r.range, r.context, r.in_tree,
       ${targetOrg(sql, viewer)} as target_org_id
     from definition_references as r
     join definitions as d on d.id = r.definition_id
     where r.definition_id = any(${[...definitionIds]}::uuid[])
     order by r.definition_id, r.position`;
+}
+
+/**
+ * Returns those of these bare references that are bound to an organization that the author, `viewer`, is no member of, and
+ * were not in any published version of the same line.
+ */
+export async function listNewForeignReferences(
+  sql: Sql,
+  { references, viewer }: { references: readonly VersionReferenceRow[]; viewer: DefinitionViewer },
+): Promise<Pick<VersionReferenceRow, "definitionId" | "position">[]> {
+  if (references.length === 0) return [];
+  return sql<Pick<VersionReferenceRow, "definitionId" | "position">[]>`
+    select r.definition_id, r.position
+    from unnest(
+      ${references.map(({ definitionId }) => definitionId)}::uuid[],
+      ${references.map(({ position }) => position)}::int[],
+      ${references.map(({ targetOrgId }) => targetOrgId)}::uuid[]
+    ) as given (definition_id, position, target_org_id)
+    join definition_references as r on r.definition_id = given.definition_id and r.position = given.position
+    join definitions as d on d.id = r.definition_id
+    where given.target_org_id not in (${memberOrgIds(sql, viewer)})
+      and not exists (
+        select
+        from definitions as v
+        join definition_references as p on p.definition_id = v.id
+        where v.line_id = d.line_id and v.id <> d.id and v.status <> 'draft' and p.org_slug is null
+          and p.type = r.type and p.name = r.name and p.target_org_id = given.target_org_id
+      )`;
 }
 
 /** The organization that a bare name resolves to. */

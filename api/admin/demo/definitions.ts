@@ -55,6 +55,7 @@ async function demoWriter(sql: Pool, slug: string): Promise<Writer> {
     viewer: { userId, boundOrgId: null },
     actor: { actorType: "operator" },
     org,
+    isOrgNamed: true,
   };
 }
 

@@ -5,6 +5,7 @@ import type { DefinitionProblem } from "../../../shared/yaml/problems.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
 import { type DefinitionDeps, readWritten, type WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
+import { listSameNames } from "../warnings/same_names.ts";
 import { listUnknownNames } from "../warnings/unknown_names.ts";
 import type { Warning } from "../warnings/warnings.ts";
 
@@ -36,27 +37,42 @@ export interface SubmittedItem {
   submission: Submission;
   /** Null if the text could not be read. */
   document: WrittenDocument | null;
-  unknownNames: Warning[];
+  /** Found before the transaction begins. */
+  earlyWarnings: Warning[];
   errors: DocumentError[];
 }
 
 /** Reads the documents one after the other, in the caller's turns of the document worker. */
 export async function readSubmissions(
   deps: DefinitionDeps,
-  { caller }: Writer,
+  writer: Writer,
   submissions: readonly Submission[],
 ): Promise<SubmittedItem[]> {
-  const work = deps.documents.forCaller(caller.userId, { isBulk: submissions.length > 1 });
+  const work = deps.documents.forCaller(writer.caller.userId, { isBulk: submissions.length > 1 });
   const items: SubmittedItem[] = [];
   for (const [index, submission] of submissions.entries()) {
     const outcome = await readWritten(work, submission.yaml, submission);
     const document = outcome.ok ? outcome.document : null;
     const errors = outcome.ok ? [] : errorsOf(outcome, submission);
-    const unknownNames = document ? await listUnknownNames(deps, document) : [];
-    items.push({ index, submission, document, unknownNames, errors });
+    const earlyWarnings = document ? await listUnknownNames(deps, document) : [];
+    items.push({ index, submission, document, earlyWarnings, errors });
     await nextTurn();
   }
+  await warnOfSameNames(deps, writer, items);
   return items;
+}
+
+async function warnOfSameNames(
+  { sql }: DefinitionDeps,
+  writer: Writer,
+  items: readonly SubmittedItem[],
+): Promise<void> {
+  const documents = items.flatMap(({ document }) => (document ? [document] : []));
+  const warnings = await listSameNames(sql, writer, documents);
+  for (const { document, earlyWarnings } of items) {
+    const warning = document && warnings.get(`${document.type} ${document.name}`);
+    if (warning) earlyWarnings.push(warning);
+  }
 }
 
 function errorsOf(

@@ -198,7 +198,7 @@ function nextAvailable(error: unknown): string | null {
 }
 
 function publicationOf({ item, row }: WrittenItem): Publication {
-  return { row, document: item.document, unknownNames: item.unknownNames };
+  return { row, document: item.document, earlyWarnings: item.earlyWarnings };
 }
 
 async function noteChecks(

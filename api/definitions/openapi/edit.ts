@@ -1,6 +1,6 @@
 /** OpenAPI of creating, updating and deleting drafts. */
 import type { ErrorCode } from "../../../shared/errors.ts";
-import { FLAG, record, TEXT } from "../../../shared/json_schema.ts";
+import { FLAG, listOf, record, TEXT } from "../../../shared/json_schema.ts";
 import {
   CHANGE_TYPES,
   DEFINITION_AGENT_TYPES,
@@ -11,7 +11,7 @@ import {
 import { readsYaml } from "../../http/body/yaml_body.ts";
 import { choice, text, texts } from "../../http/query.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
-import { dataResponse } from "../../openapi/responses.ts";
+import { dataResponse, jsonResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import {
   DEFINITION,
@@ -20,6 +20,7 @@ import {
   nameParameter,
   TYPE_PARAMETER,
   VERSION_NEEDED,
+  WARNING,
 } from "./operations.ts";
 
 const MAX_TEXT_LENGTH = 4000;
@@ -71,9 +72,14 @@ export const CREATE_DETAIL = describe({
   summary: "Create a draft",
   description:
     "Name, version and everything else that a definition says of itself come from the document. It is translated at " +
-    "once, so that its author sees `runtimeMd`, or `translationError`.",
+    "once, so that its author sees `runtimeMd`, or `translationError`. If the request names no organization, and you can " +
+    "write a definition of this name in another one too, `warnings` says so; otherwise it is absent.",
   parameters: [TYPE_PARAMETER, nameParameter("`name`, the same as in the YAML", "reviewer"), ORG_SLUG],
-  responses: { 201: dataResponse("The draft", DEFINITION, EXAMPLE_DEFINITION) },
+  responses: {
+    201: jsonResponse("The draft", record({ data: DEFINITION, warnings: listOf(WARNING) }, ["warnings"]), {
+      data: EXAMPLE_DEFINITION,
+    }),
+  },
   ...failsWith(...WRITE_FAILURES, ...DOCUMENT_FAILURES, "VERSION_EXISTS", "QUOTA_EXCEEDED"),
   ...readsYaml({ visibility: VISIBILITY }),
 });

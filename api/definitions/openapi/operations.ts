@@ -88,8 +88,9 @@ export const WARNING = named(
   record(
     {
       code: oneOf([
-        ...["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "REFERENCE_NOT_PUBLIC"],
+        ...["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "REFERENCE_NOT_PUBLIC", "FOREIGN_REFERENCE"],
         ...["SAFETY_SIGNAL", "SAFETY_SCAN_FAILED", "UNKNOWN_MODEL", "UNKNOWN_TOOL"],
+        "SAME_NAME_ELSEWHERE",
       ]),
       message: TEXT,
       details: { type: "object" },

@@ -1,7 +1,11 @@
 /** Non-fatal problems of a new version, reported to its author when it is published or forked. */
 import { type DefinitionReference, writtenName } from "../../../shared/definitions/references.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { listDefinitionReferences, type VersionReferenceRow } from "../../../sql/definitions/references.ts";
+import {
+  listDefinitionReferences,
+  listNewForeignReferences,
+  type VersionReferenceRow,
+} from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import type { WrittenDocument } from "../document.ts";
 import { viewerOf } from "../find_readable.ts";
@@ -14,6 +18,8 @@ export interface Warning {
     | "TRANSLATION_FAILED"
     | "UNRESOLVED_REFERENCE"
     | "REFERENCE_NOT_PUBLIC"
+    | "FOREIGN_REFERENCE"
+    | "SAME_NAME_ELSEWHERE"
     | "SAFETY_SIGNAL"
     | "SAFETY_SCAN_FAILED"
     | "UNKNOWN_MODEL"
@@ -88,6 +94,7 @@ async function findReferences(
     target && open.has(reference.definitionId) ? [reference] : [],
   );
   const readable = await resolveInPieces(tx, { references: shown, viewer: viewerOf(null) });
+  const strangers = await findStrangers(tx, resolved, viewer);
   const byVersion = Map.groupBy(resolved, ({ reference }) => reference.definitionId);
   const shownByVersion = Map.groupBy(readable, ({ reference }) => reference.definitionId);
   return new Map(
@@ -96,11 +103,27 @@ async function findReferences(
       const hidden = (shownByVersion.get(definitionId) ?? []).filter(({ target }) => !target);
       const warnings = [
         ...unresolved.map(({ reference }) => unresolvedReference(reference)),
+        ...references.filter(({ reference }) => strangers.has(reference)).map(foreignReference),
         ...hidden.map(({ reference }) => referenceNotPublic(reference)),
       ];
       return [definitionId, { references, warnings }];
     }),
   );
+}
+
+/** Returns the bare references that newly bind to organizations that the author is no member of. */
+async function findStrangers(
+  tx: Sql,
+  resolved: readonly ResolvedReference<VersionReferenceRow>[],
+  viewer: DefinitionViewer,
+): Promise<Set<VersionReferenceRow>> {
+  const bare = resolved
+    .filter(({ reference, target }) => target !== null && reference.orgSlug === null)
+    .map(({ reference }) => reference)
+    .filter(({ orgId, targetOrgId }) => targetOrgId !== orgId);
+  const foreign = await listNewForeignReferences(tx, { references: bare, viewer });
+  const keys = new Set(foreign.map(({ definitionId, position }) => `${definitionId} ${position}`));
+  return new Set(bare.filter(({ definitionId, position }) => keys.has(`${definitionId} ${position}`)));
 }
 
 function translationWarnings({ failure, positions }: WrittenDocument): Warning[] {
@@ -116,6 +139,18 @@ function unresolvedReference(reference: DefinitionReference): Warning {
     code: "UNRESOLVED_REFERENCE",
     message: `No published ${type} matches the reference "${name}@${range}".`,
     details: { type, name, range },
+  };
+}
+
+function foreignReference({ reference, target }: ResolvedReference<VersionReferenceRow>): Warning {
+  const { type, name, range } = reference;
+  const organization = target?.organization ?? null;
+  return {
+    code: "FOREIGN_REFERENCE",
+    message:
+      `The reference "${name}@${range}" resolves to ${type} "@${organization}/${name}" of an organization that you do not belong to. ` +
+      `If you mean it, write @${organization}/${name}@${range}.`,
+    details: { type, name, range, organization },
   };
 }
 

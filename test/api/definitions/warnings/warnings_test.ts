@@ -1,0 +1,78 @@
+/** FOREIGN_REFERENCE: a bare name that a stranger's definition answers to. */
+import { expect, test } from "bun:test";
+import {
+  agentNeeding,
+  type Caller,
+  createAgent,
+  publishAgent,
+  write,
+} from "../../../helpers/definitions/definitions.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+
+interface Given {
+  requires: readonly string[];
+  version?: string;
+}
+
+async function listForeign(response: Response): Promise<unknown[]> {
+  const body = (await response.json()) as { warnings?: unknown[]; data: { warnings?: unknown[] } };
+  const warnings = (body.warnings ?? body.data.warnings) as { code: string; details: unknown }[];
+  return warnings.filter(({ code }) => code === "FOREIGN_REFERENCE").map(({ details }) => details);
+}
+
+/** What validating and what publishing says, which has to be the same. */
+async function publish(api: TestApp, caller: Caller, { requires, version = "1.0.0" }: Given) {
+  const yaml = agentNeeding("user", requires, version);
+  const tried = await write(api, "/validate", caller, { body: { type: "agent", yaml, publish: true } });
+  const asDraft = await write(api, "/validate", caller, { body: { type: "agent", yaml } });
+  await createAgent(api, caller, { name: "user", version, yaml });
+  const published = await listForeign(await write(api, `/agent/user@${version}/publish`, caller));
+  expect(await listForeign(tried)).toEqual(published);
+  expect(await listForeign(asDraft)).toEqual(published);
+  return published;
+}
+
+test("a bare name that a stranger's definition takes is a warning with its organization", async () => {
+  await using api = await openTestApp();
+  const [author, stranger] = [await api.make.person(), await api.make.person()] as const;
+  expect(await publish(api, author, { requires: ["leaf"] })).toEqual([]);
+  await publishAgent(api, stranger, { name: "leaf", visibility: "public" });
+  const { slug } = stranger.org;
+  const foreign = { type: "agent", name: "leaf", range: "latest", organization: slug };
+  expect(await publish(api, author, { requires: ["leaf"], version: "1.0.1" })).toEqual([foreign]);
+  // It is said once: the next version means the same.
+  expect(await publish(api, author, { requires: ["leaf"], version: "1.0.2" })).toEqual([]);
+  expect(await publish(api, author, { requires: [`@${slug}/leaf`], version: "1.0.3" })).toEqual([]);
+  await publishAgent(api, author, { name: "leaf" });
+  expect(await publish(api, author, { requires: ["leaf"], version: "1.0.4" })).toEqual([]);
+});
+
+test("a name of one's own organizations, or written in full, is none", async () => {
+  await using api = await openTestApp();
+  const [author, stranger] = [await api.make.person(), await api.make.person()] as const;
+  const personal = { key: author.key, org: author.personalOrg };
+  await publishAgent(api, personal, { name: "mine", visibility: "public" });
+  await publishAgent(api, stranger, { name: "leaf", visibility: "public" });
+  const requires = ["mine", `@${stranger.org.slug}/leaf`, "missing"];
+  expect(await publish(api, author, { requires })).toEqual([]);
+});
+
+test("it names each range, in batches too", async () => {
+  await using api = await openTestApp();
+  const [author, stranger] = [await api.make.person(), await api.make.person()] as const;
+  await publishAgent(api, stranger, { name: "leaf", visibility: "public" });
+  const yaml = agentNeeding("user", ["leaf@^1.0.0", "leaf@1.0.0", "leaf@^2.0.0"]);
+  const body = { definitions: [{ yaml }], publish: true };
+  const response = await write(api, "/batch", author, { body });
+  const { data } = (await response.json()) as {
+    data: { definitions: { warnings: { code: string; message: string }[] }[] };
+  };
+  const { slug } = stranger.org;
+  expect(data.definitions[0]?.warnings.map(({ code, message }) => `${code} ${message}`)).toEqual([
+    'UNRESOLVED_REFERENCE No published agent matches the reference "leaf@^2.0.0".',
+    ...["^1.0.0", "1.0.0"].map(
+      (range) =>
+        `FOREIGN_REFERENCE The reference "leaf@${range}" resolves to agent "@${slug}/leaf" of an organization that you do not belong to. If you mean it, write @${slug}/leaf@${range}.`,
+    ),
+  ]);
+});
