@@ -4,16 +4,25 @@ import type { Page, PageResult } from "../page.ts";
 import { modelName, modelPath, withQuery } from "./addresses.ts";
 import { comparisonTable } from "./compare_table.ts";
 import { priceLabel } from "./format.ts";
-import { type Compared, type FullModel, MAX_COMPARED, pricesOf } from "./model_responses.ts";
+import {
+  type Compared,
+  type FullModel,
+  MAX_COMPARED,
+  pricesOf,
+  readProviderNames,
+} from "./model_responses.ts";
 import { pricePlot } from "./price_plot.ts";
-import { type PriceChange, priceSteps, recentPeriod } from "./price_steps.ts";
+import { type PriceChange, periodSince, priceSteps } from "./price_steps.ts";
 
 /** Shows the models of the query; one that does not exist is the 404 of the API. */
 export async function showComparison(page: Page): Promise<PageResult> {
   const { searchParams } = page.url;
   const org = searchParams.get("org");
   const names = [...new Set(searchParams.getAll("model"))].filter((name) => name !== "");
-  const compared = await Promise.all(names.slice(0, MAX_COMPARED).map((name) => load(page, name)));
+  const [providers, ...compared] = await Promise.all([
+    page.call("/models/providers").then(readProviderNames),
+    ...names.slice(0, MAX_COMPARED).map((name) => load(page, name)),
+  ]);
   return {
     title: "Compare models",
     section: "models",
@@ -21,7 +30,7 @@ export async function showComparison(page: Page): Promise<PageResult> {
 <h1>Compare models</h1>
 ${names.length > MAX_COMPARED && html`<p class="notice">You selected ${names.length} models. These are the first ${MAX_COMPARED}.</p>`}
 ${compared.length < MAX_COMPARED && addForm(compared, org)}
-${compared.length > 0 && html`${comparisonTable(compared, org)}${plots(compared)}`}`,
+${compared.length > 0 && html`${comparisonTable(compared, { org, providers })}${plots(compared)}`}`,
   };
 }
 
@@ -53,8 +62,8 @@ function plots(compared: readonly Compared[]): Html | null {
     (field) => !field.startsWith("tiers."),
   );
   if (fields.length === 0) return null;
-  const period = recentPeriod();
-  return html`<section class="stack" aria-labelledby="plots-title"><h2 id="plots-title">Prices of the last 90 days</h2>
+  const period = periodSince(compared.map(({ model }) => model.pricesKnownSince));
+  return html`<section class="stack" aria-labelledby="plots-title"><h2 id="plots-title">Prices over time</h2>
 <div class="plots">${fields.map((field) =>
     pricePlot({
       id: `plot-${field}`,

@@ -2,36 +2,51 @@
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
 import { type Html, html } from "../html.ts";
 import { modelName, modelPath, withQuery } from "./addresses.ts";
-import { CAPABILITY_LABELS, formatDay, formatPrice, formatTokens, priceLabel } from "./format.ts";
-import { type Compared, type FullModel, pricesOf } from "./model_responses.ts";
+import {
+  CAPABILITY_LABELS,
+  formatCapability,
+  formatDay,
+  formatPrice,
+  formatTokens,
+  NOT_STATED,
+  priceLabel,
+  UNKNOWN,
+} from "./format.ts";
+import { type Compared, type FullModel, type ProviderNames, pricesOf } from "./model_responses.ts";
 
 type Field = readonly [label: string, read: (model: FullModel) => string];
 
 const HEAD_FIELDS: readonly Field[] = [
-  ["Provider", ({ provider }) => provider],
-  ["Family", ({ family }) => family ?? "–"],
-  ["Tier", ({ tier }) => tier],
+  ["Family", ({ family }) => family ?? UNKNOWN],
+  ["Tier, derived", ({ tier }) => tier],
   ["Status", ({ status }) => status],
   ["Context", ({ limits }) => formatTokens(limits?.context)],
+  ["Input limit", ({ limits }) => formatTokens(limits?.input)],
   ["Output limit", ({ limits }) => formatTokens(limits?.output)],
 ];
 
 const TAIL_FIELDS: readonly Field[] = [
   ...MODEL_CAPABILITIES.map(
-    (name): Field => [CAPABILITY_LABELS[name] ?? name, ({ capabilities }) => yesNo(capabilities[name])],
+    (name): Field => [CAPABILITY_LABELS[name], (model) => formatCapability(name, model)],
   ),
-  ["Input modalities", ({ modalities }) => modalities.input.join(", ")],
-  ["Output modalities", ({ modalities }) => modalities.output.join(", ")],
-  ["Open weights", ({ openWeights }) => yesNo(openWeights)],
+  ["Input modalities", ({ modalities }) => modalities.input.join(", ") || UNKNOWN],
+  ["Output modalities", ({ modalities }) => modalities.output.join(", ") || UNKNOWN],
+  ["Open weights", ({ openWeights }) => (openWeights ? "yes" : "no")],
   ["Released", ({ releaseDate }) => formatDay(releaseDate)],
   ["Knowledge cutoff", ({ knowledgeCutoff }) => formatDay(knowledgeCutoff)],
 ];
 
-/** Renders the models as columns. */
-export function comparisonTable(compared: readonly Compared[], org: string | null): Html {
+/** Renders the models as columns. What is unknown of all of them has no row. */
+export function comparisonTable(
+  compared: readonly Compared[],
+  { org, providers }: { org: string | null; providers: ProviderNames },
+): Html {
   const models = compared.map(({ model }) => model);
   const names = models.map(modelName);
-  const fields = [...HEAD_FIELDS, ...priceFields(models), ...TAIL_FIELDS];
+  const provider: Field = ["Provider", (model) => providers.get(model.provider) ?? model.provider];
+  const fields = [provider, ...HEAD_FIELDS, ...priceFields(models), ...TAIL_FIELDS].filter(([, read]) =>
+    models.some((model) => ![UNKNOWN, NOT_STATED].includes(read(model))),
+  );
   const columns = models.map((model, index) => {
     const others = names.toSpliced(index, 1).map((name): [string, string] => ["model", name]);
     return html`<th scope="col"><a href="${withQuery(modelPath(model), [], org)}">${model.name}</a><span class="id">${names[index]}</span> <a class="quiet" href="${withQuery("/models/compare", others, org)}" aria-label="Remove ${model.name}">Remove</a></th>`;
@@ -52,8 +67,4 @@ function row([label, read]: Field, models: readonly FullModel[]): Html {
   const values = models.map(read);
   const isDifferent = new Set(values).size > 1;
   return html`<tr${isDifferent && html` class="differs"`}><th scope="row">${label}${isDifferent && html` <span class="mark" role="img" aria-label="differs">≠</span>`}</th>${values.map((value) => html`<td>${value}</td>`)}</tr>`;
-}
-
-function yesNo(value: boolean | undefined): string {
-  return value ? "yes" : "no";
 }

@@ -1,4 +1,6 @@
-/** How prices, numbers of tokens and dates read on the pages about models. */
+/** How prices, numbers of tokens, dates and capabilities read on the pages about models. */
+import type { ModelCapability } from "../../../shared/vocabulary.ts";
+import type { ModelItem } from "./model_responses.ts";
 
 const PRICE = new Intl.NumberFormat("en-US", {
   style: "currency",
@@ -19,6 +21,8 @@ const DAY = new Intl.DateTimeFormat("en-US", {
 });
 /** Shown for an unknown value. */
 export const UNKNOWN = "–";
+/** Shown for a capability that the source does not mention. */
+export const NOT_STATED = "–, not stated";
 
 /** Formats US dollars per million tokens: `$0.30`. */
 export function formatPrice(usd: number | null | undefined): string {
@@ -53,11 +57,21 @@ export function priceLabel(field: string): string {
   return size === undefined ? label : `${label}, over ${formatTokens(Number(size))} context`;
 }
 
-export const CAPABILITY_LABELS: Readonly<Record<string, string>> = {
+export const CAPABILITY_LABELS: Readonly<Record<ModelCapability, string>> = {
   vision: "Vision",
   tools: "Tools",
-  streaming: "Streaming",
+  streaming: "Streaming, derived",
   reasoning: "Reasoning",
   structuredOutput: "Structured output",
   attachment: "Attachments",
 };
+
+/** Says whether a model has a capability, as far as the source does. Streaming is derived. */
+export function formatCapability(
+  name: ModelCapability,
+  { capabilities, capabilitiesStated }: Pick<ModelItem, "capabilities" | "capabilitiesStated">,
+): string {
+  const isStated = name === "streaming" || capabilitiesStated.includes(name);
+  if (!isStated) return NOT_STATED;
+  return capabilities[name] ? "yes" : "no";
+}

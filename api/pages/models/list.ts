@@ -3,9 +3,14 @@ import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { changed, modelName, withQuery } from "./addresses.ts";
 import { formatDay } from "./format.ts";
-import { listFilters, type Provider } from "./list_filters.ts";
+import { listFilters } from "./list_filters.ts";
 import { listTable } from "./list_table.ts";
-import type { ModelPage, RecentChanges } from "./model_responses.ts";
+import {
+  type ModelPage,
+  type ProviderNames,
+  type RecentChanges,
+  readProviderNames,
+} from "./model_responses.ts";
 import { type Period, type PriceChange, recentPeriod } from "./price_steps.ts";
 
 /** Steps of a sparkline. */
@@ -22,16 +27,16 @@ export async function showModels(page: Page): Promise<PageResult> {
   );
   if (query.get("format") === "csv") return seeOther(`/api/v1/models?${query}`);
   const [list, providers] = await Promise.all([
-    page.call(`/models?${query}`),
+    page.call(`/models?${changed(query, { facets: "true" })}`),
     page.call("/models/providers"),
   ]);
   const { data } = (await list.json()) as { data: ModelPage };
   const period = recentPeriod();
   const history = await callHistory(page, data, period);
   const main = await page.renderOnce([list, providers, ...history], async () => {
-    const named = (await providers.json()) as { data: { providers: readonly Provider[] } };
+    const names = await readProviderNames(providers);
     const changes = await readChanges(history);
-    return renderModels({ list: data, providers: named.data.providers, changes, period, query, org });
+    return renderModels({ list: data, names, changes, period, query, org });
   });
   return {
     title: "Models",
@@ -59,14 +64,14 @@ async function readChanges([history]: readonly Response[]): Promise<Changes> {
 
 interface ModelsView {
   list: ModelPage;
-  providers: readonly Provider[];
+  names: ProviderNames;
   changes: Changes;
   period: Period;
   query: URLSearchParams;
   org: string | null;
 }
 
-function renderModels({ list, providers, changes, period, query, org }: ModelsView): Html {
+function renderModels({ list, names, changes, period, query, org }: ModelsView): Html {
   const { models, total } = list;
   return html`<div class="pager">
   <div>
@@ -76,9 +81,9 @@ function renderModels({ list, providers, changes, period, query, org }: ModelsVi
   <a class="button" href="${withQuery("/api/v1/models", changed(query, { limit: "", offset: "", format: "csv" }), null)}">Download CSV</a>
 </div>
 <div class="columns">
-${listFilters({ query, providers, org })}
+${listFilters({ query, names, facets: list.facets, org })}
 <section class="stack" aria-label="Models">
-${models.length === 0 ? html`<p class="empty">No models match these filters. <a href="${withQuery("/models", [], org)}">Show all models</a></p>` : listTable({ models, changes, period, query, org })}
+${models.length === 0 ? html`<p class="empty">No models match these filters. <a href="${withQuery("/models", [], org)}">Show all models</a></p>` : listTable({ models, names, changes, period, query, org })}
 ${pager(list, query, org)}
 </section>
 </div>`;

@@ -3,22 +3,19 @@ import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../../shared
 import { type Html, html } from "../html.ts";
 import { withQuery } from "./addresses.ts";
 import { CAPABILITY_LABELS, formatTokens } from "./format.ts";
-
-export interface Provider {
-  id: string;
-  name: string;
-}
+import type { ModelPage, ProviderNames } from "./model_responses.ts";
 
 interface Filters {
   query: URLSearchParams;
-  providers: readonly Provider[];
+  names: ProviderNames;
+  facets: ModelPage["facets"];
   org: string | null;
 }
 
 /** As many tokens of context at least. */
 const CONTEXTS = ["32000", "128000", "200000", "1000000"];
-/** Hides free models and unknown prices. */
-const PRICED = "0.01";
+/** Hides free models and unknown prices: no price is as low. */
+export const PRICED = "1e-12";
 
 /** Parameters that the form sends by fields of its own; it keeps the others. */
 const OWN_FIELDS = new Set([
@@ -27,36 +24,60 @@ const OWN_FIELDS = new Set([
 ]);
 
 /** Renders the form. It works without JavaScript; fields that are left empty count as left out. */
-export function listFilters({ query, providers, org }: Filters): Html {
+export function listFilters({ query, names, facets, org }: Filters): Html {
   const kept = [...query].filter(([name]) => !OWN_FIELDS.has(name));
   if (org !== null) kept.push(["org", org]);
   const hasFilters = [...query].some(
     ([name]) => OWN_FIELDS.has(name) && !["search", "offset"].includes(name),
   );
-  const named = providers.map(({ id, name }): [string, string] => [id, name]);
+  const counted = (name: keyof typeof facets, options: readonly Option[]) =>
+    withCounts(options, { counts: facets[name], given: query.getAll(name) });
+  const capabilities = MODEL_CAPABILITIES.map((name): Option => [name, CAPABILITY_LABELS[name]]);
   return html`<form class="facets" method="get" action="/models" role="search" aria-label="Models">
 ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <div class="form-field"><label for="search">Search</label>
 <input id="search" name="search" type="search" maxlength="500" value="${query.get("search")}" placeholder="Name or id"></div>
 <details class="more-filters"${hasFilters && html` open`}><summary>Filters</summary>
 <div>
-${choose("provider", "Provider", named, query)}
-${choose("tier", "Tier", MODEL_TIERS.map(labeled), query)}
-${choose("status", "Status", MODEL_STATUSES.map(labeled), query)}
-<fieldset><legend>Capabilities</legend>
-${MODEL_CAPABILITIES.map((name) => box("capability", [name, CAPABILITY_LABELS[name] ?? name], query))}
-</fieldset>
-<fieldset><legend>Show only</legend>
-${priceBox(query)}
-${box("openWeights", ["true", "Open weights"], query)}
-</fieldset>
+${choose("provider", "Provider", counted("provider", listProviders({ query, names, facets })), query)}
+${choose("tier", "Tier (derived)", counted("tier", MODEL_TIERS.map(labeled)), query)}
+${choose("status", "Status", counted("status", MODEL_STATUSES.map(labeled)), query)}
+${boxes(
+  "Capabilities",
+  counted("capability", capabilities).map((option) => box("capability", option, query)),
+)}
+${boxes("Show only", [
+  priceBox(query),
+  ...counted("openWeights", [["true", "Open weights"]]).map((option) => box("openWeights", option, query)),
+])}
 ${choose("minContext", "Context", contextOptions(query.get("minContext")), query)}
 </div></details>
 <div class="actions"><button type="submit" class="primary">Apply</button> <a href="${withQuery("/models", [], org)}">Clear</a></div>
 </form>`;
 }
 
-type Option = readonly [value: string, label: string];
+type Option = readonly [value: string, label: string, count?: string];
+
+/** Adds the number of models. What no model has is left out, unless it is the filter of this list. */
+function withCounts(
+  options: readonly Option[],
+  { counts, given }: { counts: Readonly<Record<string, number>>; given: readonly string[] },
+): Option[] {
+  return options
+    .filter(([value]) => Object.hasOwn(counts, value) || given.includes(value))
+    .map(([value, label]): Option => {
+      const count = Object.hasOwn(counts, value) ? (counts[value] ?? 0) : 0;
+      return [value, label, count.toLocaleString("en-US")];
+    });
+}
+
+/** Lists providers by name, and the one of the address even if it is unknown. */
+function listProviders({ query, names, facets }: Omit<Filters, "org">): Option[] {
+  const ids = new Set([...Object.keys(facets.provider), ...query.getAll("provider")]);
+  return [...ids]
+    .map((id): Option => [id, names.get(id) ?? id])
+    .sort(([, a], [, b]) => a.localeCompare(b, "en"));
+}
 
 function labeled(word: string): Option {
   return [word, word.charAt(0).toUpperCase() + word.slice(1)];
@@ -83,15 +104,26 @@ function priceBox(query: URLSearchParams): Html {
   );
 }
 
-function box(name: string, [value, label]: Option, query: URLSearchParams): Html {
-  const checked = query.getAll(name).includes(value);
-  return html`<label class="choice"><input type="checkbox" name="${name}" value="${value}"${checked && html` checked`}> ${label}</label>`;
+function boxes(legend: string, choices: readonly Html[]): Html | null {
+  return choices.length === 0 ? null : html`<fieldset><legend>${legend}</legend>${choices}</fieldset>`;
 }
 
-function choose(name: string, label: string, options: readonly Option[], query: URLSearchParams): Html {
+function box(name: string, [value, label, count]: Option, query: URLSearchParams): Html {
+  const checked = query.getAll(name).includes(value);
+  return html`<label class="choice"><input type="checkbox" name="${name}" value="${value}"${checked && html` checked`}> <span>${label}</span>${count !== undefined && html` <small class="count">${count}</small>`}</label>`;
+}
+
+function choose(
+  name: string,
+  label: string,
+  options: readonly Option[],
+  query: URLSearchParams,
+): Html | null {
+  if (options.length === 0) return null;
   const given = query.get(name);
   return html`<div class="form-field"><label for="${name}">${label}</label>
 <select id="${name}" name="${name}"><option value="">Any</option>${options.map(
-    ([value, text]) => html`<option value="${value}"${value === given && html` selected`}>${text}</option>`,
+    ([value, text, count]) =>
+      html`<option value="${value}"${value === given && html` selected`}>${text}${count !== undefined && ` (${count})`}</option>`,
   )}</select></div>`;
 }

@@ -5,7 +5,13 @@ import type { Page, PageResult } from "../page.ts";
 import { modelName, modelPath, withQuery } from "./addresses.ts";
 import { computeCost, costSection } from "./cost_form.ts";
 import { modelFacts } from "./model_facts.ts";
-import type { Alias, FullModel } from "./model_responses.ts";
+import {
+  type Alias,
+  type FullModel,
+  type ModelPage,
+  type ProviderNames,
+  readProviderNames,
+} from "./model_responses.ts";
 import { priceSection } from "./price_section.ts";
 import type { PriceChange } from "./price_steps.ts";
 
@@ -20,13 +26,15 @@ export async function showModel(page: Page): Promise<PageResult> {
   const found = await page.call(pathname);
   const model = (await found.json()) as FullModel;
   const name = modelName(model);
-  const [history, aliases, newest, cost] = await Promise.all([
+  const [history, aliases, newest, cost, providers, catalog] = await Promise.all([
     page.call(pathname.replace("/models/", "/models/history/")),
     page.api<{ data: { aliases: readonly Alias[] } }>(
       `/models/aliases?${new URLSearchParams({ model: name })}`,
     ),
     findNewest(page, model),
     computeCost(page, model),
+    page.call("/models/providers").then(readProviderNames),
+    page.api<{ data: ModelPage }>("/models?limit=1"),
   ]);
   const prices = await page.renderOnce([found, history], async () => {
     const { data } = (await history.json()) as { data: { changes: readonly PriceChange[] } };
@@ -38,23 +46,30 @@ export async function showModel(page: Page): Promise<PageResult> {
     section: "models",
     head: html`<meta name="description" content="${model.description ?? `Prices, limits and capabilities of ${model.name} (${name}).`}">`,
     status: cost?.problems?.status ?? 200,
-    main: html`${heading(model, org)}
+    main: html`${heading(model, providers, org)}
 <div class="columns">
 <div class="stack">
 ${prices}
 ${model.cost !== null && costSection(model, cost, org)}
 </div>
-${modelFacts({ model, aliases: aliases.data.aliases, newest, org })}
+${modelFacts({
+  model,
+  provider: providers.get(model.provider) ?? model.provider,
+  dataDate: catalog.data.catalog.dataDate,
+  aliases: aliases.data.aliases,
+  newest,
+  org,
+})}
 </div>`,
   };
 }
 
-function heading(model: FullModel, org: string | null): Html {
+function heading(model: FullModel, providers: ProviderNames, org: string | null): Html {
   const { provider, name, description, status, tier, goneAt } = model;
   const ofProvider = withQuery("/models", [["provider", provider]], org);
-  return html`<p class="crumbs"><a href="${withQuery("/models", [], org)}">Models</a> / <a href="${ofProvider}">${provider}</a></p>
+  return html`<p class="crumbs"><a href="${withQuery("/models", [], org)}">Models</a> / <a href="${ofProvider}">${providers.get(provider) ?? provider}</a></p>
 <div>
-<div class="title"><h1>${name}</h1> <span class="badge ${status === "available" ? "good" : "bad"}">${status}</span> <span class="badge">${tier}</span></div>
+<div class="title"><h1>${name}</h1> <span class="badge ${status === "available" ? "good" : "bad"}">${status}</span> <span class="badge" title="Derived from price, family and id">${tier}</span></div>
 ${description !== null && html`<p class="lead">${description}</p>`}
 <p><code>${modelName(model)}</code></p>
 </div>

@@ -1,6 +1,7 @@
 /** The API's responses about models, as the pages read them. */
 import type { presentAlias, presentListItem, presentModel, presentOrigin } from "../../models/model_json.ts";
 import type { Cost } from "../../models/price_json.ts";
+import type { countFacets } from "../../models/select_models.ts";
 import type { PriceChange } from "./price_steps.ts";
 
 export type ModelItem = ReturnType<typeof presentListItem>;
@@ -14,6 +15,18 @@ export interface ModelPage {
   offset: number;
   hasMore: boolean;
   catalog: ReturnType<typeof presentOrigin>;
+  facets: ReturnType<typeof countFacets>;
+}
+
+/** Names of providers by id; those that the source no longer lists have none. */
+export type ProviderNames = ReadonlyMap<string, string>;
+
+/** Returns the names of active providers. */
+export async function readProviderNames(response: Response): Promise<ProviderNames> {
+  const { data } = (await response.json()) as {
+    data: { providers: readonly { id: string; name: string }[] };
+  };
+  return new Map(data.providers.map(({ id, name }) => [id, name]));
 }
 
 export interface RecentChanges {

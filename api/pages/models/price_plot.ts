@@ -22,10 +22,15 @@ const STYLES = 4;
 /** In units of the picture, which is as wide as its place. */
 const WIDTH = 360;
 const HEIGHT = 180;
-const AREA = { left: 56, right: WIDTH - 8, top: 12, bottom: HEIGHT - 28 };
+const AREA = { right: WIDTH - 8, top: 12, bottom: HEIGHT - 28 };
+/** Space for the labels of prices: of a usual one, and of one digit. */
+const MIN_LEFT = 56;
+const DIGIT_WIDTH = 7.5;
 const DOT = 3;
 
 interface Scale {
+  /** Begin of the lines. */
+  left: number;
   x(at: number): number;
   y(price: number): number;
   end: number;
@@ -50,18 +55,21 @@ ${series.length > 1 && legend(series)}
 function makeScale(series: readonly PriceSeries[], { from, until }: Period): Scale {
   const prices = priceTicks(Math.max(0, ...series.map(({ steps }) => priceRange(steps).max)));
   const top = prices.at(-1) ?? 1;
+  const longest = Math.max(...prices.map((price) => formatPrice(price).length));
+  const left = Math.max(MIN_LEFT, round(8 + longest * DIGIT_WIDTH));
   return {
-    x: (at) => AREA.left + ((at - from) / (until - from)) * (AREA.right - AREA.left),
+    left,
+    x: (at) => left + ((at - from) / (until - from)) * (AREA.right - left),
     y: (price) => AREA.bottom - (price / top) * (AREA.bottom - AREA.top),
     end: until,
     prices,
   };
 }
 
-function priceAxis({ y, prices }: Scale): Html[] {
+function priceAxis({ left, y, prices }: Scale): Html[] {
   return prices.map((price) => {
     const at = round(y(price));
-    return html`<line class="grid" x1="${AREA.left}" x2="${AREA.right}" y1="${at}" y2="${at}"/><text class="tick" x="${AREA.left - 8}" y="${at + 4}" text-anchor="end">${formatPrice(price)}</text>`;
+    return html`<line class="grid" x1="${left}" x2="${AREA.right}" y1="${at}" y2="${at}"/><text class="tick" x="${left - 8}" y="${at + 4}" text-anchor="end">${formatPrice(price)}</text>`;
   });
 }
 

@@ -4,7 +4,7 @@ import { modelPath } from "./addresses.ts";
 import { formatDay, formatPrice, priceLabel } from "./format.ts";
 import { type FullModel, pricesOf } from "./model_responses.ts";
 import { pricePlot } from "./price_plot.ts";
-import { type Period, type PriceChange, priceSteps, recentPeriod } from "./price_steps.ts";
+import { type PriceChange, periodSince, priceSteps } from "./price_steps.ts";
 
 /** Newest changes in the table; the API has all. */
 const MAX_ROWS = 100;
@@ -14,7 +14,7 @@ export function priceSection(model: FullModel, changes: readonly PriceChange[]):
   const fields = [...new Set([...current.keys(), ...changes.map(({ field }) => field)])];
   if (fields.length === 0)
     return html`<section class="stack"><h2>Prices</h2><p class="empty">The price of this model is unknown.</p></section>`;
-  const period = plotPeriod(model, changes);
+  const period = periodSince([model.pricesKnownSince]);
   const knownSince = Date.parse(model.pricesKnownSince);
   // A tier stands in the plot of the price that it replaces.
   const plots = [...Map.groupBy(fields, partOf)].map(([part, names]) =>
@@ -30,18 +30,11 @@ export function priceSection(model: FullModel, changes: readonly PriceChange[]):
   );
   return html`<section class="stack" aria-labelledby="prices-title">
 <h2 id="prices-title">Prices</h2>
-<p class="quiet">US dollars per million tokens, known since <time datetime="${model.pricesKnownSince}">${formatDay(model.pricesKnownSince)}</time>.</p>
+<p class="quiet">US dollars per million tokens. ${describeAge(model, changes)}</p>
 <div class="plots">${plots}</div>
 ${tiers(model)}
 ${changeTable(model, changes)}
 </section>`;
-}
-
-/** From the first known price on, but at least the last 90 days. */
-function plotPeriod({ pricesKnownSince }: FullModel, changes: readonly PriceChange[]): Period {
-  const { from, until } = recentPeriod();
-  const oldest = changes.at(-1)?.changedAt ?? pricesKnownSince;
-  return { from: Math.min(from, Date.parse(oldest), Date.parse(pricesKnownSince)), until };
 }
 
 function partOf(field: string): string {
@@ -56,8 +49,13 @@ function tiers({ cost }: FullModel): Html | null {
   )}.</p>`;
 }
 
-function changeTable(model: FullModel, changes: readonly PriceChange[]): Html {
-  if (changes.length === 0) return html`<p class="quiet">No price has changed since then.</p>`;
+function describeAge({ pricesKnownSince }: FullModel, changes: readonly PriceChange[]): Html {
+  const day = html`<time datetime="${pricesKnownSince}">${formatDay(pricesKnownSince)}</time>`;
+  return changes.length === 0 ? html`No change since ${day}.` : html`Known since ${day}.`;
+}
+
+function changeTable(model: FullModel, changes: readonly PriceChange[]): Html | null {
+  if (changes.length === 0) return null;
   const rows = changes.slice(0, MAX_ROWS).map(
     ({ field, oldValue, newValue, changedAt }) => html`<tr>
 <td class="date"><time datetime="${changedAt}">${formatDay(changedAt)}</time></td><th scope="row">${priceLabel(field)}</th>

@@ -44,8 +44,8 @@ export function priceSteps(
   const begin = Math.max(period.from, knownSince);
   const steps: PriceStep[] = [{ at: begin, price: own[0] ? own[0].oldValue : current }];
   for (const { newValue, changedAt } of own) {
-    const at = Date.parse(changedAt);
-    if (at > period.until) break;
+    // The clock of the database may be ahead.
+    const at = Math.min(Date.parse(changedAt), period.until);
     if (at <= begin) steps[0] = { at: begin, price: newValue };
     else steps.push({ at, price: newValue });
   }
@@ -98,8 +98,13 @@ export function round(coordinate: number): number {
 
 const DAY_MS = 86_400_000;
 
-/** Returns the last 90 days, to the end of the current day of UTC: pages stay the same for a day. */
+/** Returns the time from the first of these instants until now, but at least the last 90 days. */
+export function periodSince(instants: readonly string[]): Period {
+  const { from, until } = recentPeriod();
+  return { from: Math.min(from, ...instants.map((instant) => Date.parse(instant))), until };
+}
+
+/** Returns the last 90 days of UTC until now. They begin at midnight, so that requests for them are the same for a day. */
 export function recentPeriod(now = Date.now()): Period {
-  const until = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
-  return { from: until - 90 * DAY_MS, until };
+  return { from: (Math.floor(now / DAY_MS) - 89) * DAY_MS, until: now };
 }

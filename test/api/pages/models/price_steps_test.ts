@@ -3,6 +3,7 @@ import {
   type PriceChange,
   priceRange,
   priceSteps,
+  recentPeriod,
   stepPath,
 } from "../../../../api/pages/models/price_steps.ts";
 
@@ -33,10 +34,23 @@ test("changes are steps, oldest first, and those of other prices do not count", 
   ]);
 });
 
-test("what changed before the period is the price at its begin, and what changes after it is left out", () => {
+test("what changed before the period is the price at its begin, and what changes later, by another clock, at its end", () => {
   expect(stepsOf([change(12, 2, 1), change(4, 3, 2), change(-3, 5, 3), change(-8, 6, 5)], 1)).toEqual([
     [0, 3],
     [4, 2],
+    [10, 1],
+  ]);
+});
+
+test("the last 90 days end now, and begin at the same midnight for a day", () => {
+  const [morning, evening] = ["2026-11-25T06:00:00Z", "2026-11-25T21:30:00Z"].map(Date.parse) as [
+    number,
+    number,
+  ];
+  const from = Date.parse("2026-08-28T00:00:00Z");
+  expect([recentPeriod(morning), recentPeriod(evening)]).toEqual([
+    { from, until: morning },
+    { from, until: evening },
   ]);
 });
 

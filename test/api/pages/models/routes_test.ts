@@ -45,12 +45,27 @@ test("GET /models has a row for each model, with prices, and sorts by each colum
   await using app = await openModels(THREE);
   const page = await read(app, "/models");
   expect(namesIn(page)).toEqual(["Cheap", "Dear", "Free"]);
-  for (const text of ["3 models", "$0.10", "8K", "2025-06-01", 'value="acme/cheap"', "from a file"]) {
+  for (const text of [
+    "3 models",
+    "$0.10",
+    "8K",
+    "2025-06-01",
+    'value="acme/cheap"',
+    "from a file",
+    ">Provider acme</a>",
+  ]) {
     expect([text, page.includes(text)]).toEqual([text, true]);
   }
-  for (const column of ["name", "inputCost", "outputCost", "cacheReadCost", "contextLimit", "releaseDate"]) {
+  for (const column of ["name", "contextLimit", "releaseDate"]) {
     expect(hrefs(page)).toContain(`/models?sortBy=${column}`);
   }
+  // Free models would be first.
+  for (const column of ["inputCost", "outputCost", "cacheReadCost"]) {
+    expect(hrefs(page)).toContain(`/models?sortBy=${column}&minInputCost=1e-12`);
+  }
+  const priced = await read(app, "/models?sortBy=inputCost&minInputCost=1e-12");
+  expect(namesIn(priced)).toEqual(["Cheap", "Dear"]);
+  expect(priced).toContain('name="minInputCost" value="1e-12" checked');
   const sorted = await read(app, "/models?sortBy=inputCost&capability=tools");
   expect(namesIn(sorted)).toEqual(["Free", "Cheap", "Dear"]);
   expect(sorted).toContain('<th scope="col" class="number" aria-sort="ascending">');
@@ -130,6 +145,73 @@ test("GET /models/:provider/* shows all of a model, its changed prices, and what
   expect(hrefs(page)).toContain("/api/v1/models/history/acme/dear");
 });
 
+test("what the source does not state is neither yes nor no, and what it does not know has no row", async () => {
+  await using app = await openModels({
+    acme: {
+      bare: {
+        name: "Bare",
+        structured_output: undefined,
+        reasoning: undefined,
+        release_date: "soon",
+        limit: {},
+      },
+      full: { name: "Full", family: "fam", structured_output: false, limit: { context: 9000, input: 8000 } },
+    },
+  });
+  const bare = await read(app, "/models/acme/bare");
+  const factsOf = (page: string) =>
+    new Map(
+      [...page.matchAll(/<dt>([^<]*)<\/dt><dd>(?:<\w+[^>]*>)?([^<]*)/g)].map(
+        ([, term = "", value = ""]): [string, string] => [term, value],
+      ),
+    );
+  expect([...factsOf(bare)].map((fact) => fact.join(": "))).toEqual([
+    ...["Vision: no", "Tools: yes", "Streaming, derived: yes", "Reasoning: –, not stated"],
+    ...["Structured output: –, not stated", "Attachments: no", "Input: text", "Output: text"],
+    ...["Provider: Provider acme", "Model ID: bare", "Tier, derived: standard", "Status: available"],
+    ...["Weights: closed", "Data of: Jun 1, 2025", expect.stringMatching(/^Synced: \w+ \d+, \d+$/)],
+  ]);
+  expect(bare).not.toContain('class="lead"');
+  expect(bare).not.toContain("Logo of the provider");
+  expect(bare).toMatch(/No change since <time [^>]*>[^<]+<\/time>\./);
+  const full = factsOf(await read(app, "/models/acme/full"));
+  expect(["Family", "Structured output", "Context"].map((term) => full.get(term))).toEqual([
+    "fam",
+    "no",
+    "9,000 tokens",
+  ]);
+
+  const rows = async (query: string) =>
+    [
+      ...(await read(app, `/models/compare?${query}`)).matchAll(
+        /<tr[^>]*><th scope="row">([^<]*).*?<td>(.*?)<\/td><\/tr>/g,
+      ),
+    ].map(([, label, cells]) => [label?.trim(), cells?.split("</td><td>")]);
+  const both = new Map((await rows("model=acme/bare&model=acme/full")) as [string, string[]][]);
+  expect(both.get("Structured output")).toEqual(["–, not stated", "no"]);
+  expect(both.get("Family")).toEqual(["–", "fam"]);
+  const alone = (await rows("model=acme/bare")).map(([label]) => label);
+  for (const label of ["Family", "Context", "Input limit", "Reasoning", "Structured output", "Released"]) {
+    expect([label, alone.includes(label)]).toEqual([label, false]);
+  }
+});
+
+test("filters count their models, and offer no value that none has", async () => {
+  await using app = await openModels(THREE);
+  const page = await read(app, "/models");
+  expect(page).toContain(">Provider acme (2)</option>");
+  expect(page).toContain(">Standard (1)</option>");
+  expect(page).toContain('value="reasoning"> <span>Reasoning</span> <small class="count">1</small>');
+  for (const absent of ["Deprecated", 'value="vision"', "Open weights"]) {
+    expect([absent, page.includes(absent)]).toEqual([absent, false]);
+  }
+  // A filter of the address stays, so that it can be taken off.
+  const none = await read(app, "/models?status=deprecated&capability=vision&provider=nobody");
+  expect(none).toContain('<option value="deprecated" selected>Deprecated (0)</option>');
+  expect(none).toContain('value="vision" checked');
+  expect(none).toContain('<option value="nobody" selected>nobody (0)</option>');
+});
+
 test("the calculator shows the API's exact answer, and its problems beside the fields", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models/acme/dear?inputTokens=1000&outputTokens=3");
@@ -160,7 +242,7 @@ test("GET /models/compare shows up to four models and marks what differs", async
   const page = await read(app, "/models/compare?model=acme/cheap&model=acme/dear&model=acme/cheap");
   expect(
     [...page.matchAll(/<tr class="differs"><th scope="row">([^<]*)/g)].map(([, label]) => label?.trim()),
-  ).toEqual([...["Tier", "Context", "Output limit", "Input", "Output", "Cache read", "Reasoning"]]);
+  ).toEqual([...["Tier, derived", "Context", "Output limit", "Input", "Output", "Cache read", "Reasoning"]]);
   expect(page.split('class="price-plot"').length - 1).toBe(3);
   expect(hrefs(page)).toContain("/models/compare?model=acme%2Fdear");
   const query = many.map(([id]) => `model=many/${id}`).join("&");
