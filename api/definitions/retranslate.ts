@@ -69,7 +69,7 @@ export async function retranslateDefinition(
     prepare: async ({ row, versions }) => {
       const document = await requireDocument(work, row.yaml, row);
       // A stored text is kept if the current translator cannot render the document.
-      const changes = document.failure === null && document.content.runtimeMd !== row.runtimeMd;
+      const changes = document.failures.length === 0 && document.content.runtimeMd !== row.runtimeMd;
       const isNew = changes && createNewVersion;
       return { document, changes, draft: isNew ? await nextDraft(work, row, versions) : null };
     },

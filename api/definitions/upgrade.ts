@@ -91,14 +91,14 @@ async function upgradedDocument(
 ): Promise<WrittenDocument> {
   const version = nextMajor(versions);
   if (version === null) throw versionExists(latest, versions);
-  const { failure } = await requireDocument(work, yaml, latest);
-  if (failure !== null) throw notRenderable(latest, failure);
+  const { failures } = await requireDocument(work, yaml, latest);
+  if (failures[0]) throw notRenderable(latest, failures[0]);
   return requireDocument(work, await work.edit({ yaml, changes: { version } }), latest);
 }
 
 function notRenderable(
   { type, name }: DefinitionRow,
-  { reason, path, message }: NonNullable<WrittenDocument["failure"]>,
+  { reason, path, message }: WrittenDocument["failures"][number],
 ): ApiError {
   return new ApiError("TRANSLATION_FAILED", {
     message: `Cannot upgrade ${type} "${name}": the document cannot be rendered as Markdown. ${message}`,

@@ -1,17 +1,14 @@
 /** Parses a document once and derives everything that the registry stores or reports about it. */
-import {
-  listModels,
-  listTools,
-  type NamedText,
-  TOOLS,
-} from "../../shared/definitions/named_models_and_tools.ts";
+import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
+import { checkKeys, type KeyWarning } from "../../shared/definitions/language/check_keys.ts";
 import { type DefinitionReference, listReferences } from "../../shared/definitions/references.ts";
 import { type DefinitionSource, hashDefinition, parseDefinition } from "../../shared/definitions/source.ts";
-import { translateDefinition } from "../../shared/definitions/translate/translate.ts";
+import { type Failure, translateDefinition } from "../../shared/definitions/translate/translate.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { YamlDocument } from "../../shared/yaml/document.ts";
 import { type DefinitionProblem, formatPath } from "../../shared/yaml/problems.ts";
 import type { DefinitionContent } from "../../sql/definitions/versions.ts";
+import { listModels, listTools, type NamedText } from "./named_models_and_tools.ts";
 import { type SafetyScan, scanDefinition } from "./safety_scan.ts";
 
 /** Line and column in a text, from 1. */
@@ -34,15 +31,17 @@ export interface ReadDocument {
   /** All stored columns except the text. */
   content: Omit<DefinitionContent, "yaml">;
   references: DefinitionReference[];
-  /** Why the document cannot be rendered; null if it can. */
-  failure: { reason: string; path: string; message: string } | null;
+  /** Everything that keeps the document from being rendered. */
+  failures: Failure[];
+  /** What its author may have meant otherwise. */
+  keyWarnings: KeyWarning[];
   /** Null if the scan itself failed. */
   scan: SafetyScan | null;
   /** Models that it names, each once; the first `MAX_NAMES`. */
   models: PlacedName[];
   /** Tools that it names and the language does not have, likewise. */
   unknownTools: PlacedName[];
-  /** Positions of the failure and of the scan's signals, by their paths. */
+  /** Positions of the failures and of the scan's signals, by their paths. */
   positions: Record<string, TextPosition>;
 }
 
@@ -70,11 +69,12 @@ export function readDocument(given: {
   const { type, name, version, fields } = source;
   if (given.name !== null && name !== given.name)
     return { ok: false, otherName: name, ...locate([type, "interface", "name"]) };
-  const { failure, ...runtime } = render(source);
+  const { failures, ...runtime } = render(source);
   const { displayName, description, domain, subdomain, agentType, author, tags } = fields;
   const columns = { displayName, description, domain, subdomain, agentType, author, tags };
   const found = scan(source);
-  const paths = [failure?.path ?? [], found?.signals.map(({ location }) => location) ?? []].flat();
+  const signals = found?.signals ?? [];
+  const paths = [...failures.map(({ path }) => path), ...signals.map(({ location }) => location)];
   return {
     ok: true,
     document: {
@@ -83,7 +83,8 @@ export function readDocument(given: {
       version,
       content: { hash: hashDefinition(source), ...columns, ...runtime },
       references: listReferences(source),
-      failure,
+      failures,
+      keyWarnings: checkKeys(source, parsed),
       scan: found,
       models: placeNames(listModels(source), locate),
       unknownTools: placeNames(listTools(source).filter(isUnknownTool), locate),
@@ -113,12 +114,13 @@ function parsePath(path: string): (string | number)[] {
 function render({ type, name, version, body }: DefinitionSource) {
   const translation = translateDefinition({ type, name, version, body });
   if (!translation.ok) {
-    const { reason, path, message } = translation;
+    const { reason, path, message, others } = translation;
     const none = { runtimeMd: null, promptHash: null, translatorVersion: null };
-    return { ...none, translationError: { reason, path }, failure: { reason, path, message } };
+    const failures = [{ reason, path, message }, ...others];
+    return { ...none, translationError: { reason, path }, failures };
   }
   const { runtimeMd, promptHash, translatorVersion } = translation;
-  return { runtimeMd, promptHash, translatorVersion, translationError: null, failure: null };
+  return { runtimeMd, promptHash, translatorVersion, translationError: null, failures: [] };
 }
 
 /** Scans for misuse. A failed scan becomes a warning, not an error. */

@@ -1,10 +1,10 @@
 /** The safety scan: searches every text of a definition for evidence of misuse. */
 
-import { listTools } from "../../shared/definitions/named_models_and_tools.ts";
 import type { DefinitionSource } from "../../shared/definitions/source.ts";
 import { formatPath, type PathStep } from "../../shared/yaml/problems.ts";
 import { scalarNumber } from "../../shared/yaml/scalars.ts";
 import { isRecord, toList, toRecord } from "../../shared/yaml/values.ts";
+import { listTools } from "./named_models_and_tools.ts";
 import { Downloads } from "./safety_download_then_run.ts";
 import {
   BLOCK_RULES,

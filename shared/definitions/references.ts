@@ -43,7 +43,7 @@ export function writtenName({ orgSlug, name }: Pick<DefinitionReference, "orgSlu
  */
 export function listReferences(source: Pick<DefinitionSource, "type" | "body">): DefinitionReference[] {
   const found = new Map<string, DefinitionReference>();
-  for (const { text: value, context, type, inTree = true } of listEdges(source)) {
+  for (const { text: value, context, type, inTree } of listEdges(source)) {
     const text = scalarText(value);
     if (text === null) continue;
     const reference = { type, ...splitReference(text), context, inTree };

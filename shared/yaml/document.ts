@@ -5,9 +5,11 @@ import {
   type Document,
   isCollection,
   isNode,
+  isScalar,
   Lexer,
   LineCounter,
   Parser,
+  type Scalar,
   type YAMLError,
 } from "yaml";
 import { MAX_PARSER_STACK, openTokenMeter, TOO_DEEP } from "./limits.ts";
@@ -29,6 +31,8 @@ export interface YamlDocument {
   tree: Document.Parsed;
   /** Returns line and column, from 1, of the node at the path, or of its nearest ancestor. */
   locate: (path: readonly PathStep[]) => { line: number; column: number };
+  /** Returns the scalar at the path; null for other nodes. */
+  nodeAt: (path: readonly PathStep[]) => Scalar.Parsed | null;
 }
 
 export type YamlResult = { ok: true; document: YamlDocument } | { ok: false; problems: DefinitionProblem[] };
@@ -77,7 +81,10 @@ function readStorable(text: string, lines: LineCounter): YamlResult {
   if (problems.length > 0) return invalid(problems);
   const plain = toPlainValue(tree);
   if (plain.problems.length === 0)
-    return { ok: true, document: { value: plain.value, tree, locate: locator(tree, lines) } };
+    return {
+      ok: true,
+      document: { value: plain.value, tree, locate: locator(tree, lines), nodeAt: scalarAt(tree) },
+    };
   return invalid(plain.problems.map(({ offset, ...problem }) => problemAt(lines, offset, problem)));
 }
 
@@ -158,6 +165,14 @@ function locator(tree: Document.Parsed, lines: LineCounter): YamlDocument["locat
     }
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
+  };
+}
+
+function scalarAt(tree: Document.Parsed): YamlDocument["nodeAt"] {
+  return (path) => {
+    let node: unknown = tree.contents;
+    for (const step of path) node = isCollection(node) ? node.get(step, true) : undefined;
+    return isScalar(node) ? (node as Scalar.Parsed) : null;
   };
 }
 

@@ -90,7 +90,7 @@ export const WARNING = named(
       code: oneOf([
         ...["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "REFERENCE_NOT_PUBLIC", "FOREIGN_REFERENCE"],
         ...["SAFETY_SIGNAL", "SAFETY_SCAN_FAILED", "UNKNOWN_MODEL", "UNKNOWN_TOOL"],
-        "SAME_NAME_ELSEWHERE",
+        ...["UNKNOWN_KEY", "UNEXPECTED_VALUE", "DESCRIPTION_LENGTH", "SAME_NAME_ELSEWHERE"],
       ]),
       message: TEXT,
       details: { type: "object" },

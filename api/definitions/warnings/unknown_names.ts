@@ -1,5 +1,5 @@
 /** Warnings about models that the catalog does not have, and tools that the language does not have. */
-import { TOOLS } from "../../../shared/definitions/named_models_and_tools.ts";
+import { TOOLS } from "../../../shared/definitions/language/agent_keys.ts";
 import { suggestNames } from "../../../shared/suggestions.ts";
 import type { PlacedName, ReadDocument } from "../../documents/read_document.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";

@@ -1,4 +1,5 @@
 /** Non-fatal problems of a new version, reported to its author when it is published or forked. */
+import type { KeyWarning } from "../../../shared/definitions/language/check_keys.ts";
 import { type DefinitionReference, writtenName } from "../../../shared/definitions/references.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import {
@@ -23,7 +24,8 @@ export interface Warning {
     | "SAFETY_SIGNAL"
     | "SAFETY_SCAN_FAILED"
     | "UNKNOWN_MODEL"
-    | "UNKNOWN_TOOL";
+    | "UNKNOWN_TOOL"
+    | KeyWarning["code"];
   message: string;
   details: Readonly<Record<string, unknown>>;
   /** The place in the document, where it is known. */
@@ -72,7 +74,12 @@ export async function checkVersions(
       const { references = [], warnings = [] } = found.get(definitionId) ?? {};
       checks.push({
         references,
-        warnings: [...translationWarnings(document), ...warnings, ...scanWarnings(document)],
+        warnings: [
+          ...translationWarnings(document),
+          ...document.keyWarnings,
+          ...warnings,
+          ...scanWarnings(document),
+        ],
       });
     }
   }
@@ -126,10 +133,10 @@ async function findStrangers(
   return new Set(bare.filter(({ definitionId, position }) => keys.has(`${definitionId} ${position}`)));
 }
 
-function translationWarnings({ failure, positions }: WrittenDocument): Warning[] {
-  if (failure === null) return [];
-  const { reason, path, message } = failure;
-  return [{ code: "TRANSLATION_FAILED", message, details: { reason, path }, path, ...positions[path] }];
+function translationWarnings({ failures, positions }: WrittenDocument): Warning[] {
+  return failures.map(({ reason, path, message }) => {
+    return { code: "TRANSLATION_FAILED", message, details: { reason, path }, path, ...positions[path] };
+  });
 }
 
 function unresolvedReference(reference: DefinitionReference): Warning {

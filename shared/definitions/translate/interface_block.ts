@@ -15,7 +15,7 @@ export interface TranslatableDefinition {
   body: Record<string, unknown>;
 }
 
-/** A definition that has what every kind needs. */
+/** A definition with what every kind needs. */
 export interface Source {
   name: string;
   version: string;
@@ -27,21 +27,20 @@ export interface Source {
 /** Keys of the interface that the registry shows beside the text. */
 const REGISTRY_KEYS = ["name", "version", "domain", "subdomain", "tags"] as const;
 
-/** Fails with `missing_description`: the front matter of every kind needs one. */
+/** Reads what every kind has. The description is empty if it is missing. */
 export function readSource(definition: TranslatableDefinition): Source {
   const { type, name, version } = definition;
   const body = new Fields(isRecord(definition.body) ? definition.body : {}, type);
   const block = body.map("interface") ?? new Fields({}, `${type}.interface`);
   block.skip(...REGISTRY_KEYS);
-  const description = block.text("description");
-  if (description === null || collapse(description) === "") {
-    throw new TranslationFailure(
-      "missing_description",
-      `${type}.interface.description`,
-      "The interface has no description",
-    );
-  }
-  return { name, version, body, interface: block, description };
+  return { name, version, body, interface: block, description: block.text("description") ?? "" };
+}
+
+/** Returns the failure of a definition without a description, which the front matter of every kind needs. */
+export function missingDescription({ description }: Source, type: DefinitionType): TranslationFailure | null {
+  if (collapse(description) !== "") return null;
+  const path = `${type}.interface.description`;
+  return new TranslationFailure("missing_description", path, "The interface has no description");
 }
 
 /** The title; a definition without a display name goes by its name. */

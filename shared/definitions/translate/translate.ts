@@ -3,7 +3,12 @@ import type { DefinitionType } from "../../vocabulary.ts";
 import { renderAgent } from "./agent.ts";
 import { renderCommand } from "./command.ts";
 import { checkDocumentSize } from "./document_size.ts";
-import { readSource, type Source, type TranslatableDefinition } from "./interface_block.ts";
+import {
+  missingDescription,
+  readSource,
+  type Source,
+  type TranslatableDefinition,
+} from "./interface_block.ts";
 import { MAX_RENDERED_BYTES, tooLarge } from "./markdown_writer.ts";
 import { renderPipeline } from "./pipeline.ts";
 import { TranslationFailure, type TranslationFailureReason } from "./translation_failure.ts";
@@ -12,17 +17,23 @@ import { renderWorkflow } from "./workflow.ts";
 /** Raised whenever the same definition would give other bytes; the golden files are tied to it. */
 export const TRANSLATOR_VERSION = "1.1.0";
 
+/** Why a definition cannot be rendered. */
+export interface Failure {
+  reason: TranslationFailureReason | "internal";
+  /** Where in the document, beginning with its root key. */
+  path: string;
+  message: string;
+}
+
 export type Translation =
   | { ok: true; runtimeMd: string; promptHash: string; translatorVersion: string }
-  | {
+  | ({
       ok: false;
       /** `TRANSLATION_ERROR` is a fault of ours, `TRANSLATION_FAILED` one that the author can mend. */
       code: "TRANSLATION_FAILED" | "TRANSLATION_ERROR";
-      reason: TranslationFailureReason | "internal";
-      /** Where in the document, beginning with its root key. */
-      path: string;
-      message: string;
-    };
+      /** What else is missing. */
+      others: readonly Failure[];
+    } & Failure);
 
 const RENDERERS: Readonly<Record<DefinitionType, (source: Source) => string>> = {
   agent: renderAgent,
@@ -33,23 +44,37 @@ const RENDERERS: Readonly<Record<DefinitionType, (source: Source) => string>> = 
 
 /** Never throws. `promptHash` is `sha256:` and the hex digest of `runtimeMd` in UTF-8. */
 export function translateDefinition(definition: TranslatableDefinition): Translation {
+  const { type } = definition;
   try {
-    checkDocumentSize(definition.body, definition.type);
-    const runtimeMd = RENDERERS[definition.type](readSource(definition));
+    checkDocumentSize(definition.body, type);
+    const runtimeMd = render(definition);
     if (Buffer.byteLength(runtimeMd) > MAX_RENDERED_BYTES) throw tooLarge();
     const promptHash = `sha256:${new Bun.CryptoHasher("sha256").update(runtimeMd).digest("hex")}`;
     return { ok: true, runtimeMd, promptHash, translatorVersion: TRANSLATOR_VERSION };
   } catch (error) {
     if (error instanceof TranslationFailure) {
-      const { reason, path, message } = error;
-      return { ok: false, code: "TRANSLATION_FAILED", reason, path: path || definition.type, message };
+      const others = error.others.map((other) => toFailure(other, type));
+      return { ok: false, code: "TRANSLATION_FAILED", ...toFailure(error, type), others };
     }
-    return {
-      ok: false,
-      code: "TRANSLATION_ERROR",
-      reason: "internal",
-      path: definition.type,
-      message: `The translator stopped: ${error instanceof Error ? error.message : "unknown cause"}`,
-    };
+    const message = `The translator stopped: ${error instanceof Error ? error.message : "unknown cause"}`;
+    return { ok: false, code: "TRANSLATION_ERROR", reason: "internal", path: type, message, others: [] };
   }
+}
+
+/** A missing description is a failure, but what else is missing is looked for first. */
+function render(definition: TranslatableDefinition): string {
+  const source = readSource(definition);
+  const missing = missingDescription(source, definition.type);
+  if (missing === null) return RENDERERS[definition.type](source);
+  try {
+    RENDERERS[definition.type](source);
+  } catch (error) {
+    if (!(error instanceof TranslationFailure)) throw error;
+    missing.others = [error, ...error.others];
+  }
+  throw missing;
+}
+
+function toFailure({ reason, path, message }: TranslationFailure, type: DefinitionType): Failure {
+  return { reason, path: path || type, message };
 }

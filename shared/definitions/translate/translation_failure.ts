@@ -21,6 +21,8 @@ export type TranslationFailureReason =
 
 /** Thrown inside the translator, answered as a value by `translateDefinition`. */
 export class TranslationFailure extends Error {
+  /** What else is missing: authors want to know everything at once. */
+  others: readonly TranslationFailure[] = [];
   readonly reason: TranslationFailureReason;
   /** Where in the document, beginning with its root key: `workflow.orchestration.phases[0].steps[1]`. */
   readonly path: string;

@@ -123,15 +123,18 @@ test("a fork returns its own warnings: no rendering, unresolved references, sign
   await publishAgent(api, author, { name: "reviewer", yaml, visibility: "public" });
   await publishAgent(api, author, { name: "bare", yaml: bareYaml("agent", "bare"), visibility: "public" });
   const bare = await makeFork(api, reader, "/agent/bare", { name: "my-bare", visibility: "public" });
+  const missing = (details: unknown) => ({
+    code: "TRANSLATION_FAILED",
+    message: expect.any(String),
+    details,
+    path: (details as { path: string }).path,
+    line: 3,
+    column: 5,
+  });
+  expect(bare.definition.translationError).not.toBeNull();
   expect(bare.warnings).toEqual([
-    {
-      code: "TRANSLATION_FAILED",
-      message: expect.any(String),
-      details: bare.definition.translationError,
-      path: bare.definition.translationError?.path,
-      line: expect.any(Number),
-      column: expect.any(Number),
-    },
+    missing(bare.definition.translationError),
+    missing({ reason: "unknown_agent_type", path: "agent.interface.agentType" }),
   ]);
   const unresolved = (name: string, range: string) => ({
     code: "UNRESOLVED_REFERENCE",

@@ -32,28 +32,25 @@ const RULES = {
 
 export type TranslatableAgentType = keyof typeof RULES;
 
-/** Fails with `unknown_agent_type`, `missing_block`, `empty_tasks` or `bad_scoring`, in this order. */
+/** Fails with `unknown_agent_type`, or with every `missing_block`, `empty_tasks` and `bad_scoring`, in this order. */
 export function checkAgent(source: Source): TranslatableAgentType {
   const type = readType(source);
   const { body } = source;
   const { needs, leavesOut }: TypeRules = RULES[type];
-  for (const block of needs) {
-    if (body.map(block)) continue;
-    throw new TranslationFailure(
-      "missing_block",
-      `agent.${block}`,
-      `An agent of type ${type} needs "${block}"`,
-    );
-  }
+  const failures = [
+    ...needs.filter((block) => !body.map(block)).map((block) => missingBlock(type, block)),
+    ...emptyLists(source, leavesOut),
+  ];
+  const [first, ...others] = failures;
+  if (first) throw Object.assign(first, { others });
   body.skip(...leavesOut);
   for (const block of leavesOut) body.map(block)?.discard();
-  if (type === "executor" || type === "generator") {
-    requireItems(source, "tasks", "operations", "empty_tasks");
-  }
-  if (body.map("scoring") && !leavesOut.includes("scoring")) {
-    requireItems(source, "scoring", "categories", "bad_scoring");
-  }
   return type;
+}
+
+function missingBlock(type: TranslatableAgentType, block: string): TranslationFailure {
+  const message = `An agent of type ${type} needs "${block}"`;
+  return new TranslationFailure("missing_block", `agent.${block}`, message);
 }
 
 /** True when the type has a use for the block. */
@@ -72,17 +69,20 @@ function readType(source: Source): TranslatableAgentType {
   );
 }
 
-function requireItems(
-  source: Source,
-  block: string,
-  key: string,
-  reason: "empty_tasks" | "bad_scoring",
-): void {
-  const items = source.body.map(block)?.peek(key);
-  if (Array.isArray(items) && items.length > 0) return;
-  throw new TranslationFailure(
-    reason,
-    `agent.${block}.${key}`,
-    `"${key}" must be a list with at least one entry`,
-  );
+/** Lists that need an entry where their block is used. */
+const LISTS = [
+  { block: "tasks", key: "operations", reason: "empty_tasks" },
+  { block: "scoring", key: "categories", reason: "bad_scoring" },
+] as const;
+
+function emptyLists({ body }: Source, leavesOut: readonly string[]): TranslationFailure[] {
+  const used = LISTS.filter(({ block }) => body.map(block) && !leavesOut.includes(block));
+  const empty = used.filter(({ block, key }) => {
+    const items = body.map(block)?.peek(key);
+    return !Array.isArray(items) || items.length === 0;
+  });
+  return empty.map(({ block, key, reason }) => {
+    const message = `"${key}" must be a list with at least one entry`;
+    return new TranslationFailure(reason, `agent.${block}.${key}`, message);
+  });
 }

@@ -231,6 +231,7 @@ describe("a definition that cannot be rendered", () => {
       reason,
       path,
       message: expect.any(String),
+      others: expect.any(Array),
     } as never);
     if (!translation.ok) expect(translation.message).toMatch(/^[A-Z"][^\n]{10,200}[^.]$/);
   });

@@ -174,6 +174,35 @@ test("unknown models and tools are warnings with their line and a suggestion, of
   }
 });
 
+test("unknown keys, values of another kind and all that is missing are warnings with their lines", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const yaml = [
+    "agent:",
+    "  interface: {name: gate, version: 1.0.0, agentType: validator, descripton: Judges changes.}",
+    "  rollback: {enabled: no}",
+  ].join("\n");
+  const expected = [
+    { code: "TRANSLATION_FAILED", path: "agent.interface.description", line: 2 },
+    { code: "TRANSLATION_FAILED", path: "agent.scoring", line: 2 },
+    { code: "TRANSLATION_FAILED", path: "agent.decisions", line: 2 },
+    {
+      code: "UNKNOWN_KEY",
+      path: "agent.interface.descripton",
+      line: 2,
+      details: { suggestion: "description" },
+    },
+    { code: "UNEXPECTED_VALUE", path: "agent.rollback.enabled", line: 3, details: { suggestion: "false" } },
+  ];
+  const report = await validate(api, person, { yaml });
+  expect(report).toMatchObject({ valid: true, errors: [], warnings: expected });
+  await createAgent(api, person, { name: "gate", yaml });
+  const published = await write(api, "/agent/gate@1.0.0/publish", person);
+  expect(await published.json()).toMatchObject({ warnings: expected });
+  const fork = await write(api, "/agent/gate/fork", person, { body: { name: "gate-two" } });
+  expect(await fork.json()).toMatchObject({ data: { warnings: expected } });
+});
+
 test("a cycle is an error of publishing only", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();

@@ -1,0 +1,209 @@
+/** Compares a document with the table of its keys, and warns of what an author may have meant otherwise. */
+import { suggestNames } from "../../suggestions.ts";
+import type { DefinitionType } from "../../vocabulary.ts";
+import type { YamlDocument } from "../../yaml/document.ts";
+import { formatPath, kindOf, quoteValue } from "../../yaml/problems.ts";
+import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
+import { isRecord } from "../../yaml/values.ts";
+import type { DefinitionSource } from "../source.ts";
+import { exampleOf, type Key, type Kind } from "./keys.ts";
+import { LANGUAGES } from "./language.ts";
+import { type Place, walkKeys } from "./walk_keys.ts";
+
+/** Something in a document that its author may have meant otherwise. */
+export interface KeyWarning {
+  code: "UNKNOWN_KEY" | "UNEXPECTED_VALUE" | "DESCRIPTION_LENGTH";
+  message: string;
+  details: Readonly<Record<string, unknown>>;
+  path: string;
+  line: number;
+  column: number;
+}
+
+/** Further warnings are dropped. */
+const MAX_WARNINGS = 50;
+/** Coding agents choose by the description: a shorter one says too little, and hosts cut a longer one. */
+const DESCRIPTION_LENGTH = { min: 20, max: 1_024 };
+/** In a map that authors extend, only a key that resembles a known one this much is a mistake. */
+const TYPO_SIMILARITY = 0.65;
+
+/** What a check finds; its place is added afterwards. */
+type Finding = Pick<KeyWarning, "code" | "message" | "details">;
+
+/** Returns the warnings in document order. */
+export function checkKeys(
+  source: Pick<DefinitionSource, "type" | "root" | "body">,
+  { locate, nodeAt }: Pick<YamlDocument, "locate" | "nodeAt">,
+): KeyWarning[] {
+  const warnings: KeyWarning[] = [];
+  const add = (path: readonly (string | number)[], finding: Finding | null) => {
+    if (finding === null || warnings.length >= MAX_WARNINGS) return;
+    warnings.push({ ...finding, path: formatPath(path), ...locate(path) });
+  };
+  for (const key of Object.keys(source.root)) {
+    if (key !== source.type && key !== "meta") add([key], keyBeside(key, source.type));
+  }
+  walkKeys(source, (place) => {
+    const path = [source.type, ...place.path];
+    if (place.key === null) add(path, unknownKey(place, source.type));
+    else
+      add(
+        path,
+        checkValue({ ...place, key: place.key }, () => nodeAt(path)),
+      );
+  });
+  return warnings;
+}
+
+function keyBeside(key: string, type: DefinitionType): Finding {
+  const message = `"${shorten(key)}" stands beside "${type}", so it is kept but not rendered. Move it below "${type}", or below "meta" if it is a note.`;
+  return { code: "UNKNOWN_KEY", message, details: { key: shorten(key), suggestion: null } };
+}
+
+/** Returns null where authors may add keys and this one resembles no known one. */
+function unknownKey(place: Place, type: DefinitionType): Finding | null {
+  const key = String(place.path.at(-1));
+  const suggestion = suggestKey(key, place, type);
+  if (suggestion === null && place.around.key.isOpen) return null;
+  const block = formatPath([type, ...place.path.slice(0, -1)]);
+  const advice = suggestion === null ? "It is rendered as it stands." : `Did you mean "${suggestion}"?`;
+  const message = `"${shorten(key)}" is not a key of ${block}. ${advice}`;
+  return { code: "UNKNOWN_KEY", message, details: { key: shorten(key), suggestion } };
+}
+
+/** Returns a similar key of the same map, or the same key in a block of the definition. */
+function suggestKey(key: string, { path, around }: Place, type: DefinitionType): string | null {
+  const { keys, isOpen } = around.key;
+  const names = Object.keys(keys);
+  const unused = names.filter((name) => !Object.hasOwn(around.value, name));
+  const options = isOpen ? { minSimilarity: TYPO_SIMILARITY } : {};
+  const [similar] = [...suggestNames(key, unused, options), ...suggestNames(key, names, options)];
+  if (similar !== undefined || path.length > 2) return similar ?? null;
+  const blocks = Object.entries(LANGUAGES[type].keys);
+  const [block] = blocks.find(([, inner]) => inner.kind === "map" && Object.hasOwn(inner.keys, key)) ?? [];
+  return block === undefined ? null : formatPath([type, block, key]);
+}
+
+type KnownPlace = Place & { key: Key };
+type NodeOf = () => ReturnType<YamlDocument["nodeAt"]>;
+
+function checkValue(place: KnownPlace, nodeOf: NodeOf): Finding | null {
+  const { key, value } = place;
+  const name = nameOf(place);
+  if (value === null || value === undefined) return nodeOf()?.source === "~" ? tilde(name) : null;
+  const flag = typeof value === "string" ? scalarFlag(value) : null;
+  if (flag !== null && [key.kind, ...key.or].includes("boolean")) {
+    if (key.kind !== "text") return booleanWord(name, value, flag);
+    if (nodeOf()?.type === "PLAIN") return textOfBoolean(name, value, flag);
+  }
+  if (![key.kind, ...key.or].some((kind) => fits(kind, key, value))) return unexpected(name, key, value);
+  return name === "description" ? checkDescription(place) : null;
+}
+
+/** The name of the nearest key; items of lists have none of their own. */
+function nameOf({ path }: Place): string {
+  return String(path.findLast((step) => typeof step === "string") ?? "");
+}
+
+/** True if the value is of the kind. Values that say nothing, such as an empty text, fit all. */
+function fits(kind: Kind, key: Key, value: unknown): boolean {
+  if (kind === "free" || value === "" || (typeof value === "string" && value.trim() === "")) return true;
+  const isScalar = scalarText(value) !== null;
+  switch (kind) {
+    case "boolean":
+      return typeof value === "boolean";
+    case "number":
+      return scalarNumber(value) !== null;
+    case "integer":
+      return Number.isInteger(scalarNumber(value) ?? Number.NaN);
+    case "word":
+      return key.words.includes(scalarText(value)?.trim() ?? "");
+    case "list":
+      return Array.isArray(value) || (typeof value === "string" && key.kind === "list");
+    case "map":
+      // An entry that is plain text stands for its main key. False turns a block off.
+      return isRecord(value) || value === false || (isScalar && key.main !== "" && !key.or.includes("list"));
+    case "names":
+      return isRecord(value);
+    default:
+      return isScalar;
+  }
+}
+
+const EXPECTED: Readonly<Record<Kind, string>> = {
+  text: "a text",
+  boolean: "true or false",
+  integer: "a whole number",
+  number: "a number",
+  word: "a word",
+  model: "the name of a model",
+  tool: "the name of a tool",
+  reference: "a reference such as helper@^1.0.0",
+  list: "a list",
+  map: "a map",
+  names: "a map",
+  free: "any value",
+};
+
+function unexpected(name: string, key: Key, value: unknown): Finding {
+  const text = scalarText(value)?.trim() ?? null;
+  if (key.kind === "word" && text !== null) {
+    const suggestion = suggestNames(text, key.words)[0] ?? null;
+    return {
+      code: "UNEXPECTED_VALUE",
+      message: `${name} has no word ${quoteValue(text)}. Use one of: ${key.words.join(", ")}.`,
+      details: { expected: "word", words: key.words, suggestion },
+    };
+  }
+  const kinds = [...new Set([key.kind, ...key.or].map((kind) => EXPECTED[kind]))];
+  const shown = text === null ? kindOf(value) : `${kindOf(value)}, ${quoteValue(value)}`;
+  return {
+    code: "UNEXPECTED_VALUE",
+    message: `${name} should be ${kinds.join(" or ")}, but is ${shown}. Example: ${exampleOf(key)}`,
+    details: { expected: key.kind, suggestion: null },
+  };
+}
+
+function booleanWord(name: string, value: unknown, flag: boolean): Finding {
+  return {
+    code: "UNEXPECTED_VALUE",
+    message: `${name} is read as ${flag}, but ${quoteValue(value)} is a text. Write ${flag}, without quotes.`,
+    details: { expected: "boolean", suggestion: String(flag) },
+  };
+}
+
+function textOfBoolean(name: string, value: unknown, flag: boolean): Finding {
+  return {
+    code: "UNEXPECTED_VALUE",
+    message: `${name} is read as the text ${quoteValue(value)}. Quote it if you mean that; for a boolean, write ${flag}.`,
+    details: { expected: "text", suggestion: String(flag) },
+  };
+}
+
+function tilde(name: string): Finding {
+  return {
+    code: "UNEXPECTED_VALUE",
+    message: `A plain "~" is no value in YAML, so nothing is rendered for ${name}. Quote it to mean the character, or leave it out.`,
+    details: { expected: "text", suggestion: '"~"' },
+  };
+}
+
+function checkDescription({ path, value }: Place): Finding | null {
+  if (path.length !== 2 || path[0] !== "interface") return null;
+  const { length } = [...(scalarText(value)?.trim() ?? "")];
+  const { min, max } = DESCRIPTION_LENGTH;
+  if (length === 0 || (length >= min && length <= max)) return null;
+  const advice =
+    length < min
+      ? `Say what it does and when to use it, in ${min} or more.`
+      : `Hosts may cut it: use at most ${max}.`;
+  return {
+    code: "DESCRIPTION_LENGTH",
+    message: `The description has ${length} characters. ${advice}`,
+    details: { length, min, max },
+  };
+}
+
+function shorten(key: string): string {
+  return key.length > 60 ? `${key.slice(0, 60).toWellFormed()}…` : key;
+}

@@ -1,0 +1,142 @@
+/** The vocabulary of the tables of keys: what a key of a document holds, what it means, and an example. */
+import { parse, stringify } from "yaml";
+import type { DefinitionType } from "../../vocabulary.ts";
+
+/**
+ * Kinds of values. `names` is a map whose keys are the author's own; `free` is any value, rendered as it stands; `word` is
+ * one of a list of words.
+ */
+export type Kind =
+  | "text"
+  | "boolean"
+  | "integer"
+  | "number"
+  | "word"
+  | "model"
+  | "tool"
+  | "reference"
+  | "list"
+  | "map"
+  | "names"
+  | "free";
+
+/** The keys of a map by their names, in the order in which they are documented. */
+export type Keys = Readonly<Record<string, Key>>;
+
+export interface Key {
+  kind: Kind;
+  /** Other kinds that are read too. */
+  or: readonly Kind[];
+  meaning: string;
+  /** A typical value in YAML. Blocks have none: their keys have. */
+  example: string;
+  isRequired: boolean;
+  /** The words of a `word`. */
+  words: readonly string[];
+  /** The keys of a `map`. */
+  keys: Keys;
+  /** True for a `map` that authors extend: other keys are fine unless they resemble a known one. */
+  isOpen: boolean;
+  /** The entries of a `list`, the values of `names`. */
+  item: Key | null;
+  /** The key of a `map` that a value of another kind stands for. */
+  main: string;
+  /** The word that entries are labeled with in the graph. */
+  label: string;
+  /** What a `reference` names, depending on the keys beside it; null where it is no reference. */
+  target: (beside: Readonly<Record<string, unknown>>) => DefinitionType | null;
+  /** The place of a reference in the graph; empty for that of the entry around it. */
+  context: string;
+  /** False for a reference that is recorded but is no dependency. */
+  inTree: boolean;
+}
+
+/** Returns an example in YAML on one line; of a map, with its first two keys. */
+export function exampleOf(key: Key): string {
+  if (key.example !== "") return key.example;
+  const flow = { collectionStyle: "flow", flowCollectionPadding: false, lineWidth: 0 } as const;
+  return stringify(exampleValue(key), flow).trim();
+}
+
+function exampleValue(key: Key): unknown {
+  const { example, kind, item, keys } = key;
+  if (example !== "") return parse(example);
+  if (item !== null) return kind === "list" ? [exampleValue(item)] : { name: exampleValue(item) };
+  const scalars = Object.entries(keys).filter(([, inner]) => inner.item === null && inner.kind !== "map");
+  return Object.fromEntries(scalars.slice(0, 2).map(([name, inner]) => [name, exampleValue(inner)]));
+}
+
+const BASE: Key = {
+  kind: "free",
+  or: [],
+  meaning: "",
+  example: "",
+  isRequired: false,
+  words: [],
+  keys: {},
+  isOpen: false,
+  item: null,
+  main: "",
+  label: "",
+  target: () => null,
+  context: "",
+  inTree: true,
+};
+
+/** The options of a key besides its kind. */
+type Options = Partial<Pick<Key, "or" | "isRequired" | "isOpen" | "main" | "label" | "context" | "inTree">>;
+
+function scalar(kind: Kind) {
+  return (meaning: string, example: string | number, options: Options = {}): Key => {
+    return { ...BASE, kind, meaning, example: String(example), ...options };
+  };
+}
+
+export const text = scalar("text");
+export const integer = scalar("integer");
+export const number = scalar("number");
+export const model = scalar("model");
+export const tool = scalar("tool");
+export const free = scalar("free");
+
+export function flag(meaning: string, options: Options & { example?: string } = {}): Key {
+  return { ...BASE, kind: "boolean", meaning, example: "true", ...options };
+}
+
+/** One of several words; the first one is the example. */
+export function word(meaning: string, words: readonly string[], options: Options = {}): Key {
+  return { ...BASE, kind: "word", meaning, words, example: words[0] ?? "", ...options };
+}
+
+export function reference(
+  target: DefinitionType | Key["target"],
+  given: { meaning: string; example: string } & Options,
+): Key {
+  return { ...BASE, kind: "reference", ...given, target: typeof target === "string" ? () => target : target };
+}
+
+/** A list of scalars; a single one may stand without its list. */
+export function list(item: Key, meaning: string, example: string, options: Options = {}): Key {
+  return { ...BASE, kind: "list", item, meaning, example, ...options };
+}
+
+export function texts(meaning: string, example: string, options: Options = {}): Key {
+  return list(text("", ""), meaning, example, options);
+}
+
+/** A map with known keys. */
+export function block(meaning: string, keys: Keys, options: Options = {}): Key {
+  return { ...BASE, kind: "map", meaning, keys, ...options };
+}
+
+/** A list of maps. An entry that is no map stands for its key `main`. */
+export function entries(meaning: string, keys: Keys, options: Options & { main: string }): Key {
+  const { main, label = "", isOpen = false, ...rest } = options;
+  const item = { ...BASE, kind: "map" as const, keys, main, isOpen };
+  return { ...BASE, kind: "list", meaning, item, label, ...rest };
+}
+
+/** A map whose keys are the author's own. */
+export function names(item: Key, meaning: string, example = "", options: Options = {}): Key {
+  return { ...BASE, kind: "names", item, meaning, example, ...options };
+}

@@ -1,0 +1,15 @@
+/** The languages of definitions: one table of keys for each type. */
+import type { DefinitionType } from "../../vocabulary.ts";
+import { AGENT_KEYS } from "./agent_keys.ts";
+import { COMMAND_KEYS } from "./command_keys.ts";
+import { block, type Key } from "./keys.ts";
+import { PIPELINE_KEYS } from "./pipeline_keys.ts";
+import { WORKFLOW_KEYS } from "./workflow_keys.ts";
+
+/** The value of the root key of each type. */
+export const LANGUAGES: Readonly<Record<DefinitionType, Key>> = {
+  agent: block("An agent", AGENT_KEYS),
+  command: block("A command", COMMAND_KEYS),
+  workflow: block("A workflow", WORKFLOW_KEYS),
+  pipeline: block("A pipeline", PIPELINE_KEYS, { isOpen: true }),
+};

@@ -1,0 +1,76 @@
+/** Walks a document along the table of its keys. Graph, warnings and lists of models and tools all read through it. */
+import type { DefinitionType } from "../../vocabulary.ts";
+import { scalarText } from "../../yaml/scalars.ts";
+import { isRecord, toItems } from "../../yaml/values.ts";
+import type { Key } from "./keys.ts";
+import { LANGUAGES } from "./language.ts";
+
+/** A value with its place in the table. */
+export interface Place {
+  /** Null for a key that the table does not have. */
+  key: Key | null;
+  value: unknown;
+  /** The path below the root key. */
+  path: readonly (string | number)[];
+  /** The map around it. */
+  around: { key: Key; value: Readonly<Record<string, unknown>> };
+  /** What the place is called in the graph: the label of the nearest labeled entry. */
+  context: string;
+}
+
+/** Calls `visit` for every value that the table has a key for, and for every key that it lacks, in document order. */
+export function walkKeys(
+  { type, body }: { type: DefinitionType; body: Record<string, unknown> },
+  visit: (place: Place) => void,
+): void {
+  const key = LANGUAGES[type];
+  walkInside({ key, value: body, path: [], around: { key, value: body }, context: "" }, visit);
+}
+
+type KnownPlace = Place & { key: Key };
+
+function walk(place: KnownPlace, visit: (place: Place) => void): void {
+  visit(place);
+  walkInside(place, visit);
+}
+
+function walkInside(place: KnownPlace, visit: (place: Place) => void): void {
+  const { key, value } = place;
+  if (key.kind === "list" && !isRecord(value)) walkItems(place, visit);
+  else if (isRecord(value)) walkMap(place, value, visit);
+  else if (key.kind === "map") walkMain(place, visit);
+}
+
+function walkItems({ key, value, ...place }: KnownPlace, visit: (place: Place) => void): void {
+  if (key.item === null) return;
+  const isList = Array.isArray(value);
+  for (const [index, item] of toItems(value).entries()) {
+    const path = isList ? [...place.path, index] : place.path;
+    const context = key.label === "" ? place.context : `${key.label} ${labelOf(item, index)}`;
+    walk({ ...place, key: key.item, value: item, path, context }, visit);
+  }
+}
+
+function walkMap(place: KnownPlace, map: Record<string, unknown>, visit: (place: Place) => void): void {
+  const { key, path, context } = place;
+  const around = { key, value: map };
+  for (const name of Object.keys(map)) {
+    const inner = key.kind === "names" ? key.item : Object.hasOwn(key.keys, name) ? key.keys[name] : null;
+    const next = { value: map[name], path: [...path, name], around, context };
+    if (inner) walk({ ...next, key: inner }, visit);
+    else if (key.kind === "map") visit({ ...next, key: null });
+  }
+}
+
+/** Reads a text as the map's main key: `workflows: [deploy]` means `workflows: [{ref: deploy}]`. */
+function walkMain({ key, value, ...place }: KnownPlace, visit: (place: Place) => void): void {
+  const main = key.keys[key.main];
+  const isRead = Array.isArray(value) ? key.or.includes("list") : scalarText(value) !== null;
+  if (main === undefined || !isRead) return;
+  walk({ ...place, key: main, value, around: { key, value: { [key.main]: value } } }, visit);
+}
+
+function labelOf(item: unknown, index: number): string {
+  const part = isRecord(item) ? item : {};
+  return scalarText(part["id"]) ?? scalarText(part["name"]) ?? String(index + 1);
+}
