@@ -1,8 +1,7 @@
 /** Turns any exception into the error envelope (docs/contract.md, Errors). */
 import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { DeadlineExceeded } from "../../shared/process/with_timeout.ts";
-import { NodeUnavailable } from "../../sql/connection/nodes.ts";
-import { isConnectionError } from "../../sql/connection/pool.ts";
+import { isDatabaseFault } from "../../sql/connection/database_fault.ts";
 import type { RequestContext } from "./request_context.ts";
 import { describeValidation, isValidationError } from "./validation_problems.ts";
 
@@ -49,8 +48,7 @@ function toApiError(error: unknown, { writes }: RequestContext): ApiError {
   if (writes && isLostConnection(error)) return unavailable(error, OUTCOME_UNKNOWN);
   // A response that does not match its schema is our bug; Elysia would respond 422.
   if (isValidationError(error) && error.type !== "response") return describeValidation(error);
-  if (isConnectionError(error) || error instanceof DeadlineExceeded) return unavailable(error);
-  if (error instanceof NodeUnavailable) return unavailable(error);
+  if (isDatabaseFault(error) || error instanceof DeadlineExceeded) return unavailable(error);
   const code = elysiaCode(error);
   if (code === "NOT_FOUND") return new ApiError("NOT_FOUND", { details: { reason: "route" } });
   if (code === "PARSE") return new ApiError("VALIDATION_ERROR", { cause: error });

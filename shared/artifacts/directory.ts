@@ -3,7 +3,7 @@
  * all.
  */
 import { constants } from "node:fs";
-import { copyFile, link, mkdir, open, opendir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chown, copyFile, link, mkdir, open, opendir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { keepPart, partPathOf } from "../process/part_files.ts";
 import { type ContentDigest, digestContent } from "./content_digest.ts";
@@ -55,15 +55,27 @@ async function writeMarker(
   text: string,
   keep: (part: string, path: string) => Promise<boolean>,
 ): Promise<boolean> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const made = await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (made !== undefined) await giveToOwner(directory, dirname(made));
   const path = join(directory, MARKER_NAME);
   const part = partPathOf(path);
   try {
     await writeFile(part, text, { flag: "wx", mode: 0o600, flush: true });
+    await giveToOwner(part, directory);
     return await keep(part, path);
   } finally {
     await rm(part, { force: true });
   }
+}
+
+/**
+ * Gives what root has made to the owner of `folder`, which is above it: an operator's command must leave nothing that the
+ * service cannot read.
+ */
+async function giveToOwner(path: string, folder: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(folder);
+  for (let each = path; each !== folder; each = dirname(each)) await chown(each, uid, gid);
 }
 
 async function createFrom(part: string, path: string): Promise<boolean> {

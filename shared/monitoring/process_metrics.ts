@@ -1,5 +1,6 @@
 /** The metrics that every process has: what it uses, and how long its event loop is blocked. */
-import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { countDroppedLines } from "../process/log.ts";
 
 /** How often the event loop is measured. */
 const LAG_INTERVAL_MS = 100;
@@ -13,7 +14,20 @@ export function createProcessRegistry(): Registry {
     if (!name.startsWith("process_")) registry.removeSingleMetric(name);
   }
   measureEventLoop(registry);
+  countLostLines(registry);
   return registry;
+}
+
+function countLostLines(registry: Registry): void {
+  new Counter({
+    name: "log_lines_dropped_total",
+    help: "Log lines that stdout did not take: its disk is full, or its reader is gone",
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(countDroppedLines());
+    },
+  });
 }
 
 function measureEventLoop(registry: Registry): void {

@@ -22,7 +22,10 @@ export function readConfigOrExit(host: Host): Config {
 
 /** Opens the log of a serving process on stdout. Its first lines warn about variables that look misspelled. */
 export function openProcessLog(host: Host, config: Pick<Config, "logLevel">, process: string): Log {
-  const log = createLog({ level: config.logLevel, process, destination: openStdout(host) });
+  const destination = openStdout(host, (lines) => {
+    log.warn({ event: "log.lines_dropped", lines }, "log lines were lost: stdout took none");
+  });
+  const log = createLog({ level: config.logLevel, process, destination });
   for (const line of describeUnknownVariables(host.env)) log.warn({ event: "config.unknown_variable" }, line);
   return log;
 }

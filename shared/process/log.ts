@@ -1,4 +1,5 @@
 /** The log: one JSON line per event on stdout, without credentials. */
+import { writeSync } from "node:fs";
 import pino from "pino";
 import { escapeLineEnds } from "../json_lines.ts";
 
@@ -69,18 +70,47 @@ export interface LogOptions {
   destination?: LogDestination;
 }
 
+/** How long a full pipe may keep the process. Then lines are dropped until it takes some again. */
+const MAX_WAIT_MS = 1000;
+const PAUSE_MS = 10;
+const STDOUT = 1;
+
+let droppedLines = 0;
+
+/** Returns how many lines this process could not write since it began. */
+export function countDroppedLines(): number {
+  return droppedLines;
+}
+
 /**
  * Opens the stdout of a serving process. Writes the lines of one turn of the event loop together, because a system call
  * costs more than a line. They are written before the process waits and when it exits.
+ *
+ * Never throws: without room on the log's disk, or without a reader, lines are dropped and counted. `onRecovered` is
+ * called with their number once lines can be written again.
  */
-export function openStdout(host: Pick<NodeJS.Process, "on">): LogDestination {
-  const stdout = pino.destination({ fd: 1, sync: true });
+export function openStdout(
+  host: Pick<NodeJS.Process, "on">,
+  onRecovered: (lines: number) => void = () => {},
+): LogDestination {
   let waiting = "";
+  let missing = 0;
+  let isCutOff = false;
   const flush = (): void => {
     if (waiting === "") return;
     const lines = waiting;
     waiting = "";
-    stdout.write(lines);
+    // A line that was cut off ends here.
+    const bytes = Buffer.from(isCutOff ? `\n${lines}` : lines);
+    const written = writeUntilFull(bytes, missing > 0 ? 0 : MAX_WAIT_MS);
+    if (written > 0) isCutOff = bytes[written - 1] !== LINE_FEED;
+    const dropped = countLines(bytes.subarray(written));
+    droppedLines += dropped;
+    missing += dropped;
+    if (dropped > 0 || missing === 0) return;
+    const before = missing;
+    missing = 0;
+    onRecovered(before);
   };
   host.on("exit", flush);
   return {
@@ -89,6 +119,30 @@ export function openStdout(host: Pick<NodeJS.Process, "on">): LogDestination {
       waiting += line;
     },
   };
+}
+
+const LINE_FEED = 10;
+
+function countLines(bytes: Uint8Array): number {
+  let lines = 0;
+  for (const byte of bytes) if (byte === LINE_FEED) lines += 1;
+  return lines;
+}
+
+/** Returns how many bytes were written: all, or those until stdout failed. */
+function writeUntilFull(bytes: Uint8Array, maxWaitMs: number): number {
+  const deadline = performance.now() + maxWaitMs;
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += writeSync(STDOUT, bytes, written);
+    } catch (error) {
+      const isFullPipe = error instanceof Error && "code" in error && error.code === "EAGAIN";
+      if (!isFullPipe || performance.now() >= deadline) return written;
+      Bun.sleepSync(PAUSE_MS);
+    }
+  }
+  return written;
 }
 
 /** Creates a log. */

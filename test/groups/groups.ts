@@ -48,7 +48,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   { name: "alerts", files: ["test/system/alerts_test.ts"], programs: ["promtool"] },
   {
     name: "disks",
-    files: ["test/faults/full_store_test.ts"],
+    files: ["test/faults/full_*_test.ts", "test/shared/artifacts/directory/root_test.ts"],
     programs: ["mount"],
     findLack: findMissingRoot,
   },

@@ -1,0 +1,48 @@
+/** PostgreSQL's disk is full: writes are refused for a while, reads and exports go on. */
+import { expect, test } from "bun:test";
+import { chownSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { agentYaml } from "../helpers/definitions/definitions.ts";
+import { exportDataset, makeExportProject } from "../helpers/exports/export_project.ts";
+import { openTestApp } from "../helpers/http/app.ts";
+import { openTestDatabase } from "../helpers/postgres/database.ts";
+import { OwnServer } from "../helpers/postgres/own_server.ts";
+import { mountSmallDisk } from "../helpers/process/small_disk.ts";
+
+test("writes are 503 with Retry-After while PostgreSQL has no room, and reads and exports go on", async () => {
+  await using disk = mountSmallDisk(16);
+  await using server = new OwnServer();
+  const url = await server.start();
+  const place = join(disk.directory, "tablespace");
+  mkdirSync(place);
+  const { uid, gid } = statSync(join(server.directory, "postgres"));
+  chownSync(place, uid, gid);
+  await using app = await openTestApp({ database: await openTestDatabase(url) });
+  const made = await makeExportProject(app);
+  await app.db.admin.unsafe(`create tablespace small location '${place}'`);
+  await app.db.admin.unsafe("alter table definitions set tablespace small");
+  const create = (name: string) =>
+    app.request(`/api/v1/definitions/agent/${name}`, {
+      method: "POST",
+      key: made.person.key,
+      headers: { "x-org-slug": made.person.org.slug },
+      body: { yaml: agentYaml(name) },
+    });
+  expect((await create("first")).status).toBe(201);
+  disk.fill();
+  let refused: Response | null = null;
+  // Until the pages that the table has are full.
+  for (let n = 0; n < 200 && refused === null; n += 1) {
+    const response = await create(`agent-${n}`);
+    if (response.status !== 201) refused = response;
+  }
+  expect(refused?.status).toBe(503);
+  expect(refused?.headers.get("retry-after")).toMatch(/^\d+$/);
+  expect(await refused?.json()).toMatchObject({ error: { code: "SERVICE_UNAVAILABLE" } });
+  const read = await app.request("/api/v1/definitions/agent/first@1.0.0", { key: made.person.key });
+  expect(read.status).toBe(200);
+  const exported = await exportDataset(app, made, "issues");
+  expect([exported.status, (await exported.text()).length > 0]).toEqual([200, true]);
+  disk.free();
+  expect((await create("last")).status).toBe(201);
+}, 120_000);

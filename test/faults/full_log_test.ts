@@ -1,0 +1,68 @@
+/** A full disk under the log ends no process: lines are lost and counted, and the count is logged when there is room. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openTestDatabase } from "../helpers/postgres/database.ts";
+import { spawnService } from "../helpers/process/service_process.ts";
+import { mountSmallDisk } from "../helpers/process/small_disk.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+test("an API whose log disk is full serves requests, counts lost lines, and logs the count", async () => {
+  await using db = await openTestDatabase();
+  await using disk = mountSmallDisk(1);
+  const path = join(disk.directory, "api.log");
+  const env = { DATABASE_URL: db.url, DATA_DIR: disk.directory, PORT: "0", METRICS_PORT: "0" };
+  // What an operator writes in a shell.
+  await using api = spawnService("api", env, ["bash", "-c", 'exec "$@" >"$0"', path]);
+  const readLines = () => readFileSync(path, { encoding: "utf8", flag: "a+" }).split("\n").slice(0, -1);
+  const findPort = (message: string) =>
+    waitFor(() => {
+      const line = readLines().find((text) => text.includes(`"message":"${message}"`));
+      return line === undefined ? null : Number(JSON.parse(line).port);
+    });
+  const url = `http://127.0.0.1:${await findPort("listening")}/api/v1/models?limit=1`;
+  const metricsUrl = `http://127.0.0.1:${await findPort("serving metrics")}/metrics`;
+  const countLost = async () =>
+    Number(/^log_lines_dropped_total (\d+)$/m.exec(await (await fetch(metricsUrl)).text())?.[1]);
+  expect(await countLost()).toBe(0);
+  disk.fill();
+  const readStatus = async () => (await fetch(url)).status;
+  await waitFor(async () => (await readStatus()) === 200 && (await countLost()) > 2);
+  const before = await countLost();
+  disk.free();
+  expect(await readStatus()).toBe(200);
+  const recovered = await waitFor(() => readLines().find((line) => line.includes("log.lines_dropped")));
+  expect(JSON.parse(recovered).lines).toBeGreaterThanOrEqual(before);
+  expect(JSON.parse(recovered).lines).toBe(await countLost());
+  // Only the line that met the end of the room can be cut off.
+  const broken = readLines().filter((line) => {
+    try {
+      return typeof JSON.parse(line) !== "object";
+    } catch {
+      return true;
+    }
+  });
+  expect(broken.length).toBeLessThanOrEqual(1);
+  api.kill("SIGTERM");
+  expect(await api.exited).toBe(0);
+});
+
+test("a process whose log has no reader any more goes on", async () => {
+  await using db = await openTestDatabase();
+  await using disk = mountSmallDisk(1);
+  const env = { DATABASE_URL: db.url, DATA_DIR: disk.directory, PORT: "0" };
+  const path = join(disk.directory, "first-lines");
+  // The reader takes the lines of the start and leaves.
+  const script =
+    'exec "$@" > >(while read -r line; do echo "$line" >>"$0"; [[ $line == *listening* ]] && exit; done)';
+  await using api = spawnService("api", env, ["bash", "-c", script, path]);
+  const line = await waitFor(() =>
+    readFileSync(path, { encoding: "utf8", flag: "a+" })
+      .split("\n")
+      .find((text) => text.includes('"listening"')),
+  );
+  const url = `http://127.0.0.1:${JSON.parse(line).port}/api/v1/models?limit=1`;
+  for (let n = 0; n < 5; n += 1) expect((await fetch(url)).status).toBe(200);
+  api.kill("SIGTERM");
+  expect(await api.exited).toBe(0);
+});

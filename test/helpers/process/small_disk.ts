@@ -1,0 +1,37 @@
+/** A real file system that is soon full. Needs root. */
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const OBSTACLE = "obstacle";
+
+export interface SmallDisk extends AsyncDisposable {
+  directory: string;
+  /** Takes all the room that is left. */
+  fill(): void;
+  /** Gives it back. */
+  free(): void;
+}
+
+/** Mounts a file system of so many MiB in memory; `await using` unmounts it. */
+export function mountSmallDisk(mebibytes: number): SmallDisk {
+  const directory = mkdtempSync(join(tmpdir(), "ulr-disk-"));
+  const { exitCode, stderr } = Bun.spawnSync([
+    ...["mount", "-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", directory],
+  ]);
+  if (exitCode !== 0) throw new Error(`Cannot mount a file system: ${stderr.toString().trim()}`);
+  // Servers run as users of their own.
+  chmodSync(directory, 0o777);
+  return {
+    directory,
+    fill() {
+      const { bavail, bsize } = statfsSync(directory);
+      writeFileSync(join(directory, OBSTACLE), Buffer.alloc(bavail * bsize));
+    },
+    free: () => rmSync(join(directory, OBSTACLE)),
+    async [Symbol.asyncDispose]() {
+      Bun.spawnSync(["umount", "--lazy", directory]);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
