@@ -8,6 +8,7 @@ import type { Nodes } from "../sql/connection/nodes.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import { markExportJobRunning } from "../sql/exports/build_attempts.ts";
+import { WrongTimeError } from "../sql/exports/wrong_time_error.ts";
 import type { Boss, QueueClaim } from "../sql/queue.ts";
 import { artifactKeyOf } from "./artifact_key.ts";
 import {
@@ -76,6 +77,8 @@ export async function buildOrgExport(
       throw error;
     }
     if (timeout.aborted) return await fail(deps, build, "BUILD_TIMEOUT");
+    // Another attempt would find the same row.
+    if (error instanceof WrongTimeError) return await fail(deps, build, "BUILD_FAILED", error.message);
     await handOn(deps, build, error);
   }
 }

@@ -155,10 +155,10 @@ export async function fail(
   deps: OutcomeDeps,
   build: Build,
   errorCode: Exclude<ExportJobErrorCode, "CANCELED">,
+  errorMessage = MESSAGES[errorCode],
 ): Promise<void> {
   const { id, attempt } = build.job;
-  const end = (tx: Sql) =>
-    markExportJobFailed(tx, { id, attempt, errorCode, errorMessage: MESSAGES[errorCode] });
+  const end = (tx: Sql) => markExportJobFailed(tx, { id, attempt, errorCode, errorMessage });
   const isFailed = await retryOnDatabaseFault(
     () => deps.sql.begin((tx) => failIn(tx, deps, end)),
     deps.shutdownSignal,

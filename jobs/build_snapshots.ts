@@ -1,6 +1,5 @@
 /** Chooses where a build reads: the node that holds a project, the replica while it keeps up, otherwise the primary. */
 
-import type { ExportDatasetName } from "../shared/exports/datasets.ts";
 import type { Config } from "../shared/process/config.ts";
 import { listLiveProjects } from "../sql/accounts/projects.ts";
 import type { Nodes } from "../sql/connection/nodes.ts";
@@ -10,7 +9,7 @@ import type { WalPosition } from "../sql/connection/replica_position.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../sql/connection/snapshot.ts";
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
 import { openOnNode } from "../sql/exports/open_on_node.ts";
-import { findPopulatedDatasets } from "../sql/exports/populated_datasets.ts";
+import { findPopulatedDatasets, type PopulatedDatasets } from "../sql/exports/populated_datasets.ts";
 import { preferParallelCopies } from "../sql/exports/rows.ts";
 import type { TrackerShards } from "../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../sql/tracker/tracker_tables.ts";
@@ -38,12 +37,10 @@ interface Build {
 }
 
 /** Where to read a project. */
-export interface ProjectSource {
+export interface ProjectSource extends PopulatedDatasets {
   snapshot: ExportSnapshot;
   /** What to read there in place of the tracker tables; null for the tables. */
   shards: TrackerShards | null;
-  /** The datasets that have rows; the others need not be read. */
-  datasets: ReadonlySet<ExportDatasetName>;
 }
 
 /** A snapshot, and the projects that can be read from it. */
@@ -52,7 +49,7 @@ interface Opened {
   shards: TrackerShards | null;
   openedAt: number;
   /** Those that were not deleted when it was opened. */
-  projects: ReadonlyMap<string, ReadonlySet<ExportDatasetName>>;
+  projects: ReadonlyMap<string, PopulatedDatasets>;
 }
 
 /**
@@ -79,8 +76,8 @@ export class BuildSnapshots {
       this.#opened?.projects.has(projectId) && performance.now() - this.#opened.openedAt < SHARED_MS;
     const opened = isShared && this.#opened ? this.#opened : await this.#reopen(projectId);
     const { snapshot, shards } = opened;
-    const datasets = opened.projects.get(projectId);
-    return datasets ? { snapshot, shards, datasets } : null;
+    const populated = opened.projects.get(projectId);
+    return populated ? { snapshot, shards, ...populated } : null;
   }
 
   async close(): Promise<void> {

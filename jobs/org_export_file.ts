@@ -11,6 +11,7 @@ import { listLiveProjects } from "../sql/accounts/projects.ts";
 import type { RowMeter } from "../sql/exports/copy_rows.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/exports/jobs.ts";
 import { type ProjectContents, projectEntries } from "../sql/exports/project_entries.ts";
+import { requireRightTimes } from "../sql/exports/rows.ts";
 import { startProgressReports } from "./build_progress.ts";
 import { type BuildDatabases, BuildSnapshots, type ProjectSource } from "./build_snapshots.ts";
 import { nameDirectories } from "./export_directories.ts";
@@ -126,7 +127,7 @@ async function* orgEntries(
   yield { name: "manifest.json", content: manifest };
 }
 
-function projectPart(
+async function* projectPart(
   { config }: FileDeps,
   given: {
     job: ExportJobRow;
@@ -138,21 +139,19 @@ function projectPart(
   },
 ): AsyncGenerator<ZipEntry, void, void> {
   const { job, projectId, source, directory, contents, meter } = given;
-  return projectEntries(source.snapshot, contents, {
-    selection: {
-      trackerSchema: config.trackerSchema,
-      shards: source.shards,
-      projectId,
-      asOf: job.asOf,
-      since: job.since,
-      visibility: visibilityOf(job),
-      filters: NO_FILTERS,
-    },
-    format: job.format,
-    datasets: source.datasets,
-    directory,
-    meter,
-  });
+  const { snapshot, shards, datasets, hasWrongTimes } = source;
+  const selection = {
+    trackerSchema: config.trackerSchema,
+    shards,
+    projectId,
+    asOf: job.asOf,
+    since: job.since,
+    visibility: visibilityOf(job),
+    filters: NO_FILTERS,
+  };
+  // Rows that are not exported do not matter.
+  if (hasWrongTimes) await snapshot.run((tx) => requireRightTimes(tx, selection));
+  yield* projectEntries(snapshot, contents, { selection, format: job.format, datasets, directory, meter });
 }
 
 function visibilityOf({ includeDeleted, includeArchived, includeSuperseded, includeResolved }: ExportJobRow) {

@@ -17,6 +17,7 @@ import {
   type SchemaState,
 } from "./schema_state.ts";
 import { isTrackerDistributed } from "./tracker/distribute_tracker.ts";
+import { validateTimeChecks } from "./tracker/tracker_times.ts";
 
 const RUNTIME_ROLE_GRANTS = fileURLToPath(new URL("./runtime_role.sql", import.meta.url));
 /** Poll interval for the lock of another migrator. Waiting inside PostgreSQL would block its `create index concurrently`. */
@@ -38,8 +39,8 @@ const PATIENCE: LockPatience = { timeoutMs: 2000, pauseMs: 5000, attempts: 20 };
 export interface MigrateOptions {
   /** Called after each migration. */
   onApplied?: (name: string) => void;
-  /** Called with what the migrator is waiting for. */
-  onWait?: (message: string) => void;
+  /** Called with what an operator should know: whom the migrator is waiting for, and which rows need to be corrected. */
+  onNotice?: (message: string) => void;
   /** Those of this checkout when omitted. */
   migrations?: readonly Migration[];
   patience?: LockPatience;
@@ -58,7 +59,7 @@ interface Migrator {
   pid: number;
   pool: Pool;
   patience: LockPatience;
-  onWait: (message: string) => void;
+  onNotice: (message: string) => void;
   /** Whether the tracker tables are on the nodes of a Citus cluster. */
   isDistributed: boolean;
 }
@@ -69,11 +70,11 @@ interface Migrator {
  * applied, and the next call continues there.
  */
 export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise<MigrateResult> {
-  const { onApplied, onWait = () => {}, patience = PATIENCE } = options;
+  const { onApplied, onNotice = () => {}, patience = PATIENCE } = options;
   const connection = openSession(pool);
   try {
     const migrator: Migrator = {
-      ...{ connection, pid: await findPid(connection), pool, patience, onWait },
+      ...{ connection, pid: await findPid(connection), pool, patience, onNotice },
       isDistributed: await isTrackerDistributed(connection),
     };
     await takeTurn(migrator);
@@ -85,6 +86,9 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
       await applyPatiently(migrator, migration);
       onApplied?.(migration.name);
     }
+    await step(connection, "validate the checks of times", async () => {
+      for (const line of await validateTimeChecks(connection)) onNotice(line);
+    });
     await step(connection, "install the job queue", () => installQueues(connection));
     const grants = await readFile(RUNTIME_ROLE_GRANTS, "utf8");
     await step(connection, "grant the role ulr_app its rights", () => connection.unsafe(grants));
@@ -99,9 +103,9 @@ async function findPid(connection: Sql): Promise<number> {
   return row.pid;
 }
 
-async function takeTurn({ connection, onWait }: Migrator): Promise<void> {
+async function takeTurn({ connection, onNotice }: Migrator): Promise<void> {
   for (let isTold = false; !(await tryLockSession(connection, "migrate")); isTold = true) {
-    if (!isTold) onWait("Waiting for another migrator of this database");
+    if (!isTold) onNotice("Waiting for another migrator of this database");
     await delay(TURN_POLL_MS);
   }
 }
@@ -131,7 +135,7 @@ async function plan(connection: Sql, known: readonly Migration[]): Promise<Schem
 
 /** Applies one file, with more attempts if it does not get its locks. */
 async function applyPatiently(migrator: Migrator, migration: Migration): Promise<void> {
-  const { connection, pool, pid, patience, onWait } = migrator;
+  const { connection, pool, pid, patience, onNotice } = migrator;
   if ((await findPid(connection)) !== pid) throw new MigrationError(CONNECTION_LOST);
   await using watch = watchLockHolders(pool, pid);
   for (let attempt = 1; ; attempt += 1) {
@@ -143,7 +147,7 @@ async function applyPatiently(migrator: Migrator, migration: Migration): Promise
         throw await toMigrationError(connection, `apply "${migration.name}"`, error);
       }
       if (attempt === patience.attempts) throw lockError(migration, patience, watch);
-      onWait(
+      onNotice(
         `"${migration.name}" cannot lock its tables because of ${watch.holders || "another session"}; trying again`,
       );
     }

@@ -34,6 +34,7 @@ create table agent_snapshots (
   constraint agent_snapshots_cache_creation_tokens_check CHECK ((cache_creation_tokens >= 0)),
   constraint agent_snapshots_cache_read_tokens_check CHECK ((cache_read_tokens >= 0)),
   constraint agent_snapshots_cached_input_tokens_check CHECK ((cached_input_tokens >= 0)),
+  constraint agent_snapshots_created_at_check CHECK (((created_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (created_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint agent_snapshots_decision_check CHECK ((char_length(decision) <= 50)),
   constraint agent_snapshots_harness_check CHECK ((char_length(harness) <= 32)),
   constraint agent_snapshots_input_tokens_check CHECK ((input_tokens >= 0)),
@@ -46,7 +47,8 @@ create table agent_snapshots (
   constraint agent_snapshots_summary_check CHECK ((char_length(summary) <= 2000)),
   constraint agent_snapshots_thinking_tokens_check CHECK ((thinking_tokens >= 0)),
   constraint agent_snapshots_tool_tokens_check CHECK ((tool_tokens >= 0)),
-  constraint agent_snapshots_total_effective_tokens_check CHECK ((total_effective_tokens >= 0))
+  constraint agent_snapshots_total_effective_tokens_check CHECK ((total_effective_tokens >= 0)),
+  constraint agent_snapshots_updated_at_check CHECK (((updated_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (updated_at < '10000-01-01 00:00:00+00'::timestamp with time zone)))
 );
 
 create table analysis_records (
@@ -66,8 +68,10 @@ create table analysis_records (
   constraint analysis_records_pkey PRIMARY KEY (project_id, id),
   constraint analysis_records_agent_type_check CHECK ((agent_type = ANY (ARRAY['validator'::text, 'analyst'::text, 'explorer'::text, 'forecaster'::text, 'executor'::text, 'generator'::text, 'unknown'::text]))),
   constraint analysis_records_classification_check CHECK ((char_length(classification) <= 50)),
+  constraint analysis_records_created_at_check CHECK (((created_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (created_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint analysis_records_record_id_check CHECK ((char_length(record_id) <= 100)),
   constraint analysis_records_record_type_check CHECK ((char_length(record_type) <= 50)),
+  constraint analysis_records_superseded_at_check CHECK (((superseded_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (superseded_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint analysis_records_title_check CHECK ((char_length(title) <= 500))
 );
 
@@ -90,8 +94,10 @@ create table analysis_summaries (
   created_at timestamp(3) with time zone not null default now(),
   constraint analysis_summaries_pkey PRIMARY KEY (project_id, id),
   constraint analysis_summaries_agent_type_check CHECK ((agent_type = ANY (ARRAY['validator'::text, 'analyst'::text, 'explorer'::text, 'forecaster'::text, 'executor'::text, 'generator'::text, 'unknown'::text]))),
+  constraint analysis_summaries_created_at_check CHECK (((created_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (created_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint analysis_summaries_decision_check CHECK ((char_length(decision) <= 50)),
-  constraint analysis_summaries_score_check CHECK (((score > '-Infinity'::double precision) AND (score < 'Infinity'::double precision)))
+  constraint analysis_summaries_score_check CHECK (((score > '-Infinity'::double precision) AND (score < 'Infinity'::double precision))),
+  constraint analysis_summaries_superseded_at_check CHECK (((superseded_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (superseded_at < '10000-01-01 00:00:00+00'::timestamp with time zone)))
 );
 
 create table api_keys (
@@ -464,6 +470,7 @@ create table issue_notes (
   created_at timestamp(3) with time zone not null default now(),
   constraint issue_notes_pkey PRIMARY KEY (project_id, id),
   constraint issue_notes_content_check CHECK (((char_length(content) >= 1) AND (char_length(content) <= 10000))),
+  constraint issue_notes_created_at_check CHECK (((created_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (created_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint issue_notes_note_type_check CHECK ((note_type = ANY (ARRAY['context'::text, 'resolution'::text, 'blocker'::text])))
 );
 
@@ -498,16 +505,20 @@ create table issues (
   constraint issues_project_id_fingerprint_key UNIQUE (project_id, fingerprint),
   constraint issues_agent_check CHECK ((char_length(agent) <= 100)),
   constraint issues_category_check CHECK ((char_length(category) <= 100)),
+  constraint issues_created_at_check CHECK (((created_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (created_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
+  constraint issues_deleted_at_check CHECK (((deleted_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (deleted_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint issues_failure_domain_check CHECK ((failure_domain = ANY (ARRAY['STR'::text, 'SEM'::text, 'PRA'::text, 'EPI'::text]))),
   constraint issues_failure_severity_code_check CHECK ((failure_severity_code = ANY (ARRAY['C'::text, 'H'::text, 'M'::text, 'L'::text, 'I'::text]))),
   constraint issues_file_path_check CHECK ((char_length(file_path) <= 1000)),
   constraint issues_fingerprint_check CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
   constraint issues_priority_check CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'suggested'::text, 'backlog'::text]))),
+  constraint issues_resolved_at_check CHECK (((resolved_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (resolved_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint issues_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text]))),
   constraint issues_status_check CHECK ((status = ANY (ARRAY['open'::text, 'completed'::text, 'deferred'::text, 'wontfix'::text, 'merged'::text, 'false-positive'::text, 'observation'::text]))),
   constraint issues_times_seen_check CHECK ((times_seen >= 1)),
   constraint issues_title_check CHECK ((char_length(title) <= 500)),
-  constraint issues_type_check CHECK ((char_length(type) <= 50))
+  constraint issues_type_check CHECK ((char_length(type) <= 50)),
+  constraint issues_updated_at_check CHECK (((updated_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (updated_at < '10000-01-01 00:00:00+00'::timestamp with time zone)))
 );
 
 create table job_runners (
@@ -657,6 +668,7 @@ create table occurrences (
   constraint occurrences_classified_by_check CHECK ((classified_by = ANY (ARRAY['agent'::text, 'classifier'::text, 'human'::text]))),
   constraint occurrences_convergence_cluster_id_check CHECK ((char_length(convergence_cluster_id) <= 64)),
   constraint occurrences_correlation_status_check CHECK ((correlation_status = ANY (ARRAY['new'::text, 'recurring'::text, 'regression'::text, 'observed'::text]))),
+  constraint occurrences_created_at_check CHECK (((created_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (created_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint occurrences_description_check CHECK ((char_length(description) <= 10000))
 );
 
@@ -730,13 +742,17 @@ create table runs (
   constraint runs_pkey PRIMARY KEY (project_id, id),
   constraint runs_project_id_run_number_key UNIQUE (project_id, run_number),
   constraint runs_archive_reason_check CHECK ((char_length(archive_reason) <= 500)),
+  constraint runs_archived_at_check CHECK (((archived_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (archived_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint runs_average_score_check CHECK (((average_score >= (0)::double precision) AND (average_score <= (100)::double precision))),
+  constraint runs_created_at_check CHECK (((created_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (created_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint runs_definition_name_check CHECK ((char_length(definition_name) <= 100)),
   constraint runs_definition_type_check CHECK ((definition_type = ANY (ARRAY['agent'::text, 'command'::text, 'workflow'::text, 'pipeline'::text]))),
   constraint runs_definition_version_check CHECK ((char_length(definition_version) <= 50)),
   constraint runs_idempotency_key_check CHECK ((char_length(idempotency_key) <= 100)),
   constraint runs_raw_markdown_check CHECK ((char_length(raw_markdown) <= 500000)),
   constraint runs_run_number_check CHECK ((run_number > 0)),
+  constraint runs_timestamp_check CHECK ((("timestamp" >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND ("timestamp" < '10000-01-01 00:00:00+00'::timestamp with time zone))),
+  constraint runs_updated_at_check CHECK (((updated_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (updated_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint runs_workflow_type_check CHECK ((char_length(workflow_type) <= 100))
 );
 
@@ -787,6 +803,7 @@ create table status_history (
   source text,
   seq bigint default nextval('status_history_seq_seq'::regclass),
   constraint status_history_pkey PRIMARY KEY (project_id, id),
+  constraint status_history_changed_at_check CHECK (((changed_at >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (changed_at < '10000-01-01 00:00:00+00'::timestamp with time zone))),
   constraint status_history_reason_check CHECK ((char_length(reason) <= 1000)),
   constraint status_history_transition_type_check CHECK ((transition_type = ANY (ARRAY['change'::text, 'undo'::text])))
 );

@@ -26,7 +26,7 @@ export const migrateCommand = defineCommand({
 async function apply({ sql, progress, warn }: CommandContext): Promise<CommandResult> {
   const { applied, unknown } = await migrate(sql, {
     onApplied: (name) => progress(`Applied ${name}`),
-    onWait: warn,
+    onNotice: warn,
   });
   if (unknown.length > 0) {
     return {

@@ -9,6 +9,7 @@ import type { Replica } from "../../sql/connection/replica.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { openOnNode } from "../../sql/exports/open_on_node.ts";
 import { limitStatements } from "../../sql/exports/rows.ts";
+import { WrongTimeError } from "../../sql/exports/wrong_time_error.ts";
 import type { TrackerShards } from "../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";
 import type { Caller } from "../http/caller.ts";
@@ -21,7 +22,7 @@ import { mayContinue } from "./may_continue.ts";
 import { explainMissingTracker } from "./missing_tracker.ts";
 import { requireSince } from "./require_since.ts";
 import { requireWatermark } from "./require_watermark.ts";
-import { prepareTimeout } from "./too_large.ts";
+import { prepareTimeout, wrongTime } from "./too_large.ts";
 
 /** SQLSTATE query_canceled, as after a statement timeout. */
 const QUERY_CANCELED = "57014";
@@ -126,6 +127,7 @@ async function openAndServe<Answer>(
     await opened.close();
     if (given.abort.signal.aborted) throw error;
     if (hasSqlState(error, QUERY_CANCELED)) throw prepareTimeout(error);
+    if (error instanceof WrongTimeError) throw wrongTime(error);
     if (!opened.isReplicaFault(error)) throw error;
     return await openAndServe({ ...deps, replica: null }, { ...given, asOf: opened.asOf }, serve);
   }

@@ -30,6 +30,15 @@ const STREAM_RULES =
 /** The error of a file endpoint when a share of the slots is used up. */
 export const SHARE_USED_UP = ["RATE_LIMITED", { share: "user", limit: 2 }] as const;
 
+/** The error of an export that has a row with a time that no format can write. */
+const WRONG_TIME = [
+  "UNPROCESSABLE_ENTITY",
+  {
+    ...{ reason: "time", dataset: "issues", column: "resolvedAt", time: "0044-03-15 00:00:00+00 BC" },
+    id: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
+  },
+] as const;
+
 export const FILE_HEADERS = {
   "X-Export-As-Of": { description: "The cutoff: rows created later are excluded", schema: INSTANT },
   "X-Export-Next-Since": { description: "Pass it as `since` for the next increment", schema: INSTANT },
@@ -86,7 +95,7 @@ export const DATASET_DETAIL = describe({
     "Streams rows ordered by time, then id. Errors are returned as JSON before the first byte; a later failure closes " +
     `the connection. \`Accept-Encoding: gzip\` or \`zstd\` compresses NDJSON and CSV. ${STREAM_RULES}`,
   ...describedAt(EXPORT_DATASET_NAMES.map(describeDataset)),
-  ...failsWith(...EXPORT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP),
+  ...failsWith(...EXPORT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", WRONG_TIME, SHARE_USED_UP),
 });
 
 const DELETED_ROW = record({
@@ -135,7 +144,7 @@ export const BUNDLE_DETAIL = describe({
       content: BUNDLE_ARCHIVE,
     },
   },
-  ...failsWith(...BUNDLE_FAILURES, "EXPORT_TOO_LARGE", SHARE_USED_UP),
+  ...failsWith(...BUNDLE_FAILURES, "EXPORT_TOO_LARGE", WRONG_TIME, SHARE_USED_UP),
 });
 
 const ESTIMATE = record({
@@ -167,7 +176,7 @@ export const ESTIMATE_DETAIL = describe({
       },
     ),
   },
-  ...failsWith(...BUNDLE_FAILURES, SHARE_USED_UP),
+  ...failsWith(...BUNDLE_FAILURES, WRONG_TIME, SHARE_USED_UP),
 });
 
 const COLUMN = record({

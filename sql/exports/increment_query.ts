@@ -33,6 +33,11 @@ export function changedCountQuery(dataset: ExportDataset, increment: Increment, 
     limit ${limit}) as counted`;
 }
 
+/** Returns the ids of the rows. */
+export function changedIdsQuery(dataset: ExportDataset, increment: Increment): string {
+  return `select changed.id from (${changedKeys(dataset, increment)}) as changed`;
+}
+
 /**
  * One row a line, as text that is ready to be sent. Keys are sorted, not lines: they fit in memory. The planner cannot take
  * their order from an index, for which it would read the whole project: an export's transaction avoids sorting at any price.

@@ -5,10 +5,12 @@
  * here, and every literal is quoted by `literal()`.
  */
 
+import type { ExportColumn } from "../../shared/exports/column.ts";
 import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
-import { changedCountQuery, changedRowsQuery } from "./increment_query.ts";
+import { hasWrongTime, isWrongTime, timeColumns } from "../tracker/tracker_times.ts";
+import { changedCountQuery, changedIdsQuery, changedRowsQuery } from "./increment_query.ts";
 import {
   all,
   filterConditions,
@@ -81,6 +83,33 @@ export function countQuery(dataset: ExportDataset, selection: ExportSelection, l
     select from ${tableOf(dataset, selection)} as r
     where ${all(conditionsOf(dataset, selection))}
     limit ${limit}) as counted`;
+}
+
+/** Returns a WrongTime as JSON if any of the rows has one. Reads nothing where validated checks rule it out. */
+export function wrongTimeQuery(dataset: ExportDataset, selection: ExportSelection): string {
+  const { projectId, since } = selection;
+  const selected = since
+    ? [
+        `r.project_id = ${literal(projectId)}`,
+        `r.id in (${changedIdsQuery(dataset, { ...selection, since })})`,
+      ]
+    : conditionsOf(dataset, selection);
+  const columns = timeColumns(dataset);
+  const choose = (value: (column: ExportColumn) => string): string => {
+    const cases = columns.map(
+      (column) => `when ${isWrongTime(`r."${column.column}"`)} then ${value(column)}`,
+    );
+    return `case ${cases.join(" ")} end`;
+  };
+  return `select json_build_object(
+      'dataset', ${literal(dataset.name)},
+      'column', ${choose(({ name }) => literal(name))},
+      'id', r.id,
+      'time', ${choose(({ column }) => `r."${column}"::text`)}
+    )
+    from ${tableOf(dataset, selection)} as r
+    where ${all([...selected, `(${hasWrongTime(dataset)})`])}
+    limit 1`;
 }
 
 /** One row a line, as text that is ready to be sent. */

@@ -15,22 +15,30 @@ import { copyLanes } from "./copy_lanes.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
 import { csvHeader } from "./csv_header.ts";
 import { encodeParquet } from "./parquet/encode_parquet.ts";
-import { countQuery, type KeyRange, rangeQuery, rowsQuery, sampleQuery } from "./query.ts";
+import { countQuery, type KeyRange, rangeQuery, rowsQuery, sampleQuery, wrongTimeQuery } from "./query.ts";
 import { KeyRanges } from "./ranges.ts";
 import { quotedColumns } from "./row_line.ts";
+import { type WrongTime, WrongTimeError } from "./wrong_time_error.ts";
 
 /** Enough rows for an estimate, few enough to cost nothing. */
 const SAMPLE_ROWS = 100;
 
 export type RowCounts = Record<ExportDatasetName, number>;
 
-/** Counts the rows of a dataset, but stops at `limit`: that many means "at least". */
+/**
+ * Counts the rows of a dataset, but stops at `limit`: that many means "at least". Throws WrongTimeError if one of them cannot be
+ * written.
+ */
 export async function countDatasetRows(
   sql: Sql,
   dataset: ExportDataset,
-  options: { selection: ExportSelection; limit: number },
+  { selection, limit }: { selection: ExportSelection; limit: number },
 ): Promise<number> {
-  const [row] = await sql.unsafe<[{ count: number }]>(countQuery(dataset, options.selection, options.limit));
+  const [row] = await sql.unsafe<[{ count: number; wrongTime: WrongTime | null }]>(
+    `select counted.count, (${wrongTimeQuery(dataset, selection)}) as wrong_time
+    from (${countQuery(dataset, selection, limit)}) as counted`,
+  );
+  if (row.wrongTime) throw new WrongTimeError(row.wrongTime, selection.projectId);
   return row.count;
 }
 
@@ -39,16 +47,35 @@ export async function limitStatements(sql: Sql, timeoutMs: number): Promise<void
   await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
 }
 
-/** Counts the rows of all eight datasets in one statement, each up to `limit`. */
+/**
+ * Counts the rows of all eight datasets in one statement, each up to `limit`. Throws WrongTimeError if one of them cannot be
+ * written.
+ */
 export async function countBundleRows(
   sql: Sql,
-  options: { selection: ExportSelection; limit: number },
+  { selection, limit }: { selection: ExportSelection; limit: number },
 ): Promise<RowCounts> {
   const counts = EXPORT_DATASET_NAMES.map(
-    (name) => `(${countQuery(EXPORT_DATASETS[name], options.selection, options.limit)}) as "${name}"`,
+    (name) => `(${countQuery(EXPORT_DATASETS[name], selection, limit)}) as "${name}"`,
   );
-  const [row] = await sql.unsafe<[RowCounts]>(`select ${counts.join(",\n")}`);
-  return row;
+  const [{ wrongTime, ...rowCounts }] = await sql.unsafe<[RowCounts & { wrongTime: WrongTime | null }]>(
+    `select ${counts.join(",\n")}, ${anyWrongTime(selection)} as wrong_time`,
+  );
+  if (wrongTime) throw new WrongTimeError(wrongTime, selection.projectId);
+  return rowCounts;
+}
+
+/** Throws WrongTimeError if a row of any dataset cannot be written. */
+export async function requireRightTimes(sql: Sql, selection: ExportSelection): Promise<void> {
+  const [{ wrongTime }] = await sql.unsafe<[{ wrongTime: WrongTime | null }]>(
+    `select ${anyWrongTime(selection)} as wrong_time`,
+  );
+  if (wrongTime) throw new WrongTimeError(wrongTime, selection.projectId);
+}
+
+function anyWrongTime(selection: ExportSelection): string {
+  const queries = EXPORT_DATASET_NAMES.map((name) => `(${wrongTimeQuery(EXPORT_DATASETS[name], selection)})`);
+  return `coalesce(${queries.join(", ")})`;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Sql, Transaction } from "../connection/pool.ts";
 import { listDistributionDifferences } from "./distribute_tracker.ts";
 import { listNulls, listUnguardedSources, listUnsafeSources } from "./tracker_sources.ts";
 import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
+import { listUnvalidatedTimes, listWrongTimes } from "./tracker_times.ts";
 
 interface Relation {
   name: string;
@@ -40,8 +41,14 @@ export async function listTrackerDifferences(sql: Transaction, schema: string): 
     // Their queries would fail.
     ...(wrongColumns.length > 0
       ? []
-      : [...(await listMissingIndexes(sql, schema)), ...(await listNulls(sql, schema, views))]),
-    ...(schema === OWN_TRACKER_SCHEMA ? await listDistributionDifferences(sql) : []),
+      : [
+          ...(await listMissingIndexes(sql, schema)),
+          ...(await listNulls(sql, schema, views)),
+          ...(await listWrongTimes(sql, schema)),
+        ]),
+    ...(schema === OWN_TRACKER_SCHEMA
+      ? [...(await listUnvalidatedTimes(sql)), ...(await listDistributionDifferences(sql))]
+      : []),
     ...(await listUnguardedSources(sql, schema)),
     ...(await listUnsafeSources(sql, schema)),
   ];

@@ -124,6 +124,37 @@ test("a later migration changes distributed tables as it changes others", async 
   expect((await runCommand(app.db.ownerUrl, ["tracker", "check"])).exitCode).toBe(0);
 });
 
+test("checks of times come to distributed tables that have such times, and are validated once these are corrected", async () => {
+  await using app = await openTestApp();
+  const { owner, ownerUrl } = app.db;
+  const [exported] = await makeProjectOnEach(cluster, app);
+  if (!exported) throw new Error("Cannot go on: there is no project");
+  const migrations = await readMigrations();
+  const [added] = migrations.filter(({ name }) => name.endsWith("_issues__times__check"));
+  const columns = ["resolved_at", "deleted_at", "created_at", "updated_at"];
+  for (const column of columns)
+    await owner.unsafe(`alter table issues drop constraint issues_${column}_check`);
+  const id = exported.ids["open issue"] ?? "";
+  const project = exported.project.id;
+  await owner`update issues set resolved_at = 'infinity' where project_id = ${project} and id = ${id}`;
+  const notices: string[] = [];
+  const onNotice = (message: string) => void notices.push(message);
+  const later = [...migrations, toMigration("29990101000000_issues__times__check", added?.text ?? "")];
+  const check = () => runCommand(ownerUrl, ["tracker", "check"]);
+
+  await migrate(owner, { migrations: later, onNotice });
+  expect(notices).toEqual([expect.stringMatching(/^Table "issues" has times outside the years 1 to 9999/)]);
+  expect((await check()).err).toContain(`issues.resolved_at: row ${id} has infinity, outside`);
+  expect((await exportDataset(app, exported, "issues", `?as_of=${AFTER_ALL}`)).status).toBe(422);
+  const refused = owner`update issues set updated_at = '20231-05-01' where project_id = ${project}`;
+  await expect(Promise.resolve(refused)).rejects.toThrow("issues_updated_at_check");
+
+  await owner`update issues set resolved_at = null where project_id = ${project} and id = ${id}`;
+  await migrate(owner, { migrations: later, onNotice });
+  expect([notices.length, (await check()).exitCode]).toEqual([1, 0]);
+  expect((await exportDataset(app, exported, "issues", `?as_of=${AFTER_ALL}`)).status).toBe(200);
+});
+
 test("a new row has the start of its transaction on the coordinator, in a long transaction too, and no other time", async () => {
   await using app = await openTestApp();
   const [exported] = await makeProjectOnEach(cluster, app);

@@ -71,8 +71,8 @@ test("migrate() called by two at once lets one do the work, and says that it wai
   await using db = await openEmptyDatabase();
   const other = openPool(db.ownerUrl, { applicationName: "other migrator", max: 2 });
   const waits: string[] = [];
-  const onWait = (message: string) => void waits.push(message);
-  const results = await Promise.all([migrate(db.owner, { onWait }), migrate(other, { onWait })]);
+  const onNotice = (message: string) => void waits.push(message);
+  const results = await Promise.all([migrate(db.owner, { onNotice }), migrate(other, { onNotice })]);
   await other.end();
   const names = (await readMigrations()).map(({ name }) => name);
   expect(results.map(({ applied }) => applied).toSorted((a, b) => a.length - b.length)).toEqual([[], names]);
@@ -143,7 +143,7 @@ test("migrate() gives up a lock it does not get, lets the writers that queued go
   await reader`select from runs`;
   const waits: string[] = [];
   const patience = { timeoutMs: 300, pauseMs: 2000, attempts: 50 };
-  const migrating = migrate(db.owner, { migrations, patience, onWait: (message) => waits.push(message) });
+  const migrating = migrate(db.owner, { migrations, patience, onNotice: (message) => waits.push(message) });
   await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0, 20_000);
   // Behind the migration in the queue, and done although the reader still reads.
   await db.sql`update runs set run_number = run_number`;

@@ -100,7 +100,7 @@ test("every CHECK list in the database equals its list in vocabulary.ts", async 
     from pg_constraint
     where contype = 'c' and connamespace = 'public'::regnamespace`;
   const inDatabase = rows
-    .filter(({ definition }) => /= ANY \(ARRAY\[|= '/.test(definition))
+    .filter(({ definition }) => /= ANY \(ARRAY\[| = '/.test(definition))
     .map(({ name, definition }): [string, string[]] => [
       name,
       [...definition.matchAll(/'((?:[^']|'')*)'::text/g)].map((match) => match[1] ?? ""),

@@ -38,7 +38,11 @@ function reason(error: StatementError, dataset: ExportDataset): string {
       // checks end with its number.
       const constraint = (error.constraint || lastName(error)).replace(/_\d+$/, "");
       const column = constraint.slice(dataset.table.length + 1).replace(/_check$/, "");
-      return `row ${row} has an invalid ${jsonName(column, dataset)}`;
+      const isTime = dataset.columns.some((each) => each.column === column && each.type === "timestamp");
+      const name = jsonName(column, dataset);
+      return isTime
+        ? `row ${row} has a time outside the years 1 to 9999 as ${name}`
+        : `row ${row} has an invalid ${name}`;
     }
     case "22003":
       return "a row has a number that is too large or too close to zero";

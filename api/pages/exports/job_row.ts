@@ -21,7 +21,6 @@ type ShownStatus = keyof typeof BADGES;
 const FAILURES: Readonly<Record<string, string>> = {
   BUILD_TIMEOUT:
     "The build exceeded its time limit. Start it again. If this keeps happening, ask your operator to raise the limit.",
-  BUILD_FAILED: "The build failed several times. Start it again.",
   ARTIFACT_STORAGE_FAILED:
     "The file could not be stored. Ask your operator to check the storage, then start it again.",
   ORGANIZATION_GONE: "The organization was deleted while the export was in the queue.",
@@ -77,7 +76,7 @@ function renderState(job: ExportJob, status: ShownStatus, now: number): Content 
   if (status === "expired") return html`<p data-part="outcome">The file has expired.</p>`;
   if (status === "failed") {
     const { errorCode = "", errorMessage = "" } = job;
-    return html`<p class="failure" data-part="failure">${FAILURES[errorCode] ?? errorMessage} <code title="${errorMessage}">${errorCode}</code></p>`;
+    return html`<p class="failure" data-part="failure">${FAILURES[errorCode] ?? `${errorMessage}.`} <code title="${errorMessage}">${errorCode}</code></p>`;
   }
   const { projectsTotal, rowsWritten } = job.progress;
   return html`<p data-part="outcome">${countOf(projectsTotal, "project")}, ${countOf(rowsWritten, "row")}. ${

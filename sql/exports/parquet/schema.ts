@@ -31,10 +31,7 @@ export function parquetType(column: ExportColumn): Type {
   return column.bits === 64 ? { type: "INT64" } : TYPES[column.type];
 }
 
-/**
- * Returns the root and its columns. All are optional: a tracker's view may return null where the table cannot, and a
- * timestamp of infinity is null in every format.
- */
+/** Returns the root and its columns. All are optional: a tracker's view may return null where the table cannot. */
 export function parquetSchema(dataset: ExportDataset): SchemaElement[] {
   const columns = dataset.columns.map(
     (column): SchemaElement => ({

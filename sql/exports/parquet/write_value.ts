@@ -88,10 +88,6 @@ function writeBoolean(page: Page, source: Uint8Array, at: number): void {
 function writeTimestamp(page: Page, source: Uint8Array, at: number): void {
   const high = readInt32(source, at);
   const low = readInt32(source, at + 4) >>> 0;
-  if (isInfinite(high, low)) {
-    page.addNull();
-    return;
-  }
   const quotient = Math.floor(high / 1000);
   const rest = (high - quotient * 1000) * TWO_TO_32 + low;
   const ms = quotient * TWO_TO_32 + Math.floor(rest / 1000) + EPOCH_MS;
@@ -101,11 +97,6 @@ function writeTimestamp(page: Page, source: Uint8Array, at: number): void {
   writeUint32(page.bytes, page.end, ms - upper * TWO_TO_32);
   writeUint32(page.bytes, page.end + 4, upper);
   page.end += 8;
-}
-
-/** `infinity` and `-infinity` are the largest and the smallest integer. */
-function isInfinite(high: number, low: number): boolean {
-  return (high === 0x7fff_ffff && low === 0xffff_ffff) || (high === -0x8000_0000 && low === 0);
 }
 
 /** Reads four bytes, the most significant first. */

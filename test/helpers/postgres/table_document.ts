@@ -66,6 +66,7 @@ async function readChecks(sql: Pool, table: string): Promise<Record<string, stri
 }
 
 const CHECK_FORMS: readonly [RegExp, (match: RegExpExecArray) => string][] = [
+  [/ >= '0001-01-01 00:00:00\+00'.* < '10000-01-01 00:00:00\+00'/, () => "years 1 to 9999"],
   [
     /= ANY \(ARRAY\[(.*)\]\)/,
     ([, list = ""]) => [...list.matchAll(/'([^']*)'/g)].map(([, word]) => `\`${word}\``).join(", "),

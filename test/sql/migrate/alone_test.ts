@@ -86,7 +86,7 @@ test("a migrator that was killed while its index is being made keeps the next on
   killed.kill("SIGKILL");
   await killed.exited;
   const waits: string[] = [];
-  const next = migrate(db.owner, { migrations, onWait: (message) => waits.push(message) });
+  const next = migrate(db.owner, { migrations, onNotice: (message) => waits.push(message) });
   await waitFor(() => waits.length > 0);
   expect(waits).toEqual(["Waiting for another migrator of this database"]);
   await writer.commit();

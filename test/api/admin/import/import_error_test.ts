@@ -79,6 +79,16 @@ test.each<[string, object, string]>([
   ["now", { createdAt: "now" }, `createdAt must be ${INSTANT}`],
   ["a day that moves", { createdAt: "yesterday" }, `createdAt must be ${INSTANT}`],
   ["no end", { resolvedAt: "infinity" }, `resolvedAt must be ${INSTANT}, or null`],
+  [
+    "a year of five digits",
+    { resolvedAt: "20231-05-01T00:00:00.000Z" },
+    `resolvedAt must be ${INSTANT}, or null`,
+  ],
+  [
+    "a time before Christ",
+    { resolvedAt: "0044-03-15T00:00:00.000Z BC" },
+    `resolvedAt must be ${INSTANT}, or null`,
+  ],
   ["an instant without its offset", { updatedAt: "2026-01-01 05:00" }, `updatedAt must be ${INSTANT}`],
   ["microseconds", { createdAt: "2026-01-01T05:00:00.123999Z" }, `createdAt must be ${INSTANT}`],
   ["a number as text", { timesSeen: "5" }, "timesSeen must be a 32-bit integer"],
@@ -100,6 +110,21 @@ test.each<[string, object, string]>([
   expect(err).toStartWith(`Cannot import project "Values": issues: line 2: ${reason}`);
   expect(err.trimEnd()).not.toContain("\n");
   expect(await countTrackerRows(place)).toBe(0);
+});
+
+test("import refuses an instant whose offset takes it out of the years 1 to 9999", async () => {
+  await using place = await openImportPlace();
+  const project = { id: crypto.randomUUID(), name: "Offset" };
+  const rows = sampleRows(project.id);
+  for (const resolvedAt of ["0001-01-01T00:00:00.000+01:00", "9999-12-31T23:59:59.000-01:00"]) {
+    Object.assign(rows.issues[0] ?? {}, { resolvedAt });
+    await writeZip(place.file("a.zip"), bundleEntries(project, rows));
+    expect(await place.import(place.file("a.zip"))).toMatchObject({
+      exitCode: 1,
+      err: `Cannot import project "Offset": issues: row ${rows.issues[0]?.["id"]} has a time outside the years 1 to 9999 as resolvedAt\n`,
+    });
+    expect(await countTrackerRows(place)).toBe(0);
+  }
 });
 
 test("import refuses a number that no column can hold", async () => {

@@ -35,7 +35,6 @@ async function makeExtreme(app: TestApp, { ids }: ExportProject): Promise<void> 
       resolved_at = '0001-01-01T00:00:00Z', deleted_at = '9999-12-31T23:59:59.999Z',
       created_at = '1969-12-31T23:59:59.999Z', merged_into_issue_id = id, author_id = id
     where id = ${ids["open issue"] ?? ""}`;
-  await sql`update issues set resolved_at = 'infinity', deleted_at = '-infinity' where id = ${ids["completed issue"] ?? ""}`;
   await sql`update issue_notes set content = ${TEXT}, created_by = '' where id = ${ids["open note"] ?? ""}`;
   await sql`
     update status_history
@@ -48,7 +47,7 @@ async function makeExtreme(app: TestApp, { ids }: ExportProject): Promise<void> 
   await sql`
     update runs
     set raw_markdown = ${long}, average_score = 5e-324, all_gates_passed = true, timestamp = '1234-05-06T07:08:09.999Z',
-      observed_count = -1, archived_at = 'infinity'
+      observed_count = -1, archived_at = '9999-12-31T23:59:59.999Z'
     where id = ${ids["live run"] ?? ""}`;
   await sql`update runs set all_gates_passed = false, average_score = 100 where id = ${ids["archived run"] ?? ""}`;
   await sql`

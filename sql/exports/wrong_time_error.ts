@@ -1,0 +1,26 @@
+/** Refuses exports of rows with a time that cannot be written (sql/tracker/tracker_times.ts). */
+import { EXPORT_DATASETS, type ExportDatasetName } from "../../shared/exports/datasets.ts";
+
+/** A row that has such a time. */
+export interface WrongTime {
+  dataset: ExportDatasetName;
+  /** Name in JSON. */
+  column: string;
+  id: string;
+  time: string;
+}
+
+/** An export has a row with such a time. The message says which, and what to do, without a period at its end. */
+export class WrongTimeError extends Error {
+  override readonly name = "WrongTimeError";
+  readonly row: WrongTime;
+
+  constructor(row: WrongTime, projectId: string) {
+    const { dataset, column, id, time } = row;
+    super(
+      `${column} of row ${id} of ${dataset} is ${time}, outside the years 1 to 9999. Correct it in the tracker, in table ` +
+        `"${EXPORT_DATASETS[dataset].table}" of project ${projectId}, then export again`,
+    );
+    this.row = row;
+  }
+}
