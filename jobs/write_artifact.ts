@@ -33,7 +33,7 @@ export async function writeArtifact(
   };
   signal.throwIfAborted();
   signal.addEventListener("abort", onAbort);
-  const writing = store.write(key, failWhenAborted(content, signal));
+  const writing = store.write(key, failWhenAborted(content, signal), signal);
   try {
     return await Promise.race([writing, givenUp]);
   } finally {

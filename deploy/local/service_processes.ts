@@ -1,4 +1,5 @@
 /** The processes of `bun run start`, and how to start one. */
+import { httpFetch } from "../../shared/network/http_fetch.ts";
 import { openLogFile, toNotice, watchLog } from "./log_file.ts";
 import { type Child, describeExit, type Supervisor } from "./supervisor.ts";
 import { pollUntil } from "./wait.ts";
@@ -21,6 +22,7 @@ export const SERVICE_PROCESSES: readonly ServiceProcess[] = [
 
 const READY_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 25;
+const PROBE_MS = 1000;
 
 export interface LaunchOptions {
   supervisor: Supervisor;
@@ -36,7 +38,9 @@ export interface LaunchOptions {
 
 async function isReady(url: string): Promise<boolean> {
   try {
-    return (await fetch(url, { signal: AbortSignal.timeout(1000) })).status === 200;
+    const response = await httpFetch(url, { headersMs: PROBE_MS, idleMs: PROBE_MS });
+    await response.body?.cancel();
+    return response.status === 200;
   } catch {
     return false;
   }

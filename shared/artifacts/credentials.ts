@@ -1,6 +1,8 @@
 /** Credentials of the bucket: fixed ones, or temporary ones of an AWS role, which are replaced before they expire. */
+import { httpFetch } from "../network/http_fetch.ts";
 import type { S3CredentialSource } from "../process/s3_config.ts";
 import { readSecretFile } from "../process/variable_files.ts";
+import { textOf } from "./s3_xml.ts";
 
 const FETCH_TIMEOUT_MS = 5_000;
 /** Pause between requests for new credentials while the current ones are valid. */
@@ -64,7 +66,7 @@ async function loadFromContainer(source: S3CredentialSource & { type: "container
   const fields: unknown = JSON.parse(text);
   return parseCredentials((name) => {
     const value = (fields as Record<string, unknown> | null)?.[name === "SessionToken" ? "Token" : name];
-    return typeof value === "string" ? value : undefined;
+    return typeof value === "string" ? value : null;
   });
 }
 
@@ -79,7 +81,7 @@ async function loadFromSts(source: S3CredentialSource & { type: "webIdentity" })
     WebIdentityToken: readToken(source.tokenFile),
   });
   const text = await request(source.stsUrl, { method: "POST", body });
-  return parseCredentials((name) => findElement(text, name));
+  return parseCredentials((name) => textOf(text, name));
 }
 
 /** Reads the file each time, because the issuer replaces the token. */
@@ -92,18 +94,18 @@ function readToken(path: string): string {
 }
 
 async function request(url: string, init: RequestInit): Promise<string> {
-  const response = await fetch(url, {
+  const response = await httpFetch(url, {
     ...init,
-    redirect: "error",
+    ...{ redirect: "error", headersMs: FETCH_TIMEOUT_MS, idleMs: FETCH_TIMEOUT_MS },
     signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
   });
   const text = await response.text();
   if (response.ok) return text;
-  const code = findElement(text, "Code");
+  const code = textOf(text, "Code");
   throw new Error(`it responded with status ${response.status}${code ? ` (${code})` : ""}`);
 }
 
-function parseCredentials(get: (name: string) => string | undefined): BucketCredentials {
+function parseCredentials(get: (name: string) => string | null): BucketCredentials {
   const accessKeyId = get("AccessKeyId");
   const secretAccessKey = get("SecretAccessKey");
   const sessionToken = get("SessionToken") ?? null;
@@ -112,9 +114,4 @@ function parseCredentials(get: (name: string) => string | undefined): BucketCred
     throw new Error("its response lacks AccessKeyId, SecretAccessKey or Expiration");
   }
   return { accessKeyId, secretAccessKey, sessionToken, expiresAt };
-}
-
-/** Reads elements that hold only plain text. */
-function findElement(xml: string, name: string): string | undefined {
-  return new RegExp(`<${name}>([^<&]{1,8192})</${name}>`).exec(xml)?.[1];
 }

@@ -34,7 +34,7 @@ export function openArtifactDirectory(directory: string): ArtifactStore {
       const file = Bun.file(join(directory, name));
       return range ? file.slice(range.first, range.last + 1) : file;
     },
-    list: () => listFiles(directory),
+    list: (start = "") => listFiles(directory, start),
     remove: (name) => storing(rm(join(directory, name), { force: true })),
     readMarker: () => storing(readFile(join(directory, MARKER_NAME), "utf8").catch(ifAbsent)),
     createMarker: (text) => storing(writeMarker(directory, text, createFrom)),
@@ -101,10 +101,11 @@ function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
 
-async function* listFiles(directory: string): AsyncGenerator<StoredFile, void, void> {
+async function* listFiles(directory: string, start: string): AsyncGenerator<StoredFile, void, void> {
   const entries = await storing(opendir(directory).catch(ifAbsent));
   if (!entries) return;
   for await (const entry of entries) {
+    if (!entry.name.startsWith(start)) continue;
     const found = await storing(stat(join(directory, entry.name)).catch(ifAbsent));
     if (found?.isFile()) yield { name: entry.name, size: found.size, modifiedAt: found.mtime };
   }

@@ -6,10 +6,10 @@ export class ArtifactStorageError extends Error {
   override readonly name = "ArtifactStorageError";
 }
 
-/** A file in a store: an artifact, or in a directory an unfinished one. */
+/** A file in a store: an artifact, or one that is not finished. */
 export interface StoredFile {
   name: string;
-  /** Bytes. */
+  /** Bytes; 0 for an unfinished upload to a bucket. */
   size: number;
   modifiedAt: Date;
 }
@@ -40,18 +40,26 @@ export interface ArtifactStore {
   readonly fetchesToRead: boolean;
   /**
    * Writes `content` and makes it visible under `name` once all of it is stored. Errors of `content` pass through.
-   * The caller prevents two writers of one name: a builder includes its attempt in the name.
+   * The caller prevents two writers of one name: a builder includes its attempt in the name. `signal` ends a wait for
+   * the store.
    */
-  write(name: string, content: AsyncGenerator<Uint8Array, void, void>): Promise<ContentDigest>;
+  write(
+    name: string,
+    content: AsyncGenerator<Uint8Array, void, void>,
+    signal?: AbortSignal,
+  ): Promise<ContentDigest>;
   exists(name: string): Promise<boolean>;
   /**
    * Returns the artifact, or a range of it, as a file of known length that is read while it is sent; `null` if it does
    * not exist. A wrong length is a failure of the store. A read that has begun survives the artifact's removal.
    */
   read(name: string, options: ReadArtifact): Promise<Blob | null>;
-  /** Lists all files in no order, including those of killed builders. The store may change meanwhile. */
-  list(): AsyncGenerator<StoredFile, void, void>;
-  /** Deletes the file if it exists. */
+  /**
+   * Lists the files whose name begins with `start`, including those of killed builders, in no order. The store may change
+   * meanwhile.
+   */
+  list(start?: string): AsyncGenerator<StoredFile, void, void>;
+  /** Deletes the file if it exists, finished or not. */
   remove(name: string): Promise<void>;
   /** Returns the text of the marker, or `null` if there is none. */
   readMarker(): Promise<string | null>;

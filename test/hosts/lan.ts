@@ -10,6 +10,8 @@ export interface LanHost {
   cutOff(): Promise<void>;
   /** Undoes that. */
   reconnect(): Promise<void>;
+  /** Lets no more than so many megabits a second come to the host and from it. */
+  slowDown(megabits: number): Promise<void>;
 }
 
 export interface LanAddress {
@@ -86,6 +88,11 @@ export async function openLan(): Promise<Lan> {
         prefix,
         cutOff: () => ip("link", "set", cable, "nomaster"),
         reconnect: () => ip("link", "set", cable, "master", id),
+        async slowDown(megabits) {
+          const limit = ["root", "tbf", "rate", `${megabits}mbit`, "burst", "64kb", "latency", "50ms"];
+          await run("tc", "qdisc", "replace", "dev", cable, ...limit);
+          await run("tc", "-n", namespace, "qdisc", "replace", "dev", "eth0", ...limit);
+        },
       };
     },
     [Symbol.asyncDispose]: dispose,

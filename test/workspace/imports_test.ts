@@ -156,3 +156,22 @@ test("only entry points read the environment, install signal handlers and exit",
     );
   expect(offences).toEqual([]);
 });
+
+/** A connection that is kept for later may be lost without a word; a request that gets it waits for many minutes. */
+const KEEPS_CONNECTIONS: readonly (readonly [what: string, keeps: (text: string) => boolean])[] = [
+  ["calls fetch", (text) => /(?<!async )(?<![.\w])fetch\(/.test(text)],
+  ["uses Bun's S3 client", (text) => /\bS3Client\b|\bBun\.s3\b/.test(text)],
+  [
+    "sends requests by node:http with an agent",
+    (text) => /from "node:https?"/.test(text) && !/\bagent: false\b/.test(text),
+  ],
+];
+
+test("requests to other servers keep no connection: fetch is called in http_fetch.ts alone", () => {
+  const offences = sources
+    .filter(({ path, folder }) => folder !== "test" && path !== "shared/network/http_fetch.ts")
+    .flatMap(({ path, text }) =>
+      KEEPS_CONNECTIONS.filter(([, keeps]) => keeps(text)).map(([what]) => `${path} ${what}`),
+    );
+  expect(offences).toEqual([]);
+});

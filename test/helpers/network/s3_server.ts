@@ -6,11 +6,37 @@ import { fileURLToPath } from "node:url";
 import type { S3Config } from "../../../shared/process/s3_config.ts";
 
 const MODULE = fileURLToPath(import.meta.resolve("@20minutes/s3rver"));
-/** Prints the port once it listens. The package names a command, and comes without it. */
+/**
+ * Prints the port once it listens. The package names a command, and comes without it. It neither lists nor forgets
+ * uploads that were not completed, so the program does.
+ */
 const PROGRAM = `
+  const { readdir, readFile, rm, stat } = require("node:fs/promises");
   const [module, options] = process.argv.slice(1);
   const S3rver = require(module);
-  console.log((await new S3rver(JSON.parse(options)).run()).port);`;
+  const server = new S3rver(JSON.parse(options));
+  const folderOf = (bucket) => server.store.getResourcePath(bucket, undefined, "uploads");
+  async function listUploads(bucket, prefix) {
+    const ids = await readdir(folderOf(bucket)).catch(() => []);
+    const uploads = await Promise.all(ids.map(async (UploadId) => {
+      const path = folderOf(bucket) + "/" + UploadId + "/key";
+      const Key = await readFile(path, "utf8").catch(() => "");
+      return { Key, UploadId, Initiated: Key && (await stat(path)).mtime.toISOString() };
+    }));
+    return uploads.filter(({ Key }) => Key && Key.startsWith(prefix));
+  }
+  server.middleware.splice(2, 0, async (ctx, next) => {
+    const bucket = ctx.path.split("/")[1];
+    const { uploads, prefix = "", uploadId } = ctx.query;
+    if (ctx.method === "GET" && uploads !== undefined) {
+      const Upload = await listUploads(bucket, prefix);
+      ctx.body = { ListMultipartUploadsResult: { IsTruncated: false, Upload } };
+    } else if (ctx.method === "DELETE" && uploadId) {
+      await rm(folderOf(bucket) + "/" + uploadId, { recursive: true, force: true });
+      ctx.status = 204;
+    } else await next();
+  });
+  server.run().then(({ port }) => console.log(port));`;
 const BUCKET = "exports";
 
 export interface S3Server extends AsyncDisposable {
@@ -46,7 +72,7 @@ export async function startS3Server(address = "127.0.0.1"): Promise<S3Server> {
       port,
       silent: true,
       configureBuckets: [{ name: BUCKET }],
-      // Bun lists "/exports/", and s3rver checks the signature of "/exports".
+      // The client below lists "/exports/", and s3rver checks the signature of "/exports".
       allowMismatchedSignatures: true,
     };
     return Bun.spawn([process.execPath, "-e", PROGRAM, MODULE, JSON.stringify(options)], {

@@ -32,6 +32,7 @@ export async function openSlowProxy(target: string, { pauseMs = 0 } = {}): Promi
   let recoveries = 0;
   const server = net.createServer((client) => {
     const era = recoveries;
+    const isLost = () => era < recoveries;
     const upstream = net.connect(Number(port), hostname);
     sockets.add(client);
     client.on("data", async (chunk) => {
@@ -43,8 +44,7 @@ export async function openSlowProxy(target: string, { pauseMs = 0 } = {}): Promi
       setTimeout(() => client.resume(), pauseMs);
     });
     upstream.on("data", (chunk: Buffer) => {
-      const isLost = era < recoveries;
-      const passed = chunk.subarray(0, isLost ? 0 : Math.max(0, returnable - returned));
+      const passed = chunk.subarray(0, isLost() ? 0 : Math.max(0, returnable - returned));
       returned += passed.length;
       if (passed.length > 0) client.write(passed);
     });
@@ -53,7 +53,10 @@ export async function openSlowProxy(target: string, { pauseMs = 0 } = {}): Promi
       client.destroy();
       upstream.destroy();
     };
-    for (const socket of [client, upstream]) socket.on("close", end).on("error", end);
+    client.on("close", end).on("error", end);
+    // Whoever has lost the other end does not hear that it has closed.
+    const onUpstreamEnd = () => isLost() || end();
+    upstream.on("close", onUpstreamEnd).on("error", onUpstreamEnd);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

@@ -261,3 +261,25 @@ test("an aborted read ends the request to the bucket and leaves no file", async 
   expect(await Array.fromAsync(new Bun.Glob("**").scan({ cwd: dataDir }))).toEqual([]);
   await rm(dataDir, { recursive: true });
 });
+
+test("after the network has lost a connection in silence, a bucket is read and written on new ones", async () => {
+  await using server = await startS3Server();
+  await using proxy = await openSlowProxy(server.config.s3.endpoint);
+  const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
+  const s3 = { ...server.config.s3, endpoint: proxy.origin };
+  const store = openArtifactStore({ ...server.config, s3, dataDir });
+  const content = await gather(noise(20));
+  await store.write("a.zip", once(content));
+  for (const first of [0, 5 * MIB]) {
+    const range = { first, last: first + MIB - 1 };
+    const part = await store.read("a.zip", { bytes: content.length, range, signal, isOver });
+    const read = Buffer.from((await part?.arrayBuffer()) ?? new ArrayBuffer());
+    expect(read.equals(content.subarray(first, first + MIB))).toBe(true);
+    proxy.recover();
+    expect(await store.exists("a.zip")).toBe(true);
+    proxy.recover();
+    expect((await store.write("b.zip", once(content))).bytes).toBe(content.length);
+    proxy.recover();
+  }
+  await rm(dataDir, { recursive: true });
+});

@@ -10,8 +10,8 @@ import { deadRead } from "../clients/key_holder.ts";
 import type { Soak } from "../soak.ts";
 import { listAuditTroubles } from "./audit.ts";
 
-/** For three attempts of a build, each after a dead one was noticed. */
-const JOBS_TIMEOUT_MS = 300_000;
+/** For three attempts of a build, each after a dead one was noticed, and for the longest pause before the next one. */
+const JOBS_TIMEOUT_MS = 600_000;
 /** Dead credentials tried at the end, of all there are. */
 const TRIED = 500;
 

@@ -254,11 +254,12 @@ test("the bytes of downloads are counted, and the log has them", async () => {
   expect(logged.map((line) => line["bytes"])).toEqual([MIB, 10]);
 });
 
-test("a bucket that dies in the middle of three uploads fails the job, and the next job works", async () => {
+test("without patience, a bucket that dies in the middle of three uploads fails the job, and the next job works", async () => {
   await using place = await openWithFile();
   const { app, person, s3 } = place;
   const { id } = await jobOf(await postJob(app, person));
   await using runner = await openTestRunner(app, {
+    config: { exportBuildPatienceMinutes: 0 },
     store: (store) => ({
       ...store,
       async write(name, content) {

@@ -1,0 +1,143 @@
+/** Sends signed requests to an S3-compatible bucket, and repeats those that failed without a reason of their own. */
+import { setTimeout as delay } from "node:timers/promises";
+import { AwsV4Signer } from "aws4fetch";
+import { httpFetch } from "../network/http_fetch.ts";
+import type { S3CredentialSource } from "../process/s3_config.ts";
+import { openCredentials } from "./credentials.ts";
+import { textOf } from "./s3_xml.ts";
+import { ArtifactStorageError, storageError } from "./store.ts";
+
+/** Shorter than a request of a client may take. */
+const HEADERS_MS = 20_000;
+const IDLE_MS = 20_000;
+/** Before the first repetition; each next pause is twice as long. */
+const RETRY_PAUSE_MS = 200;
+const RETRIES = 3;
+/** Temporary credentials with less time left are replaced before a request. */
+const MIN_LIFE_MS = 5 * 60_000;
+/** Codes of a bucket that cannot serve the request now, and statuses of proxies before it. */
+const TRANSIENT: readonly string[] = [
+  "InternalError",
+  "RequestTimeout",
+  "ServiceUnavailable",
+  "SlowDown",
+  "429",
+  "500",
+  "502",
+  "503",
+  "504",
+];
+
+export interface BucketAddress {
+  /** `null`: AWS itself. */
+  endpoint: string | null;
+  region: string;
+  credentials: S3CredentialSource;
+  bucket: string;
+}
+
+export interface BucketRequest {
+  method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
+  /** Of the object; empty for the bucket itself. */
+  key: string;
+  query?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>>;
+  body?: Uint8Array<ArrayBuffer> | string;
+  /** Longest time until the response begins. */
+  headersMs?: number;
+  signal?: AbortSignal;
+}
+
+/** The bucket refused a request. */
+class BucketError extends Error {
+  override readonly name = "BucketError";
+  /** Of S3, such as `NoSuchKey`; the status where the response has none. */
+  readonly code: string;
+
+  constructor(status: number, code: string | null) {
+    super(`the bucket responded with status ${status}${code === null ? "" : ` (${code})`}`);
+    this.code = code ?? String(status);
+  }
+}
+
+export interface BucketResponse {
+  headers: Headers;
+  text: string;
+}
+
+/** Both throw ArtifactStorageError, and the reason of the request's signal. */
+export interface BucketRequests {
+  /** Returns the whole response. */
+  send(request: BucketRequest): Promise<BucketResponse>;
+  /** Returns the body as it arrives, to be read or canceled. */
+  open(request: BucketRequest): Promise<ReadableStream<Uint8Array>>;
+}
+
+/** Opens the bucket without a request to it. */
+export function openBucketRequests(address: BucketAddress): BucketRequests {
+  const sign = createSign(address);
+  const trying = async <Result>(
+    request: BucketRequest,
+    read: (response: Response) => Promise<Result>,
+  ): Promise<Result> => {
+    for (let retry = 0; ; retry += 1) {
+      try {
+        return await read(await sendOnce(await sign(request), request));
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        if (retry === RETRIES || !isTransient(error)) throw storageError("a request failed", error);
+      }
+      const options = request.signal ? { signal: request.signal } : {};
+      // An abort is thrown by the next request.
+      await delay(RETRY_PAUSE_MS * 2 ** retry, undefined, options).catch(() => {});
+    }
+  };
+  return {
+    send: (request) =>
+      trying(request, async (response) => ({ headers: response.headers, text: await response.text() })),
+    open: (request) => trying(request, async ({ body }) => body ?? new Blob().stream()),
+  };
+}
+
+/** Returns whether the error is that of the bucket with one of these codes. */
+export function hasBucketCode(error: unknown, ...codes: readonly string[]): boolean {
+  const cause = error instanceof ArtifactStorageError ? error.cause : null;
+  return cause instanceof BucketError && codes.includes(cause.code);
+}
+
+type Sign = (request: BucketRequest) => Promise<{ url: URL; headers: Headers }>;
+
+function createSign({ endpoint, region, credentials, bucket }: BucketAddress): Sign {
+  const origin = (endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, "");
+  const getCredentials = openCredentials(credentials);
+  return async ({ method, key, query = {}, headers = {} }) => {
+    const { accessKeyId, secretAccessKey, sessionToken } = await getCredentials(MIN_LIFE_MS);
+    const path = (key === "" ? [bucket] : [bucket, ...key.split("/")]).map(encodeURIComponent).join("/");
+    const signer = new AwsV4Signer({
+      ...{ method, headers, accessKeyId, secretAccessKey, region, service: "s3" },
+      ...(sessionToken === null ? {} : { sessionToken }),
+      url: `${origin}/${path}?${new URLSearchParams(query)}`,
+    });
+    return signer.sign();
+  };
+}
+
+/** Throws BucketError if the response is not one of success. */
+async function sendOnce(
+  { url, headers }: { url: URL; headers: Headers },
+  { method, body, signal, headersMs = HEADERS_MS }: BucketRequest,
+): Promise<Response> {
+  const response = await httpFetch(url, {
+    ...{ method, headers, headersMs, idleMs: IDLE_MS },
+    ...(body === undefined ? {} : { body }),
+    ...(signal ? { signal } : {}),
+  });
+  if (response.ok) return response;
+  throw new BucketError(response.status, textOf(await response.text(), "Code"));
+}
+
+/** A silent network would be silent again. */
+function isTransient(error: unknown): boolean {
+  if (error instanceof BucketError) return TRANSIENT.includes(error.code);
+  return error instanceof Error && "code" in error;
+}

@@ -1,0 +1,20 @@
+/** Reads the XML of S3 and STS: flat elements without attributes that matter. */
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+
+/** Returns the contents of all elements of this name, as XML. */
+export function elementsOf(xml: string, name: string): string[] {
+  return [...xml.matchAll(new RegExp(`<${name}(?: [^>]*)?>([^]*?)</${name}>`, "g"))].map(
+    ([, content = ""]) => content,
+  );
+}
+
+/** Returns the text of the first element of this name; null if there is none. */
+export function textOf(xml: string, name: string): string | null {
+  const [content] = elementsOf(xml, name);
+  if (content === undefined) return null;
+  return content.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (entity, hex, decimal, word) => {
+    if (word) return ENTITIES[word] ?? entity;
+    return String.fromCodePoint(hex ? Number.parseInt(hex, 16) : Number(decimal));
+  });
+}
