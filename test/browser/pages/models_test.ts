@@ -67,3 +67,26 @@ test.each(["/models", "/models/acme/hostile", "/models/compare?model=acme/hostil
   },
   TIMEOUT_MS,
 );
+
+test(
+  "on a phone, prices of the list and two compared models are in sight",
+  async () => {
+    const viewport = { width: 390, height: 844 };
+    await dashboard.visit({ path: "/models?provider=acme", viewport }, async (page) => {
+      const list = page.getByRole("region", { name: "Models and prices" });
+      expect(await list.getByRole("columnheader").allTextContents()).toEqual(
+        expect.arrayContaining([expect.stringContaining("Input"), expect.stringContaining("Output")]),
+      );
+      for (const name of ["Input", "Output", "Context"]) {
+        const box = await list.getByRole("columnheader", { name }).boundingBox();
+        expect([name, (box?.x ?? 999) + (box?.width ?? 999) <= viewport.width]).toEqual([name, true]);
+      }
+      await page.goto("/models/compare?model=acme/one&model=acme/two");
+      for (const name of ["One", "Two"]) {
+        const box = await page.getByRole("columnheader", { name }).boundingBox();
+        expect([name, (box?.x ?? 999) + (box?.width ?? 999) <= viewport.width]).toEqual([name, true]);
+      }
+    });
+  },
+  TIMEOUT_MS,
+);
