@@ -2,12 +2,15 @@
 import semver from "semver";
 import type { DefinitionStatus } from "../vocabulary.ts";
 
-const RANGE = /^(?:latest|(?:>=|<=|\^|~)?\d+\.\d+\.\d+)$/;
-const EXACT_VERSION = /^\d+\.\d+\.\d+$/;
+/** Maximum characters of a range; longer texts match no version. */
+export const MAX_RANGE_LENGTH = 60;
 
-/** True for `latest`, `1.2.3`, `>=1.2.3`, `<=1.2.3`, `^1.2.3` and `~1.2.3`. */
+/** How to write a range, for messages. */
+export const RANGE_FORMS = "1.2.0, ^1.2.0, ~1.2.0, 1.x, >=1.2.0 <2.0.0, ^1.0.0 || ^2.0.0 or latest";
+
+/** True for `latest` and the ranges of npm, such as `1.2.3`, `^1.2.3`, `1.x`, `*`, `>=1.0.0 <2.0.0` and `1.x || 2.x`. */
 export function isRange(text: string): boolean {
-  return RANGE.test(text);
+  return text === "latest" || parseRange(text) !== null;
 }
 
 /**
@@ -18,19 +21,30 @@ export function pickVersion<Candidate extends { version: string; status: Definit
   range: string,
   candidates: readonly Candidate[],
 ): Candidate | null {
-  if (!isRange(range)) return null;
-  if (EXACT_VERSION.test(range)) {
-    return candidates.find(({ version, status }) => version === range && status !== "draft") ?? null;
-  }
-  return highest(range, candidates, "published") ?? highest(range, candidates, "deprecated");
+  const limits = parseRange(range === "latest" ? "*" : range);
+  if (limits === null) return null;
+  const exact = exactVersion(limits);
+  if (exact !== null)
+    return candidates.find(({ version, status }) => version === exact && status !== "draft") ?? null;
+  return highest(limits, candidates, "published") ?? highest(limits, candidates, "deprecated");
+}
+
+function parseRange(text: string): semver.Range | null {
+  const isWritten = text.trim() !== "" && text.length <= MAX_RANGE_LENGTH;
+  return isWritten && semver.validRange(text) !== null ? new semver.Range(text) : null;
+}
+
+/** Returns the version of `1.2.3` and `=1.2.3`; null for a range of versions. */
+function exactVersion({ set }: semver.Range): string | null {
+  const [only] = set.length === 1 && set[0]?.length === 1 ? set[0] : [];
+  return only?.operator === "" && only.semver instanceof semver.SemVer ? only.semver.version : null;
 }
 
 function highest<Candidate extends { version: string; status: DefinitionStatus }>(
-  range: string,
+  limits: semver.Range,
   candidates: readonly Candidate[],
   status: DefinitionStatus,
 ): Candidate | null {
-  const limits = new semver.Range(range === "latest" ? "*" : range);
   let best: Candidate | null = null;
   for (const candidate of candidates) {
     if (candidate.status !== status || !limits.test(candidate.version)) continue;

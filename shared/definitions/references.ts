@@ -13,7 +13,7 @@ export interface DefinitionReference {
   /** The organization of `@org/name`; null for a bare name. */
   orgSlug: string | null;
   name: string;
-  /** `1.2.3`, `>=1.2.3`, `<=1.2.3`, `^1.2.3`, `~1.2.3` or `latest`; any other text matches no version. */
+  /** `latest` or a range of npm, such as `^1.2.3`; any other text matches no version. */
   range: string;
   /** Its place in the document, such as `phase review`. */
   context: string;

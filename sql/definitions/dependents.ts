@@ -1,4 +1,5 @@
 /** Which versions name a definition in their documents: the references, read from their other end. */
+import { MAX_RANGE_LENGTH } from "../../shared/definitions/pick_version.ts";
 import type { DefinitionStatus, DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { targetOrg } from "./reference_candidates.ts";
@@ -11,9 +12,6 @@ export interface DependencyTarget {
   type: DefinitionType;
   name: string;
 }
-
-/** A range is three numbers and a sign; longer texts are none, and fit no version. */
-const MAX_RANGE_LENGTH = 60;
 
 /** All ranges with which documents name it, whoever wrote them. */
 export async function listReferencedRanges(

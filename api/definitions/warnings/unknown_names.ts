@@ -8,6 +8,7 @@ import type { DefinitionDeps } from "../document.ts";
 import type { Warning } from "./warnings.ts";
 
 /** Models of the definition language itself; a coding agent knows what they stand for. */
+const LANGUAGE_WORDS = ["haiku", "sonnet", "opus", "inherit"];
 const LANGUAGE_MODEL = /^(?:(?:haiku|sonnet|opus)(?:-\d+(?:\.\d+)?)?|inherit)$/;
 
 /**
@@ -41,6 +42,7 @@ function suggestModel({ aliases, entries }: Catalog, text: string): string | nul
   const named = [...aliases.values()].filter(({ row, entry }) => entry && !row.deprecated);
   const live = entries.filter(({ row }) => row.removedAt === null);
   const names = [
+    ...LANGUAGE_WORDS,
     ...named.map(({ row }) => row.alias),
     ...live.map(({ row }) => `${row.provider}/${row.modelId}`),
   ];

@@ -1,5 +1,6 @@
 /** Non-fatal problems of a new version, reported to its author when it is published or forked. */
 import type { KeyWarning } from "../../../shared/definitions/language/check_keys.ts";
+import { isRange, RANGE_FORMS } from "../../../shared/definitions/pick_version.ts";
 import { type DefinitionReference, writtenName } from "../../../shared/definitions/references.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import {
@@ -144,7 +145,9 @@ function unresolvedReference(reference: DefinitionReference): Warning {
   const name = writtenName(reference);
   return {
     code: "UNRESOLVED_REFERENCE",
-    message: `No published ${type} matches the reference "${name}@${range}".`,
+    message: isRange(range)
+      ? `No published ${type} matches the reference "${name}@${range}".`
+      : `"${range}" in the reference "${name}@${range}" is no range of versions. Write ${RANGE_FORMS}.`,
     details: { type, name, range },
   };
 }

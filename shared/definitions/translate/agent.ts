@@ -14,6 +14,7 @@ import { writeSetting } from "./agent/setting.ts";
 import { writeSpecialCases } from "./agent/special_cases.ts";
 import { writeCompletion, writeTasks, writeUndo } from "./agent/tasks.ts";
 import { runtimeTools } from "./agent/tools.ts";
+import type { Fields } from "./field_reader.ts";
 import { renderFrontMatter } from "./front_matter.ts";
 import { type Source, writeTitle, writeUnknownBlocks } from "./interface_block.ts";
 import { MarkdownWriter } from "./markdown_writer.ts";
@@ -46,6 +47,13 @@ const SECTIONS: readonly ((w: MarkdownWriter, agent: Agent) => void)[] = [
 const REGISTRY_KEYS = ["risk_level", "triggers", "domain_profile"] as const;
 const HOST_KEYS = ["timeout", "max_tokens", "temperature"] as const;
 
+/** A model that the host has no word for is named in the text. */
+function readModel(defaults: Fields | null): string | null {
+  const alias = modelAlias(defaults?.peek("model"));
+  if (alias !== null) defaults?.skip("model");
+  return alias;
+}
+
 export function renderAgent(source: Source): string {
   const agent: Agent = { ...source, type: checkAgent(source), categoryNames: readCategoryNames(source) };
   const defaults = source.body.map("defaults");
@@ -55,7 +63,7 @@ export function renderAgent(source: Source): string {
     ["name", source.name],
     ["description", source.description],
     ["tools", runtimeTools(agent)],
-    ["model", modelAlias(defaults?.raw("model"))],
+    ["model", readModel(defaults)],
     ["version", source.version],
   ]);
   const w = new MarkdownWriter();

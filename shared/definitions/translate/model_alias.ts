@@ -1,8 +1,12 @@
 /** Models that a coding agent knows by one word. */
 
-/** `sonnet-4.5` → `sonnet`; `null` for a model that has no such word. */
+/** `sonnet-4.5`, `claude-3-5-haiku-latest`, `anthropic/claude-sonnet-4-20250514`. */
+const FAMILY = /^(?:(?:[\w.-]+\/)*(?:[\w-]+\.)*claude-[\w.-]*?)?\b(haiku|sonnet|opus)(?:$|[-@:.\d])/;
+
+/** Returns the word for a model of a known family, such as `sonnet`; `null` for other models. */
 export function modelAlias(model: unknown): string | null {
-  return typeof model === "string" ? (/^(haiku|sonnet|opus)(?:-|$)/.exec(model.trim())?.[1] ?? null) : null;
+  if (typeof model !== "string") return null;
+  return model.trim() === "inherit" ? "inherit" : (FAMILY.exec(model.trim())?.[1] ?? null);
 }
 
 /** The word itself, and nothing else: `null` for `sonnet-4.5`. */

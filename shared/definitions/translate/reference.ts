@@ -1,5 +1,6 @@
 /** References from one definition to another, as they appear in the text. */
 import { scalarText } from "../../yaml/scalars.ts";
+import { RANGE_FORMS } from "../pick_version.ts";
 import { parseReference } from "../references.ts";
 import { code, type Inline } from "./inline.ts";
 import { TranslationFailure } from "./translation_failure.ts";
@@ -10,7 +11,7 @@ export function readReference(value: unknown, path: string): Inline {
   if (parseReference(text) === null) {
     throw badReference(
       path,
-      "A reference is a name, an at sign and a version, such as reviewer@^1.2.3 or @acme/reviewer@latest",
+      `A reference is a name, an at sign and a range, such as @acme/reviewer@^1.2.3. A range is ${RANGE_FORMS}`,
     );
   }
   return code(text) ?? badPath(path);

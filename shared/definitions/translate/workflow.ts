@@ -19,15 +19,18 @@ export function renderWorkflow(source: Source): string {
   const orchestration = body.map("orchestration") ?? new Fields({}, "workflow.orchestration");
   const phases = readPhases(orchestration);
   const levels = groupByLevel(phases);
+  const model = bareModelAlias(source.interface.peek("model"));
+  if (model !== null) source.interface.skip("model");
   const frontMatter = renderFrontMatter([
     ["description", source.description],
     ["argument-hint", argumentHint(body)],
-    ["model", bareModelAlias(source.interface.raw("model"))],
+    ["model", model],
   ]);
   const w = new MarkdownWriter();
   writeTitle(w, source);
   w.paragraph(prose(source.description));
   w.paragraph(given(source.interface.prose("duration"), (duration) => md`Usual duration: ${duration}`));
+  w.paragraph(given(source.interface.code("model"), (name) => (model === null ? md`Model: ${name}` : null)));
   writeArguments(w, body);
   writePreflight(w, body);
   writeContext(w, body);

@@ -25,10 +25,11 @@ test.each([
   ["@acme/reviewer/more", null],
   ["@acme@1.0.0/reviewer", null],
   ["reviewer@", null],
-  ["reviewer@1.2", null],
-  ["reviewer@1.x", null],
-  ["reviewer@>1.0.0", null],
-  ["reviewer@1.0.0 || 2.0.0", null],
+  ["reviewer@1.2", { orgSlug: null, name: "reviewer", range: "1.2" }],
+  ["reviewer@1.x", { orgSlug: null, name: "reviewer", range: "1.x" }],
+  ["reviewer@>1.0.0 <=2.0.0", { orgSlug: null, name: "reviewer", range: ">1.0.0 <=2.0.0" }],
+  ["reviewer@1.0.0 || 2.0.0", { orgSlug: null, name: "reviewer", range: "1.0.0 || 2.0.0" }],
+  ["reviewer@1.0.0.0", null],
   ["reviewer@newest", null],
 ])("parseReference() reads %j", (text, reference) => {
   expect(parseReference(text)).toEqual(reference);

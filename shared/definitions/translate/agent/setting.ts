@@ -4,6 +4,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
+import { modelAlias } from "../model_alias.ts";
 import { type Agent, agentBlock } from "./agent_source.ts";
 import { hostTools } from "./tools.ts";
 
@@ -20,6 +21,7 @@ export function writeSetting(w: MarkdownWriter, agent: Agent): void {
   w.bullet(given(context?.code("shell") ?? null, (shell) => md`Shell: ${shell}`));
   writeAssignments(w, md`Environment variable`, context?.map("environment") ?? null);
   w.bullet(given(context ?? null, describeTimeout));
+  w.bullet(given(namedModel(agent), (model) => md`Model: ${model}`));
   w.bullet(
     given(
       listed(hostTools(agent)),
@@ -29,6 +31,12 @@ export function writeSetting(w: MarkdownWriter, agent: Agent): void {
   if (!context) return;
   for (const source of context.entries("data_sources", "name")) writeDataSource(w, source);
   writeLeftovers(w, context);
+}
+
+/** A model that the host has no word for, so that the front matter lacks it. */
+function namedModel(agent: Agent): Inline | null {
+  const defaults = agent.body.map("defaults");
+  return modelAlias(defaults?.peek("model")) === null ? (defaults?.code("model") ?? null) : null;
 }
 
 function describeTimeout(context: Fields): Inline | null {

@@ -170,6 +170,28 @@ test.each(["yes", "on", '"True"', "true"])("the safety scan sees allow_self_appr
   expect(scanDefinition(parsed(yaml, "pipeline")).signals.map(({ id }) => id)).toEqual(["self-approval"]);
 });
 
+test.each([
+  ["sonnet", "sonnet"],
+  ["sonnet-4.5", "sonnet"],
+  ["inherit", "inherit"],
+  ["claude-3-5-haiku-latest", "haiku"],
+  ["anthropic/claude-sonnet-4-20250514", "sonnet"],
+  ["amazon-bedrock/us.anthropic.claude-opus-4-1-20250805-v1:0", "opus"],
+])("the model %s is %s in the front matter of an agent", (model, word) => {
+  const md = rendered("agent", `${MISSION}defaults: {model: "${model}"}`);
+  expect(md).toContain(`\nmodel: "${word}"\n`);
+  expect(md).not.toContain("Model:");
+});
+
+test.each(["gpt-5-mini", "openai/gpt-5", "mistral/magnum-opus", "{{ model }}"])(
+  "the model %s is named in the text",
+  (model) => {
+    const agent = rendered("agent", `${MISSION}defaults: {model: "${model}"}`);
+    expect(agent).toContain(`- Model: \`${model}\`\n`);
+    expect(agent).not.toContain("\nmodel:");
+  },
+);
+
 test("an empty default is a default, and keeps an argument optional", () => {
   const workflow = rendered(
     "workflow",

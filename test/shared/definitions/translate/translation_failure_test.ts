@@ -149,7 +149,7 @@ const CASES: readonly Case[] = [
     "bad_reference",
     "workflow.orchestration.phases[0].steps[0].command",
     "workflow",
-    phase({ steps: [{ command: "x@<3" }] }),
+    phase({ steps: [{ command: "x@three" }] }),
   ],
   [
     "bad_reference",
