@@ -63,7 +63,8 @@ function exampleValue(key: Key): unknown {
   if (example !== "") return parse(example);
   if (item !== null) return kind === "list" ? [exampleValue(item)] : { name: exampleValue(item) };
   const scalars = Object.entries(keys).filter(([, inner]) => inner.item === null && inner.kind !== "map");
-  return Object.fromEntries(scalars.slice(0, 2).map(([name, inner]) => [name, exampleValue(inner)]));
+  const shown = scalars.length > 0 ? scalars : Object.entries(keys).slice(0, 1);
+  return Object.fromEntries(shown.slice(0, 2).map(([name, inner]) => [name, exampleValue(inner)]));
 }
 
 const BASE: Key = {
