@@ -1,92 +1,94 @@
-/** Reads the catalog document (models.dev's api.json): the well-formed rows, and why the others are skipped. */
+/**
+ * Reads the catalog document (models.dev's api.json). An optional field that cannot be read is unknown, and noted. A row is
+ * skipped if its id or a price cannot be read: half a price would be a wrong one.
+ */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 
 /** Far above any real price; more is a mistake. */
 const MAX_USD_PER_MTOK = 1e9;
 const MAX_ID_LENGTH = 500;
+const MAX_MODALITIES = 50;
+/** `cost`, its tiers, a tier. */
+const COST_DEPTH = 3;
 const CONTROL_CHARACTER = /\p{Cc}/u;
-/** Fields whose own fields may be null too. */
-const NESTED_FIELDS: ReadonlySet<string> = new Set(["cost", "limit", "context_over_200k", "tiers"]);
 
 const Price = Type.Number({ minimum: 0, maximum: MAX_USD_PER_MTOK });
-const Tokens = Type.Integer({ minimum: 0 });
-const Name = Type.String({
-  pattern: "\\S",
-  maxLength: 1000,
-  description: "must be a text of at most 1000 characters, and not blank",
-});
-
-const OPTIONAL_PRICES = {
+const TokenPrices = {
+  input: Type.Optional(Price),
+  output: Type.Optional(Price),
   cache_read: Type.Optional(Price),
   cache_write: Type.Optional(Price),
   reasoning: Type.Optional(Price),
   input_audio: Type.Optional(Price),
   output_audio: Type.Optional(Price),
 };
-/** Prices of requests above a size; the others stay the same. */
-const TierPrices = { input: Type.Optional(Price), output: Type.Optional(Price), ...OPTIONAL_PRICES };
-
 /** Unknown keys are allowed: the document grows. */
-const SourceModelShape = Type.Object({
-  id: Type.Optional(Type.String()),
-  name: Name,
-  description: Type.Optional(Type.String({ maxLength: 10_000 })),
-  family: Type.Optional(Type.String()),
-  attachment: Type.Optional(Type.Boolean()),
-  reasoning: Type.Optional(Type.Boolean()),
-  tool_call: Type.Optional(Type.Boolean()),
-  structured_output: Type.Optional(Type.Boolean()),
-  open_weights: Type.Optional(Type.Boolean()),
-  modalities: Type.Object({
-    input: Type.Array(Type.String({ minLength: 1 })),
-    output: Type.Array(Type.String({ minLength: 1 })),
-  }),
-  cost: Type.Optional(
-    Type.Object({
-      input: Price,
-      output: Price,
-      ...OPTIONAL_PRICES,
-      context_over_200k: Type.Optional(Type.Object(TierPrices)),
-      tiers: Type.Optional(
-        Type.Array(
-          Type.Object({ ...TierPrices, tier: Type.Object({ type: Type.String(), size: Type.Number() }) }),
-        ),
+const Cost = TypeCompiler.Compile(
+  Type.Object({
+    ...TokenPrices,
+    context_over_200k: Type.Optional(Type.Object(TokenPrices)),
+    tiers: Type.Optional(
+      Type.Array(
+        Type.Object({ ...TokenPrices, tier: Type.Object({ type: Type.String(), size: Type.Number() }) }),
       ),
-    }),
-  ),
-  limit: Type.Optional(
-    Type.Object({
-      context: Type.Optional(Tokens),
-      input: Type.Optional(Tokens),
-      output: Type.Optional(Tokens),
-    }),
-  ),
-  status: Type.Optional(Type.String()),
-  release_date: Type.Optional(Type.String()),
-  knowledge: Type.Optional(Type.String()),
-  last_updated: Type.Optional(Type.Unknown()),
-});
+    ),
+  }),
+);
+/** `output` is missing where there is none to pay for, as of embeddings. */
+type Cost = Static<ReturnType<typeof Cost.Schema>> & { input: number };
 
-const SourceProviderShape = Type.Object({
-  id: Type.Optional(Type.String()),
+const Name = Type.String({
+  pattern: "\\S",
+  maxLength: 1000,
+  description: "must be a text of at most 1000 characters, and not blank",
+});
+const Word = Type.String({ minLength: 1, maxLength: 100 });
+const Tokens = Type.Integer({ minimum: 0 });
+
+const PROVIDER_FIELDS = {
   name: Name,
-  doc: Type.Optional(Type.String()),
-  api: Type.Optional(Type.String()),
-  models: Type.Record(Type.String(), Type.Unknown()),
-});
+  doc: Type.String({ maxLength: 2000 }),
+  api: Type.String({ maxLength: 2000 }),
+};
+const MODALITIES = {
+  input: Type.Array(Word, { maxItems: MAX_MODALITIES }),
+  output: Type.Array(Word, { maxItems: MAX_MODALITIES }),
+};
+const LIMITS = { context: Tokens, input: Tokens, output: Tokens };
+const MODEL_FIELDS = {
+  name: Name,
+  description: Type.String({ maxLength: 10_000 }),
+  family: Type.String({ maxLength: 200 }),
+  attachment: Type.Boolean(),
+  reasoning: Type.Boolean(),
+  tool_call: Type.Boolean(),
+  structured_output: Type.Boolean(),
+  open_weights: Type.Boolean(),
+  status: Word,
+  release_date: Word,
+  knowledge: Word,
+};
 
-const Model = TypeCompiler.Compile(SourceModelShape);
-const Provider = TypeCompiler.Compile(SourceProviderShape);
+type Fields = Record<string, TSchema>;
+type Values<F extends Fields> = { [K in keyof F]?: Static<F[K]> };
 
 /** A model of the document, with its provider's id and its own. */
-export type SourceModel = Static<typeof SourceModelShape> & { provider: string; id: string };
-export type SourceProvider = Omit<Static<typeof SourceProviderShape>, "models"> & { id: string };
-
-/** A row that cannot be read. The stored row stays as it is. */
-export interface SkippedRow {
+export type SourceModel = Omit<Values<typeof MODEL_FIELDS>, "name"> & {
   provider: string;
-  /** `null` when the whole provider is skipped. */
+  id: string;
+  name: string;
+  modalities: { input: readonly string[]; output: readonly string[] };
+  limit: Values<typeof LIMITS>;
+  cost?: Cost;
+  last_updated?: unknown;
+};
+export type SourceProvider = Omit<Values<typeof PROVIDER_FIELDS>, "name"> & { id: string; name: string };
+
+/** Something that cannot be read. */
+export interface RowProblem {
+  provider: string;
+  /** `null` if it is the provider's own. */
   modelId: string | null;
   reason: string;
 }
@@ -94,15 +96,18 @@ export interface SkippedRow {
 export interface SourceDocument {
   providers: SourceProvider[];
   models: SourceModel[];
-  skipped: SkippedRow[];
+  /** Rows that cannot be read. The stored rows stay as they are. */
+  skipped: RowProblem[];
+  /** Fields that cannot be read, and so are unknown. */
+  unknown: RowProblem[];
 }
 
 export type DocumentResult = { ok: true; document: SourceDocument } | { ok: false; reason: string };
 
-/** Reads a parsed document and skips bad rows. `ok` is false if it contains no provider. */
+/** Reads a parsed document. `ok` is false if it contains no provider. */
 export function readDocument(value: unknown): DocumentResult {
   if (!isObject(value)) return { ok: false, reason: "the document is not a JSON object of providers" };
-  const document: SourceDocument = { providers: [], models: [], skipped: [] };
+  const document: SourceDocument = { providers: [], models: [], skipped: [], unknown: [] };
   for (const [id, provider] of Object.entries(value)) readProvider(document, id, provider);
   const [first] = document.skipped;
   if (document.providers.length > 0 || !first) return { ok: true, document };
@@ -110,66 +115,111 @@ export function readDocument(value: unknown): DocumentResult {
 }
 
 function readProvider(document: SourceDocument, id: string, value: unknown): void {
-  const given = withoutNulls(value);
-  const { models, ...fields } = isObject(given) ? given : { models: null };
-  const reason = findTextProblem(id, fields) ?? (Provider.Check(given) ? null : explain(Provider, given));
-  if (reason !== null || !Provider.Check(given)) {
-    document.skipped.push({ provider: id, modelId: null, reason: reason ?? "is malformed" });
+  const problem = findIdProblem(id, value);
+  const models = isObject(value) ? value["models"] : undefined;
+  if (problem !== null || !isObject(value) || !isObject(models)) {
+    const reason = problem ?? "models: expected object";
+    document.skipped.push({ provider: id, modelId: null, reason });
     return;
   }
-  const { name, doc, api } = given;
-  document.providers.push({ id, name, ...(doc ? { doc } : {}), ...(api ? { api } : {}) });
-  for (const [modelId, model] of Object.entries(given.models))
+  const note = (reason: string) => document.unknown.push({ provider: id, modelId: null, reason });
+  document.providers.push({ name: id, ...readFields(PROVIDER_FIELDS, value, note), id });
+  for (const [modelId, model] of Object.entries(models)) {
     readModel(document, { provider: id, modelId, model });
+  }
 }
 
 function readModel(
-  { models, skipped }: SourceDocument,
+  document: SourceDocument,
   { provider, modelId, model }: { provider: string; modelId: string; model: unknown },
 ): void {
-  const given = withoutNulls(model);
-  if (!Model.Check(given)) {
-    skipped.push({ provider, modelId, reason: explain(Model, given) });
+  const cost = isObject(model) ? withoutNulls(model["cost"] ?? undefined) : undefined;
+  const reason = findIdProblem(modelId, model) ?? (cost === undefined ? null : explain(Cost, cost, "cost"));
+  if (reason !== null || !isObject(model)) {
+    document.skipped.push({ provider, modelId, reason: reason ?? "expected object" });
     return;
   }
-  const reason = findTextProblem(modelId, given);
-  if (reason === null) models.push({ ...given, provider, id: modelId });
-  else skipped.push({ provider, modelId, reason });
+  const note = (text: string) => document.unknown.push({ provider, modelId, reason: text });
+  const { input = [], output = [] } = readFields(MODALITIES, model["modalities"] ?? {}, note, "modalities");
+  document.models.push({
+    name: modelId,
+    ...readFields(MODEL_FIELDS, model, note),
+    ...{ provider, id: modelId, modalities: { input, output } },
+    limit: readFields(LIMITS, model["limit"] ?? {}, note, "limit"),
+    ...readCost(cost, note),
+    ...("last_updated" in model ? { last_updated: model["last_updated"] } : {}),
+  });
 }
 
-/** Returns what is wrong with a row's key or with any of its texts: PostgreSQL stores neither NUL nor lone surrogates. */
-function findTextProblem(key: string, row: object): string | null {
+/** A cost without an input price says nothing that one could pay by. */
+function readCost(cost: unknown, note: (reason: string) => void): { cost?: Cost } {
+  if (!Cost.Check(cost)) return {};
+  if (cost.input !== undefined) return { cost: { ...cost, input: cost.input } };
+  if (Object.keys(cost).length > 0) note("cost: has no input price");
+  return {};
+}
+
+/** Returns the fields of an object that can be read; null means the same as a missing field. */
+function readFields<F extends Fields>(
+  fields: F,
+  row: unknown,
+  note: (reason: string) => void,
+  path = "",
+): Values<F> {
+  if (!isObject(row)) {
+    note(`${path}: expected object`);
+    return {};
+  }
+  const given = Object.entries(fields).filter(([name]) => row[name] !== undefined && row[name] !== null);
+  const readable = given.filter(([name, schema]) => {
+    const problem = explain(checkOf(schema), row[name], path === "" ? name : `${path}.${name}`);
+    if (problem !== null) note(problem);
+    return problem === null;
+  });
+  return Object.fromEntries(readable.map(([name]) => [name, row[name]])) as Values<F>;
+}
+
+const checks = new Map<TSchema, TypeCheck<TSchema>>();
+
+function checkOf(schema: TSchema): TypeCheck<TSchema> {
+  const known = checks.get(schema) ?? TypeCompiler.Compile(schema);
+  checks.set(schema, known);
+  return known;
+}
+
+/** Returns what is wrong with a row's key. */
+function findIdProblem(key: string, row: unknown): string | null {
+  if (!isObject(row)) return "expected object";
   if (key.trim() === "") return "id: is empty";
   if (CONTROL_CHARACTER.test(key)) return "id: contains a control character";
+  if (!key.isWellFormed()) return "id: is malformed Unicode";
   if (key.length > MAX_ID_LENGTH) return `id: must have at most ${MAX_ID_LENGTH} characters`;
-  if ("id" in row && row.id !== key) return "id: differs from its key";
-  const text = JSON.stringify([key, row]);
-  // The first test is cheap, and few rows pass it.
-  const isBad = text.includes("\\u") && /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/.test(text);
-  return isBad ? "text: contains NUL or malformed Unicode" : null;
+  return (row["id"] ?? key) === key ? null : "id: differs from its key";
 }
 
-/** Removes null fields: null means the same as a missing field. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
+/** Returns what is wrong with a value; `null` if nothing is. PostgreSQL stores neither NUL nor lone surrogates. */
+function explain(check: TypeCheck<TSchema>, value: unknown, name: string): string | null {
+  if (check.Check(value)) return isStorable(value) ? null : `${name}: contains NUL or malformed Unicode`;
+  const error = check.Errors(value).First();
+  const { message: text = "is malformed", schema = null, path = "" } = error ?? {};
+  const message = schema?.description ?? `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+  return `${name}${path.replaceAll("/", ".")}: ${message}`;
+}
+
+function isStorable(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isStorable);
+  return typeof value !== "string" || (!value.includes("\0") && value.isWellFormed());
+}
+
+/** Removes null fields of a cost. */
+function withoutNulls(value: unknown, depth = COST_DEPTH): unknown {
+  if (depth === 0) return value;
+  if (Array.isArray(value)) return value.map((entry) => withoutNulls(entry, depth - 1));
   if (!isObject(value)) return value;
   const entries = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(
-    entries.map(([name, field]) => [name, NESTED_FIELDS.has(name) ? withoutNulls(field) : field]),
-  );
+  return Object.fromEntries(entries.map(([name, field]) => [name, withoutNulls(field, depth - 1)]));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function explain(
-  check: { Errors: ReturnType<typeof TypeCompiler.Compile<TSchema>>["Errors"] },
-  value: unknown,
-): string {
-  const error = check.Errors(value).First();
-  if (!error) return "is malformed";
-  const { message: text, schema } = error;
-  const message = schema.description ?? `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
-  return [error.path.slice(1).replaceAll("/", "."), message].filter((part) => part !== "").join(": ");
 }

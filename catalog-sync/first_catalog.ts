@@ -62,7 +62,7 @@ async function addPast({ sql, log }: SyncDeps): Promise<void> {
   if (past) {
     const { changes, models, since } = past;
     log.info(
-      { event: "catalog_sync.past_added", ...past },
+      { event: "catalog_sync.past_added" },
       `added ${changes} price changes of ${models} models since ${since}`,
     );
   }

@@ -1,18 +1,28 @@
 /** Plans a sync: the difference between the stored catalog and the source. Pure. */
 import type { SyncCounts } from "../sql/models/catalog_syncs.ts";
+import { isDoubtfulChange } from "../sql/models/doubtful_prices.ts";
+import type { HeldPrices, HeldPricesRow } from "../sql/models/held_prices.ts";
 import type { ModelAlias, ModelAliasRow } from "../sql/models/model_aliases.ts";
 import type { PriceChange } from "../sql/models/model_price_changes.ts";
-import { modelPrices } from "../sql/models/model_prices.ts";
+import { comparePrices, modelPrices } from "../sql/models/model_prices.ts";
 import type { ModelProvider, ModelProviderRow } from "../sql/models/model_providers.ts";
-import { type Model, type ModelKey, type ModelRow, modelKeyText } from "../sql/models/models.ts";
+import {
+  type Model,
+  type ModelKey,
+  type ModelRow,
+  modelKeyText,
+  type Prices,
+  toPriceColumns,
+} from "../sql/models/models.ts";
 import { generateAliases } from "./aliases.ts";
-import type { SkippedRow } from "./document.ts";
+import type { RowProblem } from "./document.ts";
 import type { MappedCatalog } from "./mapping.ts";
 
 export interface StoredCatalog {
   providers: readonly ModelProviderRow[];
   models: readonly ModelRow[];
   aliases: readonly ModelAliasRow[];
+  held: readonly HeldPricesRow[];
   /** ISO 8601 day, by the database's clock. */
   today: string;
 }
@@ -29,66 +39,107 @@ export interface SyncPlan {
   /** For events and `--dry-run`. A trigger records the changes when the models are written. */
   priceChanges: PriceChange[];
   aliases: ModelAlias[];
+  /** Stored models whose rows cannot be read, for the first time. */
+  stale: ModelKey[];
+  /** Doubtful prices, which wait. Their models keep the old ones. */
+  held: (HeldPrices & { currentPrices: Prices })[];
+  /** Prices that wait no longer: they are taken, or the source took them back. */
+  released: ModelKey[];
   counts: SyncCounts;
 }
 
-/** With a smaller share of the live models, something is wrong with the source. */
-const MIN_SHARE = 0.5;
-
-/** Returns why a catalog should not replace the stored one; `null` if it may. */
-export function findSuspicion(stored: StoredCatalog, mapped: MappedCatalog): string | null {
-  if (mapped.providers.length === 0) return "the document has no provider";
-  const { length } = mapped.models;
-  if (length === 0) return "the document has no model";
-  const live = stored.models.filter((model) => model.removedAt === null).length;
-  if (length >= live * MIN_SHARE) return null;
-  return `the document has ${length} models, fewer than half of the ${live} live ones`;
-}
-
-/** Compares both catalogs. Rows that could not be read (`skipped`) are not gone: they stay as they are. */
+/**
+ * Compares both catalogs. Rows that could not be read (`skipped`) are not gone: they stay as they are. `takesAll` takes
+ * doubtful prices at once.
+ */
 export function planSync(
   stored: StoredCatalog,
   mapped: MappedCatalog,
-  skipped: readonly SkippedRow[],
+  { skipped, takesAll }: { skipped: readonly RowProblem[]; takesAll: boolean },
 ): SyncPlan {
   const wasSkipped = createSkipTest(skipped);
-  const seen = new Set(mapped.models.map(modelKeyText));
   const storedModels = new Map(stored.models.map((model) => [modelKeyText(model), model]));
+  const before = (model: Model) => storedModels.get(modelKeyText(model));
+  const { models, held } = takesAll
+    ? { models: mapped.models, held: [] }
+    : holdDoubtful(stored, mapped, before);
+  const seen = new Set(models.map(modelKeyText));
   const unseen = stored.models.filter((model) => model.removedAt === null && !seen.has(modelKeyText(model)));
   const gone = unseen.filter((model) => !wasSkipped(model));
   const kept = unseen.filter(wasSkipped);
-  const inserted = mapped.models.filter((model) => !storedModels.has(modelKeyText(model)));
-  const updated = mapped.models.filter((model) => {
-    const before = storedModels.get(modelKeyText(model));
-    return before !== undefined && !isSame(before, model);
+  const inserted = models.filter((model) => !before(model));
+  const updated = models.filter((model) => {
+    const row = before(model);
+    return row !== undefined && !isSame(row, model);
   });
   return {
     ...planProviders(stored, mapped, skipped),
     inserted,
     updated,
-    gone: gone.map(({ provider, modelId }) => ({ provider, modelId })),
-    added: [
-      ...inserted,
-      ...updated.filter((model) => storedModels.get(modelKeyText(model))?.removedAt !== null),
-    ],
-    priceChanges: updated.flatMap((model) => listPriceChanges(storedModels.get(modelKeyText(model)), model)),
-    aliases: planAliases(stored.aliases, generateAliases([...mapped.models, ...kept], stored.today)),
+    gone: gone.map(toKey),
+    added: [...inserted, ...updated.filter((model) => before(model)?.removedAt !== null)],
+    priceChanges: updated.flatMap((model) => {
+      const row = before(model);
+      return row ? comparePrices(model, modelPrices(row), modelPrices(model)) : [];
+    }),
+    aliases: planAliases(stored.aliases, generateAliases([...models, ...kept], stored.today)),
+    stale: kept.filter((model) => model.staleSince === null).map(toKey),
+    held,
+    released: planReleases(stored.held, held, wasSkipped),
     counts: {
       inserted: inserted.length,
       updated: updated.length,
       gone: gone.length,
-      unchanged: mapped.models.length - inserted.length - updated.length,
+      unchanged: models.length - inserted.length - updated.length,
       skipped: skipped.length,
+      held: held.length,
     },
   };
 }
 
-/** Whether there is nothing to write. */
-export function isEmptyPlan({ counts: _, ...changes }: SyncPlan): boolean {
+/** Whether there is nothing to write to the catalog. */
+export function isEmptyPlan({ counts: _, held: __, released: ___, ...changes }: SyncPlan): boolean {
   return Object.values(changes).every((list) => list.length === 0);
 }
 
-function createSkipTest(skipped: readonly SkippedRow[]): (model: ModelKey) => boolean {
+/** Gives models with doubtful prices their old ones, unless an earlier sync has found the same prices long enough ago. */
+function holdDoubtful(
+  stored: StoredCatalog,
+  mapped: MappedCatalog,
+  before: (model: Model) => ModelRow | undefined,
+): Pick<SyncPlan, "held"> & { models: Model[] } {
+  const waiting = new Map(stored.held.map((row) => [modelKeyText(row), row]));
+  const held: SyncPlan["held"] = [];
+  const models = mapped.models.map((model) => {
+    const row = before(model);
+    if (!row) return model;
+    const [currentPrices, prices] = [modelPrices(row), modelPrices(model)];
+    if (!isDoubtfulChange(currentPrices, prices)) return model;
+    const earlier = waiting.get(modelKeyText(model));
+    if (earlier?.isDue && Bun.deepEquals(earlier.prices, prices, true)) return model;
+    const { tier, tierSource } = model;
+    held.push({ ...toKey(model), prices, tier, tierSource, currentPrices });
+    return { ...model, ...toPriceColumns(currentPrices), tier: row.tier, tierSource: row.tierSource };
+  });
+  return { models, held };
+}
+
+/** Prices of a row that cannot be read go on waiting. */
+function planReleases(
+  stored: readonly HeldPricesRow[],
+  held: readonly HeldPrices[],
+  wasSkipped: (model: ModelKey) => boolean,
+): ModelKey[] {
+  const waits = new Set(held.map(modelKeyText));
+  return stored.filter((row) => !waits.has(modelKeyText(row)) && !wasSkipped(row)).map(toKey);
+}
+
+function toKey({ provider, modelId }: ModelKey): ModelKey {
+  return { provider, modelId };
+}
+
+/** Returns a test for models whose rows, or whose providers, could not be read. */
+export function createSkipTest(skipped: readonly RowProblem[]): (model: ModelKey) => boolean {
   const providers = new Set(skipped.filter((row) => row.modelId === null).map((row) => row.provider));
   const models = new Set(
     skipped.map(({ provider, modelId }) => modelKeyText({ provider, modelId: modelId ?? "" })),
@@ -99,7 +150,7 @@ function createSkipTest(skipped: readonly SkippedRow[]): (model: ModelKey) => bo
 function planProviders(
   stored: StoredCatalog,
   mapped: MappedCatalog,
-  skipped: readonly SkippedRow[],
+  skipped: readonly RowProblem[],
 ): Pick<SyncPlan, "providers" | "goneProviders"> {
   const before = new Map(stored.providers.map((provider) => [provider.id, provider]));
   const listed = new Set([
@@ -118,26 +169,18 @@ function planProviders(
 }
 
 /** Whether the row is live and has the same values as the source. */
-function isSame<Fields extends object>(row: Fields & { removedAt: string | null }, fields: Fields): boolean {
+function isSame<Fields extends object>(
+  row: Fields & { removedAt: string | null; staleSince?: string | null },
+  fields: Fields,
+): boolean {
   const names = Object.keys(fields) as (keyof Fields)[];
-  return row.removedAt === null && names.every((name) => isEqual(row[name], fields[name]));
+  const isCurrent = row.removedAt === null && (row.staleSince ?? null) === null;
+  return isCurrent && names.every((name) => isEqual(row[name], fields[name]));
 }
 
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   return typeof a === "object" && typeof b === "object" && Bun.deepEquals(a, b, true);
-}
-
-function listPriceChanges(before: Model | undefined, after: Model): PriceChange[] {
-  if (!before) return [];
-  const { provider, modelId } = after;
-  const [old, current] = [modelPrices(before), modelPrices(after)];
-  return Object.keys({ ...old, ...current })
-    .filter((field) => old[field] !== current[field])
-    .map((field) => {
-      const [oldValue = null, newValue = null] = [old[field], current[field]];
-      return { provider, modelId, field, oldValue, newValue };
-    });
 }
 
 /** Plans the aliases. An alias that is no longer generated stays, deprecated, because clients may use it. */

@@ -46,10 +46,10 @@ async function fill(deps: SyncDeps, source: CatalogSource): Promise<OnceResult> 
 
 async function runDry(deps: SyncDeps, { source, force }: Omit<OnceOptions, "mode">): Promise<OnceResult> {
   try {
-    const dry = await dryRunSync(deps, { source });
-    const { counts } = dry.plan;
-    const json = { outcome: "planned", source: source.label, ...counts, suspicion: dry.suspicion };
-    const exitCode = dry.suspicion === null || force ? 0 : 1;
+    const dry = await dryRunSync(deps, { source, force });
+    const doubts = dry.doubts.map(({ reason }) => reason);
+    const json = { outcome: "planned", source: source.label, ...dry.plan.counts, doubts };
+    const exitCode = doubts.length === 0 || force ? 0 : 1;
     return { exitCode, stdout: describePlan(dry, source.label), stderr: "", json };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

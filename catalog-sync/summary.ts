@@ -1,8 +1,11 @@
 /** The output of `--once` and `--dry-run`. */
 import type { GoodSync, SyncCounts } from "../sql/models/catalog_syncs.ts";
-import type { SkippedRow } from "./document.ts";
-import type { SyncPlan } from "./plan.ts";
-import { describeOrigin, describeServed, type SyncReport, toNotes } from "./sync.ts";
+import type { PriceChange } from "../sql/models/model_price_changes.ts";
+import { comparePrices } from "../sql/models/model_prices.ts";
+import { describeDoubts } from "./doubts.ts";
+import { describeOrigin, describeServed, toNotes } from "./notes.ts";
+import type { PlannedSync } from "./store.ts";
+import type { SyncReport } from "./sync.ts";
 
 /** Lines printed per kind of change; the rest is counted. */
 const MAX_LISTED = 50;
@@ -34,19 +37,17 @@ export function summarize(
   }
   const { outcome, dataDate, counts, notes } = report;
   const origin = describeOrigin({ source: label, dataDate });
-  const skipped = notes.map((note) => `skipped ${note}\n`);
+  const lines = notes.map((note) => `${note}\n`);
+  if (counts.held > 0) lines.push("Prices that wait: `bun run admin catalog held` lists them\n");
   return {
     isGood: true,
-    text: `${skipped.join("")}Synced the model catalog with ${origin}: ${countsInWords(counts)}\n`,
+    text: `${lines.join("")}Synced the model catalog with ${origin}: ${countsInWords(counts)}\n`,
     json: { outcome, source: label, dataDate, ...counts, notes },
   };
 }
 
 /** Describes a plan: the rows that would change, up to a number of each kind. */
-export function describePlan(
-  { plan, skipped, suspicion }: { plan: SyncPlan; skipped: readonly SkippedRow[]; suspicion: string | null },
-  label: string,
-): string {
+export function describePlan({ plan, document, doubts }: PlannedSync, label: string): string {
   const models = (rows: readonly { provider: string; modelId: string }[]) =>
     rows.map(({ provider, modelId }) => `${provider}/${modelId}`);
   const sections = [
@@ -58,13 +59,7 @@ export function describePlan(
     list("insert", models(plan.inserted)),
     list("update", models(plan.updated)),
     list("gone", models(plan.gone)),
-    list(
-      "price",
-      plan.priceChanges.map(
-        ({ provider, modelId, field, oldValue, newValue }) =>
-          `${provider}/${modelId} ${field}: ${oldValue ?? "none"} → ${newValue ?? "none"}`,
-      ),
-    ),
+    list("price", describeChanges(plan.priceChanges)),
     list(
       "alias",
       plan.aliases.map(
@@ -72,14 +67,27 @@ export function describePlan(
           `${alias} → ${provider}/${modelId}${deprecated ? " (deprecated)" : ""}`,
       ),
     ),
-    list("skip", toNotes(skipped)),
+    list(
+      "hold",
+      plan.held.flatMap((row) => describeChanges(comparePrices(row, row.currentPrices, row.prices))),
+    ),
+    toNotes(document)
+      .map((note) => `${note}\n`)
+      .join(""),
   ];
-  const warning = suspicion === null ? "" : `It would be refused without --force: ${suspicion}\n`;
+  const warning = doubts.length === 0 ? "" : `Without --force, ${describeDoubts(doubts)}\n`;
   return `${sections.join("")}A sync from ${label} would be: ${countsInWords(plan.counts)}\n${warning}`;
 }
 
-function countsInWords({ inserted, updated, gone, unchanged, skipped }: SyncCounts): string {
-  return `${inserted} inserted, ${updated} updated, ${gone} gone, ${unchanged} unchanged, ${skipped} skipped`;
+function countsInWords({ inserted, updated, gone, unchanged, skipped, held }: SyncCounts): string {
+  return `${inserted} inserted, ${updated} updated, ${gone} gone, ${unchanged} unchanged, ${skipped} skipped, ${held} held`;
+}
+
+function describeChanges(changes: readonly PriceChange[]): string[] {
+  return changes.map(
+    ({ provider, modelId, field, oldValue, newValue }) =>
+      `${provider}/${modelId} ${field}: ${oldValue ?? "none"} → ${newValue ?? "none"}`,
+  );
 }
 
 function list(kind: string, rows: readonly string[]): string {

@@ -1,33 +1,24 @@
-/** Runs a sync: loads the document, then compares, writes and records in one transaction. A failure changes nothing. */
+/** Runs a sync: loads the document, then stores it in one transaction. A failure changes nothing. */
 import type { Log } from "../shared/process/log.ts";
 import type { Tracing } from "../shared/tracing/tracing.ts";
 import type { CatalogSyncOutcome } from "../shared/vocabulary.ts";
-import type { Pool, Sql } from "../sql/connection/pool.ts";
-import { insertModelEvents } from "../sql/events/events.ts";
+import type { Pool } from "../sql/connection/pool.ts";
 import { tryLockTransaction } from "../sql/locks.ts";
-import {
-  findLastGoodSync,
-  finishCatalogSync,
-  type GoodSync,
-  insertCatalogSync,
-  type SyncCounts,
-} from "../sql/models/catalog_syncs.ts";
-import { listModelAliases } from "../sql/models/model_aliases.ts";
-import { listModelProviders } from "../sql/models/model_providers.ts";
-import { listModels } from "../sql/models/models.ts";
-import { applyPlan } from "./apply.ts";
-import { readDocument, type SkippedRow } from "./document.ts";
-import { mapCatalog } from "./mapping.ts";
-import { findSuspicion, isEmptyPlan, planSync, type StoredCatalog, type SyncPlan } from "./plan.ts";
-import type { CatalogSource, LoadedSource } from "./source.ts";
+import { findLastGoodSync, type GoodSync, insertCatalogSync } from "../sql/models/catalog_syncs.ts";
+import { describeOrigin, describeServed, toStorable } from "./notes.ts";
+import type { CatalogSource } from "./source.ts";
 import { SourceError } from "./source_error.ts";
+import {
+  makePlan,
+  NO_COUNTS,
+  type PlannedSync,
+  readStored,
+  type StoredSync,
+  SuspiciousDocument,
+  storeDocument,
+} from "./store.ts";
 
-/** Bounds a row of `catalog_syncs`. */
-const MAX_NOTES = 100;
-const MAX_NOTE_LENGTH = 300;
 const MAX_ERROR_LENGTH = 500;
-
-const NO_COUNTS: SyncCounts = { inserted: 0, updated: 0, gone: 0, unchanged: 0, skipped: 0 };
 
 export interface SyncDeps {
   /** Two connections: a failure is recorded outside of the failed transaction. */
@@ -43,7 +34,7 @@ export interface SyncDeps {
 
 export interface SyncOptions {
   source: CatalogSource;
-  /** Ignores the stored ETag and accepts a document that removes most models. */
+  /** Ignores the stored ETag and takes whatever is doubtful. */
   force?: boolean;
   /** How long a source on the network may take; 30 s when omitted. */
   timeoutMs?: number;
@@ -54,13 +45,7 @@ export interface SyncOptions {
  * recorded.
  */
 export type SyncReport =
-  | {
-      outcome: "changed" | "unchanged";
-      /** The newest date in the source's data; `null` when unknown. */
-      dataDate: string | null;
-      counts: SyncCounts;
-      notes: readonly string[];
-    }
+  | StoredSync
   | {
       outcome: "refused" | "failed";
       error: string;
@@ -68,11 +53,6 @@ export type SyncReport =
       served: GoodSync | null;
     }
   | { outcome: "busy" };
-
-/** A document that would damage the catalog. */
-class SuspiciousDocument extends Error {
-  override readonly name = "SuspiciousDocument";
-}
 
 /** Runs a sync. Never throws: a failure is reported, logged and, if possible, recorded in `catalog_syncs`. */
 export async function syncCatalog(deps: SyncDeps, options: SyncOptions): Promise<SyncReport> {
@@ -88,7 +68,8 @@ export async function syncCatalog(deps: SyncDeps, options: SyncOptions): Promise
 
 async function runSync(deps: SyncDeps, options: SyncOptions): Promise<SyncReport> {
   const startedAt = new Date();
-  const log = deps.log.child({ source: options.source.label });
+  const { label } = options.source;
+  const log = deps.log.child({ source: label });
   let last: GoodSync | null = null;
   try {
     last = await findLastGoodSync(deps.sql);
@@ -102,10 +83,10 @@ async function runSync(deps: SyncDeps, options: SyncOptions): Promise<SyncReport
       if (!(await tryLockTransaction(tx, "catalogSync"))) return { outcome: "busy" };
       const lastNow = await findLastGoodSync(tx);
       if (lastNow?.id !== last?.id) return { outcome: "busy" };
-      return storeLoaded(tx, { ...options, loaded, last: lastNow, startedAt });
+      const run = { label, startedAt: startedAt.toISOString(), force: options.force ?? false };
+      return storeDocument(tx, { ...run, loaded, last: lastNow });
     });
-    const durationMs = Date.now() - startedAt.getTime();
-    logReport(log, report, { label: options.source.label, durationMs });
+    logReport(log, report, { label, durationMs: Date.now() - startedAt.getTime() });
     return report;
   } catch (error) {
     return recordFailure(deps, { error, startedAt, source: options.source, served: last });
@@ -123,90 +104,22 @@ function logReport(
   log.info({ event: "catalog_sync.done", ...report, durationMs }, `synced the model catalog with ${origin}`);
 }
 
-/** Returns what a sync would write, and why it would be refused. Writes nothing. Throws SourceError. */
+/** Returns what a sync would write, and the doubts that would hold it. Writes nothing. Throws SourceError. */
 export async function dryRunSync(
   { sql, shutdownSignal }: SyncDeps,
-  { source }: SyncOptions,
-): Promise<{ plan: SyncPlan; skipped: readonly SkippedRow[]; suspicion: string | null }> {
+  { source, force = false }: SyncOptions,
+): Promise<PlannedSync> {
   const loaded = await source.load({ etag: null, signal: shutdownSignal });
   if (loaded.isUnchanged) throw new SourceError("it answered with status 304");
-  return sql.begin("isolation level repeatable read read only", async (tx) =>
-    makePlan(await readStored(tx), loaded.value),
-  );
+  return sql.begin("isolation level repeatable read read only", async (tx) => {
+    const last = await findLastGoodSync(tx);
+    return makePlan(await readStored(tx), loaded.value, { label: source.label, last, force });
+  });
 }
 
 /** Returns the ETag for a conditional request: only that of the stored catalog, and only from the same source. */
 function etagToSend(last: GoodSync | null, { source, force }: SyncOptions): string | null {
   return !force && last?.source === source.label ? last.etag : null;
-}
-
-async function storeLoaded(
-  tx: Sql,
-  given: SyncOptions & { loaded: LoadedSource; last: GoodSync | null; startedAt: Date },
-): Promise<SyncReport> {
-  const { source, force = false, loaded, last, startedAt } = given;
-  const stored = await readStored(tx);
-  const run = { startedAt: startedAt.toISOString(), source: source.label, error: null };
-  if (loaded.isUnchanged) {
-    const unchanged = stored.models.filter((model) => model.removedAt === null).length;
-    const counts = { ...NO_COUNTS, unchanged };
-    const { etag = null, dataDate = null } = last ?? {};
-    await insertCatalogSync(tx, { ...run, ...counts, etag, dataDate, outcome: "unchanged", notes: [] });
-    return { outcome: "unchanged", dataDate, counts, notes: [] };
-  }
-  const { plan, skipped, suspicion, dataDate } = makePlan(stored, loaded.value);
-  if (suspicion !== null && !force) throw new SuspiciousDocument(suspicion);
-  const { counts } = plan;
-  const notes = toNotes(skipped);
-  const outcome = isEmptyPlan(plan) ? "unchanged" : "changed";
-  const { etag } = loaded;
-  const syncId = await insertCatalogSync(tx, { ...run, ...counts, etag, dataDate, outcome, notes });
-  await applyPlan(tx, plan);
-  await insertModelEvents(tx, plan);
-  await finishCatalogSync(tx, syncId);
-  return { outcome, dataDate, counts, notes };
-}
-
-async function readStored(tx: Sql): Promise<StoredCatalog> {
-  const providers = await listModelProviders(tx);
-  const models = await listModels(tx);
-  const [{ today }] = await tx<[{ today: string }]>`select current_date as today`;
-  return { providers, models, aliases: await listModelAliases(tx), today };
-}
-
-function makePlan(
-  stored: StoredCatalog,
-  value: unknown,
-): { plan: SyncPlan; skipped: readonly SkippedRow[]; suspicion: string | null; dataDate: string | null } {
-  const read = readDocument(value);
-  if (!read.ok) throw new SuspiciousDocument(read.reason);
-  const mapped = mapCatalog(read.document);
-  const { skipped } = read.document;
-  const { dataDate } = mapped;
-  return {
-    plan: planSync(stored, mapped, skipped),
-    skipped,
-    suspicion: findSuspicion(stored, mapped),
-    dataDate,
-  };
-}
-
-/** Describes skipped rows, one line each, up to the limits of a record. */
-export function toNotes(skipped: readonly SkippedRow[]): string[] {
-  const lines = skipped.slice(0, MAX_NOTES).map(({ provider, modelId, reason }) => {
-    const name = modelId === null ? provider : `${provider}/${modelId}`;
-    return toStorable(`${name}: ${reason}`, MAX_NOTE_LENGTH);
-  });
-  const rest = skipped.length - lines.length;
-  return rest > 0 ? [...lines, `and ${rest} more`] : lines;
-}
-
-/** Makes text from the document storable in PostgreSQL. */
-function toStorable(text: string, maxLength: number): string {
-  return text
-    .slice(0, maxLength)
-    .toWellFormed()
-    .replaceAll(/\p{Cc}/gu, "\uFFFD");
 }
 
 async function recordFailure(
@@ -234,20 +147,10 @@ async function recordFailure(
       outcome,
       notes: [],
       error: reason,
+      doubts: error instanceof SuspiciousDocument ? error.doubts : [],
     });
   } catch (cause) {
     log.error({ event: "catalog_sync.unrecorded", err: cause }, "cannot record the failed sync");
   }
   return { outcome, error: reason, served };
-}
-
-/** Says which catalog is served, and how old its data is. */
-export function describeServed(served: GoodSync | null): string {
-  return served ? `serving ${describeOrigin(served)}` : "there is no catalog yet";
-}
-
-/** Such as `the bundled copy of 2026-07-01`. */
-export function describeOrigin({ source, dataDate }: Pick<GoodSync, "source" | "dataDate">): string {
-  const what = source === "bundled" ? "the bundled copy" : `the data from ${source}`;
-  return dataDate === null ? what : `${what} of ${dataDate}`;
 }

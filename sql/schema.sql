@@ -167,8 +167,12 @@ create table catalog_syncs (
   skipped integer not null default 0,
   notes text[] not null default '{}'::text[],
   error text,
+  held integer not null default 0,
+  doubts text[] not null default '{}'::text[],
+  decision text,
   constraint catalog_syncs_pkey PRIMARY KEY (id),
   constraint catalog_syncs_counts_check CHECK ((LEAST(inserted, updated, gone, unchanged, skipped) >= 0)),
+  constraint catalog_syncs_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'rejected'::text]))),
   constraint catalog_syncs_error_check CHECK ((((outcome <> 'refused'::text) AND (outcome <> 'failed'::text)) = (error IS NULL))),
   constraint catalog_syncs_finished_at_check CHECK ((finished_at >= started_at)),
   constraint catalog_syncs_outcome_check CHECK ((outcome = ANY (ARRAY['changed'::text, 'unchanged'::text, 'refused'::text, 'failed'::text])))
@@ -427,6 +431,19 @@ create table export_jobs (
   constraint export_jobs_waiting_for_check CHECK ((waiting_for = ANY (ARRAY['storage'::text, 'database'::text])))
 );
 
+create table held_prices (
+  provider text not null,
+  model_id text not null,
+  prices jsonb not null,
+  tier text not null,
+  tier_source text not null,
+  first_seen_at timestamp(3) with time zone not null default now(),
+  last_seen_at timestamp(3) with time zone not null default now(),
+  times_seen integer not null default 1,
+  rejected_at timestamp(3) with time zone,
+  constraint held_prices_pkey PRIMARY KEY (provider, model_id)
+);
+
 create table idempotency_keys (
   caller text not null,
   key text not null,
@@ -589,6 +606,23 @@ create table model_price_changes (
   constraint model_price_changes_value_check CHECK ((old_value IS DISTINCT FROM new_value))
 );
 
+create table model_price_corrections (
+  id bigint not null generated always as identity,
+  provider text not null,
+  model_id text not null,
+  field text not null,
+  value numeric,
+  valid_from timestamp(3) with time zone not null,
+  valid_to timestamp(3) with time zone not null,
+  reason text not null,
+  known_from timestamp(3) with time zone not null default now(),
+  constraint model_price_corrections_pkey PRIMARY KEY (id),
+  constraint model_price_corrections_field_check CHECK ((field ~ '^(tiers\.[1-9][0-9]*\.)?(input|output|cacheRead|cacheWrite|reasoning|inputAudio|outputAudio)$'::text)),
+  constraint model_price_corrections_reason_check CHECK ((reason <> ''::text)),
+  constraint model_price_corrections_valid_to_check CHECK ((valid_from < valid_to)),
+  constraint model_price_corrections_value_check CHECK ((value >= (0)::numeric))
+);
+
 create table model_providers (
   id text not null,
   name text not null,
@@ -635,8 +669,9 @@ create table models (
   capabilities_stated text[] not null default '{}'::text[],
   input_tokens integer,
   prices_known_since timestamp(3) with time zone not null default now(),
+  stale_since timestamp(3) with time zone,
   constraint models_pkey PRIMARY KEY (provider, model_id),
-  constraint models_cost_check CHECK ((((input_usd_per_mtok IS NULL) = (output_usd_per_mtok IS NULL)) AND ((input_usd_per_mtok IS NOT NULL) OR (num_nonnulls(cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing) = 0)) AND (LEAST(input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok) >= (0)::numeric))),
+  constraint models_cost_check CHECK ((((input_usd_per_mtok IS NOT NULL) OR (num_nonnulls(output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing) = 0)) AND (LEAST(input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok) >= (0)::numeric))),
   constraint models_input_tokens_check CHECK ((input_tokens > 0)),
   constraint models_limits_check CHECK ((LEAST(context_tokens, output_tokens) > 0)),
   constraint models_model_id_check CHECK ((model_id <> ''::text)),
@@ -929,6 +964,7 @@ CREATE INDEX login_waits_waiting_since_idx ON public.login_waits USING btree (wa
 CREATE INDEX model_alias_targets_alias_id_idx ON public.model_alias_targets USING btree (alias, id);
 CREATE INDEX model_price_changes_provider_model_id_id_idx ON public.model_price_changes USING btree (provider, model_id, id) INCLUDE (changed_at, field, old_value);
 CREATE INDEX model_price_changes_sync_id_idx ON public.model_price_changes USING btree (sync_id);
+CREATE INDEX model_price_corrections_provider_model_id_id_idx ON public.model_price_corrections USING btree (provider, model_id, id);
 CREATE INDEX occurrences_project_id_created_at_id_idx ON public.occurrences USING btree (project_id, created_at, id);
 CREATE INDEX occurrences_project_id_issue_id_idx ON public.occurrences USING btree (project_id, issue_id, created_at, id);
 CREATE INDEX occurrences_project_id_run_id_idx ON public.occurrences USING btree (project_id, run_id, created_at, id);
@@ -972,10 +1008,12 @@ alter table definition_references add constraint definition_references_target_or
 alter table definitions add constraint definitions_author_id_fkey FOREIGN KEY (author_id) REFERENCES users(id);
 alter table definitions add constraint definitions_line_id_fkey FOREIGN KEY (line_id, org_id, type, name) REFERENCES definition_lines(id, org_id, type, name);
 alter table events add constraint events_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
+alter table held_prices add constraint held_prices_provider_model_id_fkey FOREIGN KEY (provider, model_id) REFERENCES models(provider, model_id);
 alter table issue_notes add constraint issue_notes_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
 alter table issues add constraint issues_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 alter table model_price_changes add constraint model_price_changes_provider_model_id_fkey FOREIGN KEY (provider, model_id) REFERENCES models(provider, model_id);
 alter table model_price_changes add constraint model_price_changes_sync_id_fkey FOREIGN KEY (sync_id) REFERENCES catalog_syncs(id);
+alter table model_price_corrections add constraint model_price_corrections_provider_model_id_fkey FOREIGN KEY (provider, model_id) REFERENCES models(provider, model_id);
 alter table models add constraint models_provider_fkey FOREIGN KEY (provider) REFERENCES model_providers(id);
 alter table occurrences add constraint occurrences_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
 alter table occurrences add constraint occurrences_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES runs(project_id, id);

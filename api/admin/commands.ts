@@ -2,6 +2,8 @@
 import { adoptArtifactsCommand } from "./artifacts.ts";
 import { listAuditCommand } from "./audit.ts";
 import { verifyAuditCommand } from "./audit_verify.ts";
+import { acceptHeldCommand, listHeldCommand, rejectHeldCommand } from "./catalog.ts";
+import { correctPriceCommand } from "./catalog_correct.ts";
 import type { Command } from "./command.ts";
 import { quarantineDefinitionCommand, releaseDefinitionCommand } from "./definition.ts";
 import { seedDemoCommand } from "./demo/seed.ts";
@@ -47,6 +49,10 @@ export const COMMANDS: readonly Command[] = [
   listProjectsCommand,
   quarantineDefinitionCommand,
   releaseDefinitionCommand,
+  listHeldCommand,
+  acceptHeldCommand,
+  rejectHeldCommand,
+  correctPriceCommand,
   listAuditCommand,
   verifyAuditCommand,
   importCommand,

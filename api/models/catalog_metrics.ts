@@ -16,6 +16,23 @@ export function registerCatalogMetrics(registry: Registry, cache: CatalogCache):
     },
   });
   new Gauge({
+    name: "catalog_stale_models",
+    help: "Live models whose row of the source cannot be read, so that they stay as they were",
+    registers,
+    collect() {
+      const entries = cache.peek()?.catalog.entries ?? [];
+      this.set(entries.filter(({ row }) => row.removedAt === null && row.staleSince !== null).length);
+    },
+  });
+  new Gauge({
+    name: "catalog_held_prices",
+    help: "Models whose doubtful prices wait for a second sync or an operator",
+    registers,
+    collect() {
+      this.set(cache.peek()?.version.held ?? 0);
+    },
+  });
+  new Gauge({
     name: "catalog_synced_timestamp_seconds",
     help: "End of the last successful catalog sync; 0 before the first",
     registers,

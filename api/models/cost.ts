@@ -44,20 +44,28 @@ function readLookups(items: readonly CostItem[], catalog: Catalog): ItemLookup[]
   rejectUnstorable({ items });
   const problems: Problem[] = [];
   const lookups = items.map((item, index): ItemLookup => {
-    const { alias, provider, modelId, asOf: given, resolveDated = false, ...usage } = item;
+    const { alias, provider, modelId, asOf: _, knownAt: __, resolveDated = false, ...usage } = item;
     const path = `items.${index}`;
-    const { asOf, problem } = readAsOf(given ?? null);
-    if (problem !== null) problems.push({ path: `${path}.asOf`, message: problem });
+    const { asOf, knownAt } = readInstants(item, path, problems);
     const isAlias = alias !== undefined && provider === undefined && modelId === undefined;
     if (!isAlias && (alias !== undefined || provider === undefined || modelId === undefined)) {
       problems.push({ path, message: "must have either provider and modelId, or alias" });
     }
     const name = isAlias ? { alias } : { provider: provider ?? "", modelId: modelId ?? "" };
     const undated = resolveDated ? findUndated(catalog, name) : null;
-    return { ...(undated ?? name), asOf, usage, isUndated: undated !== null };
+    return { ...(undated ?? name), asOf, knownAt, usage, isUndated: undated !== null };
   });
   if (problems.length > 0) throw invalidInput(problems);
   return lookups;
+}
+
+function readInstants(item: CostItem, path: string, problems: Problem[]) {
+  const read = (name: "asOf" | "knownAt"): string | null => {
+    const { asOf, problem } = readAsOf(item[name] ?? null);
+    if (problem !== null) problems.push({ path: `${path}.${name}`, message: problem });
+    return asOf;
+  };
+  return { asOf: read("asOf"), knownAt: read("knownAt") };
 }
 
 /** Items between two turns of the event loop: some milliseconds of work. */

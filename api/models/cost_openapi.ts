@@ -28,6 +28,9 @@ const Item = t.Object(
       }),
     ),
     asOf: t.Optional(t.String({ maxLength: 50, description: "When the tokens were used; now when omitted" })),
+    knownAt: t.Optional(
+      t.String({ maxLength: 50, description: "Leave out corrections that are newer; now when omitted" }),
+    ),
     inputTokens: tokens("Text tokens of the prompt that no cache served"),
     outputTokens: tokens("Text tokens of the response, without reasoning"),
     cacheReadTokens: moreTokens("Prompt tokens read from a cache"),

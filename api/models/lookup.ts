@@ -40,13 +40,13 @@ export function lookupRoutes({ catalog: cache }: { catalog: CatalogCache }) {
     .get(
       "/resolve/*",
       async ({ request, params }) => {
-        const { asOf } = parseQuery(AS_OF_QUERY, queryOf(request));
+        const past = parseQuery(AS_OF_QUERY, queryOf(request));
         const alias = decodeURIComponent(params["*"]);
         const current = await cache.current();
         const wrap = (target: string, model: string) =>
           `{"data":{"alias":${JSON.stringify(alias)},"target":${JSON.stringify(target)},"model":${model}}}`;
-        if (asOf !== null) {
-          const { target, modelJson } = await readPastModel(cache, { alias, asOf });
+        if (isPast(past)) {
+          const { target, modelJson } = await readPastModel(cache, { alias, ...past });
           return respondText(request, wrap(target, withSyncTime(modelJson, current)));
         }
         const { target, entry } = requireAlias(current.catalog, alias);
@@ -57,16 +57,21 @@ export function lookupRoutes({ catalog: cache }: { catalog: CatalogCache }) {
     .get(
       "/:provider/*",
       async ({ request, params }) => {
-        const { asOf } = parseQuery(AS_OF_QUERY, queryOf(request));
+        const past = parseQuery(AS_OF_QUERY, queryOf(request));
         const key = modelKey(params);
         const current = await cache.current();
         const { modelJson: currentJson } = requireModel(current.catalog, key);
-        const { modelJson } =
-          asOf === null ? { modelJson: currentJson } : await readPastModel(cache, { ...key, asOf });
+        const { modelJson } = isPast(past)
+          ? await readPastModel(cache, { ...key, ...past })
+          : { modelJson: currentJson };
         return respondText(request, withSyncTime(modelJson, current));
       },
       { publicAccess: true, detail: MODEL_DETAIL },
     );
+}
+
+function isPast({ asOf, knownAt }: { asOf: string | null; knownAt: string | null }): boolean {
+  return asOf !== null || knownAt !== null;
 }
 
 function makeAliasList(catalog: Catalog, { provider, modelId }: ModelKey): string {

@@ -50,6 +50,8 @@ export function presentListItem(row: ModelRow) {
     releaseDate: row.releaseDate,
     // Only on models that the source no longer lists.
     ...(row.removedAt === null ? {} : { goneAt: row.removedAt }),
+    // Only on models whose row of the source cannot be read.
+    ...(row.staleSince === null ? {} : { staleSince: row.staleSince }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** OpenAPI descriptions of the routes under /models. */
-import { COUNT, FLAG, listOf, record, TEXT } from "../../shared/json_schema.ts";
+import { COUNT, FLAG, listOf, nullable, record, TEXT } from "../../shared/json_schema.ts";
 import { describeQuery } from "../http/query.ts";
 import { headerParameter, jsonResponse, pathParameter } from "../openapi/responses.ts";
 import { describe, failsWith } from "../openapi/types.ts";
@@ -8,15 +8,19 @@ import { LIST_QUERY } from "./list_parameters.ts";
 import {
   ALIAS,
   EXAMPLE_ALIAS,
+  EXAMPLE_HELD,
   EXAMPLE_ITEM,
   EXAMPLE_MODEL,
   EXAMPLE_ORIGIN,
   EXAMPLE_PRICE_CHANGE,
   FACETS,
+  HELD_DOCUMENT,
+  HELD_PRICES,
   MODEL,
   MODEL_PRICE_CHANGES,
   ORIGIN,
   PRICE_CHANGE,
+  PRICE_CORRECTION,
   PROVIDER,
   SUMMARY,
 } from "./openapi_schemas.ts";
@@ -126,7 +130,7 @@ export const ALIASES_DETAIL = describe({
 });
 
 const AS_OF_NOTE =
-  "With `asOf`, `cost` has the prices of that instant and `pricesFrom` says when they came into effect; all other fields " +
+  "With `asOf`, `cost` has the prices of that instant, as they are known today or were known at `knownAt`, and `pricesFrom` says when they came into effect; all other fields " +
   "are current. Before `pricesKnownSince` that is 404 with `details.reason` `unknown_at` and the instant in " +
   "`details.pricesKnownSince`.";
 
@@ -167,18 +171,22 @@ export const HISTORY_DETAIL = describe({
   tags: [TAG],
   operationId: "listModelPriceChanges",
   summary: "List price changes of a model",
-  description: "Every price change, newest first, in USD per million tokens.",
+  description:
+    "Every recorded price change, newest first, in USD per million tokens, and the corrections that operators have added to " +
+    "the past. A correction counts from `validFrom` to before `validTo`; of several the first one counts.",
   parameters: MODEL_PARAMETERS,
   responses: taggedResponses(
     "All price changes",
     data({
       changes: listOf(PRICE_CHANGE),
       total: COUNT,
+      corrections: listOf(PRICE_CORRECTION),
     }),
     {
       data: {
         changes: [EXAMPLE_PRICE_CHANGE],
         total: 1,
+        corrections: [],
       },
     },
   ),
@@ -202,5 +210,21 @@ export const RECENT_HISTORY_DETAIL = describe({
         total: 1,
       },
     },
+  ),
+});
+
+export const HELD_DETAIL = describe({
+  tags: [TAG],
+  operationId: "listHeldPrices",
+  summary: "List doubtful changes that wait",
+  description:
+    "Prices that change by more than five times, or to or from 0, wait until a sync at least an hour later finds them again, " +
+    "or until an operator accepts them; the old prices apply meanwhile. `document` is set while the source's document as a " +
+    "whole waits, because it would remove too many models or prices.",
+  parameters: [IF_NONE_MATCH],
+  responses: taggedResponses(
+    "Everything that waits",
+    data({ prices: listOf(HELD_PRICES), total: COUNT, document: nullable(HELD_DOCUMENT) }),
+    { data: { prices: [EXAMPLE_HELD], total: 1, document: null } },
   ),
 });

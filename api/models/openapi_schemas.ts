@@ -60,7 +60,7 @@ const SHARED_FIELDS = {
   },
   cost: {
     ...record({ ...PRICE_PARTS, tiers: listOf(PRICE_TIER) }, [
-      ...Object.keys(PRICE_PARTS).filter((part) => part !== "input" && part !== "output"),
+      ...Object.keys(PRICE_PARTS).filter((part) => part !== "input"),
       "tiers",
     ]),
     type: ["object", "null"],
@@ -70,9 +70,14 @@ const SHARED_FIELDS = {
   },
   releaseDate: DATE,
   goneAt: { ...INSTANT, description: "When the source stopped listing the model; only on such models" },
+  staleSince: {
+    ...INSTANT,
+    description:
+      "Since when the source's row of the model cannot be read; only on such models, which stay as they were",
+  },
 };
 
-export const SUMMARY = named("ModelSummary", record(SHARED_FIELDS, ["goneAt"]));
+export const SUMMARY = named("ModelSummary", record(SHARED_FIELDS, ["goneAt", "staleSince"]));
 
 export const MODEL = named(
   "Model",
@@ -95,7 +100,7 @@ export const MODEL = named(
       },
       syncedAt: { ...INSTANT, description: "When the catalog was last compared with its source" },
     },
-    ["goneAt", "pricesFrom"],
+    ["goneAt", "staleSince", "pricesFrom"],
   ),
 );
 
@@ -167,10 +172,47 @@ export const PRICE_CHANGE = named(
   }),
 );
 
+export const PRICE_CORRECTION = named(
+  "PriceCorrection",
+  record({
+    field: TEXT,
+    value: { type: ["number", "null"], description: "Null if the price is not known" },
+    validFrom: INSTANT,
+    validTo: INSTANT,
+    reason: TEXT,
+    knownFrom: { ...INSTANT, description: "When it was added; with an earlier `knownAt` it does not count" },
+  }),
+);
+
 export const MODEL_PRICE_CHANGES = named(
   "ModelPriceChanges",
   record({ provider: TEXT, modelId: TEXT, changes: listOf(PRICE_CHANGE) }),
 );
+
+const SEEN = {
+  firstSeenAt: INSTANT,
+  lastSeenAt: INSTANT,
+  timesSeen: { type: "integer", minimum: 1, description: "Syncs that found it" },
+  rejected: { ...FLAG, description: "An operator said that it is wrong: it is not taken" },
+};
+
+export const HELD_PRICES = named(
+  "HeldPrices",
+  record({
+    provider: TEXT,
+    modelId: TEXT,
+    changes: listOf(
+      record({
+        field: TEXT,
+        oldValue: { type: ["number", "null"], description: "The price that applies" },
+        newValue: { type: ["number", "null"], description: "The price of the source" },
+      }),
+    ),
+    ...SEEN,
+  }),
+);
+
+export const HELD_DOCUMENT = named("HeldDocument", record({ reason: TEXT, ...SEEN }));
 
 const EXAMPLE_KEY = { provider: "openai", modelId: "gpt-5" };
 export const EXAMPLE_ITEM = {
@@ -210,4 +252,16 @@ export const EXAMPLE_PRICE_CHANGE = {
   oldValue: 0.13,
   newValue: 0.125,
   changedAt: "2026-01-20T16:03:07.000Z",
+};
+export const EXAMPLE_HELD = {
+  provider: "openrouter",
+  modelId: "deepseek/deepseek-chat",
+  changes: [
+    { field: "input", oldValue: 0.2002, newValue: 0 },
+    { field: "output", oldValue: 0.8001, newValue: 0 },
+  ],
+  firstSeenAt: "2026-06-25T18:23:01.000Z",
+  lastSeenAt: "2026-06-25T18:23:01.000Z",
+  timesSeen: 1,
+  rejected: false,
 };

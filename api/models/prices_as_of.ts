@@ -9,18 +9,24 @@ import { presentCost } from "./price_json.ts";
 import { type ListNames, requireAlias, requireModel } from "./require_model.ts";
 import { modelName } from "./similar_names.ts";
 
+const pastInstant = (description: string) => ({
+  description,
+  schema: INSTANT,
+  read: once((text, addProblem): string | null => {
+    const { asOf, problem } = readAsOf(text);
+    if (problem !== null) addProblem(problem);
+    return asOf;
+  }),
+});
+
 export const AS_OF_QUERY = {
-  asOf: {
-    description:
-      "Return the prices of this instant, an ISO 8601 time with an offset. An alias then stands for the model it meant at " +
+  asOf: pastInstant(
+    "Return the prices of this instant, an ISO 8601 time with an offset. An alias then stands for the model it meant at " +
       "that instant. Default: now",
-    schema: INSTANT,
-    read: once((text, addProblem): string | null => {
-      const { asOf, problem } = readAsOf(text);
-      if (problem !== null) addProblem(problem);
-      return asOf;
-    }),
-  },
+  ),
+  knownAt: pastInstant(
+    "Return the prices as they were known at this instant, before later corrections. Default: now",
+  ),
 };
 
 /** Parses an instant that must not be in the future; `problem` says what is wrong with it. */
@@ -47,7 +53,7 @@ export function requirePrices(
 ): KnownPrices {
   if (!found) throw new Error("Cannot read prices: they were not looked up");
   const { model, aliasKnownSince } = found;
-  const { asOf } = lookup;
+  const asOf = earlierInstant(lookup);
   if ("alias" in lookup) {
     const name = `Alias "${lookup.alias}"`;
     if (aliasKnownSince === null) {
@@ -70,6 +76,11 @@ export function requirePrices(
     throw unknownAt(message, model.knownSince);
   }
   return model;
+}
+
+/** Nothing that happened later was known; `null` means now. */
+function earlierInstant({ asOf, knownAt = null }: PriceLookup): string | null {
+  return asOf !== null && knownAt !== null && knownAt < asOf ? knownAt : (asOf ?? knownAt);
 }
 
 /** Returns the prices as the API presents them. Throws NOT_FOUND with the reason `price`. */

@@ -4,6 +4,7 @@ import type { Metrics } from "../monitoring/metrics.ts";
 import type { CatalogCache } from "./catalog_cache.ts";
 import { registerCatalogMetrics } from "./catalog_metrics.ts";
 import { costRoutes } from "./cost.ts";
+import { heldRoutes } from "./held.ts";
 import { listRoutes } from "./list.ts";
 import { lookupRoutes } from "./lookup.ts";
 import { priceHistoryRoutes } from "./price_history.ts";
@@ -21,5 +22,6 @@ export function modelRoutes(deps: ModelDeps) {
     .use(costRoutes(deps))
     .use(priceHistoryRoutes(deps))
     .use(recentPriceChangesRoutes(deps))
+    .use(heldRoutes(deps))
     .use(lookupRoutes(deps));
 }

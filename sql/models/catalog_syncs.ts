@@ -10,8 +10,10 @@ export interface SyncCounts {
   /** No longer listed by the source. */
   gone: number;
   unchanged: number;
-  /** Malformed; the stored rows stay as they are. */
+  /** They cannot be read; the stored rows stay as they are. */
   skipped: number;
+  /** Their prices wait to be taken. */
+  held: number;
 }
 
 export interface CatalogSync extends SyncCounts {
@@ -23,10 +25,12 @@ export interface CatalogSync extends SyncCounts {
   /** The newest date in the source's data, which says how old it is; `null` without data or dates. */
   dataDate: string | null;
   outcome: CatalogSyncOutcome;
-  /** Why rows were skipped. */
+  /** Why rows were skipped, and fields are unknown. */
   notes: readonly string[];
   /** Set if the sync was refused or failed. */
   error: string | null;
+  /** Codes of the doubts if it was refused for them. */
+  doubts?: readonly string[];
 }
 
 /** Whether any model is stored. */
@@ -47,9 +51,11 @@ export interface CatalogVersion {
   syncedAt: string | null;
   /** Outcome of the last sync, good or not; `null` before the first. */
   lastOutcome: CatalogSyncOutcome | null;
+  /** Models whose prices wait to be taken. */
+  held: number;
 }
 
-/** Finds the version with three index look-ups: cheap enough to poll. */
+/** Finds the version with three index look-ups and a small table: cheap enough to poll. */
 export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
   const [row] = await sql<[CatalogVersion]>`
     select
@@ -57,7 +63,8 @@ export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
       good.source,
       good.data_date,
       good.finished_at as synced_at,
-      (select outcome from catalog_syncs order by id desc limit 1) as last_outcome
+      (select outcome from catalog_syncs order by id desc limit 1) as last_outcome,
+      (select count(*)::int from held_prices where rejected_at is null) as held
     from catalog_version as v
     left join lateral (
       select source, data_date, finished_at
@@ -93,13 +100,13 @@ export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<nu
   const [row] = await sql<[{ id: number }]>`
     with inserted as (
       insert into catalog_syncs (
-        started_at, finished_at, source, etag, data_date, outcome, inserted, updated, gone, unchanged, skipped, notes,
-        error
+        started_at, finished_at, source, etag, data_date, outcome, inserted, updated, gone, unchanged, skipped, held,
+        notes, error, doubts
       )
       values (
         ${sync.startedAt}, greatest(clock_timestamp(), ${sync.startedAt}), ${sync.source}, ${sync.etag},
         ${sync.dataDate}, ${sync.outcome}, ${sync.inserted}, ${sync.updated}, ${sync.gone}, ${sync.unchanged},
-        ${sync.skipped}, ${[...sync.notes]}, ${sync.error}
+        ${sync.skipped}, ${sync.held}, ${[...sync.notes]}, ${sync.error}, ${[...(sync.doubts ?? [])]}
       )
       returning id
     )
@@ -110,4 +117,51 @@ export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<nu
 /** Sets the end of a sync to now. */
 export async function finishCatalogSync(sql: Sql, id: number): Promise<void> {
   await sql`update catalog_syncs set finished_at = greatest(clock_timestamp(), started_at) where id = ${id}`;
+}
+
+/** A doubt that documents were refused for since the last good sync. */
+export interface RefusedDoubt {
+  doubt: string;
+  source: string;
+  /** Of the last of these syncs. */
+  error: string;
+  firstSeenAt: string;
+  lastSeenAt: string;
+  timesSeen: number;
+  /** The last decision of an operator; `null` without one. */
+  decision: "accepted" | "rejected" | null;
+  /** Whether a sync that finds it now may take the document: it was first found an hour ago. */
+  isDue: boolean;
+}
+
+/** Lists the doubts of refused documents since the last good sync, by source and doubt. */
+export async function listRefusedDoubts(sql: Sql): Promise<RefusedDoubt[]> {
+  return sql<RefusedDoubt[]>`
+    select
+      doubt,
+      source,
+      (array_agg(error order by id desc))[1] as error,
+      min(finished_at) as first_seen_at,
+      max(finished_at) as last_seen_at,
+      count(*)::int as times_seen,
+      (array_agg(decision order by id desc) filter (where decision is not null))[1] as decision,
+      min(finished_at) <= now() - interval '1 hour' as is_due
+    from catalog_syncs
+    cross join unnest(doubts) as doubt
+    where outcome = 'refused'
+      and id > coalesce((select max(id) from catalog_syncs where outcome in ('changed', 'unchanged')), 0)
+    group by source, doubt
+    order by source, doubt`;
+}
+
+/** Records what an operator decides about the documents that wait, and returns how many syncs had refused them. */
+export async function decideRefusedSyncs(sql: Sql, decision: "accepted" | "rejected"): Promise<number> {
+  const rows = await sql`
+    update catalog_syncs
+    set decision = ${decision}
+    where outcome = 'refused'
+      and cardinality(doubts) > 0
+      and id > coalesce((select max(id) from catalog_syncs where outcome in ('changed', 'unchanged')), 0)
+    returning id`;
+  return rows.length;
 }

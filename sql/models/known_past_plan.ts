@@ -5,6 +5,7 @@ import { createTiering } from "../../shared/models/tiers.ts";
 import type { ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
 import { isDoubtfulChange } from "./doubtful_prices.ts";
 import type { PriceChange } from "./model_price_changes.ts";
+import { comparePrices } from "./model_prices.ts";
 import { type ModelKey, modelKeyText, type Prices } from "./models.ts";
 
 /** The source made a mistake if it took a doubtful price back within this time. */
@@ -107,15 +108,11 @@ function goneAt(events: readonly PastEvent[], now: string): string {
 }
 
 function listChanges(key: ModelKey, steps: readonly PricesSince[]): KnownPast["changes"] {
-  return steps.slice(1).flatMap(({ at, prices: after }, index) => {
-    const before = steps[index]?.prices ?? {};
-    return Object.keys({ ...before, ...after })
-      .filter((field) => before[field] !== after[field])
-      .map((field) => {
-        const [oldValue = null, newValue = null] = [before[field], after[field]];
-        return { ...key, field, oldValue, newValue, changedAt: at };
-      });
-  });
+  return steps
+    .slice(1)
+    .flatMap(({ at, prices }, index) =>
+      comparePrices(key, steps[index]?.prices ?? {}, prices).map((change) => ({ ...change, changedAt: at })),
+    );
 }
 
 /** Of a model that is gone, the id and the last cost are all there is to judge by. */

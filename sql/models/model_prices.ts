@@ -1,5 +1,6 @@
 /** Prices of models, current and past. */
 import type { Sql } from "../connection/pool.ts";
+import type { PriceChange } from "./model_price_changes.ts";
 import type { Model, ModelKey, Prices } from "./models.ts";
 
 /** Returns all prices of a model, like the SQL function `model_prices`. */
@@ -14,8 +15,21 @@ export function modelPrices(model: Model): Prices {
   return { ...Object.fromEntries(known), ...model.pricing };
 }
 
-/** A model, by key or by an alias, and the instant its prices are read for; `null` means now. */
-export type PriceLookup = (ModelKey | { alias: string }) & { asOf: string | null };
+/** Lists what changes between all prices of a model before and after. */
+export function comparePrices({ provider, modelId }: ModelKey, before: Prices, after: Prices): PriceChange[] {
+  return Object.keys({ ...before, ...after })
+    .filter((field) => before[field] !== after[field])
+    .map((field) => {
+      const [oldValue = null, newValue = null] = [before[field], after[field]];
+      return { provider, modelId, field, oldValue, newValue };
+    });
+}
+
+/**
+ * A model, by key or by an alias, the instant its prices are read for, and the instant by which they were known; `null` means
+ * now.
+ */
+export type PriceLookup = (ModelKey | { alias: string }) & { asOf: string | null; knownAt?: string | null };
 
 export interface FoundPrices {
   /** When the alias was first recorded; `null` if it never was, or without an alias. */
@@ -36,10 +50,10 @@ interface PricesRow extends ModelKey {
  * instant. Before `knownSince`, the prices are the first known ones.
  */
 export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Promise<FoundPrices[]> {
-  const keys = lookups.map(({ asOf, ...lookup }) =>
+  const keys = lookups.map(({ asOf, knownAt = null, ...lookup }) =>
     "alias" in lookup
-      ? { alias: lookup.alias, asOf }
-      : { provider: lookup.provider, modelId: lookup.modelId, asOf },
+      ? { alias: lookup.alias, asOf, knownAt }
+      : { provider: lookup.provider, modelId: lookup.modelId, asOf, knownAt },
   );
   const rows = await sql<PricesRow[]>`
     select
@@ -49,16 +63,20 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
         select valid_from from model_alias_targets where alias = lookup.alias order by id limit 1
       ) as alias_known_since,
       model.prices_known_since as known_since,
-      jsonb_strip_nulls(model_prices(model) || coalesce(later.old_prices, '{}')) as prices,
-      coalesce(last.changed_at, model.prices_known_since) as prices_from
+      jsonb_strip_nulls(
+        model_prices(model) || coalesce(later.old_prices, '{}') || coalesce(corrected.prices, '{}')
+      ) as prices,
+      greatest(coalesce(last.changed_at, model.prices_known_since), corrected.valid_from) as prices_from
     from rows from (
       jsonb_to_recordset(${sql.json(keys)})
-        as (alias text, provider text, "modelId" text, "asOf" timestamptz)
-    ) with ordinality as lookup (alias, provider, model_id, as_of, position)
+        as (alias text, provider text, "modelId" text, "asOf" timestamptz, "knownAt" timestamptz)
+    ) with ordinality as lookup (alias, provider, model_id, as_of, known_at, position)
+    -- What is recorded was known at once.
+    cross join lateral (select least(lookup.as_of, lookup.known_at, 'infinity') as at) as recorded
     left join lateral (
       select provider, model_id
       from model_alias_targets
-      where alias = lookup.alias and valid_from <= coalesce(lookup.as_of, 'infinity')
+      where alias = lookup.alias and valid_from <= recorded.at
       order by id desc
       limit 1
     ) as target on true
@@ -69,7 +87,7 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
       select id, changed_at
       from model_price_changes
       where provider = model.provider and model_id = model.model_id
-        and changed_at <= coalesce(lookup.as_of, 'infinity')
+        and changed_at <= recorded.at
       order by id desc
       limit 1
     ) as last on true
@@ -82,6 +100,17 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
         order by field, id
       ) as first_changes
     ) as later on true
+    left join lateral (
+      select jsonb_object_agg(field, value) as prices, max(valid_from) as valid_from
+      from (
+        select distinct on (field) field, value, valid_from
+        from model_price_corrections
+        where provider = model.provider and model_id = model.model_id
+          and valid_from <= lookup.as_of and valid_to > lookup.as_of
+          and known_from <= coalesce(lookup.known_at, 'infinity')
+        order by field, id desc
+      ) as correction
+    ) as corrected on true
     order by lookup.position`;
   return rows.map(({ aliasKnownSince, knownSince, ...model }) => ({
     aliasKnownSince,

@@ -34,7 +34,7 @@ export interface Model extends ModelKey {
   capabilitiesStated: readonly ModelCapability[];
   inputModalities: readonly string[];
   outputModalities: readonly string[];
-  /** Null exactly when the output price is. */
+  /** Null if the model has no price at all. */
   inputUsdPerMtok: number | null;
   outputUsdPerMtok: number | null;
   cacheReadUsdPerMtok: number | null;
@@ -59,6 +59,8 @@ export interface ModelRow extends Model {
   pricesKnownSince: string;
   /** When the source stopped listing it; `null` while it is listed. */
   removedAt: string | null;
+  /** Since when its row cannot be read; `null` while it can. */
+  staleSince: string | null;
 }
 
 type PriceColumns = Pick<
@@ -110,7 +112,7 @@ const COLUMNS = [
 
 /** Lists all models in no order, including those that are gone. */
 export async function listModels(sql: Sql): Promise<ModelRow[]> {
-  return sql<ModelRow[]>`select ${sql(COLUMNS)}, prices_known_since, removed_at from models`;
+  return sql<ModelRow[]>`select ${sql(COLUMNS)}, prices_known_since, removed_at, stale_since from models`;
 }
 
 /** Inserts or updates models in one statement; those that were gone are live again. */
@@ -149,7 +151,17 @@ export async function upsertModels(sql: Sql, models: readonly Model[]): Promise<
       output_tokens = excluded.output_tokens,
       tier = excluded.tier, tier_source = excluded.tier_source, status = excluded.status,
       release_date = excluded.release_date, knowledge_cutoff = excluded.knowledge_cutoff,
-      is_open_weights = excluded.is_open_weights, updated_at = now(), removed_at = null`;
+      is_open_weights = excluded.is_open_weights, updated_at = now(), removed_at = null, stale_since = null`;
+}
+
+/** Marks models whose rows cannot be read any more. */
+export async function markModelsStale(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await sql`
+    update models as m
+    set stale_since = now(), updated_at = now()
+    from jsonb_to_recordset(${sql.json(keys as never)}) as r (provider text, "modelId" text)
+    where m.provider = r.provider and m.model_id = r."modelId" and m.stale_since is null`;
 }
 
 /** Deprecates models that the source no longer lists. */
@@ -157,7 +169,7 @@ export async function markModelsGone(sql: Sql, keys: readonly ModelKey[]): Promi
   if (keys.length === 0) return;
   await sql`
     update models as m
-    set status = 'deprecated', removed_at = now(), updated_at = now()
+    set status = 'deprecated', removed_at = now(), stale_since = null, updated_at = now()
     from jsonb_to_recordset(${sql.json(keys as never)}) as r (provider text, "modelId" text)
     where m.provider = r.provider and m.model_id = r."modelId" and m.removed_at is null`;
 }

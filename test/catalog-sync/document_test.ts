@@ -10,66 +10,118 @@ for (const [what, value, reason] of [
   [
     "providers without models",
     { acme: { id: "acme", name: "Acme" } },
-    "the document has no provider: acme: models: expected required property",
+    "the document has no provider: acme: models: expected object",
   ],
 ] as const) {
   test(`readDocument() refuses ${what}`, () => expect(readDocument(value)).toEqual({ ok: false, reason }));
 }
 
-test("readDocument() skips bad rows, each with its reason, and keeps the good ones", () => {
+function read(models: Record<string, unknown>, provider: Record<string, unknown> = {}) {
+  const result = readDocument({ acme: { id: "acme", name: "Acme", models, ...provider } });
+  if (!result.ok) throw new Error(result.reason);
+  return result.document;
+}
+
+test("readDocument() skips rows whose id or price cannot be read, each with its reason", () => {
   const bad: Record<string, unknown> = {
     number: 42,
     list: [],
-    nameless: sourceRow("nameless", { name: undefined }),
-    blank: sourceRow("blank", { name: "  " }),
-    formless: sourceRow("formless", { modalities: { input: "text", output: ["text"] } }),
     negative: sourceRow("negative", { cost: { input: -1, output: 2 } }),
     worded: sourceRow("worded", { cost: { input: "free", output: 0 } }),
-    halved: sourceRow("halved", { cost: { input: 1 } }),
-    fraction: sourceRow("fraction", { limit: { context: 0.5, output: 1 } }),
+    free: sourceRow("free", { cost: "free" }),
+    endless: sourceRow("endless", { cost: { input: 1e10 } }),
     other: sourceRow("another"),
-    nul: sourceRow("nul", { family: "a\0b" }),
-    half: sourceRow("half", { name: "a\ud83d" }),
     "": sourceRow("", { name: "nobody" }),
     "line\nbreak": sourceRow("line\nbreak"),
+    "half\ud83d": sourceRow("half\ud83d"),
     ["x".repeat(501)]: sourceRow("x".repeat(501)),
   };
-  const document = makeDocument({
-    acme: { good: { name: 'back\\u0000slash "\ud83d\ude00"', unknown: { key: 1 } } },
+  const { models, skipped, unknown } = read({
+    good: sourceRow("good", { name: 'back\\u0000slash "\ud83d\ude00"', unknown: { key: 1 } }),
+    ...bad,
   });
-  Object.assign((document["acme"] as { models: object }).models, bad);
-  const result = readDocument({ ...document, broken: 1, worse: { id: "worse", name: 3, models: {} } });
-  if (!result.ok) throw new Error(result.reason);
-  expect(result.document.models.map(({ id }) => id)).toEqual(["good"]);
-  const reasons = result.document.skipped.map(({ modelId, reason }) => [
-    modelId?.slice(0, 10) ?? null,
-    reason,
-  ]);
-  expect(Object.fromEntries(reasons.filter(([id]) => id !== null))).toMatchObject({
+  expect([models.map(({ id }) => id), unknown]).toEqual([["good"], []]);
+  expect(Object.fromEntries(skipped.map(({ modelId, reason }) => [modelId?.slice(0, 10), reason]))).toEqual({
     number: "expected object",
-    nameless: "name: must be a text of at most 1000 characters, and not blank",
-    blank: "name: must be a text of at most 1000 characters, and not blank",
-    formless: "modalities.input: expected array",
+    list: "expected object",
     negative: "cost.input: expected number to be greater or equal to 0",
     worded: "cost.input: expected number",
-    halved: "cost.output: expected required property",
-    fraction: "limit.context: expected integer",
+    free: "cost: expected object",
+    endless: "cost.input: expected number to be less or equal to 1000000000",
     other: "id: differs from its key",
-    nul: "text: contains NUL or malformed Unicode",
-    half: "text: contains NUL or malformed Unicode",
     "": "id: is empty",
     "line\nbreak": "id: contains a control character",
+    "half\ud83d": "id: is malformed Unicode",
     xxxxxxxxxx: "id: must have at most 500 characters",
   });
-  expect(result.document.skipped).toHaveLength(Object.keys(bad).length + 2);
-  expect(result.document.skipped.filter(({ modelId }) => modelId === null)).toEqual([
+});
+
+test("readDocument() skips providers that are no objects with models", () => {
+  const result = readDocument({
+    ...makeDocument({ acme: { a: {} } }),
+    broken: 1,
+    empty: { name: "Empty" },
+    other: { id: "another", models: {} },
+  });
+  expect(result.ok && result.document.skipped).toEqual([
     { provider: "broken", modelId: null, reason: "expected object" },
-    {
-      provider: "worse",
-      modelId: null,
-      reason: "name: must be a text of at most 1000 characters, and not blank",
-    },
+    { provider: "empty", modelId: null, reason: "models: expected object" },
+    { provider: "other", modelId: null, reason: "id: differs from its key" },
   ]);
+});
+
+test("readDocument() notes fields that cannot be read, and takes the rest of the row", () => {
+  const fields: Record<string, unknown> = {
+    name: " ",
+    description: "x".repeat(10_001),
+    family: "a\0b",
+    attachment: "yes",
+    reasoning: 1,
+    tool_call: [],
+    structured_output: "true",
+    open_weights: {},
+    status: 7,
+    release_date: 2025,
+    knowledge: "x".repeat(101),
+    modalities: { input: "text", output: ["text", ""] },
+    limit: { context: -1, input: 0.5, output: 8192 },
+  };
+  const { models, skipped, unknown } = read(
+    { a: { ...fields, id: "a", cost: { input: 1, output: 2 } }, b: { modalities: 1, limit: [] } },
+    { name: 3, doc: {}, api: "half\ud83d" },
+  );
+  expect(skipped).toEqual([]);
+  const nothing = { provider: "acme", modalities: { input: [], output: [] } };
+  expect(models).toEqual([
+    { ...nothing, id: "a", name: "a", limit: { output: 8192 }, cost: { input: 1, output: 2 } },
+    { ...nothing, id: "b", name: "b", limit: {} },
+  ]);
+  const noted = unknown.map(({ modelId, reason }) => `${modelId ?? "acme"} ${reason.split(":")[0]}`);
+  expect(noted.toSorted()).toEqual(
+    [
+      ...["acme name", "acme doc", "acme api", "b modalities", "b limit"],
+      ...Object.keys(fields)
+        .filter((name) => name !== "modalities" && name !== "limit")
+        .map((name) => `a ${name}`),
+      ...["a modalities.input", "a modalities.output.1", "a limit.context", "a limit.input"],
+    ].toSorted(),
+  );
+  expect(unknown).toContainEqual({
+    provider: "acme",
+    modelId: "a",
+    reason: "name: must be a text of at most 1000 characters, and not blank",
+  });
+});
+
+test("readDocument() takes a cost with an input price alone, and none without one", () => {
+  const { models, unknown } = read({
+    embedding: sourceRow("embedding", { cost: { input: 0.02 } }),
+    output: sourceRow("output", { cost: { output: 3 } }),
+    empty: sourceRow("empty", { cost: {} }),
+    none: sourceRow("none", { cost: null }),
+  });
+  expect(models.map(({ cost }) => cost)).toEqual([{ input: 0.02 }, undefined, undefined, undefined]);
+  expect(unknown).toEqual([{ provider: "acme", modelId: "output", reason: "cost: has no input price" }]);
 });
 
 test("readDocument() takes the keys of every object's prototype for ids like others", () => {

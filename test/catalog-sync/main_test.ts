@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { startSchedule } from "../../catalog-sync/schedule.ts";
 import { createLog } from "../../shared/process/log.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
-import { documentSource, makeDocument } from "../helpers/models/catalog.ts";
+import { type DocumentModels, documentSource, makeDocument } from "../helpers/models/catalog.ts";
 import { openCatalogServer } from "../helpers/models/catalog_server.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { waitFor } from "../helpers/wait_for.ts";
@@ -53,7 +53,7 @@ test("--once syncs, says what has changed, and exits 0", async () => {
   expect(await runSync(env, "--once")).toEqual({
     code: 0,
     stdout:
-      "Synced the model catalog with the bundled copy of 2026-06-30: 5276 inserted, 0 updated, 0 gone, 0 unchanged, 0 skipped\n",
+      "Synced the model catalog with the bundled copy of 2026-06-30: 5276 inserted, 0 updated, 0 gone, 0 unchanged, 0 skipped, 0 held\n",
     stderr: "",
   });
   expect((await runSync(env, "--once")).stdout).toContain("5276 unchanged");
@@ -77,7 +77,7 @@ test("--once on an empty database loads the bundled copy if its source cannot be
   expect(await runSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE }, "--once")).toEqual({
     code: 1,
     stdout:
-      "Synced the model catalog with the bundled copy of 2026-06-30: 5276 inserted, 0 updated, 0 gone, 0 unchanged, 0 skipped\n",
+      "Synced the model catalog with the bundled copy of 2026-06-30: 5276 inserted, 0 updated, 0 gone, 0 unchanged, 0 skipped, 0 held\n",
     stderr: `Cannot sync the model catalog from ${UNREACHABLE}: it cannot be reached: ECONNREFUSED; serving the bundled copy of 2026-06-30\n`,
   });
 });
@@ -103,35 +103,51 @@ test("--once leaves with exit 0 when another sync has stored a catalog meanwhile
   expect(await listRuns(db.sql)).toEqual(["bundled changed"]);
 });
 
-test("--dry-run prints the plan and writes nothing; --force takes what it says would be refused", async () => {
+test("--dry-run prints the plan and writes nothing; --force takes what it says would wait", async () => {
   await using db = await openTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "ulr-catalog-"));
   try {
     const path = join(directory, "models.json");
-    await writeFile(path, JSON.stringify(makeDocument({ openai: { "gpt-5": {} }, acme: { a: {}, b: {} } })));
+    const store = (models: DocumentModels) => writeFile(path, JSON.stringify(makeDocument(models)));
+    const acme = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`m${n}`, {}]));
+    await store({ openai: { "gpt-5": {}, "gpt-4": {} }, acme });
     const env = { DATABASE_URL: db.url, CATALOG_SOURCE: path };
     await runSync(env, "--once");
-    await writeFile(
-      path,
-      JSON.stringify(makeDocument({ openai: { "gpt-5": { cost: { input: 9, output: 2 } } } })),
-    );
+    const openai = {
+      "gpt-5": { cost: { input: 9, output: 2 } },
+      "gpt-4": { cost: { input: 2, output: 2 }, limit: { context: -1 } },
+    };
+    await store({ openai });
+    const doubts =
+      "the document waits: it would remove 10 of 12 models, it would remove 10 of 10 models of acme. It is taken if a sync at least an hour later finds the same, or after `bun run admin catalog accept --all`";
     expect(await runSync(env, "--dry-run")).toEqual({
       code: 1,
       stdout: [
         "provider gone: acme",
-        "update: openai/gpt-5",
-        "gone: acme/a",
-        "gone: acme/b",
-        "price: openai/gpt-5 input: 1 → 9",
-        `A sync from ${path} would be: 0 inserted, 1 updated, 2 gone, 0 unchanged, 0 skipped`,
-        "It would be refused without --force: the document has 1 models, fewer than half of the 3 live ones\n",
+        "update: openai/gpt-4",
+        ...Object.keys(acme).map((id) => `gone: acme/${id}`),
+        "price: openai/gpt-4 input: 1 → 2",
+        "hold: openai/gpt-5 input: 1 → 9",
+        "unknown openai/gpt-4: limit.context: expected integer to be greater or equal to 0",
+        `A sync from ${path} would be: 0 inserted, 1 updated, 10 gone, 1 unchanged, 0 skipped, 1 held`,
+        `Without --force, ${doubts}\n`,
       ].join("\n"),
       stderr: "",
     });
-    expect([await countModels(db.sql), await listRuns(db.sql)]).toEqual([3, [`${path} changed`]]);
-    expect((await runSync(env, "--once")).code).toBe(1);
+    expect([await countModels(db.sql), await listRuns(db.sql)]).toEqual([12, [`${path} changed`]]);
+    expect(await runSync(env, "--once")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `Cannot sync the model catalog from ${path}: ${doubts}; serving the data from ${path} of 2025-06-01\n`,
+    });
     expect((await runSync(env, "--once", "--force")).code).toBe(0);
-    expect(await countModels(db.sql)).toBe(1);
+    expect(await countModels(db.sql)).toBe(2);
+    await store({ openai: { ...openai, "gpt-4": { cost: { input: 0, output: 0 } } } });
+    expect((await runSync(env, "--once")).stdout.split("\n")).toEqual([
+      "Prices that wait: `bun run admin catalog held` lists them",
+      `Synced the model catalog with the data from ${path} of 2025-06-01: 0 inserted, 1 updated, 0 gone, 1 unchanged, 0 skipped, 1 held`,
+      "",
+    ]);
     await writeFile(path, "no JSON");
     expect(await runSync(env, "--dry-run")).toMatchObject({ code: 1, stdout: "" });
   } finally {
@@ -180,13 +196,14 @@ test("--json prints one JSON object, also when the sync fails or cannot start", 
       gone: 0,
       unchanged: 0,
       skipped: 0,
+      held: 0,
       notes: [],
     },
   ]);
   expect(JSON.parse((await runSync(env, "--dry-run", "--json")).stdout)).toMatchObject({
     outcome: "planned",
     unchanged: 5276,
-    suspicion: null,
+    doubts: [],
   });
   for (const [wrong, args] of [
     [{ ...env, CATALOG_SOURCE: UNREACHABLE }, ["--once"]],
@@ -226,7 +243,7 @@ test("--if-empty waits five seconds for a silent source, then loads the bundled 
 
 test("the process does not start on a database that is behind, nor with a wrong source or schedule", async () => {
   await using db = await openTestDatabase();
-  await db.owner`delete from schema_migrations where name like '%catalog_syncs%'`;
+  await db.owner`delete from schema_migrations where name like '%catalog_syncs__create'`;
   expect(await runSync({ DATABASE_URL: db.url })).toEqual({
     code: 1,
     stdout: "",

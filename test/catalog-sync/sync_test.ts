@@ -34,12 +34,12 @@ test("the bundled catalog is synced once, and a second time changes no row", asy
   await using db = await openTestDatabase();
   expect(await syncFrom(db.sql, bundledSource())).toMatchObject({
     outcome: "changed",
-    counts: { inserted: 5276, updated: 0, gone: 0, unchanged: 0, skipped: 0 },
+    counts: { inserted: 5276, updated: 0, gone: 0, unchanged: 0, skipped: 0, held: 0 },
   });
   const before = await readEverything(db.sql);
   expect(await syncFrom(db.sql, bundledSource())).toMatchObject({
     outcome: "unchanged",
-    counts: { inserted: 0, updated: 0, gone: 0, unchanged: 5276, skipped: 0 },
+    counts: { inserted: 0, updated: 0, gone: 0, unchanged: 5276, skipped: 0, held: 0 },
   });
   expect(await readEverything(db.sql)).toEqual(before);
   const runs = await listRuns(db.sql);
@@ -88,7 +88,7 @@ test("a sync writes what is new, changed, gone and back, and leaves the rest alo
 
   const second = makeDocument({ acme: { steady: {}, changing: { name: "New" }, fresh: {} } });
   expect(await syncFrom(sql, documentSource(second))).toMatchObject({
-    counts: { inserted: 1, updated: 1, gone: 2, unchanged: 1, skipped: 0 },
+    counts: { inserted: 1, updated: 1, gone: 2, unchanged: 1, skipped: 0, held: 0 },
   });
   const read = () => sql`
     select model_id, name, status, removed_at is not null as is_gone
@@ -108,7 +108,7 @@ test("a sync writes what is new, changed, gone and back, and leaves the rest alo
   // What is gone stays gone, and is no change any more.
   expect(await syncFrom(sql, documentSource(second))).toMatchObject({
     outcome: "unchanged",
-    counts: { inserted: 0, updated: 0, gone: 0, unchanged: 3, skipped: 0 },
+    counts: { inserted: 0, updated: 0, gone: 0, unchanged: 3, skipped: 0, held: 0 },
   });
 
   const third = makeDocument({
@@ -116,7 +116,7 @@ test("a sync writes what is new, changed, gone and back, and leaves the rest alo
     leaving: { only: {} },
   });
   expect(await syncFrom(sql, documentSource(third))).toMatchObject({
-    counts: { inserted: 0, updated: 2, gone: 0, unchanged: 3, skipped: 0 },
+    counts: { inserted: 0, updated: 2, gone: 0, unchanged: 3, skipped: 0, held: 0 },
   });
   expect((await read()).every(({ isGone, status }) => !isGone && status === "available")).toBe(true);
   expect([...(await sql`select id from model_providers where removed_at is not null`)]).toEqual([]);
@@ -169,33 +169,75 @@ test("an operator's SQL leaves price changes without a sync", async () => {
   }
 });
 
-test("a bad row is skipped with its reason, and what is stored of it stays as it is", async () => {
+test("a row that cannot be read is skipped, and its model is stale until it can be read again", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const good = makeDocument({ openai: { "gpt-5": {}, "gpt-4": {} }, acme: { a: {}, b: {} } });
   await syncFrom(sql, documentSource(good));
-  const before = await readEverything(sql);
-  const bad = makeDocument({ openai: { "gpt-5": { cost: "free" }, "gpt-4": {} } }, {});
-  expect(await syncFrom(sql, documentSource({ ...bad, acme: { models: 1 } }), { force: true })).toEqual({
-    outcome: "unchanged",
-    dataDate: "2025-06-01",
-    counts: { inserted: 0, updated: 0, gone: 0, unchanged: 1, skipped: 2 },
-    notes: [
-      "openai/gpt-5: cost: expected object",
-      "acme: name: must be a text of at most 1000 characters, and not blank",
-    ],
+  const readModels = async () => [
+    ...(await sql`select xmin::text, ctid::text, * from models order by provider, model_id`),
+  ];
+  const before = await readModels();
+  const bad = documentSource({
+    ...makeDocument({ openai: { "gpt-5": { cost: { input: "free" } }, "gpt-4": {} } }),
+    acme: { models: 1 },
   });
-  expect(await readEverything(sql)).toEqual(before);
+  expect(await syncFrom(sql, bad)).toEqual({
+    outcome: "changed",
+    dataDate: "2025-06-01",
+    counts: { inserted: 0, updated: 0, gone: 0, unchanged: 1, skipped: 2, held: 0 },
+    notes: ["skipped openai/gpt-5: cost.input: expected number", "skipped acme: models: expected object"],
+  });
   expect((await listRuns(sql)).at(-1)).toMatchObject({
     skipped: 2,
     notes: [expect.any(String), expect.any(String)],
   });
+  const stale = await readModels();
+  const { staleSince } = stale[0] as { staleSince: string };
+  const times = { xmin: expect.any(String), ctid: expect.any(String), updatedAt: expect.any(String) };
+  expect(stale).toEqual(
+    before.map((row) => (row["modelId"] === "gpt-4" ? row : { ...row, ...times, staleSince })),
+  );
+  expect(staleSince).toEqual(expect.stringMatching(/^20/));
+  // It stays stale since then, without another write.
+  expect(await syncFrom(sql, bad)).toMatchObject({ outcome: "unchanged" });
+  expect(await readModels()).toEqual(stale);
+  expect(await syncFrom(sql, documentSource(good))).toMatchObject({ counts: { updated: 3, unchanged: 1 } });
+  expect((await readModels()).map((row) => row["staleSince"])).toEqual([null, null, null, null]);
+});
+
+test("a bad optional field is unknown and noted; prices and status are taken", async () => {
+  await using db = await openTestDatabase();
+  await syncFrom(db.sql, documentSource(makeDocument({ acme: { a: { limit: { context: 128_000 } } } })));
+  const row = { cost: { input: 5, output: 9 }, status: "deprecated", limit: { context: -1 } };
+  expect(await syncFrom(db.sql, documentSource(makeDocument({ acme: { a: row } })))).toMatchObject({
+    outcome: "changed",
+    counts: { updated: 1, skipped: 0 },
+    notes: ["unknown acme/a: limit.context: expected integer to be greater or equal to 0"],
+  });
+  const [stored] = await db.sql`
+    select input_usd_per_mtok, output_usd_per_mtok, status, context_tokens, stale_since from models`;
+  expect(stored).toEqual({
+    inputUsdPerMtok: 5,
+    outputUsdPerMtok: 9,
+    status: "deprecated",
+    contextTokens: null,
+    staleSince: null,
+  });
+});
+
+test("a cost with an input price alone is a cost", async () => {
+  await using db = await openTestDatabase();
+  const embedding = { cost: { input: 0.02 } };
+  await syncFrom(db.sql, documentSource(makeDocument({ acme: { embedding } })));
+  const [stored] = await db.sql`select input_usd_per_mtok, output_usd_per_mtok, tier from models`;
+  expect(stored).toEqual({ inputUsdPerMtok: 0.02, outputUsdPerMtok: null, tier: "budget" });
 });
 
 test("notes are bounded, and hold nothing that cannot be stored", async () => {
   await using db = await openTestDatabase();
   const rows = Object.fromEntries(
-    Array.from({ length: 150 }, (_, n) => [`bad\0${"x".repeat(400)}-${n}`, { name: 1 }]),
+    Array.from({ length: 150 }, (_, n) => [`bad\0${"x".repeat(400)}-${n}`, {}]),
   );
   const report = await syncFrom(db.sql, documentSource(makeDocument({ acme: { ok: {}, ...rows } })));
   expect(report).toMatchObject({ outcome: "changed", counts: { inserted: 1, skipped: 150 } });

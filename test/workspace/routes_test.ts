@@ -25,6 +25,7 @@ const PUBLIC_ROUTES = [
   "GET /api/v1/models",
   "GET /api/v1/models/:provider/*",
   "GET /api/v1/models/aliases",
+  "GET /api/v1/models/held",
   "GET /api/v1/models/history",
   "GET /api/v1/models/history/:provider/*",
   "GET /api/v1/models/providers",

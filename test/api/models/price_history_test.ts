@@ -3,7 +3,7 @@ import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 
 interface History {
-  data: { changes: Record<string, unknown>[]; total: number };
+  data: { changes: Record<string, unknown>[]; total: number; corrections: object[] };
 }
 
 function syncCost(app: TestApp, cost: Record<string, number> | undefined): Promise<unknown> {
@@ -19,7 +19,7 @@ async function readHistory(app: TestApp, path: string): Promise<History["data"]>
 test("GET /models/history lists the changes of prices, the latest first", async () => {
   await using app = await openTestApp();
   await syncCost(app, { input: 3, output: 2 });
-  expect(await readHistory(app, "acme/x/Y")).toEqual({ changes: [], total: 0 });
+  expect(await readHistory(app, "acme/x/Y")).toEqual({ changes: [], total: 0, corrections: [] });
 
   await syncCost(app, { input: 2, output: 2 });
   await syncCost(app, { input: 1, output: 2, cache_read: 0.5 });

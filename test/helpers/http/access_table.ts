@@ -234,6 +234,7 @@ const MODELS = [
   row("GET /models", "everyone", 200),
   row("GET /models/providers", "everyone", 200),
   row("GET /models/aliases", "everyone", 200),
+  row("GET /models/held", "everyone", 200),
   row("GET /models/resolve/*", "everyone", 200, { of: async () => "gpt" }),
   row("GET /models/:provider/*", "everyone", 200, { of: async () => "gpt-5" }),
   row("GET /models/history/:provider/*", "everyone", 200, { of: async () => "gpt-5" }),

@@ -1,0 +1,67 @@
+/** Finds what makes a whole document doubtful: it takes too much at once. Pure. */
+import { type ModelRow, modelKeyText } from "../sql/models/models.ts";
+import type { RowProblem } from "./document.ts";
+import type { MappedCatalog } from "./mapping.ts";
+import { createSkipTest, type StoredCatalog } from "./plan.ts";
+
+/** Fewer models than this are too few to judge by their share. */
+const MIN_MODELS = 10;
+/** Of all models, and of a provider's. */
+const MAX_SHARE = 0.1;
+const MAX_SHARE_OF_PROVIDER = 0.5;
+/** The bundled copy may be months old when the first sync replaces it. */
+const MAX_SHARE_OF_OLD_COPY = 0.5;
+
+const MAX_REASONS = 3;
+
+export interface Doubt {
+  /** Names the doubt for the next sync: `gone`, `gone acme`, `unpriced` or `unpriced acme`. */
+  code: string;
+  reason: string;
+}
+
+/** Lists the doubts about a document that would replace the stored catalog. */
+export function findDoubts(
+  stored: StoredCatalog,
+  mapped: MappedCatalog,
+  { skipped, isOldCopy }: { skipped: readonly RowProblem[]; isOldCopy: boolean },
+): Doubt[] {
+  const live = stored.models.filter((model) => model.removedAt === null);
+  const found = new Map(mapped.models.map((model) => [modelKeyText(model), model]));
+  const wasSkipped = createSkipTest(skipped);
+  const isGone = (model: ModelRow) => !found.has(modelKeyText(model)) && !wasSkipped(model);
+  const losesPrice = (model: ModelRow) =>
+    model.inputUsdPerMtok !== null && found.get(modelKeyText(model))?.inputUsdPerMtok === null;
+  const groups: { suffix: string; of: string; models: readonly ModelRow[]; maxShare: number }[] = [
+    { suffix: "", of: "models", models: live, maxShare: isOldCopy ? MAX_SHARE_OF_OLD_COPY : MAX_SHARE },
+  ];
+  for (const [provider, models] of isOldCopy ? [] : Map.groupBy(live, (model) => model.provider)) {
+    groups.push({
+      suffix: ` ${provider}`,
+      of: `models of ${provider}`,
+      models,
+      maxShare: MAX_SHARE_OF_PROVIDER,
+    });
+  }
+  return groups
+    .filter(({ models }) => models.length >= MIN_MODELS)
+    .flatMap(({ suffix, of, models, maxShare }) => {
+      const describe = (code: string, action: string, test: (model: ModelRow) => boolean): Doubt[] => {
+        const count = models.filter(test).length;
+        const reason = `it would ${action} ${count} of ${models.length} ${of}`;
+        return count > maxShare * models.length ? [{ code: code + suffix, reason }] : [];
+      };
+      return [
+        ...describe("gone", "remove", isGone),
+        ...describe("unpriced", "take the price from", losesPrice),
+      ];
+    });
+}
+
+/** Describes doubts in one line. */
+export function describeDoubts(doubts: readonly Doubt[]): string {
+  const reasons = doubts.slice(0, MAX_REASONS).map(({ reason }) => reason);
+  const more = doubts.length - reasons.length;
+  const list = [...reasons, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  return `the document waits: ${list}. It is taken if a sync at least an hour later finds the same, or after \`bun run admin catalog accept --all\``;
+}

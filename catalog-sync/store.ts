@@ -1,0 +1,155 @@
+/** Stores a loaded document: compares, writes and records in the caller's transaction. */
+import type { Sql } from "../sql/connection/pool.ts";
+import { insertModelEvents } from "../sql/events/events.ts";
+import {
+  finishCatalogSync,
+  type GoodSync,
+  insertCatalogSync,
+  listRefusedDoubts,
+  type SyncCounts,
+} from "../sql/models/catalog_syncs.ts";
+import { listHeldPrices, takeHeldPrices, upsertHeldPrices } from "../sql/models/held_prices.ts";
+import { listModelAliases } from "../sql/models/model_aliases.ts";
+import { listModelProviders } from "../sql/models/model_providers.ts";
+import { listModels } from "../sql/models/models.ts";
+import { applyPlan } from "./apply.ts";
+import { readDocument, type SourceDocument } from "./document.ts";
+import { type Doubt, describeDoubts, findDoubts } from "./doubts.ts";
+import { mapCatalog } from "./mapping.ts";
+import { toNotes } from "./notes.ts";
+import { isEmptyPlan, planSync, type StoredCatalog, type SyncPlan } from "./plan.ts";
+import type { LoadedSource } from "./source.ts";
+
+export const NO_COUNTS: SyncCounts = { inserted: 0, updated: 0, gone: 0, unchanged: 0, skipped: 0, held: 0 };
+
+/** A sync that changed or confirmed the catalog. */
+export interface StoredSync {
+  outcome: "changed" | "unchanged";
+  /** The newest date in the source's data; `null` when unknown. */
+  dataDate: string | null;
+  counts: SyncCounts;
+  notes: readonly string[];
+}
+
+export interface DocumentToStore {
+  loaded: LoadedSource;
+  /** Names the source. */
+  label: string;
+  startedAt: string;
+  /** The last good sync. */
+  last: GoodSync | null;
+  /** Takes whatever is doubtful. */
+  force: boolean;
+}
+
+/** A document that would damage the catalog. */
+export class SuspiciousDocument extends Error {
+  override readonly name = "SuspiciousDocument";
+  /** Codes of the doubts; empty if no later sync can confirm it. */
+  readonly doubts: readonly string[];
+
+  constructor(message: string, doubts: readonly string[] = []) {
+    super(message);
+    this.doubts = doubts;
+  }
+}
+
+/** Stores the document. Throws SuspiciousDocument. */
+export async function storeDocument(tx: Sql, given: DocumentToStore): Promise<StoredSync> {
+  if (given.loaded.isUnchanged) return confirmStored(tx, given);
+  const { label, startedAt, force } = given;
+  const { plan, document, dataDate, doubts } = makePlan(await readStored(tx), given.loaded.value, given);
+  if (!force) await requireTrusted(tx, doubts, label);
+  const { counts } = plan;
+  const notes = toNotes(document);
+  const outcome = isEmptyPlan(plan) ? "unchanged" : "changed";
+  const { etag } = given.loaded;
+  const run = { startedAt, source: label, error: null };
+  const syncId = await insertCatalogSync(tx, { ...run, ...counts, etag, dataDate, outcome, notes });
+  await applyPlan(tx, plan);
+  await insertModelEvents(tx, plan);
+  await finishCatalogSync(tx, syncId);
+  return { outcome, dataDate, counts, notes };
+}
+
+/** The source still has the document that is stored. So it confirms the prices of it that wait. */
+async function confirmStored(tx: Sql, { label, startedAt, last }: DocumentToStore): Promise<StoredSync> {
+  const models = (await listModels(tx)).filter((model) => model.removedAt === null);
+  const held = await listHeldPrices(tx);
+  const due = held.filter(({ isDue }) => isDue);
+  const waiting = held.filter(({ isDue }) => !isDue);
+  const counts = {
+    ...NO_COUNTS,
+    updated: due.length,
+    unchanged: models.length - due.length,
+    held: waiting.length,
+  };
+  const { etag = null, dataDate = null } = last ?? {};
+  const outcome = due.length > 0 ? "changed" : "unchanged";
+  const run = { startedAt, source: label, error: null, notes: [] };
+  const syncId = await insertCatalogSync(tx, { ...run, ...counts, etag, dataDate, outcome });
+  await upsertHeldPrices(tx, waiting);
+  const priceChanges = await takeHeldPrices(tx, due);
+  await insertModelEvents(tx, { added: [], gone: [], priceChanges });
+  await finishCatalogSync(tx, syncId);
+  return { outcome, dataDate, counts, notes: [] };
+}
+
+/** Reads everything that a document is compared with. */
+export async function readStored(tx: Sql): Promise<StoredCatalog> {
+  const providers = await listModelProviders(tx);
+  const models = await listModels(tx);
+  const aliases = await listModelAliases(tx);
+  const [{ today }] = await tx<[{ today: string }]>`select current_date as today`;
+  return { providers, models, aliases, held: await listHeldPrices(tx), today };
+}
+
+export interface PlannedSync {
+  plan: SyncPlan;
+  document: SourceDocument;
+  dataDate: string | null;
+  doubts: Doubt[];
+}
+
+/** Compares a document with the stored catalog. Throws SuspiciousDocument if it is no catalog at all. */
+export function makePlan(
+  stored: StoredCatalog,
+  value: unknown,
+  { label, last, force }: Pick<DocumentToStore, "label" | "last" | "force">,
+): PlannedSync {
+  const read = readDocument(value);
+  if (!read.ok) throw new SuspiciousDocument(read.reason);
+  const { document } = read;
+  const { skipped } = document;
+  const mapped = mapCatalog(document);
+  if (!force && mapped.models.length === 0) {
+    throw new SuspiciousDocument(
+      `the document has no ${mapped.providers.length === 0 ? "provider" : "model"}`,
+    );
+  }
+  // The bundled copy says the same every time, and people have looked at it.
+  const isBundled = label === "bundled";
+  return {
+    plan: planSync(stored, mapped, { skipped, takesAll: force || isBundled }),
+    document,
+    dataDate: mapped.dataDate,
+    doubts: isBundled ? [] : findDoubts(stored, mapped, { skipped, isOldCopy: last?.source === "bundled" }),
+  };
+}
+
+/** Throws unless an earlier sync had the same doubts long enough ago, or an operator has accepted them. */
+async function requireTrusted(tx: Sql, doubts: readonly Doubt[], label: string): Promise<void> {
+  if (doubts.length === 0) return;
+  const earlier = new Map(
+    (await listRefusedDoubts(tx)).filter(({ source }) => source === label).map((row) => [row.doubt, row]),
+  );
+  const isConfirmed = ({ code }: Doubt) => {
+    const { decision = null, isDue = false } = earlier.get(code) ?? {};
+    return decision === null ? isDue : decision === "accepted";
+  };
+  if (doubts.every(isConfirmed)) return;
+  throw new SuspiciousDocument(
+    describeDoubts(doubts),
+    doubts.map(({ code }) => code),
+  );
+}

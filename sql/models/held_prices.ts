@@ -1,0 +1,102 @@
+/** Table `held_prices`: prices of the source that may be a mistake, and so wait for a second sync or for an operator. */
+import type { ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
+import type { Sql } from "../connection/pool.ts";
+import type { PriceChange } from "./model_price_changes.ts";
+import { comparePrices } from "./model_prices.ts";
+import type { ModelKey, Prices } from "./models.ts";
+
+export interface HeldPrices extends ModelKey {
+  /** All prices that the source gives the model, and its tier at these. */
+  prices: Prices;
+  tier: ModelTier;
+  tierSource: ModelTierSource;
+}
+
+export interface HeldPricesRow extends HeldPrices {
+  currentPrices: Prices;
+  firstSeenAt: string;
+  lastSeenAt: string;
+  /** Syncs that found these prices. */
+  timesSeen: number;
+  /** When an operator rejected them; `null` if none did. */
+  rejectedAt: string | null;
+  /** Whether a sync that finds them now may take them: they were first seen an hour ago, and are not rejected. */
+  isDue: boolean;
+}
+
+/** Lists all held prices by provider and model. */
+export async function listHeldPrices(sql: Sql): Promise<HeldPricesRow[]> {
+  return sql<HeldPricesRow[]>`
+    select
+      held.provider, held.model_id, held.prices, held.tier, held.tier_source, model_prices(model) as current_prices,
+      held.first_seen_at, held.last_seen_at, held.times_seen, held.rejected_at,
+      held.rejected_at is null and held.first_seen_at <= now() - interval '1 hour' as is_due
+    from held_prices as held
+    join models as model using (provider, model_id)
+    order by held.provider collate "C", held.model_id collate "C"`;
+}
+
+/** Records that a sync has found these prices. Other prices than before begin anew. */
+export async function upsertHeldPrices(sql: Sql, held: readonly HeldPrices[]): Promise<void> {
+  if (held.length === 0) return;
+  await sql`
+    insert into held_prices as before (provider, model_id, prices, tier, tier_source)
+    select provider, "modelId", prices, tier, "tierSource"
+    from jsonb_to_recordset(${sql.json(held as never)})
+      as r (provider text, "modelId" text, prices jsonb, tier text, "tierSource" text)
+    on conflict (provider, model_id) do update
+    set prices = excluded.prices, tier = excluded.tier, tier_source = excluded.tier_source, last_seen_at = now(),
+      first_seen_at = case when before.prices = excluded.prices then before.first_seen_at else now() end,
+      times_seen = case when before.prices = excluded.prices then before.times_seen + 1 else 1 end,
+      rejected_at = case when before.prices = excluded.prices then before.rejected_at end`;
+}
+
+/** Deletes held prices that the source no longer gives, or that are taken. */
+export async function deleteHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await sql`
+    delete from held_prices as held
+    using jsonb_to_recordset(${sql.json(keys as never)}) as r (provider text, "modelId" text)
+    where held.provider = r.provider and held.model_id = r."modelId"`;
+}
+
+/** Makes held prices those of their models, and returns what that changes. Call inside a transaction. */
+export async function takeHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promise<PriceChange[]> {
+  if (keys.length === 0) return [];
+  const rows = await sql<(ModelKey & { before: Prices; after: Prices })[]>`
+    with taken as (
+      delete from held_prices as held
+      using jsonb_to_recordset(${sql.json(keys as never)}) as r (provider text, "modelId" text)
+      where held.provider = r.provider and held.model_id = r."modelId"
+      returning held.*
+    ), changed as (
+      update models
+      set
+        input_usd_per_mtok = (taken.prices ->> 'input')::numeric,
+        output_usd_per_mtok = (taken.prices ->> 'output')::numeric,
+        cache_read_usd_per_mtok = (taken.prices ->> 'cacheRead')::numeric,
+        cache_write_usd_per_mtok = (taken.prices ->> 'cacheWrite')::numeric,
+        pricing = nullif(taken.prices - '{input,output,cacheRead,cacheWrite}'::text[], '{}'),
+        tier = taken.tier,
+        tier_source = taken.tier_source,
+        updated_at = now()
+      from taken
+      where models.provider = taken.provider and models.model_id = taken.model_id
+    )
+    -- Reads the models as they were before the statement.
+    select taken.provider, taken.model_id, model_prices(model) as before, taken.prices as after
+    from taken
+    join models as model using (provider, model_id)
+    order by taken.provider collate "C", taken.model_id collate "C"`;
+  return rows.flatMap(({ before, after, ...key }) => comparePrices(key, before, after));
+}
+
+/** Marks held prices as wrong: they wait for as long as the source gives them. */
+export async function rejectHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await sql`
+    update held_prices as held
+    set rejected_at = now()
+    from jsonb_to_recordset(${sql.json(keys as never)}) as r (provider text, "modelId" text)
+    where held.provider = r.provider and held.model_id = r."modelId"`;
+}

@@ -1,0 +1,69 @@
+/** Table `model_price_corrections`: what an operator knows better about past prices. Recorded prices stay as they are. */
+import type { Sql } from "../connection/pool.ts";
+import type { ModelKey } from "./models.ts";
+
+export interface PriceCorrection {
+  /** The price's name in the API, such as `input`. */
+  field: string;
+  /** USD per million tokens; `null` if the price is not known. */
+  value: number | null;
+  validFrom: string;
+  /** The first instant at which the recorded price counts again. */
+  validTo: string;
+  reason: string;
+}
+
+export interface PriceCorrectionRow extends PriceCorrection {
+  knownFrom: string;
+}
+
+/** Adds a correction, known from now on. */
+export async function insertPriceCorrection(
+  sql: Sql,
+  { provider, modelId, field, value, validFrom, validTo, reason }: PriceCorrection & ModelKey,
+): Promise<PriceCorrectionRow> {
+  const [row] = await sql<[PriceCorrectionRow]>`
+    insert into model_price_corrections (provider, model_id, field, value, valid_from, valid_to, reason)
+    values (${provider}, ${modelId}, ${field}, ${value}, ${validFrom}, ${validTo}, ${reason})
+    returning field, value, valid_from, valid_to, reason, known_from`;
+  return row;
+}
+
+/** Lists the corrections of a model, newest first. */
+export async function listPriceCorrections(sql: Sql, key: ModelKey): Promise<PriceCorrectionRow[]> {
+  return sql<PriceCorrectionRow[]>`
+    select field, value, valid_from, valid_to, reason, known_from
+    from model_price_corrections
+    where provider = ${key.provider} and model_id = ${key.modelId}
+    order by id desc`;
+}
+
+/** What limits a correction of a price. */
+export interface CorrectionLimits {
+  now: string;
+  /** Prices of the model are known since then. */
+  knownSince: string;
+  /** The first recorded change of the price after the given instant; `null` if it has not changed since. */
+  nextChange: string | null;
+}
+
+/** Finds the limits of a correction that begins at `from`; `null` if there is no such model. */
+export async function findCorrectionLimits(
+  sql: Sql,
+  { provider, modelId }: ModelKey,
+  { field, from }: { field: string; from: string },
+): Promise<CorrectionLimits | null> {
+  const [row] = await sql<CorrectionLimits[]>`
+    select
+      date_trunc('milliseconds', now()) as now,
+      prices_known_since as known_since,
+      (
+        select min(changed_at)
+        from model_price_changes as change
+        where change.provider = models.provider and change.model_id = models.model_id
+          and field = ${field} and changed_at > ${from}
+      ) as next_change
+    from models
+    where provider = ${provider} and model_id = ${modelId}`;
+  return row ?? null;
+}

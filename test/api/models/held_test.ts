@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { type DocumentModels, documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
+
+const sync = (app: TestApp, models: DocumentModels) =>
+  syncFrom(app.db.sql, documentSource(makeDocument(models)));
+
+async function readHeld(app: TestApp): Promise<Record<string, unknown>> {
+  const response = await app.request("/api/v1/models/held");
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { data: Record<string, unknown> }).data;
+}
+
+async function readMetrics(app: TestApp): Promise<string> {
+  await app.deps.catalog.refresh();
+  return app.deps.metrics.registry.metrics();
+}
+
+test("GET /models/held lists prices that wait, with what applies and what the source says", async () => {
+  await using app = await openTestApp();
+  expect(await readHeld(app)).toEqual({ prices: [], total: 0, document: null });
+  await sync(app, { acme: { "x/a": { cost: { input: 3, output: 15 } }, b: {} } });
+  await sync(app, { acme: { "x/a": { cost: { input: 0, output: 15, cache_read: 0 } }, b: {} } });
+  const [seen] = await app.db.sql`select first_seen_at, last_seen_at from held_prices`;
+  const held = {
+    provider: "acme",
+    modelId: "x/a",
+    changes: [
+      { field: "input", oldValue: 3, newValue: 0 },
+      { field: "cacheRead", oldValue: null, newValue: 0 },
+    ],
+    ...seen,
+    timesSeen: 1,
+    rejected: false,
+  };
+  expect(await readHeld(app)).toEqual({ prices: [held], total: 1, document: null });
+  expect(await readMetrics(app)).toContain("catalog_held_prices 1\n");
+  await app.db.sql`update held_prices set rejected_at = now()`;
+  expect(await readHeld(app)).toEqual({ prices: [{ ...held, rejected: true }], total: 1, document: null });
+  expect(await readMetrics(app)).toContain("catalog_held_prices 0\n");
+});
+
+test("GET /models/held says why a document waits as a whole", async () => {
+  await using app = await openTestApp();
+  const models = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`m${n}`, {}]));
+  await sync(app, { acme: models, other: { a: {} } });
+  await sync(app, { other: { a: {} } });
+  await sync(app, { other: { a: {} } });
+  expect((await readHeld(app))["document"]).toEqual({
+    reason:
+      "the document waits: it would remove 20 of 21 models, it would remove 20 of 20 models of acme. It is taken if a sync at least an hour later finds the same, or after `bun run admin catalog accept --all`",
+    firstSeenAt: expect.any(String),
+    lastSeenAt: expect.any(String),
+    timesSeen: 2,
+    rejected: false,
+  });
+});
+
+test("a model whose row cannot be read has staleSince, and is counted", async () => {
+  await using app = await openTestApp();
+  await sync(app, { acme: { a: {}, b: {} } });
+  await sync(app, { acme: { a: { cost: "free" }, b: {} } });
+  await app.deps.catalog.refresh();
+  const list = (await (await app.request("/api/v1/models")).json()) as {
+    data: { models: Record<string, unknown>[] };
+  };
+  const { models } = list.data;
+  expect(models.map((model) => typeof model["staleSince"])).toEqual(["string", "undefined"]);
+  const one = (await (await app.request("/api/v1/models/acme/a")).json()) as Record<string, unknown>;
+  expect(one["staleSince"]).toBe(models[0]?.["staleSince"]);
+  expect(await readMetrics(app)).toContain("catalog_stale_models 1\n");
+});

@@ -1,0 +1,280 @@
+/** What is doubtful waits: prices model by model, and a document that takes too much as a whole. */
+import { expect, test } from "bun:test";
+import { bundledSource, openSource } from "../../../catalog-sync/source.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
+import { decideRefusedSyncs } from "../../../sql/models/catalog_syncs.ts";
+import { listHeldPrices, rejectHeldPrices, takeHeldPrices } from "../../../sql/models/held_prices.ts";
+import { findPrices } from "../../../sql/models/model_prices.ts";
+import { type DocumentModels, documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
+import { openCatalogServer } from "../../helpers/models/catalog_server.ts";
+import { openTestDatabase } from "../../helpers/postgres/database.ts";
+
+const KEY = { provider: "acme", modelId: "a" };
+const FREE = { input: 0, output: 0 };
+const PAID = { input: 3, output: 15 };
+
+const priced = (cost: object | undefined, others: DocumentModels = {}) =>
+  documentSource(makeDocument({ acme: { a: { cost } }, ...others }));
+
+async function priceNow(sql: Pool): Promise<unknown> {
+  return (await findPrices(sql, [{ ...KEY, asOf: null }]))[0]?.model?.prices;
+}
+
+async function countChanges(sql: Pool): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`select count(*) from model_price_changes`;
+  return row.count;
+}
+
+/** Moves everything that waits into the past. */
+async function wait(sql: Pool, time: string): Promise<void> {
+  await sql`update held_prices set first_seen_at = first_seen_at - ${time}::interval`;
+  await sql`
+    update catalog_syncs
+    set started_at = started_at - ${time}::interval, finished_at = finished_at - ${time}::interval`;
+}
+
+test("a price that falls to 0 waits, and is taken when a sync an hour later finds it again", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, priced(PAID));
+  expect(await syncFrom(sql, priced(FREE))).toMatchObject({
+    outcome: "unchanged",
+    counts: { updated: 0, unchanged: 1, held: 1 },
+  });
+  expect(await listHeldPrices(sql)).toMatchObject([
+    { ...KEY, prices: FREE, currentPrices: PAID, timesSeen: 1, rejectedAt: null, isDue: false },
+  ]);
+  await wait(sql, "59 minutes");
+  await syncFrom(sql, priced(FREE));
+  expect([await priceNow(sql), await countChanges(sql)]).toEqual([PAID, 0]);
+  expect(await listHeldPrices(sql)).toMatchObject([{ timesSeen: 2 }]);
+  await wait(sql, "1 minute");
+  expect(await syncFrom(sql, priced(FREE))).toMatchObject({
+    outcome: "changed",
+    counts: { updated: 1, held: 0 },
+  });
+  expect([await priceNow(sql), await countChanges(sql), await listHeldPrices(sql)]).toEqual([FREE, 2, []]);
+  const events = await sql`select type from events where type = 'model.price_changed'`;
+  expect(events).toHaveLength(2);
+});
+
+test("a price that the source takes back was never one", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, priced(PAID));
+  await syncFrom(sql, priced(FREE));
+  await wait(sql, "2 hours");
+  await syncFrom(sql, priced(PAID));
+  expect([await priceNow(sql), await countChanges(sql), await listHeldPrices(sql)]).toEqual([PAID, 0, []]);
+  // It waits anew.
+  await syncFrom(sql, priced(FREE));
+  expect([await priceNow(sql), (await listHeldPrices(sql)).length]).toEqual([PAID, 1]);
+});
+
+test("another doubtful price begins to wait again; what else changes of the model is taken", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, priced(PAID));
+  await syncFrom(sql, priced(FREE));
+  await wait(sql, "2 hours");
+  const dear = documentSource(
+    makeDocument({ acme: { a: { cost: { input: 16, output: 16 }, name: "Renamed", status: "deprecated" } } }),
+  );
+  await syncFrom(sql, dear);
+  expect(await listHeldPrices(sql)).toMatchObject([{ prices: { input: 16, output: 16 }, timesSeen: 1 }]);
+  const [model] = await sql`select name, status, tier, input_usd_per_mtok, output_usd_per_mtok from models`;
+  expect(model).toEqual({
+    name: "Renamed",
+    status: "deprecated",
+    tier: "standard",
+    inputUsdPerMtok: 3,
+    outputUsdPerMtok: 15,
+  });
+});
+
+for (const [what, before, after, isHeld] of [
+  ["five times as much", { input: 1, output: 1 }, { input: 5, output: 1 }, false],
+  ["more than five times as much", { input: 1, output: 1 }, { input: 5.01, output: 1 }, true],
+  ["less than a fifth", { input: 1, output: 1 }, { input: 1, output: 0.19 }, true],
+  ["no longer free", { input: 0, output: 0 }, { input: 0.1, output: 0.1 }, true],
+  ["a free cache", { ...PAID, cache_read: 1 }, { ...PAID, cache_read: 0 }, true],
+  ["a new price of a cache", PAID, { ...PAID, cache_read: 0 }, false],
+  ["unknown", PAID, undefined, false],
+  ["known", undefined, PAID, false],
+] as const) {
+  test(`a price that becomes ${what} ${isHeld ? "waits" : "is taken"}`, async () => {
+    await using db = await openTestDatabase();
+    await syncFrom(db.sql, priced(before));
+    await syncFrom(db.sql, priced(after));
+    expect(await listHeldPrices(db.sql)).toHaveLength(isHeld ? 1 : 0);
+    expect((await countChanges(db.sql)) > 0).toBe(!isHeld);
+  });
+}
+
+test("what an operator rejects waits for as long as the source says it, and no longer", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, priced(PAID));
+  await syncFrom(sql, priced(FREE));
+  await rejectHeldPrices(sql, [KEY]);
+  await wait(sql, "2 days");
+  await syncFrom(sql, priced(FREE));
+  expect([await priceNow(sql), (await listHeldPrices(sql)).length]).toEqual([PAID, 1]);
+  await syncFrom(sql, priced({ input: 0, output: 0.001 }));
+  expect(await listHeldPrices(sql)).toMatchObject([{ timesSeen: 1, rejectedAt: null }]);
+});
+
+test("what an operator accepts is taken at once, with its tier", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, priced(PAID));
+  const tiers = { ...FREE, reasoning: 1, context_over_200k: { input: 2 } };
+  await syncFrom(sql, priced(tiers));
+  const changes = await takeHeldPrices(sql, [KEY]);
+  expect(changes.toSorted((a, b) => (a.field < b.field ? -1 : 1))).toEqual([
+    { ...KEY, field: "input", oldValue: 3, newValue: 0 },
+    { ...KEY, field: "output", oldValue: 15, newValue: 0 },
+    { ...KEY, field: "reasoning", oldValue: null, newValue: 1 },
+    { ...KEY, field: "tiers.200000.input", oldValue: null, newValue: 2 },
+  ]);
+  const [model] = await sql`select tier, tier_source, pricing from models`;
+  expect(model).toEqual({
+    tier: "budget",
+    tierSource: "free",
+    pricing: { reasoning: 1, "tiers.200000.input": 2 },
+  });
+  expect(await syncFrom(sql, priced(tiers))).toMatchObject({ outcome: "unchanged", counts: { held: 0 } });
+});
+
+test("force takes doubtful prices, and so does the bundled copy", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, priced(PAID));
+  await syncFrom(sql, priced(FREE), { force: true });
+  expect([await priceNow(sql), await listHeldPrices(sql)]).toEqual([FREE, []]);
+  await syncFrom(sql, { ...priced(PAID), label: "bundled" });
+  expect(await priceNow(sql)).toEqual(PAID);
+});
+
+test("a price waits on while its row cannot be read, and not after its model is gone", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, priced(PAID, { other: { b: {} } }));
+  await syncFrom(sql, priced(FREE, { other: { b: {} } }));
+  await syncFrom(sql, documentSource(makeDocument({ acme: { a: { cost: "free" } }, other: { b: {} } })));
+  expect(await listHeldPrices(sql)).toMatchObject([{ timesSeen: 1 }]);
+  await syncFrom(sql, documentSource(makeDocument({ other: { b: {} } })));
+  expect(await listHeldPrices(sql)).toEqual([]);
+});
+
+test("a source whose document has not changed says its doubtful prices again", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  let cost: object = PAID;
+  await using server = await openCatalogServer((response, request) => {
+    const etag = JSON.stringify(JSON.stringify(cost).length);
+    if (request.headers["if-none-match"] === etag) response.writeHead(304).end();
+    else response.writeHead(200, { etag }).end(JSON.stringify(makeDocument({ acme: { a: { cost } } })));
+  });
+  const source = openSource(server.url);
+  await syncFrom(sql, source);
+  cost = FREE;
+  await syncFrom(sql, source);
+  expect(await syncFrom(sql, source)).toMatchObject({
+    outcome: "unchanged",
+    counts: { unchanged: 1, held: 1 },
+  });
+  expect(await listHeldPrices(sql)).toMatchObject([{ timesSeen: 2 }]);
+  await wait(sql, "1 hour");
+  expect(await syncFrom(sql, source)).toMatchObject({
+    outcome: "changed",
+    counts: { updated: 1, unchanged: 0, held: 0 },
+  });
+  expect(server.requests.at(-1)?.["if-none-match"]).toBeDefined();
+  const [change] =
+    await sql`select field, new_value, sync_id is not null as by_sync from model_price_changes`;
+  expect([await priceNow(sql), change]).toEqual([FREE, { field: "input", newValue: 0, bySync: true }]);
+});
+
+const many = (count: number, fields: object = {}) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, { ...fields }]));
+
+const documentOf = (acme: number, other: number, fields: object = {}) =>
+  documentSource(makeDocument({ acme: many(acme, fields), other: many(other) }));
+
+for (const [what, after, error] of [
+  ["more than a tenth of the models", documentOf(17, 40), "it would remove 7 of 64 models"],
+  [
+    "more than half of a provider's",
+    documentOf(24, 19),
+    "it would remove 21 of 64 models, it would remove 21 of 40 models of other",
+  ],
+  [
+    "the price of more than a tenth",
+    documentOf(24, 40, { cost: undefined }),
+    "it would take the price from 24 of 64 models, it would take the price from 24 of 24 models of acme",
+  ],
+] as const) {
+  test(`a document without ${what} waits as a whole, for a sync an hour later`, async () => {
+    await using db = await openTestDatabase();
+    const { sql } = db;
+    await syncFrom(sql, documentOf(24, 40));
+    const refused = {
+      outcome: "refused",
+      error: expect.stringContaining(`the document waits: ${error}. It is taken`),
+    };
+    expect(await syncFrom(sql, after)).toMatchObject(refused);
+    await wait(sql, "59 minutes");
+    expect(await syncFrom(sql, after)).toMatchObject(refused);
+    await wait(sql, "1 minute");
+    expect(await syncFrom(sql, after)).toMatchObject({ outcome: "changed" });
+    expect(await syncFrom(sql, after)).toMatchObject({ outcome: "unchanged" });
+  });
+}
+
+test("a tenth of the models, and half of a provider's, may go at once; of few models any number", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, documentOf(10, 40));
+  expect(await syncFrom(sql, documentOf(5, 40))).toMatchObject({ counts: { gone: 5 } });
+  await syncFrom(sql, documentOf(1, 0), { force: true });
+  await syncFrom(sql, documentOf(4, 5));
+  expect(await syncFrom(sql, documentOf(1, 0))).toMatchObject({ counts: { gone: 8 } });
+});
+
+test("other doubts, those of another source, and those before a good sync confirm nothing", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, documentOf(24, 40));
+  await syncFrom(sql, documentOf(1, 40));
+  await syncFrom(sql, { ...documentOf(24, 1), label: "elsewhere" });
+  await wait(sql, "2 hours");
+  // "gone" is confirmed, "gone other" is not.
+  expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "refused" });
+  await syncFrom(sql, documentOf(24, 40));
+  await wait(sql, "2 hours");
+  expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "refused" });
+});
+
+test("an operator's decision about a document counts for the next syncs, the last one most", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, documentOf(24, 40));
+  expect(await decideRefusedSyncs(sql, "accepted")).toBe(0);
+  await syncFrom(sql, documentOf(24, 1));
+  expect(await decideRefusedSyncs(sql, "rejected")).toBe(1);
+  await wait(sql, "2 hours");
+  expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "refused" });
+  expect(await decideRefusedSyncs(sql, "accepted")).toBe(2);
+  expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "changed" });
+});
+
+test("the first sync after the bundled copy may remove up to half, because the copy may be old", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, { ...documentOf(24, 40), label: "bundled" });
+  expect(await syncFrom(sql, documentOf(0, 31))).toMatchObject({ outcome: "refused" });
+  expect(await syncFrom(sql, documentOf(0, 32))).toMatchObject({ outcome: "changed", counts: { gone: 32 } });
+  await syncFrom(sql, bundledSource());
+  expect(await listHeldPrices(sql)).toEqual([]);
+});
