@@ -1,5 +1,6 @@
 /** Chooses where a build reads: the node that holds a project, the replica while it keeps up, otherwise the primary. */
 
+import type { ExportDatasetName } from "../shared/exports/datasets.ts";
 import type { Config } from "../shared/process/config.ts";
 import { listLiveProjects } from "../sql/accounts/projects.ts";
 import type { Nodes } from "../sql/connection/nodes.ts";
@@ -9,8 +10,8 @@ import type { WalPosition } from "../sql/connection/replica_position.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../sql/connection/snapshot.ts";
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
 import { openOnNode } from "../sql/exports/open_on_node.ts";
-import { findPopulatedDatasets, type PopulatedDatasets } from "../sql/exports/populated_datasets.ts";
-import { preferParallelCopies } from "../sql/exports/rows.ts";
+import { findPopulatedDatasets } from "../sql/exports/populated_datasets.ts";
+import { areTimesChecked, preferParallelCopies } from "../sql/exports/rows.ts";
 import type { TrackerShards } from "../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../sql/tracker/tracker_tables.ts";
 
@@ -37,10 +38,14 @@ interface Build {
 }
 
 /** Where to read a project. */
-export interface ProjectSource extends PopulatedDatasets {
+export interface ProjectSource {
   snapshot: ExportSnapshot;
   /** What to read there in place of the tracker tables; null for the tables. */
   shards: TrackerShards | null;
+  /** The datasets that have rows; the others need not be read. */
+  datasets: ReadonlySet<ExportDatasetName>;
+  /** Whether no row can have a time that cannot be written. */
+  isTimeChecked: boolean;
 }
 
 /** A snapshot, and the projects that can be read from it. */
@@ -49,7 +54,8 @@ interface Opened {
   shards: TrackerShards | null;
   openedAt: number;
   /** Those that were not deleted when it was opened. */
-  projects: ReadonlyMap<string, PopulatedDatasets>;
+  projects: ReadonlyMap<string, ReadonlySet<ExportDatasetName>>;
+  isTimeChecked: boolean;
 }
 
 /**
@@ -75,9 +81,9 @@ export class BuildSnapshots {
     const isShared =
       this.#opened?.projects.has(projectId) && performance.now() - this.#opened.openedAt < SHARED_MS;
     const opened = isShared && this.#opened ? this.#opened : await this.#reopen(projectId);
-    const { snapshot, shards } = opened;
-    const populated = opened.projects.get(projectId);
-    return populated ? { snapshot, shards, ...populated } : null;
+    const { snapshot, shards, isTimeChecked } = opened;
+    const datasets = opened.projects.get(projectId);
+    return datasets ? { snapshot, shards, datasets, isTimeChecked } : null;
   }
 
   async close(): Promise<void> {
@@ -90,8 +96,11 @@ export class BuildSnapshots {
     const opened = await this.#open(projectId);
     try {
       const projects = await this.#findProjects(projectId, opened);
+      const { trackerSchema } = this.#databases.config;
+      const source = { trackerSchema, shards: opened.shards };
+      const isTimeChecked = await opened.snapshot.run((tx) => areTimesChecked(tx, source));
       await opened.snapshot.run(preferParallelCopies);
-      this.#opened = { ...opened, projects, openedAt: performance.now() };
+      this.#opened = { ...opened, projects, isTimeChecked, openedAt: performance.now() };
       return this.#opened;
     } catch (error) {
       await opened.snapshot.close();

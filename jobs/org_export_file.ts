@@ -139,7 +139,7 @@ async function* projectPart(
   },
 ): AsyncGenerator<ZipEntry, void, void> {
   const { job, projectId, source, directory, contents, meter } = given;
-  const { snapshot, shards, datasets, hasWrongTimes } = source;
+  const { snapshot, shards, datasets, isTimeChecked } = source;
   const selection = {
     trackerSchema: config.trackerSchema,
     shards,
@@ -149,8 +149,7 @@ async function* projectPart(
     visibility: visibilityOf(job),
     filters: NO_FILTERS,
   };
-  // Rows that are not exported do not matter.
-  if (hasWrongTimes) await snapshot.run((tx) => requireRightTimes(tx, selection));
+  if (!isTimeChecked) await snapshot.run((tx) => requireRightTimes(tx, selection));
   yield* projectEntries(snapshot, contents, { selection, format: job.format, datasets, directory, meter });
 }
 

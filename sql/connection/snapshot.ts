@@ -191,8 +191,6 @@ export class ExportSnapshot {
           now()::text as started_at,
           -- Rows are read in the order of an index; the planner would sort all of them to save a little reading.
           set_config('enable_sort', 'off', true),
-          -- Wrong times need not be looked for where checks rule them out (sql/tracker/tracker_times.ts).
-          set_config('constraint_exclusion', 'on', true),
           -- For the hash of hidden parents: millions, of about 40 bytes each.
           set_config('work_mem', '256MB', true),
           -- Readers may be slow, and a bundle pauses between datasets: the server's defaults must not end them.

@@ -29,6 +29,23 @@ export function hasWrongTime(dataset: ExportDataset): string {
     .join(" or ");
 }
 
+/**
+ * Returns the subquery that says whether validated checks of the tables, or shards, rule such times out. Letting the planner find
+ * out took 20 ms for a bundle. Views have no checks.
+ */
+export function hasTimeChecks(
+  datasets: readonly ExportDataset[],
+  tableOf: (dataset: ExportDataset) => string,
+): string {
+  const checks = datasets.map((dataset) => {
+    const columns = timeColumns(dataset).map(({ column }) => column);
+    const table = `'${tableOf(dataset).replaceAll("'", "''")}'::regclass`;
+    return `conrelid = ${table} and conname ~ '^${dataset.table}_(${columns.join("|")})_check(_[0-9]+)?$'`;
+  });
+  const count = datasets.reduce((sum, dataset) => sum + timeColumns(dataset).length, 0);
+  return `(select count(*) = ${count} from pg_constraint where contype = 'c' and convalidated and (${checks.join(" or ")}))`;
+}
+
 /** Returns a line for each column with such times: a row that has one, and how to find all. */
 export async function listWrongTimes(tx: Transaction, schema: string): Promise<string[]> {
   // The nodes of a Citus cluster plan for themselves.
