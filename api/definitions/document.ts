@@ -61,12 +61,16 @@ export async function readWritten(
     return { ok: false, error, problems: [{ path, message: error.message, line, column }] };
   }
   const { problems } = reading;
+  return { ok: false, error: invalidDocument(problems), problems };
+}
+
+/** Returns the error for a document with problems. */
+export function invalidDocument(problems: readonly DefinitionProblem[]): ApiError {
   const [first] = problems;
-  const error = new ApiError("UNPROCESSABLE_ENTITY", {
+  return new ApiError("UNPROCESSABLE_ENTITY", {
     ...(first ? { message: `Invalid definition: ${first.message}` } : {}),
     details: { errors: problems },
   });
-  return { ok: false, error, problems };
 }
 
 /** As `readWritten`, but throws the error. */

@@ -41,8 +41,8 @@ export function editRoutes(deps: DefinitionDeps) {
       async ({ params, body, request, caller }) => {
         const asked = parseVersionAddress(params);
         const { writer, address } = await findLineWriter(sql, { address: asked, caller, request });
-        const row = await updateDefinition(deps, { writer, address, body: body ?? {} });
-        return { data: row.shown };
+        const { row, warnings } = await updateDefinition(deps, { writer, address, body: body ?? {} });
+        return { data: row.shown, warnings };
       },
       { access: "caller", params: DefinitionParams, body: t.Optional(UpdateBody), detail: UPDATE_DETAIL },
     )

@@ -1,5 +1,5 @@
 /** Forks a version: its document becomes the first draft of a new line, in the resolved organization. */
-import type { QualifiedName } from "../../shared/definitions/qualify.ts";
+import type { QualifiedName } from "../../shared/definitions/edit.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionVisibility } from "../../shared/vocabulary.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -10,7 +10,8 @@ import { findLineId, incrementForkCount, insertForkLine } from "../../sql/defini
 import { listBareTargets } from "../../sql/definitions/references.ts";
 import { holdDefinition, type ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { OTHER_ORG_ADVICE } from "../http/require_allowed.ts";
-import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
+import { type DefinitionDeps, workOf } from "./document.ts";
+import { editDocument } from "./edit_document.ts";
 import { definitionNotFound } from "./find_readable.ts";
 import { requireForkable } from "./forks/forkable.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
@@ -50,8 +51,8 @@ export async function forkDefinition(
   const added = { drafts: 1, lines: 1, yamlBytes: Buffer.byteLength(original.yaml) };
   await requireQuota(sql, writer.org, added);
   const work = workOf(documents, writer);
-  const yaml = await work.fork({ type, yaml: original.yaml, changes, names });
-  const document = await requireDocument(work, yaml, { type, name });
+  const edited = await editDocument(work, { yaml: original.yaml, changes, names }, { type, name });
+  const { document } = edited;
   const store = async (tx: Sql) => {
     // It may have been quarantined, archived or deleted while the document was written.
     const held = await holdDefinition(tx, { id: original.id, viewer: writer.viewer });
@@ -80,7 +81,7 @@ export async function forkDefinition(
     const { viewer } = writer;
     // A draft is for members, whatever its visibility; publishing tells what other readers cannot resolve.
     const warnings = await listWarnings(tx, { definitionId, document, viewer, isPublic: false });
-    return { definition, fork, warnings };
+    return { definition, fork, warnings: [...edited.warnings, ...warnings] };
   };
   // A batch locks lines in the order of their names. A fork locks its own line first, then that of its source.
   return retryOnDeadlock(() => sql.begin(store));

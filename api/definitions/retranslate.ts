@@ -13,10 +13,12 @@ import { listVersionNumbers } from "../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../documents/documents.ts";
 import type { VersionAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
+import { type EditedDocument, editDocument } from "./edit_document.ts";
 import { lockVersion, requireOwnLine } from "./find_writable.ts";
 import { addDraft, auditOf, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
+import type { Warning } from "./warnings/warnings.ts";
 
 export interface RetranslateResult {
   type: string;
@@ -45,17 +47,17 @@ interface Prepared {
   /** Whether the current translator renders another text. */
   changes: boolean;
   /** The new version, if one is added instead of changing this one in place. */
-  draft: WrittenDocument | null;
+  draft: EditedDocument | null;
 }
 
 export async function retranslateDefinition(
   { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: VersionAddress; createNewVersion: boolean },
-): Promise<RetranslateResult> {
+): Promise<{ data: RetranslateResult; warnings: Warning[] }> {
   const { writer, address, createNewVersion } = given;
   const lineId = await requireOwnLine(sql, writer, address);
   const work = workOf(documents, writer);
-  return writeOptimistically<Loaded, Prepared, RetranslateResult>(sql, {
+  return writeOptimistically<Loaded, Prepared, { data: RetranslateResult; warnings: Warning[] }>(sql, {
     load: async (on) => {
       const used = createNewVersion ? await countUsedQuotas(on, writer.org) : null;
       const row = await lockVersion(on, lineId, address);
@@ -81,7 +83,7 @@ export async function retranslateDefinition(
       if (await storeRetranslated(tx, { row, prepared, writer })) {
         await insertAuditEntry(tx, auditOf(writer, row, "definition.retranslate"));
       }
-      return present(row, prepared);
+      return { data: present(row, prepared), warnings: prepared.draft?.warnings ?? [] };
     },
   });
 }
@@ -96,7 +98,7 @@ function present(row: DefinitionRow, { document, changes, draft }: Prepared): Re
     translatorVersion: translationError === null ? TRANSLATOR_VERSION : row.translatorVersion,
     previousTranslatorVersion: row.translatorVersion,
     newVersionCreated: draft !== null,
-    newVersion: draft?.version ?? null,
+    newVersion: draft?.document.version ?? null,
     changes,
     ...(translationError === null ? {} : { translationError }),
   };
@@ -120,10 +122,10 @@ async function nextDraft(
   work: DocumentWork,
   row: DefinitionRow,
   versions: readonly string[],
-): Promise<WrittenDocument> {
+): Promise<EditedDocument> {
   const version = nextPatch(row.version, versions);
   if (version === null) throw versionExists(row, versions);
-  return requireDocument(work, await work.edit({ yaml: row.yaml, changes: { version } }), row);
+  return editDocument(work, { yaml: row.yaml, changes: { version } }, row);
 }
 
 /** Stores the new text, or why rendering failed. Returns false if nothing changed. */
@@ -136,7 +138,7 @@ async function storeRetranslated(
   if (draft) {
     await addDraft(tx, writer, {
       lineId: row.lineId,
-      document: draft,
+      document: draft.document,
       columns: { subdomain: row.subdomain, tags: row.tags },
       visibility: row.visibility,
       // Validated when it was first stored.

@@ -38,7 +38,7 @@ export function translationRoutes(deps: DefinitionDeps) {
         const asked = parseVersionAddress(params);
         const { writer, address } = await findLineWriter(sql, { address: asked, caller, request });
         const createNewVersion = body?.createNewVersion ?? false;
-        return { data: await retranslateDefinition(deps, { writer, address, createNewVersion }) };
+        return retranslateDefinition(deps, { writer, address, createNewVersion });
       },
       {
         access: "caller",
@@ -52,7 +52,7 @@ export function translationRoutes(deps: DefinitionDeps) {
       async ({ params, body, request, caller, status }) => {
         const asked = parseAddress(params);
         const { writer, address } = await findLineWriter(sql, { address: asked, caller, request });
-        return status(201, { data: await upgradeDefinition(deps, { writer, address, yaml: body.yaml }) });
+        return status(201, await upgradeDefinition(deps, { writer, address, yaml: body.yaml }));
       },
       { access: "caller", params: DefinitionParams, body: UpgradeBody, detail: UPGRADE_DETAIL },
     );

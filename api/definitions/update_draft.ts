@@ -17,12 +17,14 @@ import type { VersionAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, type WrittenDocument, workOf } from "./document.ts";
 import type { UpdateDefinition } from "./edit_bodies.ts";
 import { requireUnchanged } from "./edit_conflict.ts";
+import { type EditedDocument, editDocument } from "./edit_document.ts";
 import { lockVersion, requireOwnLine } from "./find_writable.ts";
 import { auditOf, naturalTier, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { readProvenance } from "./provenance.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
 import { rejectLongFields, rejectUnstorable } from "./storable_text.ts";
+import type { Warning } from "./warnings/warnings.ts";
 
 /** Fields of the body that are part of the document. */
 const DOCUMENT_FIELDS = ["displayName", "description", "domain", "subdomain", "agentType", "tags"] as const;
@@ -37,10 +39,16 @@ interface Loaded {
   used: DefinitionQuotas;
 }
 
+/** The row after an update, and what else its author should know. */
+export interface UpdatedDraft {
+  row: ShownDefinitionRow;
+  warnings: Warning[];
+}
+
 export async function updateDefinition(
   { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: VersionAddress; body: UpdateDefinition },
-): Promise<ShownDefinitionRow> {
+): Promise<UpdatedDraft> {
   const { writer, address, body } = given;
   const lineId = await requireOwnLine(sql, writer, address);
   const work = workOf(documents, writer);
@@ -48,7 +56,7 @@ export async function updateDefinition(
     const yamlBytes = Buffer.byteLength(yaml) - Buffer.byteLength(row.yaml);
     if (yamlBytes > 0) requireRoom(writer.org, used, { drafts: 0, lines: 0, yamlBytes });
   };
-  return writeOptimistically<Loaded, WrittenDocument | null, ShownDefinitionRow>(sql, {
+  return writeOptimistically<Loaded, EditedDocument | null, UpdatedDraft>(sql, {
     load: async (on) => {
       const used = await countUsedQuotas(on, writer.org);
       const row = await lockVersion(on, lineId, address);
@@ -62,11 +70,12 @@ export async function updateDefinition(
       return changeDocument(work, seen.row, body);
     },
     isStale: (seen, locked) => seen.row.yaml !== locked.row.yaml,
-    apply: async (tx, locked, document) => {
+    apply: async (tx, locked, edited) => {
+      const { document = null, warnings = [] } = edited ?? {};
       if (document) requireBytes(locked, document.content.yaml);
       await storeDraft(tx, { row: locked.row, body, document });
       await insertAuditEntry(tx, auditOf(writer, locked.row, "definition.update"));
-      return requireRow(tx, locked.row.id, writer);
+      return { row: await requireRow(tx, locked.row.id, writer), warnings };
     },
   });
 }
@@ -121,13 +130,13 @@ async function changeDocument(
   work: DocumentWork,
   row: DefinitionRow,
   body: UpdateDefinition,
-): Promise<WrittenDocument | null> {
+): Promise<EditedDocument | null> {
   const changes = documentChanges(row, body);
   const given = body.yaml === undefined ? null : await requireDocument(work, body.yaml, row);
   if (given) requireVersion(row, given.version);
-  if (Object.keys(changes).length === 0) return given;
-  const yaml = await work.edit({ yaml: body.yaml ?? row.yaml, changes });
-  return requireDocument(work, yaml, row);
+  if (Object.keys(changes).length > 0)
+    return editDocument(work, { yaml: body.yaml ?? row.yaml, changes }, row);
+  return given === null ? null : { document: given, warnings: [] };
 }
 
 function documentChanges(row: DefinitionRow, body: UpdateDefinition): DefinitionChanges {

@@ -10,11 +10,13 @@ import { findLatestDefinition, listVersionNumbers } from "../../sql/definitions/
 import type { DocumentWork } from "../documents/documents.ts";
 import type { DefinitionAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, type WrittenDocument, workOf } from "./document.ts";
+import { type EditedDocument, editDocument } from "./edit_document.ts";
 import { definitionNotFound } from "./find_readable.ts";
 import { requireOwnLine } from "./find_writable.ts";
 import { addDraft, type NewDraft, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
+import type { Warning } from "./warnings/warnings.ts";
 
 export interface UpgradeResult {
   type: string;
@@ -40,7 +42,7 @@ interface Loaded {
 export async function upgradeDefinition(
   { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: DefinitionAddress; yaml: string },
-): Promise<UpgradeResult> {
+): Promise<{ data: UpgradeResult; warnings: Warning[] }> {
   const { writer, address } = given;
   const lineId = await requireOwnLine(sql, writer, address);
   return writeOptimistically(sql, {
@@ -52,16 +54,13 @@ export async function upgradeDefinition(
     },
     prepare: (loaded) => upgradedDocument(workOf(documents, writer), given.yaml, loaded),
     isStale: (seen, locked) => !isDeepStrictEqual(seen.versions, locked.versions),
-    apply: async (tx, { latest }, document) => {
+    apply: async (tx, { latest }, { document, warnings }) => {
       const row = await addUpgraded(tx, { latest, document, writer });
-      return {
-        type: row.type,
-        name: row.name,
-        version: row.version,
-        previousVersion: latest.version,
-        translatorVersion: TRANSLATOR_VERSION,
-        upgraded: true,
-      };
+      const { type, name, version } = row;
+      const previousVersion = latest.version;
+      const translatorVersion = TRANSLATOR_VERSION;
+      const data = { type, name, version, previousVersion, translatorVersion, upgraded: true as const };
+      return { data, warnings };
     },
   });
 }
@@ -88,12 +87,12 @@ async function upgradedDocument(
   work: DocumentWork,
   yaml: string,
   { latest, versions }: Loaded,
-): Promise<WrittenDocument> {
+): Promise<EditedDocument> {
   const version = nextMajor(versions);
   if (version === null) throw versionExists(latest, versions);
   const { failures } = await requireDocument(work, yaml, latest);
   if (failures[0]) throw notRenderable(latest, failures[0]);
-  return requireDocument(work, await work.edit({ yaml, changes: { version } }), latest);
+  return editDocument(work, { yaml, changes: { version } }, latest);
 }
 
 function notRenderable(

@@ -1,6 +1,7 @@
 /** Parses, edits, compares and normalizes documents without blocking other requests. */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import type { EditedDefinition } from "../../shared/definitions/edit.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DocumentReading } from "./read_document.ts";
 import { MAX_WAITING_PER_CALLER } from "./task_queue.ts";
@@ -12,10 +13,8 @@ type Given<Name extends DocumentTask["name"]> = Extract<DocumentTask, { name: Na
 /** Operations on documents. They throw RATE_LIMITED if the caller has too many large ones waiting. */
 export interface DocumentWork {
   read(given: Given<"read">): Promise<DocumentReading>;
-  /** Returns the text with fields changed. */
-  edit(given: Given<"edit">): Promise<string>;
-  /** Returns the text under another name; bare references to other organizations are qualified. */
-  fork(given: Given<"fork">): Promise<string>;
+  /** Returns the text with fields changed, and references to the given names qualified. */
+  edit(given: Given<"edit">): Promise<EditedDefinition>;
   /** Returns JSON. */
   compare(given: Given<"compare">): Promise<string>;
   /** Returns JSON. */
@@ -90,7 +89,6 @@ export function openDocuments(options: DocumentsOptions = {}): Documents {
       return {
         read: (given) => write({ name: "read", given }),
         edit: (given) => write({ name: "edit", given }),
-        fork: (given) => write({ name: "fork", given }),
         compare: (given) => read({ name: "compare", given }),
         normalize: (given) => read({ name: "normalize", given }),
         render: (given) => read({ name: "render", given }),

@@ -1,7 +1,5 @@
 /** Tasks on documents. They are pure functions, so any thread can run them and results can be cached. */
-import { type DefinitionChanges, editDefinition } from "../../shared/definitions/edit.ts";
-import { type QualifiedName, qualifyReferences } from "../../shared/definitions/qualify.ts";
-import type { DefinitionType } from "../../shared/vocabulary.ts";
+import { type DefinitionChanges, editDefinition, type QualifiedName } from "../../shared/definitions/edit.ts";
 import { renderMarkdown } from "../pages/definitions/markdown.ts";
 import { highlightYaml } from "../pages/definitions/yaml_highlight.ts";
 import { compareDocuments } from "./compare_documents.ts";
@@ -10,22 +8,12 @@ import { readDocument } from "./read_document.ts";
 
 const TASKS = {
   read: readDocument,
-  edit: (given: { yaml: string; changes: DefinitionChanges }) => editDefinition(given.yaml, given.changes),
-  fork: forkDocument,
+  edit: (given: { yaml: string; changes: DefinitionChanges; names?: readonly QualifiedName[] }) =>
+    editDefinition(given.yaml, given.changes, given.names),
   compare: compareDocuments,
   normalize: normalizeDocument,
   render: renderText,
 } as const;
-
-/** Renames a document so that every reference keeps its meaning. */
-function forkDocument(given: {
-  type: DefinitionType;
-  yaml: string;
-  changes: DefinitionChanges;
-  names: readonly QualifiedName[];
-}): string {
-  return qualifyReferences(editDefinition(given.yaml, given.changes), given);
-}
 
 /** Renders a text of a definition for a page. Returns HTML. */
 function renderText({ format, text }: { format: "markdown" | "yaml"; text: string }): string {

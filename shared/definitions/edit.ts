@@ -1,88 +1,73 @@
-/** Edits single fields of a definition's text and leaves the rest unchanged. */
+/** Edits fields and references of a definition's text and leaves the rest unchanged. */
 import { isDeepStrictEqual } from "node:util";
-import { type Document, isMap, stringify, type YAMLMap } from "yaml";
-import { DEFINITION_TYPES, type DefinitionType } from "../vocabulary.ts";
-import { readYaml, type YamlDocument } from "../yaml/document.ts";
-import { isRecord } from "../yaml/values.ts";
+import type { DefinitionType } from "../vocabulary.ts";
+import { editYaml, type YamlChange } from "../yaml/edit.ts";
+import type { DefinitionProblem } from "../yaml/problems.ts";
+import { toRecord } from "../yaml/values.ts";
+import { listEdges } from "./edges.ts";
 import type { DefinitionFields } from "./fields.ts";
-import { spliceFields } from "./splice.ts";
+import { parseReference } from "./references.ts";
+import { type DefinitionSource, parseDefinition } from "./source.ts";
 
-/** New values of `interface` fields; null removes a key. */
-export type DefinitionChanges = Partial<{ name: string; version: string } & Omit<DefinitionFields, "author">>;
+/** New values of `interface` fields. */
+export type DefinitionChanges = Partial<
+  { name: string; version: string } & {
+    [Field in keyof Omit<DefinitionFields, "author">]: NonNullable<DefinitionFields[Field]>;
+  }
+>;
+
+/** A bare name and the organization it refers to. */
+export interface QualifiedName {
+  type: DefinitionType;
+  name: string;
+  orgSlug: string;
+}
+
+export type EditedDefinition =
+  | {
+      ok: true;
+      yaml: string;
+      /** The aliases outside the changed fields that had to be replaced by their text. */
+      replacedAliases: DefinitionProblem[];
+    }
+  | { ok: false; problems: DefinitionProblem[] };
+
+/** The order in which new fields are added, behind the version. */
+const FIELD_ORDER = ["displayName", "description", "agentType", "domain", "subdomain", "tags"];
 
 /**
- * Writes fields into the `interface` of a valid document. Only their lines change: comments, order, quotes and line ends
- * of the rest stay. If that is impossible (the interface is an alias, or an alias refers to a field), the interface, and
- * as a last resort the whole document, is written again from its values. Throws if the document does not parse.
+ * Writes fields into the `interface` of a document, and turns `reviewer@^1.0.0` into `@acme/reviewer@^1.0.0` wherever it
+ * references one of the names. All other bytes stay.
  */
-export function editDefinition(yaml: string, changes: DefinitionChanges): string {
-  const { document, type } = requireDefinition(yaml);
-  const declared = interfaceOf(document.value, type);
-  const expected = structuredClone(document.value) as Record<string, Record<string, unknown>>;
-  const target = interfaceOf(expected, type);
-  for (const [key, value] of Object.entries(changes)) {
-    if (value === null) delete target[key];
-    else if (value !== undefined) target[key] = value;
-  }
-  const differing = Object.fromEntries(
-    Object.entries(changes).filter(
-      ([key, value]) => value !== undefined && !isDeepStrictEqual(declared[key] ?? null, value),
-    ),
-  );
-  if (Object.keys(differing).length === 0) return yaml;
-  const attempts = [
-    () => spliceFields(yaml, { declared: interfaceNode(document.tree, type), changes: differing }),
-    () => replaceInterface(document.tree, type, target),
-    () => stringify(expected, { lineWidth: 0, aliasDuplicateObjects: false }),
-  ];
-  for (const attempt of attempts) {
-    const edited = attempt();
-    if (edited !== null && saysExactly(edited, expected)) return edited;
-  }
-  throw new Error("Cannot edit the definition: no written form parses to the intended values");
+export function editDefinition(
+  yaml: string,
+  changes: DefinitionChanges,
+  names: readonly QualifiedName[] = [],
+): EditedDefinition {
+  const parsed = parseDefinition(yaml, { type: null });
+  if (!parsed.ok) return parsed;
+  const { source, document } = parsed;
+  const edits = [...fieldChanges(source, changes), ...referenceChanges(source, names)];
+  if (edits.length === 0) return { ok: true, yaml, replacedAliases: [] };
+  const edited = editYaml(yaml, { document, changes: edits, addAfter: "version" });
+  if (!edited.ok) return { ok: false, problems: [edited.problem] };
+  return { ok: true, yaml: edited.text, replacedAliases: edited.replacedAliases };
 }
 
-function requireDefinition(yaml: string): { document: YamlDocument; type: DefinitionType } {
-  const read = readYaml(yaml);
-  if (!read.ok) throw new Error("Cannot edit the definition: it does not parse");
-  const { document } = read;
-  const { value } = document;
-  const type = isRecord(value) ? DEFINITION_TYPES.find((key) => Object.hasOwn(value, key)) : undefined;
-  if (!type) throw new Error("Cannot edit the definition: it has no root key");
-  return { document, type };
+function fieldChanges({ type, body }: DefinitionSource, changes: DefinitionChanges): YamlChange[] {
+  const declared = toRecord(body["interface"]);
+  return Object.entries(changes)
+    .filter(([key, value]) => !isDeepStrictEqual(declared[key], value))
+    .toSorted(([a], [b]) => FIELD_ORDER.indexOf(a) - FIELD_ORDER.indexOf(b))
+    .map(([key, value]) => ({ path: [type, "interface", key], value }));
 }
 
-function interfaceOf(root: unknown, type: DefinitionType): Record<string, unknown> {
-  const body = isRecord(root) ? root[type] : undefined;
-  const declared = isRecord(body) ? body["interface"] : undefined;
-  if (!isRecord(declared)) throw new Error("Cannot edit the definition: it has no interface");
-  return declared;
-}
-
-/** Returns the node; null if it is an alias. */
-function interfaceNode(tree: Document.Parsed, type: DefinitionType): YAMLMap | null {
-  const body = isMap(tree.contents) ? tree.contents.get(type, true) : null;
-  const declared = isMap(body) ? body.get("interface", true) : null;
-  return isMap(declared) ? declared : null;
-}
-
-/** Loses only the comments inside the interface. */
-function replaceInterface(
-  tree: Document.Parsed,
-  type: DefinitionType,
-  values: Record<string, unknown>,
-): string | null {
-  if (!isMap(tree.contents) || !isMap(tree.contents.get(type, true))) return null;
-  tree.setIn([type, "interface"], tree.createNode(values, { aliasDuplicateObjects: false }));
-  try {
-    return tree.toString({ lineWidth: 0 });
-  } catch {
-    // An alias elsewhere refers to the old interface.
-    return null;
-  }
-}
-
-function saysExactly(yaml: string, expected: unknown): boolean {
-  const read = readYaml(yaml);
-  return read.ok && isDeepStrictEqual(read.document.value, expected);
+function referenceChanges(source: DefinitionSource, names: readonly QualifiedName[]): YamlChange[] {
+  const slugs = new Map(names.map(({ type, name, orgSlug }) => [`${type} ${name}`, orgSlug]));
+  return listEdges(source).flatMap(({ type, text, path }) => {
+    const reference = typeof text === "string" ? parseReference(text) : null;
+    if (typeof text !== "string" || !reference || reference.orgSlug !== null) return [];
+    const slug = slugs.get(`${type} ${reference.name}`);
+    return slug === undefined ? [] : [{ path: [source.type, ...path], value: `@${slug}/${text.trim()}` }];
+  });
 }

@@ -33,7 +33,7 @@ export interface DefinitionSource {
 }
 
 export type ParsedDefinition =
-  | ({ ok: true; source: DefinitionSource } & Pick<YamlDocument, "locate" | "nodeAt">)
+  | ({ ok: true; source: DefinitionSource; document: YamlDocument } & Pick<YamlDocument, "locate" | "nodeAt">)
   | { ok: false; problems: DefinitionProblem[] };
 
 /** Adds a problem at a path. */
@@ -50,7 +50,7 @@ export function parseDefinition(yaml: string, expected: { type: DefinitionType |
   const problems: DefinitionProblem[] = [];
   const source = readDefinition(document.value, expected.type, problemCollector(document, problems));
   if (problems.length > 0 || source === null) return { ok: false, problems };
-  return { ok: true, source, locate: document.locate, nodeAt: document.nodeAt };
+  return { ok: true, source, document, locate: document.locate, nodeAt: document.nodeAt };
 }
 
 /** A block of keys between two lines of dashes, and Markdown behind it. */

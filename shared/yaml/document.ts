@@ -1,5 +1,6 @@
 /** Parses untrusted YAML: YAML 1.2 core, one document, within limits. */
 import {
+  type Alias,
   Composer,
   CST,
   type Document,
@@ -8,6 +9,7 @@ import {
   isScalar,
   Lexer,
   LineCounter,
+  type ParsedNode,
   Parser,
   type Scalar,
   type YAMLError,
@@ -29,6 +31,8 @@ export interface YamlDocument {
   value: unknown;
   /** The parser's own tree, with comments and offsets. */
   tree: Document.Parsed;
+  /** The node that each alias stands for. */
+  aliases: ReadonlyMap<Alias, ParsedNode>;
   /** Returns line and column, from 1, of the node at the path, or of its nearest ancestor. */
   locate: (path: readonly PathStep[]) => { line: number; column: number };
   /** Returns the scalar at the path; null for other nodes. */
@@ -48,6 +52,7 @@ const OPTIONS = {
   resolveKnownTags: false,
   uniqueKeys: false,
   logLevel: "error",
+  keepSourceTokens: true,
 } as const;
 
 /**
@@ -83,7 +88,13 @@ function readStorable(text: string, lines: LineCounter): YamlResult {
   if (plain.problems.length === 0)
     return {
       ok: true,
-      document: { value: plain.value, tree, locate: locator(tree, lines), nodeAt: scalarAt(tree) },
+      document: {
+        value: plain.value,
+        tree,
+        aliases: plain.aliases,
+        locate: locator(tree, lines),
+        nodeAt: scalarAt(tree),
+      },
     };
   return invalid(plain.problems.map(({ offset, ...problem }) => problemAt(lines, offset, problem)));
 }

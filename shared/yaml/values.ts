@@ -24,6 +24,8 @@ export interface TreeProblem {
 export interface PlainValue {
   value: unknown;
   problems: TreeProblem[];
+  /** The node that each alias stands for. */
+  aliases: ReadonlyMap<Alias, ParsedNode>;
 }
 
 type Tree = ParsedNode | null;
@@ -32,11 +34,17 @@ type Tree = ParsedNode | null;
 export function toPlainValue(tree: Document.Parsed): PlainValue {
   const walk = new PlainValueWalk();
   try {
-    return { value: walk.visit(tree.contents), problems: walk.problems };
+    return { value: walk.visit(tree.contents), problems: walk.problems, aliases: walk.aliases };
   } catch (error) {
-    if (error instanceof WalkEnded) return { value: null, problems: walk.problems };
+    if (error instanceof WalkEnded) return { value: null, problems: walk.problems, aliases: walk.aliases };
     throw error;
   }
+}
+
+/** Returns a key's source text, so that `1.10` and `on` stay unchanged. */
+export function keyText(node: Tree): string {
+  if (!isScalar(node)) return "null";
+  return typeof node.value === "string" ? node.value : (node.source ?? String(node.value));
 }
 
 /** True for a map: neither a list nor null. */
@@ -80,7 +88,7 @@ class PlainValueWalk {
   /** The last node with each anchor, in document order. */
   readonly #anchors = new Map<string, ParsedNode>();
   /** The anchor of each alias, found when the walk first reached it. */
-  readonly #targets = new Map<Alias, ParsedNode>();
+  readonly aliases = new Map<Alias, ParsedNode>();
   /** The ancestors of the current node. */
   readonly #open = new Set<ParsedNode>();
   #nodes = 0;
@@ -138,7 +146,6 @@ class PlainValueWalk {
     if (key !== null && key !== "__proto__") object[key] = value;
   }
 
-  /** Returns a key's source text, so that `1.10` and `on` stay unchanged. */
   #key(node: Tree): string | null {
     const target = isAlias(node) ? this.#target(node) : node;
     if (isMap(target) || isSeq(target)) {
@@ -146,9 +153,8 @@ class PlainValueWalk {
       this.#addProblem('A list or map cannot be a key. Quote a text that begins with "{" or "[".');
       return null;
     }
-    const value = this.visit(node);
-    if (typeof value === "string") return value;
-    return (isScalar(target) ? target.source : undefined) ?? String(value);
+    this.visit(node);
+    return keyText(target ?? null);
   }
 
   #expand(alias: Alias): unknown {
@@ -171,8 +177,8 @@ class PlainValueWalk {
   }
 
   #target(alias: Alias): ParsedNode | undefined {
-    const target = this.#targets.get(alias) ?? this.#anchors.get(alias.source);
-    if (target) this.#targets.set(alias, target);
+    const target = this.aliases.get(alias) ?? this.#anchors.get(alias.source);
+    if (target) this.aliases.set(alias, target);
     return target;
   }
 

@@ -10,3 +10,32 @@ export function randomNumbers(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** Choices from random numbers. */
+export class Chance {
+  readonly #random: () => number;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  of(probability: number): boolean {
+    return this.#random() < probability;
+  }
+
+  /** A whole number below the limit. */
+  below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
+
+  pick<Item>(items: readonly Item[]): Item {
+    return items[this.below(items.length)] as Item;
+  }
+
+  shuffle<Item>(items: readonly Item[]): Item[] {
+    return items
+      .map((item) => ({ item, at: this.#random() }))
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ item }) => item);
+  }
+}

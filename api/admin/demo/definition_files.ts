@@ -134,10 +134,12 @@ export async function readDemoVersions(): Promise<DemoVersion[]> {
   const vary = ({ from, changes, deprecation, ...settings }: Variation): DemoVersion => {
     const document = documents.get(from);
     if (!document) throw new Error(`Cannot make a demo definition from "${from}": there is no such document`);
-    const yaml = editDefinition(document.yaml, changes);
+    const edited = editDefinition(document.yaml, changes);
+    if (!edited.ok)
+      throw new Error(`Cannot make a demo definition from "${from}": ${edited.problems[0]?.message}`);
     return {
       type: document.type,
-      yaml,
+      yaml: edited.yaml,
       visibility: settings.visibility ?? "public",
       status: settings.status ?? "published",
       changeSummary: settings.changeSummary ?? FIRST_VERSION,

@@ -79,7 +79,7 @@ async function ensureVersion(
       body: { yaml, visibility, provenance },
     }));
   if (row.status === "draft" && row.changeSummary === null) {
-    row = await updateDefinition(deps, { writer, address, body: { changeSummary } });
+    ({ row } = await updateDefinition(deps, { writer, address, body: { changeSummary } }));
   }
   if (row.status === "draft" && status !== "draft") {
     ({ row } = await publishDefinition(deps, { writer, address }));

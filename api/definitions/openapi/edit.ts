@@ -16,6 +16,7 @@ import { describe, failsWith } from "../../openapi/types.ts";
 import {
   DEFINITION,
   DEFINITIONS_TAG,
+  dataAndWarnings,
   EXAMPLE_DEFINITION,
   nameParameter,
   TYPE_PARAMETER,
@@ -89,10 +90,10 @@ export const UPDATE_DETAIL = describe({
   operationId: "updateDefinition",
   summary: "Update a draft",
   description:
-    "Changes the fields in the body. Fields that are part of the YAML are written into it, and comments are kept. Only " +
-    "drafts can be changed.",
+    "Changes the fields in the body. Fields that are part of the YAML are written into it; all its other bytes stay. " +
+    "`warnings` names aliases that had to be replaced by their text. Only drafts can be changed.",
   parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG],
-  responses: { 200: dataResponse("The updated draft", DEFINITION, EXAMPLE_DEFINITION) },
+  responses: { 200: dataAndWarnings("The updated draft", DEFINITION, EXAMPLE_DEFINITION) },
   ...failsWith(
     ...LINE_WRITE_FAILURES,
     ...DOCUMENT_FAILURES,

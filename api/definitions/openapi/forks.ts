@@ -78,8 +78,9 @@ export const FORK_DETAIL = describe({
   summary: "Fork a definition",
   description:
     "The source must be published or deprecated, or belong to one of the caller's organizations. The fork is a draft " +
-    "1.0.0; its name, its version and the fields of the body are written into the document, and comments are kept. " +
-    "Non-fatal problems of the fork are returned in `warnings`.",
+    "1.0.0; its name, its version and the fields of the body are written into the document. References to definitions " +
+    "of other organizations get their `@org/`. All other bytes stay. Non-fatal problems of the fork are returned in " +
+    "`warnings`.",
   parameters: [TYPE_PARAMETER, VERSION_OR_ID, ORG_SLUG],
   responses: {
     201: dataResponse(

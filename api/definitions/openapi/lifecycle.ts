@@ -1,16 +1,15 @@
 /** OpenAPI of the status changes of a definition. */
-import { listOf, record } from "../../../shared/json_schema.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
-import { dataResponse, jsonResponse } from "../../openapi/responses.ts";
+import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { DOCUMENT_FAILURES, LINE_WRITE_FAILURES } from "./edit.ts";
 import {
   DEFINITION,
   DEFINITIONS_TAG,
+  dataAndWarnings,
   EXAMPLE_DEFINITION,
   TYPE_PARAMETER,
   VERSION_NEEDED,
-  WARNING,
 } from "./operations.ts";
 
 const PARAMETERS = [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG];
@@ -25,10 +24,7 @@ export const PUBLISH_DETAIL = describe({
     "definition that other organizations cannot see.",
   parameters: PARAMETERS,
   responses: {
-    200: jsonResponse("Published", record({ data: DEFINITION, warnings: listOf(WARNING) }), {
-      data: EXAMPLE_DEFINITION,
-      warnings: [],
-    }),
+    200: dataAndWarnings("Published", DEFINITION, EXAMPLE_DEFINITION),
   },
   ...failsWith(
     ...LINE_WRITE_FAILURES,

@@ -3,7 +3,7 @@ import { listOf, named, nullable, oneOf, record, TEXT } from "../../../shared/js
 import { DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
 import type { DefinitionFields } from "../../../sql/definitions/field_type.ts";
 import { DEFINITION_FIELDS, SUMMARY_FIELDS } from "../../../sql/definitions/fields.ts";
-import { pathParameter } from "../../openapi/responses.ts";
+import { jsonResponse, pathParameter } from "../../openapi/responses.ts";
 
 export const DEFINITIONS_TAG = "Definitions";
 
@@ -79,6 +79,12 @@ export const DEFINITION = named(
 );
 export const EXAMPLE_DEFINITION = exampleOf(DEFINITION_FIELDS);
 
+/** Describes a JSON response with `data`, and `warnings` beside it. */
+export function dataAndWarnings(description: string, schema: object, example: unknown) {
+  const shape = record({ data: schema, warnings: listOf(WARNING) });
+  return jsonResponse(description, shape, { data: example, warnings: [] });
+}
+
 /** A line or column in a document. */
 export const LINE = { type: "integer", minimum: 1, description: "From 1" };
 
@@ -91,6 +97,7 @@ export const WARNING = named(
         ...["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "REFERENCE_NOT_PUBLIC", "FOREIGN_REFERENCE"],
         ...["SAFETY_SIGNAL", "SAFETY_SCAN_FAILED", "UNKNOWN_MODEL", "UNKNOWN_TOOL"],
         ...["UNKNOWN_KEY", "UNEXPECTED_VALUE", "DESCRIPTION_LENGTH", "SAME_NAME_ELSEWHERE"],
+        "ALIAS_REPLACED",
       ]),
       message: TEXT,
       details: { type: "object" },

@@ -5,7 +5,13 @@ import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
 import { DOCUMENT_FAILURES, LINE_WRITE_FAILURES } from "./edit.ts";
-import { DEFINITIONS_TAG, TYPE_PARAMETER, VERSION_NEEDED, VERSION_POSSIBLE } from "./operations.ts";
+import {
+  DEFINITIONS_TAG,
+  dataAndWarnings,
+  TYPE_PARAMETER,
+  VERSION_NEEDED,
+  VERSION_POSSIBLE,
+} from "./operations.ts";
 
 export const TRANSLATOR_DETAIL = describe({
   tags: [DEFINITIONS_TAG],
@@ -32,7 +38,7 @@ export const RETRANSLATE_DETAIL = describe({
     "false and the stored text is kept.",
   parameters: [TYPE_PARAMETER, VERSION_NEEDED, ORG_SLUG],
   responses: {
-    200: dataResponse(
+    200: dataAndWarnings(
       "The outcome",
       named(
         "RetranslatedDefinition",
@@ -81,7 +87,7 @@ export const UPGRADE_DETAIL = describe({
     "must have no `runtimeMd`, and the YAML must be renderable.",
   parameters: [TYPE_PARAMETER, VERSION_POSSIBLE, ORG_SLUG],
   responses: {
-    201: dataResponse(
+    201: dataAndWarnings(
       "The new draft",
       named(
         "UpgradedDefinition",

@@ -24,6 +24,7 @@ export interface Warning {
     | "SAME_NAME_ELSEWHERE"
     | "SAFETY_SIGNAL"
     | "SAFETY_SCAN_FAILED"
+    | "ALIAS_REPLACED"
     | "UNKNOWN_MODEL"
     | "UNKNOWN_TOOL"
     | KeyWarning["code"];

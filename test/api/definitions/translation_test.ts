@@ -44,12 +44,14 @@ test("retranslate writes the text anew in place, of a published version too, and
   };
   expect(await retranslate()).toEqual({
     data: { ...result, previousTranslatorVersion: "0.9.0", changes: true },
+    warnings: [],
   });
   const { updatedAt, ...anew } = await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person));
   expect({ ...anew, updatedAt: made.updatedAt }).toEqual(made);
   for (const body of [{}, { createNewVersion: true }]) {
     expect(await retranslate(body)).toEqual({
       data: { ...result, previousTranslatorVersion: TRANSLATOR_VERSION, changes: false },
+      warnings: [],
     });
   }
 });
@@ -121,6 +123,7 @@ test("retranslate says why a document still cannot be rendered, and keeps the re
       changes: false,
       translationError,
     },
+    warnings: [],
   };
   expect(translationError).toEqual({ reason: "missing_description", path: expect.any(String) });
   expect(await retranslate()).toStrictEqual(result);
@@ -163,6 +166,7 @@ test("upgrade makes the next MAJOR of the document that is sent, its version set
         translatorVersion: TRANSLATOR_VERSION,
         upgraded: true,
       },
+      warnings: [],
     },
   ]);
   const next = await definitionOf(await ask(api, "/agent/reviewer@2.0.0", person));

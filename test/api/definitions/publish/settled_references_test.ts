@@ -263,7 +263,7 @@ test("a fork in another organization names in full what its source meant, commen
       .replace("name: user", "name: mine")
       .replace(
         "helper@^1.0.0, 'hidden', \"missing\"",
-        `"@${slug}/helper@^1.0.0", "@${slug}/hidden", "@${slug}/missing"`,
+        `"@${slug}/helper@^1.0.0", '@${slug}/hidden', "@${slug}/missing"`,
       ),
   );
   const missing = [`no @${slug}/hidden`, `no @${slug}/missing`];

@@ -40,13 +40,10 @@ async function applied(from: string, patch: string): Promise<string> {
 
 test("git applies the difference between a document and its edited copy", async () => {
   for (const { yaml } of readDemoDefinitions()) {
-    const edited = editDefinition(yaml, {
-      name: "forked",
-      version: "7.0.0",
-      description: "Anew",
-      tags: ["x"],
-    });
-    expect(await applied(yaml, unifiedDiff(yaml, edited, FILE))).toBe(edited);
+    const changes = { name: "forked", version: "7.0.0", description: "Anew", tags: ["x"] };
+    const edited = editDefinition(yaml, changes);
+    if (!edited.ok) throw new Error(`Cannot edit: ${JSON.stringify(edited.problems)}`);
+    expect(await applied(yaml, unifiedDiff(yaml, edited.yaml, FILE))).toBe(edited.yaml);
   }
 });
 
