@@ -1,9 +1,10 @@
 /** Puts the app behind a socket. */
-import { setImmediate as nextTurnOfLoop } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurnOfLoop } from "node:timers/promises";
 import type { App } from "./app.ts";
 import { isFilePath } from "./http/download_paths.ts";
 import { clientAddress } from "./http/request_address.ts";
 import type { ClientConnection } from "./http/request_context.ts";
+import { TcpSocket } from "./http/tcp_socket.ts";
 
 /**
  * Closes connections that send nothing, and requests whose body is still incomplete, after this time. Bun itself limits
@@ -12,7 +13,9 @@ import type { ClientConnection } from "./http/request_context.ts";
 const IDLE_TIMEOUT_SECONDS = 60;
 
 /** Bun's minimum; it checks every four seconds. */
-const BREAK_OFF_SECONDS = 1;
+const CLOSE_SECONDS = 1;
+/** Bun does not tell when a response is sent. */
+const OVER_POLL_MS = 20;
 
 export interface ListenOptions {
   host: string;
@@ -41,9 +44,9 @@ export function listen(app: App, options: ListenOptions): Bun.Server<undefined> 
       // request sets it.
       const isFile = isFilePath(request.url);
       server.timeout(request, isFile ? 0 : idleTimeoutSeconds);
-      const peer = server.requestIP(request)?.address ?? null;
-      const address = clientAddress(request.headers, peer, options.trustProxy);
-      const answer = app.handle(request, address, clientConnection(request, server));
+      const peer = server.requestIP(request);
+      const address = clientAddress(request.headers, peer?.address ?? null, options.trustProxy);
+      const answer = app.handle(request, address, clientConnection(request, server, peer?.port ?? 0));
       return isFile ? answer.then(closeAfter) : answer;
     },
   });
@@ -67,14 +70,31 @@ export async function stopListening(server: Bun.Server<undefined>): Promise<void
     turnMs = performance.now() - startedAt;
   }
   await server.stop();
+  // The last responses are logged.
+  await delay(2 * OVER_POLL_MS);
 }
 
-/** Bun forgets the address of a request whose response it has sent, or whose client is gone. */
-function clientConnection(request: Request, server: Bun.Server<undefined>): ClientConnection {
+function clientConnection(
+  request: Request,
+  server: Bun.Server<undefined>,
+  peerPort: number,
+): ClientConnection {
+  // Bun forgets the address of a request whose response it has sent, or whose client is gone.
+  const isOpen = () => server.requestIP(request) !== null;
+  const socket = new TcpSocket({ peer: peerPort, local: server.port ?? 0 });
   return {
-    isOpen: () => server.requestIP(request) !== null,
-    // Of a file that Bun sends by itself, reading on does not put off the end.
-    breakOff: () => server.timeout(request, BREAK_OFF_SECONDS),
+    isOpen,
+    async whenOver() {
+      while (isOpen()) await delay(OVER_POLL_MS);
+      return !request.signal.aborted;
+    },
+    acknowledgedBytes: () => (isOpen() ? socket.acknowledgedBytes() : null),
+    reset() {
+      if (!isOpen()) return;
+      socket.resetOnClose();
+      // Of a file that Bun sends by itself, reading on does not put off the end.
+      server.timeout(request, CLOSE_SECONDS);
+    },
   };
 }
 

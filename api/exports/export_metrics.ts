@@ -12,7 +12,7 @@ const CUT_REASONS: readonly (CutReason | "failed")[] = [
 ];
 
 export interface ExportMetrics {
-  /** Bytes of files handed to clients, after compression. */
+  /** Bytes of files sent to clients, after compression. */
   bytes: Counter<"kind" | "format">;
   /** Rows of files that were sent completely. */
   rows: Counter<"kind" | "format">;
@@ -44,7 +44,7 @@ export function createExportMetrics(registry: Registry, slots: Semaphore): Expor
   const metrics: ExportMetrics = {
     bytes: new Counter({
       name: "export_bytes_total",
-      help: "Bytes of exports handed to clients, after compression",
+      help: "Bytes of exports sent to clients, after compression",
       labelNames: ["kind", "format"],
       registers,
     }),

@@ -57,8 +57,9 @@ export async function fileResponse(
     first,
     abort: opened.abort,
     watch: opened.watch,
-    onEnd: async (end) => {
-      await opened.close();
+    connection: requestContext(request).connection,
+    onSourceEnd: () => opened.close(),
+    onEnd: (end) => {
       if (end.outcome === "cut") metrics.cut.inc({ reason: end.reason });
       if (end.outcome === "failed") metrics.cut.inc({ reason: "failed" });
       if (end.outcome === "complete") metrics.rows.inc(labels, file.totalRows);

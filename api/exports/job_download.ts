@@ -14,10 +14,10 @@ import type { Caller } from "../http/caller.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
 import type { StreamRules } from "../http/response/stream_cutoff.ts";
 import { chooseRange } from "./byte_range.ts";
-import { watchDownload } from "./download_watch.ts";
 import { requireExportJob } from "./export_job.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 import { type ExportSlots, requireExportSlot, takeExportSlot } from "./export_slots.ts";
+import { followDownload } from "./follow_download.ts";
 import { DOWNLOAD_DETAIL } from "./job_openapi.ts";
 import { mayContinue } from "./may_continue.ts";
 
@@ -60,8 +60,7 @@ export function jobDownloadRoutes(deps: DownloadDeps) {
       const { first, last } = range ?? { first: 0, last: artifact.bytes - 1 };
       const bytes = last + 1 - first;
       const headers = { ...fileHeaders(job, artifact), "Content-Length": String(bytes) };
-      const { connection, requestId } = context;
-      const isOver = () => !connection.isOpen();
+      const isOver = () => !context.connection.isOpen();
       // Never released: it ends when the response is sent.
       const claim = { holder: caller.userId, group: job.orgId, isOver };
       if (context.method === "HEAD") {
@@ -75,13 +74,13 @@ export function jobDownloadRoutes(deps: DownloadDeps) {
       if (file === "unwanted") return new Response(null);
       if (!file) throw await goneOrLost(deps.log, find);
       const contentRange = range && `bytes ${first}-${last}/${artifact.bytes}`;
-      await noteDownload(deps, { request, caller, job, bytes, range: contentRange });
+      await noteDownload(deps.sql, { request, caller, job, range: contentRange });
       const watch = {
         rules: deps.streamRules,
         permit,
         mayContinue: () => mayContinue(deps, caller, findJob),
       };
-      watchDownload(deps, { watch, connection, bytes, jobId: job.id, requestId });
+      followDownload(deps, { request, watch, job, bytes });
       return new Response(file, {
         status: range ? 206 : 200,
         headers: { ...headers, ...(contentRange ? { "Content-Range": contentRange } : {}) },
@@ -91,12 +90,12 @@ export function jobDownloadRoutes(deps: DownloadDeps) {
   );
 }
 
-/** Counts all bytes at once: Bun sends files itself and reports no progress. */
+/** Adds the audit entry before the first byte is sent. The log says how the download ended. */
 async function noteDownload(
-  { sql, metrics }: DownloadDeps,
-  given: { request: Request; caller: Caller; job: ReadableExportJobRow; bytes: number; range: string | null },
+  sql: Sql,
+  given: { request: Request; caller: Caller; job: ReadableExportJobRow; range: string | null },
 ): Promise<void> {
-  const { request, caller, job, bytes, range } = given;
+  const { request, caller, job, range } = given;
   await insertAuditEntry(sql, {
     ...auditActor(request, caller),
     action: "export_job.download",
@@ -105,8 +104,7 @@ async function noteDownload(
     orgId: job.orgId,
     details: { range },
   });
-  metrics.bytes.inc({ kind: "organization", format: job.format }, bytes);
-  Object.assign(requestContext(request).fields, { asOf: job.asOf, format: job.format, bytes });
+  Object.assign(requestContext(request).fields, { exportJobId: job.id, asOf: job.asOf, format: job.format });
 }
 
 /** Returns the job if the caller may download it. */

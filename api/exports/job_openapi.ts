@@ -12,7 +12,7 @@ import { headerParameter, jsonResponse, pathParameter } from "../openapi/respons
 import { describe, failsWith } from "../openapi/types.ts";
 import { BUNDLE_QUERY, EXAMPLE_AS_OF } from "./export_parameters.ts";
 import { ORGANIZATION_ARCHIVE, VISIBILITY } from "./manifest_schema.ts";
-import { FILE_HEADERS, SHARE_USED_UP } from "./openapi.ts";
+import { FILE_HEADERS, SHARE_USED_UP, STREAM_RULES } from "./openapi.ts";
 
 const TAG = "Export";
 const EXAMPLE_JOB_ID = "4b6a3f4e-2c71-4d0a-8f5e-1d2c3b4a5f60";
@@ -234,10 +234,7 @@ export const DOWNLOAD_DETAIL = describe({
   tags: [TAG],
   operationId: "downloadExportJob",
   summary: "Download an organization export",
-  description:
-    "Supports one `Range` with `If-Range`, so that a broken download can be resumed. A user runs at most " +
-    "`EXPORT_STREAMS_PER_USER` downloads at once and an organization `EXPORT_STREAMS_PER_ORG`; more are 429. The " +
-    "connection is closed if the caller loses access, or if the download takes longer than `EXPORT_STREAM_MAX_MINUTES`.",
+  description: `Supports one \`Range\` with \`If-Range\`, so that a broken download can be resumed. ${STREAM_RULES}`,
   parameters: [
     JOB_ID,
     headerParameter("Range", "A range of bytes, such as `bytes=1048576-`"),

@@ -23,7 +23,7 @@ const PROJECT = pathParameter(
 );
 
 /** When the service ends an export early. */
-const STREAM_RULES =
+export const STREAM_RULES =
   "A user runs at most `EXPORT_STREAMS_PER_USER` exports at once and an organization `EXPORT_STREAMS_PER_ORG`; more are " +
   "429. The connection is closed if the caller loses access, if the export takes longer than " +
   "`EXPORT_STREAM_MAX_MINUTES`, or, while others wait for a slot, if the reader falls 1.5 MiB behind 16 KiB/s.";

@@ -9,10 +9,14 @@ import type { CutReason } from "./response/stream_cutoff.ts";
 
 /** The parts of the client's connection that a response uses. */
 export interface ClientConnection {
-  /** False once the whole response is sent or the connection is lost. */
+  /** False once the operating system has taken the whole response, or the connection is lost. */
   isOpen(): boolean;
-  /** Closes the connection within some seconds. */
-  breakOff(): void;
+  /** Resolves when the connection is not open any more: to false if it was lost before the whole response was taken. */
+  whenOver(): Promise<boolean>;
+  /** Returns the bytes that the client has acknowledged on this connection; null if the system does not tell. */
+  acknowledgedBytes(): number | null;
+  /** Resets the connection within some seconds: neither side can take it for complete, and nothing of it is kept. */
+  reset(): void;
 }
 
 /** How a streamed body ended: complete, aborted by the client, cut off by a limit, or failed. */
@@ -20,8 +24,8 @@ export interface StreamEnd {
   outcome: "complete" | "aborted" | "cut" | "failed";
   /** Why it was cut. */
   reason?: CutReason;
-  /** Bytes handed to the server. */
-  bytes: number;
+  /** Bytes of the body that were sent; null if unknown. */
+  bytes: number | null;
   /** Why it failed. */
   error?: unknown;
 }

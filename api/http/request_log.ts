@@ -78,7 +78,7 @@ export function createFinishRequest(deps: {
       credentialId: context.caller?.credential.id ?? null,
       address: shownAddress(context.address, deps.config.logAddresses),
       ...(context.error ? { code: context.error.code } : {}),
-      ...(end ? { outcome: end.outcome, bytes: end.bytes, reason: end.reason } : {}),
+      ...(end ? { outcome: end.outcome, bytes: end.bytes ?? undefined, reason: end.reason } : {}),
       ...context.fields,
       ...(cause === undefined ? {} : { err: cause }),
     };

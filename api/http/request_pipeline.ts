@@ -37,7 +37,12 @@ export interface PipelineDeps extends Admission, CallApiDeps {
 export type Handle = (request: Request, address: string, connection?: ClientConnection) => Promise<Response>;
 
 /** For requests without a socket: a response counts as sent at once. */
-const NO_CONNECTION: ClientConnection = { isOpen: () => false, breakOff: () => {} };
+const NO_CONNECTION: ClientConnection = {
+  isOpen: () => false,
+  whenOver: async () => true,
+  acknowledgedBytes: () => null,
+  reset: () => {},
+};
 
 export function createHandle(deps: PipelineDeps): Handle {
   return async (request, address, connection = NO_CONNECTION) => {

@@ -30,7 +30,8 @@ export function endRequestSpan({ span }: RequestContext, status: number, end: St
   if (!span) return;
   span.setAttributes({
     "http.response.status_code": status,
-    ...(end ? { "http.response.body.size": end.bytes, "ulr.stream.outcome": end.outcome } : {}),
+    ...(end ? { "ulr.stream.outcome": end.outcome } : {}),
+    ...(typeof end?.bytes === "number" ? { "http.response.body.size": end.bytes } : {}),
   });
   if (status >= 500) span.fail(String(status));
   else if (end?.outcome === "failed" || end?.outcome === "cut") span.fail(end.reason ?? "stream_failed");

@@ -45,10 +45,9 @@ export function createRespondCsv(): RespondCsv {
       abort: new AbortController(),
       // The catalog is public, so access never ends.
       watch: { rules: RULES, permit, mayContinue: async () => true },
-      onEnd: async (end) => {
-        permit.release();
-        endStream({ ...end, bytes });
-      },
+      connection: requestContext(request).connection,
+      onSourceEnd: async () => permit.release(),
+      onEnd: (end) => endStream({ ...end, bytes }),
     });
     return new Response(body, {
       headers: {

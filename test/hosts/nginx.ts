@@ -33,10 +33,14 @@ http {
 `;
 }
 
-/** Starts nginx on a host before two API processes, each an `address:port`; `await using` ends it. */
+/**
+ * Starts nginx on a host before two API processes, each an `address:port`; `await using` ends it. `adapt` may change the
+ * site's file.
+ */
 export async function startNginx(
   { address, prefix }: Pick<LanHost, "address" | "prefix">,
   apis: readonly [string, string],
+  adapt: (site: string) => string = (site) => site,
 ): Promise<Nginx> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-nginx-"));
   const port = await chooseFreePort("127.0.0.1");
@@ -45,7 +49,7 @@ export async function startNginx(
   const text = await Bun.file(CONFIGURATION).text();
   await writeFile(
     site,
-    text
+    adapt(text)
       .replace("listen 80;", `listen ${address}:${port};`)
       .replace("listen [::]:80;", `listen [::1]:${port};`)
       .replace("api-1.internal:3000", apis[0])

@@ -1,7 +1,10 @@
 /** What the shipped nginx.conf passes on and what it responds itself, with a real nginx before one process on this machine. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chooseFreePort } from "../../deploy/local/ports.ts";
+import { makeNoiseFile } from "../helpers/exports/noise_file.ts";
+import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { type ListeningApp, openListeningApp } from "../helpers/http/listening_app.ts";
+import { waitFor } from "../helpers/wait_for.ts";
 import { type Nginx, startNginx } from "./nginx.ts";
 
 let app: ListeningApp;
@@ -163,4 +166,18 @@ test("without an API, clients get a JSON error that says what to do about writes
       message: "The service did not respond. Check whether a write was applied before you retry it.",
     });
   }
+});
+
+test("a download whose client reads nothing is reset by nginx, and ended by the API", async () => {
+  await using server = await openListeningApp();
+  const file = await makeNoiseFile(server);
+  const api = `127.0.0.1:${server.port}`;
+  const host = { address: "127.0.0.1", prefix: [] };
+  await using impatient = await startNginx(host, [api, api], (site) =>
+    site.replace("send_timeout 10m;", "send_timeout 1s;"),
+  );
+  const url = `${impatient.url}/api/v1/export/jobs/${file.id}/download`;
+  using download = await beginDownload(url, { authorization: `Bearer ${file.person.key}` });
+  await waitFor(async () => !(await download.isHeld()), 10_000);
+  await waitFor(() => server.app.logLines.some((line) => line["outcome"] === "aborted"));
 });

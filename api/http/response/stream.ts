@@ -1,5 +1,6 @@
 /** Streams chunks to the client: one chunk ahead at most, and a failure never looks like a complete response. */
 
+import type { ClientConnection } from "../request_context.ts";
 import { type CutReason, type StreamWatch, watchStream } from "./stream_cutoff.ts";
 import { ReaderPace } from "./stream_pace.ts";
 
@@ -9,11 +10,14 @@ export interface ResponseStreamOptions {
    * `next()` skips its `finally`, which would leave the source open.
    */
   first?: IteratorResult<Uint8Array, void>;
-  /** Called once when the stream has ended, after `chunks` has returned. */
-  onEnd: (outcome: StreamOutcome) => Promise<void>;
+  /** Called once when the source is not read any more, after `chunks` has returned. Frees what the stream holds. */
+  onSourceEnd: () => Promise<void>;
+  /** Called once when the response has ended: sent to its end, or broken off. */
+  onEnd: (outcome: StreamOutcome) => void;
   /** Aborted when the stream is abandoned, so that the source can stop in the middle of a chunk. */
   abort: AbortController;
   watch: StreamWatch;
+  connection: Pick<ClientConnection, "whenOver" | "reset">;
 }
 
 export type StreamOutcome =
@@ -44,7 +48,16 @@ export function responseStream(
     stopWatch();
     if (outcome.outcome !== "complete") options.abort.abort();
     await chunks.return().catch(() => {});
-    await options.onEnd(outcome);
+    await options.onSourceEnd();
+    // The last chunks are still on their way, and the client may leave.
+    if (outcome.outcome === "complete") void options.connection.whenOver().then(report);
+    else options.onEnd(outcome);
+  };
+  const report = (isWhole: boolean): void => options.onEnd({ outcome: isWhole ? "complete" : "aborted" });
+  /** Bun would keep the connection until the client has read what is on its way. */
+  const breakOff = (controller: ReadableStreamDefaultController, error: unknown): void => {
+    controller.error(error);
+    options.connection.reset();
   };
   return new ReadableStream<Uint8Array>(
     {
@@ -53,7 +66,7 @@ export function responseStream(
           isSlow: () => pace.isSlow(performance.now()),
           cut: (reason) => {
             void end({ outcome: "cut", reason });
-            controller.error(new Error(`Cannot go on streaming: ${reason}`));
+            breakOff(controller, new Error(`Cannot go on streaming: ${reason}`));
           },
         });
       },
@@ -73,7 +86,7 @@ export function responseStream(
           if (isOver) return;
           // After an abort, the error is a consequence of the abort.
           await end(options.abort.signal.aborted ? { outcome: "aborted" } : { outcome: "failed", error });
-          controller.error(error);
+          breakOff(controller, error);
         }
       },
       cancel: () => end({ outcome: "aborted" }),

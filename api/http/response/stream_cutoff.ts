@@ -40,14 +40,14 @@ const CHECKS_PER_WINDOW = 12;
  */
 export function watchStream(
   { rules, permit, mayContinue }: StreamWatch,
-  given: { isOver?: () => boolean; isSlow: () => boolean; cut: (reason: CutReason) => void },
+  given: { isSlow: () => boolean; cut: (reason: CutReason) => void },
 ): () => void {
   let isStopped = false;
   let isChecking = false;
   const cut = (reason: CutReason): void => {
     if (isStopped) return;
     stop();
-    if (!given.isOver?.()) given.cut(reason);
+    given.cut(reason);
   };
   const checkAccess = async (): Promise<void> => {
     // One check at a time, also if the database is slow.
@@ -60,8 +60,7 @@ export function watchStream(
     setTimeout(() => cut("lasted_too_long"), rules.maxMs),
     setInterval(() => void checkAccess(), rules.accessCheckMs),
     setInterval(() => {
-      if (given.isOver?.()) stop();
-      else if (permit.isContended(rules.slowWindowMs) && given.isSlow()) cut("reader_too_slow");
+      if (permit.isContended(rules.slowWindowMs) && given.isSlow()) cut("reader_too_slow");
     }, rules.slowWindowMs / CHECKS_PER_WINDOW),
   ];
   const stop = (): void => {

@@ -11,7 +11,12 @@ function requestOf(network: string, signal?: AbortSignal): { request: Request; c
     ownRequestId: "id",
     method: "GET",
     address: network,
-    connection: { isOpen: () => true, breakOff: () => {} },
+    connection: {
+      isOpen: () => true,
+      whenOver: async () => true,
+      acknowledgedBytes: () => null,
+      reset: () => {},
+    },
     network,
     userAgent: null,
     startedAt: 0,

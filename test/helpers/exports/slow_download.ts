@@ -1,4 +1,5 @@
 /** A download over a socket that reads only when the test says so, and keeps what it got when the connection breaks. */
+import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { waitFor } from "../wait_for.ts";
 
@@ -19,6 +20,8 @@ export interface DownloadResult {
 }
 
 export interface SlowDownload extends Disposable {
+  /** Whether the kernel of the service still has the connection, in whatever state. */
+  isHeld(): Promise<boolean>;
   /** Settles when the connection is over, by whatever end. */
   readOn(): Promise<DownloadResult>;
 }
@@ -48,7 +51,9 @@ export async function beginDownload(
   );
   socket.write([`GET ${pathname}${search} HTTP/1.1`, ...lines, "", ""].join("\r\n"));
   await waitFor(() => bytes >= FIRST_BYTES || isClosed, TIMEOUT_MS);
+  const ours = `${hexPort(Number(port))} [0-9A-F]+:${hexPort(socket.localPort ?? 0)} `;
   return {
+    isHeld: async () => new RegExp(`:${ours}`).test(await readFile("/proc/net/tcp", "latin1")),
     async readOn() {
       socket.resume();
       await waitFor(() => isClosed, TIMEOUT_MS);
@@ -56,6 +61,11 @@ export async function beginDownload(
     },
     [Symbol.dispose]: () => void socket.destroy(),
   };
+}
+
+/** As /proc/net/tcp has it. */
+function hexPort(port: number): string {
+  return port.toString(16).toUpperCase().padStart(4, "0");
 }
 
 function parseResponse(response: Buffer): DownloadResult {

@@ -131,6 +131,18 @@ for (const path of PATHS) {
   });
 }
 
+for (const path of [...PATHS, "bundle"]) {
+  test(`a reader of ${path} that stopped and is cut off leaves nothing in the kernel`, async () => {
+    await using server = await openServer({ config: { exportStreamMaxMinutes: 0.01 } });
+    using download = await begin(server, made, made.person.key, path);
+    expect(await download.isHeld()).toBe(true);
+    await cutReasons(server);
+    // Closed without a reset, it would keep megabytes for as long as the reader does nothing.
+    await waitFor(async () => !(await download.isHeld()), 10_000);
+    expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
+  });
+}
+
 test("a slow reader gets the whole file while no one waits for its slot", async () => {
   const slowWindowMs = 60;
   await using server = await openServer({ streamRules: { slowWindowMs, socketBytes: 0 } });

@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { responseStream, type StreamOutcome } from "../../../../api/http/response/stream.ts";
+import {
+  type ResponseStreamOptions,
+  responseStream,
+  type StreamOutcome,
+} from "../../../../api/http/response/stream.ts";
 import type { StreamRules, StreamWatch } from "../../../../api/http/response/stream_cutoff.ts";
 import { Semaphore } from "../../../../api/http/semaphore.ts";
 
@@ -33,21 +37,38 @@ function watchOf(rules: Partial<StreamRules> = {}, more: Partial<StreamWatch> = 
   };
 }
 
+/** What a stream needs besides its chunks; nothing happens to the connection. */
+function optionsOf(given: Partial<ResponseStreamOptions> = {}): ResponseStreamOptions {
+  return {
+    abort: new AbortController(),
+    watch: watchOf(),
+    connection: { whenOver: async () => true, reset: () => {} },
+    onSourceEnd: async () => {},
+    onEnd: () => {},
+    ...given,
+  };
+}
+
 /** A stream whose reader takes one chunk and then no more, and how it ends. */
 function openStalled(watch: StreamWatch) {
   const { chunks, state } = openChunks();
   const abort = new AbortController();
   const ended = Promise.withResolvers<StreamOutcome>();
-  const onEnd = async (outcome: StreamOutcome) => ended.resolve(outcome);
-  const reader = responseStream(chunks, { abort, watch, onEnd }).getReader();
-  return { reader, state, abort, ended: ended.promise };
+  let resets = 0;
+  const reset = () => {
+    resets += 1;
+  };
+  const connection = { whenOver: async () => false, reset };
+  const onEnd = (outcome: StreamOutcome) => ended.resolve(outcome);
+  const reader = responseStream(chunks, optionsOf({ abort, watch, connection, onEnd })).getReader();
+  return { reader, state, abort, ended: ended.promise, resets: () => resets };
 }
 
 test("responseStream() breaks off a stream at the end of its longest life", async () => {
-  const { reader, state, abort, ended } = openStalled(watchOf({ maxMs: 20 }));
+  const { reader, state, abort, ended, resets } = openStalled(watchOf({ maxMs: 20 }));
   await reader.read();
   expect(await ended).toEqual({ outcome: "cut", reason: "lasted_too_long" });
-  expect([state.isReturned, abort.signal.aborted]).toEqual([true, true]);
+  expect([state.isReturned, abort.signal.aborted, resets()]).toEqual([true, true, 1]);
   await expect(reader.read()).rejects.toThrow("lasted_too_long");
 });
 
@@ -85,8 +106,7 @@ test("responseStream() is never more than one chunk ahead of its reader", async 
   async function* generate(): AsyncGenerator<Uint8Array, void, void> {
     for (; ; made += 1) yield new Uint8Array(10);
   }
-  const options = { abort: new AbortController(), watch: watchOf(), onEnd: async () => {} };
-  const reader = responseStream(generate(), options).getReader();
+  const reader = responseStream(generate(), optionsOf()).getReader();
   for (let read = 1; read <= 5; read += 1) {
     await reader.read();
     expect(made).toBeLessThanOrEqual(read);
@@ -98,28 +118,68 @@ test("responseStream() sends the first chunk, and ends the source when the strea
   for (const reads of [0, 1]) {
     const { chunks, state } = openChunks();
     const first = await chunks.next();
-    const options = { first, abort: new AbortController(), watch: watchOf(), onEnd: async () => {} };
-    const reader = responseStream(chunks, options).getReader();
+    const reader = responseStream(chunks, optionsOf({ first })).getReader();
     if (reads === 1) expect((await reader.read()).value).toBe(first.value ?? undefined);
     await reader.cancel();
     expect([reads, state.isReturned]).toEqual([reads, true]);
   }
 });
 
-test("responseStream() calls onEnd once, after its chunks were returned", async () => {
+test("responseStream() calls onSourceEnd and then onEnd once, after its chunks were returned", async () => {
   const { chunks, state } = openChunks();
-  const outcomes: StreamOutcome[] = [];
-  const stream = responseStream(chunks, {
-    abort: new AbortController(),
-    watch: watchOf(),
-    onEnd: async (outcome) => {
+  const outcomes: (StreamOutcome | "source")[] = [];
+  const options = optionsOf({
+    async onSourceEnd() {
       expect(state.isReturned).toBe(true);
-      outcomes.push(outcome);
+      outcomes.push("source");
     },
+    onEnd: (outcome) => void outcomes.push(outcome),
   });
-  const reader = stream.getReader();
+  const reader = responseStream(chunks, options).getReader();
   await reader.read();
   await reader.cancel();
   await reader.cancel();
-  expect(outcomes).toEqual([{ outcome: "aborted" }]);
+  expect(outcomes).toEqual(["source", { outcome: "aborted" }]);
+});
+
+test("responseStream() is complete when its last bytes are sent, and aborted if the client leaves before", async () => {
+  for (const [isSent, outcome] of [
+    [true, "complete"],
+    [false, "aborted"],
+  ] as const) {
+    const over = Promise.withResolvers<boolean>();
+    const ended = Promise.withResolvers<StreamOutcome>();
+    const released = Promise.withResolvers<void>();
+    let isEnded = false;
+    async function* generate(): AsyncGenerator<Uint8Array, void, void> {
+      yield new Uint8Array(10);
+    }
+    const options = optionsOf({
+      connection: { whenOver: () => over.promise, reset: () => {} },
+      onSourceEnd: async () => released.resolve(),
+      onEnd(end) {
+        isEnded = true;
+        ended.resolve(end);
+      },
+    });
+    await new Response(responseStream(generate(), options)).arrayBuffer();
+    // What the stream holds is free before its client has all of it.
+    await released.promise;
+    expect(isEnded).toBe(false);
+    over.resolve(isSent);
+    expect(await ended.promise).toEqual({ outcome });
+  }
+});
+
+test("responseStream() resets the connection of a stream that fails", async () => {
+  async function* fail(): AsyncGenerator<Uint8Array, void, void> {
+    yield new Uint8Array(10);
+    throw new Error("Cannot read on");
+  }
+  const reset = Promise.withResolvers<void>();
+  const connection = { whenOver: async () => true, reset: () => reset.resolve() };
+  const reader = responseStream(fail(), optionsOf({ connection })).getReader();
+  await reader.read();
+  await expect(reader.read()).rejects.toThrow("Cannot read on");
+  await reset.promise;
 });

@@ -1,0 +1,108 @@
+/**
+ * The kernel's side of a client's connection. Bun can neither reset one connection nor tell how much of a file has
+ * arrived, so this asks libc. On other systems than Linux, and without glibc, there is no answer.
+ */
+import { dlopen, FFIType } from "bun:ffi";
+import { readdirSync } from "node:fs";
+
+export interface TcpPorts {
+  /** The client's. */
+  peer: number;
+  /** Ours. */
+  local: number;
+}
+
+const { i32, ptr, u32 } = FFIType;
+const LIBC = {
+  getpeername: { args: [i32, ptr, ptr], returns: i32 },
+  getsockname: { args: [i32, ptr, ptr], returns: i32 },
+  getsockopt: { args: [i32, i32, i32, ptr, ptr], returns: i32 },
+  setsockopt: { args: [i32, i32, i32, ptr, u32], returns: i32 },
+} as const;
+
+/** Numbers of Linux. */
+const SOL_SOCKET = 1;
+const SO_LINGER = 13;
+const IPPROTO_TCP = 6;
+const TCP_INFO = 11;
+const AF_INET = 2;
+const AF_INET6 = 10;
+/** Where `struct tcp_info` has `tcpi_bytes_acked`. */
+const BYTES_ACKED_AT = 120;
+/** More than any `struct sockaddr`. */
+const ADDRESS_BYTES = 128;
+
+type Libc = ReturnType<typeof openLibc>;
+
+let libc: Libc | null | undefined;
+
+function openLibc() {
+  return dlopen("libc.so.6", LIBC).symbols;
+}
+
+function libcOrNull(): Libc | null {
+  if (libc !== undefined) return libc;
+  try {
+    libc = process.platform === "linux" ? openLibc() : null;
+  } catch {
+    libc = null;
+  }
+  return libc;
+}
+
+/** One connection of this process. It is looked up at each use, because its number may be given to another one. */
+export class TcpSocket {
+  readonly #ports: TcpPorts;
+  #fd = -1;
+
+  constructor(ports: TcpPorts) {
+    this.#ports = ports;
+  }
+
+  /** Returns the bytes that the client's kernel has acknowledged since the connection began; null if unknown. */
+  acknowledgedBytes(): number | null {
+    const c = libcOrNull();
+    const fd = this.#find(c);
+    if (c === null || fd === null) return null;
+    const info = new DataView(new ArrayBuffer(BYTES_ACKED_AT + 8));
+    const length = new Uint32Array([info.byteLength]);
+    const isRead = c.getsockopt(fd, IPPROTO_TCP, TCP_INFO, bytesOf(info), length) === 0;
+    return isRead && length[0] === info.byteLength ? Number(info.getBigUint64(BYTES_ACKED_AT, true)) : null;
+  }
+
+  /** Makes the kernel drop what it still has to send, and send a reset, when the connection is closed. */
+  resetOnClose(): void {
+    const c = libcOrNull();
+    const fd = this.#find(c);
+    // Lingers for 0 seconds.
+    const linger = new Int32Array([1, 0]);
+    if (c !== null && fd !== null) c.setsockopt(fd, SOL_SOCKET, SO_LINGER, linger, linger.byteLength);
+  }
+
+  /** Returns the file descriptor; null if none or several have these ports. */
+  #find(c: Libc | null): number | null {
+    if (c === null) return null;
+    if (this.#fd >= 0 && this.#isOurs(c, this.#fd)) return this.#fd;
+    const found = readdirSync("/proc/self/fd")
+      .map(Number)
+      .filter((fd) => this.#isOurs(c, fd));
+    this.#fd = found.length === 1 ? (found[0] ?? -1) : -1;
+    return this.#fd < 0 ? null : this.#fd;
+  }
+
+  #isOurs(c: Libc, fd: number): boolean {
+    return portOf(c.getpeername, fd) === this.#ports.peer && portOf(c.getsockname, fd) === this.#ports.local;
+  }
+}
+
+function portOf(name: Libc["getpeername"], fd: number): number | null {
+  const address = new DataView(new ArrayBuffer(ADDRESS_BYTES));
+  const length = new Uint32Array([ADDRESS_BYTES]);
+  if (name(fd, bytesOf(address), length) !== 0) return null;
+  const family = address.getUint16(0, true);
+  return family === AF_INET || family === AF_INET6 ? address.getUint16(2) : null;
+}
+
+function bytesOf({ buffer }: DataView<ArrayBuffer>): Uint8Array {
+  return new Uint8Array(buffer);
+}
