@@ -1,4 +1,5 @@
 /** GET …/versions and …/diff: how a definition came to be what it is, and what differs between two of its versions. */
+import { createHash } from "node:crypto";
 import { Elysia } from "elysia";
 import { withoutVersion } from "../../shared/definitions/translate/front_matter.ts";
 import { mayCompareContent } from "../../shared/policy.ts";
@@ -61,22 +62,24 @@ export function versionRoutes({ sql, documents }: DefinitionDeps) {
 
 /** What is told besides what the documents say. */
 function presentCompared({ from, to }: { from: DefinitionRow; to: DefinitionRow }, { full }: DiffMode) {
+  const fromPromptHash = hashPrompt(from.runtimeMd);
+  const toPromptHash = hashPrompt(to.runtimeMd);
   return {
     fromVersion: from.version,
     toVersion: to.version,
     fromHash: from.hash,
     toHash: to.hash,
-    fromPromptHash: from.promptHash,
-    toPromptHash: to.promptHash,
-    hasPromptChanges: hasPromptChanges(from.runtimeMd, to.runtimeMd),
+    fromPromptHash,
+    toPromptHash,
+    hasPromptChanges: fromPromptHash !== toPromptHash,
     ...(full ? { fromYaml: from.yaml, toYaml: to.yaml } : {}),
   };
 }
 
-/** Compares two renderings without the versions that they carry. */
-function hasPromptChanges(from: string | null, to: string | null): boolean {
-  if (from === null || to === null) return from !== to;
-  return withoutVersion(from) !== withoutVersion(to);
+/** Returns the digest of a rendering without the version that it carries; otherwise every two versions would differ. */
+function hashPrompt(runtimeMd: string | null): string | null {
+  if (runtimeMd === null) return null;
+  return `sha256:${createHash("sha256").update(withoutVersion(runtimeMd)).digest("hex")}`;
 }
 
 /** Whether a response of this mode shows what documents say, and not only where they differ. */

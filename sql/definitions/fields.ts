@@ -143,7 +143,7 @@ export const DEFINITION_FIELDS = {
   hash: text(
     "d.hash",
     `sha256:${"0".repeat(64)}`,
-    "`sha256:` and the hex digest of the document with sorted keys",
+    "`sha256:` and the hex digest of the document as YAML with sorted keys",
   ),
   provenance: nullable(
     field<unknown>(named("Provenance", PROVENANCE), { sql: "d.provenance", example: null }),
@@ -156,7 +156,11 @@ export const DEFINITION_FIELDS = {
     ),
   ),
   promptHash: nullable(
-    text("d.prompt_hash", `sha256:${"1".repeat(64)}`, "Hash of `runtimeMd`; null if there is none"),
+    text(
+      "d.prompt_hash",
+      `sha256:${"1".repeat(64)}`,
+      "`sha256:` and the hex digest of `runtimeMd` in UTF-8; null if there is none",
+    ),
   ),
   translatorVersion: nullable(text("d.translator_version", "1.0.0")),
   translationError: nullable(

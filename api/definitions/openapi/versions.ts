@@ -100,12 +100,13 @@ const COMPARISON = record(
     fromHash: TEXT,
     toHash: TEXT,
     hasChanges: { ...FLAG, description: "True if any section differs" },
-    fromPromptHash: NULLABLE_TEXT,
-    toPromptHash: NULLABLE_TEXT,
-    hasPromptChanges: {
-      ...FLAG,
-      description: "True if the Markdown differs in more than the version it carries",
+    fromPromptHash: {
+      ...NULLABLE_TEXT,
+      description:
+        "`sha256:` and the hex digest of `runtimeMd` without the line `version: …` of its front matter; null if there is none",
     },
+    toPromptHash: NULLABLE_TEXT,
+    hasPromptChanges: { ...FLAG, description: "True if the two prompt hashes differ" },
     fromLineCount: COUNT,
     toLineCount: COUNT,
     sectionsAdded: NAMES,

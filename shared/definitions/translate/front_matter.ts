@@ -14,8 +14,8 @@ export function renderFrontMatter(values: FrontMatter): string {
  * renderings of the same text differ in that line.
  */
 export function withoutVersion(markdown: string): string {
-  const end = Math.max(0, markdown.indexOf("\n---\n"));
-  return markdown.slice(0, end).replace(/^version: .*\n?/m, "") + markdown.slice(end);
+  const end = markdown.indexOf("\n---\n") + 1;
+  return markdown.slice(0, end).replace(/^version: .*\n/m, "") + markdown.slice(end);
 }
 
 /** One line: white space is collapsed before, so no reader finds a line break in it. */

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { unifiedDiff } from "../../../../api/documents/unified_diff.ts";
 import type { SubscriptionTier } from "../../../../shared/vocabulary.ts";
 import {
@@ -7,10 +8,12 @@ import {
   bareYaml,
   type Caller,
   createAgent,
+  definitionOf,
   errorOf,
   publishAgent,
   write,
 } from "../../../helpers/definitions/definitions.ts";
+import { parsed, readDemoDefinitions } from "../../../helpers/definitions/demo_definitions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 type Comparison = Record<string, unknown>;
@@ -47,8 +50,8 @@ test("sections are compared for everybody, as a bare object of these fields", as
       fromHash: from.hash,
       toHash: to.hash,
       hasChanges: true,
-      fromPromptHash: from.promptHash,
-      toPromptHash: to.promptHash,
+      fromPromptHash: promptDigest(from.runtimeMd),
+      toPromptHash: promptDigest(to.runtimeMd),
       hasPromptChanges: true,
       fromLineCount: 13,
       toLineCount: 13,
@@ -75,7 +78,7 @@ test("the version itself, comments and the order of keys are no change", async (
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
   await publishAgent(api, person, { name: "reviewer", version: "1.0.1", yaml, visibility: "public" });
   const compared = await compare(api, "from=1.0.0&to=1.0.1", null);
-  expect(compared["fromPromptHash"]).not.toBe(compared["toPromptHash"]);
+  expect(compared["fromPromptHash"]).toBe(compared["toPromptHash"]);
   expect(compared).toMatchObject({
     hasChanges: false,
     hasPromptChanges: false,
@@ -259,3 +262,33 @@ test("a comparison is read conditionally", async () => {
   await write(api, "/agent/reviewer@1.0.0/deprecate", person, { body: { reason: "Made anew" } });
   expect((await ask(api, path, null)).headers.get("etag")).toBe(etag);
 });
+
+test("digests can be computed from responses, for every type", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  for (const { type, yaml } of readDemoDefinitions()) {
+    const { name } = parsed(yaml, type);
+    const made = await definitionOf(await write(api, `/${type}/${name}`, person, { body: { yaml } }));
+    const path = `/${type}/${name}@${made.version}`;
+    const markdown = await (await ask(api, `${path}.md`, person)).text();
+    expect(made.promptHash).toBe(digest(markdown));
+    const diff = await ask(api, `/${type}/${name}/diff?from=${made.version}&to=${made.version}`, person);
+    const hashes = { fromPromptHash: promptDigest(markdown), toPromptHash: promptDigest(markdown) };
+    expect(await diff.json()).toMatchObject(hashes);
+    if (type !== "agent") continue;
+    const canonical = await definitionOf(await ask(api, `${path}?normalize=true`, person));
+    expect(made.hash).toBe(digest(canonical.yaml ?? ""));
+  }
+});
+
+function digest(text: string): string {
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+/** The digest of Markdown without the version line of its front matter. */
+function promptDigest(markdown: string | null): string | null {
+  if (markdown === null) return null;
+  const [, front = "", body = ""] = /^(---\n[\s\S]*?\n---\n)([\s\S]*)$/.exec(markdown) ?? [];
+  const lines = front.split("\n").filter((line) => !line.startsWith("version: "));
+  return digest(lines.join("\n") + body);
+}
