@@ -1,9 +1,13 @@
-/** Line numbers beside the text area of a document, and links of problems that select their line in it. */
+/**
+ * Line numbers beside the text area of a document, links of problems that select their line in it, and a question before
+ * unsaved text is left.
+ */
 
 /** @type {HTMLTextAreaElement | null} */
 const area = document.querySelector("textarea.code");
 if (area) {
   addLineNumbers(area);
+  guardUnsaved(area);
   document.addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest("a[data-line]") : null;
     if (!(link instanceof HTMLElement)) return;
@@ -13,6 +17,27 @@ if (area) {
 }
 // With problems, the page begins where they are.
 document.querySelector("#problems, .problem[role=alert]")?.scrollIntoView({ block: "nearest" });
+
+/**
+ * Asks before the page is left while the text differs from what is stored. After a check or a refusal, the page shows text
+ * that is not stored yet.
+ * @param {HTMLTextAreaElement} area
+ */
+function guardUnsaved(area) {
+  const shown = area.value;
+  const isUnsaved = document.querySelector("#result, #problems") !== null;
+  let isSent = false;
+  area.form?.addEventListener("submit", () => {
+    isSent = true;
+  });
+  // Back in a page that the browser has kept.
+  addEventListener("pageshow", () => {
+    isSent = false;
+  });
+  addEventListener("beforeunload", (event) => {
+    if (!isSent && (isUnsaved || area.value !== shown)) event.preventDefault();
+  });
+}
 
 /** @param {HTMLTextAreaElement} area */
 function addLineNumbers(area) {

@@ -126,8 +126,8 @@ function renderManage({ address, version }: ShownDefinition, { session, forkable
   return section(
     "Manage",
     html`<p class="actions">
-${forkable && html`<a class="button primary" href="${definitionPath(shown, "fork")}?org=${session?.org?.slug}">Fork to ${session?.org?.name}</a>`}
-${mayEdit && html`<a class="button" href="${definitionPath(shown, "edit")}?org=${own.slug}">Edit or publish</a>`}
+${mayEdit && html`<a class="button primary" href="${definitionPath(shown, "edit")}?org=${own.slug}">Edit or publish</a>`}
+${forkable && html`<a class="button${!mayEdit && " primary"}" href="${definitionPath(shown, "fork")}?org=${session?.org?.slug}">Fork to ${session?.org?.name}</a>`}
 </p>`,
   );
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
 import { type Dashboard, openDashboard } from "../dashboard.ts";
 
 /** Busy machines are slow. */
@@ -32,13 +33,16 @@ async function publishTwice(page: Page, slug: string, hasScripts: boolean): Prom
   await yaml.fill(agentYaml("reviewer"));
   await press(page, "Save draft");
   await page.getByText("The draft is saved.").waitFor();
-  await page.getByRole("link", { name: "Publish…" }).click();
+  // What is on the screen is published, though it was never saved by itself.
+  await yaml.fill(agentYaml("reviewer", "1.0.0", { domain: "general" }));
+  await press(page, "Save and publish…");
   await press(page, "Publish 1.0.0");
   await page.waitForURL(`**/definitions/agent/@${slug}/reviewer@1.0.0?**`);
   await page.goto(`/definitions/agent/@${slug}/reviewer/edit`);
   await yaml.fill(agentYaml("reviewer", "1.1.0", { domain: "security" }));
-  await press(page, "Save draft");
-  await page.getByRole("link", { name: "Publish…" }).click();
+  await press(page, "Save and publish…");
+  const changes = page.getByRole("region", { name: "Changes of the YAML" });
+  expect(await changes.textContent()).toContain("-    domain: general\n+    domain: security");
   await press(page, "Publish 1.1.0");
   await page.waitForURL(`**/reviewer@1.1.0?**`);
   await page.goto(`/definitions/agent/@${slug}/reviewer@1.0.0/deprecate`);
@@ -47,6 +51,34 @@ async function publishTwice(page: Page, slug: string, hasScripts: boolean): Prom
   await press(page, "Deprecate 1.0.0");
   await page.getByText("This version is deprecated.").waitFor();
 }
+
+test(
+  "leaving with unsaved text asks, and saving it does not",
+  async () => {
+    const member = await dashboard.member();
+    const path = `/definitions/new?org=${member.org.slug}`;
+    await dashboard.visit({ path, as: member }, async (page) => {
+      page.setDefaultTimeout(TIMEOUT_MS);
+      const asked: string[] = [];
+      page.on("dialog", async (dialog) => {
+        asked.push(dialog.type());
+        await dialog.dismiss();
+      });
+      const cancel = page.getByRole("link", { name: "Models" });
+      await page.getByLabel("YAML").fill(agentYaml("guarded"));
+      await cancel.click();
+      await waitFor(() => asked.length === 1);
+      expect(asked).toEqual(["beforeunload"]);
+      expect(await page.getByLabel("YAML").inputValue()).toBe(agentYaml("guarded"));
+      await press(page, "Save draft");
+      await page.getByText("The draft is saved.").waitFor();
+      await cancel.click();
+      await page.waitForURL("**/models**");
+      expect(asked).toHaveLength(1);
+    });
+  },
+  4 * TIMEOUT_MS,
+);
 
 for (const [colorScheme, width, javaScriptEnabled] of [
   ["light", 1280, true],

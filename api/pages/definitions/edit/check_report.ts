@@ -29,13 +29,20 @@ export function renderReport(report: Report, { yaml, own }: { yaml: string; own:
 </section>`;
 }
 
+interface FindingsOptions {
+  yaml: string;
+  own: string | null;
+  /** Whether the changes are open at once. */
+  opensChanges?: boolean;
+}
+
 /** Renders a report without its errors. */
-export function renderFindings(report: Report, { yaml, own }: { yaml: string; own: string | null }): Content {
+export function renderFindings(report: Report, { yaml, own, opensChanges }: FindingsOptions): Content {
   return [
     renderVersion(report, own),
     renderWarnings(report, yaml),
     renderBreaks(report),
-    renderChanges(report),
+    renderChanges(report, opensChanges),
     renderRisk(report),
     renderMarkdown(report),
   ];
@@ -82,9 +89,9 @@ function renderBreaks({ breaks, version, diff }: Report): Content {
   </ul>`;
 }
 
-function renderChanges({ diff }: Report): Content {
+function renderChanges({ diff }: Report, isOpen = false): Content {
   if (!diff || diff.classified.length === 0) return null;
-  return html`<details><summary>${countOf(diff.classified.length, "change")} since ${diff.against}</summary>
+  return html`<details${isOpen && html` open`}><summary>${countOf(diff.classified.length, "change")} since ${diff.against}</summary>
   <ul>${diff.classified.map(
     ({ path, type, significance, reason }) => html`
     <li><code>${path}</code> ${type} (${significance}): ${reason}</li>`,

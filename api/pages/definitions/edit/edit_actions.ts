@@ -20,6 +20,15 @@ export function readEditFields({ form }: Pick<SignedInPage, "form">): EditFields
   };
 }
 
+/** Returns the address that follows a save: the form again, or the page that says what publishing will do. */
+export function pathAfterSave({ form }: Pick<SignedInPage, "form">, saved: VersionTarget): string {
+  const address = `/definitions${pathOf(saved)}`;
+  const org = `org=${saved.orgSlug}`;
+  return form.get("action") === "publish"
+    ? `${address}/publish?${org}`
+    : `${address}/edit?${org}&notice=saved`;
+}
+
 interface CheckRequest {
   orgSlug: string;
   /** Null accepts any name. */

@@ -59,6 +59,7 @@ ${report && renderReport(report, { yaml: fields.yaml, own })}
   <p class="actions">
     <button type="submit" name="action" value="check">Check</button>
     <button type="submit" name="action" value="save" class="primary">Save draft</button>
+    <button type="submit" name="action" value="publish">Save and publish…</button>
   </p>
 </form>
 ${after}`;

@@ -6,7 +6,7 @@ import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
 import { renderBreadcrumb } from "./action_page.ts";
-import { checkDocument, createNextDraft, readEditFields, saveDraft } from "./edit_actions.ts";
+import { checkDocument, createNextDraft, pathAfterSave, readEditFields, saveDraft } from "./edit_actions.ts";
 import { EDITOR_HEAD, type EditFields, type EditForm, renderEditForm } from "./edit_form.ts";
 import { manageLinks } from "./manage_links.ts";
 import {
@@ -38,7 +38,7 @@ export async function showEdit(page: SignedInPage, params: DefinitionPageParams)
   return renderEdit(page, { target, definition, fields });
 }
 
-/** Checks the document, or saves it: as this draft, or as a new version. */
+/** Checks the document, or saves it: as this draft, or as a new version. Saving may lead on to publishing. */
 export async function submitEdit(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
   const { version, ...line } = parseTarget(params);
   requirePublisher(page, line.orgSlug);
@@ -54,7 +54,7 @@ export async function submitEdit(page: SignedInPage, params: DefinitionPageParam
     else found.saved = await saveDraft(page, { target, fields });
   });
   const { report, saved } = found;
-  if (saved) return seeOther(`/definitions${pathOf(saved)}/edit?org=${line.orgSlug}&notice=saved`);
+  if (saved) return seeOther(pathAfterSave(page, saved));
   const stored = problems?.code === "EDIT_CONFLICT" ? await loadDefinition(page, target) : definition;
   return renderEdit(page, { target, definition: stored, fields, report, problems });
 }
@@ -126,6 +126,7 @@ function leadOfNext({ namespace, version, status }: Definition): Content {
 
 function renderAfter(target: VersionTarget, { status, runtimeMd }: Definition): Content {
   const links = manageLinks({ target, status, isRendered: runtimeMd !== null });
+  if (links.length === 0) return null;
   return html`<section aria-labelledby="manage-title"><h2 id="manage-title">Version ${target.version}</h2>
 <p class="actions">${links}</p></section>`;
 }

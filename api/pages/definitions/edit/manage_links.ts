@@ -1,4 +1,4 @@
-/** Links to what publishers can do with a version, by its status. */
+/** Links to what publishers can do with a version beside editing it, by its status. */
 import { allowedTransitions, allowsOperation } from "../../../../shared/definitions/lifecycle.ts";
 import type { DefinitionStatus } from "../../../../shared/vocabulary.ts";
 import { type Html, html } from "../../html.ts";
@@ -16,11 +16,11 @@ interface Link {
   label: string;
 }
 
-/** Returns the links of a version, each to a page that says what it will do. */
+/** Returns the links of a version, each to a page that says what it will do. The form above them saves and publishes. */
 export function manageLinks({ target, status, isRendered }: ManagedVersion): Html[] {
   return listLinks(status, isRendered).map(
-    ({ page, label }, index) =>
-      html`<a class="button${index === 0 && " primary"}" href="/definitions${pathOf(target)}/${page}?org=${target.orgSlug}">${label}</a>
+    ({ page, label }) =>
+      html`<a class="button" href="/definitions${pathOf(target)}/${page}?org=${target.orgSlug}">${label}</a>
 `,
   );
 }
@@ -28,8 +28,6 @@ export function manageLinks({ target, status, isRendered }: ManagedVersion): Htm
 function listLinks(status: DefinitionStatus, isRendered: boolean): Link[] {
   const moves = allowedTransitions(status);
   const links: (Link | false)[] = [
-    moves.includes("published") && { page: "publish", label: "Publish…" },
-    { page: "edit", label: allowsOperation(status, "update") ? "Edit draft" : "New version" },
     moves.includes("deprecated") && { page: "deprecate", label: "Deprecate…" },
     moves.includes("archived") && { page: "archive", label: "Archive…" },
     allowsOperation(status, "retranslate") && { page: "retranslate", label: "Render again…" },

@@ -1,9 +1,11 @@
 /** …/publish: what publishing a draft will do, and publishing it. */
+import { ApiError } from "../../../../shared/errors.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import { renderDiff } from "../diff_view.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
 import { countOf, renderFindings } from "./check_report.ts";
 import { renderProblems } from "./document_problems.ts";
@@ -49,9 +51,10 @@ async function renderPublish(
   }
   const { orgSlug } = target;
   const report = await checkDocument(page, { orgSlug, name, fields: definition, own: version });
+  const patch = await loadPatch(page, target, report);
   return actionPage({
     ...form,
-    effects: renderEffects(definition, report),
+    effects: renderEffects(definition, { report, patch }),
     fields: html`<input type="hidden" name="expectedUpdatedAt" value="${updatedAt}">`,
     button: report.valid ? `Publish ${version}` : null,
   });
@@ -63,7 +66,35 @@ const READERS: Readonly<Record<Definition["visibility"], string>> = {
   public: "Everyone can see it, and lists and search show it: its visibility is public.",
 };
 
-function renderEffects(definition: Definition, report: Report): Content {
+/** Returns what differs from the version before; null without one, and without a paid plan. */
+async function loadPatch(
+  page: SignedInPage,
+  target: VersionTarget,
+  { diff }: Report,
+): Promise<string | null> {
+  if (!diff) return null;
+  const query = new URLSearchParams({ from: diff.against, to: target.version, format: "unified" });
+  try {
+    const path = `/definitions${pathOf({ ...target, version: null })}/diff?${query}`;
+    return (await page.api<{ unified: string }>(path)).unified;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "SUBSCRIPTION_REQUIRED") return null;
+    throw error;
+  }
+}
+
+function renderPatch(patch: string | null, { diff }: Report): Content {
+  if (!diff || !patch) return null;
+  const { markup, hidden } = renderDiff(patch);
+  return html`<details open><summary>Changes of the YAML since ${diff.against}</summary>
+<pre class="source diff" tabindex="0" role="region" aria-label="Changes of the YAML"><code>${markup}</code></pre>
+${hidden > 0 && html`<p class="quiet">${countOf(hidden, "more line")}</p>`}</details>`;
+}
+
+function renderEffects(
+  definition: Definition,
+  { report, patch }: { report: Report; patch: string | null },
+): Content {
   const { yaml, version, visibility } = definition;
   if (!report.valid) {
     return html`<p>This draft cannot be published. ${countOf(report.errors.length, "error")}:</p>
@@ -76,7 +107,8 @@ ${renderProblems(report.errors, yaml)}`;
     "Each of its own references is bound to the organization that it resolves to now.",
   ])}
 ${renderQuarantine(definition)}
-${renderFindings(report, { yaml, own: version })}`;
+${renderPatch(patch, report)}
+${renderFindings(report, { yaml, own: version, opensChanges: true })}`;
 }
 
 function renderQuarantine({ quarantinedAt, quarantineReason }: Definition): Content {

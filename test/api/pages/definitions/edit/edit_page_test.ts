@@ -57,6 +57,30 @@ test("a draft is checked and saved under its own version", async () => {
   expect(row).toEqual({ summary: "A comment" });
 });
 
+test("saving and publishing saves what was typed, and leads to what publishing will do with it", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  const form = await (await openPage(api, path("@1.0.0"), token)).text();
+  // Links to the page itself, and to the draft as it was stored before, are no actions.
+  expect(form).not.toContain("New version</a>");
+  expect(form).not.toContain("Publish…</a>");
+  const yaml = agentYaml("reviewer", "1.1.0", { domain: "security" });
+  const fields = { yaml, visibility: "private", changeSummary: "", expectedUpdatedAt: "", action: "publish" };
+  const saved = await sendForm(api, path("@1.0.0"), fields, { token });
+  const publishing = path("@1.1.0").replace("/edit", `/publish?org=${person.org.slug}`);
+  expect([saved.status, saved.headers.get("location")]).toEqual([303, publishing]);
+  const page = await (await openPage(api, publishing, token)).text();
+  expect(page).toContain("<details open><summary>Changes of the YAML since 1.0.0</summary>");
+  expect(page).toContain("+    domain: security");
+  expect(page).toContain("<details open><summary>1 change since 1.0.0</summary>");
+  // Comparing texts needs a paid plan; the list of changes does not.
+  await api.db.sql`update organizations set subscription_tier = 'free'`;
+  const free = await (await openPage(api, publishing, token)).text();
+  expect(free).not.toContain("Changes of the YAML");
+  expect(free).toContain("<details open><summary>1 change since 1.0.0</summary>");
+});
+
 test("of two people who edit one draft, the second gets both texts and can then replace the first", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
