@@ -932,6 +932,7 @@ CREATE INDEX definition_executions_recorded_by_idx ON public.definition_executio
 CREATE INDEX definition_forks_forked_by_idx ON public.definition_forks USING btree (forked_by);
 CREATE INDEX definition_forks_source_line_id_idx ON public.definition_forks USING btree (source_line_id, forked_at);
 CREATE INDEX definition_lines_execution_count_idx ON public.definition_lines USING btree (execution_count, id);
+CREATE INDEX definition_lines_plain_name_idx ON public.definition_lines USING btree (replace(name, '-'::text, ''::text)) WHERE (name ~~ '%-%'::text);
 CREATE INDEX definition_lines_type_name_idx ON public.definition_lines USING btree (type, name, first_published_at, created_at, id);
 CREATE INDEX definition_lines_unique_execution_count_idx ON public.definition_lines USING btree (unique_execution_count, id);
 CREATE INDEX definition_listings_author_id_idx ON public.definition_listings USING btree (author_id) WHERE is_public;

@@ -1,7 +1,9 @@
 /** GET /definitions: lists and searches definitions. */
 import { Elysia } from "elysia";
 import type { Config } from "../../shared/process/config.ts";
-import { hasSqlState } from "../../sql/connection/pool.ts";
+import { isAccountSlug } from "../../shared/slugs.ts";
+import { findOrgBySlug } from "../../sql/accounts/orgs.ts";
+import { hasSqlState, type Sql } from "../../sql/connection/pool.ts";
 import {
   type DefinitionListQuery,
   type DefinitionPage,
@@ -34,13 +36,14 @@ export function listRoutes(deps: ListDeps) {
         queryOf(request),
       );
       const scope = await readScope(deps.sql, visitor, request);
+      const written = search === null ? null : await readWrittenName(deps.sql, search);
       const { items, total } = await listPage(request, {
-        search,
+        search: written ? written.name : search,
         sortBy,
         sortOrder,
         limit,
         offset,
-        filters: { ...filters, tags: tag },
+        filters: { ...filters, organization: filters.organization ?? written?.orgSlug ?? null, tags: tag },
         ...scope,
       });
       const hasMore = offset + limit < total;
@@ -49,6 +52,25 @@ export function listRoutes(deps: ListDeps) {
     },
     { publicAccess: true, detail: LIST_DEFINITIONS_DETAIL },
   );
+}
+
+/** `leaf@1.0.0`, `@demo/leaf`, `demo/leaf@^1.0.0` or `@demo`. */
+const WRITTEN_NAME = /^(?:@?([a-z0-9-]+)\/)?([a-z0-9-]+)(?:@(?:latest|[\^~<>=]*\d[\w.]*))?$/;
+const ORGANIZATION = /^@([a-z0-9-]+)\/?$/;
+
+/**
+ * Reads a search that is written as references and pages write names: its organization, if there is one of that slug, and
+ * the name without version, or null for all. Returns null for any other text, which is searched as words.
+ */
+async function readWrittenName(
+  sql: Sql,
+  search: string,
+): Promise<{ orgSlug: string | null; name: string | null } | null> {
+  const text = search.trim().toLowerCase();
+  const [, given = ORGANIZATION.exec(text)?.[1] ?? null, name = null] = WRITTEN_NAME.exec(text) ?? [];
+  if (given === null) return name === null ? null : { orgSlug: null, name };
+  // A text such as ci/cd is two words.
+  return isAccountSlug(given) && (await findOrgBySlug(sql, given)) ? { orgSlug: given, name } : null;
 }
 
 /**

@@ -16,7 +16,13 @@ import {
 } from "./list_scope.ts";
 import { withListSettings } from "./list_transaction.ts";
 import { rankedPage, rankQueries } from "./search_rank.ts";
-import { matchQuery, possibleNames, readSearchWords, type SearchWords } from "./search_words.ts";
+import {
+  listHyphenatedNames,
+  matchQuery,
+  possibleNames,
+  readSearchWords,
+  type SearchWords,
+} from "./search_words.ts";
 import { type DefinitionOrder, type DefinitionSort, orderKeys } from "./sort_columns.ts";
 
 export interface DefinitionListQuery extends PageQuery {
@@ -62,10 +68,11 @@ async function readList(sql: Sql, asking: DefinitionListQuery): Promise<Definiti
   }
   const asked = await readSearchWords(sql, search);
   if (asked.words.length === 0) return { items: "", total: 0 };
-  const page = await searchPage(sql, query, asked);
+  const names = await listHyphenatedNames(sql, asked.text);
+  const page = await searchPage(sql, query, { ...asked, names });
   if (page.total > 0) return page;
   const words = await correctWords(sql, wholeScope(query), asked.words);
-  return words === null ? page : searchPage(sql, query, { ...asked, words });
+  return words === null ? page : searchPage(sql, query, { ...asked, words, names });
 }
 
 type ScopedQuery = PageQuery & ListScope & { viewer: DefinitionViewer };
@@ -77,8 +84,20 @@ function wholeScope({ ownOrgIds, hasPublic, filters: { latestOnly, status } }: L
   return { ownOrgIds, hasPublic, filters: { ...filters, status: latestOnly ? status : null } };
 }
 
-async function searchPage(sql: Sql, query: ScopedQuery, asked: SearchWords): Promise<DefinitionPage> {
+interface AskedSearch extends SearchWords {
+  /** Names that match beside the words. */
+  names: readonly string[];
+}
+
+async function searchPage(sql: Sql, query: ScopedQuery, asked: AskedSearch): Promise<DefinitionPage> {
   const words = matchQuery(asked);
+  const { names } = asked;
+  if (names.length > 0) {
+    const isNamed = sql`v.name = any(${[...names]}::text[])`;
+    const matches = sql`(${isNamed} or v.words @@ ${words}::tsquery)`;
+    const ranks = query.sortBy === null ? [isNamed] : [];
+    return readPage(sql, query, { matches, counted: matches, ranks });
+  }
   const matches = sql`v.words @@ ${words}::tsquery`;
   // With a subselect, the planner expects few matches and reads the index of words; with filters, it combines indexes.
   const counted = hasFilters(query.filters) ? matches : sql`v.words @@ (select ${words}::tsquery)`;

@@ -91,3 +91,17 @@ export function possibleNames(search: string): string[] {
   const kebab = asked.replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "");
   return [...new Set([asked, kebab])];
 }
+
+/** Further names are not found by their letters alone. */
+const MAX_HYPHENATED_NAMES = 20;
+
+/** Returns the names that a text spells without their hyphens: `code-reviewer` for `codereviewer`. */
+export async function listHyphenatedNames(sql: Sql, text: string): Promise<string[]> {
+  if (!/^[a-z0-9]+$/.test(text)) return [];
+  const rows = await sql<{ name: string }[]>`
+    select distinct l.name
+    from definition_lines as l
+    where replace(l.name, '-', '') = ${text} and l.name like '%-%'
+    limit ${MAX_HYPHENATED_NAMES}`;
+  return rows.map(({ name }) => name);
+}

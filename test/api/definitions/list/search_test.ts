@@ -56,6 +56,40 @@ test("words are found in name, display name and description, by stem, the best p
   for (const [search, names] of cases) expect([search, await found(api, search)]).toEqual([search, names]);
 });
 
+test("a name is found as it is written elsewhere: with its organization, its version, without its hyphens", async () => {
+  await using registry = await openRegistry(SHELF);
+  const { api, person } = registry;
+  const other = await api.make.person();
+  const texts = { name: "code-reviewer", displayName: "Another", description: "codereviewer" };
+  await makeVersion(api.db.sql, { orgId: other.org.id, authorId: other.user.id, ...texts });
+  const { slug } = person.org;
+  const one = ["code-reviewer"];
+  const both = ["code-reviewer", "code-reviewer"];
+  const cases: readonly [string, string[]][] = [
+    [`@${slug}/code-reviewer`, one],
+    [`${slug}/Code-Reviewer`, one],
+    [` @${other.org.slug}/code-reviewer@1.0.0 `, one],
+    ["code-reviewer@1.0.0", both],
+    ["code-reviewer@^1.2.0", both],
+    ["code-reviewer@latest", both],
+    ["codereviewer", both],
+    [`@${slug}/codereviewer`, one],
+    ["whoami", ["who-am-i"]],
+    [`@${other.org.slug}`, one],
+    [`@${other.org.slug}/gatekeeper`, []],
+    ["@nobody/code-reviewer", []],
+  ];
+  for (const [search, names] of cases) {
+    // The name comes first; others that have its words may follow.
+    const best = (await found(api, search)).slice(0, Math.max(1, names.length));
+    expect([search, best]).toEqual([search, names]);
+  }
+  // Two words, and no organization.
+  expect(await found(api, "review/code")).toEqual(await found(api, "review code"));
+  const filtered = await found(api, `@${slug}/code-reviewer`, `&organization=${other.org.slug}`);
+  expect(filtered).toEqual(one);
+});
+
 test("words are found by how they begin, after those that are whole", async () => {
   await using registry = await openRegistry(SHELF);
   const { api } = registry;
