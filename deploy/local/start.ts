@@ -89,14 +89,16 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
   const { supervisor, root, progress, settings } = stack;
   const admin = "api/admin/main.ts";
   const seed = [admin, "demo", "seed", "--if-empty", "--credentials-file", credentialsPath(settings)];
-  const steps = [
-    ["Applying migrations", "apply the migrations", [admin, "migrate"]],
-    ["Loading the model catalog", "load the model catalog", ["catalog-sync/main.ts", "--if-empty"]],
-    ["Loading demo data", "load the demo data", seed],
-  ] as const;
-  for (const [title, purpose, args] of steps) {
-    await progress.step(title, (note) => runBun({ supervisor, root, env, note, purpose, args }));
-  }
+  const run = (note: (text: string) => void, purpose: string, args: readonly string[]) =>
+    runBun({ supervisor, root, env, note, purpose, args });
+  await progress.step("Applying migrations", (note) => run(note, "apply the migrations", [admin, "migrate"]));
+  // Neither waits for the other, and a machine has two processors.
+  await progress.step("Loading the model catalog and demo data", (note) =>
+    Promise.all([
+      run(note, "load the model catalog", ["catalog-sync/main.ts", "--if-empty"]),
+      run(note, "load the demo data", seed),
+    ]),
+  );
 }
 
 /** Returns the base URL to connect to. Nothing can connect to 0.0.0.0 or ::, so loopback takes their place. */

@@ -61,8 +61,9 @@ export function planKnownPast(
 ): KnownPast {
   const recorded = new Map(stored.map((model) => [modelKeyText(model), model]));
   const past: KnownPast = { gone: [], knownSince: [], changes: [] };
-  const toTiering = tieringOf(events);
-  for (const [name, own] of Map.groupBy(events, eventKey)) {
+  const models = Map.groupBy(events, eventKey);
+  const toTiering = tieringOf([...models.values()]);
+  for (const [name, own] of models) {
     const first = recorded.get(name);
     const steps = listSteps(own).filter(({ at }) => at < (first?.createdAt ?? now));
     const [oldest, last] = [steps[0], steps.at(-1)];
@@ -116,17 +117,17 @@ function listChanges(key: ModelKey, steps: readonly PricesSince[]): KnownPast["c
 }
 
 /** Of a model that is gone, the id and the last cost are all there is to judge by. */
-function tieringOf(events: readonly PastEvent[]) {
-  const untiered = ({ provider, model, cost }: PastEvent) => {
+function tieringOf(models: readonly (readonly PastEvent[])[]) {
+  const untiered = (own: readonly PastEvent[]) => {
+    const { provider, model, cost } = own.findLast(({ event }) => event !== "gone") as PastEvent;
     const { input, output } = readPrices(cost);
     return {
       ...{ provider, id: model, modalities: { output: ["text"] } },
       cost: input === undefined ? undefined : { input, output },
     };
   };
-  const tierOf = createTiering(events.map(untiered));
-  return (own: readonly PastEvent[]) =>
-    tierOf(untiered(own.findLast(({ event }) => event !== "gone") as PastEvent));
+  const tierOf = createTiering(models.map(untiered));
+  return (own: readonly PastEvent[]) => tierOf(untiered(own));
 }
 
 function toInstant(at: string): string {
