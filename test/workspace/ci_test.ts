@@ -68,6 +68,9 @@ test("the CI script annotates problems at their lines and fails if a file is inv
       /^::error file=agents\/bad\.agent\.yaml,line=3,col=11,title=UNPROCESSABLE_ENTITY::Cannot use .*owned%25/,
     ),
     expect.stringMatching(/^::error file=agents\/changed\.agent\.yaml,line=1,col=1,title=VERSION_EXISTS::/),
+    expect.stringMatching(
+      /^::warning file=agents\/changed\.agent\.yaml,line=11,col=13,title=UNKNOWN_KEY::"mission2"/,
+    ),
   ]);
 });
 

@@ -28,7 +28,7 @@ function apiRoutes(written: unknown[]) {
     .get("/written", ({ request }) => conditionalJson(request, { data: written }), { publicAccess: true })
     .get("/bug", () => fail(new TypeError("secret detail")), { publicAccess: true })
     .get("/away", () => fail(unavailable(new Error("no database"))), { publicAccess: true })
-    .post("/refused", () => fail(new ApiError("ROLE_REQUIRED")), { access: "session" })
+    .post("/refused", () => fail(new ApiError("ROLE_REQUIRED")), { access: "session", body: NOTE })
     .post(
       "/notes",
       ({ body, status }) => {
