@@ -14,6 +14,7 @@ import { artifactKeyOf } from "./artifact_key.ts";
 import {
   type Build,
   discard,
+  discardOthers,
   fail,
   failExhausted,
   handOn,
@@ -91,6 +92,7 @@ async function run(
   const { job, artifactKey, log } = build;
   const startedAt = performance.now();
   await deps.owner.require();
+  await discardOthers(deps, build);
   const { artifact, progress } = await writeOrgExport(deps, { job, org, signal, artifactKey });
   // Another database may have claimed the store since.
   await deps.owner.require();

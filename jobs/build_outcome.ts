@@ -189,6 +189,22 @@ async function failIn(
 }
 
 /**
+ * Deletes what other builds of the job have left, finished or not: they can only stop, because the running attempt of
+ * the row is this one. A full storage needs their room, and the sweep that ran when one of them died found it running.
+ */
+export async function discardOthers(
+  { store }: Pick<OutcomeDeps, "store">,
+  { job, artifactKey, log }: Pick<Build, "job" | "artifactKey" | "log">,
+): Promise<void> {
+  const left = await Array.fromAsync(store.list(`${job.id}.`));
+  for (const { name } of left.filter((file) => !file.name.startsWith(artifactKey))) {
+    await store.remove(name).catch((error: unknown) => {
+      log.warn({ event: "artifact.delete_failed", name, err: error }, "cannot delete a part of a dead build");
+    });
+  }
+}
+
+/**
  * Deletes the file if it exists. Call it only when the row no longer belongs to this attempt: if the connection is lost
  * while the job is made ready, the job may be ready. The sweep deletes what is left.
  */

@@ -5,10 +5,14 @@ import type { JobName } from "../shared/jobs.ts";
 const DAY_SECONDS = 24 * 3600;
 const YEAR_SECONDS = 365 * DAY_SECONDS;
 
-/** At most one entry, waiting or active. The schedule serves as retry. */
+/**
+ * At most one entry, waiting or active. The retry is for a sweep whose runner died: until its entry ends, no other
+ * sweep can be queued.
+ */
 const SWEEP = {
   policy: "exclusive",
-  retryLimit: 0,
+  retryLimit: 1,
+  retryDelay: 1,
   heartbeatSeconds: 20,
   expireInSeconds: 15 * 60,
   deleteAfterSeconds: DAY_SECONDS,

@@ -139,7 +139,10 @@ async function writeAndSync(
   });
   const file = await storing(open(path, "wx", 0o600));
   try {
-    for await (const chunk of digested) await storing(file.appendFile(chunk));
+    // Not `for await`: when the disk is full, the part is deleted before the content has taken its time to end.
+    for (let next = await digested.next(); !next.done; next = await digested.next()) {
+      await storing(file.appendFile(next.value));
+    }
     await storing(file.sync());
   } finally {
     await file.close();

@@ -1,0 +1,105 @@
+/** What runners that were killed have left in the store: it goes with the next attempt, or with a sweep that is not late. */
+import { expect, test } from "bun:test";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { artifactKeyOf } from "../../jobs/artifact_key.ts";
+import { openArtifactStore } from "../../shared/artifacts/open.ts";
+import { MARKER_NAME } from "../../shared/artifacts/store.ts";
+import type { Config } from "../../shared/process/config.ts";
+import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
+import { ageExportJob, getJob, jobOf, postJob, storedFiles } from "../helpers/exports/export_job.ts";
+import { makeExportProject } from "../helpers/exports/export_project.ts";
+import { addNoise } from "../helpers/exports/heavy_org.ts";
+import { openTestApp } from "../helpers/http/app.ts";
+import { startS3Server } from "../helpers/network/s3_server.ts";
+import { openSlowProxy } from "../helpers/network/slow_proxy.ts";
+import { startRunner } from "../helpers/process/runner_process.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+
+/** No sweep on the clock: only those at the start of a runner. */
+const NO_CLOCK = { EXPORT_SWEEP_CRON: "0 0 1 1 *" };
+/** Two parts of an upload and more. */
+const NOISE_MIB = 24;
+
+/**
+ * Kills a runner in the middle of a build, when something of its file is stored, and lets another one build the job again.
+ * Returns the names in the store, and the one that is the job's.
+ */
+async function listAfterDeath(storage: {
+  config?: Partial<Config>;
+  env?: Record<string, string>;
+  /** Of the first runner. */
+  slowEnv?: Record<string, string>;
+}) {
+  await using app = await openTestApp(storage.config ? { config: storage.config } : {});
+  await shortenHeartbeats(app.db, 6);
+  const { config } = app.deps;
+  const env = { ...storage.env, ...NO_CLOCK, DATABASE_URL: config.databaseUrl, DATA_DIR: config.dataDir };
+  const { person, project } = await makeExportProject(app);
+  await addNoise(app.db, project, NOISE_MIB);
+  const { id } = await jobOf(await postJob(app, person));
+  const store = openArtifactStore(config);
+  const names = async () => {
+    const files = await Array.fromAsync(store.list());
+    return files.map(({ name }) => name).filter((name) => name !== MARKER_NAME);
+  };
+  {
+    await using runner = await startRunner({ ...env, ...storage.slowEnv });
+    await waitFor(async () => (await names()).length > 0);
+    runner.kill("SIGKILL");
+    await runner.exited;
+  }
+  expect(await names()).toHaveLength(1);
+  await using _other = await startRunner(env);
+  await waitFor(async () => (await getJob(app, person.key, id)).status === "ready");
+  expect(await getJob(app, person.key, id)).toMatchObject({ attempt: 2 });
+  const [row] = await app.db.sql<{ artifactKey: string }[]>`
+    select artifact_key from export_jobs where id = ${id}`;
+  return { left: await names(), artifactKey: row?.artifactKey ?? "" };
+}
+
+test("the part of a file that a killed runner left is gone when the next attempt is ready", async () => {
+  const { left, artifactKey } = await listAfterDeath({});
+  expect(left).toEqual([artifactKey]);
+});
+
+test("the upload that a killed runner did not complete is gone when the next attempt is ready", async () => {
+  await using s3 = await startS3Server();
+  await using proxy = await openSlowProxy(s3.config.s3.endpoint, { pauseMs: 20 });
+  const { left, artifactKey } = await listAfterDeath({
+    ...{ config: s3.config, env: s3.env },
+    slowEnv: { S3_ENDPOINT: proxy.origin },
+  });
+  expect(left).toEqual([artifactKey]);
+});
+
+test("a sweep whose runner was killed in its middle runs again at once, not when the clock says so", async () => {
+  await using app = await openTestApp();
+  await shortenHeartbeats(app.db, 6);
+  const { config } = app.deps;
+  const env = { ...NO_CLOCK, DATABASE_URL: config.databaseUrl, DATA_DIR: config.dataDir };
+  const { person } = await makeExportProject(app);
+  const { id } = await jobOf(await postJob(app, person));
+  {
+    await using _runner = await startRunner(env);
+    await waitFor(async () => (await getJob(app, person.key, id)).status === "ready");
+  }
+  await ageExportJob(app, id, 100);
+  await app.db.owner.begin(async (tx) => {
+    await tx`lock table audit_log in exclusive mode`;
+    await using runner = await startRunner(env);
+    // The sweep deletes the file first; then it waits for the lock.
+    await waitFor(async () => (await storedFiles(app)).length === 0);
+    runner.kill("SIGKILL");
+    await runner.exited;
+  });
+  const directory = fileURLToPath(config.artifactUrl);
+  const left = artifactKeyOf({ id, attempt: 1, buildId: crypto.randomUUID() });
+  await Bun.write(join(directory, "x"), "part");
+  await rename(join(directory, "x"), join(directory, left));
+  expect(await storedFiles(app)).toEqual([left]);
+  await using _next = await startRunner(env);
+  await waitFor(async () => (await getJob(app, person.key, id)).status === "expired");
+  await waitFor(async () => (await storedFiles(app)).length === 0);
+});
