@@ -35,15 +35,17 @@ const READS = [
   "audit list",
   "audit verify",
   "tracker check",
+  "catalog held",
 ];
 
 /**
- * Tested in import_test.ts, artifacts_test.ts, demo_test.ts, quarantine_test.ts, test/citus/distribute_test.ts and, without
+ * Tested in import_test.ts, artifacts_test.ts, catalog_test.ts, catalog_correct_test.ts, demo_test.ts, quarantine_test.ts, test/citus/distribute_test.ts and, without
  * an audit log to write to yet, migrate_test.ts.
  */
 const ELSEWHERE = [
   ...["import", "artifacts adopt", "demo seed", "migrate", "tracker distribute"],
   ...["definition quarantine", "definition release"],
+  ...["catalog accept", "catalog reject", "catalog correct"],
 ];
 
 test("every command that changes something leaves one row in the audit log, and no secret in it", async () => {
