@@ -18,6 +18,7 @@ import { authRoutes } from "./accounts/auth_routes.ts";
 import { orgRoutes } from "./accounts/org_routes.ts";
 import { ownProfileRoutes } from "./accounts/own_profile.ts";
 import { userRoutes } from "./accounts/users.ts";
+import { languageSchemaRoutes } from "./definitions/language_schemas.ts";
 import { definitionRoutes } from "./definitions/routes.ts";
 import type { Documents } from "./documents/documents.ts";
 import { eventRoutes } from "./events/events.ts";
@@ -132,6 +133,7 @@ function serviceRoutes(deps: AppDeps) {
     .use(apiRoutes(deps))
     .use(healthRoutes({ ...deps, artifactStatus, checkDatabase }))
     .use(deps.config.metricsPort === null ? metricsRoutes(deps) : new Elysia())
+    .use(languageSchemaRoutes(deps))
     .use(securityTxtRoutes(deps));
   return new Elysia()
     .use(described)

@@ -17,7 +17,7 @@ export interface DefinitionFields {
 export const MAX_TAGS = 50;
 
 /** Maximum characters of the fields that lists show. */
-const MAX_LENGTHS: Readonly<Record<string, number>> = { displayName: 200, description: 4_000 };
+export const MAX_LENGTHS: Readonly<Record<string, number>> = { displayName: 200, description: 4_000 };
 
 /** Returns an error message if the text is too long for the field, else null. */
 export function tooLong(key: string, text: string): string | null {

@@ -6,7 +6,7 @@ export const MAX_DEFINITION_NAME_LENGTH = 100;
 /** What a name must look like, for messages: `name ${NAME_RULE}`. */
 export const NAME_RULE = `must be 1 to ${MAX_DEFINITION_NAME_LENGTH} of a-z, 0-9 and hyphens, without a hyphen at either end`;
 
-const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+export const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 
 /** True for 1 to 100 of `a-z`, `0-9` and `-` without a hyphen at either end. A UUID is an id and no name. */
 export function isDefinitionName(text: string): boolean {

@@ -75,6 +75,7 @@ const PUBLIC_ROUTES = [
   "GET /orgs/:slug/webhooks",
   "GET /orgs/:slug/webhooks/:id",
   "GET /orgs/:slug/webhooks/:id/delete",
+  "GET /schemas/:file",
   "GET /security-policy",
   "GET /settings/",
   "GET /settings/keys",

@@ -30,7 +30,7 @@ rules:
 `;
 
 /** Pages for people and what they load are no part of the API. */
-const DESCRIBED = /^\/(api\/v1|health|metrics|\.well-known|security-policy)(\/|$)/;
+const DESCRIBED = /^\/(api\/v1|health|metrics|\.well-known|security-policy|schemas)(\/|$)/;
 
 /** Lints the document. Returns the linter's exit code and output. */
 async function lint(document: OpenApiDocument): Promise<[number, string]> {

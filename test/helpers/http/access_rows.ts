@@ -5,7 +5,8 @@ import { type AccessScene, freeName, type Occasion, type Place, type Subject } f
 import type { TestRequest } from "./app.ts";
 
 /** The routes that are not under /api/v1. */
-const BESIDE_API = /^\/($|favicon\.ico$|\.well-known|dashboard|health|metrics|security-policy|swagger)/;
+const BESIDE_API =
+  /^\/($|favicon\.ico$|\.well-known|dashboard|health|metrics|schemas|security-policy|swagger)/;
 
 export interface Row {
   /** Method and pattern, as the app has them. */

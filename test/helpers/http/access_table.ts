@@ -293,6 +293,7 @@ const BESIDE_API = [
   row("GET /health/ready", "anything", 200),
   row("GET /metrics", "anything", 200),
   row("GET /.well-known/security.txt", "anything", 200),
+  row("GET /schemas/:file", "anything", 200, { of: async () => "agent.json" }),
   row("GET /security-policy", "anything", 200),
   row("GET /favicon.ico", "anything", 200),
   row("GET /swagger", "anything", 200),
