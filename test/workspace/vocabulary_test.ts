@@ -72,6 +72,7 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
   issues_status_check: ISSUE_STATUSES,
   model_aliases_origin_check: MODEL_ALIAS_ORIGINS,
   model_aliases_scope_check: MODEL_ALIAS_SCOPES,
+  catalog_syncs_decision_check: ["accepted", "rejected"],
   models_status_check: MODEL_STATUSES,
   models_tier_check: MODEL_TIERS,
   models_tier_source_check: MODEL_TIER_SOURCES,
