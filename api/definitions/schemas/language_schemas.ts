@@ -1,13 +1,13 @@
 /** GET /schemas/{type}.json: the JSON Schema of a type's documents. */
 import { Elysia } from "elysia";
-import { ApiError } from "../../shared/errors.ts";
-import type { Config } from "../../shared/process/config.ts";
-import { DEFINITION_TYPES } from "../../shared/vocabulary.ts";
-import { access } from "../http/access.ts";
-import { rejectQuery } from "../http/query.ts";
-import { staticResponse, toStaticFile } from "../http/response/static_file.ts";
-import { pathParameter } from "../openapi/responses.ts";
-import { failsWith } from "../openapi/types.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import type { Config } from "../../../shared/process/config.ts";
+import { DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
+import { access } from "../../http/access.ts";
+import { rejectQuery } from "../../http/query.ts";
+import { staticResponse, toStaticFile } from "../../http/response/static_file.ts";
+import { pathParameter } from "../../openapi/responses.ts";
+import { failsWith } from "../../openapi/types.ts";
 import { jsonSchemaOf } from "./json_schema.ts";
 
 const CONTENT_TYPE = "application/schema+json";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
-import { openTestApp } from "../../helpers/http/app.ts";
+import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
 
 test("the schema of each type is served to everyone, with an ETag", async () => {
   await using api = await openTestApp({ config: { publicUrl: "https://ulr.example" } });
