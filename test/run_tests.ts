@@ -120,7 +120,7 @@ async function countTests(
 function describeLeftOut(leftOut: readonly LeftOut[]): string {
   const lines = leftOut.map(
     ({ group, tests }) =>
-      `  ${group.name.padEnd(10)}${String(tests).padStart(4)} tests   ${group.faults.join(", ")}`,
+      `  ${group.name.padEnd(10)}${String(tests).padStart(4)} ${tests === 1 ? "test " : "tests"}   ${group.faults.join(", ")}`,
   );
   const packages = [...new Set(leftOut.flatMap(({ group }) => group.packages))].sort();
   const install =
