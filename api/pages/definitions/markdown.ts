@@ -22,6 +22,7 @@ function createParser(): Parser {
   const parser = new MarkdownIt("default", { html: false, linkify: false, maxNesting: MAX_NESTING });
   parser.validateLink = (url) => resolveLink(url, OWN_ORIGINS[0]) !== null;
   parser.core.ruler.push("lower_headings", lowerHeadings);
+  parser.core.ruler.push("task_boxes", drawTaskBoxes);
   parser.core.ruler.push("links_only", ({ tokens, Token }) => {
     for (const token of tokens) {
       if (token.children) token.children = token.children.flatMap(createLinkRule(parser, Token));
@@ -50,6 +51,15 @@ function lowerHeadings({ tokens }: StateCore): void {
   for (const token of tokens) {
     if (!token.type.startsWith("heading_")) continue;
     token.tag = `h${Math.min(6, Number(token.tag.slice(1)) + 1)}`;
+  }
+}
+
+/** Shows the `[ ]` and `[x]` of a task list as boxes. */
+function drawTaskBoxes({ tokens }: StateCore): void {
+  for (const [index, token] of tokens.entries()) {
+    const [text] = token.children ?? [];
+    if (text?.type !== "text" || tokens[index - 2]?.type !== "list_item_open") continue;
+    text.content = text.content.replace(/^\[([ xX])\] /, (_, mark) => (mark === " " ? "☐ " : "☑ "));
   }
 }
 

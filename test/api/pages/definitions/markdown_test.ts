@@ -57,6 +57,15 @@ test("an image becomes a link with its text, and inside of a link only the text"
   );
 });
 
+test("tasks of a list are boxes, and brackets elsewhere stay brackets", () => {
+  expect(render("- [ ] open\n- [x] done\n- [X] *done*\n- [y] no task")).toBe(
+    "<ul>\n<li>☐ open</li>\n<li>☑ done</li>\n<li>☑ <em>done</em></li>\n<li>[y] no task</li>\n</ul>",
+  );
+  expect(render("1. [ ] first\n\n2. [x] second")).toContain("<p>☐ first</p>");
+  expect(render("[ ] no list")).toBe("<p>[ ] no list</p>");
+  expect(render("- a\n\n  [ ] second paragraph")).toContain("[ ] second paragraph");
+});
+
 test("code and tables can be scrolled by keyboard, and code has no attributes of its author's", () => {
   expect(render('```a"b c\n<x>\n```')).toBe(`<pre tabindex="0"><code>&lt;x&gt;\n</code></pre>`);
   expect(render("    <x>")).toBe(`<pre tabindex="0"><code>&lt;x&gt;\n</code></pre>`);
