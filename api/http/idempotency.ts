@@ -115,7 +115,7 @@ function readKey({ request, route, context }: Repeatable): IdempotencyKey | null
 /**
  * Hashes what makes two requests different: method, URL, organization, body, and the rights of the credential. So an
  * API key never gets a response that a key with more rights has got. Passwords are left out: this hash is stored, and
- * whoever reads it could guess them a hundred thousand times faster than with argon2id.
+ * passwords can be guessed from it many thousand times faster than from argon2id.
  */
 function fingerprintOf({ request, url, context }: Repeatable): Uint8Array {
   const org = request.headers.get("x-org-slug");
