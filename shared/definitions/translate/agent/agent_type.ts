@@ -9,7 +9,8 @@ interface TypeRules {
   leavesOut: readonly string[];
 }
 
-const RULES = {
+/** By type; docs/languages.md has the same table. */
+export const AGENT_BLOCKS = {
   validator: { needs: ["scoring", "decisions"], leavesOut: ["tasks", "completion", "rollback", "forecast"] },
   executor: { needs: ["tasks", "completion"], leavesOut: ["scoring", "decisions", "deductions", "forecast"] },
   analyst: { needs: ["process"], leavesOut: ["tasks", "completion", "rollback", "forecast"] },
@@ -30,13 +31,13 @@ const RULES = {
   forecaster: { needs: ["mission", "process"], leavesOut: ["tasks", "completion", "rollback"] },
 } as const satisfies Record<string, TypeRules>;
 
-export type TranslatableAgentType = keyof typeof RULES;
+export type TranslatableAgentType = keyof typeof AGENT_BLOCKS;
 
 /** Fails with `unknown_agent_type`, or with every `missing_block`, `empty_tasks` and `bad_scoring`, in this order. */
 export function checkAgent(source: Source): TranslatableAgentType {
   const type = readType(source);
   const { body } = source;
-  const { needs, leavesOut }: TypeRules = RULES[type];
+  const { needs, leavesOut }: TypeRules = AGENT_BLOCKS[type];
   const failures = [
     ...needs.filter((block) => !body.map(block)).map((block) => missingBlock(type, block)),
     ...emptyLists(source, leavesOut),
@@ -55,13 +56,13 @@ function missingBlock(type: TranslatableAgentType, block: string): TranslationFa
 
 /** True when the type has a use for the block. */
 export function belongs(type: TranslatableAgentType, block: string): boolean {
-  return !(RULES[type] as TypeRules).leavesOut.includes(block);
+  return !(AGENT_BLOCKS[type] as TypeRules).leavesOut.includes(block);
 }
 
 function readType(source: Source): TranslatableAgentType {
   const type = source.interface.raw("agentType");
-  if (typeof type === "string" && Object.hasOwn(RULES, type)) return type as TranslatableAgentType;
-  const known = Object.keys(RULES).join(", ");
+  if (typeof type === "string" && Object.hasOwn(AGENT_BLOCKS, type)) return type as TranslatableAgentType;
+  const known = Object.keys(AGENT_BLOCKS).join(", ");
   throw new TranslationFailure(
     "unknown_agent_type",
     "agent.interface.agentType",
