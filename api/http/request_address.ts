@@ -27,9 +27,9 @@ export function clientAddress(headers: Headers, peer: string | null, proxies: nu
     : address;
 }
 
-/** Some proxies append the port, which would give every connection its own rate limit. */
+/** Some proxies append the port, which would give every connection its own rate limit, or write brackets without one. */
 function withoutPort(address: string): string {
-  const [, bracketed, dotted] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(address) ?? [];
+  const [, bracketed, dotted] = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(address) ?? [];
   return bracketed ?? dotted ?? address;
 }
 

@@ -9,7 +9,9 @@ const MAX_BYTES = 1_048_576;
 /** Chunks of a body without Content-Length: 10,000 take some 15 ms; a million, 6 MB on the wire, block for seconds. */
 export const MAX_CHUNKS = 10_000;
 
-const YAML_TYPE = "application/yaml";
+/** Its name, and those that came before it (RFC 9512, section 2.1). */
+const YAML_TYPES = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -55,12 +57,17 @@ function mediaTypeOf(headers: Headers): string | undefined {
   return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
 }
 
-function rejectOtherTypes(headers: Headers, accepted: string): void {
+/** `others` are types that the route reads elsewhere. */
+function rejectOtherTypes(headers: Headers, accepted: string, others: readonly string[] = []): void {
   if (mediaTypeOf(headers) !== accepted) {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
-      message: `Unsupported content type. Send ${accepted}.`,
+      message: `Unsupported content type. Send ${[accepted, ...others].join(" or ")}.`,
     });
   }
+  rejectCompressed(headers);
+}
+
+function rejectCompressed(headers: Headers): void {
   const encoding = headers.get("content-encoding") ?? "identity";
   if (encoding.trim().toLowerCase() !== "identity") {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
@@ -71,13 +78,13 @@ function rejectOtherTypes(headers: Headers, accepted: string): void {
 
 /** True if a request says that its body is YAML. */
 export function isYaml({ headers }: Request): boolean {
-  return mediaTypeOf(headers) === YAML_TYPE;
+  return YAML_TYPES.includes(mediaTypeOf(headers) ?? "");
 }
 
 /** Reads the text of a YAML body. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR. */
 export async function readYamlText(request: Request, maxBytes: number): Promise<string> {
   const bytes = await readBytes(request, maxBytes);
-  rejectOtherTypes(request.headers, YAML_TYPE);
+  rejectCompressed(request.headers);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -97,10 +104,14 @@ export async function readFormText(request: Request, maxBytes: number): Promise<
  * Reads a body that is a JSON object. A missing body counts as `{}`: a route that needs a body requires a field. Throws
  * PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
-export async function readJsonObject(request: Request, maxBytes: number): Promise<JsonObject> {
+export async function readJsonObject(
+  request: Request,
+  maxBytes: number,
+  { takesYaml = false } = {},
+): Promise<JsonObject> {
   const bytes = await readBytes(request, maxBytes);
   if (bytes.byteLength === 0) return {};
-  rejectOtherTypes(request.headers, "application/json");
+  rejectOtherTypes(request.headers, JSON_TYPE, takesYaml ? YAML_TYPES.slice(0, 1) : []);
   const excess = findJsonExcess(bytes);
   if (excess !== null) throw invalidBody(excess);
   const body = parseJson(bytes);

@@ -29,7 +29,7 @@ export async function readBody(
     const message = "is a query parameter of YAML bodies only. Put it into the JSON body";
     throw invalidInput(misplaced.map((path) => ({ path, message })));
   }
-  return readJsonObject(request, maxBytes);
+  return readJsonObject(request, maxBytes, { takesYaml: true });
 }
 
 /** Returns the given parameters; omitted ones are left out, as in JSON. */

@@ -6,7 +6,7 @@ import { constants, gzip, zstdCompress } from "node:zlib";
 const ENCODINGS = ["zstd", "gzip"] as const;
 export type ContentEncoding = (typeof ENCODINGS)[number];
 
-/** For the reason see shared/exports/deflate_stream.ts. zstd's default is 3. */
+/** As fast as ZIP entries (shared/exports/zip_stream.ts). zstd's default is 3. */
 export const GZIP_LEVEL = 2;
 export const ZSTD_LEVEL = 3;
 
@@ -14,7 +14,7 @@ export const ZSTD_LEVEL = 3;
 const gzipAsync = promisify(gzip);
 const zstdAsync = promisify(zstdCompress);
 
-/** Chooses the encoding from an Accept-Encoding header; null for none. */
+/** Chooses the encoding from an Accept-Encoding header; null for none. `*` means gzip: clients that send it may not know zstd. */
 export function chooseEncoding(acceptEncoding: string | null): ContentEncoding | null {
   if (acceptEncoding === null) return null;
   const weights = new Map<string, number>();
@@ -26,7 +26,8 @@ export function chooseEncoding(acceptEncoding: string | null): ContentEncoding |
   let best: ContentEncoding | null = null;
   let bestWeight = 0;
   for (const encoding of ENCODINGS) {
-    const weight = weights.get(encoding) ?? weights.get("*") ?? 0;
+    const unnamed = encoding === "gzip" ? weights.get("*") : 0;
+    const weight = weights.get(encoding) ?? unnamed ?? 0;
     if (weight > bestWeight) [best, bestWeight] = [encoding, weight];
   }
   return bestWeight < (weights.get("identity") ?? 0) ? null : best;

@@ -44,6 +44,7 @@ describe("clientAddress()", () => {
     for (const [hop, address] of [
       ["203.0.113.9:50123", "203.0.113.9"],
       ["[2001:db8::1]:50123", "2001:db8::1"],
+      ["[2001:db8::1]", "2001:db8::1"],
       ["2001:db8::1:5012", "2001:db8::1:5012"],
     ] as const) {
       expect(clientAddress(new Headers({ "x-forwarded-for": hop }), null, 1)).toBe(address);

@@ -30,6 +30,16 @@ test("POST and PUT take the document itself, with the other fields as query para
   expect(await definitionOf(only)).toMatchObject({ visibility: "private", domain: "security" });
 });
 
+test("YAML has other names, which came before application/yaml", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  for (const [index, type] of ["application/x-yaml", "text/yaml; charset=utf-8", "text/x-yaml"].entries()) {
+    const name = `agent-${index}`;
+    const options = { headers: { "content-type": type }, body: agentYaml(name) };
+    expect([type, (await write(api, `/agent/${name}`, person, options)).status]).toEqual([type, 201]);
+  }
+});
+
 test("YAML bodies that are not text, or too large, and parameters in the wrong place are refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
@@ -51,7 +61,11 @@ test("YAML bodies that are not text, or too large, and parameters in the wrong p
   expect((await post("?yaml=x", { ...YAML, body: yaml })).status).toBe(400);
   expect((await post("", { ...YAML, body: "" })).status).toBe(400);
   expect((await post("?visibility=public", { body: { yaml } })).status).toBe(400);
-  expect((await post("", { headers: { "content-type": "text/yaml" }, body: yaml })).status).toBe(415);
+  const plain = await post("", { headers: { "content-type": "text/plain" }, body: yaml });
+  expect([plain.status, await plain.json()]).toMatchObject([
+    415,
+    { error: { message: "Unsupported content type. Send application/json or application/yaml." } },
+  ]);
   const compressed = { ...YAML.headers, "content-encoding": "gzip" };
   expect((await post("", { headers: compressed, body: yaml })).status).toBe(415);
   const fork = await write(api, "/agent/reviewer/fork", person, { ...YAML, body: "name: mine" });

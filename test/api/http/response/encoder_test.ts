@@ -36,7 +36,9 @@ describe("an answer", () => {
       ["gzip", "gzip", gunzipSync],
       ["gzip, deflate, br, zstd", "zstd", zstdDecompressSync],
       ["gzip;q=1, zstd;q=0.5", "gzip", gunzipSync],
-      ["*", "zstd", zstdDecompressSync],
+      ["*", "gzip", gunzipSync],
+      ["*, zstd;q=0.5", "gzip", gunzipSync],
+      ["*;q=0.5, zstd", "zstd", zstdDecompressSync],
     ] as const) {
       for (const path of ["/long", "/plain"]) {
         const { status, headers, body } = await get(app, path, { "accept-encoding": accepted });
@@ -47,7 +49,14 @@ describe("an answer", () => {
         expect(body.length).toBeLessThan(plain.length / 4);
       }
     }
-    for (const accepted of ["identity", "br", "gzip;q=0, zstd;q=0", "gzip;q=0.1, identity", ""]) {
+    for (const accepted of [
+      "identity",
+      "br",
+      "gzip;q=0, zstd;q=0",
+      "*, gzip;q=0",
+      "gzip;q=0.1, identity",
+      "",
+    ]) {
       const { headers, body } = await get(app, "/long", { "accept-encoding": accepted });
       expect([headers.get("content-encoding"), body.equals(plain)]).toEqual([null, true]);
     }
