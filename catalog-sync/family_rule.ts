@@ -7,7 +7,7 @@ const NUMBER = /^[a-z]?\d+$/;
 const ACTIVE_PARAMETERS = /^a\d+b$/;
 const SIZE = /^(?:\d+x)?\d+[bme]$/;
 
-/** What an id says besides the name of its family. */
+/** What an id says in addition to the name of its family. */
 interface IdParts {
   /** The version: `[4, 8]` of claude-opus-4-8. */
   numbers: number[];

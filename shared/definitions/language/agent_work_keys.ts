@@ -164,7 +164,7 @@ const DECISIONS: Keys = {
   preset: word("Common thresholds", ["low_risk", "quality_gate", "high_stakes", "security", "critical"]),
   tracking: block("How the decision is used", {
     category: word("What it decides about", ["gate", "safety", "advisory"]),
-    notify_on: texts("Decisions that people are told of", "[negative]"),
+    notify_on: texts("Decisions that people are notified of", "[negative]"),
   }),
   criteria: entries(
     "When to choose a word",
