@@ -1,16 +1,16 @@
-/** Finds what is written on the nodes of a Citus cluster for sessions of the coordinator that have ended. */
+/** Finds writes on the nodes of a Citus cluster whose session on the coordinator has ended. */
 import type { Node } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
 
 export interface AbandonedWrite {
-  /** Of the session on the node; null for prepared transactions, which have none. */
+  /** Process id of the session on the node; null for prepared transactions, which have no session. */
   pid: number | null;
-  /** What it is, and on which node. */
+  /** What the write is and which node it is on, for the log. */
   what: string;
   since: string;
 }
 
-/** What the sessions of the coordinator tell of. */
+/** The writes that belong to open sessions of the coordinator. */
 interface LiveWork {
   pids: number[];
   /** Transactions over nodes, `pid_number`: their prepared transactions end with them. */
@@ -18,9 +18,9 @@ interface LiveWork {
 }
 
 /**
- * Returns what no session of the coordinator tells of any more: prepared transactions that it has left behind when it
- * crashed, and statements that run to their end without it. When their transactions started is unknown; what follows from
- * that is the caller's. Throws NodeUnavailable if a node cannot be asked.
+ * Returns the writes that no open session of the coordinator accounts for: prepared transactions left by a crash of the
+ * coordinator, and statements that still run after their session ended. The start of their transactions is unknown; the
+ * caller decides what follows from that. Throws NodeUnavailable if a node cannot be reached.
  */
 export async function listAbandonedWrites(sql: Sql, nodes: readonly Node[]): Promise<AbandonedWrite[]> {
   if (nodes.length === 0) return [];

@@ -3,7 +3,7 @@ import type { BuildFault, ExportJobErrorCode } from "../../shared/vocabulary.ts"
 import type { Sql } from "../connection/pool.ts";
 import { EXPORT_JOB_COLUMNS, type ExportJobProgress, type ExportJobRow } from "./jobs.ts";
 
-/** Pauses after the first fault of a job, the second and so on; the last one repeats. */
+/** Pauses after the first fault of a job, the second, and so on; the last pause repeats. */
 const PAUSE_SECONDS = [10, 30, 60, 120, 300];
 
 /** One attempt. A builder that was wrongly considered dead still has its own attempt, which is no longer running. */
@@ -78,14 +78,14 @@ export async function markExportJobQueued(
 export interface WaitingBuild {
   waitingFor: BuildFault;
   retryAt: string;
-  /** How often the job has waited, this time included. */
+  /** Number of times the job has waited, including this one. */
   faults: number;
 }
 
 /**
- * Requeues a build that `fault` has stopped, for a later attempt; this one does not count. Null if it is no longer
- * running, or if the first fault of the job was `patienceMinutes` ago. Without a `fault`, a restart of PostgreSQL since
- * the attempt began is one: the error of a build that it stopped may look like any other.
+ * Requeues a build that was stopped by `fault`; the attempt does not count. Null if the attempt is no longer running, or
+ * if the first fault of the job was `patienceMinutes` ago. Without a `fault`, a restart of PostgreSQL since the attempt
+ * began counts as one, because the error that it causes can look like any other.
  */
 export async function markExportJobWaiting(
   sql: Sql,

@@ -1,15 +1,15 @@
-/** A condition variable of one thread: who waits for a change is told of the next one. */
+/** A condition variable for one thread: wakes the waiting code when something has changed. */
 
 export class Condition {
   #changed: PromiseWithResolvers<void> | null = null;
 
-  /** Wakes all that wait now. */
+  /** Wakes everything that is waiting now. */
   notify(): void {
     this.#changed?.resolve();
     this.#changed = null;
   }
 
-  /** Resolves with the next `notify()`; look at what has changed before, in the same tick. */
+  /** Resolves at the next `notify()`. Check the condition first, in the same tick. */
   wait(): Promise<void> {
     this.#changed ??= Promise.withResolvers<void>();
     return this.#changed.promise;

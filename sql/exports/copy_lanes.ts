@@ -1,7 +1,7 @@
 /**
- * Copies the rows of an export on two connections at once, its lanes: making the lines is what takes the time, and each
- * connection has a processor for it. Lanes take range after range and make their lines; what is sent is in the order of
- * the ranges.
+ * Copies the rows of an export over two connections at once, its lanes. Formatting the lines takes most of the time, and
+ * each connection has a server process of its own to do it. Each lane takes one range after the other; the lines are sent
+ * in the order of the ranges.
  */
 
 import type { Sql } from "../connection/pool.ts";
@@ -11,19 +11,18 @@ import { type CopyOptions, copyRows } from "./copy_rows.ts";
 import type { KeyRange } from "./query.ts";
 import type { KeyRanges } from "./ranges.ts";
 
-/** How far a lane is ahead of what is sent, about a range: then it waits, and its server process with it. */
+/** How many bytes a lane may be ahead of the reader, about one range. Then it pauses, and its server process too. */
 const READ_AHEAD_BYTES = 4 * 2 ** 20;
 
 export interface LaneWork {
   ranges: KeyRanges;
-  /** The SQL of a range's lines. */
+  /** Returns the SQL that selects the lines of a range. */
   queryOf: (range: KeyRange) => string;
 }
 
 /**
- * Yields the lines of all ranges in their order, in chunks. A lane that is still being opened joins when it is, or never.
- * When the consumer returns early, or anything fails on one lane, both end, and both connections are left ready for the
- * next query.
+ * Yields the lines of all ranges in order, in chunks. The second lane joins once its connection is open, if it ever is.
+ * When the consumer returns early or a lane fails, both lanes end, and both connections are ready for the next query.
  */
 export async function* copyLanes(
   snapshots: readonly [ExportSnapshot, Promise<ExportSnapshot | null>],
@@ -41,17 +40,17 @@ export async function* copyLanes(
   }
 }
 
-/** Lanes are what runs beside each other, so each has one process. */
+/** Turns off parallel workers: the lanes already run side by side, with one server process each. */
 async function forbidParallelCopies(sql: Sql): Promise<void> {
   await sql`select set_config('max_parallel_workers_per_gather', '0', true)`;
 }
 
-/** One of the connections, and how far it is ahead. */
+/** One of the connections, and how far it is ahead of the reader. */
 class Lane {
   readonly snapshot: ExportSnapshot;
   readonly changed = new Condition();
   unsentBytes = 0;
-  /** Resolves when nothing runs on it any more. */
+  /** Resolves when the connection is idle again. */
   done: Promise<void> = Promise.resolve();
 
   constructor(snapshot: ExportSnapshot) {
@@ -59,7 +58,7 @@ class Lane {
   }
 }
 
-/** The lines of a range that are made and not sent. */
+/** The lines of a range that have been formatted but not sent. */
 interface Part {
   lane: Lane;
   range: KeyRange;
@@ -71,7 +70,7 @@ class LanesCopy {
   readonly #work: LaneWork;
   readonly #options: CopyOptions;
   readonly #lanes: Lane[] = [];
-  /** In the order of their ranges. */
+  /** In the order of the ranges. */
   readonly #parts: Part[] = [];
   readonly #changed = new Condition();
   #lastClaim: Promise<unknown> = Promise.resolve();
@@ -95,7 +94,7 @@ class LanesCopy {
     });
   }
 
-  /** Throws what has failed on any of the lanes. */
+  /** Throws the first error of any lane. */
   async *chunks(): AsyncGenerator<Uint8Array, void, void> {
     while (!this.#isAllSent) {
       if (this.#failure) throw this.#failure.error;
@@ -115,12 +114,12 @@ class LanesCopy {
     }
   }
 
-  /** Ends the lanes wherever they are. Never throws. */
+  /** Ends both lanes, at any point of their work. Never throws. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     const ends = this.#lanes.map(async (lane) => {
       lane.changed.notify();
-      // One that waits for its server does not look whether it is still wanted.
+      // A lane that waits for its server does not notice that it has been stopped.
       if (!this.#isAllSent) await lane.snapshot.cancel();
       await lane.done;
     });
@@ -136,7 +135,7 @@ class LanesCopy {
     }
   }
 
-  /** Gives the lane the next range; one lane after the other, as a range begins where the one before ends. */
+  /** Gives the lane the next range. Lanes take turns, because a range begins where the one before it ends. */
   #claim(lane: Lane): Promise<Part | null> {
     const claim = this.#lastClaim.then(async () => {
       const range = this.#hasEnded ? null : await lane.snapshot.run((tx) => this.#work.ranges.next(tx));

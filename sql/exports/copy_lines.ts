@@ -3,15 +3,15 @@ import { edenGC } from "bun:jsc";
 import { escapeLineEndBytes } from "../../shared/json_lines.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 
-/** Lines are gathered into chunks of this size: large enough that a chunk costs more to send than to hand over. */
+/** Size of a chunk in bytes: large enough that passing it on costs little compared with sending it. */
 const CHUNK_BYTES = 256 * 1024;
-/** Most datasets of a small project are no longer. */
+/** First buffer of a chunk, in bytes: most datasets of a small project fit in it. */
 const FIRST_CHUNK_BYTES = 32 * 1024;
 /**
- * After so many bytes the youngest garbage is collected, and all of it after 14 MiB. The engine sizes its heap by the
- * machine's memory and would let more spent chunks pile up before it looks; so a stream of any length takes some 30 MiB,
- * on two connections 36. A collection of all costs 10 ms of processor time, one of the youngest less than one; chunks that
- * a lane holds back outlive that.
+ * After this many bytes the young generation is collected, and the whole heap after 14 MiB. The engine sizes its heap by
+ * the memory of the machine and would let many more used chunks pile up. With this, a stream of any length takes about
+ * 30 MiB, and 36 MiB over two connections. A full collection takes 10 ms of processor time, a young one less than 1 ms;
+ * chunks that a lane holds back survive a young collection.
  */
 const BYTES_PER_COLLECTION = 3.5 * 2 ** 20;
 const COLLECTIONS_PER_FULL_ONE = 4;
@@ -19,7 +19,7 @@ const COLLECTIONS_PER_FULL_ONE = 4;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
-/** Chunks of all streams together: many slow ones leave as much garbage as a fast one. */
+/** Counts the chunks of all streams together: many slow streams leave as much garbage as one fast stream. */
 let spentBytes = 0;
 let collections = 0;
 
@@ -32,7 +32,7 @@ function collectGarbage(chunkBytes: number): void {
   else edenGC();
 }
 
-/** Collects the lines of one COPY into chunks, in the order in which they come. */
+/** Collects the lines of one COPY into chunks, in order. */
 export class CopyLines {
   readonly #crlf: boolean;
   readonly #isJson: boolean;
@@ -50,7 +50,7 @@ export class CopyLines {
     return this.#full.length > 0;
   }
 
-  /** Adds a row: a line ended by LF, as COPY sends it. A chunk never ends in the middle of one. */
+  /** Adds a row: a line that ends with LF, as COPY sends it. A chunk always ends at the end of a line. */
   add(row: Uint8Array): void {
     this.#makeRoom(row.length + (this.#crlf ? 1 : 0));
     this.#chunk.set(row, this.#used);
@@ -66,7 +66,7 @@ export class CopyLines {
     return this.#full.shift();
   }
 
-  /** What is left when the last line was added; empty when nothing is. */
+  /** The rest after the last line was added; may be empty. */
   rest(): Uint8Array {
     const lines = this.#chunk.subarray(0, this.#used);
     return this.#isJson ? escapeLineEndBytes(lines) : lines;

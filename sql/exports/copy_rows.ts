@@ -7,13 +7,13 @@ import { Condition } from "./condition_variable.ts";
 import { CopyLines } from "./copy_lines.ts";
 
 /**
- * One column of JSON is written as it is when neither quote nor delimiter can occur in it: JSON text escapes all
- * control characters. COPY's own text format would double every backslash.
+ * Writes a single column of JSON unchanged: the quote and the delimiter are control characters, which JSON text always
+ * escapes. COPY's text format would double every backslash.
  */
 const COPY_OPTIONS: Readonly<Record<ExportFormat, string>> = {
   ndjson: `format csv, quote E'\\x01', delimiter E'\\x02'`,
   csv: "format csv",
-  // One row per chunk of the protocol too; see sql/exports/parquet/.
+  // The binary format also has one row per protocol message; see sql/exports/parquet/.
   parquet: "format binary",
 };
 
@@ -30,16 +30,16 @@ export interface RowMeter {
 
 export interface CopyOptions {
   format: ExportFormat;
-  /** In CSV, the columns whose values stand in quotes, whatever they are. */
+  /** In CSV, the columns whose values are always quoted. */
   quoted?: readonly string[];
-  /** Counts the rows as they come in, a little ahead of what is yielded. */
+  /** Counts the rows as they arrive, slightly ahead of the rows yielded. */
   meter?: RowMeter;
 }
 
 /**
  * Runs `copy (query) to stdout` in the snapshot and yields its lines in chunks: NDJSON ended by LF, CSV by CRLF.
- * When the consumer returns early the query is cancelled and the connection is left ready for the next one.
- * Throws what PostgreSQL or the connection says. One at a time on a snapshot.
+ * When the consumer returns early, the query is canceled and the connection is ready for the next one.
+ * Throws the error of PostgreSQL or of the connection. Run only one at a time on a snapshot.
  */
 export async function* copyRows(
   snapshot: ExportSnapshot,
@@ -82,12 +82,12 @@ class Copy implements RunningStatement {
     this.#setOver = resolve;
   }
 
-  /** Whether the connection is busy with it. */
+  /** Whether the COPY still occupies the connection. */
   get isRunning(): boolean {
     return this.#hasBegun && !this.#isOver;
   }
 
-  /** Starts it. Listens before the driver can destroy the stream: an error without a listener ends the process. */
+  /** Starts the COPY. Listens for errors before the driver can destroy the stream: an unhandled one ends the process. */
   async open(tx: postgres.TransactionSql, text: string): Promise<void> {
     this.#hasBegun = true;
     const query = tx.unsafe(text);
@@ -105,7 +105,7 @@ class Copy implements RunningStatement {
     });
   }
 
-  /** The lines, until all have come. Throws what makes them end before. */
+  /** Yields the lines until all have arrived. Throws the error that cuts them off. */
   async *chunks(): AsyncGenerator<Uint8Array, void, void> {
     while (true) {
       for (let chunk = this.#lines.take(); chunk; chunk = this.#lines.take()) yield chunk;
@@ -121,7 +121,7 @@ class Copy implements RunningStatement {
 
   discard(): void {
     this.#isDiscarding = true;
-    // Should it end all the same, nobody may take what was read for the whole.
+    // If the stream ends without an error all the same, the rows read so far must not pass for the complete result.
     this.#failure ??= { error: new Error("Cannot read on: the rows that follow were thrown away") };
     while (this.#lines.take());
     this.#source?.resume();
@@ -140,7 +140,7 @@ class Copy implements RunningStatement {
 
   #listen(stream: Readable): void {
     this.#source = stream;
-    // PostgreSQL sends each row as a message, and the driver passes each message on as it is.
+    // PostgreSQL sends each row as one message, and the driver passes each message on unchanged.
     stream.on("data", (row: Buffer) => this.#add(row));
     stream.on("end", () => {
       this.#resumeSocket();
@@ -170,7 +170,7 @@ class Copy implements RunningStatement {
     try {
       this.#source?._read(0);
     } catch {
-      // The socket is gone, and with it what had to be resumed.
+      // The socket is closed, so there is nothing to resume.
     }
   }
 }

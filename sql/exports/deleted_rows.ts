@@ -6,7 +6,7 @@ import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
 import { deletedCountQuery, deletedQuery, type Increment } from "./increment_query.ts";
 
-/** Of the CSV header. */
+/** Columns of the CSV header. */
 const DELETED_COLUMNS = ["dataset", "id", "at"] as const;
 
 /** Counts the rows, but stops at `limit`: that many means "at least". */

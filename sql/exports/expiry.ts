@@ -1,8 +1,8 @@
-/** Table `export_jobs` as the sweep sees it: what has expired, and which files are still somebody's. */
+/** Table `export_jobs` for the sweep: which exports have expired, and which files are still needed. */
 import type { ExportJobStatus } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
-/** A place in the order in which exports expire. */
+/** A position in the order in which exports expire. */
 export interface ExpiryKey {
   id: string;
   expiresAt: string;
@@ -15,7 +15,7 @@ export interface ExpiredExportRow extends ExpiryKey {
   ageMs: number;
 }
 
-/** Ready exports whose time is over, the oldest first, after a place or from the beginning. */
+/** Returns ready exports whose retention is over, oldest first, after a position or from the beginning. */
 export async function listPastExpiry(
   sql: Sql,
   page: { after: ExpiryKey | null; limit: number },
@@ -31,7 +31,7 @@ export async function listPastExpiry(
     limit ${page.limit}`;
 }
 
-/** What decides whether a file of a job is still needed. */
+/** The fields that decide whether a file of a job is still needed. */
 export interface ArtifactOwnerRow {
   id: string;
   status: ExportJobStatus;
@@ -39,7 +39,7 @@ export interface ArtifactOwnerRow {
   artifactKey: string | null;
 }
 
-/** The jobs among `ids` that exist. */
+/** Returns the jobs among `ids` that exist. */
 export async function listArtifactOwners(
   sql: Sql,
   ids: readonly string[],
@@ -51,8 +51,8 @@ export async function listArtifactOwners(
 }
 
 /**
- * Ends the life of an export, whose artifact is deleted already; false when another sweep has done so. It keeps the
- * instant at which its build was finished.
+ * Marks an export as expired after its artifact has been deleted; false if another sweep has done so. The time when its
+ * build finished stays.
  */
 export async function markExportJobExpired(sql: Sql, id: string): Promise<boolean> {
   const { count } = await sql`
@@ -63,8 +63,8 @@ export async function markExportJobExpired(sql: Sql, id: string): Promise<boolea
 }
 
 /**
- * Deletes up to `limit` jobs that finished more than `days` ago and have no file, and says how many. The latest job of an
- * organization stays, because numbers continue from it.
+ * Deletes up to `limit` jobs that finished more than `days` ago and have no file, and returns their number. The latest job
+ * of an organization stays, because job numbers continue from it.
  */
 export async function deleteOldExportJobs(
   sql: Sql,

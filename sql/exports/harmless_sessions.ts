@@ -1,8 +1,8 @@
-/** Which sessions cannot add a tracker row, so that their open transactions do not matter to a watermark. */
+/** Finds sessions that cannot write a tracker row; their open transactions do not hold back a watermark. */
 import type { Sql } from "../connection/pool.ts";
 import { trackerRelations, unknownFunctionCalls } from "../tracker/tracker_relations.ts";
 
-/** They run as their owner, and write no tracker row. */
+/** Functions of the service that run with the rights of their owner and write no tracker row. */
 const HARMLESS_FUNCTIONS = ["seal_audit_log", "delete_old_audit_entries", "tracker_transaction_start"];
 
 export interface SessionKey {
@@ -11,10 +11,9 @@ export interface SessionKey {
 }
 
 /**
- * Returns the pids of the sessions that can neither insert into, update nor delete from any of the tables, nor, where they
- * are views, from what the views read: not by the
- * rights of their role, nor by those of a role that it can become, nor through a view, rule, trigger or function that
- * runs with the rights of its owner. In doubt, a session can.
+ * Returns the pids of the sessions that cannot insert into, update or delete from any of the tables, nor from the tables
+ * that a view reads: neither with the rights of their role, nor with those of a role that it can switch to, nor through a
+ * view, rule, trigger or function that runs with the rights of its owner. In doubt, a session can write.
  */
 export async function listHarmlessSessions(
   sql: Sql,
@@ -23,7 +22,7 @@ export async function listHarmlessSessions(
   const readOnly = await listReadOnlyRoles(sql, [...new Set(sessions.map(({ roleId }) => roleId))], tables);
   const candidates = sessions.filter(({ roleId }) => readOnly.has(roleId)).map(({ pid }) => pid);
   if (candidates.length === 0) return new Set();
-  // After the rights: a session that wrote before its role lost them still holds the lock of its write.
+  // Read after the rights: a session that wrote before its role lost them still holds the lock of its write.
   const writing = await sql<{ pid: number }[]>`
     with recursive ${trackerRelations(sql, tables)}
     select distinct l.pid
@@ -90,7 +89,7 @@ async function listReadOnlyRoles(
   return new Set(rows.map(({ roleId }) => roleId));
 }
 
-/** Whether the role of the service may see what other sessions do. Without that, no watermark settles beside them. */
+/** Whether the role of the service may see the activity of other sessions. Without it, no watermark can settle. */
 export async function maySeeSessions(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ maySee: boolean }]>`
     select pg_has_role('pg_read_all_stats', 'usage') as may_see`;

@@ -1,6 +1,6 @@
 /**
- * The SQL text of an increment: the rows whose last change lies after `since` and not after `asOf`, and those that left the
- * export meanwhile (docs/increments.md).
+ * The SQL text of an increment: the rows that last changed after `since` and at or before `asOf`, and the rows that left
+ * the export in that time (docs/increments.md).
  */
 import {
   EXPORT_DATASET_NAMES,
@@ -24,7 +24,7 @@ import {
 } from "./row_conditions.ts";
 import { rowLine } from "./row_line.ts";
 
-/** A selection of what changed. */
+/** Selects the changes of one dataset between two cutoffs. */
 export type Increment = ExportSelection & { since: string };
 
 /** Counts the rows, but never more than `limit` of them. */
@@ -39,8 +39,9 @@ export function changedIdsQuery(dataset: ExportDataset, increment: Increment): s
 }
 
 /**
- * One row a line, as text that is ready to be sent. Keys are sorted, not lines: they fit in memory. The planner cannot take
- * their order from an index, for which it would read the whole project: an export's transaction avoids sorting at any price.
+ * Returns one row per line, as text ready to be sent. Sorts keys and not lines, so that the sort fits in memory. The
+ * order must not come from an index, because the planner would then read the whole project: the transaction of an export
+ * makes sorting look expensive.
  */
 export function changedRowsQuery(dataset: ExportDataset, increment: Increment, format: ExportFormat): string {
   const { line, source } = rowLine(dataset, format);
@@ -59,7 +60,7 @@ export function deletedCountQuery(increment: Increment, limit: number): string {
     limit ${limit}) as counted`;
 }
 
-/** One row a line: dataset, id and time of each row that left the export. By dataset, time and id. */
+/** Returns dataset, id and time of each row that left the export, one per line, ordered by dataset, time and id. */
 export function deletedQuery(increment: Increment, format: TextExportFormat): string {
   const columns = `d.dataset, d.id, ${isoText("d.at")} as at`;
   const [line, source] =
@@ -71,7 +72,7 @@ export function deletedQuery(increment: Increment, format: TextExportFormat): st
   order by d.position, d.at, d.id`;
 }
 
-/** Time and id of the rows of an increment. */
+/** Selects time and id of the rows of an increment. */
 function changedKeys(dataset: ExportDataset, increment: Increment): string {
   const visible = [
     ...ownVisibility(dataset, increment),
@@ -94,12 +95,12 @@ function isBetween(time: string, { since, asOf }: Increment): string {
   return `${time} > ${literal(since)} and ${time} <= ${literal(asOf)}`;
 }
 
-/** Entries of the log, as `c`. */
+/** Selects entries of the log as `c`. */
 function logged({ projectId }: Increment, dataset: ExportDatasetName, kind: TrackerChangeKind): string {
   return `c.project_id = ${literal(projectId)} and c.dataset = ${literal(dataset)} and c.kind = ${literal(kind)}`;
 }
 
-/** Ids and times of changes of rows that were there before, and of what decides whether they are shown. */
+/** Selects id and time of changes to existing rows, and to the parents that decide whether they are visible. */
 function changesOfOlderRows(dataset: ExportDataset, increment: Increment): string[] {
   const project = literal(increment.projectId);
   const own = `select c.id, c.at
@@ -123,7 +124,7 @@ function changesOfOlderRows(dataset: ExportDataset, increment: Increment): strin
   return [own, ...parents];
 }
 
-/** The changed rows `r`, each once with the last of its changes `k.at`, and their parents. */
+/** Selects the changed rows `r` with the time of their last change `k.at`, each once, and their parents. */
 function fromChanged(dataset: ExportDataset, increment: Increment, changes: readonly string[]): string {
   const project = literal(increment.projectId);
   const parents = dataset.parents.map(
@@ -165,8 +166,8 @@ function deletedRows(increment: Increment): string {
 }
 
 /**
- * Rows that were deleted. One that was inserted again is skipped if its insertion came with an earlier increment: the
- * transaction that deleted it may have begun after the one that inserted it again.
+ * Selects deleted rows. Skips a row that was inserted again if an earlier increment had that insertion: the transaction
+ * that deleted it may have begun after the one that inserted it again.
  */
 function deletions(dataset: ExportDataset, increment: Increment): string {
   const since = literal(increment.since);
@@ -186,7 +187,7 @@ function deletions(dataset: ExportDataset, increment: Increment): string {
       )`;
 }
 
-/** Rows that earlier exports may have, and that are hidden by a change of theirs or of a parent. */
+/** Selects rows that earlier exports may contain and that a change, their own or a parent's, has hidden. */
 function hiddenRows(dataset: ExportDataset, increment: Increment): string[] {
   const visible = ownVisibility(dataset, increment);
   const hidden = [

@@ -1,4 +1,4 @@
-/** Measurements of background jobs. They are in the database, so every process reads the same. */
+/** Metrics of background jobs. They come from the database, so every process reports the same values. */
 import type { BuildFault, ExportJobErrorCode } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
@@ -10,10 +10,10 @@ export interface QueueDepthRow {
   oldestSeconds: number | null;
 }
 
-/** States of an entry that is not done; `failed` ones are given up. */
+/** States of an entry that is not completed; `failed` entries have used up their attempts. */
 export const DEPTH_STATES = ["created", "retry", "active", "failed"] as const;
 
-/** Counts entries by queue and state, without completed ones. pg-boss deletes given-up ones after a week. */
+/** Counts entries by queue and state, without completed ones. pg-boss deletes failed entries after a week. */
 export async function listQueueDepths(
   sql: Sql,
   queues: readonly string[],
@@ -28,7 +28,7 @@ export async function listQueueDepths(
     group by name, state`;
 }
 
-/** Counts the organization exports that wait because something they need failed. */
+/** Counts the organization exports that wait because storage or the database failed. */
 export async function listWaitingBuilds(sql: Sql): Promise<readonly { needs: BuildFault; jobs: number }[]> {
   return sql<{ needs: BuildFault; jobs: number }[]>`
     select waiting_for as needs, count(*) as jobs

@@ -49,7 +49,7 @@ export interface ExportJobProgress {
   projectsDone: number;
   projectsTotal: number;
   rowsWritten: number;
-  /** Of the archive. */
+  /** Size of the archive in bytes. */
   bytesWritten: number;
 }
 
@@ -62,14 +62,14 @@ export interface ExportJobRow extends ExportVisibility, ExportJobProgress {
   status: ExportJobStatus;
   format: ExportFormat;
   asOf: string;
-  /** Of an increment; null for a full export. */
+  /** Start of an increment; null for a full export. */
   since: string | null;
   /** 0 before the first build. */
   attempt: number;
-  /** What a queued job waits for until `retryAt`; meaningless in other statuses. */
+  /** What a queued job waits for until `retryAt`; without meaning in other statuses. */
   waitingFor: BuildFault | null;
   retryAt: string | null;
-  /** How many attempts a fault of storage or database has stopped. They are not counted in `attempt`. */
+  /** Number of attempts stopped by a fault of storage or database. `attempt` does not count them. */
   faults: number;
   /** Key of the file in the artifact store. This and the other artifact fields are set when the job is ready. */
   artifactKey: string | null;
@@ -89,7 +89,7 @@ export interface ExportJobRow extends ExportVisibility, ExportJobProgress {
 export interface ReadableExportJobRow extends ExportJobRow {
   /** The member's role in the organization. */
   role: OrgRole;
-  /** Whether `expires_at` has passed, swept or not. */
+  /** Whether `expires_at` has passed, even if the sweep has not run yet. */
   isPastExpiry: boolean;
 }
 
@@ -181,8 +181,8 @@ export async function insertExportJob(sql: Sql, job: NewExportJob): Promise<Expo
 }
 
 /**
- * Cancels a queued job, with `force` also a running one; null if its status is another. A running build notices when it
- * next reports its progress.
+ * Cancels a queued job, with `force` also a running one; null if the job has another status. A running build notices when
+ * it next reports its progress.
  */
 export async function markExportJobCanceled(
   sql: Sql,

@@ -1,20 +1,20 @@
-/** Table `export_jobs` as the mail sees it: exports that are ready, and whether their mail is out. */
+/** Table `export_jobs` for mails: exports that are ready, and whether their mail has been sent. */
 
 import type { Sql } from "../connection/pool.ts";
 import { tryLockRow } from "../locks.ts";
 import { EXPORT_JOB_COLUMNS, type ExportJobRow } from "./jobs.ts";
 
 /**
- * Makes this transaction the only one that mails about the job, for as long as it is open; false when another is at
- * it. Nobody waits for this lock, though a mail server may take minutes to answer: it is no row's, it is only tried,
- * and it goes with the process that dies while it holds it.
+ * Makes this transaction the only one that sends the mail of the job, while it is open; false if another one holds the
+ * lock. A mail server may take minutes to answer, so this is an advisory lock that is only tried: no other session waits
+ * for it, and PostgreSQL releases it if the process dies.
  */
 export async function lockExportMail(tx: Sql, exportJobId: string): Promise<boolean> {
   await tx`set local idle_in_transaction_session_timeout = 0`;
   return tryLockRow(tx, { name: "export_mail", id: exportJobId });
 }
 
-/** A job that is ready, that can still be downloaded and whose mail is not out; `null` for any other. */
+/** Returns a job that is ready and not expired, and whose mail has not been sent; null otherwise. */
 export async function findUnmailedExportJob(sql: Sql, id: string): Promise<ExportJobRow | null> {
   const [row] = await sql<ExportJobRow[]>`
     select ${sql(EXPORT_JOB_COLUMNS)}
@@ -23,7 +23,7 @@ export async function findUnmailedExportJob(sql: Sql, id: string): Promise<Expor
   return row ?? null;
 }
 
-/** Notes that a mail server has taken the job's mail. */
+/** Records that a mail server has accepted the job's mail. */
 export async function markExportJobMailed(sql: Sql, id: string): Promise<void> {
   await sql`
     update export_jobs

@@ -4,7 +4,7 @@ import { hasSqlState, type Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { findTrackerPlace, type TrackerShards } from "../tracker/tracker_shards.ts";
 
-/** SQLSTATE undefined_table: the shard has moved away, and what was left of it has been dropped. */
+/** SQLSTATE undefined_table: the shard has moved to another node, and the old copy has been dropped. */
 const UNDEFINED_TABLE = "42P01";
 const ATTEMPTS = 3;
 
@@ -16,9 +16,9 @@ export interface NodeSnapshot {
 
 /**
  * Opens a snapshot on the node that holds the project; null if the tracker tables are not distributed. `settle` settles
- * the watermark with that node. The coordinator is asked for the place once more after it: rows that were committed before
- * are there, also if the project is being moved. Throws NodeUnavailable, also
- * if the project is elsewhere each time it is looked for.
+ * the watermark with that node. Afterwards the coordinator is asked for the node again: if it is still the same, the node
+ * has all rows committed before the watermark, even while the project is being moved. Throws NodeUnavailable if a node
+ * cannot be reached, or if the project has moved at every try.
  */
 export async function openOnNode(
   given: { sql: Sql; nodes: Nodes; projectId: string; signal: AbortSignal },

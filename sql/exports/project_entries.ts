@@ -15,24 +15,24 @@ import { streamDatasetFile } from "./rows.ts";
 
 export interface ProjectEntriesOptions extends CopyOptions {
   selection: ExportSelection;
-  /** Counts the rows of all files as they go by. */
+  /** Counts the rows of all files as they are sent. */
   meter: RowMeter;
   /** The datasets that have rows; if omitted, all are read. */
   datasets?: ReadonlySet<ExportDatasetName>;
-  /** Where in the archive the files are; at its top when left out. */
+  /** Folder of the files in the archive; the top folder if omitted. */
   directory?: string;
 }
 
 export type ProjectFiles = Partial<Record<ExportDatasetName, ManifestFile>>;
 
-/** What the manifest says of the entries that have been read. */
+/** The part of the manifest that describes the entries read so far. */
 export interface ProjectContents {
   files: ProjectFiles;
-  /** Of an increment. */
+  /** The file of deleted rows, in an increment; null in a full export. */
   deleted: ManifestFile | null;
 }
 
-/** Yields the entries one after the other, and adds each that is done to `contents`. */
+/** Yields the entries one after the other; adds each finished entry to `contents`. */
 export async function* projectEntries(
   snapshot: ExportSnapshot,
   contents: ProjectContents,

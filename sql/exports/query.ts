@@ -1,8 +1,8 @@
 /**
- * The SQL text of an export: which rows, in which order, written as JSON or CSV by PostgreSQL itself.
+ * The SQL text of an export: which rows, in which order, formatted as JSON or CSV by PostgreSQL.
  *
- * COPY takes no parameters, so values stand in the text as literals: ids and instants were parsed before they get
- * here, and every literal is quoted by `literal()`.
+ * COPY takes no parameters, so the text contains values as literals. Ids and times have been parsed before, and
+ * `literal()` quotes every literal.
  */
 
 import type { ExportColumn } from "../../shared/exports/column.ts";
@@ -23,24 +23,24 @@ import {
 } from "./row_conditions.ts";
 import { rowLine } from "./row_line.ts";
 
-/** Where a row stands in the order of an export. */
+/** The position of a row in the order of an export. */
 export interface RowKey {
-  /** Of the time column, as PostgreSQL prints it. */
+  /** Value of the time column, as PostgreSQL prints it. */
   time: string;
   id: string;
 }
 
-/** The rows after a key, up to and with another; `null` is the beginning or the end. */
+/** The rows after one key, up to and including another; null stands for the beginning or the end. */
 export interface KeyRange {
   after: RowKey | null;
   upTo: RowKey | null;
-  /** How many rows of the project there are in it, before any is filtered out; fewer when it has no end. */
+  /** Number of rows of the project in the range, before filters; an upper bound in the last range. */
   rows: number;
 }
 
 /**
- * Compares the whole key, as the index can be searched for it, and the time besides: at a comparison of rows alone the
- * index does not stop beside another bound of the time, and every range would read on to the end of the project.
+ * Compares the whole key, which the index can be searched for, and also the time alone: with a row comparison and another
+ * bound of the time, the index scan would not stop at the key, and every range would read to the end of the project.
  */
 function compareKey(dataset: ExportDataset, operator: ">" | "<=", key: RowKey | null): string[] {
   if (key === null) return [];
@@ -51,7 +51,7 @@ function compareKey(dataset: ExportDataset, operator: ">" | "<=", key: RowKey | 
   ];
 }
 
-/** The project's rows that were there at the watermark: what the index of the order knows. */
+/** Conditions for the project's rows up to the watermark, all answered by the index of the order. */
 function ofProject(dataset: ExportDataset, selection: ExportSelection): string[] {
   return [
     `r.project_id = ${literal(selection.projectId)}`,
@@ -60,15 +60,15 @@ function ofProject(dataset: ExportDataset, selection: ExportSelection): string[]
   ];
 }
 
-/** What a row `r` of the dataset has to meet: the same whether rows are counted, sampled or copied. */
+/** Conditions for a row `r` of the dataset: the same for counting, sampling and copying. */
 function conditionsOf(dataset: ExportDataset, selection: ExportSelection): string[] {
   const project = literal(selection.projectId);
   const conditions = [...ofProject(dataset, selection), ...ownVisibility(dataset, selection)];
   for (const parent of dataset.parents) {
-    // The foreign key says that the parent exists, so only the hidden ones have to be looked up. `not in`, of keys
-    // that are never null, is a hash beside the scan; `not exists` would be a join, which loses the order of the
-    // index, and all the lines would be sorted before the first is sent. The hash has to fit in memory
-    // (sql/connection/snapshot.ts): some 13 million hidden parents in one project.
+    // The foreign key guarantees that the parent exists, so only hidden parents are looked up. `not in` over keys that
+    // are never null becomes a hash beside the scan. `not exists` would become a join, which loses the order of the
+    // index, so that all lines would be sorted before the first is sent. The hash has to fit in memory
+    // (sql/connection/snapshot.ts): about 13 million hidden parents in one project.
     conditions.push(`r.${parentKey(parent)} not in (
       select p.id from ${tableOf(EXPORT_DATASETS[parent], selection)} as p
       where p.project_id = ${project} and (${hiddenParent(parent, selection, "p")}))`);
@@ -85,7 +85,7 @@ export function countQuery(dataset: ExportDataset, selection: ExportSelection, l
     limit ${limit}) as counted`;
 }
 
-/** Returns a WrongTime as JSON if any of the rows has one. Reads nothing where validated checks rule it out. */
+/** Returns a WrongTime as JSON if any row has one. Reads no rows if validated checks rule it out. */
 export function wrongTimeQuery(dataset: ExportDataset, selection: ExportSelection): string {
   const { projectId, since } = selection;
   const selected = since
@@ -112,13 +112,13 @@ export function wrongTimeQuery(dataset: ExportDataset, selection: ExportSelectio
     limit 1`;
 }
 
-/** One row a line, as text that is ready to be sent. */
+/** Returns one row per line, as text ready to be sent. */
 export function rowsQuery(dataset: ExportDataset, selection: ExportSelection, format: ExportFormat): string {
   if (selection.since) return changedRowsQuery(dataset, { ...selection, since: selection.since }, format);
   return orderedRows(dataset, { selection, format, conditions: conditionsOf(dataset, selection) });
 }
 
-/** Those of `rowsQuery` that are in the range. */
+/** Returns the rows of `rowsQuery` that are in the range. */
 export function rangeQuery(
   dataset: ExportDataset,
   selection: ExportSelection,
@@ -145,8 +145,8 @@ function orderedRows(
 }
 
 /**
- * The key of the row that stands so many rows after another, whether an export shows it or not: nothing but the index
- * is read for it, where the table is vacuumed. No row when there are fewer.
+ * Returns the key of the row that is `rows` rows after another, counting invisible rows too; no row if there are fewer.
+ * Reads only the index if the table is vacuumed.
  */
 export function boundaryQuery(
   dataset: ExportDataset,
@@ -161,7 +161,7 @@ export function boundaryQuery(
   limit 1`;
 }
 
-/** The mean length in bytes of the first lines of `rowsQuery`, near enough: a row as text has a line's bytes. */
+/** Returns the mean length in bytes of the first lines of `rowsQuery`, from the length of the rows as text. */
 export function sampleQuery(rows: string, sampleRows: number): string {
   return `select coalesce(avg(octet_length(sampled::text)), 0)::float8 as bytes
   from (${rows} limit ${sampleRows}) as sampled`;

@@ -4,19 +4,19 @@ import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { Sql } from "../connection/pool.ts";
 import { boundaryQuery, type KeyRange, type RowKey } from "./query.ts";
 
-/** Long enough that beginning a COPY, some 2 ms, is little beside it. */
+/** Large enough that starting a COPY, about 2 ms, costs little in comparison. */
 const RANGE_BYTES = 4 * 2 ** 20;
-/** The first ranges are short: nobody knows yet how long lines are, and the first lines are waited for. */
+/** The first ranges are short: the length of a line is still unknown, and the reader waits for the first lines. */
 const FIRST_ROWS = 500;
-/** Where hardly a row passes the filters, a range takes no longer than a moment all the same. */
+/** Keeps a range short in time when the filters let few rows pass. */
 const ROWS_MAX = 50_000;
-/** How much longer the next range may be than the last one. */
+/** How many times as long as the last range the next one may be. */
 const GROWTH_MAX = 4;
 
 /**
- * Consecutive ranges that have all the rows of a dataset between them. Where they end is read from the index of their
- * order as one goes along, 0.5 ms for 4,000 rows, and does not matter for what is in them: each has the conditions of
- * the whole. They are of about the same size in bytes, whatever the rows are like.
+ * Consecutive ranges that together contain all rows of a dataset, each of about the same size in bytes. The end of a range
+ * is read from the index while copying, 0.5 ms for 4,000 rows. It cannot change the result, because each range has the
+ * conditions of the whole.
  */
 export class KeyRanges {
   readonly #dataset: ExportDataset;
@@ -37,7 +37,7 @@ export class KeyRanges {
     this.#rows = firstRows;
   }
 
-  /** The next range, one call after the other; `null` after the last, which has no end. Call inside the snapshot. */
+  /** Returns the next range; null after the last one, which has no end. Call inside the snapshot, one call at a time. */
   async next(sql: Sql): Promise<KeyRange | null> {
     if (this.#isOver) return null;
     const given = { after: this.#after, rows: this.#rows };
@@ -47,7 +47,7 @@ export class KeyRanges {
     return { ...given, upTo };
   }
 
-  /** Told how many bytes the rows of a range came to. */
+  /** Reports the size of a range in bytes. */
   adapt({ rows }: KeyRange, bytes: number): void {
     const wanted = Math.min((rows * this.#bytes) / bytes, rows * GROWTH_MAX, ROWS_MAX);
     this.#rows = Math.max(1, Math.floor(wanted));

@@ -1,4 +1,4 @@
-/** Conditions of an export as SQL text, for rows `r`: who sees what, filters, slices of time. */
+/** Conditions of an export as SQL text, for rows `r`: visibility, filters, slices of time. */
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import { RESOLVED_ISSUE_STATUSES } from "../../shared/vocabulary.ts";
@@ -28,7 +28,7 @@ export function tableOf(
   return shards?.[dataset.table] ?? trackerTable(trackerSchema, dataset.table);
 }
 
-/** Returns the name of the table, or its shard, that has the changes of rows. */
+/** Returns the name of the table that logs changes of rows, or of its shard. */
 export function changesTableOf({ shards }: ExportSelection): string {
   return shards?.["tracker_changes"] ?? "tracker_changes";
 }
@@ -38,7 +38,7 @@ export function parentKey(parent: ParentTable): "issue_id" | "run_id" {
   return parent === "issues" ? "issue_id" : "run_id";
 }
 
-/** Returns the condition for a parent, a row `alias`, that is not exported, so that its children are not either. */
+/** Returns the condition under which a parent, the row `alias`, and so its children are not exported. */
 export function hiddenParent(parent: ParentTable, selection: ExportSelection, alias: string): string {
   const { visibility, asOf } = selection;
   const hidden = [`${alias}.created_at > ${literal(asOf)}`];
@@ -73,7 +73,7 @@ export function filterConditions(dataset: ExportDataset, selection: ExportSelect
   });
 }
 
-/** Returns the conditions of the part of time that the caller wants. */
+/** Returns the conditions of the caller's slice of time. */
 export function sliceConditions(dataset: ExportDataset, selection: ExportSelection): string[] {
   const { createdFrom, createdTo } = selection;
   return [

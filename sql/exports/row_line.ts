@@ -1,4 +1,4 @@
-/** A row of an export as PostgreSQL makes it: the JSON or the cells of its line, or for Parquet its values. */
+/** A row of an export as PostgreSQL formats it: JSON, the cells of a CSV line, or the values for Parquet. */
 import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
 import { FORMULA_STARTS } from "../../shared/exports/csv_syntax.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
@@ -18,9 +18,8 @@ const PARQUET_TYPES: Readonly<Record<Exclude<ExportColumnType, "json">, string>>
 };
 
 /**
- * Returns what to select of a row `r`, and what to append to the FROM clause for it. JSON is made in a lateral subselect and
- * not around the ordered rows: only so does a parallel worker make it, while the leader merely merges (1.5 times as fast on
- * two cores).
+ * Returns what to select from a row `r`, and what to append to the FROM clause for it. A lateral subselect makes the JSON,
+ * so that parallel workers make it and the leader only merges (1.5 times as fast on two cores).
  */
 export function rowLine(dataset: ExportDataset, format: ExportFormat): { line: string; source: string } {
   if (format === "parquet") return { line: dataset.columns.map(parquetValue).join(", "), source: "" };
@@ -31,16 +30,16 @@ export function rowLine(dataset: ExportDataset, format: ExportFormat): { line: s
 }
 
 /**
- * Returns the columns whose values CSV always has in quotes. COPY by itself quotes what has a comma, a quote or a line end,
- * but spreadsheets also separate fields at semicolons and tabs. Null stays an empty field.
+ * Returns the columns whose values CSV always quotes. COPY by itself quotes values with a comma, a quote or a line end,
+ * but spreadsheets also split fields at semicolons and tabs. Null stays an empty field.
  */
 export function quotedColumns({ columns }: ExportDataset): string[] {
   return columns.filter(({ type }) => type === "text" || type === "json").map(({ name }) => name);
 }
 
 /**
- * Free text that a spreadsheet would read as a formula gets a leading apostrophe. JSON text is never changed: what begins
- * with a sign there is a number.
+ * Puts an apostrophe before free text that a spreadsheet would read as a formula. Never changes JSON text: there a value
+ * that begins with a sign is a number.
  */
 function csvCell({ column, type, values }: ExportColumn): string {
   const value = `r."${column}"`;
@@ -48,7 +47,7 @@ function csvCell({ column, type, values }: ExportColumn): string {
   if (type === "boolean") return `${value}::text`;
   if (type === "json") return jsonText(value);
   if (type !== "text" || values) return value;
-  // ascii() is the code point of the first character: cheaper than left(), which makes a string.
+  // ascii() returns the code point of the first character. It is cheaper than left(), which allocates a string.
   return `case when ascii(${value}) in (${FORMULA_CODES}) then '''' || ${value} else ${value} end`;
 }
 
@@ -57,7 +56,7 @@ function jsonValue({ column, type }: ExportColumn): string {
   return type === "timestamp" ? isoText(value) : value;
 }
 
-/** A tracker's view may have another type, whose binary form is another one. */
+/** Casts the value: a tracker's view may have another type, with another binary form. */
 function parquetValue({ column, type, bits }: ExportColumn): string {
   const value = `r."${column}"`;
   // As text: binary jsonb begins with its version.

@@ -1,4 +1,4 @@
-/** Reads the rows of an export inside a snapshot: counts them, estimates their size, streams them as text. */
+/** Counts, estimates and streams the rows of an export inside a snapshot. */
 
 import {
   EXPORT_DATASET_NAMES,
@@ -22,14 +22,14 @@ import { tableOf } from "./row_conditions.ts";
 import { quotedColumns } from "./row_line.ts";
 import { type WrongTime, WrongTimeError } from "./wrong_time_error.ts";
 
-/** Enough rows for an estimate, few enough to cost nothing. */
+/** Rows in the sample of an estimate: enough for a good mean, few enough to be cheap. */
 const SAMPLE_ROWS = 100;
 
 export type RowCounts = Record<ExportDatasetName, number>;
 
 /**
- * Counts the rows of a dataset, but stops at `limit`: that many means "at least". Throws WrongTimeError if one of them cannot be
- * written.
+ * Counts the rows of a dataset, but stops at `limit`: a result of `limit` means "at least". Throws WrongTimeError if a row
+ * has a time that cannot be exported.
  */
 export async function countDatasetRows(
   sql: Sql,
@@ -41,14 +41,14 @@ export async function countDatasetRows(
   return row.count;
 }
 
-/** Ends every later statement of the transaction that takes longer, with SQLSTATE 57014; 0 ends none. */
+/** Limits the time of later statements of the transaction (SQLSTATE 57014 when exceeded); 0 means no limit. */
 export async function limitStatements(sql: Sql, timeoutMs: number): Promise<void> {
   await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
 }
 
 /**
- * Counts the rows of all eight datasets in one statement, each up to `limit`. Throws WrongTimeError if one of them cannot be
- * written.
+ * Counts the rows of all eight datasets in one statement, each up to `limit`. Throws WrongTimeError if a row has a time
+ * that cannot be exported.
  */
 export async function countBundleRows(
   sql: Sql,
@@ -62,7 +62,7 @@ export async function countBundleRows(
   return row;
 }
 
-/** Whether validated checks of the tables rule out times that cannot be written. */
+/** Whether validated checks of the tables rule out times that cannot be exported. */
 export async function areTimesChecked(
   sql: Sql,
   source: Pick<ExportSelection, "trackerSchema" | "shards">,
@@ -73,14 +73,14 @@ export async function areTimesChecked(
   return isChecked;
 }
 
-/** Throws WrongTimeError if a row of the datasets cannot be written. Call inside a transaction. */
+/** Throws WrongTimeError if a row of the datasets has a time that cannot be exported. Call inside a transaction. */
 export async function requireRightTimes(
   sql: Sql,
   selection: ExportSelection,
   datasets = Object.values(EXPORT_DATASETS),
 ): Promise<void> {
   if (await areTimesChecked(sql, selection, datasets)) return;
-  // Checks of the tables beneath a view may still rule such times out: then PostgreSQL reads no row.
+  // The checks of the tables below a view may also rule out such times. Then PostgreSQL reads no row.
   await sql`select set_config('constraint_exclusion', 'on', true)`;
   const queries = datasets.map((dataset) => `(${wrongTimeQuery(dataset, selection)})`);
   const [{ wrongTime }] = await sql.unsafe<[{ wrongTime: WrongTime | null }]>(
@@ -91,9 +91,9 @@ export async function requireRightTimes(
 }
 
 /**
- * Lets the copies that follow use two more processes: making the lines is what takes the time, and it runs in parallel.
- * PostgreSQL prices that too high, and leaves small tables alone whatever the price. Counting comes before: handing
- * bare rows from process to process costs more than it saves. Call inside a transaction.
+ * Lets later copies of the transaction use two parallel workers. Formatting the lines takes most of the time and can run in
+ * parallel, but PostgreSQL's default costs prevent it, and it does not consider small tables. Count rows before this call:
+ * counting gains nothing from workers. Call inside a transaction.
  */
 export async function preferParallelCopies(sql: Sql): Promise<void> {
   await sql`
@@ -103,7 +103,7 @@ export async function preferParallelCopies(sql: Sql): Promise<void> {
       set_config('parallel_tuple_cost', '0', true)`;
 }
 
-/** The mean length of a dataset's lines in bytes, from a sample of its oldest rows; 0 when it has none. */
+/** Returns the mean length of a dataset's lines in bytes, from a sample of its oldest rows; 0 if it has none. */
 export async function sampleLineBytes(
   sql: Sql,
   dataset: ExportDataset,
@@ -117,15 +117,15 @@ export async function sampleLineBytes(
 
 export interface DatasetFileOptions extends CopyOptions {
   selection: ExportSelection;
-  /** The dataset is known to have no rows, and nothing is read. */
+  /** Set if the dataset is known to have no rows; then nothing is read. */
   isEmpty?: boolean;
-  /** Given for a file that is worth a second connection, if one is to spare. It does not show in the bytes. */
+  /** Opens a second connection for a large file, if one is free. The bytes stay the same. */
   lanes?: ExportLanes;
 }
 
 /**
- * Streams a dataset's file, its rows in order of their time column and id. One at a time on a snapshot: to end one early,
- * `return()` it and await that, before the snapshot is used for the next.
+ * Streams a dataset's file, ordered by time column and id. Run one at a time on a snapshot. To end a stream early, call
+ * `return()` and await it before the snapshot is used again.
  */
 export async function* streamDatasetFile(
   snapshot: ExportSnapshot,
@@ -134,7 +134,7 @@ export async function* streamDatasetFile(
 ): AsyncGenerator<Uint8Array, void, void> {
   const { meter, ...rest } = options;
   if (options.format === "parquet") {
-    // COPY has a message besides the rows here, so the encoder counts.
+    // In this format COPY sends more messages than rows, so the encoder counts the rows.
     yield* encodeParquet(copyDataset(snapshot, dataset, rest), dataset, meter ? { meter } : {});
     return;
   }
@@ -146,7 +146,7 @@ export async function* streamDatasetFile(
   }
 }
 
-/** Yields `head` with the first of the chunks, so that nothing is sent before the first row is there. */
+/** Yields `head` together with the first chunk, so that nothing is sent before the first row is available. */
 async function* prefix(
   head: Uint8Array,
   chunks: AsyncGenerator<Uint8Array, void, void>,
@@ -167,7 +167,7 @@ async function* copyDataset(
 ): AsyncGenerator<Uint8Array, void, void> {
   const { selection, format, lanes, isEmpty } = options;
   if (isEmpty) return;
-  // With parents, every range would look all the hidden ones up anew. Increments have no ranges.
+  // A dataset with parents would look up all hidden parents again for every range. Increments have no ranges.
   const isRanged = dataset.parents.length === 0 && !selection.since;
   const twin = isRanged ? ((await lanes?.openTwin(snapshot)) ?? null) : null;
   if (twin === null) {

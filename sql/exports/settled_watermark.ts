@@ -18,7 +18,7 @@ import { listHarmlessSessions } from "./harmless_sessions.ts";
 
 /** How long a request waits for an explicit `as_of` to settle. */
 const SETTLE_TIMEOUT_MS = 5000;
-/** How long a chosen watermark waits for short transactions, so that it is not older than it need be. */
+/** How long a chosen watermark waits for short transactions to end, so that it is as recent as possible. */
 const FRESHNESS_WAIT_MS = 100;
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
@@ -42,9 +42,9 @@ export interface SettleOptions {
   /** ISO 8601 with three digits, as `parseAsOf` returns it. */
   asOf?: string;
   timeoutMs?: number;
-  /** Application names whose sessions do not count: the operator vouches that they write no tracker rows. */
+  /** Application names whose sessions are ignored: the operator guarantees that they write no tracker rows. */
   ignoredApplications?: readonly string[];
-  /** Where the tracker tables, or views, are. */
+  /** Schema of the tracker tables or views. */
   trackerSchema?: string;
   /** The database nodes that are read from, where the tracker tables are distributed. */
   nodes?: readonly Node[];
@@ -54,22 +54,22 @@ export interface SettleOptions {
 
 interface SessionRow {
   pid: number;
-  /** The role it has logged in as; `null` for prepared transactions. */
+  /** The role that the session logged in as; null for prepared transactions. */
   roleId: number | null;
   backendStart: string;
   applicationName: string;
-  /** Start of its open transaction, truncated to milliseconds. */
+  /** Start of the open transaction, truncated to milliseconds. */
   xactStart: string | null;
-  /** Waiting for its client, in a transaction or not. */
+  /** Whether the session waits for its client, in a transaction or not. */
   isWaiting: boolean;
-  /** A client's session; background workers never wait for a client. */
+  /** Whether the session belongs to a client; background workers never wait for one. */
   isClient: boolean;
-  /** The database hides what the session does, or the session does not report it. */
+  /** Whether the activity of the session is hidden from the service, or not reported. */
   isHidden: boolean;
 }
 
 interface Observation {
-  /** Taken before the sessions were read, truncated to milliseconds. */
+  /** Time before the sessions were read, truncated to milliseconds. */
   observedAt: string;
   sessions: SessionRow[];
 }
@@ -82,7 +82,7 @@ interface Findings {
   isKnown: boolean;
 }
 
-/** Where to look, and which sessions to ignore. */
+/** Where to observe sessions, and which of them to ignore. */
 interface Scope {
   sql: Sql;
   ignoredApplications: readonly string[];
@@ -148,7 +148,7 @@ async function* watch(
     const observation = await observe(scope);
     if (observation.observedAt > watermark) {
       const { blockers, isKnown } = classify(observation, watermark, trusted);
-      // After the sessions: what one has left behind when it ended is there by then.
+      // Read after the sessions: whatever an ended session has left behind is visible by then.
       const abandoned = (await listAbandonedWrites(scope.sql, scope.nodes)).map(toSession);
       const findings = { blockers: [...(await excludeHarmless(scope, blockers)), ...abandoned], isKnown };
       yield { findings, waitedMs: performance.now() - begun };
@@ -157,7 +157,7 @@ async function* watch(
   }
 }
 
-/** It is unknown when the transaction of an abandoned write started. */
+/** Returns an abandoned write as a session; the start of its transaction is unknown. */
 function toSession({ pid, what, since }: AbandonedWrite): SessionRow {
   const unknown = { roleId: null, xactStart: null, isWaiting: false, isClient: false, isHidden: true };
   return { ...unknown, pid: pid ?? NO_SESSION, applicationName: what, backendStart: since };

@@ -2,9 +2,9 @@
 import type { Sql } from "../connection/pool.ts";
 import { isTrackerDistributed } from "../tracker/distribute_tracker.ts";
 
-/** How old the beginning of an increment may be. */
+/** Maximum age of the start of an increment, in days. */
 const SINCE_DAYS = 90;
-/** Longer, for increments that have been accepted and are still being made. */
+/** Days that entries are kept: longer, for increments that have been accepted and are still being built. */
 const KEPT_DAYS = SINCE_DAYS + 1;
 
 /** Returns whether all changes after `since` are still in the log. */
@@ -15,8 +15,8 @@ export async function isChangeLogKept(sql: Sql, since: string): Promise<boolean>
 }
 
 /**
- * Deletes up to `limit` entries that no increment reads any more, where the log is distributed as many of each shard, and
- * returns their number.
+ * Deletes up to `limit` entries that no increment can read any more, of each shard if the log is distributed. Returns their
+ * number.
  */
 export async function deleteOldTrackerChanges(sql: Sql, limit: number): Promise<number> {
   if (await isTrackerDistributed(sql)) return deleteOnNodes(sql, limit);
@@ -24,7 +24,7 @@ export async function deleteOldTrackerChanges(sql: Sql, limit: number): Promise<
   return count;
 }
 
-/** A row is named by its place, which is that of one shard. */
+/** Deletes by physical row address (`ctid`), which is valid in one shard only. */
 async function deleteOnNodes(sql: Sql, limit: number): Promise<number> {
   const shards = await sql<{ success: boolean; result: string }[]>`
     select success, result from run_command_on_shards('public.tracker_changes', ${oldEntries("%1$s", limit)})`;

@@ -1,7 +1,7 @@
-/** Refuses exports of rows with a time that cannot be written (sql/tracker/tracker_times.ts). */
+/** The error of an export with a time that cannot be written (sql/tracker/tracker_times.ts). */
 import { EXPORT_DATASETS, type ExportDatasetName } from "../../shared/exports/datasets.ts";
 
-/** A row that has such a time. */
+/** A row with such a time. */
 export interface WrongTime {
   dataset: ExportDatasetName;
   /** Name in JSON. */
@@ -10,7 +10,7 @@ export interface WrongTime {
   time: string;
 }
 
-/** An export has a row with such a time. The message says which, and what to do, without a period at its end. */
+/** Thrown for a row with such a time. The message names the row and says what to do, without a final period. */
 export class WrongTimeError extends Error {
   override readonly name = "WrongTimeError";
   readonly row: WrongTime;
