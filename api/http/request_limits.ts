@@ -39,12 +39,9 @@ export interface AdmissionDeps {
   now: () => number;
 }
 
-/**
- * Returns the token of the cookie as an Authorization header. Throws `UNAUTHORIZED` unless there is exactly one token.
- */
-function toAuthorization(tokens: readonly string[]): string {
-  const [token, ...others] = tokens;
-  if (token === undefined) throw unauthorized("The session cookie has no valid session. Sign in again.");
+/** Returns the token of the cookie as an Authorization header; null without one. Throws `UNAUTHORIZED` for two. */
+function toAuthorization([token, ...others]: readonly string[]): string | null {
+  if (token === undefined) return null;
   // Someone else has set one of them; taking either would let them choose the session.
   if (others.length > 0)
     throw unauthorized(
@@ -85,10 +82,10 @@ export function createAdmission(deps: AdmissionDeps): Admission {
 
   async function identify(headers: Headers, context: RequestContext, readsCookie: boolean): Promise<void> {
     const authorization = headers.get("authorization");
-    const tokens = authorization === null && readsCookie ? readSessionTokens(headers, config) : null;
-    context.usesCookie = tokens?.length === 1;
+    const tokens = authorization === null && readsCookie ? readSessionTokens(headers, config) : [];
+    context.usesCookie = tokens.length === 1;
     try {
-      await authenticateWithin(tokens ? toAuthorization(tokens) : authorization, context);
+      await authenticateWithin(authorization ?? toAuthorization(tokens), context);
     } catch (error) {
       // Guesses count against their address.
       if (error instanceof ApiError) {

@@ -9,21 +9,20 @@ const TOKEN = /^uls_[A-Za-z0-9_-]{32,128}$/;
  * Browsers accept a `__Host-` cookie only from this host over https (RFC 6265bis, 4.1.3.2). Without the prefix, any
  * host of the domain could set the cookie to a session of its choice.
  */
-export function sessionCookieName({ publicUrl }: CookieConfig): "session" | "__Host-session" {
-  return publicUrl.startsWith("https:") ? "__Host-session" : "session";
+export function sessionCookieName({ publicUrl }: CookieConfig): "ulr_session" | "__Host-ulr_session" {
+  return publicUrl.startsWith("https:") ? "__Host-ulr_session" : "ulr_session";
 }
 
 /**
- * Returns the tokens in the request's session cookies; null without such a cookie or if it is empty. The list is empty
- * if another program on the host uses the name, and has two tokens if someone has set a second cookie.
+ * Returns the tokens in the request's session cookies: more than one if someone has set a second cookie. What does not look
+ * like a token is another program's, and no credential.
  */
-export function readSessionTokens(headers: Headers, config: CookieConfig): readonly string[] | null {
+export function readSessionTokens(headers: Headers, config: CookieConfig): readonly string[] {
   const expected = sessionCookieName(config);
-  const values = (headers.get("cookie") ?? "").split(";").flatMap((pair) => {
+  return (headers.get("cookie") ?? "").split(";").flatMap((pair) => {
     const [name = "", value = ""] = pair.split("=", 2);
-    return name.trim() === expected && value.trim() !== "" ? [value.trim()] : [];
+    return name.trim() === expected && TOKEN.test(value.trim()) ? [value.trim()] : [];
   });
-  return values.length === 0 ? null : values.filter((value) => TOKEN.test(value));
 }
 
 /** Returns `Set-Cookie` for a new session. Scripts cannot read it, and other sites can send it by links only. */
@@ -38,6 +37,6 @@ export function clearedSessionCookie(config: CookieConfig): string {
 
 function setCookie(value: string, maxAgeSeconds: number, config: CookieConfig): string {
   const name = sessionCookieName(config);
-  const secure = name === "session" ? "" : "; Secure";
+  const secure = name.startsWith("__Host-") ? "; Secure" : "";
   return `${name}=${value}; HttpOnly; SameSite=Lax; Path=/; Max-Age=${maxAgeSeconds}${secure}`;
 }

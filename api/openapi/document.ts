@@ -72,8 +72,8 @@ function securitySchemes(sessionCookie: string) {
       name: sessionCookie,
       description:
         "The session of a browser, used if there is no Authorization header. Writes must come from a page of this " +
-        "service (otherwise FORBIDDEN_ORIGIN). The cookie is `__Host-session` over https and `session` over http. A " +
-        "request with two session cookies is rejected.",
+        "service (otherwise FORBIDDEN_ORIGIN). The cookie is `__Host-ulr_session` over https and `ulr_session` over " +
+        "http. A request with two session cookies is rejected.",
     },
   } as const;
 }

@@ -6,7 +6,7 @@ import { readSessionTokens } from "../http/session_cookie.ts";
 
 /** Derives the token of a session's forms: who can read it is that session. Null without a session. */
 export function formTokenOf(headers: Headers, config: Pick<Config, "publicUrl">): string | null {
-  const [token] = readSessionTokens(headers, config) ?? [];
+  const [token] = readSessionTokens(headers, config);
   return token === undefined ? null : createHmac("sha256", token).update("form token").digest("base64url");
 }
 

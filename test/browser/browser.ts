@@ -30,7 +30,7 @@ export async function openVisit(
   const { origin, token, ...contextOptions } = options;
   const context = await browser.newContext({ baseURL: origin, ...contextOptions });
   context.setDefaultTimeout(STEP_TIMEOUT_MS);
-  if (token) await context.addCookies([{ name: "session", value: token, url: origin, httpOnly: true }]);
+  if (token) await context.addCookies([{ name: "ulr_session", value: token, url: origin, httpOnly: true }]);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`exception: ${error.message}`));

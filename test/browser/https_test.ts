@@ -35,7 +35,7 @@ test("people sign in, work and sign out over https", async () => {
   const [cookie, ...others] = await page.context().cookies();
   expect(others).toEqual([]);
   expect(cookie).toMatchObject({
-    name: "__Host-session",
+    name: "__Host-ulr_session",
     secure: true,
     httpOnly: true,
     path: "/",

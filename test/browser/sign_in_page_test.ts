@@ -40,7 +40,7 @@ test("a wrong password is said, announced, and can be mended by keyboard alone",
     await page.getByRole("heading", { name: "Start an export" }).waitFor();
     expect(await page.getByRole("combobox", { name: "Organization" }).inputValue()).toBe(org.slug);
     const [cookie] = await page.context().cookies();
-    expect(cookie).toMatchObject({ name: "session", httpOnly: true, sameSite: "Lax" });
+    expect(cookie).toMatchObject({ name: "ulr_session", httpOnly: true, sameSite: "Lax" });
     // What scripts could get hold of holds no secret.
     expect(
       await page.evaluate("document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })"),

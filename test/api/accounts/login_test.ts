@@ -39,8 +39,8 @@ describe("POST /auth/login", () => {
 
   test("sets the same session as a cookie, bound to its host where the service is reached by https", async () => {
     for (const [publicUrl, name, end] of [
-      ["http://localhost:3000", "session", ""],
-      ["https://ulr.example", "__Host-session", "; Secure"],
+      ["http://localhost:3000", "ulr_session", ""],
+      ["https://ulr.example", "__Host-ulr_session", "; Secure"],
     ] as const) {
       await using api = await openTestApp({ config: { publicUrl } });
       const response = await login(api, await makeAccount(api));
@@ -194,7 +194,7 @@ describe("POST /auth/login in a browser", () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const stale = mintSessionToken().secret;
-    expect((await login(api, account, { headers: { cookie: `session=${stale}` } })).status).toBe(200);
+    expect((await login(api, account, { headers: { cookie: `ulr_session=${stale}` } })).status).toBe(200);
     expect((await login(api, account, { key: stale })).status).toBe(401);
   });
 });

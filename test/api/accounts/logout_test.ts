@@ -8,13 +8,15 @@ describe("POST /auth/logout", () => {
     const { sessionToken } = await signIn(api, await makeAccount(api));
     const response = await api.request("/api/v1/auth/logout", { method: "POST", key: sessionToken });
     expect([response.status, await response.text()]).toEqual([204, ""]);
-    expect(response.headers.getSetCookie()).toEqual(["session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"]);
+    expect(response.headers.getSetCookie()).toEqual([
+      "ulr_session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0",
+    ]);
     expect(response.headers.get("clear-site-data")).toBe('"cache", "storage"');
     for (const method of ["GET", "POST"]) {
       const path = method === "GET" ? "/api/v1/auth/me" : "/api/v1/auth/logout";
       expect((await api.request(path, { method, key: sessionToken })).status).toBe(401);
     }
-    const cookie = { cookie: `session=${sessionToken}` };
+    const cookie = { cookie: `ulr_session=${sessionToken}` };
     expect((await api.request("/api/v1/auth/me", { headers: cookie })).status).toBe(401);
   });
 

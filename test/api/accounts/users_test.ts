@@ -120,7 +120,7 @@ describe("POST /users/batch", () => {
     const { token } = await api.make.session({ userId: user.id });
     const foreign = await api.request(BATCH, {
       method: "POST",
-      headers: { cookie: `session=${token}`, origin: "https://elsewhere.example" },
+      headers: { cookie: `ulr_session=${token}`, origin: "https://elsewhere.example" },
       body: { ids: [user.id] },
     });
     expect(foreign.status).toBe(200);

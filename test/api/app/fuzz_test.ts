@@ -125,11 +125,15 @@ const HEADERS: Readonly<Record<string, string>>[] = [
   ...[{ "if-none-match": '"' }, { "if-none-match": "*" }, { "accept-encoding": "gzip;q=x, zstd;q=-1" }],
   ...[
     { "x-request-id": "\u00ff" },
-    { cookie: "session" },
-    { cookie: "session=uls_x; session=%00" },
+    { cookie: "ulr_session" },
+    { cookie: "ulr_session=uls_x; ulr_session=%00" },
     { host: "%%%" },
   ],
-  ...[{ origin: "null", cookie: "session=x" }, { "content-encoding": "gzip" }, { "content-length": "-1" }],
+  ...[
+    { origin: "null", cookie: "ulr_session=x" },
+    { "content-encoding": "gzip" },
+    { "content-length": "-1" },
+  ],
   ...[
     { "transfer-encoding": "chunked" },
     { expect: "100-continue" },

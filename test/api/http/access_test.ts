@@ -81,7 +81,7 @@ test("the session cookie cannot write from another site's page, on any route", a
     const response = await scene.api.request(pattern.replaceAll(/:\w+/g, "x"), {
       method,
       headers: {
-        cookie: `session=${key}`,
+        cookie: `ulr_session=${key}`,
         origin: "https://evil.example",
         "content-type": "application/json",
       },

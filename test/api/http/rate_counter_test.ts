@@ -158,7 +158,7 @@ describe("the limits of guesses", () => {
     });
     const { key, user } = await api.make.person();
     const { token } = await api.make.session({ userId: user.id });
-    const cookie = { cookie: `session=${token}` };
+    const cookie = { cookie: `ulr_session=${token}` };
     const ask = async (options: TestRequest) => (await api.request("/api/v1/caller", options)).status;
     const guess = () => ask({ key: mintApiKey().secret });
     expect([await ask({ key }), await ask({ headers: cookie })]).toEqual([200, 200]);
@@ -184,7 +184,7 @@ describe("the limits of guesses", () => {
     expect((await ask({ key })).status).toBe(200);
     expect((await ask({ key: mintApiKey().secret })).status).toBe(401);
     await api.deps.sql.end();
-    const guesses = [{ key: mintApiKey().secret }, { headers: { cookie: `session=${token}` } }];
+    const guesses = [{ key: mintApiKey().secret }, { headers: { cookie: `ulr_session=${token}` } }];
     for (const options of guesses) {
       const { status, headers } = await ask(options);
       expect([status, headers.get("set-cookie"), headers.has("retry-after")]).toEqual([429, null, true]);

@@ -42,7 +42,7 @@ describe("the log line of a request", () => {
     const secrets = ["path-value", "query-value", "cookie-value", "body-value", key, "ulr_unknown-key-value"];
     await api.request("/api/v1/echo/path-value?token=query-value", {
       key,
-      headers: { cookie: "session=cookie-value" },
+      headers: { cookie: "ulr_session=cookie-value" },
     });
     await api.request("/api/v1/things", { key, method: "POST", body: { name: 1, size: "body-value" } });
     await api.request("/api/v1/nowhere/path-value?format=query-value", { key: "ulr_unknown-key-value" });

@@ -4,12 +4,12 @@ import { makeAccount } from "../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { probeRoutes } from "../../helpers/http/probe_routes.ts";
 
-const CLEARED = "session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0";
+const CLEARED = "ulr_session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0";
 
 async function makeCookie(api: TestApp) {
   const { user, key } = await api.make.person();
   const { token } = await api.make.session({ userId: user.id });
-  return { user, key, token, cookie: `session=${token}` };
+  return { user, key, token, cookie: `ulr_session=${token}` };
 }
 
 describe("the session cookie", () => {
@@ -57,7 +57,7 @@ describe("the session cookie", () => {
       config: { publicUrl: "https://ulr.example" },
     });
     const { token } = await makeCookie(api);
-    const cookie = `__Host-session=${token}`;
+    const cookie = `__Host-ulr_session=${token}`;
     for (const headers of [
       {},
       { origin: "null" },
@@ -103,28 +103,29 @@ describe("the session cookie", () => {
       (await api.make.session({ userId: user.id, expiresAt: past })).token,
     ]) {
       for (const path of ["/api/v1/caller", "/api/v1/visitor", "/api/v1/nowhere"]) {
-        const response = await api.request(path, { headers: { cookie: `session=${token}` } });
+        const response = await api.request(path, { headers: { cookie: `ulr_session=${token}` } });
         expect([response.status, response.headers.getSetCookie()]).toEqual([401, [CLEARED]]);
       }
     }
   });
 
-  test("holds no API key, and what another program on the same host put there is wrong, but not taken away", async () => {
+  test("is nothing but a session token: what another application put there is no credential", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
-    const { key, token, cookie } = await makeCookie(api);
-    for (const foreign of [`session=${key}`, "session=abc.def", "session= x", `session=${token}x y`]) {
-      for (const path of ["/api/v1/caller", "/api/v1/visitor"]) {
-        const response = await api.request(path, { headers: { cookie: foreign } });
-        expect([response.status, response.headers.getSetCookie()]).toEqual([401, []]);
-      }
-    }
-    for (const nothing of ["session=", "session", `sessions=${token}`]) {
-      expect((await api.request("/api/v1/caller", { headers: { cookie: nothing } })).status).toBe(401);
-      const visit = await api.request("/api/v1/visitor", { headers: { cookie: nothing } });
+    const { user, key, token, cookie } = await makeCookie(api);
+    for (const foreign of [
+      ...[`session=${token}`, "session=abc.def", `__Host-ulr_session=${token}`, `ulr_sessions=${token}`],
+      ...[`ulr_session=${key}`, "ulr_session=abc.def", "ulr_session= x", `ulr_session=${token}x y`],
+      ...["ulr_session=", "ulr_session"],
+    ]) {
+      const visit = await api.request("/api/v1/visitor", { headers: { cookie: foreign } });
+      expect([foreign, visit.status, visit.headers.getSetCookie()]).toEqual([foreign, 200, []]);
       expect(await visit.json()).toEqual({ data: { userId: null } });
+      const calls = await api.request("/api/v1/caller", { headers: { cookie: foreign } });
+      expect([calls.status, calls.headers.getSetCookie()]).toEqual([401, []]);
+      const both = { cookie: `${foreign}; ${cookie}` };
+      const own = await api.request("/api/v1/caller", { headers: both });
+      expect(await own.json()).toMatchObject({ data: { userId: user.id } });
     }
-    const both = { cookie: `session=abc.def; ${cookie}` };
-    expect((await api.request("/api/v1/caller", { headers: both })).status).toBe(200);
   });
 });
 
@@ -133,14 +134,14 @@ describe("a session cookie that somebody else may have set", () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const [own, foreign] = [await makeCookie(api), await makeCookie(api)];
     for (const other of [foreign.token, own.token, mintSessionToken().secret]) {
-      for (const cookie of [`session=${other}; ${own.cookie}`, `${own.cookie}; session=${other}`]) {
+      for (const cookie of [`ulr_session=${other}; ${own.cookie}`, `${own.cookie}; ulr_session=${other}`]) {
         const response = await api.request("/api/v1/visitor", { headers: { cookie } });
         expect([response.status, response.headers.getSetCookie()]).toEqual([401, []]);
       }
     }
   });
 
-  test("is called __Host-session where PUBLIC_URL is https, and no other is read there", async () => {
+  test("is called __Host-ulr_session where PUBLIC_URL is https, and no other is read there", async () => {
     await using api = await openTestApp({ config: { publicUrl: "https://ulr.example" } });
     const account = await makeAccount(api);
     const response = await api.request("/api/v1/auth/login", {
@@ -149,17 +150,19 @@ describe("a session cookie that somebody else may have set", () => {
     });
     const { data } = (await response.json()) as { data: { sessionToken: string } };
     expect(response.headers.getSetCookie()).toEqual([
-      `__Host-session=${data.sessionToken}; HttpOnly; SameSite=Lax; Path=/; Max-Age=1209600; Secure`,
+      `__Host-ulr_session=${data.sessionToken}; HttpOnly; SameSite=Lax; Path=/; Max-Age=1209600; Secure`,
     ]);
     const ask = async (cookie: string) =>
       (await api.request("/api/v1/auth/me", { headers: { cookie } })).status;
-    expect(await ask(`__Host-session=${data.sessionToken}`)).toBe(200);
-    expect(await ask(`session=${data.sessionToken}`)).toBe(401);
+    expect(await ask(`__Host-ulr_session=${data.sessionToken}`)).toBe(200);
+    expect(await ask(`ulr_session=${data.sessionToken}`)).toBe(401);
     // A sibling host of the same domain can set the short name, which changes nothing.
-    expect(await ask(`session=${mintSessionToken().secret}; __Host-session=${data.sessionToken}`)).toBe(200);
+    expect(
+      await ask(`ulr_session=${mintSessionToken().secret}; __Host-ulr_session=${data.sessionToken}`),
+    ).toBe(200);
     const document = await (await api.request("/swagger/json")).json();
     expect(document).toMatchObject({
-      components: { securitySchemes: { cookie: { name: "__Host-session" } } },
+      components: { securitySchemes: { cookie: { name: "__Host-ulr_session" } } },
     });
   });
 });

@@ -102,7 +102,7 @@ describe("GET /swagger/json", () => {
       .use(
         new Elysia({ prefix: "/parts" }).use(access).get("/", () => ({ data: 1 }), { publicAccess: true }),
       );
-    const routes = new Elysia().use(docsRoutes(described, { sessionCookie: "session" })).use(described);
+    const routes = new Elysia().use(docsRoutes(described, { sessionCookie: "ulr_session" })).use(described);
     await using api = await openTestApp({ routes });
     const document = (await (await api.request("/swagger/json")).json()) as OpenApiDocument;
     expect(Object.keys(document.paths)).toEqual([

@@ -180,7 +180,7 @@ describe("a page", () => {
 
   test("takes a session that has ended for no session, and clears its cookie", async () => {
     await using probe = await openProbe();
-    for (const cookie of [`session=${probe.token}x`, "session=nonsense"]) {
+    for (const cookie of [`ulr_session=${probe.token}x`, "ulr_session=nonsense"]) {
       const response = await probe.app.request("/", { headers: { ...BROWSER, cookie } });
       expect([response.status, await response.text()]).toEqual([
         200,
@@ -188,7 +188,7 @@ describe("a page", () => {
       ]);
     }
     const stale = await openPage(probe.app, "/", `${probe.token}x`);
-    expect(stale.headers.getSetCookie()).toEqual(["session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"]);
+    expect(stale.headers.getSetCookie()).toEqual(["ulr_session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"]);
   });
 
   test("ignores API keys: only a browser's session is a visitor", async () => {
@@ -262,7 +262,10 @@ describe("a form", () => {
     await using probe = await openProbe();
     const other = await probe.app.make.session({ userId: probe.user.id });
     const othersToken = formTokenIn(await (await openPage(probe.app, "/", other.token)).text());
-    const plain = { cookie: `session=${probe.token}`, "content-type": "application/x-www-form-urlencoded" };
+    const plain = {
+      cookie: `ulr_session=${probe.token}`,
+      "content-type": "application/x-www-form-urlencoded",
+    };
     const own = formTokenIn(await (await openPage(probe.app, "/", probe.token)).text());
     const body = new URLSearchParams({ text: "x", form_token: own }).toString();
     const responses = await Promise.all([

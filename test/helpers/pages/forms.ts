@@ -5,7 +5,7 @@ export const BROWSER = { accept: "text/html,application/xhtml+xml,application/xm
 
 /** Opens a page as a browser that has the session, or none. */
 export function openPage(api: TestApp, path: string, token?: string): Promise<Response> {
-  return api.request(path, { headers: { ...BROWSER, ...(token ? { cookie: `session=${token}` } : {}) } });
+  return api.request(path, { headers: { ...BROWSER, ...(token ? { cookie: `ulr_session=${token}` } : {}) } });
 }
 
 /** Returns the form token of a page. */
@@ -35,7 +35,7 @@ export async function sendForm(
     method: "POST",
     headers: {
       ...BROWSER,
-      ...(token ? { cookie: `session=${token}` } : {}),
+      ...(token ? { cookie: `ulr_session=${token}` } : {}),
       "content-type": "application/x-www-form-urlencoded",
       origin: "http://localhost",
       "sec-fetch-site": "same-origin",

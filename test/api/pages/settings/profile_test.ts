@@ -83,7 +83,7 @@ test("a new password works at once, and other sessions end", async () => {
   expect([sent.status, sent.headers.get("location")]).toEqual([303, `${PATH}?done=password`]);
   expect((await login(api, { ...account, password: NEW })).status).toBe(200);
   expect(await readPage(api, `${PATH}?done=password`, token)).toContain("Password changed.");
-  const ended = await api.request(PATH, { headers: { cookie: `session=${other.token}` } });
+  const ended = await api.request(PATH, { headers: { cookie: `ulr_session=${other.token}` } });
   expect([ended.status, ended.headers.get("location")]).toEqual([
     303,
     "/dashboard/sign-in?next=%2Fsettings%2Fprofile",

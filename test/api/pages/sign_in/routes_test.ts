@@ -14,8 +14,8 @@ test("the form of /dashboard/sign-in begins a session and leads to the next page
   const response = await sendForm(api, path, { email, password });
   expect([response.status, response.headers.get("location")]).toEqual([303, "/models?search=a%26b"]);
   const [cookie = ""] = response.headers.getSetCookie();
-  expect(cookie).toMatch(/^session=uls_[\w-]+; HttpOnly; SameSite=Lax; Path=\/; Max-Age=\d+$/);
-  const token = cookie.slice("session=".length, cookie.indexOf(";"));
+  expect(cookie).toMatch(/^ulr_session=uls_[\w-]+; HttpOnly; SameSite=Lax; Path=\/; Max-Age=\d+$/);
+  const token = cookie.slice("ulr_session=".length, cookie.indexOf(";"));
   expect(await (await openPage(api, "/", token)).text()).toContain(account.username);
   const again = await openPage(api, path, token);
   expect([again.status, again.headers.get("location")]).toEqual([303, "/models?search=a%26b"]);
@@ -71,7 +71,9 @@ test("POST /dashboard/sign-out ends the session and clears its cookie", async ()
   const { token } = await api.make.session({ userId: user.id });
   const response = await sendForm(api, "/dashboard/sign-out", {}, { token });
   expect([response.status, response.headers.get("location")]).toEqual([303, "/dashboard/sign-in"]);
-  expect(response.headers.getSetCookie()).toEqual(["session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"]);
+  expect(response.headers.getSetCookie()).toEqual([
+    "ulr_session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0",
+  ]);
   expect(response.headers.get("clear-site-data")).toBe('"cache", "storage"');
   expect((await api.request("/api/v1/auth/me", { key: token })).status).toBe(401);
 });
