@@ -12,7 +12,7 @@ const ANSWER_TIMEOUT_MS = 4000;
 const PROBE_INTERVAL_MS = 2000;
 /** Connections for cancellations, watermarks and probes. */
 const CONTROL_MAX = 4;
-/** A connection that is not used for so long is closed. */
+/** Unused connections are closed after this time. */
 const IDLE_SECONDS = 60;
 
 export interface NodeAddress {

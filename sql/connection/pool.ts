@@ -24,7 +24,7 @@ export interface PoolOptions {
    * the session: no statement is prepared under a name. Do not use LISTEN, session locks or `readOnly` in such a pool.
    */
   isPooled?: boolean;
-  /** Connections that are not used for so long are closed; never if omitted. */
+  /** Unused connections are closed after this time; never if omitted. */
   idleSeconds?: number;
 }
 

@@ -106,7 +106,7 @@ export class Replica {
       snapshot.lost.catch((error: unknown) => this.isToBlameFor(error));
       return snapshot;
     } catch (error) {
-      // It may open after all. Do not wait: a server that does not respond does not close it either.
+      // The snapshot may still open. Do not wait for it: a server that does not respond does not close it either.
       void opening.then((late) => late.close()).catch(() => {});
       signal.throwIfAborted();
       return this.#rest(error);

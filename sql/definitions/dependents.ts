@@ -1,11 +1,11 @@
-/** Which versions name a definition in their documents: the references, read from their other end. */
+/** Lists the dependents of a definition: the versions whose documents refer to it. */
 import { MAX_RANGE_LENGTH } from "../../shared/definitions/pick_version.ts";
 import type { DefinitionStatus, DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isListed, isVisible } from "./visibility.ts";
 
-/** A definition that others may name. */
+/** A definition that others may refer to. */
 export interface DependencyTarget {
   lineId: string;
   orgId: string;
@@ -13,7 +13,7 @@ export interface DependencyTarget {
   name: string;
 }
 
-/** All ranges with which documents name it, whoever wrote them. */
+/** Returns the distinct ranges with which documents of any organization refer to the name. */
 export async function listReferencedRanges(
   sql: Sql,
   { type, name }: Pick<DependencyTarget, "type" | "name">,
@@ -25,14 +25,14 @@ export async function listReferencedRanges(
   return rows.map(({ range }) => range);
 }
 
-/** A version that a range may come to. */
+/** A version that a range may resolve to. */
 export interface VersionCandidateRow {
   id: string;
   version: string;
   status: DefinitionStatus;
 }
 
-/** The versions of a line that the viewer sees and that a reference may come to. */
+/** Returns the versions of a line that the viewer can see and that a reference may resolve to. */
 export async function listVersionCandidates(
   sql: Sql,
   { lineId, viewer }: { lineId: string; viewer: DefinitionViewer },
@@ -50,15 +50,15 @@ export interface DependentRow {
   type: DefinitionType;
   name: string;
   version: string;
-  /** Where the document names it first. */
+  /** Place of the first reference in the document. */
   context: string;
-  /** With which range it names it there. */
+  /** Range of that reference. */
   range: string;
 }
 
 /**
- * The versions whose references mean this line, with one of these ranges, as far as the viewer would find them in a
- * list. With how many there are, by name, the highest version first.
+ * Returns the versions that refer to this line with one of these ranges and that the viewer finds in lists, with their
+ * total number; ordered by name, highest version first.
  */
 export async function listDependents(
   sql: Sql,
@@ -67,7 +67,7 @@ export async function listDependents(
     ranges: readonly string[];
     viewer: DefinitionViewer;
     limit: number;
-    /** Leaves out drafts, and versions that are deprecated. */
+    /** Leaves out drafts and deprecated versions. */
     isPublished?: boolean;
   },
 ): Promise<{ total: number; dependents: DependentRow[] }> {

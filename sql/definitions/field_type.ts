@@ -1,11 +1,11 @@
-/** What one field of a definition is, and how the list in `fields.ts` spells it. */
+/** The fields of a definition, as declared in `fields.ts`: SQL, JSON Schema and example of each. */
 import * as schemas from "../../shared/json_schema.ts";
 import { isoText } from "../iso_text.ts";
 
 export interface DefinitionField<Value> {
-  /** Its value in a query over DEFINITION_TABLES. */
+  /** Expression for the value in a query over DEFINITION_TABLES. */
   sql: string;
-  /** The same in JSON: an instant is a text there, and what the viewer may not see is null. */
+  /** Expression for the value in JSON: times as text, null where the viewer may not see the value. */
   json: string;
   /** JSON Schema. */
   schema: schemas.JsonSchema;
@@ -14,12 +14,12 @@ export interface DefinitionField<Value> {
 
 export type DefinitionFields = Readonly<Record<string, DefinitionField<unknown>>>;
 
-/** A definition with these fields. */
+/** The values of these fields. */
 export type FieldValues<Fields extends DefinitionFields> = {
   -readonly [Name in keyof Fields]: Fields[Name] extends DefinitionField<infer Value> ? Value : never;
 };
 
-/** A field of this schema. */
+/** Returns a field with this schema. */
 export function field<Value>(
   schema: schemas.JsonSchema,
   { sql, example, description }: { sql: string; example: Value | null; description?: string | undefined },
@@ -41,7 +41,7 @@ export function instant(sql: string, example: string | null, description?: strin
   return { ...field<string>(schemas.INSTANT, { sql, example, description }), json: isoText(sql) };
 }
 
-/** One of the words. */
+/** Returns a field with one of these words. */
 export function word<Word extends string>(
   sql: string,
   words: readonly Word[],
@@ -51,24 +51,24 @@ export function word<Word extends string>(
   return field<Word>(schemas.oneOf(words), { sql, example, description });
 }
 
-/** The same field, where it may be null. */
+/** Returns the field with null allowed. */
 export function nullable<Value>(of: DefinitionField<Value>): DefinitionField<Value | null> {
   return { ...of, schema: schemas.nullable(of.schema) };
 }
 
-/** The same field, which has other SQL in JSON. */
+/** Returns the field with another expression in JSON. */
 export function shownAs<Value>(json: string, of: DefinitionField<Value>): DefinitionField<Value> {
   return { ...of, json };
 }
 
-/** What is selected for a row of these fields. */
+/** Returns the select list for a row of these fields. */
 export function selectFields(fields: DefinitionFields, as: "sql" | "json"): string {
   return Object.entries(fields)
     .map(([name, field]) => `${field[as]} as "${name}"`)
     .join(", ");
 }
 
-/** An expression for a JSON object of these fields. */
+/** Returns an expression for a JSON object of these fields. */
 export function buildJson(fields: DefinitionFields): string {
   const members = Object.entries(fields).map(([name, { json }]) => `'${name}', ${json}`);
   return `json_build_object(${members.join(", ")})`;

@@ -1,6 +1,6 @@
 /**
- * The fields of a definition: the one list of them. What is read from the database, rows, the API's JSON, and OpenAPI
- * with its examples are all made from it. SQL is over DEFINITION_TABLES.
+ * The list of all fields of a definition. Queries, rows, the API's JSON and the OpenAPI schema with its examples are made
+ * from it. The SQL is over DEFINITION_TABLES.
  */
 import {
   COUNT,

@@ -7,10 +7,10 @@ import { type DefinitionViewer, isListed, isVisible, memberOrgIds } from "./visi
 
 const FORKED_FIELDS = { ...NAMED_FIELDS, displayName: DEFINITION_FIELDS.displayName };
 
-/** What a fork's record tells of itself. */
+/** The record of a fork. */
 export interface ForkRow {
   id: string;
-  /** The first version of the line that the fork made. */
+  /** The first version of the forked line. */
   definitionId: string;
   sourceDefinitionId: string;
   forkedAt: string;
@@ -29,7 +29,7 @@ export interface LineageRow extends Omit<ForkRow, "sourceDefinitionId"> {
 }
 
 /**
- * Returns the lineage of a line, nearest source first; empty if it is no fork. It ends at the first source that the viewer
+ * Returns the lineage of a line, nearest source first; empty if it is not a fork. It ends at the first source that the viewer
  * cannot see, or after `limit` steps. It cannot have a cycle, because a source is older than its forks. Only members learn
  * the address of a deleted source: only drafts can be deleted, and only members have seen them.
  */

@@ -1,19 +1,19 @@
-/** Definitions as the API shows them: PostgreSQL writes the JSON, and the API passes the text on. */
+/** Makes the JSON of definitions in PostgreSQL; the API passes the text on. */
 import type { Sql } from "../connection/pool.ts";
 import { type DefinitionFields, selectFields } from "./field_type.ts";
 import { DEFINITION_FIELDS, SUMMARY_FIELDS } from "./fields.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
-/** Which of a definition's texts are shown. */
+/** Which texts of a definition to include. */
 export interface ShownTexts {
   includeYaml: boolean;
   includeRuntime: boolean;
 }
 
 /**
- * Joins the fields as a row `shown`, for `row_to_json(shown)`, to a query over DEFINITION_TABLES; PostgreSQL is faster
- * with a join than with a subquery. What the line was forked from is joined as `source`, without an id where there is
- * none, or one that the viewer may not see. What is gone stays known.
+ * Joins the fields as a row `shown`, for `row_to_json(shown)`, to a query over DEFINITION_TABLES; a join is faster here
+ * than a subquery. Also joins the id of the line's fork source as `source`: null if there is none or the viewer cannot
+ * see it. A deleted source keeps its id.
  */
 function joinFields(sql: Sql, fields: DefinitionFields, viewer: DefinitionViewer) {
   return sql`
@@ -25,12 +25,12 @@ function joinFields(sql: Sql, fields: DefinitionFields, viewer: DefinitionViewer
     cross join lateral (select ${sql.unsafe(selectFields(fields, "json"))}) as shown`;
 }
 
-/** Joins a summary, which is an item of a list. */
+/** Joins the fields of a summary, as in lists. */
 export function joinSummary(sql: Sql, viewer: DefinitionViewer) {
   return joinFields(sql, SUMMARY_FIELDS, viewer);
 }
 
-/** Joins the full definition without the texts that are not shown. */
+/** Joins the fields of a full definition, with the requested texts only. */
 export function joinDefinition(
   sql: Sql,
   { includeYaml, includeRuntime }: ShownTexts,

@@ -1,4 +1,4 @@
-/** Table `definition_lines`: what a name stands for in an organization. Its versions are in `definitions`. */
+/** Table `definition_lines`: a row per name in an organization. The versions of a line are in `definitions`. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
@@ -9,19 +9,20 @@ export interface DefinitionLineKey {
   name: string;
 }
 
-/** What a name is looked up by. */
+/** A lookup of a name. */
 export interface DefinitionLineQuery {
   type: DefinitionType;
   name: string;
   viewer: DefinitionViewer;
-  /** Only in this organization; `null` when in all of them. */
+  /** Looks in this organization only; null looks in all. */
   orgId: string | null;
 }
 
 /**
- * The order in which lines `l` of one name answer to it: a bound key's organization, the viewer's own organizations,
- * lines with a published version, then the line that was published first (docs/contract.md, Definitions). A stranger's
- * line never comes before one's own, even if all versions of that are deprecated: it would take over a trusted name.
+ * Returns the order in which lines `l` of the same name are preferred: the organization of a bound key, then the viewer's
+ * organizations, then lines with a published version, then the line that was published first (docs/contract.md,
+ * Definitions). A line of the viewer's organizations comes before all others even if all its versions are deprecated.
+ * Otherwise another organization could take over a name that the viewer trusts.
  */
 export function lineOrder(sql: Sql, viewer: DefinitionViewer) {
   const { userId, boundOrgId } = viewer;
@@ -39,8 +40,8 @@ export function lineOrder(sql: Sql, viewer: DefinitionViewer) {
 }
 
 /**
- * The line of a name on a read, as a subquery of at most one row (`id`, `org_id`): the first, in `lineOrder`, of the lines of which the
- * viewer may see any version. With versions, the first that has all of them, else the first of all.
+ * Returns a subquery for the line that a name resolves to on a read, with at most one row (`id`, `org_id`): the first in
+ * `lineOrder` with a version that the viewer can see. If `versions` are given, a line that has all of them comes first.
  */
 export function visibleLine(sql: Sql, query: DefinitionLineQuery, versions: readonly string[]) {
   const isThere = sql`exists (select from definitions as d where d.line_id = l.id and ${isVisible(sql, query.viewer)})`;
@@ -62,7 +63,7 @@ export function visibleLine(sql: Sql, query: DefinitionLineQuery, versions: read
     limit 1`;
 }
 
-/** Finds the line of a name on a read, if possible one with these versions; `null` if the viewer may see none. */
+/** Finds the line that a name resolves to on a read, preferably one with these versions; null if the viewer sees none. */
 export async function findVisibleLine(
   sql: Sql,
   query: DefinitionLineQuery,
@@ -72,7 +73,7 @@ export async function findVisibleLine(
   return row ?? null;
 }
 
-/** How many lines were made from versions of this one, and are still there. */
+/** Returns the number of existing forks of a line. */
 export async function countLineForks(sql: Sql, id: string): Promise<number> {
   const [row] = await sql<{ forkCount: number }[]>`
     select fork_count
@@ -81,7 +82,7 @@ export async function countLineForks(sql: Sql, id: string): Promise<number> {
   return row?.forkCount ?? 0;
 }
 
-/** Finds the line of a name in an organization; the id, or `null` when there is none. */
+/** Finds the id of the line of a name in an organization; null if there is none. */
 export async function findLineId(sql: Sql, key: DefinitionLineKey): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     select id
@@ -106,8 +107,8 @@ export async function countLines(
 }
 
 /**
- * Makes the line of a fork and returns its id; `null` when the name has a line already. Whoever else wants the name
- * waits until this transaction ends. Call inside a transaction.
+ * Inserts the line of a fork and returns its id; null if the organization has a line of the name. Other transactions that
+ * insert the same name wait until this one ends. Call inside a transaction.
  */
 export async function insertForkLine(
   sql: Sql,
@@ -147,7 +148,7 @@ export async function upsertLines(
     returning id, type, name`;
 }
 
-/** Makes whoever else adds or deletes versions of the line wait. Call inside a transaction. */
+/** Locks the line against other transactions that add or delete versions. Call inside a transaction. */
 export async function lockLine(sql: Sql, id: string): Promise<void> {
   await sql`
     select
@@ -156,7 +157,7 @@ export async function lockLine(sql: Sql, id: string): Promise<void> {
     for no key update`;
 }
 
-/** Notes that versions of these lines were published; only the first time counts. The lines must be locked. */
+/** Records the first publication of these lines; later ones change nothing. The lines must be locked. */
 export async function markLinesPublished(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
     update definition_lines
@@ -164,7 +165,7 @@ export async function markLinesPublished(sql: Sql, ids: readonly string[]): Prom
     where id = any(${[...ids]}::uuid[]) and first_published_at is null`;
 }
 
-/** Counts a fork of the line. Call inside a transaction that holds a version of it: nobody deletes the line then. */
+/** Counts a fork of the line. Call inside a transaction that holds a version, so that the line cannot be deleted. */
 export async function incrementForkCount(sql: Sql, id: string): Promise<void> {
   await sql`
     update definition_lines
@@ -173,8 +174,8 @@ export async function incrementForkCount(sql: Sql, id: string): Promise<void> {
 }
 
 /**
- * Deletes a line that has no version any more, so that its name is free; what it was forked from has one fork less.
- * True when it had none.
+ * Deletes a line without versions, so that its name is free, and counts one fork less for its source. Returns false if the
+ * line still has versions.
  */
 export async function deleteEmptyLine(sql: Sql, id: string): Promise<boolean> {
   const deleted = await sql`

@@ -1,16 +1,16 @@
-/** Which line a reference means, and the versions in it. A reference belongs to one line (docs/contract.md, Definitions). */
+/** Resolves references to a line and its versions (docs/contract.md, Definitions). */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { lineOrder } from "./lines.ts";
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
-/** What is open to everybody, and no more. */
+/** A viewer who sees only what everyone sees. */
 const EVERYBODY: DefinitionViewer = { userId: null, boundOrgId: null };
 
 /**
- * The organization whose line a reference `r` of a version `d` would be settled to now: the one that is named, else
- * the document's own if it has a line of that name, else that of the line that the viewer's bare read finds. Without
- * such a line it is the document's own organization, so that no stranger can add the missing line.
+ * Returns the organization that a reference `r` of a version `d` would be bound to now: the organization in the reference,
+ * else the document's own if it has a line of the name, else the organization of the line that the name resolves to for
+ * the viewer. If there is no such line, it is the document's own organization, so that no other one can add the line.
  */
 export function liveTarget(sql: Sql, viewer: DefinitionViewer) {
   return sql`
@@ -34,9 +34,9 @@ export function liveTarget(sql: Sql, viewer: DefinitionViewer) {
 }
 
 /**
- * The organization whose line a reference `r` of a version `d` means: as it was settled when the version was
- * published; of a draft, as its organization finds lines now. Null when there is no such organization, and for a
- * viewer whom the reference is not for (`markReferencesForMembers`).
+ * Returns the organization that a reference `r` of a version `d` refers to: the one it was bound to at publication, or for
+ * a draft the one it would be bound to now. Null if there is no such organization, or if the reference is for members
+ * only (`markReferencesForMembers`) and the viewer is not a member.
  */
 export function targetOrg(sql: Sql, viewer: DefinitionViewer) {
   return sql`
@@ -47,7 +47,7 @@ export function targetOrg(sql: Sql, viewer: DefinitionViewer) {
     end`;
 }
 
-/** One line. */
+/** The line that a reference refers to. */
 export interface ReferenceKey {
   orgId: string;
   type: DefinitionType;
@@ -56,7 +56,7 @@ export interface ReferenceKey {
 
 /** A version that a reference may resolve to. */
 export interface ReferenceCandidateRow {
-  /** The index of the key among those asked for. */
+  /** Index of the key in `keys`. */
   keyIndex: number;
   id: string;
   orgId: string;
@@ -68,7 +68,7 @@ export interface ReferenceCandidateRow {
   status: "published" | "deprecated" | "archived";
 }
 
-/** The versions of lines that the viewer may see and that are neither drafts nor quarantined; the caller picks by the range. */
+/** Returns the versions that the viewer can see, without drafts and quarantined ones; the caller applies the range. */
 export async function listReferenceCandidates(
   sql: Sql,
   { keys, viewer }: { keys: readonly ReferenceKey[]; viewer: DefinitionViewer },

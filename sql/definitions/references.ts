@@ -34,8 +34,8 @@ export async function listDefinitionReferences(
 }
 
 /**
- * Returns those of these bare references that are bound to an organization that the author, `viewer`, is no member of, and
- * were not in any published version of the same line.
+ * Returns the bare references that are bound to an organization of which the author, `viewer`, is not a member, and that no
+ * published version of the same line had.
  */
 export async function listNewForeignReferences(
   sql: Sql,
@@ -171,7 +171,7 @@ export async function settleDefinitionReferences(
 /**
  * Keeps references of published versions to the members of their organization: no other reader ever resolves them. Call
  * inside the publishing transaction, for those to other organizations that the author cannot resolve. A stranger could
- * otherwise name a definition that they cannot see, and so close a circle that its owner would have to break.
+ * otherwise refer to a definition that they cannot see, and create a cycle that its owner would have to break.
  */
 export async function markReferencesForMembers(
   sql: Sql,

@@ -1,11 +1,11 @@
-/** Versions as the API shows them, found by name. */
+/** Finds versions by name, as JSON for responses. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { joinDefinition, type ShownTexts } from "./json.ts";
 import { UnchangedCache } from "./unchanged_cache.ts";
 import { DEFINITION_TABLES, type DefinitionQuery, type ResolvedDefinition, resolveName } from "./versions.ts";
 
-/** A version to be shown, and what else a response is made from. */
+/** A version as JSON, with the values that a response needs beside it. */
 export interface DefinitionTextRow {
   id: string;
   orgId: string;
@@ -14,7 +14,7 @@ export interface DefinitionTextRow {
   version: string;
   deprecatedAt: string | null;
   successor: string | null;
-  /** The document or its rendering, as `text` of the query says; null without one. */
+  /** The document or its rendering, as requested by `text` of the query; null if there is none. */
   text: string | null;
   /** A `Definition` as JSON text. */
   json: string;
@@ -31,7 +31,7 @@ export function createDefinitionCache(): UnchangedCache<ResolvedDefinition<Defin
   );
 }
 
-/** Resolves a name on a read, to a version as the API shows it, with one of its texts beside that. */
+/** Resolves a name on a read to a version as JSON, with one of its texts. */
 export async function resolveDefinitionText(
   sql: Sql,
   query: DefinitionQuery,

@@ -9,23 +9,23 @@ import { type DefinitionViewer, isVisible, type memberOrgIds } from "./visibilit
 
 const COLUMNS = selectFields(ROW_FIELDS, "sql");
 
-/** A version beside its line, and the organization of both. */
+/** A version with its line and organization. */
 export const DEFINITION_TABLES = `
   definitions as d
   join definition_lines as l on l.id = d.line_id
   join organizations as o on o.id = d.org_id`;
 
-/** A version together with what the viewer is shown of it. */
+/** A version, with its JSON for the viewer. */
 export interface ShownDefinitionRow extends DefinitionRow {
   shown: Definition;
 }
 
-/** The columns and tables of `DefinitionRow`, for whatever names the version. */
+/** Selects `DefinitionRow`; the caller adds the conditions. */
 function selectDefinitions(sql: Sql) {
   return sql.unsafe(`select ${COLUMNS} from ${DEFINITION_TABLES}`);
 }
 
-/** Finds a version by its id, as a viewer who may see it is shown it; `null` when there is none. */
+/** Finds a version by its id, with its JSON for a viewer who can see it; null if there is none. */
 export async function findDefinitionById(
   sql: Sql,
   { id, viewer }: { id: string; viewer: DefinitionViewer },
@@ -39,8 +39,7 @@ export async function findDefinitionById(
 }
 
 /**
- * Finds a version and makes whoever else is about to change it wait until this transaction ends; `null` when there is
- * none. Call inside a transaction.
+ * Finds a version and locks it against changes by other transactions; null if there is none. Call inside a transaction.
  */
 export async function lockDefinition(
   sql: Sql,
@@ -54,8 +53,8 @@ export async function lockDefinition(
 }
 
 /**
- * Finds a version that the viewer may see, and makes whoever is about to change it wait until this transaction ends;
- * `null` when there is none. Others may hold it too. Call inside a transaction.
+ * Finds a version that the viewer can see, and locks it against changes with a lock that other transactions can share; null
+ * if there is none. Call inside a transaction.
  */
 export async function holdDefinition(
   sql: Sql,
@@ -68,7 +67,7 @@ export async function holdDefinition(
   return row ?? null;
 }
 
-/** Finds the highest version of a line, whatever its state; `null` when it has none. */
+/** Finds the highest version of a line, in any status; null if it has none. */
 export async function findLatestDefinition(sql: Sql, lineId: string): Promise<DefinitionRow | null> {
   const [row] = await sql<DefinitionRow[]>`
     ${selectDefinitions(sql)}
@@ -87,7 +86,7 @@ export async function findYaml(sql: Sql, id: string): Promise<string | null> {
   return row?.yaml ?? null;
 }
 
-/** Where a version is found by name. */
+/** The address of a version. */
 export interface VersionPlace {
   orgId: string;
   orgSlug: string;
@@ -95,7 +94,7 @@ export interface VersionPlace {
   version: string;
 }
 
-/** Finds a version by its id, in one organization or in all; `null` if there is none that the viewer may see. */
+/** Finds the address of a version by its id, in one organization or in all; null if the viewer cannot see it. */
 export async function findVisibleVersion(
   sql: Sql,
   query: { id: string; type: DefinitionType; viewer: DefinitionViewer; orgId: string | null },
@@ -109,24 +108,24 @@ export async function findVisibleVersion(
   return row ?? null;
 }
 
-/** What a name came to: whether there is such a line for the viewer at all, and the version in it. */
+/** The result of resolving a name: whether the viewer can see such a line, and the version. */
 export interface ResolvedDefinition<Row = DefinitionRow> {
   hasLine: boolean;
   definition: Row | null;
 }
 
-/** What a name is resolved by. */
+/** A name to resolve; without a version, the highest published one. */
 export type DefinitionQuery = DefinitionLineQuery & { version: string | null };
 
-/** Resolves a name on a read, to a version with all that it has. */
+/** Resolves a name on a read to a version with all its columns. */
 export async function resolveDefinition(sql: Sql, query: DefinitionQuery): Promise<ResolvedDefinition> {
   return resolveName<DefinitionRow>(sql, query, selectDefinitions(sql));
 }
 
 /**
- * Resolves a name on a read (docs/contract.md, Definitions): the first line, in `lineOrder`, that the viewer may see and that has
- * the version; without a version, the highest of the first line that is published, else the highest that is deprecated.
- * `select` says what is read of versions `d`; a row has to have an id.
+ * Resolves a name on a read (docs/contract.md, Definitions) to a version in the first line, in `lineOrder`, that the viewer
+ * can see, preferably one that has the version. Without a version, takes the highest published version of the line, or
+ * else its highest deprecated one. `select` selects from versions `d`; its rows must have an id.
  */
 export async function resolveName<Row extends { id: string }>(
   sql: Sql,
@@ -151,12 +150,12 @@ export async function resolveName<Row extends { id: string }>(
   return { hasLine: true, definition: row.id === null ? null : (row as Row) };
 }
 
-/** The versions of a line in order, the lowest first. */
+/** Returns the versions of a line, lowest first. */
 export async function listVersionNumbers(sql: Sql, lineId: string): Promise<string[]> {
   return (await listVersionNumbersOf(sql, [lineId])).get(lineId) ?? [];
 }
 
-/** Returns the versions of each line in order, the lowest first. Lines without versions are left out. */
+/** Returns the versions of each line, lowest first. Lines without versions are omitted. */
 export async function listVersionNumbersOf(
   sql: Sql,
   lineIds: readonly string[],
@@ -169,13 +168,13 @@ export async function listVersionNumbersOf(
   return new Map(rows.map(({ lineId, versions }) => [lineId, versions]));
 }
 
-/** What a document says of itself and what it was rendered to: the same for a new version and a changed one. */
+/** The columns that are made from a document, for new and changed versions. */
 export interface DefinitionContent {
   yaml: string;
   hash: string;
   displayName: string;
   description: string;
-  /** Of the closed list, as the parser and a CHECK see to. */
+  /** One of the domains that the parser and a CHECK constraint accept. */
   domain: string;
   subdomain: string | null;
   agentType: string | null;

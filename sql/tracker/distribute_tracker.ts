@@ -3,7 +3,7 @@ import type { Pool, Sql, Transaction } from "../connection/pool.ts";
 import { allowBackfill } from "./backfill.ts";
 import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable } from "./tracker_tables.ts";
 
-/** The log of changes is beside the rows that it tells of. */
+/** The log of changes is on the same node as the rows it describes. */
 const DISTRIBUTED_TABLES: readonly string[] = [...TRACKER_TABLE_NAMES, "tracker_changes"];
 
 /** The oldest release that has what this needs. */
@@ -12,15 +12,16 @@ const OLDEST_CITUS = 12;
 export interface Distribution {
   /** Tables that this call has distributed, each with its number of rows. */
   distributed: { table: string; rows: number }[];
-  /** Foreign keys that had to go: Citus keeps none to a table that is not distributed. */
+  /** Foreign keys that were dropped, because Citus does not support them to tables that are not distributed. */
   droppedKeys: string[];
   shards: number;
   nodes: number;
 }
 
 /**
- * Distributes those of the nine tables that are not yet by their project, with their rows, in one transaction: all of
- * them or, on an error, none. `record` is called in it. Throws one line if the database cannot. Writers wait meanwhile.
+ * Distributes the tables that are not distributed yet, with their rows, by project. Runs in one transaction, in which it
+ * calls `record`; after an error nothing has changed. Throws one line if the database cannot do it. Writers wait until the
+ * transaction ends.
  */
 export async function distributeTracker(
   pool: Pool,

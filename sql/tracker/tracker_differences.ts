@@ -62,7 +62,7 @@ export async function requireTracker(sql: Sql, schema: string): Promise<void> {
   throw new Error(`TRACKER_SCHEMA: ${first}${more}`);
 }
 
-/** Whether exports can read the tables, as far as names and grants tell. */
+/** Whether exports can read the tables, judged by names and grants. */
 export async function isTrackerReadable(sql: Sql, schema: string): Promise<boolean> {
   return (await listMissingRelations(sql, schema)).length === 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Times that exports cannot write: those outside the years 1 to 9999, because readers expect four digits. Checks of our own
- * tables refuse them (docs/tracker.md); other trackers, and rows that are older than the checks, may have them.
+ * Times that exports cannot write: those outside the years 1 to 9999, because readers expect four digits. Checks on our own
+ * tables reject them (docs/tracker.md). Other trackers, and rows older than the checks, may have them.
  */
 import type { ExportColumn } from "../../shared/exports/column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";

@@ -6,11 +6,11 @@ import { markPendingFailed } from "./webhooks.ts";
 
 /** Pending deliveries of a webhook. While it has as many, new events wait in `events`. */
 export const PENDING_MAX = 1000;
-/** Done deliveries that stay, to look at. */
+/** Finished deliveries that are kept for each webhook, so that its owner can look at them. */
 const KEPT_MAX = 100;
 /** Webhooks, and events of each, that one statement queues. */
 const BATCH = 100;
-/** Longer than an attempt takes. A claim of a runner that died ends then. */
+/** Duration of a claim, longer than any attempt. After it, the delivery of a dead runner is free again. */
 const CLAIM_SECONDS = 60;
 /** After this time of failed attempts, the webhook is disabled. */
 const RETRY_DAYS = 3;
@@ -48,7 +48,7 @@ export async function listDeliveries(sql: Sql, webhookId: string): Promise<Deliv
     limit ${KEPT_MAX}`;
 }
 
-/** Counts what waits for a webhook. */
+/** Counts the pending deliveries of a webhook. */
 export async function countPendingDeliveries(sql: Sql, webhookId: string): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*) as count
