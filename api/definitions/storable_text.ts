@@ -8,9 +8,15 @@ import { invalidInput, type Problem } from "../http/validation_problems.ts";
  * keys are ignored, and the YAML parser makes the same check with line numbers.
  */
 export function rejectUnstorable(fields: Readonly<Record<string, unknown>>): void {
+  const problems = findUnstorable(fields);
+  if (problems.length > 0) throw invalidInput(problems);
+}
+
+/** Returns a problem for each text that PostgreSQL cannot store. */
+export function findUnstorable(fields: object): Problem[] {
   const problems: Problem[] = [];
   collect(fields, "", problems);
-  if (problems.length > 0) throw invalidInput(problems);
+  return problems;
 }
 
 /** Throws UNPROCESSABLE_ENTITY for a display name or description that is too long for a document, too. */

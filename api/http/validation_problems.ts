@@ -49,8 +49,13 @@ export function describeValidation(error: ValidationError): ApiError {
   return describeSchemaErrors(error.all as readonly SchemaError[]);
 }
 
-/** Converts TypeBox's errors: one problem per path. Reads only as many as it needs. */
+/** Converts TypeBox's errors into VALIDATION_ERROR. */
 export function describeSchemaErrors(errors: Iterable<SchemaError>): ApiError {
+  return invalidInput(listSchemaProblems(errors));
+}
+
+/** Converts TypeBox's errors: one problem per path, and no more than `max`. Reads only as many as it needs. */
+export function listSchemaProblems(errors: Iterable<SchemaError>, max = MAX_PROBLEMS): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of errors) {
     for (const found of withinNullable(error)) {
@@ -58,9 +63,9 @@ export function describeSchemaErrors(errors: Iterable<SchemaError>): ApiError {
       if (!problems.has(path)) problems.set(path, { path, message: explain(found) });
     }
     // The errors after this one are about each excess element.
-    if (problems.size >= MAX_PROBLEMS || error.type === ValueErrorType.ArrayMaxItems) break;
+    if (problems.size >= max || error.type === ValueErrorType.ArrayMaxItems) break;
   }
-  return invalidInput([...problems.values()]);
+  return [...problems.values()].slice(0, max).map(withShortPath);
 }
 
 /** Returns the errors of a nullable value's other branch, which the error of the union leaves out. */

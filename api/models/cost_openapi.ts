@@ -7,14 +7,14 @@ import { jsonResponse } from "../openapi/responses.ts";
 import { describe } from "../openapi/types.ts";
 import { PRICE_PARTS } from "./openapi_schemas.ts";
 
-const MAX_ITEMS = 1000;
+export const MAX_ITEMS = 1000;
 const MAX_TOKENS = 1e12;
 
 const name = () => t.Optional(t.String({ minLength: 1, maxLength: 500 }));
 const tokens = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_TOKENS, description });
 const moreTokens = (description: string) => t.Optional(tokens(description));
 
-const Item = t.Object(
+export const CostItem = t.Object(
   {
     provider: name(),
     modelId: name(),
@@ -48,8 +48,8 @@ const Item = t.Object(
   { additionalProperties: false, title: "Usage" },
 );
 
-export const CostBody = t.Object(
-  { items: t.Array(Item, { minItems: 1, maxItems: MAX_ITEMS }) },
+const CostBody = t.Object(
+  { items: t.Array(CostItem, { minItems: 1, maxItems: MAX_ITEMS }) },
   {
     additionalProperties: false,
     title: "UsageItems",
@@ -57,7 +57,7 @@ export const CostBody = t.Object(
   },
 );
 
-export type CostItem = typeof Item.static;
+export type CostItem = typeof CostItem.static;
 
 const AMOUNT = { type: "string", pattern: "^\\d+(\\.\\d+)?$" };
 
@@ -107,9 +107,11 @@ export const COST_DETAIL = describe({
     "instant. Count each token in one field only: `inputTokens` does not include tokens read from a cache. If the context " +
     "is larger than a price tier's size, the tier's prices apply to the whole item. Amounts are decimal strings, because " +
     "they are exact and JSON parsers round long numbers. An item that cannot be priced has `error` with the same codes as " +
-    "responses. Its `details.reason` is `model` or `alias`, with similar names in `details.suggestions`; `unknown_at`; or " +
-    "`price`: the model had no price at that time, or none for the kind of token in `details.kind`. `total` adds up the " +
-    "others.",
+    "responses, and the others are priced. One that is invalid has `VALIDATION_ERROR`, with paths within the item in " +
+    "`details.errors`. The `details.reason` of others is `model` or `alias`, with similar names in `details.suggestions`; " +
+    "`unknown_at`; or `price`: the model had no price at that time, or none for the kind of token in `details.kind`. " +
+    "`total` adds up the others.",
+  requestBody: { required: true, content: { "application/json": { schema: CostBody } } },
   responses: {
     200: jsonResponse(
       "A result for each item, in the same order",

@@ -1,4 +1,5 @@
 /** The cost calculator of a model: a form whose answer comes from POST /models/cost. */
+import { ApiError, type ErrorCode } from "../../../shared/errors.ts";
 import type { Cost } from "../../models/price_json.ts";
 import { type FormProblems, findProblems, formField, problemSummary } from "../forms.ts";
 import { type Html, html } from "../html.ts";
@@ -26,7 +27,7 @@ const FIELDS = [
 
 type CostItem =
   | { cost: string; prices: Omit<Cost, "tiers"> & { contextOver?: number } }
-  | { error: { message: string } };
+  | { error: { code: ErrorCode; message: string; details: Readonly<Record<string, unknown>> } };
 
 /** What the form was sent with, and what came of it. */
 export interface ComputedCost {
@@ -57,24 +58,19 @@ export async function computeCost(
       method: "POST",
       body,
     });
-    item = data.items[0] ?? null;
+    const [computed = null] = data.items;
+    if (computed && "error" in computed && computed.error.code === "VALIDATION_ERROR") {
+      throw new ApiError(computed.error.code, computed.error);
+    }
+    item = computed;
   });
-  return { values, problems: problems && atFields(problems), item };
+  return { values, problems, item };
 }
 
 /** Passes on text that is not a number, so that the API reports it. */
 function toNumber(text: string): number | string {
   const value = Number(text.replaceAll(",", ""));
   return Number.isFinite(value) ? value : text;
-}
-
-/** The API names a field of the first item. */
-function atFields(problems: FormProblems): FormProblems {
-  const fields = [...problems.fields].map(([path, message]): [string, string] => [
-    path.replace(/^items\.0\./, ""),
-    message,
-  ]);
-  return { ...problems, message: problems.message.replaceAll("items.0.", ""), fields: new Map(fields) };
 }
 
 export function costSection(model: FullModel, computed: ComputedCost | null, org: string | null): Html {

@@ -144,12 +144,6 @@ describe("a misspelled field in a nested object or a list item", () => {
       "definitions.1.visiblity",
       "visibility",
     ],
-    [
-      "/models/cost",
-      { items: [{ alias: "x", inputToken: 1, inputTokens: 1, outputTokens: 1 }] },
-      "items.0.inputToken",
-      "inputTokens",
-    ],
   ])("of POST %s is found: %j", async (path, body, place, meant) => {
     const [operation] = writes;
     if (!operation) throw new Error("Cannot find an operation in the document");

@@ -11,7 +11,7 @@ import {
 const USAGE = { inputTokens: 1000, outputTokens: 500 };
 
 // biome-ignore lint/suspicious/noExplicitAny: results and errors
-async function post(app: TestApp, items: readonly object[], status = 200): Promise<any> {
+async function post(app: TestApp, items: readonly unknown[], status = 200): Promise<any> {
   const response = await app.request("/api/v1/models/cost", { method: "POST", body: { items } });
   const body = await response.json();
   expect([response.status, status === 200 ? "" : body]).toEqual([status, status === 200 ? "" : body]);
@@ -194,58 +194,89 @@ test("an alias that was unknown at that time is told from a model whose prices w
   );
 });
 
-test("an invalid request names every problem", async () => {
+test("an invalid item has an error that names every problem, and the others are priced", async () => {
   await using app = await openWithModels();
-  const { error } = await post(
-    app,
-    [
-      { ...USAGE },
-      { alias: "gpt", provider: "openai", modelId: "gpt-5", ...USAGE },
-      { provider: "openai", ...USAGE },
-      { alias: "gpt", ...USAGE, asOf: "2999-01-01T00:00:00Z" },
-      { alias: "gpt", ...USAGE, asOf: "yesterday" },
-    ],
-    400,
-  );
-  expect(error.details.errors.map(({ path }: { path: string }) => path)).toEqual([
-    "items.0",
-    "items.1",
-    "items.2",
-    "items.3.asOf",
-    "items.4.asOf",
-  ]);
   const item = { alias: "gpt", ...USAGE };
-  for (const bad of [
-    { ...item, inputTokens: -1 },
-    { ...item, inputTokens: 1.5 },
-    { ...item, outputTokens: 1e13 },
-    { ...item, cacheTokens: 1 },
-    { alias: "gpt", inputTokens: 1 },
-    { ...item, alias: "" },
-    { ...item, alias: "gpt\0" },
-    { provider: "openai", modelId: "\ud800", ...USAGE },
-  ]) {
-    await post(app, [bad], 400);
+  const name = "must have either provider and modelId, or alias";
+  const instant = "must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z";
+  const integer = "is not valid: expected integer";
+  const cases: readonly [unknown, string, string][] = [
+    [USAGE, "", name],
+    [{ ...item, provider: "openai", modelId: "gpt-5" }, "", name],
+    [{ provider: "openai", ...USAGE }, "", name],
+    [{ ...item, asOf: "yesterday" }, "asOf", instant],
+    [{ ...item, knownAt: "" }, "knownAt", instant],
+    [{ ...item, inputTokens: 1.5 }, "inputTokens", integer],
+    [{ ...item, inputTokens: "1" }, "inputTokens", integer],
+    [{ ...item, outputTokens: null }, "outputTokens", integer],
+    [{ ...item, cacheReadTokens: "1" }, "cacheReadTokens", integer],
+    [{ ...item, contextTokens: -1 }, "contextTokens", `${integer} to be greater or equal to 0`],
+    [{ ...item, outputTokens: 1e13 }, "outputTokens", `${integer} to be less or equal to 1000000000000`],
+    [
+      { ...item, cacheReadToken: 1 },
+      "cacheReadToken",
+      'is not a known field. Did you mean "cacheReadTokens"?',
+    ],
+    [{ alias: "gpt", inputTokens: 1 }, "outputTokens", "is required"],
+    [{ ...item, alias: "gpt\0" }, "alias", "must not contain the character NUL"],
+    [{ provider: "openai", modelId: "\ud800", ...USAGE }, "modelId", "must be well-formed Unicode text"],
+    [null, "", "is not valid: expected object"],
+    [[item], "", "is not valid: expected object"],
+  ];
+  const { data } = await post(app, [...cases.map(([given]) => given), item]);
+  for (const [index, [given, path, message]] of cases.entries()) {
+    expect([given, data.items[index]]).toEqual([
+      given,
+      {
+        error: {
+          code: "VALIDATION_ERROR",
+          message: `Invalid item: ${path === "" ? "" : `${path} `}${message}`,
+          details: { errors: [{ path, message }] },
+        },
+      },
+    ]);
   }
-  await post(app, [], 400);
-  await post(app, Array(1001).fill(item), 400);
-  expect((await app.request("/api/v1/models/cost")).status).toBe(405);
+  expect(data.items.at(-1).cost).toBe("0.00625");
+  expect(data.total).toBe("0.00625");
+  const future = await post(app, [
+    { alias: "gpt", inputTokens: -1, asOf: "2999-01-01T00:00:00Z", modelID: "" },
+  ]);
+  const [{ error }] = future.data.items;
+  expect(error.details.errors.map(({ path }: { path: string }) => path)).toEqual([
+    "outputTokens",
+    "modelID",
+    "inputTokens",
+  ]);
+  const late = await post(app, [{ ...item, asOf: "2999-01-01T00:00:00Z" }]);
+  expect(late.data.items[0].error.details.errors[0].message).toStartWith("must not be in the future; it is ");
+  expect(late.data.total).toBe("0");
 });
 
-test("a number of tokens that is not a whole number is named by its path; text is not a number", async () => {
+test("an item names at most five problems, with short paths", async () => {
+  await using app = await openWithModels();
+  const fields = Array.from({ length: 15 }, (_, n) => [`${n}${"x".repeat(40)}`, 1]);
+  const items = Array.from({ length: 1000 }, () => Object.fromEntries(fields));
+  const { data } = await post(app, items);
+  for (const { error } of data.items) expect(error.details.errors.length).toBe(5);
+  const long = await post(app, [{ ["x".repeat(100_000)]: 1 }]);
+  expect(JSON.stringify(long).length).toBeLessThan(2000);
+});
+
+test("a body without a list of 1 to 1,000 items is 400", async () => {
   await using app = await openWithModels();
   const item = { alias: "gpt", ...USAGE };
-  for (const [field, value, message] of [
-    ["inputTokens", 1.5, "is not valid: expected integer"],
-    ["inputTokens", "1", "is not valid: expected integer"],
-    ["outputTokens", null, "is not valid: expected integer"],
-    ["cacheReadTokens", "1", "is not valid: expected integer"],
-    ["contextTokens", -1, "is not valid: expected integer to be greater or equal to 0"],
-  ]) {
-    const { error } = await post(app, [item, { ...item, [`${field}`]: value }], 400);
-    expect(error.details.errors).toEqual([{ path: `items.1.${field}`, message }]);
-    expect(error.message).toBe(`Invalid request: items.1.${field} ${message}`);
+  await post(app, [], 400);
+  await post(app, Array(1001).fill(item), 400);
+  for (const [body, path] of [
+    [{}, "items"],
+    [{ items: item }, "items"],
+    [{ items: [item], organisation: "x" }, "organisation"],
+  ] as const) {
+    const response = await app.request("/api/v1/models/cost", { method: "POST", body });
+    const { error } = (await response.json()) as { error: { details: { errors: { path: string }[] } } };
+    expect([response.status, error.details.errors.map((problem) => problem.path)]).toEqual([400, [path]]);
   }
+  expect((await app.request("/api/v1/models/cost")).status).toBe(405);
 });
 
 test("1,000 items are one query", async () => {

@@ -1,0 +1,86 @@
+/** Reads the items of POST /models/cost. One that cannot be read has an error of its own, so the others are priced. */
+import { Type } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import type { ApiError } from "../../shared/errors.ts";
+import type { PriceLookup } from "../../sql/models/model_prices.ts";
+import { findUnstorable } from "../definitions/storable_text.ts";
+import { createBodyCheck } from "../http/body/body_schema.ts";
+import type { JsonObject } from "../http/body/request_body.ts";
+import { listSchemaProblems, type Problem } from "../http/validation_problems.ts";
+import { nextTurn } from "../http/yield_event_loop.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Usage } from "./cost_arithmetic.ts";
+import { CostItem, MAX_ITEMS } from "./cost_openapi.ts";
+import { readAsOf } from "./prices_as_of.ts";
+import { findUndated } from "./similar_names.ts";
+
+/** Items between two turns of the event loop: some milliseconds of work. */
+export const ITEMS_PER_TURN = 100;
+/** Problems of one item in a response. */
+const MAX_PROBLEMS = 5;
+
+/** `isUndated`: the item's id or alias had a date, and the lookup has not. */
+export type ItemLookup = PriceLookup & { usage: Usage; isUndated: boolean };
+
+/** The result of an item that cannot be priced. */
+export interface ItemError {
+  error: Pick<ApiError, "code" | "message" | "details">;
+}
+
+const checkList = createBodyCheck(
+  Type.Object(
+    { items: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_ITEMS }) },
+    { additionalProperties: false },
+  ),
+);
+let itemCheck: TypeCheck<typeof CostItem> | undefined;
+
+/**
+ * Returns what each item asks for, or VALIDATION_ERROR with paths within the item. Throws VALIDATION_ERROR for a body
+ * without a list of items.
+ */
+export async function readItems(body: JsonObject, catalog: Catalog): Promise<(ItemLookup | ItemError)[]> {
+  const items: (ItemLookup | ItemError)[] = [];
+  for (const [position, item] of listOfItems(body).entries()) {
+    if (position % ITEMS_PER_TURN === 0) await nextTurn();
+    items.push(readItem(item, catalog));
+  }
+  return items;
+}
+
+function listOfItems(body: JsonObject): readonly unknown[] {
+  checkList(body);
+  // Checked.
+  return body["items"] as readonly unknown[];
+}
+
+function readItem(given: unknown, catalog: Catalog): ItemLookup | ItemError {
+  itemCheck ??= TypeCompiler.Compile(CostItem);
+  if (!itemCheck.Check(given)) return invalidItem(listSchemaProblems(itemCheck.Errors(given), MAX_PROBLEMS));
+  const { alias, provider, modelId, asOf: _, knownAt: __, resolveDated = false, ...usage } = given;
+  const problems = findUnstorable(given);
+  const { asOf, knownAt } = readInstants(given, problems);
+  const isAlias = alias !== undefined && provider === undefined && modelId === undefined;
+  if (!isAlias && (alias !== undefined || provider === undefined || modelId === undefined)) {
+    problems.push({ path: "", message: "must have either provider and modelId, or alias" });
+  }
+  if (problems.length > 0) return invalidItem(problems);
+  const name = isAlias ? { alias } : { provider: provider ?? "", modelId: modelId ?? "" };
+  const undated = resolveDated ? findUndated(catalog, name) : null;
+  return { ...(undated ?? name), asOf, knownAt, usage, isUndated: undated !== null };
+}
+
+function readInstants(item: CostItem, problems: Problem[]) {
+  const read = (path: "asOf" | "knownAt"): string | null => {
+    const { asOf, problem } = readAsOf(item[path] ?? null);
+    if (problem !== null) problems.push({ path, message: problem });
+    return asOf;
+  };
+  return { asOf: read("asOf"), knownAt: read("knownAt") };
+}
+
+function invalidItem(errors: readonly Problem[]): ItemError {
+  const [first = { path: "", message: "" }] = errors;
+  const message = `Invalid item: ${[first.path, first.message].join(" ").trim()}`;
+  return { error: { code: "VALIDATION_ERROR", message, details: { errors } } };
+}
