@@ -23,7 +23,7 @@ async function isRefused(url: string): Promise<boolean> {
   return socket === null;
 }
 
-test("the metrics of a process tell what it uses, and not what it is made with", async () => {
+test("the metrics of a process show its resource use, but not the software it runs on", async () => {
   await using db = await openTestDatabase();
   await using api = await startApi({ DATABASE_URL: db.url });
   const text = await (await fetch(`${api.url}/metrics`)).text();
@@ -221,7 +221,7 @@ describe("the API process leaves", () => {
   );
 });
 
-describe("the API process, told to leave,", () => {
+describe("the API process, on SIGTERM,", () => {
   test(
     "reads the large document it has begun, and answers",
     async () => {

@@ -38,7 +38,7 @@ test("a row says which goals its figures have, and whether it meets all of them"
   expect(scoreOf([table])).toEqual({ met: 3, goals: 4 });
 });
 
-test("every miss is told below the table, and only misses", () => {
+test("exactly the missed goals are listed below the table", () => {
   const table = tableOf([
     ["slow", figure(3.04, 1, { atMost: 2 }), figure(1.5, 2, { atLeast: 2, atMost: 4 })],
     ["fast", figure(1, 1, { atMost: 2 }), figure(3, 2, { atLeast: 2 })],

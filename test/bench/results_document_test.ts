@@ -35,7 +35,7 @@ test("a document is read back as it was composed", () => {
   expect(readDocument(document)).toEqual({ facts: FACTS, sections: SECTIONS });
 });
 
-test("the head counts the goals of all sections, and lists what was measured when", () => {
+test("the head counts the goals of all sections, and lists their dates", () => {
   const [head = ""] = composeDocument({ facts: FACTS, sections: SECTIONS }, {}).split("\n## ");
   expect(head).toContain("- CPU: Some processor, 2 cores\n- PostgreSQL: 18.4\n");
   expect(head).toContain("1 of 2 goals met:");
@@ -55,7 +55,7 @@ test("notes stand below their section, and take the place of those that were the
   );
 });
 
-test("sections of another machine are told by what differs, and an empty document is of no machine", () => {
+test("sections of another machine show the difference, and an empty document names no machine", () => {
   const old = readDocument(composeDocument({ facts: FACTS, sections: SECTIONS }, {}));
   expect(findOtherFact(old, FACTS)).toBeNull();
   expect(findOtherFact(old, { ...FACTS, PostgreSQL: "15.9" })).toBe("PostgreSQL");

@@ -121,7 +121,7 @@ test("a running build is canceled once that is confirmed", async () => {
   expect(job).toEqual({ status: "failed", errorCode: "CANCELED" });
 });
 
-test("what the API refuses is told in words: one at a time, so many an hour, not in the future", async () => {
+test("errors of the API are explained: one at a time, hourly limit, not in the future", async () => {
   const member = await dashboard.member();
   const start = async (page: Page) => page.getByRole("button", { name: "Start export" }).click();
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
@@ -193,7 +193,7 @@ test("from its expiry on, a file that is not swept yet is not offered any more",
   });
 });
 
-test("progress is live, rests in a hidden tab, and comes up to date when the tab is shown", async () => {
+test("progress is live, pauses in a hidden tab, and catches up when the tab is shown", async () => {
   const member = await dashboard.member();
   const row = { status: "running", attempt: 2, projectsTotal: 4, projectsDone: 1, rowsWritten: 12_000 };
   const id = await dashboard.job(member, {
@@ -312,7 +312,7 @@ test("the requester of an export is shown by username", async () => {
   });
 });
 
-test("a viewer is told what a viewer may do, and downloads datasets", async () => {
+test("a viewer learns what the role allows, and downloads datasets", async () => {
   const owner = await dashboard.member({ role: "owner" });
   const viewer = await dashboard.member({ role: "viewer", org: owner.org });
   await makeProject(owner, "Search");

@@ -45,7 +45,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-test("on a phone, long names stand beside their markers, and downloads are in one column", async () => {
+test("on a phone, long names stay next to their markers, and downloads are in one column", async () => {
   const path = `/dashboard/exports?org=${publisher.org.slug}`;
   await dashboard.visit({ path, as: publisher, viewport: WINDOWS.phone }, async (page) => {
     await openAll(page);

@@ -60,7 +60,7 @@ test("password managers know the fields", async () => {
   });
 });
 
-test("a visitor who is signed in goes straight on, and never to another site", async () => {
+test("a signed-in visitor is redirected at once, and never to another site", async () => {
   const member = await dashboard.member();
   const toPath = (next: string) => `/dashboard/sign-in?next=${encodeURIComponent(next)}`;
   const path = `/dashboard/exports?org=${member.org.slug}`;

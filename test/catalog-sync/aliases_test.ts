@@ -21,7 +21,7 @@ function aliasesOf(value: unknown): Record<string, string> {
 
 const aliases = (models: DocumentModels) => aliasesOf(makeDocument(models));
 
-test("the bare id of a lab's own model is an alias, at other providers it is none", () => {
+test("the bare id of a model is an alias at its own lab, but not at other providers", () => {
   expect(
     aliases({
       openai: { "gpt-5": {} },

@@ -134,7 +134,7 @@ test("readDocument() takes the keys of every object's prototype for ids like oth
   ]);
 });
 
-test("readDocument() checks prices of tiers, and a null among them means that there is none", () => {
+test("readDocument() checks prices of tiers, and null means no price", () => {
   const tier = { type: "context", size: 200_000 };
   const rows = {
     nulls: { cost: { input: 1, output: 2, reasoning: null, tiers: [{ input: null, output: 3, tier }] } },

@@ -47,7 +47,7 @@ async function listRuns(sql: Pool): Promise<string[]> {
   return rows.map(({ source, outcome }) => `${source} ${outcome}`);
 }
 
-test("--once syncs, says what has changed, and exits 0", async () => {
+test("--once syncs, prints the changes, and exits 0", async () => {
   await using db = await openTestDatabase();
   const env = { DATABASE_URL: db.url };
   expect(await runSync(env, "--once")).toEqual({
@@ -82,7 +82,7 @@ test("--once on an empty database loads the bundled copy if its source cannot be
   });
 });
 
-test("--once leaves with exit 0 when another sync has stored a catalog meanwhile, and says so", async () => {
+test("--once exits 0 with a message if another sync has stored a catalog in the meantime", async () => {
   await using db = await openTestDatabase();
   const held = Promise.withResolvers<void>();
   await using server = await openCatalogServer(
@@ -103,7 +103,7 @@ test("--once leaves with exit 0 when another sync has stored a catalog meanwhile
   expect(await listRuns(db.sql)).toEqual(["bundled changed"]);
 });
 
-test("--dry-run prints the plan and writes nothing; --force takes what it says would wait", async () => {
+test("--dry-run prints the plan and writes nothing; --force takes held prices", async () => {
   await using db = await openTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "ulr-catalog-"));
   try {

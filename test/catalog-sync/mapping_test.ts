@@ -41,7 +41,7 @@ for (const [id, normalized] of [
   test(`${id} is compared as ${normalized}`, () => expect(normalizeModelId(id)).toBe(normalized));
 }
 
-test("names and descriptions are the source's, trimmed; without a description there is none", () => {
+test("names and descriptions come from the source, trimmed; a missing description stays null", () => {
   expect(mapOne({ name: "Model One  ", description: " For long documents.\n" })).toMatchObject({
     name: "Model One",
     description: "For long documents.",

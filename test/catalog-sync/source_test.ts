@@ -130,7 +130,7 @@ test("a URL that does not answer, or not to the end, is given up", async () => {
   }
 });
 
-test("a URL where nobody listens is refused", async () => {
+test("a URL without a server is an error", async () => {
   await expect(load("http://127.0.0.1:1/api.json")).rejects.toThrow("it cannot be reached: ECONNREFUSED");
 });
 

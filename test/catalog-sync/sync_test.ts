@@ -76,7 +76,7 @@ test("the bundled catalog is synced once, and a second time changes no row", asy
   });
 });
 
-test("a sync writes what is new, changed, gone and back, and leaves the rest alone", async () => {
+test("a sync writes new, changed, removed and returned models, and leaves the others unchanged", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const same = { steady: {}, fading: {}, changing: { name: "Old" } };
@@ -246,7 +246,7 @@ test("notes are bounded, and hold nothing that cannot be stored", async () => {
   expect([notes.length, notes[0]?.length, notes.at(-1)]).toEqual([101, 300, "and 50 more"]);
 });
 
-test("an operator's alias survives every sync beside the generated one, and comes before its model", async () => {
+test("an operator's alias survives every sync and overrides the generated one", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await sql`insert into model_aliases (alias, provider, model_id) values ('gpt-5', 'acme', 'later'), ('ours', 'openai', 'gpt-5')`;

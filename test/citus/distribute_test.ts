@@ -124,7 +124,7 @@ test("a later migration changes distributed tables as it changes others", async 
   expect((await runCommand(app.db.ownerUrl, ["tracker", "check"])).exitCode).toBe(0);
 });
 
-test("checks of times come to distributed tables that have such times, and are validated once these are corrected", async () => {
+test("distributed tables with wrong times get the checks, which are validated once the rows are corrected", async () => {
   await using app = await openTestApp();
   const { owner, ownerUrl } = app.db;
   const [exported] = await makeProjectOnEach(cluster, app);
@@ -155,7 +155,7 @@ test("checks of times come to distributed tables that have such times, and are v
   expect((await exportDataset(app, exported, "issues", `?as_of=${AFTER_ALL}`)).status).toBe(200);
 });
 
-test("a new row has the start of its transaction on the coordinator, in a long transaction too, and no other time", async () => {
+test("a new row has exactly the start time of its transaction on the coordinator, also in a long transaction", async () => {
   await using app = await openTestApp();
   const [exported] = await makeProjectOnEach(cluster, app);
   if (!exported) throw new Error("Cannot go on: there is no project");

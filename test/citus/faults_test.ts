@@ -94,7 +94,7 @@ test("exports of a silent node are refused within ten seconds, others are not to
   await waitFor(async () => (await statusAndTime(app, first)).status === 200);
 });
 
-test("a node that falls silent in the middle breaks its exports off, and frees what they held", async () => {
+test("a node that goes silent in the middle breaks its exports and frees their resources", async () => {
   await using app = await openTestApp({ config: { exportStreamsMax: 1 } });
   const { worker, ...large } = await makeLarge(app);
   const response = await exportDataset(app, large, "issues");

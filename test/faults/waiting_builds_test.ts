@@ -21,7 +21,7 @@ async function whileBuilding(app: TestApp, act: () => Promise<void>): Promise<vo
   });
 }
 
-test("a build whose bucket goes away waits for it, and another runner finishes it when the first has died meanwhile", async () => {
+test("a build waits for a bucket that is gone, and another runner finishes it if the first one dies", async () => {
   await using s3 = await startS3Server();
   await using app = await openTestApp({ config: s3.config });
   const env = { ...s3.env, DATABASE_URL: app.deps.config.databaseUrl, DATA_DIR: app.deps.config.dataDir };

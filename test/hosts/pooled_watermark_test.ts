@@ -52,7 +52,7 @@ async function countUpTo(sql: Pool, asOf: string): Promise<number> {
   return row.count;
 }
 
-test("a transaction without a name inherits the service's, and holds the watermark back all the same", async () => {
+test("a transaction without a name inherits the service's name, and still holds back the watermark", async () => {
   await using place = await openPooled(2);
   const { db, api, writers } = place;
   // Every session has served the service. On a busy machine, one may have served both.

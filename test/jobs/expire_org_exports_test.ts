@@ -117,7 +117,7 @@ test("a sweep that died between the file and the row is made up for by the next"
   expect(await getJob(app, person.key, id)).toMatchObject({ status: "expired" });
 });
 
-test("an export whose file cannot be deleted stays ready, and holds up no other", async () => {
+test("an export whose file cannot be deleted stays ready, and does not delay others", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const stuck = await makeReady(app, runner);
@@ -222,7 +222,7 @@ test("files of jobs that the database does not know stay for as long as another 
   expect(kept.map((name) => name.slice(0, young.length))).toEqual([young, young]);
 });
 
-test("sweeps beside a build, one after the other, do not take its file", async () => {
+test("repeated sweeps during a build do not delete its file", async () => {
   await using app = await openTestApp();
   await using sweeper = await openTestRunner(app);
   let sweeps = 0;

@@ -52,7 +52,7 @@ test("the entries are the same, in their order", async () => {
   expect(notes.at(-1)).toBe("close entries");
 });
 
-test("the next entry is begun when the last chunk of one is taken, and no other", async () => {
+test("exactly one entry is read ahead, once the last chunk of the current one is taken", async () => {
   const { entries, notes } = openEntries({ a: ["1", "2"], b: ["3", "4"], c: ["5"] });
   const ahead = readAhead(entries);
   const first = await ahead.next();
@@ -68,7 +68,7 @@ test("the next entry is begun when the last chunk of one is taken, and no other"
   expect(notes.slice(5)).toEqual(["close b", "close entries"]);
 });
 
-test("a consumer that leaves closes what is open", async () => {
+test("a consumer that returns early closes all open entries", async () => {
   const { entries, notes } = openEntries({ a: ["1", "2"], b: ["3"] });
   const ahead = readAhead(entries);
   for await (const { content } of ahead) {

@@ -109,7 +109,7 @@ test("a restored copy leaves the original's store alone, and says so, until it a
   await expect(original.mail(queued.id)).rejects.toThrow("another database owns it");
 });
 
-test("a build whose store is adopted by another database meanwhile is given back, uncounted, with its file", async () => {
+test("a build whose store another database adopts is requeued without counting the attempt, and its file stays", async () => {
   await using app = await openTestApp();
   await using other = await openTestApp({ config: { artifactUrl: app.deps.config.artifactUrl } });
   const { person } = await makeExportProject(app);
@@ -184,7 +184,7 @@ test("two databases that race for a bucket without conditional writes are not bo
   expect(await robbed.deps.owner.isOurs()).toBe(false);
 });
 
-test("a store without a marker is claimed when it is empty, or holds what this database knows, and by nobody else", async () => {
+test("a store without a marker can be claimed only if it is empty or contains only files of this database", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   await makeReady(app, runner);

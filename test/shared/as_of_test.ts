@@ -22,7 +22,7 @@ test("parseAsOf() reads ISO 8601 with an offset and cuts to milliseconds", () =>
   for (const [given, expected] of cases) expect([given, parseAsOf(given)]).toEqual([given, expected]);
 });
 
-test("parseAsOf() refuses what is no instant", () => {
+test("parseAsOf() rejects everything that is not a valid time", () => {
   const cases = [
     "",
     "now",

@@ -22,7 +22,7 @@ async function insertExecution(
     values (${lineId}, ${runId}, ${source}, ${userId})`;
 }
 
-test("executions: what is lost, doubled, sent by nobody or not counted is found", async () => {
+test("executions: finds lost, duplicate, unsent and uncounted ones", async () => {
   await using db = await openTestDatabase();
   const person = await createFactory(db.sql).person();
   const { lineId } = await makeDefinition(db.sql, person, { name: "reviewer", status: "published" });
@@ -44,7 +44,7 @@ test("executions: what is lost, doubled, sent by nobody or not counted is found"
   ]);
 });
 
-test("definitions: what is lost, changed, in another state or made by nobody is found", async () => {
+test("definitions: finds lost, changed and unknown ones, and wrong statuses", async () => {
   await using db = await openTestDatabase();
   const person = await createFactory(db.sql).person();
   const hash = `sha256:${SHA256}`;
@@ -67,7 +67,7 @@ test("definitions: what is lost, changed, in another state or made by nobody is 
   ]);
 });
 
-test("keys: what is lost, alive or too many is found", async () => {
+test("keys: finds lost, unrevoked and surplus ones", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const user = await make.user();
@@ -100,7 +100,7 @@ test("exports: two of one cut that differ are found, and one that the table does
   expect(await book.listTroubles(db.sql)).toHaveLength(1);
 });
 
-test("jobs: what is lost, doubled, moved back or ended without a reason is found", async () => {
+test("jobs: finds lost and duplicate ones, backward moves and ends without a reason", async () => {
   await using db = await openTestDatabase();
   const { user, org } = await createFactory(db.sql).person();
   const insert = async (status: string, errorCode: string | null) => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { ensureInstallation } from "../../sql/installation.ts";
 import { copyTestDatabase, openTestDatabase } from "../helpers/postgres/database.ts";
 
-test("a database has one id, whoever asks, and keeps it", async () => {
+test("a database has one id for all processes, and keeps it", async () => {
   await using db = await openTestDatabase();
   const ids = await Promise.all(Array.from({ length: 8 }, () => ensureInstallation(db.sql)));
   expect(new Set(ids).size).toBe(1);
@@ -21,7 +21,7 @@ test("a copy gets an id of its own, and the original keeps its", async () => {
   expect(await ensureInstallation(db.sql)).toBe(id);
 });
 
-test("a role that may not ask for the server's identity has an id all the same", async () => {
+test("a role that may not read the server's identity still gets an id", async () => {
   await using db = await openTestDatabase();
   await db.admin`revoke execute on function pg_control_system() from public`;
   const id = await ensureInstallation(db.sql);

@@ -77,7 +77,7 @@ test("the runtime role cannot change the audit log", async () => {
   }
 });
 
-test("tables that come later are the runtime role's to use, and what it was given too much is taken back", async () => {
+test("the runtime role can use later tables, and loses rights that it should not have", async () => {
   await using db = await openTestDatabase();
   await db.owner`create table later (id bigint generated always as identity)`;
   await db.owner`create table pgboss.later (id bigserial)`;
@@ -110,7 +110,7 @@ test("migrate() called by the runtime role finds that there is nothing to do", a
   expect(await migrate(db.sql)).toEqual({ applied: [], unknown: [] });
 });
 
-test("a schema whose owner is the only role needs no other", async () => {
+test("a schema works with its owner as the only role", async () => {
   await using db = await openTestDatabase();
   await db.owner`drop schema public cascade`;
   await db.owner`drop schema pgboss cascade`;

@@ -5,7 +5,7 @@ import { describeSchema } from "../schema/schema_snapshot.ts";
 
 const SNAPSHOT = new URL("../../sql/schema.sql", import.meta.url);
 
-test("schema.sql is what the migrations make (`bun run schema` writes it anew)", async () => {
+test("schema.sql matches the migrations (`bun run schema` rewrites it)", async () => {
   await using db = await openTestDatabase();
   expect(await describeSchema(db.sql)).toBe(await Bun.file(SNAPSHOT).text());
 });
@@ -45,7 +45,7 @@ test("describeSchema() sees a change of every kind", async () => {
   }
 });
 
-test("describeSchema() refuses what it has no words for", async () => {
+test("describeSchema() throws for objects that it cannot describe", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe("create view open_issues as select id from issues where status = 'open'");
   await expect(describeSchema(db.sql)).rejects.toThrow("no words for open_issues");

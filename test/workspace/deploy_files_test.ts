@@ -90,7 +90,7 @@ describe("deploy/compose/compose.yaml", () => {
     }
   });
 
-  test("mounts, joins and depends on what it declares", async () => {
+  test("mounts, joins and depends only on declared volumes, networks and services", async () => {
     const { services, networks, volumes, secrets } = await readCompose();
     for (const [name, service] of Object.entries(services)) {
       const { depends_on: others = {}, ...used } = service;

@@ -11,7 +11,7 @@ const files = await Array.fromAsync(
   async (path) => ({ path, text: await Bun.file(join(ROOT, path)).text() }),
 );
 
-test("files begin by saying what they hold", () => {
+test("files begin with a description of their content", () => {
   // A test file's name and its tests say it.
   const silent = files.filter(({ path, text }) => !path.endsWith("_test.ts") && !text.startsWith("/**"));
   expect(silent.map(({ path }) => path)).toEqual([]);

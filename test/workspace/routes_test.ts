@@ -124,7 +124,7 @@ function examplePath(route: RegisteredRoute): string {
   return route.path.replaceAll(/:\w+/g, "x").replaceAll("*", "x");
 }
 
-test("every route declares who may call it, and the public ones are these", async () => {
+test("every route declares its access, and exactly these are public", async () => {
   await using api = await openTestApp();
   expect(api.app.routes.filter((route) => !accessOf(route))).toEqual([]);
   const open = api.app.routes.filter((route) => accessOf(route) === "public");

@@ -136,7 +136,7 @@ test("POST /auth/keys refuses a name that would not be shown as it is stored", a
 });
 
 describe("POST /auth/keys limits", () => {
-  test("binds the key to an organization of the caller's, and to no other", async () => {
+  test("binds the key only to an organization of the caller", async () => {
     await using api = await openTestApp();
     const { token, org } = await makeSession(api);
     const stranger = await makeSession(api);

@@ -170,7 +170,7 @@ describe("POST /auth/login refuses", () => {
 });
 
 describe("POST /auth/login in a browser", () => {
-  test("is open to pages of this service, as it is to programs, and to no other", async () => {
+  test("accepts programs and pages of this service, but no other pages", async () => {
     await using api = await openTestApp({
       config: { publicUrl: "https://ulr.example", rateLimitLoginPerMinute: 100 },
     });

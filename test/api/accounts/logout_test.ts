@@ -20,7 +20,7 @@ describe("POST /auth/logout", () => {
     expect((await api.request("/api/v1/auth/me", { headers: cookie })).status).toBe(401);
   });
 
-  test("ends no other session of the user", async () => {
+  test("keeps the other sessions of the user", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const [first, second] = [await signIn(api, account), await signIn(api, account)];

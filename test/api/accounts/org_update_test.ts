@@ -25,7 +25,7 @@ async function readProfile(api: TestApp, slug: string) {
   return (await api.request(`/api/v1/orgs/${slug}/profile`)).json();
 }
 
-test("what is given changes, the rest stays, and null unsets", async () => {
+test("given fields change, the others stay, and null unsets", async () => {
   await using place = await openPlace();
   const { api, org, user, token: key } = place;
   const { slug } = org;

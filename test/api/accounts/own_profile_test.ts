@@ -4,7 +4,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 describe("PATCH /users/me", () => {
   const PATH = "/api/v1/users/me";
 
-  test("changes what is given, leaves the rest, and unsets with null", async () => {
+  test("changes the given fields, keeps the others, and unsets with null", async () => {
     await using api = await openTestApp();
     const { id, username } = await api.make.user({ name: "Ann", bio: "Before" });
     const { token: key } = await api.make.session({ userId: id });

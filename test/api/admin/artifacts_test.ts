@@ -9,7 +9,7 @@ import { readArtifactOwner } from "../../../shared/artifacts/owner.ts";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-test("artifacts adopt makes this database the owner, tells of the one before, and is in the audit log", async () => {
+test("artifacts adopt makes this database the owner, names the previous one, and writes an audit entry", async () => {
   await using db = await openTestDatabase();
   await using other = await openTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "ulr-adopt-"));

@@ -39,7 +39,7 @@ async function bill(app: TestApp, item: object): Promise<string> {
   return ((await response.json()) as { data: { total: string } }).data.total;
 }
 
-test("a corrected price counts for its time, and not for what was known before", async () => {
+test("a corrected price applies to its period, but not to what was known before the correction", async () => {
   await using app = await openMistake();
   const { sql, url } = app.db;
   const asOf = "2026-06-25T20:00:00Z";
@@ -79,7 +79,7 @@ test("a corrected price counts for its time, and not for what was known before",
   expect(entry).toMatchObject({ action: "catalog.correct", subjectId: "acme/x/a", details: { value: 3 } });
 });
 
-test("the last correction counts; an unknown price is none", async () => {
+test("the last correction applies; an unknown price is null", async () => {
   await using app = await openMistake();
   const { url } = app.db;
   const asOf = "2026-06-25T20:00:00Z";
@@ -109,7 +109,7 @@ test("without --to, a correction ends now if the price has not changed since", a
   expect(await readCost(app, "")).toMatchObject({ cost: { input: 3 } });
 });
 
-test("what was known at an instant is nothing that was recorded later", async () => {
+test("prices known at a time exclude everything recorded later", async () => {
   await using app = await openMistake();
   const knownAt = "2026-06-26T02:00:00Z";
   expect(await readCost(app, `asOf=2026-06-27T00:00:00Z&knownAt=${knownAt}`)).toMatchObject({
@@ -127,7 +127,7 @@ test("what was known at an instant is nothing that was recorded later", async ()
   expect(later.status).toBe(400);
 });
 
-test("wrong corrections say what is wrong, and add nothing", async () => {
+test("an invalid correction gets an error and adds nothing", async () => {
   await using app = await openMistake();
   const { sql, url } = app.db;
   for (const [flags, message] of [

@@ -87,7 +87,7 @@ test("catalog accept --all lets the next sync take a document that waits; reject
   expect(await sync(sql, few)).toMatchObject({ outcome: "changed", counts: { gone: 20 } });
 });
 
-test("wrong decisions say what is wrong, and change nothing", async () => {
+test("an invalid decision gets an error and changes nothing", async () => {
   await using db = await openTestDatabase();
   for (const [flags, message] of [
     [[], "Pass either --all or --model"],

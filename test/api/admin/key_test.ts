@@ -24,7 +24,7 @@ test("key create shows a key once and stores its hash", async () => {
   expect(JSON.stringify(logged)).not.toContain(key.key);
 });
 
-test("key create is user and write unless told, and binds members only", async () => {
+test("key create defaults to kind user and scope write, and binds members only", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
@@ -49,7 +49,7 @@ test("key create makes a key that is over already, and says so", async () => {
   ]);
 });
 
-test("key revoke tells when, and the same when told again", async () => {
+test("key revoke prints the time, and the same time when repeated", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   const { id } = await runJson<{ id: string }>(db.url, ["key", "create", "--user", "ann"]);

@@ -23,7 +23,7 @@ test("migrate of an older release applies nothing, and is no failure", async () 
   });
 });
 
-test("migrate --status lists what is applied, pending and unknown, and changes nothing", async () => {
+test("migrate --status lists applied, pending and unknown migrations, and changes nothing", async () => {
   await using db = await openTestDatabase();
   const pending = await takeLast(db);
   await db.owner`insert into schema_migrations (name, checksum) values (${LATER}, 'x')`;
@@ -54,7 +54,7 @@ test("migrate --check says what a role lacks that does not own the tables", asyn
   ]);
 });
 
-test("migrate completes the catalog of an older installation, says what it did, and then has nothing to do", async () => {
+test("migrate completes the catalog of an older installation, reports it, and does it only once", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, {
     ...documentSource(makeDocument({ openai: { "gpt-5": { cost: { input: 2, output: 10 } } } })),

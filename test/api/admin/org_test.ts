@@ -32,7 +32,7 @@ test("org list is newest first", async () => {
   expect(organizations).toHaveLength(3);
 });
 
-test("org update changes what is given", async () => {
+test("org update changes only the given fields", async () => {
   await using api = await openTestApp();
   const { org } = await api.make.person();
   const words = ["org", "update", "--org", org.slug, "--name", "Acme", "--description", "Makes things"];

@@ -4,7 +4,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const UUID = /^[0-9a-f-]{36}$/;
-test("project create derives a free slug, and an owner where nobody is named", async () => {
+test("project create derives a free slug, and the owner if none is given", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   const create = (name: string) => ["project", "create", "--org", "ann", "--name", name];

@@ -49,7 +49,7 @@ test("user create makes an account with a personal organization that it owns", a
   expect(await listActions(db.sql)).toEqual(["user.create"]);
 });
 
-test("user create refuses what is taken and leaves nothing behind", async () => {
+test("user create rejects a taken name or address and leaves nothing behind", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);

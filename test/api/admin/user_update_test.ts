@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("user update changes what is given, and leaves the rest", async () => {
+test("user update changes only the given fields", async () => {
   await using api = await openTestApp();
   const { user } = await api.make.person();
   const updated = await runJson(api.db.url, [

@@ -80,7 +80,7 @@ async function makeEdges(
     ) with ordinality as e (from_id, to_name, range, position)`;
 }
 
-test("dependencies are a tree and a list, with where each is named and what is not there", async () => {
+test("dependencies are a tree and a list, with the place of each reference and the missing ones", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgents(api, person, [
@@ -142,7 +142,7 @@ test("dependencies are a tree and a list, with where each is named and what is n
   ]);
 });
 
-test("a range comes to the highest published version that fits, else to the highest deprecated one", async () => {
+test("a range resolves to the highest matching published version, else to the highest deprecated one", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const versions = [

@@ -147,7 +147,7 @@ test("POST keeps provenance, instants as the service writes them", async () => {
   }
 });
 
-test("POST refuses what is no definition of that path, and leaves nothing behind", async () => {
+test("POST rejects a document that does not belong to its path, and leaves nothing behind", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const long = agentYaml("reviewer") + "#".repeat(153_600);
@@ -297,7 +297,7 @@ test("DELETE deletes a draft, and with the last one the name is free", async () 
   expect(count).toEqual({ lines: 0 });
 });
 
-test("DELETE refuses what was published, and a path without a version", async () => {
+test("DELETE rejects published versions and paths without a version", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer" });

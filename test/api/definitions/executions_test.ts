@@ -119,7 +119,7 @@ test("recordings that wait for one line take half of the connections at most, an
   expect(statuses.filter((status) => status === 201)).toHaveLength(admins.length * (running + waiting));
 });
 
-test("counters are exact whoever writes at once, in one process or two", async () => {
+test("counters are exact under concurrent writes, from one process or two", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admins = await Promise.all(Array.from({ length: 4 }, () => makePlatformAdmin(api)));
@@ -247,7 +247,7 @@ test("byTime has every hour or day of the window, in UTC, with zeros", async () 
   ]);
 });
 
-test("statistics refuse what they do not know", async () => {
+test("statistics reject unknown parameters", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });

@@ -75,7 +75,7 @@ test("a draft is published, deprecated with a successor, and archived", async ()
   ]);
 });
 
-test("every other move is refused, and says what is allowed", async () => {
+test("every other transition is rejected, and the error names the allowed ones", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const from of ["draft", "published", "deprecated", "archived"] as const) {
@@ -176,7 +176,7 @@ test("what cannot be rendered is published with a warning", async () => {
   });
 });
 
-test("signs of misuse and references that come to nothing are warnings", async () => {
+test("signs of misuse and unresolved references are warnings", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper" });

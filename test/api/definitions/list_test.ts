@@ -64,7 +64,7 @@ test("an item has exactly the documented fields", async () => {
   });
 });
 
-test("every filter lets through what it names, and several have to agree", async () => {
+test("every filter selects its matches, and several filters combine", async () => {
   await using registry = await openRegistry();
   const { api, person, make } = registry;
   const other = await api.make.person();
@@ -167,7 +167,7 @@ test("walking the pages gives each definition once, though all sort keys tie", a
   expect(await list(api, "offset=1000")).toMatchObject({ definitions: [], total: 23, hasMore: false });
 });
 
-test("who sees what: drafts, private and unlisted ones are listed to members, archived ones to nobody", async () => {
+test("drafts, private and unlisted versions are listed for members only, archived ones never", async () => {
   await using registry = await openRegistry();
   const { api, person, make } = registry;
   const outsider = await api.make.person();
@@ -304,7 +304,7 @@ test("slow lists take half of the connections at most, and the others wait for t
   expect(await list(api, "")).toMatchObject({ total: 0 });
 });
 
-test("a caller's slow lists keep no other caller's waiting, and too many of them are refused", async () => {
+test("slow lists of one caller do not delay other callers, and too many of them are rejected", async () => {
   await using registry = await openRegistry();
   const { api, person } = registry;
   const other = await api.make.person();
@@ -331,7 +331,7 @@ test("a caller's slow lists keep no other caller's waiting, and too many of them
   expect(await list(api, "", person)).toMatchObject({ total: 0 });
 });
 
-test("anything else is refused, with what is wrong", async () => {
+test("anything else is rejected with the reason", async () => {
   await using registry = await openRegistry();
   const { api } = registry;
   const refused: readonly [string, string][] = [

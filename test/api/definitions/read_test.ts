@@ -48,7 +48,7 @@ test("a definition of an organization may be called as a part of the path is", a
   }
 });
 
-test("what is not there is 404, with what was looked for; what is no name is 400", async () => {
+test("an unknown definition is 404 and is named; an invalid name is 400", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await makeDefinition(api.db.sql, person, { name: "old", status: "deprecated", visibility: "public" });
@@ -131,7 +131,7 @@ test("what cannot be normalized says so", async () => {
   expect(found).toMatchObject({ yaml, normalized: null, normalizationError: expect.any(String) });
 });
 
-test("reads carry a strong ETag, give 304 to who has it, and HEAD tells the same", async () => {
+test("reads have a strong ETag and answer 304 to a client that has it; HEAD agrees", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -160,7 +160,7 @@ test("reads carry a strong ETag, give 304 to who has it, and HEAD tells the same
   expect(own.headers.get("cache-control")).toBe("private, no-cache");
 });
 
-test("lists carry a strong ETag too, another one when what they show has changed", async () => {
+test("lists have a strong ETag too, which changes with their content", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -172,7 +172,7 @@ test("lists carry a strong ETag too, another one when what they show has changed
   expect((await list({ "if-none-match": etag })).status).toBe(200);
 });
 
-test("a deprecated version says since when, and what comes after it", async () => {
+test("a deprecated version names the date and its successor", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const shown = { visibility: "public", status: "deprecated" } as const;

@@ -27,7 +27,7 @@ test("the translator's version is open to everyone", async () => {
   expect(await response.json()).toEqual({ data: { translatorVersion: TRANSLATOR_VERSION } });
 });
 
-test("retranslate writes the text anew in place, of a published version too, and once", async () => {
+test("retranslate replaces the text in place, also of a published version, and only once", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await publishAgent(api, person, { name: "reviewer" });
@@ -132,7 +132,7 @@ test("retranslate says why a document still cannot be rendered, and keeps the re
   expect(await definitionOf(await ask(api, "/agent/bare@1.0.0", person))).toMatchObject({ translationError });
 });
 
-test("retranslate keeps a text that works, and refuses what is archived", async () => {
+test("retranslate keeps the old text if rendering fails, and rejects archived versions", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await write(api, "/agent/bare", person, { body: { yaml: bareYaml("agent", "bare") } });
@@ -197,7 +197,7 @@ test("an upgraded workflow keeps tags and subdomain that its document has no pla
   expect(said).toMatchObject({ tags: ["weekly"], subdomain: "ci" });
 });
 
-test("upgrade refuses what is no document of that definition", async () => {
+test("upgrade rejects a document of another definition", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });

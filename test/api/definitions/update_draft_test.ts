@@ -17,7 +17,7 @@ function put(api: TestApp, caller: Caller, path: string, body?: unknown): Promis
   return ask(api, path, caller, { method: "PUT", ...(body === undefined ? {} : { body }) });
 }
 
-test("PUT writes fields into the document, comments kept, and renders it anew", async () => {
+test("PUT writes fields into the document, keeps comments, and renders it again", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = `# kept\n${agentYaml("reviewer")}`;
@@ -43,7 +43,7 @@ test("PUT writes fields into the document, comments kept, and renders it anew", 
   expect(audited).toEqual({ action: "definition.update" });
 });
 
-test("PUT takes a new document, into which fields beside it are written", async () => {
+test("PUT takes a new document and writes the other fields into it", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer" });
@@ -55,7 +55,7 @@ test("PUT takes a new document, into which fields beside it are written", async 
   expect(changed.yaml).toContain("displayName: From the body");
 });
 
-test("PUT changes what stands beside the document, and nothing when nothing is said", async () => {
+test("PUT changes settings outside of the document, and nothing for an empty body", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await createAgent(api, person, { name: "reviewer" });
@@ -147,7 +147,7 @@ test("tier pro is given by platform administrators", async () => {
   expect((await definitionOf(response)).tier).toBe("pro");
 });
 
-test("PUT refuses what was published, and says in which status it is", async () => {
+test("PUT rejects a published version and names its status", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer" });

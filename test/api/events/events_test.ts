@@ -194,7 +194,7 @@ test("a reader that passed the events of a quarantined definition does not get t
   expect(names(await read(api, null, `?after=${before}`))).toEqual(["unsafe", "safe"]);
 });
 
-test("a reader whose next events were swept is told so, starts again, and goes on", async () => {
+test("a reader whose next events were deleted gets an error, starts again, and continues", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const publish = (name: string) => publishAgent(api, owner, { name, visibility: "public" });

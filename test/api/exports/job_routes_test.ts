@@ -42,7 +42,7 @@ describe("GET /export/jobs", () => {
     expect(await other.json()).toMatchObject({ jobs: [], total: 0 });
   });
 
-  test("refuses pages that are none", async () => {
+  test("rejects invalid page numbers", async () => {
     await using app = await openTestApp();
     const { key } = await app.make.person();
     for (const query of ["limit=0", "limit=101", "limit=x", "offset=-1", "limit=1&limit=2", "status=ready"]) {

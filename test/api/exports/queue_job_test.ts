@@ -169,7 +169,7 @@ describe("POST /export/jobs refuses", () => {
     expect(await errorOf(await postJob(app, person))).toEqual([429, "EXPORT_JOB_LIMIT"]);
   });
 
-  test("bodies that are not what it takes, every problem by its path", async () => {
+  test("invalid bodies, with each problem at its path", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const bodies: [unknown, string[]][] = [

@@ -66,7 +66,7 @@ function writingRoutes(): string[] {
   return listRoutes(({ writes }) => writes);
 }
 
-test("every route that writes has a row that says what it leaves in the audit log", () => {
+test("every route that writes has a row that names its audit entry", () => {
   // What a page writes, it writes by a route of the API.
   const writing = listRoutes(({ writes, maxFormBytes }) => writes && maxFormBytes === null);
   const audited = ACCESS_TABLE.filter(({ audit }) => audit !== undefined).map(({ route }) => route);

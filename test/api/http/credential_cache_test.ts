@@ -68,7 +68,7 @@ test("a credential is not cached beyond its expiry", async () => {
   }, 500);
 });
 
-test("what is forgotten is looked up again, also when it was being looked up meanwhile", async () => {
+test("a forgotten credential is looked up again, even if a lookup was running", async () => {
   const started = Promise.withResolvers<void>();
   const { cache, find, lookups } = openCounting(async () => {
     await started.promise;

@@ -10,7 +10,7 @@ async function openFailingApp(): Promise<TestApp> {
 }
 
 describe("a failure of ours", () => {
-  test("is a 500 that shows nothing but the id by which the log knows it", async () => {
+  test("is a 500 that shows only the id under which it is logged", async () => {
     await using api = await openFailingApp();
     for (const path of ["/api/v1/bug", "/api/v1/thrown-text", "/api/v1/bigint", "/api/v1/wrong-answer"]) {
       const response = await api.request(path, {

@@ -164,7 +164,7 @@ test("of many requests at once, one is carried out", async () => {
   expect(await app.db.sql`select from definition_executions`).toHaveLength(1);
 });
 
-test("a response with a secret is not kept; a repeated request learns what was made", async () => {
+test("a response with a secret is not stored; a repeated request gets the id of the result", async () => {
   await using app = await openTestApp();
   const account = await makeAccount(app);
   const { sessionToken } = await signIn(app, account);

@@ -44,7 +44,7 @@ function problemsOf(query: string): unknown {
 }
 
 describe("a query", () => {
-  test("has the defaults of what is left out", () => {
+  test("has defaults for omitted parameters", () => {
     expect(parseQuery(QUERY, new URLSearchParams("from=7"))).toEqual({
       color: null,
       order: "down",
@@ -58,7 +58,7 @@ describe("a query", () => {
     });
   });
 
-  test("has what was given, as each parameter reads it", () => {
+  test("has the given values, parsed by each parameter", () => {
     const owner = "5F0C6D0E-3F5B-4C57-9A54-0F2D8F0F7C11";
     const given = `color=green&order=up&full=true&size=100&owner=${owner}&search=+a+&tag=x&tag=y&tag=x&part=tail&from=7`;
     expect(parseQuery(QUERY, new URLSearchParams(given))).toEqual({
@@ -74,7 +74,7 @@ describe("a query", () => {
     });
   });
 
-  test("is refused with every problem, in the order of the declaration, what is unknown last", () => {
+  test("is rejected with every problem in the order of the declaration, unknown parameters last", () => {
     const given =
       "colour=red&color=blue&order=&full=1&size=0&owner=me&search=abcdef&tag=abcd&part=foot&part=hand";
     const known = Object.keys(QUERY).join(", ");
@@ -107,7 +107,7 @@ describe("a query", () => {
     ]);
   });
 
-  test("is described by what it is read with", () => {
+  test("is described by its parsers", () => {
     expect(describeQuery(QUERY)).toEqual([
       {
         name: "color",

@@ -16,7 +16,7 @@ async function codeOf(response: Response): Promise<[number, string, unknown]> {
 }
 
 describe("X-Request-Id", () => {
-  test("an acceptable one is kept and stands in the error too", async () => {
+  test("an acceptable one is kept and appears in the error too", async () => {
     await using api = await openTestApp();
     const response = await api.request("/api/v1/nowhere", { headers: { "x-request-id": "a.B-9_z" } });
     expect(response.headers.get("x-request-id")).toBe("a.B-9_z");
@@ -54,7 +54,7 @@ describe("routing", () => {
     expect(await response.json()).toEqual({ data: { name: "a/b ü 🦊" } });
   });
 
-  test("an unknown path is 404 with the reason route, under /api/v1 and beside it", async () => {
+  test("an unknown path is 404 with the reason route, inside and outside of /api/v1", async () => {
     await using api = await openTestApp();
     for (const path of ["/api/v1/nowhere", "/api/v1", "/", "/api/v2/x", "/api/v1/export/datasets//"]) {
       expect(await codeOf(await api.request(path))).toEqual([404, "NOT_FOUND", { reason: "route" }]);

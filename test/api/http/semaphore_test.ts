@@ -56,7 +56,7 @@ test("amounts are summed; a first claim may exceed the holder's limit", () => {
   expect([bytes.used, bytes.take({ holder: "d", group: null, amount: 1 }).ok]).toEqual([220, false]);
 });
 
-test("a permit is contended when another holder lacks what it holds, and not by its own holder", () => {
+test("a permit is contended when another holder waits for it, but not its own holder", () => {
   const slots = new Semaphore(LIMITS);
   const x = { group: "x" };
   const mine = permitOf(slots, { holder: "a", ...x });

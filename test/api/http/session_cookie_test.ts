@@ -51,7 +51,7 @@ describe("the session cookie", () => {
     }
   });
 
-  test("writes for no other page, nor where the browser says nothing of the page", async () => {
+  test("rejects writes from other pages, and from browsers that do not name the page", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { publicUrl: "https://ulr.example" },
@@ -84,7 +84,7 @@ describe("the session cookie", () => {
     }
   });
 
-  test("is not looked at beside an Authorization header, which needs no page", async () => {
+  test("is ignored next to an Authorization header, which needs no page", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key, cookie } = await makeCookie(api);
     const headers = { cookie, origin: "https://evil.example" };
@@ -141,7 +141,7 @@ describe("a session cookie that somebody else may have set", () => {
     }
   });
 
-  test("is called __Host-ulr_session where PUBLIC_URL is https, and no other is read there", async () => {
+  test("is called __Host-ulr_session if PUBLIC_URL is https, and no other name is read then", async () => {
     await using api = await openTestApp({ config: { publicUrl: "https://ulr.example" } });
     const account = await makeAccount(api);
     const response = await api.request("/api/v1/auth/login", {

@@ -90,7 +90,7 @@ describe("a request that is too much", () => {
 });
 
 describe("a request that is no HTTP", () => {
-  test("is refused, and tells nothing of who refuses it", async () => {
+  test("is rejected without naming the server software", async () => {
     await using open = await openListeningApp();
     const refused = [
       "\0\0\0\0\r\n\r\n",

@@ -97,7 +97,7 @@ test("a process serves the catalog it has while the database is away", async () 
   expect(await (await app.request("/api/v1/models?limit=1")).text()).toContain('"name":"v2"');
 });
 
-test("an empty catalog is an empty list, and /metrics tells of the last sync", async () => {
+test("an empty catalog is an empty list, and /metrics shows the last sync", async () => {
   await using app = await openTestApp();
   expect(await (await app.request("/api/v1/models")).json()).toEqual({
     data: {

@@ -186,7 +186,7 @@ test("1,000 unknown names are answered with suggestions", async () => {
   ).toBe(true);
 });
 
-test("an alias that was unknown at that time is told from a model whose prices were", async () => {
+test("an alias unknown at that time differs from a model with unknown prices", async () => {
   await using app = await openWithModels();
   const { data } = await post(app, [{ alias: "gpt", ...USAGE, asOf: "2020-03-01T00:00:00Z" }]);
   expect(data.items[0].error.message).toMatch(

@@ -34,7 +34,7 @@ test("the CSV has a column for every price", async () => {
   expect(second).toContain(",,,,,,,,,128000,,8192,");
 });
 
-test("what a spreadsheet would cut or run stands in quotes, as in exports", async () => {
+test("values that a spreadsheet would split or run are quoted, as in exports", async () => {
   await using app = await openTestApp();
   const names = ["a;=1+1", "b\t=1+1", "=c", 'd "e"', "f"];
   const models = Object.fromEntries(names.map((name, index) => [`m${index}`, { name }]));

@@ -75,7 +75,7 @@ test("the list is by provider and id, in pages of 50, with the aliases of its mo
   );
 });
 
-test("an item has just its fields, and null or nothing for what is unknown", async () => {
+test("an item has exactly its fields, with null or no value for unknown ones", async () => {
   await using app = await openModels({
     acme: {
       full: {
@@ -152,7 +152,7 @@ describe("filters", () => {
     zeta: { old: { status: "deprecated" }, embedding: {} },
   };
 
-  test("let through what they name, and all of them together", async () => {
+  test("select their matches, alone and combined", async () => {
     await using app = await openModels(MODELS);
     for (const [query, expected] of [
       ["?provider=zeta", ["zeta/embedding", "zeta/old"]],
@@ -242,7 +242,7 @@ test("prices and contexts are filtered, and an unknown one is within no bound", 
   }
 });
 
-test("sortBy sorts either way, what is unknown comes last, and ties stay in order", async () => {
+test("sortBy sorts both ways, unknown values last, and ties keep their order", async () => {
   await using app = await openModels({
     b: { one: { name: "zeta", release_date: "2025-01", cost: { input: 3, output: 1, cache_read: 0.1 } } },
     a: {

@@ -87,7 +87,7 @@ describe("GET /health/ready", () => {
 });
 
 describe("the artifact store", () => {
-  test("that cannot be read is told of, and is no reason not to be ready", async () => {
+  test("that cannot be read is reported, and the process stays ready", async () => {
     await using api = await openTestApp();
     await Bun.write(fileURLToPath(api.deps.config.artifactUrl), "a file where the directory should be");
     await waitFor(async () => {
@@ -112,7 +112,7 @@ describe("the artifact store", () => {
     );
   });
 
-  test("is nobody's before the first job runner, which is nothing to tell of", async () => {
+  test("has no owner before the first job runner, which is not reported as a problem", async () => {
     await using api = await openTestApp();
     expect(await (await api.request("/health/ready")).json()).toEqual({ data: { status: "ready" } });
     expect(await (await api.request("/metrics")).text()).toMatch(/^artifact_store_owned 1$/m);

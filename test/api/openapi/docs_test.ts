@@ -16,7 +16,7 @@ describe("GET /swagger", () => {
     expect(policy).not.toContain("unsafe");
   });
 
-  test("loads nothing but what this process serves, and has no inline script or style", async () => {
+  test("loads only files of this process, and has no inline script or style", async () => {
     await using api = await openTestApp();
     const page = await (await api.request("/swagger")).text();
     const addresses = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? "");
@@ -85,7 +85,7 @@ describe("GET /swagger/json", () => {
     });
   });
 
-  test("tells paths, parameters, bodies, answers, failures and who may call", async () => {
+  test("shows paths, parameters, bodies, responses, errors and access", async () => {
     const described = new Elysia({ prefix: "/api/v1" })
       .use(access)
       .get("/things/@:orgSlug/:name", () => ({ data: 1 }), {

@@ -99,7 +99,7 @@ describe("the document", () => {
     expect(document.tags).toEqual(OPENAPI_TAGS.filter(({ name }) => used.has(name)));
   });
 
-  test("names every operation once, and says of each what it is for", async () => {
+  test("names every operation once, with a summary", async () => {
     const operations = listOperations(document);
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -153,7 +153,7 @@ describe("the document", () => {
     }
   });
 
-  test("keeps what is the service's own to itself", async () => {
+  test("has no internal fields", async () => {
     expect(JSON.stringify(document)).not.toMatch(/"x-[a-z-]+":/);
   });
 });
@@ -197,7 +197,7 @@ test("X-Org-Slug is described once, by the parameter that every operation refers
 });
 
 describe("the document's schemas", () => {
-  test("names what is read and written, so that a client has types to import", async () => {
+  test("names request and response schemas, so that clients have types to import", async () => {
     const names = Object.keys(document.components.schemas);
     expect(names).toEqual(
       expect.arrayContaining([

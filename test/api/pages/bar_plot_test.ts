@@ -37,7 +37,7 @@ test.each([
   expect(axis(plot(values))).toEqual(expected);
 });
 
-test("a small value beside large ones is still visible", () => {
+test("a small value next to large ones is still visible", () => {
   expect(heights(plot([1, 1_000_000]))[0]).toBeGreaterThanOrEqual(2);
 });
 

@@ -21,7 +21,7 @@ test("text is escaped between tags and in attributes", () => {
   expect(html`<p title="${HOSTILE}">${HOSTILE}</p>`.text).toBe(`<p title="${ESCAPED}">${ESCAPED}</p>`);
 });
 
-test("templates nest, lists are joined, and what is absent leaves nothing", () => {
+test("templates nest, lists are joined, and absent values render as nothing", () => {
   const items = ["<a>", "b"].map((item) => html`<li>${item}</li>`);
   const list = html`<ol>${items}${null}${undefined}${false}${0}${12n}</ol>`;
   expect(list.text).toBe("<ol><li>&lt;a&gt;</li><li>b</li>012</ol>");

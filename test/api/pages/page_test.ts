@@ -138,14 +138,14 @@ describe("a page", () => {
     expect(pages[2]).toEqual(pages[0]);
   });
 
-  test("escapes names, whoever chose them", async () => {
+  test("escapes names of users and organizations", async () => {
     await using probe = await openProbe();
     const text = await (await openPage(probe.app, `/own?${HOSTILE}`, probe.token)).text();
     expect(text).toContain("&lt;script&gt;alert(1)");
     expect(text).not.toContain("<script>alert");
   });
 
-  test("is cacheable for anonymous visitors, and kept by nobody for others", async () => {
+  test("is cacheable for anonymous visitors only", async () => {
     await using probe = await openProbe();
     const first = await openPage(probe.app, "/");
     expect(first.headers.get("cache-control")).toBe("public, max-age=0, must-revalidate");
@@ -290,7 +290,7 @@ describe("a form", () => {
     expect(probe.written).toEqual([]);
   });
 
-  test("says what the API refuses beside the field, with what was typed", async () => {
+  test("shows errors of the API at the field, and keeps the input", async () => {
     await using probe = await openProbe();
     const response = await sendForm(probe.app, "/notes", { text: HOSTILE }, { token: probe.token });
     const text = await response.text();

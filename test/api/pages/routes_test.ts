@@ -97,7 +97,7 @@ describe("what pages load", () => {
     }
   });
 
-  test("is not sent again to who has it", async () => {
+  test("is not sent again to a browser that has it", async () => {
     await using api = await openTestApp();
     for (const path of ["/dashboard/assets/exports.js", "/dashboard/assets/style.css"]) {
       const first = await api.request(path);

@@ -66,7 +66,7 @@ for (const [what, value, error] of [
   });
 }
 
-test("an empty document is taken with force only; what is no catalog never is", async () => {
+test("an empty document is accepted only with --force; a document that is not a catalog never", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument(MODELS)));
@@ -166,7 +166,7 @@ test("of two syncs that store at once one works, and the other leaves no trace",
   expect(await countRuns(db.sql)).toBe(reports.filter(({ outcome }) => outcome !== "busy").length);
 });
 
-test("a source that hangs keeps no other sync waiting, and what it hands over at last overwrites nothing newer", async () => {
+test("a hanging source does not delay other syncs, and its late document overwrites nothing newer", async () => {
   await using db = await openTestDatabase();
   const older = heldSource(makeDocument(MODELS));
   const hanging = syncFrom(db.sql, older.source);
@@ -180,7 +180,7 @@ test("a source that hangs keeps no other sync waiting, and what it hands over at
   expect(await countRuns(db.sql)).toBe(1);
 });
 
-test("a source that hangs holds nothing: no lock, no transaction", async () => {
+test("a hanging source holds no lock and no transaction", async () => {
   await using db = await openTestDatabase();
   const held = heldSource(makeDocument(MODELS));
   const hanging = syncFrom(db.sql, held.source);

@@ -13,7 +13,7 @@ test("toNotice() shows warnings and worse, shortly", () => {
   expect(toNotice("api", "no JSON")).toBe(null);
 });
 
-test("watchLog() passes on whole lines only, from where it was told to begin", () => {
+test("watchLog() passes on whole lines only, from a given position", () => {
   const directory = mkdtempSync(join(tmpdir(), "ulr-log-"));
   const path = join(directory, "api.log");
   const lines: string[] = [];

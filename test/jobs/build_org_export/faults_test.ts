@@ -35,7 +35,7 @@ async function entryOf(app: TestApp, id: string) {
   return entry;
 }
 
-test("a job whose store fails waits, says for what and until when, and is built by whoever finds the store mended", async () => {
+test("a job whose store fails waits, reports why and until when, and is built once the store works again", async () => {
   const { app, id, show, mend } = await openWithBrokenStore();
   await using _app = app;
   {

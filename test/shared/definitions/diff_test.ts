@@ -36,7 +36,7 @@ test("diffSections() compares blocks two levels deep, by value", () => {
   });
 });
 
-test("diffSections() names blocks beside the definition, and odd keys in quotes", () => {
+test("diffSections() names blocks next to the definition, and quotes unusual keys", () => {
   const root = { agent: { interface: { name: "a", version: "1.0.0" }, "a b": 1 }, meta: 1, "x-y": { z: 1 } };
   const { unchanged } = diffSections({ type: "agent", root }, { type: "agent", root });
   expect(unchanged).toEqual(["agent.interface", 'agent["a b"]', "meta", "x-y.z"]);
@@ -146,7 +146,7 @@ test.each<[type: DefinitionType, from: string, to: string, significance: string,
   expect(significance(type, from, to)).toEqual({ significance: expected as never, bump: bump as never });
 });
 
-test("what stands in the interface is metadata, save the name and what it is", () => {
+test("fields of the interface are metadata, except the name and the type", () => {
   const one = parsed(
     "agent:\n  interface: {name: a, version: 1.0.0, agentType: analyst, displayName: A, tags: [x]}\n",
   );

@@ -94,7 +94,7 @@ test.each<[type: DefinitionType, yaml: string, references: string[]]>([
   expect(referencesOf(yaml, type)).toEqual(references);
 });
 
-test("listReferences() of an agent names what it requires, not what it recommends", () => {
+test("listReferences() of an agent returns required references, not recommended ones", () => {
   const yaml =
     "agent:\n  interface: {name: a, version: 1.0.0, dependencies: {requires: [b@1.0.0, c], recommends: [d], conflicts: [e]}}";
   expect(listReferences(parsed(yaml)).map(({ name }) => name)).toEqual(["b", "c"]);

@@ -126,7 +126,7 @@ test.each<[yaml: string, ...problems: string[]]>([
   for (const [index, problem] of expected.entries()) expect(problems[index]).toContain(problem);
 });
 
-test("parseDefinition() tells rendered Markdown from YAML, and says what to send", () => {
+test("parseDefinition() recognizes rendered Markdown and says what to send instead", () => {
   const rendered = readDemoDefinitions().map(({ yaml, type }) => {
     const translation = translateDefinition(parsed(yaml, type));
     if (!translation.ok) throw new Error(translation.message);

@@ -16,7 +16,7 @@ test("isVersion() takes three plain numbers, of at most 20 characters", () => {
   }
 });
 
-test("changeTypeBetween() tells which part is another one", () => {
+test("changeTypeBetween() returns the part of the version that differs", () => {
   expect(changeTypeBetween(null, "1.2.3")).toBe("major");
   expect(changeTypeBetween("1.2.3", "2.2.3")).toBe("major");
   expect(changeTypeBetween("1.9.3", "1.10.0")).toBe("minor");

@@ -30,7 +30,7 @@ test("sanitizeProjectName() makes a name that every system takes", () => {
   for (const [name, expected] of cases) expect([name, sanitizeProjectName(name)]).toEqual([name, expected]);
 });
 
-test("sanitizeProjectName() gives nothing but safe segments", () => {
+test("sanitizeProjectName() returns only safe path segments", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (name) =>
       /^[A-Za-z0-9_][A-Za-z0-9._-]{0,79}$/.test(sanitizeProjectName(name)),

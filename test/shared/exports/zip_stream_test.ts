@@ -90,7 +90,7 @@ test("streamZip() returns the entry it is reading when its consumer stops", asyn
   expect(ends.names).toEqual(["a", "b", "entries"]);
 });
 
-test("streamZip() ends the entry before what it was read from, when a chunk cannot be compressed", async () => {
+test("streamZip() closes the entry before its source when a chunk cannot be compressed", async () => {
   const ends = new Ends();
   const broken = async function* () {
     try {

@@ -46,7 +46,7 @@ test("a read that fails leaves no sample, and the log says why", async () => {
   expect(lines.filter((line) => line.includes("the database is down"))).toHaveLength(2);
 });
 
-test("a read that hangs is not repeated, and its gauges have no sample", async () => {
+test("a hanging read is not repeated, and its gauges have no sample", async () => {
   let reads = 0;
   const { promise, resolve } = Promise.withResolvers<readonly (readonly Sample<"kind">[])[]>();
   const { scrape } = createGauges(() => {

@@ -21,7 +21,7 @@ test.each(HOSTILE_YAML)("readYaml() refuses %s, at the first limit it breaks", (
   expect(problems.length).toBeLessThanOrEqual(50);
 });
 
-test("readYaml() lets pass what is exactly at the limits", () => {
+test("readYaml() accepts a document exactly at the limits", () => {
   expect(readValue(`${"[".repeat(64)}${"]".repeat(64)}`)).toBeArray();
   expect(problemsOf(`${"[".repeat(65)}${"]".repeat(65)}`)[0]).toContain("nested deeper");
   const list = (items: number) => `[${"x,".repeat(items - 1)}x]`;
@@ -92,12 +92,12 @@ test.each([
   expect(problemsOf(text).join("\n")).toContain(problem);
 });
 
-test("readYaml() tells everything at once, each with its place", () => {
+test("readYaml() reports all problems at once, each with its position", () => {
   expect(problemsOf("a: 1\na: 2\nb: *x\nc: *y\n")).toHaveLength(3);
   expect(problemsOf("a: `x`\nb: y: z\n")).toHaveLength(2);
 });
 
-test("readYaml() tells one cause once", () => {
+test("readYaml() reports each cause once", () => {
   expect(problemsOf("a: - x\nb: 1\n")).toHaveLength(1);
   expect(problemsOf("a: }x\nb: 1\nc: 2\n")).toHaveLength(1);
 });

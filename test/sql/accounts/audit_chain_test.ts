@@ -166,7 +166,7 @@ for (const [name, change, problem] of TAMPERINGS) {
   });
 }
 
-test("a chain that was rewritten to its end is found by a head that was kept elsewhere", async () => {
+test("a chain rewritten up to its newest entry is detected with a head stored elsewhere", async () => {
   await using db = await openTestDatabase();
   await addEntries(db.sql, 6);
   await sealAuditLog(db.sql, 10);

@@ -53,7 +53,7 @@ test("a network that has waited gets one attempt, also under concurrency", async
   expect(responses.filter((isCounted) => isCounted)).toHaveLength(1);
 });
 
-test("an account rests for 10 minutes per attempt, at most a day, and is forgotten", async () => {
+test("an account is forgotten after 10 idle minutes per attempt, at most a day", async () => {
   await using db = await openTestDatabase();
   const rest = async (attempts: number, minutes: number) => {
     await insertUndelayedAttempt(db.sql, ATTEMPT);

@@ -74,7 +74,7 @@ test("a value that many ask for at the same time is read once", async () => {
   });
 });
 
-test("what is kept is bounded", async () => {
+test("the size of the cache is bounded", async () => {
   await using counter = await openCounter();
   const cache = new UnchangedCache<string>((text) => text.length, 5_000);
   for (let number = 0; number < 100; number += 1) {

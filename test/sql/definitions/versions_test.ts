@@ -146,7 +146,7 @@ test("listReferenceCandidates() has the versions of each line, but drafts and wh
   expect(await candidates(second.org.id)).toEqual([[1, second.org.id, "1.0.0"]]);
 });
 
-describe("what was published", () => {
+describe("a published version", () => {
   async function refused(statement: Promise<unknown>): Promise<boolean> {
     const error = await statement.then(
       () => null,
@@ -155,7 +155,7 @@ describe("what was published", () => {
     return violates(error, "definitions_published_guard");
   }
 
-  test("does not change, nor go, whoever asks", async () => {
+  test("cannot be changed or deleted by any role", async () => {
     const { db, first } = await openWithPeople();
     await using _ = db;
     const { sql } = db;
@@ -172,7 +172,7 @@ describe("what was published", () => {
     expect(await refused(sql`delete from definitions where id = ${id}`)).toBe(true);
   });
 
-  test("may be rendered anew and move on; a draft may do anything", async () => {
+  test("can be rendered again and change its status; a draft can change freely", async () => {
     const { db, first } = await openWithPeople();
     await using _ = db;
     const { sql } = db;

@@ -172,7 +172,7 @@ test("a transaction that never wrote an event holds nothing back", async () => {
   expect((await readOn(db.sql, page.cursor)).seen).toEqual(["late"]);
 });
 
-test("old events are deleted in order, and what was deleted is remembered", async () => {
+test("old events are deleted in order, and the deletion is remembered", async () => {
   await using db = await openTestDatabase();
   for (const name of ["old", "older", "new"]) await addModel(db.sql, name);
   await settleEvents(db.sql);

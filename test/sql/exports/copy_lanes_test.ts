@@ -203,7 +203,7 @@ async function beginReading({ signal }: { signal?: AbortSignal } = {}) {
   return { chunks, meter, selection, close, begun: Buffer.from(begun.value ?? []) };
 }
 
-test("two lanes make the bytes of one, whatever the rows, the ranges and what is filtered", async () => {
+test("two lanes produce the bytes of one, for any rows, ranges and filters", async () => {
   const visibility = fc.record({
     includeDeleted: fc.boolean(),
     includeArchived: fc.constant(false),

@@ -180,7 +180,7 @@ async function isWaitingFor(db: TestDatabase, waitEvents: readonly string[]): Pr
   return waiting.length > 0;
 }
 
-test("a snapshot that is closed in the middle of a COPY ends it, whoever reads the rows and how far it is", async () => {
+test("closing a snapshot ends a running COPY, for any reader and at any point", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   {
@@ -251,7 +251,7 @@ test("a snapshot whose transaction cannot be ended is not closed before its sess
   await pool.end();
 });
 
-test("a network that falls silent while a snapshot is closed costs the connection, and no other", async () => {
+test("a network that goes silent while a snapshot closes costs only that connection", async () => {
   await using db = await openTestDatabase();
   await using proxy = await openSlowProxy(db.url);
   const url = new URL(db.url);

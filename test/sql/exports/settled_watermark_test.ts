@@ -277,7 +277,7 @@ test("settleWatermark() is not held back by applications that the operator vouch
   await api.end();
 });
 
-test("settleWatermark() never settles beside a session that it may not see", async () => {
+test("settleWatermark() never settles while it cannot see a session's activity", async () => {
   await using db = await openTestDatabase();
   const role = `blind_${crypto.randomUUID().slice(0, 8)}`;
   await db.admin.unsafe(`create role ${role} login password 'blind'`);
@@ -290,7 +290,7 @@ test("settleWatermark() never settles beside a session that it may not see", asy
   await db.admin.unsafe(`drop role ${role}`);
 });
 
-test("settleWatermark() never settles beside a prepared transaction that wrote tracker rows", async () => {
+test("settleWatermark() never settles while a prepared transaction has written tracker rows", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const { user, org } = await make.person();

@@ -8,7 +8,7 @@ import { createFactory } from "../../helpers/postgres/factory.ts";
 
 const MIGRATION = "20261125101500_definition_references__for_members__add";
 
-test("references that their author could not see are for members afterwards, and no others", async () => {
+test("only references that their author could not see become visible to members alone", async () => {
   await using db = await openTestDatabase();
   const sql = db.owner;
   await sql.unsafe("drop schema public cascade; create schema public");

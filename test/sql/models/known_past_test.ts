@@ -76,7 +76,7 @@ test("models that are gone have their past, and nothing before the first event i
   });
 });
 
-test("an older installation keeps what it recorded, and gets the past before that", async () => {
+test("an older installation keeps its records and gets the prices before them", async () => {
   await using db = await openTestDatabase();
   const price = (input: number) =>
     documentSource(

@@ -5,7 +5,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const SOURCE_FACTS = "20261125103000_models__source_facts__add";
 
-test("the migration drops generated descriptions and keeps what was known of capabilities", async () => {
+test("the migration drops generated descriptions and keeps known capabilities", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public");
   const migrations = await readMigrations();

@@ -22,7 +22,7 @@ async function readEntries(path: string): Promise<Record<string, string>> {
   return texts;
 }
 
-test("import keeps every value: what is exported again is the same, byte for byte", async () => {
+test("import keeps every value: another export is the same, byte for byte", async () => {
   await using place = await openImportPlace();
   const { sql } = place.db;
   const project = { id: crypto.randomUUID(), name: "Kept" };

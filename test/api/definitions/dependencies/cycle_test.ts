@@ -93,7 +93,7 @@ test("neither does one who names a version that does not exist yet, with or with
   expect((await publishNeeding(api, victim, { name: "tool", version: "2.0.0", requires })).status).toBe(200);
 });
 
-test("a batch that names what its author cannot see blocks nothing either", async () => {
+test("a batch that refers to a hidden definition blocks nothing either", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   const requires = [`@${mallory.org.slug}/helper`];

@@ -172,7 +172,7 @@ test("what the caller would not find in a list is not among the dependents", asy
   expect(await dependentNames(api, "/agent/helper", bound)).toEqual(open);
 });
 
-test("dependents of a line are the versions that were settled to it, and no others of that name", async () => {
+test("dependents of a line are the versions bound to it, and no others of that name", async () => {
   await using api = await openTestApp();
   const [first, second, third] = [
     await api.make.person(),
@@ -214,7 +214,7 @@ test("dependents of a line are the versions that were settled to it, and no othe
   ]);
 });
 
-test("what is not there has no dependents and no dependencies", async () => {
+test("an unknown definition has no dependents and no dependencies", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper", visibility: "public" });

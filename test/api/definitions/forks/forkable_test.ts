@@ -3,7 +3,7 @@ import { ask, type Caller, errorOf, makeDefinition } from "../../../helpers/defi
 import { dataOf } from "../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-test("forkable tells whether the caller can fork, and if not why", async () => {
+test("forkable says whether the caller can fork, and if not, why", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const member = await api.make.person({ org: author.org, role: "viewer" });

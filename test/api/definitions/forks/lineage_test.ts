@@ -25,7 +25,7 @@ async function lineageOf(api: TestApp, path: string, caller: Caller | null): Pro
   return ((await response.json()) as { data: Lineage }).data;
 }
 
-test("what is no fork has no lineage", async () => {
+test("a line that is not a fork has no lineage", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -117,7 +117,7 @@ test("a lineage outlives its source", async () => {
   expect(await response.json()).toEqual({ data: { forks: [], totalForks: 0 } });
 });
 
-test("nothing is told of a source that is there and that the caller may not see", async () => {
+test("a source that the caller cannot see stays hidden", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const stranger = await api.make.person();
@@ -177,7 +177,7 @@ test("nothing is told of a source that is there and that the caller may not see"
   expect((await lineageOf(api, "open", null)).fork?.["sourceDefinitionId"]).toBe(open.source["id"]);
 });
 
-test("the name of a draft that is gone is told to members of its organization only", async () => {
+test("only members of its organization see the name of a deleted draft", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const colleague = await api.make.person({ org: author.org, role: "viewer" });

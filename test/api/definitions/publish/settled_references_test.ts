@@ -53,7 +53,7 @@ async function needs(api: TestApp, path: string, caller: Caller | null): Promise
   return [...data.flat.map(({ id }) => id), ...missing.map((name) => `no ${name}`)];
 }
 
-test("a stranger's line never stands in for a private one, whoever reads", async () => {
+test("another organization's line never replaces a private one, for any reader", async () => {
   await using api = await openTestApp();
   const [mallory, victim, customer] = [
     await api.make.person(),
@@ -82,7 +82,7 @@ test("a stranger's line never stands in for a private one, whoever reads", async
   }
 });
 
-test("what was settled stays, whatever lines come, go and are read by whom", async () => {
+test("a bound reference stays bound when lines come and go, for every reader", async () => {
   await using api = await openTestApp();
   const [first, second, author] = [
     await api.make.person(),
@@ -110,7 +110,7 @@ test("what was settled stays, whatever lines come, go and are read by whom", asy
   expect(await needs(api, "user@1.0.0", null)).toEqual([newer.id]);
 });
 
-test("a name that nobody had is kept for the author's organization, and no stranger fills it", async () => {
+test("an unknown name is reserved for the author's organization, and no other one can fill it", async () => {
   await using api = await openTestApp();
   const [author, mallory] = [await api.make.person(), await api.make.person()] as const;
   const warnings = await publishNeeding(api, own(author), { name: "user", requires: ["missing@^1.0.0"] });
@@ -136,7 +136,7 @@ test("an organization's own draft keeps a name from being settled to a stranger'
   expect(await needs(api, "user", null)).toEqual(["no helper"]);
 });
 
-test("@org/name means that organization's line and no other, with and without a range", async () => {
+test("@org/name refers only to that organization's line, with and without a range", async () => {
   await using api = await openTestApp();
   const [acme, other, author] = [
     await api.make.person(),
@@ -167,7 +167,7 @@ test("@org/name means that organization's line and no other, with and without a 
   expect((await definitionOf(await ask(api, "/agent/user", null))).translationError).toBeNull();
 });
 
-test("@org/name of a hidden line is told from one of no organization by nothing, and not filled by who takes the slug", async () => {
+test("@org/name of a hidden line looks like one of an unknown organization, and a later owner of the slug cannot fill it", async () => {
   await using api = await openTestApp();
   const [acme, author] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(acme), { name: "hidden" });
@@ -208,7 +208,7 @@ test("a draft resolves as its organization finds lines at that moment, not as it
   }
 });
 
-test("an author's own other organization comes before strangers, and what is settled there stays hidden", async () => {
+test("another organization of the author comes before strangers, and references bound there stay hidden", async () => {
   await using api = await openTestApp();
   const [mallory, author] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
@@ -220,7 +220,7 @@ test("an author's own other organization comes before strangers, and what is set
   expect(await needs(api, "user", null)).toEqual(["no helper"]);
 });
 
-test("only a public version warns of what is not public", async () => {
+test("only a public version gets warnings about private references", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   await publishAgent(api, own(author), { name: "hidden" });
@@ -239,7 +239,7 @@ test("only a public version warns of what is not public", async () => {
   );
 });
 
-test("a fork in another organization names in full what its source meant, comments kept", async () => {
+test("a fork in another organization qualifies the references of its source and keeps comments", async () => {
   await using api = await openTestApp();
   const [acme, mallory, forker] = [
     await api.make.person(),

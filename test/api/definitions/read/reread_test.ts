@@ -14,7 +14,7 @@ import {
 } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, testRequest } from "../../../helpers/http/app.ts";
 
-test("what was read before is shown as it is now, whichever of its rows has changed, and by whom", async () => {
+test("a repeated read shows every change of its rows, made by any process", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { id } = await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -84,7 +84,7 @@ test("another process, which has read nothing yet, gives the same bytes the same
   }
 });
 
-test("what was read before is not shown to who may not see it, or may not any more", async () => {
+test("a repeated read shows nothing to callers who may not see it, or no longer may", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const outsider = await api.make.person();

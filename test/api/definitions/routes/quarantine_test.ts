@@ -37,7 +37,7 @@ async function listed(api: TestApp, caller: Caller | null, query = ""): Promise<
   return data.definitions.map(({ name, version }) => `${name}@${version}`);
 }
 
-test("a quarantined version is not there for others, and the one below it stands in", async () => {
+test("a quarantined version is hidden from others, and the next lower one takes its place", async () => {
   await using api = await openTestApp();
   const [owner, stranger] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(owner), { name: "helper", visibility: "public" });
@@ -163,7 +163,7 @@ test("a quarantined line takes all of its versions with it, those that come late
   expect(await statuses(api, null, paths)).toEqual([200, 200, 200]);
 });
 
-test("a reference that was settled to a quarantined line is unresolved, and falls to no other line", async () => {
+test("a reference bound to a quarantined line is unresolved, and resolves to no other line", async () => {
   await using api = await openTestApp();
   const [owner, stranger, author] = [
     await api.make.person(),
@@ -183,7 +183,7 @@ test("a reference that was settled to a quarantined line is unresolved, and fall
   }
 });
 
-test("executions of what is quarantined are not recorded, whoever reports them", async () => {
+test("executions of quarantined definitions are not recorded for any caller", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   await api.db.sql`update users set platform_role = 'admin' where id = ${owner.user.id}`;
@@ -195,7 +195,7 @@ test("executions of what is quarantined are not recorded, whoever reports them",
   expect((await errorOf(response)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
 });
 
-test("operators are told what is wrong, and every change is in the audit log", async () => {
+test("operators get clear errors, and every change is in the audit log", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const { slug } = owner.org;

@@ -18,7 +18,7 @@ const READS: readonly (readonly [path: string, known: string])[] = [
   ["/agent/reviewer/forks?", "there are no parameters"],
 ];
 
-test("every read refuses a parameter that it does not know, and a value that is none", async () => {
+test("every read rejects unknown parameters and invalid values", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });

@@ -121,7 +121,7 @@ function expectedReads(slug: string, sees: (kind: Case) => boolean): [string, st
   );
 }
 
-test("members see all versions, others what is neither a draft nor private; the rest is not there", async () => {
+test("members see all versions; others see only versions that are neither drafts nor private", async () => {
   const { api, owner, viewer, stranger, boundHere, boundElsewhere } = await openRegistry();
   await using _ = api;
   const { slug } = owner.org;

@@ -127,7 +127,7 @@ test("versions without a rendering have no prompt hash", async () => {
   });
 });
 
-test("full=true adds both documents and what is unchanged", async () => {
+test("full=true adds both documents and the unchanged sections", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api);
   expect(await compare(api, "from=1.0.0&to=1.1.0&full=true", person)).toMatchObject({

@@ -47,7 +47,7 @@ test("a bare name that a stranger's definition takes is a warning with its organ
   expect(await publish(api, author, { requires: ["leaf"], version: "1.0.4" })).toEqual([]);
 });
 
-test("a name of one's own organizations, or written in full, is none", async () => {
+test("a name in the author's organizations, or a qualified one, gets no warning", async () => {
   await using api = await openTestApp();
   const [author, stranger] = [await api.make.person(), await api.make.person()] as const;
   const personal = { key: author.key, org: author.personalOrg };

@@ -23,7 +23,7 @@ test("Node's readline sees one row a line in the NDJSON", async () => {
   expect(byReadline).toEqual([...saved.reasons]);
 });
 
-test("DuckDB reads every text of both, and of the CSV also what is null", async () => {
+test("DuckDB reads every text of both formats, and nulls of the CSV", async () => {
   const instance = await DuckDBInstance.create(":memory:");
   const connection = await instance.connect();
   // As base64, because the binding decodes text with a decoder that swallows a byte order mark.

@@ -118,7 +118,7 @@ test("the response has a Content-Length and no chunks, of the whole and of a par
   }
 });
 
-test("a download that has begun finishes, though its export is removed meanwhile", async () => {
+test("a running download finishes even if its export is removed", async () => {
   await using place = await openWithFile({ bytes: 40 * MIB });
   const { app, s3, key, id, fetchFile } = place;
   const slow = await fetchFile();

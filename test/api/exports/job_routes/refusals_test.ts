@@ -54,7 +54,7 @@ async function openWithJob(): Promise<{ app: TestApp; person: Person; jobId: str
   return { app, person, jobId: id };
 }
 
-test("credentials that are none are refused everywhere", async () => {
+test("invalid credentials are rejected everywhere", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const userId = person.user.id;
@@ -147,7 +147,7 @@ test("without X-Org-Slug the personal organization is meant, whose free plan exp
   expect([queued, listed]).toEqual([[402, "SUBSCRIPTION_REQUIRED"], ALLOWED]);
 });
 
-test("an organization that has stopped paying keeps what it has queued, and queues no more", async () => {
+test("an organization that has stopped paying keeps its queued jobs, and cannot queue more", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   await app.db.sql`update organizations set subscription_tier = 'free' where id = ${person.org.id}`;
@@ -166,7 +166,7 @@ test("a former member cannot see the organization's jobs", async () => {
   expect(ofTheJob).toEqual([NO_JOB, NO_JOB, NO_JOB]);
 });
 
-test("instants that are none are refused as as_of", async () => {
+test("invalid times are rejected as as_of", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const instants = [
@@ -246,7 +246,7 @@ test("bodies other than JSON objects are rejected with their type", async () => 
   for (const body of ["", "{}"]) expect([200, 201]).toContain((await post(body)).status);
 });
 
-test("a job at its end, by whatever end, is not canceled", async () => {
+test("a finished job cannot be canceled, in any final status", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const ends = {

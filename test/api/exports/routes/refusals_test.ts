@@ -231,7 +231,7 @@ test("an export beyond the stream slots is 503 with Retry-After, and a slot that
   await third.text();
 });
 
-test("writing to an export is 405 with what is allowed", async () => {
+test("writing to an export is 405 with the allowed methods", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const response = await app.request(`/api/v1/export/projects/${project.id}/issues`, {

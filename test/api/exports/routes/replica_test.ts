@@ -122,7 +122,7 @@ async function untilBack(app: TestApp, exported: ExportProject): Promise<void> {
   }, BACK_MS);
 }
 
-test("datasets, bundles and estimates are read from the replica, with what was committed a moment before", async () => {
+test("datasets, bundles and estimates are read from the replica, including rows committed just before", async () => {
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
   const exported = await makeExportProject(app);
@@ -292,7 +292,7 @@ test("a replica gives both connections of its snapshot", async () => {
   expect(titles).toEqual(Array.from({ length: WIDE_ISSUES }, (_, index) => `Issue ${index + 1}`));
 });
 
-test("a replica that dies breaks off what it sends; the next is read from the primary, until it is back", async () => {
+test("a replica that dies breaks running exports; later ones are read from the primary until it is back", async () => {
   await using app = await openReplicatedApp();
   const exported = await makeExportProject(app);
   const large = await makeWideProject(app);

@@ -13,7 +13,7 @@ const PATHS = [
   "/api/v1/models/history?model=openai/gpt-5",
 ];
 
-test("every answer has a strong ETag, is 304 to who has it, and HEAD is GET without a body", async () => {
+test("every response has a strong ETag and is 304 for a client that has it; HEAD is GET without a body", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
   for (const path of PATHS) {

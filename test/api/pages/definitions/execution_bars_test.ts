@@ -4,7 +4,7 @@ import { drawBars } from "../../../../api/pages/definitions/execution_bars.ts";
 
 const OPTIONS = { width: 100, height: 40, label: `"runs"` };
 
-test("the highest bar has the full height, and one execution is visible beside a million", () => {
+test("the highest bar has the full height, and one execution is visible next to a million", () => {
   const counts = [0, 1, 1_000_000].map((count, day) => ({
     time: `2026-11-0${day + 1}T00:00:00.000Z`,
     count,

@@ -150,7 +150,7 @@ test("a definition whose YAML cannot be rendered says so and shows the YAML", as
   expect(page).toContain(`href="${pathOf("bare", "workflow")}@1.0.0/yaml"`);
 });
 
-test("a page offers a fork and edits to those who may, and nothing to others", async () => {
+test("a page offers forks and edits only to those who may make them", async () => {
   await publishAgent(api, publisher, { name: "managed", visibility: "public" });
   const stranger = await makePublisher();
   const viewer = await api.make.person({ role: "viewer", org: publisher.org });

@@ -78,7 +78,7 @@ describe("/dashboard/exports", () => {
     expect(await listJobs()).toHaveLength(1);
   });
 
-  test("shows what the API refuses on the form, and keeps what was typed", async () => {
+  test("shows errors of the API on the form, and keeps the input", async () => {
     await using api = await openTestApp();
     const { token, home, listJobs } = await openMember(api);
     const fields = { format: "parquet", as_of: "2999-01-01T10:00", include_archived: "true" };
@@ -116,7 +116,7 @@ describe("/dashboard/exports", () => {
 });
 
 describe("what /dashboard/exports keeps to itself: it", () => {
-  test("shows others' exports to nobody, not even that they exist", async () => {
+  test("hides the exports of other organizations, and that they exist", async () => {
     await using api = await openTestApp();
     const stranger = await openMember(api);
     const member = await openMember(api);

@@ -18,7 +18,7 @@ test("the start page has a search for definitions and one for models, and counts
   }
 });
 
-test("it counts private definitions for nobody else, and knows who is signed in", async () => {
+test("it counts private definitions for members only, and shows who is signed in", async () => {
   await using api = await openTestApp();
   const { user, org } = await api.make.person({ role: "publisher" });
   const { token } = await api.make.session({ userId: user.id });

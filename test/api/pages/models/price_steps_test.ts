@@ -34,7 +34,7 @@ test("changes are steps, oldest first, and those of other prices do not count", 
   ]);
 });
 
-test("what changed before the period is the price at its begin, and what changes later, by another clock, at its end", () => {
+test("an earlier change gives the price at the start of the period, and a later one, by another clock, at its end", () => {
   expect(stepsOf([change(12, 2, 1), change(4, 3, 2), change(-3, 5, 3), change(-8, 6, 5)], 1)).toEqual([
     [0, 3],
     [4, 2],

@@ -130,7 +130,7 @@ test("format=csv leads to the API's file", async () => {
   ]);
 });
 
-test("GET /models/:provider/* shows all of a model, its changed prices, and what it is called", async () => {
+test("GET /models/:provider/* shows a model with its price changes and aliases", async () => {
   await using app = await openModels(THREE);
   const raised = { acme: { ...THREE["acme"], dear: { name: "Dear", cost: { input: 12, output: 20 } } } };
   await syncFrom(app.db.sql, documentSource(makeDocument({ ...THREE, ...raised })));
@@ -145,7 +145,7 @@ test("GET /models/:provider/* shows all of a model, its changed prices, and what
   expect(hrefs(page)).toContain("/api/v1/models/history/acme/dear");
 });
 
-test("what the source does not state is neither yes nor no, and what it does not know has no row", async () => {
+test("capabilities that the source does not state are neither yes nor no, and unknown values have no row", async () => {
   await using app = await openModels({
     acme: {
       bare: {
@@ -212,7 +212,7 @@ test("filters count their models, and offer no value that none has", async () =>
   expect(none).toContain('<option value="nobody" selected>nobody (0)</option>');
 });
 
-test("the calculator shows the API's exact answer, and its problems beside the fields", async () => {
+test("the calculator shows the API's exact answer, and its errors at the fields", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models/acme/dear?inputTokens=1000&outputTokens=3");
   expect(page).toContain("<b>$0.00906</b>");

@@ -75,7 +75,7 @@ test("emptied fields are unset, but the name is required", async () => {
   expect(await readOrg(scene)).toEqual({ name: "Acme", description: null, websiteUrl: null });
 });
 
-test("problems are beside their fields, and everything typed is kept", async () => {
+test("errors are at their fields, and all input is kept", async () => {
   await using scene = await openPageScene();
   const { owner } = scene;
   const before = await readOrg(scene);

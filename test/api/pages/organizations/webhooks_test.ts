@@ -101,7 +101,7 @@ test("a webhook can be tested, paused and enabled", async () => {
   expect(await read()).toContain("Enabled");
 });
 
-test("address and events can be changed, and what is refused is kept", async () => {
+test("address and events can be changed, and rejected input is kept", async () => {
   await using hook = await openWebhook();
   const { scene, path, read } = hook;
   const send = (url: string) =>

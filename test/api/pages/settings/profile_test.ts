@@ -48,7 +48,7 @@ test("an emptied field is unset", async () => {
   expect(user).toEqual({ name: null });
 });
 
-test("what the API refuses is said beside the field, and everything typed is kept", async () => {
+test("errors of the API are shown at the field, and all input is kept", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const fields = { name: "Olivia", bio: HOSTILE, websiteUrl: "javascript:alert(1)" };

@@ -57,7 +57,7 @@ test("a form from another site, or of another size, begins no session", async ()
   expect(large.headers.getSetCookie()).toEqual([]);
 });
 
-test("a session that began meanwhile in another tab does not stop the form", async () => {
+test("a session started in another tab does not stop the form", async () => {
   await using api = await openTestApp();
   const { email, password, id } = await makeAccount(api);
   const { token } = await api.make.session({ userId: id });

@@ -171,7 +171,7 @@ test.each([
   ]);
 });
 
-test("a key beside the definition is a warning, because it is not rendered", () => {
+test("a key next to the definition is a warning, because it is not rendered", () => {
   const yaml = "meta: {a: 1}\nnotes: x\nagent: {interface: {name: a, version: 1.0.0}}";
   expect(warningsOf(yaml, "agent")).toMatchObject([{ code: "UNKNOWN_KEY", path: "notes", line: 2 }]);
 });

@@ -57,7 +57,7 @@ test("a draft is checked and saved under its own version", async () => {
   expect(row).toEqual({ summary: "A comment" });
 });
 
-test("saving and publishing saves what was typed, and leads to what publishing will do with it", async () => {
+test('"save and publish" saves the input and leads to the confirmation', async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -103,7 +103,7 @@ test("of two people who edit one draft, the second gets both texts and can then 
   expect((await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).yaml).toBe(yaml);
 });
 
-test("a draft that was published meanwhile stays as it is, and so does what was typed", async () => {
+test("a draft that was published in the meantime stays unchanged, and the input is kept", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const { updatedAt } = await publishAgent(api, person, { name: "reviewer" });
@@ -115,7 +115,7 @@ test("a draft that was published meanwhile stays as it is, and so does what was 
   expect(page).toMatch(/<textarea[^>]*>\n# typed</);
 });
 
-test("what is published gets a next version, which the form proposes", async () => {
+test("the form proposes the next version of a published definition", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -130,7 +130,7 @@ test("what is published gets a next version, which the form proposes", async () 
   expect(draft).toMatchObject({ status: "draft", visibility: "public", yaml });
 });
 
-test("another name or version than that of the draft is an error, with what was typed", async () => {
+test("another name or version than the draft's is an error, and the input is kept", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });

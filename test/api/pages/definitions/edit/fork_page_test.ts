@@ -30,7 +30,7 @@ test("a public definition is forked into the current organization, under another
   });
 });
 
-test("a name that is taken is an error, with what was typed", async () => {
+test("a taken name is an error, and the input is kept", async () => {
   const { api, person, token, path } = await openFork();
   await using _ = api;
   await createAgent(api, person, { name: "taken" });

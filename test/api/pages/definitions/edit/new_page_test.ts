@@ -36,7 +36,7 @@ test("a document is checked without being stored, then saved as a draft", async 
   expect(await next.text()).toContain("The draft is saved.");
 });
 
-test("errors are listed with line and column, the lines around them, and what was typed", async () => {
+test("errors are listed with line, column and context, and the input is kept", async () => {
   const { api, token, path } = await openPublisher();
   await using _ = api;
   const yaml = agentYaml("reviewer").replace('"1.0.0"', "1.0");

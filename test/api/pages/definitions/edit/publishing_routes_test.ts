@@ -141,7 +141,7 @@ test("hostile YAML stays text on every page that shows it", async () => {
   }
 });
 
-test("everyone who is signed in can open the fork page of what they can see, and of nothing else", async () => {
+test("every signed-in user can open the fork page of visible definitions only", async () => {
   const visitors = [publisher, viewer, outsider];
   const statusesOf = (name: string) =>
     Promise.all(visitors.map(async ({ token }) => (await openPage(api, pathOf(name, "fork"), token)).status));

@@ -79,7 +79,7 @@ test.each(goldens)("$file has known sections only, in their order", ({ file, run
   expect(found).toEqual(order.filter((section) => found.includes(section)));
 });
 
-test("the outline of an agent is what its document says", () => {
+test("the outline of an agent follows its document", () => {
   const reviewer = goldens.find(({ file }) => file === "code-reviewer.agent.md");
   expect(outline(reviewer?.runtimeMd ?? "")).toEqual([
     "# Code Reviewer",
