@@ -28,9 +28,13 @@ export function oneOf(words: readonly string[]) {
   return { type: "string", enum: words };
 }
 
-/** The same or null. A schema with a title stays whole, so that it can be referred to. */
+/**
+ * The same or null. A schema with a title stays whole, so that it can be referred to. So does one with an enum: generators
+ * of clients break on null among its words.
+ */
 export function nullable(schema: JsonSchema): JsonSchema {
-  if ("title" in schema) return { anyOf: [schema, { type: "null" }] };
-  const { type, enum: words } = schema;
-  return { ...schema, type: [type, "null"], ...(Array.isArray(words) ? { enum: [...words, null] } : {}) };
+  const { type, description, ...rest } = schema;
+  if (!("title" in schema) && !("enum" in schema)) return { ...schema, type: [type, "null"].flat() };
+  if ("title" in schema || description === undefined) return { anyOf: [schema, { type: "null" }] };
+  return { description, anyOf: [{ type, ...rest }, { type: "null" }] };
 }

@@ -1,7 +1,7 @@
 /** OpenAPI descriptions of the routes under /models. */
 import { COUNT, FLAG, listOf, nullable, record, TEXT } from "../../shared/json_schema.ts";
 import { describeQuery } from "../http/query.ts";
-import { headerParameter, jsonResponse, pathParameter } from "../openapi/responses.ts";
+import { jsonResponse, pathParameter } from "../openapi/responses.ts";
 import { describe, failsWith } from "../openapi/types.ts";
 import { ALIASES_QUERY, HISTORY_QUERY } from "./history_parameters.ts";
 import { LIST_QUERY } from "./list_parameters.ts";
@@ -33,7 +33,6 @@ const EXAMPLE_CSV = "\uFEFFprovider,modelId,name\r\nopenai,gpt-5,GPT-5\r\n";
 const ETAG = { description: "Strong; changes when the catalog does", schema: TEXT };
 const NOT_MODIFIED = { 304: { description: "Not modified", headers: { ETag: ETAG } } };
 
-const IF_NONE_MATCH = headerParameter("If-None-Match", "The ETag of an earlier response");
 const PROVIDER_PARAMETER = pathParameter("provider", "Provider id", "openai");
 
 /** The rest of a path. */
@@ -59,7 +58,7 @@ export const LIST_DETAIL = describe({
     "`includeGone` is true. Filters on a price or context exclude models for which it is unknown. An unknown provider " +
     "returns an empty page. `catalog` says where the data comes from and how old it is. With `format=csv`, the whole " +
     "list is streamed as one file.",
-  parameters: [...describeQuery(LIST_QUERY), IF_NONE_MATCH],
+  parameters: [...describeQuery(LIST_QUERY)],
   responses: taggedResponses(
     "A page of models and their aliases, or the whole list as CSV",
     data(
@@ -95,7 +94,6 @@ export const PROVIDERS_DETAIL = describe({
   operationId: "listModelProviders",
   summary: "List providers",
   description: "Active providers, sorted by id.",
-  parameters: [IF_NONE_MATCH],
   responses: taggedResponses("All active providers", data({ providers: listOf(PROVIDER), total: COUNT }), {
     data: {
       providers: [
@@ -119,7 +117,7 @@ export const ALIASES_DETAIL = describe({
   description:
     "Short names such as `sonnet` and the model each one currently stands for, sorted by alias. An unknown model returns " +
     "an empty list.",
-  parameters: [...describeQuery(ALIASES_QUERY), IF_NONE_MATCH],
+  parameters: [...describeQuery(ALIASES_QUERY)],
   responses: taggedResponses(
     "All aliases, or those of a model",
     data({ aliases: listOf(ALIAS), total: COUNT }),
@@ -142,7 +140,7 @@ export const RESOLVE_DETAIL = describe({
     "Returns the model an alias stands for. If the source no longer lists the model, it is deprecated and has `goneAt`. " +
     "A 404 names up to three similar aliases in `details.suggestions`. " +
     AS_OF_NOTE,
-  parameters: [restParameter("alias", "gpt"), ...describeQuery(AS_OF_QUERY), IF_NONE_MATCH],
+  parameters: [restParameter("alias", "gpt"), ...describeQuery(AS_OF_QUERY)],
   responses: taggedResponses(
     "The model",
     data({ alias: TEXT, target: { ...TEXT, description: "provider/modelId" }, model: MODEL }),
@@ -152,7 +150,7 @@ export const RESOLVE_DETAIL = describe({
 });
 
 const MODEL_NOT_FOUND = ["NOT_FOUND", { reason: "model", suggestions: ["openai/gpt-5"] }] as const;
-const MODEL_PARAMETERS = [PROVIDER_PARAMETER, restParameter("modelId", "gpt-5"), IF_NONE_MATCH];
+const MODEL_PARAMETERS = [PROVIDER_PARAMETER, restParameter("modelId", "gpt-5")];
 
 export const MODEL_DETAIL = describe({
   tags: [TAG],
@@ -200,7 +198,7 @@ export const RECENT_HISTORY_DETAIL = describe({
   description:
     "The newest price changes of each model, in the order of `model`, in USD per million tokens. Unknown models are left " +
     "out. `GET /models/history/{provider}/{modelId}` has every change of one model.",
-  parameters: [...describeQuery(HISTORY_QUERY), IF_NONE_MATCH],
+  parameters: [...describeQuery(HISTORY_QUERY)],
   responses: taggedResponses(
     "The models and their changes, newest first",
     data({ models: listOf(MODEL_PRICE_CHANGES), total: COUNT }),
@@ -221,7 +219,6 @@ export const HELD_DETAIL = describe({
     "Prices that change by more than five times, or to or from 0, wait until a sync at least an hour later finds them again, " +
     "or until an operator accepts them; the old prices apply meanwhile. `document` is set while the source's document as a " +
     "whole waits, because it would remove too many models or prices.",
-  parameters: [IF_NONE_MATCH],
   responses: taggedResponses(
     "Everything that waits",
     data({ prices: listOf(HELD_PRICES), total: COUNT, document: nullable(HELD_DOCUMENT) }),

@@ -16,7 +16,7 @@ import { describeQuery, type Query } from "../http/query.ts";
 import type { RegisteredRoute } from "../http/route_table.ts";
 import { failureResponses, type OperationTraits } from "./failures.ts";
 import { commonHeaders, OPENAPI_HEADERS } from "./headers.ts";
-import { IDEMPOTENCY_KEY, OPENAPI_PARAMETERS } from "./parameters.ts";
+import { IDEMPOTENCY_KEY, IF_NONE_MATCH, OPENAPI_PARAMETERS } from "./parameters.ts";
 import { createSchemaCollector, type SchemaCollector } from "./schemas.ts";
 import { listTags } from "./tags.ts";
 import {
@@ -56,6 +56,7 @@ const INFO = {
     "Responses of 4 KiB or more are compressed (`zstd`, `gzip`) according to `Accept-Encoding`; each encoding has its own " +
       "`ETag`. A caller with 8 MiB of unread responses gets `RATE_LIMITED` for further large ones.",
   ].join("\n\n"),
+  contact: { name: "The operators of this service", url: "/.well-known/security.txt" },
   license: { name: "MIT", identifier: "MIT" },
 };
 
@@ -197,6 +198,7 @@ function completeOperation(
   const { requestBody, responses = {} } = operation;
   const parameters = [
     ...(withYamlParameters(operation.parameters, yamlQuery) ?? []),
+    ...("304" in responses ? [IF_NONE_MATCH] : []),
     ...(isRepeatable ? [IDEMPOTENCY_KEY] : []),
   ];
   const all = { ...failureResponses(traits, failures), ...described(responses) };

@@ -14,6 +14,13 @@ export const OPENAPI_PARAMETERS: Readonly<Record<string, OpenApiParameter>> = {
     example: "demo",
     schema: TEXT,
   },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    description:
+      "The `ETag` of an earlier response. The response is 304, without a body, if nothing has changed",
+    schema: TEXT,
+  },
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
@@ -24,6 +31,9 @@ export const OPENAPI_PARAMETERS: Readonly<Record<string, OpenApiParameter>> = {
     schema: TEXT,
   },
 };
+
+/** `If-None-Match`: every operation that can respond 304 has it. */
+export const IF_NONE_MATCH: OpenApiReference = { $ref: "#/components/parameters/IfNoneMatch" };
 
 /** `Idempotency-Key`. */
 export const IDEMPOTENCY_KEY: OpenApiReference = { $ref: "#/components/parameters/IdempotencyKey" };

@@ -55,9 +55,16 @@ function isCoerced({ type, format }: JsonSchema): boolean {
   return type === "string" && COERCED_FORMATS.includes(format);
 }
 
+/** True for an object of which nothing is said: generators of clients would take it for an empty one. */
+function isOpenObject({ type, properties, additionalProperties, patternProperties }: JsonSchema): boolean {
+  const isObject = type === "object" || (Array.isArray(type) && type.includes("object"));
+  return isObject && !properties && additionalProperties === undefined && !patternProperties;
+}
+
 /** Shortens what TypeBox writes for enums, nullable values and records, and drops `nullable` (OpenAPI 3.0). */
 function simplify({ nullable: _, ...schema }: JsonSchema): JsonSchema {
   const { anyOf, patternProperties, ...rest } = schema;
+  if (isOpenObject(schema)) return { ...schema, additionalProperties: true };
   if (typeof patternProperties === "object" && patternProperties !== null) {
     const [additionalProperties] = Object.values(patternProperties);
     return { ...rest, additionalProperties };
@@ -71,7 +78,7 @@ function simplify({ nullable: _, ...schema }: JsonSchema): JsonSchema {
   }
   const [value, nothing, ...others] = branches;
   const isNullable = nothing?.["type"] === "null" && others.length === 0;
-  if (!value || !isNullable || typeof value["type"] !== "string") return schema;
-  const words = Array.isArray(value["enum"]) ? { enum: [...value["enum"], null] } : {};
-  return { ...value, ...rest, type: [value["type"], "null"], ...words };
+  // Generators of clients break on null among the words of an enum.
+  if (!value || !isNullable || typeof value["type"] !== "string" || "enum" in value) return schema;
+  return { ...value, ...rest, type: [value["type"], "null"] };
 }

@@ -1,17 +1,23 @@
 /**
  * The JSON Schema of a dataset's rows, for `GET /export/datasets`, the OpenAPI document and `schema.json` of archives.
  */
+import { type JsonSchema, nullable } from "../json_schema.ts";
 import { type ExportColumn, type ExportColumnType, isNullInExports } from "./column.ts";
 import type { ExportDataset } from "./datasets.ts";
 
-const TYPES: Readonly<Record<ExportColumnType, { type: string | readonly string[]; format?: string }>> = {
+const TYPES: Readonly<Record<ExportColumnType, JsonSchema>> = {
   uuid: { type: "string", format: "uuid" },
   text: { type: "string" },
   integer: { type: "integer" },
   number: { type: "number" },
   boolean: { type: "boolean" },
   timestamp: { type: "string", format: "date-time" },
-  json: { type: ["object", "array", "string", "number", "boolean"] },
+  json: {
+    type: ["object", "array", "string", "number", "boolean"],
+    // Generators of clients want to know what is in an array or object, even if it is anything.
+    items: {},
+    additionalProperties: true,
+  },
 };
 
 export interface RowSchema {
@@ -24,15 +30,8 @@ export interface RowSchema {
 }
 
 function columnSchema(column: ExportColumn): object {
-  const { type, ...rest } = TYPES[column.type];
-  const isNullable = isNullInExports(column);
-  const values = column.values && isNullable ? [...column.values, null] : column.values;
-  return {
-    type: isNullable ? [type, "null"].flat() : type,
-    ...rest,
-    ...(values ? { enum: values } : {}),
-    description: column.description,
-  };
+  const schema = { ...TYPES[column.type], ...(column.values ? { enum: column.values } : {}) };
+  return { ...(isNullInExports(column) ? nullable(schema) : schema), description: column.description };
 }
 
 /** Describes an NDJSON line, which always has every column. */

@@ -158,6 +158,34 @@ describe("the document", () => {
   });
 });
 
+describe("for clients that are generated, the document", () => {
+  test("has no schema that generators of clients misread", () => {
+    const schemas = [
+      ...schemasIn(document.paths, ["paths"]),
+      ...schemasIn(document.components, ["components"]),
+    ];
+    for (const [place, schema] of schemas) {
+      const types = [schema["type"]].flat();
+      const isOpen = types.includes("object") && !("properties" in schema);
+      const found = [
+        Array.isArray(schema["enum"]) && schema["enum"].includes(null) ? "null in an enum" : "",
+        types.includes("array") && !("items" in schema) ? "an array without items" : "",
+        isOpen && !("additionalProperties" in schema) ? "an object of nothing" : "",
+      ];
+      expect([place, found.join("")]).toEqual([place, ""]);
+    }
+  });
+
+  test("lets a client ask whether something has changed wherever the answer can be 304", () => {
+    const operations = listOperations(document).filter(({ operation }) => operation.responses?.["304"]);
+    expect(operations.length).toBeGreaterThan(20);
+    for (const { name, operation } of operations) {
+      const names = operation.parameters.map((parameter) => parameter.name);
+      expect([name, names.filter((header) => header === "If-None-Match")]).toEqual([name, ["If-None-Match"]]);
+    }
+  });
+});
+
 test("the document has no default or example that Swagger UI would send in an optional query parameter", async () => {
   const parameters = listOperations(document)
     .flatMap(({ operation }) => operation.parameters ?? [])
