@@ -62,6 +62,11 @@ export const LIST_QUERY = {
   // A blank search is no search.
   search: mapped(search, (words) => words?.trim() || null),
   latestOnly: flag(true, "Only the highest version of each definition"),
+  publishedFirst: flag(
+    false,
+    "With `latestOnly`, in your organizations: the highest published version of each definition, else the highest " +
+      "deprecated one, else the highest draft. Each item then has `draftVersion`",
+  ),
   sortBy: choice(DEFINITION_SORTS, "Sort key. Default: relevance in a search, else `createdAt`"),
   sortOrder: word(["desc", "asc"], "Sort direction"),
   limit: limit({ max: 100, unset: 50 }, "Page size"),

@@ -53,7 +53,14 @@ export function exampleOf(fields: DefinitionFields) {
   return Object.fromEntries(Object.entries(fields).map(([name, { example }]) => [name, example]));
 }
 
-export const SUMMARY = named("DefinitionSummary", record(schemasOf(SUMMARY_FIELDS)));
+const DRAFT_VERSION = {
+  ...nullable(TEXT),
+  description: "With `publishedFirst=true`: the highest draft of the definition that you can see",
+};
+export const SUMMARY = named(
+  "DefinitionSummary",
+  record({ ...schemasOf(SUMMARY_FIELDS), draftVersion: DRAFT_VERSION }, ["draftVersion"]),
+);
 export const EXAMPLE_SUMMARY = exampleOf(SUMMARY_FIELDS);
 
 /** Fields that a read adds on request. */

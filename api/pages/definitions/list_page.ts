@@ -3,11 +3,11 @@ import { ApiError } from "../../../shared/errors.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import type { SummaryJson } from "./api_types.ts";
 import { renderTags } from "./definition_frame.ts";
-import { definitionPath, organizationOf } from "./definition_links.ts";
+import { organizationOf } from "./definition_links.ts";
 import { listAddress } from "./list_address.ts";
 import { renderFacets } from "./list_facets.ts";
+import { type ListedDefinition, listedPath, renderDraftLink } from "./listed_version.ts";
 
 /** Of a page without `limit`. */
 const PAGE_SIZE = "25";
@@ -15,7 +15,7 @@ const PAGE_SIZE = "25";
 const SEARCH_MAX_LENGTH = 500;
 
 interface ListJson {
-  definitions: readonly SummaryJson[];
+  definitions: readonly ListedDefinition[];
   total: number;
   limit: number;
   offset: number;
@@ -38,9 +38,18 @@ ${page.session && html`<a class="button primary" href="/definitions/new${page.se
 ${renderFacets(problem ? { ...page, url: withoutFilters(page.url) } : page)}
 <section class="results" aria-labelledby="results">
 ${results}
+${problem === null && renderDraftSearch(page)}
 </section>
 </div>`,
   };
+}
+
+/** A search looks at the version that is shown, not at the draft beside it. */
+function renderDraftSearch({ url, session }: Page): Content {
+  const { searchParams } = url;
+  if (session === null || !searchParams.get("search")?.trim() || searchParams.get("status")) return null;
+  const drafts = listAddress(url, { status: "draft", offset: null });
+  return html`<p class="quiet">Of definitions that are published, the drafts are not searched. <a href="${drafts}">Search drafts</a></p>`;
 }
 
 /** A filter that the API rejects is not repeated in every link. What was typed into the search box stays. */
@@ -62,6 +71,7 @@ async function loadResults({
   // Empty fields of the form are no filters.
   for (const [name, value] of url.searchParams) if (value === "") query.delete(name, value);
   if (!query.has("limit")) query.set("limit", PAGE_SIZE);
+  if (!query.has("publishedFirst")) query.set("publishedFirst", "true");
   try {
     const response = await call(`/definitions?${query}`);
     const results = await renderOnce([response], async () => {
@@ -93,19 +103,17 @@ ${
 ${renderPaging(list, url)}`;
 }
 
-function renderRow(definition: SummaryJson, url: URL): Html {
+function renderRow(definition: ListedDefinition, url: URL): Html {
   const { type, name, version, status, displayName, description, tags, executionCount, visibility } =
     definition;
   const organization = organizationOf(definition);
-  // Only a published version is what a name without one means.
-  const isLatest = status === "published" && url.searchParams.get("latestOnly") !== "false";
-  const path = definitionPath({ type, organization, name, version: isLatest ? null : version });
+  const path = listedPath(definition, { isLatest: url.searchParams.get("latestOnly") !== "false" });
   const runs = executionCount === 1 ? "1 execution" : `${executionCount.toLocaleString("en-US")} executions`;
   return html`<li class="row">
 <h3><a href="${path}">${displayName}</a> <small>${name}</small></h3>
 <p class="row-facts"><span class="badge kind ${type}">${type}</span> <span class="badge" data-status="${status}">${version}${
     status !== "published" && ` ${status}`
-  }</span>${visibility === "private" && html` <span class="badge">private</span>`} <a href="/definitions?organization=${organization}">@${organization}</a> <span class="quiet">${runs}</span></p>
+  }</span> ${renderDraftLink(definition)}${visibility === "private" && html` <span class="badge">private</span>`} <a href="/definitions?organization=${organization}">@${organization}</a> <span class="quiet">${runs}</span></p>
 <p class="row-text">${description}</p>
 ${renderTags(tags)}
 </li>

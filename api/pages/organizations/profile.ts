@@ -4,17 +4,21 @@ import { type Html, html, webUrl } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import type { Page, PageResult } from "../page.ts";
 import { type DefinitionPage, PAGE_SIZE, renderDefinitions } from "./definition_list.ts";
-import { orgPage, orgPath } from "./org_page.ts";
+import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
 
 type Profile = (typeof OrgProfile.static)["data"];
 
 export async function showProfile(page: Page, slug: string): Promise<PageResult> {
   const { data: profile } = await page.api<{ data: Profile }>(orgPath(slug, "/profile"));
   const offset = page.url.searchParams.get("offset") ?? "0";
+  // Members see all definitions of their organization.
+  const isMember = findOwnOrg(page, slug) !== null;
   const query = new URLSearchParams({
-    ...{ organization: slug, visibility: "public", sortBy: "name", sortOrder: "asc" },
+    ...{ organization: slug, publishedFirst: "true", sortBy: "name", sortOrder: "asc" },
+    ...(isMember ? {} : { visibility: "public" }),
     ...{ limit: String(PAGE_SIZE), offset },
   });
+  const title = isMember ? "Definitions" : "Public definitions";
   const { data: definitions } = await page.api<{ data: DefinitionPage }>(`/definitions?${query}`);
   return orgPage(page, {
     slug,
@@ -23,8 +27,8 @@ export async function showProfile(page: Page, slug: string): Promise<PageResult>
     head: html`<meta name="description" content="${profile.description ?? `${profile.name} on ulr`}">`,
     body: html`${renderProfile(profile)}
 <section class="stack" aria-labelledby="definitions-title">
-  <h2 id="definitions-title">Public definitions</h2>
-  ${renderDefinitions(definitions, orgPath(slug))}
+  <h2 id="definitions-title">${title}</h2>
+  ${renderDefinitions(definitions, { path: orgPath(slug), title })}
 </section>`,
   });
 }

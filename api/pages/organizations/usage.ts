@@ -1,9 +1,10 @@
 /** /orgs/{slug}/usage: definitions and executions of an organization, for its members. */
 import type { Usage } from "../../accounts/org_usage.ts";
 import { renderBarPlot } from "../bar_plot.ts";
+import { type ListedDefinition, listedPath, renderDraftLink } from "../definitions/listed_version.ts";
 import { type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
-import { type DefinitionPage, type ListedDefinition, listedPath } from "./definition_list.ts";
+import type { DefinitionPage } from "./definition_list.ts";
 import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
 
 /** Definitions whose executions are shown. The API counts them by definition. */
@@ -26,7 +27,7 @@ export interface UsedDefinition {
 
 export async function showUsage(page: SignedInPage, slug: string): Promise<PageResult> {
   const { data: counts } = await page.api<typeof Usage.static>(orgPath(slug, "/usage"));
-  const query = `sortBy=executionCount&limit=${SHOWN}`;
+  const query = `publishedFirst=true&sortBy=executionCount&limit=${SHOWN}`;
   const { data: list } = await page.api<{ data: DefinitionPage }>(`/definitions?${query}`, { org: slug });
   const used: UsedDefinition[] = [];
   for (const definition of list.definitions) {
@@ -94,7 +95,7 @@ function sumByDay(used: readonly UsedDefinition[]) {
 function renderUsed(used: readonly UsedDefinition[]): Html {
   const rows = used.map(
     ({ definition, executions }) => html`<tr>
-  <th scope="row"><a href="${listedPath(definition)}">${definition.displayName}</a></th>
+  <th scope="row"><a href="${listedPath(definition)}">${definition.displayName}</a> ${renderDraftLink(definition)}</th>
   <td>${definition.type}</td>
   <td class="number">${executions.recentCount.toLocaleString("en-US")}</td>
   <td class="number">${definition.executionCount.toLocaleString("en-US")}</td>

@@ -78,10 +78,12 @@ async function readList(sql: Sql, asking: DefinitionListQuery): Promise<Definiti
 type ScopedQuery = PageQuery & ListScope & { viewer: DefinitionViewer };
 
 /** Returns the scope without the filters that apply after the latest versions are chosen. */
-function wholeScope({ ownOrgIds, hasPublic, filters: { latestOnly, status } }: ListScope): ListScope {
+function wholeScope({ ownOrgIds, hasPublic, filters }: ListScope): ListScope {
+  const { latestOnly, publishedFirst, status } = filters;
   const none = { type: null, agentType: null, domain: null, tier: null, visibility: null, authorId: null };
-  const filters = { ...none, organization: null, authorshipType: null, isFork: null, tags: [], latestOnly };
-  return { ownOrgIds, hasPublic, filters: { ...filters, status: latestOnly ? status : null } };
+  const rest = { organization: null, authorshipType: null, isFork: null, tags: [] };
+  const chosen = { latestOnly, publishedFirst, status: latestOnly ? status : null };
+  return { ownOrgIds, hasPublic, filters: { ...none, ...rest, ...chosen } };
 }
 
 interface AskedSearch extends SearchWords {
@@ -131,16 +133,31 @@ async function readPage(sql: Sql, query: ScopedQuery, matching: Matching): Promi
         select string_agg(found.json, ',' order by page.place)
         from page
         cross join lateral (
-          select row_to_json(shown)::text as json
+          select row_to_json(${query.filters.publishedFirst ? sql`drafted` : sql`shown`})::text as json
           from definitions as d
           join definition_lines as l on l.id = d.line_id
           join organizations as o on o.id = d.org_id
           ${joinSummary(sql, query.viewer)}
+          ${query.filters.publishedFirst ? joinDraft(sql, query) : sql``}
           where d.id = page.definition_id
           limit 1
         ) as found
       ) as items`;
   return { items: row.items ?? "", total: row.total };
+}
+
+/** Joins the row `drafted`: the summary with the highest draft of its line that the viewer finds. */
+function joinDraft(sql: Sql, { ownOrgIds }: ListScope): Fragment {
+  return sql`
+    cross join lateral (
+      select shown.*, (
+        select draft.version
+        from definition_listings as v
+        join definitions as draft on draft.id = v.definition_id
+        where v.line_id = l.id and v.is_latest_of_status and v.status = 'draft' and v.org_id = any(${[...ownOrgIds]}::uuid[])
+        limit 1
+      ) as "draftVersion"
+    ) as drafted`;
 }
 
 function sortedPage(sql: Sql, query: ScopedQuery, { matches }: Matching): Fragment {

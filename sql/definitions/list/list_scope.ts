@@ -28,6 +28,11 @@ export interface DefinitionFilters {
   tags: readonly string[];
   /** Only the highest version of each line visible to the viewer with that status; other filters apply afterwards. */
   latestOnly: boolean;
+  /**
+   * With `latestOnly` and no status, rows of the viewer's organizations are the versions that names without a version mean:
+   * the highest published one of each line, else the highest deprecated one, else the highest draft.
+   */
+  publishedFirst: boolean;
 }
 
 export interface ListScope {
@@ -88,17 +93,29 @@ export function rowsOfScope(
   sql: Sql,
   { ownOrgIds, hasPublic, filters }: ListScope,
 ): { public: Fragment | null; member: Fragment | null } {
-  const { latestOnly, status } = filters;
+  const { latestOnly, status, publishedFirst } = filters;
   const latest = status === null ? "latest" : "latest_of_status";
   // The indexes of public rows are `where is_public`.
   const isPublic = latestOnly ? sql`v.is_public and ${sql(`v.is_public_${latest}`)}` : sql`v.is_public`;
-  const isOfMember = latestOnly ? sql`${sql(`v.is_${latest}`)}` : sql`true`;
+  const isLatest = publishedFirst && status === null ? isFirstByStatus(sql) : sql(`v.is_${latest}`);
+  const isOfMember = latestOnly ? sql`${isLatest}` : sql`true`;
   const own = sql`${[...ownOrgIds]}::uuid[]`;
   const isOthers = ownOrgIds.length > 0 ? sql`v.org_id <> all(${own})` : sql`true`;
   return {
     public: hasPublic ? sql`${isPublic} and ${isOthers}` : null,
     member: ownOrgIds.length > 0 ? sql`v.org_id = any(${own}) and ${isOfMember}` : null,
   };
+}
+
+/** Whether no version of the line has a status that comes before. Deprecated ones come before drafts. */
+function isFirstByStatus(sql: Sql): Fragment {
+  return sql`(
+    v.is_latest_of_status and (v.status = 'published' or not exists (
+      select
+      from definition_listings as p
+      where p.line_id = v.line_id and (p.status = 'published' or v.status = 'draft' and p.status = 'deprecated')
+    ))
+  )`;
 }
 
 /** Columns with a filter for one value. */
@@ -114,7 +131,7 @@ const COLUMNS = {
   isFork: "is_fork",
 } as const satisfies Partial<Record<keyof DefinitionFilters, string>>;
 
-/** True if any filter besides `latestOnly` is set. */
+/** True if any filter is set besides those that choose a version of each line. */
 export function hasFilters(filters: DefinitionFilters): boolean {
   const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
   const { tags, organization } = filters;

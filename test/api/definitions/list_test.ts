@@ -243,6 +243,43 @@ test("latestOnly gives the highest version that caller and status allow; other f
   }
 });
 
+test("publishedFirst gives members the version that a name alone means, with the draft beside it", async () => {
+  await using registry = await openRegistry();
+  const { api, person, make } = registry;
+  await make({ name: "grown", displayName: "Old title" });
+  await make({ name: "grown", version: "1.1.0", status: "draft", displayName: "New title" });
+  await make({ name: "grown", version: "1.2.0", status: "draft" });
+  await make({ name: "ended", status: "deprecated" });
+  await make({ name: "ended", version: "2.0.0", status: "draft" });
+  await make({ name: "fixed", version: "1.0.0" });
+  await make({ name: "fixed", version: "1.1.0", status: "deprecated" });
+  await make({ name: "idea", version: "0.1.0", status: "draft" });
+  await make({ name: "hidden", visibility: "private" });
+  const read = async (query: string, caller: { key: string } | null) => {
+    const { definitions, total } = await list(api, `sortBy=name&sortOrder=asc&${query}`, caller);
+    expect(total).toBe(definitions.length);
+    return definitions.map(({ name, version, draftVersion }) => `${name}@${version} ${draftVersion}`);
+  };
+  const member = { key: person.key };
+  const first = [
+    ...["ended@1.0.0 2.0.0", "fixed@1.0.0 null", "grown@1.0.0 1.2.0", "hidden@1.0.0 null"],
+    "idea@0.1.0 0.1.0",
+  ];
+  expect(await read("publishedFirst=true", member)).toEqual(first);
+  // Nobody else learns of drafts.
+  expect(await read("publishedFirst=true", null)).toEqual([
+    ...["ended@1.0.0 null", "fixed@1.1.0 null", "grown@1.0.0 null"],
+  ]);
+  expect(await read("publishedFirst=true&search=old+title", member)).toEqual(["grown@1.0.0 1.2.0"]);
+  expect(await read("publishedFirst=true&search=old+titel", member)).toEqual(["grown@1.0.0 1.2.0"]);
+  expect(await read("publishedFirst=true&search=new+title", member)).toEqual([]);
+  expect(await read("publishedFirst=true&status=draft", member)).toEqual([
+    ...["ended@2.0.0 2.0.0", "grown@1.2.0 1.2.0", "idea@0.1.0 0.1.0"],
+  ]);
+  expect(await read("search=old+title", member)).toEqual([]);
+  expect(await read("search=new+title&latestOnly=false", member)).toEqual(["grown@1.1.0 undefined"]);
+});
+
 test("what changes is listed as it is now", async () => {
   await using registry = await openRegistry();
   const { api, make } = registry;

@@ -33,6 +33,7 @@ export const ALL_DEFINITIONS: DefinitionFilters = {
   isFork: null,
   tags: [],
   latestOnly: true,
+  publishedFirst: false,
 };
 
 /** One connection to read lists of a database with. */

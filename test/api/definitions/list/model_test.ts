@@ -24,6 +24,7 @@ const version = fc.record({
 const query = fc.record({
   caller: fc.constantFrom("anonymous", "member", "memberOfOne"),
   latestOnly: fc.boolean(),
+  publishedFirst: fc.boolean(),
   status: fc.option(fc.constantFrom(...DEFINITION_STATUSES)),
   visibility: fc.option(fc.constantFrom(...DEFINITION_VISIBILITIES)),
   domain: fc.option(fc.constantFrom(...DOMAINS)),
@@ -81,8 +82,15 @@ async function store(api: TestApp, versions: readonly Version[]): Promise<Regist
 }
 
 async function listedIds(api: TestApp, { authorId, key, orgs }: Registry, asked: Query): Promise<string[]> {
-  const { caller, latestOnly, status, visibility, domain, tags, words, sortBy, sortOrder } = asked;
-  const parameters = new URLSearchParams({ authorId, latestOnly: String(latestOnly), sortBy, sortOrder });
+  const { caller, latestOnly, publishedFirst, status, visibility, domain, tags, words, sortBy, sortOrder } =
+    asked;
+  const parameters = new URLSearchParams({
+    authorId,
+    latestOnly: String(latestOnly),
+    publishedFirst: String(publishedFirst),
+    sortBy,
+    sortOrder,
+  });
   for (const [name, value] of Object.entries({ status, visibility, domain })) {
     if (value !== null) parameters.set(name, value);
   }
@@ -99,7 +107,7 @@ function expectedIds(stored: readonly Stored[], asked: Query): string[] {
     (v) => isListed(v, asked.caller) && (asked.status === null || v.status === asked.status),
   );
   const latest = allowed.filter(
-    (v) => !asked.latestOnly || !allowed.some((other) => isSameLine(v, other) && isHigher(other, v)),
+    (v) => !asked.latestOnly || !allowed.some((other) => isSameLine(v, other) && isBefore(asked, other, v)),
   );
   const matching = latest.filter(
     (v) =>
@@ -112,6 +120,14 @@ function expectedIds(stored: readonly Stored[], asked: Query): string[] {
     `${asked.sortBy === "name" ? v.name.padEnd(9, "\0") : v.createdAt}${v.id}`;
   const ascending = matching.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)).map(({ id }) => id);
   return asked.sortOrder === "asc" ? ascending : ascending.reverse();
+}
+
+/** Which of two versions of a line the list shows. */
+function isBefore({ caller, publishedFirst }: Query, a: Version, b: Version): boolean {
+  const isOwn = a.org === 0 && caller !== "anonymous";
+  if (!publishedFirst || !isOwn || a.status === b.status) return isHigher(a, b);
+  const order = ["published", "deprecated", "draft"];
+  return order.indexOf(a.status) < order.indexOf(b.status);
 }
 
 function isListed(v: Version, caller: Query["caller"]): boolean {

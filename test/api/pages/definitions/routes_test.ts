@@ -278,6 +278,25 @@ test("the list shows drafts and the filters of members to members only", async (
   expect(own).toContain(publisher.org.name);
 });
 
+test("members find the published version in a search, with its draft beside it", async () => {
+  await publishAgent(api, publisher, { name: "grown", visibility: "public" });
+  const yaml = agentYaml("grown", "1.1.0", { displayName: "Title of the draft" });
+  await write(api, "/agent/grown", publisher, { body: { yaml } });
+  const link = `<a href="${pathOf("grown")}@1.1.0">draft 1.1.0</a>`;
+  const own = await textOf("/definitions?search=grown", publisher.token);
+  expect(own).toContain(`<a href="${pathOf("grown")}">`);
+  expect(own).toContain(link);
+  expect(own).not.toContain("Title of the draft");
+  expect(own).toContain(`<a href="/definitions?search=grown&amp;status=draft">Search drafts</a>`);
+  expect(await textOf("/definitions?search=grown&status=draft", publisher.token)).toContain(
+    `<a href="${pathOf("grown")}@1.1.0">Title of the draft</a>`,
+  );
+  const anonymous = await textOf("/definitions?search=grown");
+  expect(anonymous).toContain(`<a href="${pathOf("grown")}">`);
+  expect(anonymous).not.toContain("1.1.0");
+  expect(anonymous).not.toContain("Search drafts");
+});
+
 test("the list has pages", async () => {
   const stranger = await makePublisher();
   for (const name of ["page-a", "page-b", "page-c"])

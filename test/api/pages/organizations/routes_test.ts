@@ -85,23 +85,31 @@ test("anonymous visitors see the profile, which caches may keep, and sign in for
   }
 });
 
-test("outsiders read of public definitions only, members of their drafts too", async () => {
+test("outsiders read of public definitions only; members of all, the published version with its draft beside it", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const of = { orgId: org.id, authorId: owner.user.id };
   await makeVersion(api.db.sql, { ...of, name: "open-one", displayName: `Open "><script>alert(1)</script>` });
   await makeVersion(api.db.sql, { ...of, name: "hidden-one", visibility: "private" });
   await makeVersion(api.db.sql, { ...of, name: "open-draft", status: "draft" });
+  const draft = { version: "1.1.0", status: "draft", displayName: "Title of the draft" } as const;
+  await makeVersion(api.db.sql, { ...of, name: "open-one", ...draft });
   const outsider = await scene.visitor("outsider");
   for (const token of [undefined, outsider.token]) {
     const page = await readPage(api, `/orgs/${org.slug}`, token);
     expect(page).toContain(`href="/definitions/agent/@${org.slug}/open-one"`);
     expect(page).not.toContain("hidden-one");
     expect(page).not.toContain("open-draft");
+    expect(page).toContain("Public definitions</h2>");
+    expect(page).not.toContain("1.1.0");
   }
   const own = await readPage(api, `/orgs/${org.slug}`, owner.token);
   expect(own).toContain(`href="/definitions/agent/@${org.slug}/open-draft@1.0.0"`);
-  expect(own).not.toContain("hidden-one");
+  expect(own).toContain("Definitions</h2>");
+  expect(own).toMatch(/hidden-one<\/small> <span class="badge">private<\/span>/);
+  expect(own).toContain(`href="/definitions/agent/@${org.slug}/open-one"`);
+  expect(own).toContain(`<a href="/definitions/agent/@${org.slug}/open-one@1.1.0">draft 1.1.0</a>`);
+  expect(own).not.toContain("Title of the draft");
 });
 
 test("choosing another organization leads to the same page of it", async () => {

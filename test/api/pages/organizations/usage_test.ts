@@ -13,6 +13,8 @@ test("executions of all definitions are summed by day, those of other organizati
   await makeVersion(api.db.sql, { ...of, name: "hidden-one", visibility: "private" });
   await makeVersion(api.db.sql, { ...of, name: "idle-one" });
   await makeVersion(api.db.sql, { orgId: other.org.id, authorId: other.user.id, name: "foreign-one" });
+  const draft = { version: "1.1.0", status: "draft", displayName: "Title of the draft" } as const;
+  await makeVersion(api.db.sql, { ...of, name: "open-one", ...draft });
   const { key } = await makePlatformAdmin(api);
   const run = async (slug: string, name: string) => {
     const path = `/api/v1/definitions/agent/@${slug}/${name}/executions`;
@@ -26,8 +28,11 @@ test("executions of all definitions are summed by day, those of other organizati
   const counts = [...page.matchAll(/<th scope="row">\d{4}-\d\d-\d\d<\/th><td class="number">(\d+)<\/td>/g)];
   expect(counts.length).toBeGreaterThanOrEqual(30);
   expect(counts.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(3);
-  expect(page).toMatch(/open-one<\/a><\/th>\s*<td>agent<\/td>\s*<td class="number">2<\/td>/);
-  expect(page).toMatch(/hidden-one<\/a><\/th>\s*<td>agent<\/td>\s*<td class="number">1<\/td>/);
+  expect(page).toContain(`href="/definitions/agent/@${org.slug}/open-one">open-one</a>`);
+  expect(page).toMatch(
+    /open-one<\/a> <a href="[^"]+@1\.1\.0">draft 1\.1\.0<\/a><\/th>\s*<td>agent<\/td>\s*<td class="number">2<\/td>/,
+  );
+  expect(page).toMatch(/hidden-one<\/a> <\/th>\s*<td>agent<\/td>\s*<td class="number">1<\/td>/);
   expect(page).not.toContain("idle-one");
   expect(page).not.toContain("foreign-one");
 });
