@@ -14,8 +14,9 @@ const BATCH = 100;
 const CLAIM_SECONDS = 60;
 /** After this time of failed attempts, the webhook is disabled. */
 const RETRY_DAYS = 3;
-/** The pauses of a delivery double from 5 s to an hour, those of its webhook from 1 s to 5 min. */
-const DELIVERY_PAUSE = { first: 5, max: 3600 };
+/** In seconds, doubled with every failure: short at first, because most failures are single ones. */
+const DELIVERY_PAUSE = { first: 0.5, max: 3600 };
+/** In seconds, from the second failure in a row, doubled with every further one. */
 const WEBHOOK_PAUSE = { first: 1, max: 300 };
 
 export interface DeliveryRow {
@@ -213,11 +214,10 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisab
     await markPendingFailed(sql, webhookId);
   } else {
     const failures = error === null ? 0 : webhook.failures + 1;
-    const pause = failures === 0 ? 0 : pauseSeconds(failures, WEBHOOK_PAUSE);
     await sql`
       update webhooks
       set failures = ${failures}, due_at = (
-        select greatest(min(next_attempt_at), now() + make_interval(secs => ${pause}))
+        select greatest(min(next_attempt_at), now() + make_interval(secs => ${webhookPauseSeconds(failures)}))
         from webhook_deliveries
         where webhook_id = ${webhookId} and status = 'pending'
         having count(*) > 0
@@ -249,8 +249,10 @@ async function updateDelivery(sql: Sql, attempt: Attempt): Promise<{ isGivenUp: 
   return row ? { isGivenUp: row.status === "failed" } : null;
 }
 
-function pauseSeconds(failures: number, { first, max }: typeof WEBHOOK_PAUSE): number {
-  return Math.min(first * 2 ** (failures - 1), max);
+/** One failure says little of a receiver, so its other deliveries go on. */
+function webhookPauseSeconds(failures: number): number {
+  const { first, max } = WEBHOOK_PAUSE;
+  return failures < 2 ? 0 : Math.min(first * 2 ** (failures - 2), max);
 }
 
 async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<void> {

@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { type DeliverDeps, keepWebhooksDelivered } from "../../../jobs/webhooks/deliver_webhooks.ts";
 import { sendWebhookDisabled } from "../../../jobs/webhooks/send_webhook_disabled.ts";
 import type { EventType } from "../../../shared/vocabulary.ts";
+import { settleEvents } from "../../../sql/events/event_feed.ts";
 import { insertExportEvent, insertModelEvents } from "../../../sql/events/events.ts";
-import { claimDeliveries } from "../../../sql/webhooks/webhook_deliveries.ts";
+import { claimDeliveries, noteAttempt, queueDeliveries } from "../../../sql/webhooks/webhook_deliveries.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openWebhookReceiver, type WebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
 import { createWebhook, listDeliveries } from "../../helpers/network/webhooks.ts";
@@ -114,6 +115,79 @@ test("a receiver that is down, then fails, gets the same delivery again under th
   await hurry(app);
   await waitFor(async () => (await listDeliveries(app, owner, id.created))[0]?.status === "delivered");
   expect(receiver.received.map((delivery) => delivery.id)).toEqual([first?.id ?? "", first?.id ?? ""]);
+});
+
+/**
+ * Lets no time pass until the next delivery is due, but moves it up. Returns the seconds that this has saved; 0 if a delivery
+ * is due, or claimed, which is due in a minute.
+ */
+async function skipPause({ db }: TestApp): Promise<number> {
+  return db.sql.begin(async (tx) => {
+    const [webhook] = await tx<{ id: string; seconds: number }[]>`
+      select id, extract(epoch from due_at - clock_timestamp())::float8 as seconds
+      from webhooks
+      where due_at between clock_timestamp() and clock_timestamp() + interval '50 s'
+      for update`;
+    if (!webhook) return 0;
+    await tx`update webhooks set due_at = due_at - make_interval(secs => ${webhook.seconds})`;
+    await tx`
+      update webhook_deliveries set next_attempt_at = next_attempt_at - make_interval(secs => ${webhook.seconds})`;
+    return webhook.seconds;
+  });
+}
+
+test(
+  "a receiver that fails every third request gets 30 events with less than four seconds of pauses",
+  async () => {
+    await using place = await openPlace();
+    const { app, owner } = place;
+    await using receiver = await openWebhookReceiver();
+    const id = await hook(app, owner, receiver);
+    const jobs: string[] = [];
+    for (let n = 0; n < 30; n += 1) jobs.push(await addEvent(app, owner));
+    let requests = 0;
+    const accepted: unknown[] = [];
+    receiver.respond = ({ event }) => {
+      requests += 1;
+      if (requests % 3 === 0) return new Response(null, { status: 500 });
+      accepted.push(event.data["jobId"]);
+      return new Response(null, { status: 204 });
+    };
+    await using _ = await openDeliverer(app);
+    let pausedSeconds = 0;
+    await waitFor(async () => {
+      pausedSeconds += await skipPause(app);
+      return accepted.length === 30;
+    }, SLOW_MS);
+    expect(accepted.toSorted()).toEqual(jobs.toSorted());
+    // Nothing is sent twice but what has failed.
+    expect(requests).toBe(44);
+    expect(pausedSeconds).toBeLessThan(4);
+    expect(receiver.open.max).toBe(1);
+    const attempts = (await listDeliveries(app, owner, id)).map((delivery) => delivery.attempts);
+    expect(Math.max(...attempts)).toBeLessThanOrEqual(4);
+  },
+  2 * SLOW_MS,
+);
+
+test("failures in a row make the pauses of a webhook longer, up to five minutes", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  await using receiver = await openWebhookReceiver();
+  const webhookId = await hook(app, owner, receiver);
+  for (let n = 0; n < 12; n += 1) await addEvent(app, owner);
+  while (await settleEvents(app.db.sql));
+  await queueDeliveries(app.db.sql);
+  const pauses: number[] = [];
+  for (let n = 0; n < 12; n += 1) {
+    const [claimed] = await claimDeliveries(app.db.sql, 1);
+    await noteAttempt(app.db.sql, { id: claimed?.id ?? "", webhookId, responseStatus: 500, error: "failed" });
+    const [row] = await app.db.sql<[{ seconds: number }]>`
+      select round(extract(epoch from due_at - clock_timestamp()))::float8 as seconds from webhooks`;
+    pauses.push(row.seconds);
+    await app.db.sql`update webhooks set due_at = now() - interval '1 s'`;
+  }
+  expect(pauses.map((pause) => Math.abs(pause))).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
 });
 
 test("a delivery that was sent and not noted is sent again under the same id", async () => {
