@@ -1,54 +1,13 @@
 /** OpenAPI descriptions of events. */
-import { ID, INSTANT, listOf, named, nullable, oneOf, record, TEXT } from "../../shared/json_schema.ts";
-import { DEFINITION_TYPES, EVENT_TYPES } from "../../shared/vocabulary.ts";
+import { listOf, record, TEXT } from "../../shared/json_schema.ts";
+import { EVENT_TYPES } from "../../shared/vocabulary.ts";
 import { describeQuery, limit, once, words } from "../http/query.ts";
 import { ORG_SLUG } from "../openapi/parameters.ts";
 import { dataResponse } from "../openapi/responses.ts";
 import { describe, failsWith } from "../openapi/types.ts";
+import { EVENT, EXAMPLE_EVENT } from "./event_schemas.ts";
 
 const EVENTS_TAG = "Events";
-
-const EXPORT_DATA = record({ jobId: ID, status: oneOf(["ready", "failed"]) });
-const DEFINITION_DATA = record({
-  definitionId: ID,
-  type: oneOf(DEFINITION_TYPES),
-  name: TEXT,
-  version: TEXT,
-});
-const MODEL_DATA = record(
-  {
-    provider: TEXT,
-    modelId: TEXT,
-    field: { ...TEXT, description: "The part of `cost`, such as `input` or `tiers.200000.input`" },
-    oldValue: { type: ["number", "null"] },
-    newValue: { type: ["number", "null"] },
-  },
-  ["field", "oldValue", "newValue"],
-);
-
-const EVENT = named(
-  "Event",
-  record({
-    id: ID,
-    type: oneOf(EVENT_TYPES),
-    createdAt: { ...INSTANT, description: "When the transaction of the change began" },
-    organization: { ...nullable(TEXT), description: "The organization's slug; null for models" },
-    data: { anyOf: [EXPORT_DATA, DEFINITION_DATA, MODEL_DATA] },
-  }),
-);
-
-const EXAMPLE_EVENT = {
-  id: "7b0c3f4e-1c52-4f6e-9a53-51f0b1c1f0aa",
-  type: "definition.published",
-  createdAt: "2026-11-20T10:00:00.000Z",
-  organization: "demo",
-  data: {
-    definitionId: "c1a3a2f0-88f2-4a3e-9d58-30f1c2b4e6d7",
-    type: "agent",
-    name: "code-reviewer",
-    version: "1.2.0",
-  },
-};
 
 const CURSOR = /^[A-Za-z0-9_-]{22}$/;
 

@@ -14,6 +14,7 @@ import { maxBodyBytes } from "../http/body/request_body.ts";
 import { YAML_FIELD } from "../http/body/yaml_body.ts";
 import { describeQuery, type Query } from "../http/query.ts";
 import type { RegisteredRoute } from "../http/route_table.ts";
+import { DELIVERY } from "../webhooks/delivery_openapi.ts";
 import { failureResponses, type OperationTraits } from "./failures.ts";
 import { commonHeaders, OPENAPI_HEADERS } from "./headers.ts";
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, OPENAPI_PARAMETERS } from "./parameters.ts";
@@ -110,12 +111,23 @@ export async function buildOpenApi(
     openapi: OPENAPI_VERSION,
     tags: listTags(new Set(operations.flatMap(({ tags = [] }) => tags))),
     paths,
+    webhooks: { event: { post: completeDelivery(schemas) } },
     components: {
       securitySchemes: securitySchemes(sessionCookie),
       headers: OPENAPI_HEADERS,
       parameters: OPENAPI_PARAMETERS,
       schemas: schemas.components,
     } as OpenApiDocument["components"],
+  };
+}
+
+/** Completes the request that webhooks get: a client sends none of it, so it has no errors and no headers of ours. */
+function completeDelivery(schemas: SchemaCollector): OpenApiOperation {
+  const content = DELIVERY.requestBody?.content ?? {};
+  return {
+    ...DELIVERY,
+    requestBody: { required: true, content: mapValues(content, (media) => withSchema(media, schemas)) },
+    security: [],
   };
 }
 

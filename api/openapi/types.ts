@@ -112,5 +112,7 @@ export interface OpenApiDocument {
   openapi: string;
   tags: readonly object[];
   paths: Record<string, OpenApiPath>;
+  /** Requests that the service sends. */
+  webhooks: Record<string, OpenApiPath>;
   components: { schemas: Record<string, JsonSchema>; parameters: Readonly<Record<string, OpenApiParameter>> };
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { OPENAPI_TAGS } from "../../../api/openapi/tags.ts";
 import type { OpenApiDocument, OpenApiMedia } from "../../../api/openapi/types.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
+import { EVENT_TYPES } from "../../../shared/vocabulary.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openContract } from "../../helpers/http/contract.ts";
 import { listOperations, readDocument } from "../../helpers/http/openapi.ts";
@@ -31,6 +32,10 @@ rules:
 
 /** Pages for people and what they load are no part of the API. */
 const DESCRIBED = /^\/(api\/v1|health|metrics|\.well-known|security-policy|schemas)(\/|$)/;
+
+interface Mapping {
+  mapping: Record<string, string>;
+}
 
 /** Lints the document. Returns the linter's exit code and output. */
 async function lint(document: OpenApiDocument): Promise<[number, string]> {
@@ -174,6 +179,25 @@ describe("for clients that are generated, the document", () => {
       ];
       expect([place, found.join("")]).toEqual([place, ""]);
     }
+  });
+
+  test("tells events apart by their type, and describes what webhooks get", () => {
+    const { schemas } = document.components;
+    for (const [title, types] of [
+      ["Event", EVENT_TYPES],
+      ["DeliveredEvent", [...EVENT_TYPES, "webhook.test"]],
+    ] as const) {
+      const { oneOf, discriminator } = schemas[title] as { oneOf: object[]; discriminator: Mapping };
+      const found = Object.entries(discriminator.mapping).map(([type, $ref]) => {
+        const { properties } = schemas[$ref.split("/").at(-1) ?? ""] as { properties: { type: object } };
+        expect([$ref, properties.type]).toEqual([$ref, { type: "string", enum: [type] }]);
+        return { type, $ref };
+      });
+      expect(found.map(({ type }) => type)).toEqual([...types]);
+      expect(oneOf).toEqual(found.map(({ $ref }) => ({ $ref })));
+    }
+    const { content } = document.webhooks["event"]?.post?.requestBody ?? {};
+    expect(content?.["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/DeliveredEvent" });
   });
 
   test("lets a client ask whether something has changed wherever the answer can be 304", () => {

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { WEBHOOKS_MAX } from "../../../api/webhooks/manage.ts";
 import { errorOf } from "../../helpers/exports/export_job.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { openContract } from "../../helpers/http/contract.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
 
 const BODY = { url: "https://example.com/hook?token=hidden", types: ["export.ready"] };
@@ -40,6 +41,10 @@ test("a webhook is created, read, listed, changed and deleted; its secret is sho
   expect((await call(api, owner, "POST", `/${webhook.id}/test`)).status).toBe(201);
   const listed = await dataOf<object>(await call(api, owner, "GET", `/${webhook.id}/deliveries`));
   expect(listed).toMatchObject({ deliveries: [{ type: "webhook.test", status: "pending", attempts: 0 }] });
+  const [{ payload }] = await api.db.sql<[{ payload: string }]>`
+    select payload from webhook_deliveries where webhook_id = ${webhook.id}`;
+  const { validate } = await openContract(api.app);
+  expect(validate(["components", "schemas", "DeliveredEvent"], JSON.parse(payload))).toBeNull();
   expect((await call(api, owner, "DELETE", `/${webhook.id}`)).status).toBe(204);
   expect(await errorOf(await call(api, owner, "GET", `/${webhook.id}`))).toEqual([404, "NOT_FOUND"]);
   const entries = await api.db.sql<{ action: string; details: unknown }[]>`
