@@ -1,8 +1,9 @@
-/** Applies pending migrations in order of their names, then those of the queue, then grants. */
+/** Applies pending migrations in order of their names, then those of the queue, grants, and what SQL cannot compute. */
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { hasSqlState, openSession, type Pool, type Sql } from "./connection/pool.ts";
+import { rehashDefinitions } from "./definitions/rehash.ts";
 import { type LockWatch, watchLockHolders } from "./lock_holders.ts";
 import { tryLockSession } from "./locks.ts";
 import { LOCK_NOT_AVAILABLE, MigrationError, toMigrationError } from "./migration_failure.ts";
@@ -41,6 +42,8 @@ export interface MigrateOptions {
   onApplied?: (name: string) => void;
   /** Called with what an operator should know: whom the migrator is waiting for, and which rows need to be corrected. */
   onNotice?: (message: string) => void;
+  /** Called each second while hashes of definitions are recomputed, and at the end if there were any. */
+  onRehashed?: (done: number, total: number) => void;
   /** Those of this checkout when omitted. */
   migrations?: readonly Migration[];
   patience?: LockPatience;
@@ -70,7 +73,7 @@ interface Migrator {
  * applied, and the next call continues there.
  */
 export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise<MigrateResult> {
-  const { onApplied, onNotice = () => {}, patience = PATIENCE } = options;
+  const { onApplied, onNotice = () => {}, onRehashed = () => {}, patience = PATIENCE } = options;
   const connection = openSession(pool);
   try {
     const migrator: Migrator = {
@@ -92,6 +95,13 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
     await step(connection, "install the job queue", () => installQueues(connection));
     const grants = await readFile(RUNTIME_ROLE_GRANTS, "utf8");
     await step(connection, "grant the role ulr_app its rights", () => connection.unsafe(grants));
+    await step(connection, "recompute the hashes of definitions", async () => {
+      const left = await rehashDefinitions(connection, { onProgress: onRehashed });
+      if (left > 0)
+        onNotice(
+          `${left} definitions still have the hash of an older release: other sessions lock them. Run it again`,
+        );
+    });
     return { applied: pending, unknown: [] };
   } finally {
     await connection.end({ timeout: 1 });

@@ -338,6 +338,7 @@ create table definitions (
   archived_at timestamp(3) with time zone,
   quarantined_at timestamp(3) with time zone,
   quarantine_reason text,
+  json_hash text,
   constraint definitions_pkey PRIMARY KEY (id),
   constraint definitions_line_id_version_key UNIQUE (line_id, version_major, version_minor, version_patch),
   constraint definitions_agent_type_check CHECK ((agent_type = ANY (ARRAY['validator'::text, 'executor'::text, 'analyst'::text, 'generator'::text, 'explorer'::text, 'forecaster'::text]))),
@@ -946,6 +947,7 @@ CREATE INDEX definition_listings_words_idx ON public.definition_listings USING g
 CREATE INDEX definition_references_name_idx ON public.definition_references USING hash (name);
 CREATE INDEX definitions_author_id_idx ON public.definitions USING btree (author_id);
 CREATE INDEX definitions_drafts_idx ON public.definitions USING btree (org_id) WHERE (status = 'draft'::text);
+CREATE INDEX definitions_json_hash_idx ON public.definitions USING btree (id) WHERE (json_hash IS DISTINCT FROM hash);
 CREATE INDEX events_org_id_type_position_idx ON public.events USING btree (org_id, type, "position");
 CREATE INDEX events_type_position_idx ON public.events USING btree (type, "position") WHERE is_public;
 CREATE INDEX events_unsettled_idx ON public.events USING btree (number) WHERE ("position" IS NULL);
@@ -1075,12 +1077,14 @@ begin
   end if;
   if (old.status, new.status) not in (('published', 'deprecated'), ('deprecated', 'archived'))
     and old.status <> new.status
+    or (new.hash, new.json_hash) is distinct from (old.hash, old.json_hash)
+    and (old.json_hash is not distinct from old.hash or new.json_hash is distinct from new.hash)
     or (
-      new.id, new.line_id, new.org_id, new.type, new.name, new.version, new.visibility, new.tier, new.yaml, new.hash,
+      new.id, new.line_id, new.org_id, new.type, new.name, new.version, new.visibility, new.tier, new.yaml,
       new.display_name, new.description, new.domain, new.subdomain, new.agent_type, new.author, new.author_id,
       new.provenance, new.tags, new.change_summary, new.change_type, new.created_at, new.published_at
     ) is distinct from (
-      old.id, old.line_id, old.org_id, old.type, old.name, old.version, old.visibility, old.tier, old.yaml, old.hash,
+      old.id, old.line_id, old.org_id, old.type, old.name, old.version, old.visibility, old.tier, old.yaml,
       old.display_name, old.description, old.domain, old.subdomain, old.agent_type, old.author, old.author_id,
       old.provenance, old.tags, old.change_summary, old.change_type, old.created_at, old.published_at
     )
@@ -1730,6 +1734,37 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.list_updated_definitions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  ids uuid[];
+  line_ids uuid[];
+begin
+  select array_agg(c.id), array_agg(distinct c.line_id)
+  into ids, line_ids
+  from changed as c
+  join former as f on f.id = c.id
+  where c.json_hash is not distinct from f.json_hash
+    or (
+      c.line_id, c.org_id, c.author_id, c.type, c.name, c.version, c.status, c.visibility, c.tier, c.domain,
+      c.agent_type, c.authorship_type, c.display_name, c.description, c.tags, c.quarantined_at, c.created_at,
+      c.updated_at
+    ) is distinct from (
+      f.line_id, f.org_id, f.author_id, f.type, f.name, f.version, f.status, f.visibility, f.tier, f.domain,
+      f.agent_type, f.authorship_type, f.display_name, f.description, f.tags, f.quarantined_at, f.created_at,
+      f.updated_at
+    );
+  if ids is null then
+    return null;
+  end if;
+  perform from definition_lines where id = any(line_ids) order by id for no key update;
+  perform refresh_definition_listings(line_ids, ids);
+  return null;
+end
+$function$;
+
 CREATE TRIGGER agent_snapshots_log_delete_trigger AFTER DELETE ON public.agent_snapshots REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('agent-snapshots');
 CREATE TRIGGER agent_snapshots_log_insert_trigger AFTER INSERT ON public.agent_snapshots FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('agent-snapshots', 'child');
 CREATE TRIGGER agent_snapshots_log_key_trigger AFTER UPDATE ON public.agent_snapshots FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_key('agent-snapshots');
@@ -1764,7 +1799,7 @@ CREATE TRIGGER definitions_insert_listings AFTER INSERT ON public.definitions RE
 CREATE TRIGGER definitions_insert_quarantine BEFORE INSERT ON public.definitions FOR EACH ROW EXECUTE FUNCTION quarantine_new_version();
 CREATE TRIGGER definitions_insert_yaml_bytes AFTER INSERT ON public.definitions FOR EACH ROW EXECUTE FUNCTION count_yaml_bytes();
 CREATE TRIGGER definitions_published_guard BEFORE DELETE OR UPDATE ON public.definitions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION refuse_change_of_published_definition();
-CREATE TRIGGER definitions_update_listings AFTER UPDATE ON public.definitions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION list_changed_definitions();
+CREATE TRIGGER definitions_update_listings AFTER UPDATE ON public.definitions REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION list_updated_definitions();
 CREATE TRIGGER definitions_update_yaml_bytes AFTER UPDATE OF yaml ON public.definitions FOR EACH ROW WHEN ((octet_length(old.yaml) <> octet_length(new.yaml))) EXECUTE FUNCTION count_yaml_bytes();
 CREATE TRIGGER issue_notes_log_delete_trigger AFTER DELETE ON public.issue_notes REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('issue-notes');
 CREATE TRIGGER issue_notes_log_insert_trigger AFTER INSERT ON public.issue_notes FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('issue-notes', 'child');

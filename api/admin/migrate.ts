@@ -24,9 +24,15 @@ export const migrateCommand = defineCommand({
 });
 
 async function apply({ sql, progress, warn }: CommandContext): Promise<CommandResult> {
+  let rehashed = 0;
   const { applied, unknown } = await migrate(sql, {
     onApplied: (name) => progress(`Applied ${name}`),
     onNotice: warn,
+    onRehashed: (done, total) => {
+      rehashed = done;
+      if (done < total)
+        progress(`Recomputed ${withThousands(done)} of ${withThousands(total)} hashes of definitions`);
+    },
   });
   if (unknown.length > 0) {
     return {
@@ -38,8 +44,12 @@ async function apply({ sql, progress, warn }: CommandContext): Promise<CommandRe
     applied.length === 0
       ? "Already up to date."
       : `Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}. The database is up to date.`;
+  const lines = rehashed > 0 ? [`Recomputed hashes of definitions: ${withThousands(rehashed)}.`] : [];
   const catalog = await completeCatalog(sql);
-  return { json: { applied, ...catalog.json }, text: [text, ...catalog.lines].join("\n") };
+  return {
+    json: { applied, ...(rehashed > 0 ? { rehashed } : {}), ...catalog.json },
+    text: [text, ...lines, ...catalog.lines].join("\n"),
+  };
 }
 
 /** Brings the catalog of an older installation to what a new one has. */

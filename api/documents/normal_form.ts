@@ -1,8 +1,7 @@
 /** The normal form of a definition: all shorthand of its language expanded. */
-
+import { Scalar, stringify } from "yaml";
 import type { DefinitionSource } from "../../shared/definitions/source.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import { toCanonicalYaml } from "../../shared/yaml/canonical.ts";
 import { isRecord, toList } from "../../shared/yaml/values.ts";
 
 export type NormalForm =
@@ -95,4 +94,25 @@ function normalizeStage(stage: Block): void {
 /** Sets a key that is absent; an undefined value leaves it absent. */
 function setAbsent(block: Block, key: string, value: unknown): void {
   if (block[key] === undefined && value !== undefined) block[key] = value;
+}
+
+/** Writes canonical text: equal documents give equal text, whatever their key order, and parsing it gives the document back. */
+export function toCanonicalYaml(document: Readonly<Record<string, unknown>>): string {
+  return stringify(sortKeys(document), { aliasDuplicateObjects: false, blockQuote: "literal", lineWidth: 0 });
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== "object" || value === null) return value;
+  const keys = Object.keys(value).toSorted();
+  // An object would put integer keys first; a Map keeps the order.
+  return new Map(keys.map((key) => [keyNode(key), sortKeys((value as Record<string, unknown>)[key])]));
+}
+
+/** A plain "<<" would be read as a merge key. */
+function keyNode(key: string): string | Scalar {
+  if (key !== "<<") return key;
+  const node = new Scalar(key);
+  node.type = Scalar.QUOTE_DOUBLE;
+  return node;
 }

@@ -1,8 +1,10 @@
 /** Parses a document once and derives everything that the registry stores or reports about it. */
+
+import { hashDefinition } from "../../shared/definitions/hash_definition.ts";
 import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
 import { checkKeys, type KeyWarning } from "../../shared/definitions/language/check_keys.ts";
 import { type DefinitionReference, listReferences } from "../../shared/definitions/references.ts";
-import { type DefinitionSource, hashDefinition, parseDefinition } from "../../shared/definitions/source.ts";
+import { type DefinitionSource, parseDefinition } from "../../shared/definitions/source.ts";
 import { type Failure, translateDefinition } from "../../shared/definitions/translate/translate.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { YamlDocument } from "../../shared/yaml/document.ts";
@@ -81,7 +83,7 @@ export function readDocument(given: {
       type,
       name,
       version,
-      content: { hash: hashDefinition(source), ...columns, ...runtime },
+      content: { hash: hashDefinition(source.root), ...columns, ...runtime },
       references: listReferences(source),
       failures,
       keyWarnings: checkKeys(source, parsed),

@@ -1,7 +1,5 @@
 /** Parses the YAML of a definition. */
-import { createHash } from "node:crypto";
 import { DEFINITION_TYPES, type DefinitionType } from "../vocabulary.ts";
-import { toCanonicalYaml } from "../yaml/canonical.ts";
 import { readYaml, type YamlDocument } from "../yaml/document.ts";
 import {
   type DefinitionProblem,
@@ -72,11 +70,6 @@ const NO_YAML: DefinitionProblem = {
   line: 1,
   column: 1,
 };
-
-/** Returns `sha256:` and the hex digest of the canonical text. Comments, key order and style do not change it. */
-export function hashDefinition({ root }: Pick<DefinitionSource, "root">): string {
-  return `sha256:${createHash("sha256").update(toCanonicalYaml(root)).digest("hex")}`;
-}
 
 function problemCollector(document: YamlDocument, problems: DefinitionProblem[]): AddProblem {
   return (path, message) => {

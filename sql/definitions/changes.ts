@@ -44,13 +44,13 @@ export interface NewDefinition extends DefinitionContent, DraftSettings {
 export async function insertDefinitions(sql: Sql, rows: readonly NewDefinition[]): Promise<string[]> {
   const inserted = await sql<{ id: string; lineId: string; version: string }[]>`
     insert into definitions (
-      line_id, org_id, type, name, version, visibility, tier, yaml, hash, display_name, description, domain, subdomain,
-      agent_type, author, author_id, provenance, tags, change_summary, change_type, runtime_md, prompt_hash,
+      line_id, org_id, type, name, version, visibility, tier, yaml, hash, json_hash, display_name, description, domain,
+      subdomain, agent_type, author, author_id, provenance, tags, change_summary, change_type, runtime_md, prompt_hash,
       translator_version, translation_error
     )
     select
-      n."lineId", n."orgId", n.type, n.name, n.version, n.visibility, n.tier, n.yaml, n.hash, n."displayName",
-      n.description, n.domain, n.subdomain, n."agentType", n.author, n."authorId", n.provenance, n.tags,
+      n."lineId", n."orgId", n.type, n.name, n.version, n.visibility, n.tier, n.yaml, n.hash, n.hash,
+      n."displayName", n.description, n.domain, n.subdomain, n."agentType", n.author, n."authorId", n.provenance, n.tags,
       n."changeSummary", n."changeType", n."runtimeMd", n."promptHash", n."translatorVersion", n."translationError"
     from jsonb_to_recordset(${sql.json(rows as never)}) as n (
       "lineId" uuid, "orgId" uuid, type text, name text, version text, visibility text, tier text, yaml text, hash text,
@@ -75,7 +75,7 @@ export async function updateDraft(
 ): Promise<boolean> {
   const updated = await sql`
     update definitions
-    set yaml = ${draft.yaml}, hash = ${draft.hash}, display_name = ${draft.displayName},
+    set yaml = ${draft.yaml}, hash = ${draft.hash}, json_hash = ${draft.hash}, display_name = ${draft.displayName},
       description = ${draft.description}, domain = ${draft.domain}, subdomain = ${draft.subdomain},
       agent_type = ${draft.agentType}, author = ${draft.author}, tags = ${[...draft.tags]},
       visibility = ${draft.visibility}, tier = ${draft.tier}, provenance = ${jsonOrNull(sql, draft.provenance)},

@@ -143,7 +143,7 @@ export const DEFINITION_FIELDS = {
   hash: text(
     "d.hash",
     `sha256:${"0".repeat(64)}`,
-    "`sha256:` and the hex digest of the document as YAML with sorted keys",
+    "`sha256:` and the hex digest of the document as canonical JSON (RFC 8785)",
   ),
   provenance: nullable(
     field<unknown>(named("Provenance", PROVENANCE), { sql: "d.provenance", example: null }),

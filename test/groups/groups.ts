@@ -45,6 +45,12 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     files: ["test/api/documents/unified_diff/programs_test.ts"],
     programs: ["git"],
   },
+  {
+    name: "digests",
+    files: ["test/shared/definitions/hash_definition/programs_test.ts"],
+    programs: ["Python"],
+    findLack: findMissingPyYaml,
+  },
   { name: "alerts", files: ["test/system/alerts_test.ts"], programs: ["promtool"] },
   {
     name: "disks",
@@ -72,6 +78,13 @@ export const TEST_GROUPS: readonly TestGroup[] = [
 /** Network namespaces and file systems of a test's own are made by root. */
 function findMissingRoot(): string | null {
   return process.getuid?.() === 0 ? null : "root";
+}
+
+function findMissingPyYaml(): string | null {
+  const hasPyYaml =
+    Bun.which("python3") !== null &&
+    Bun.spawnSync(["python3", "-c", "import yaml"], { stderr: "ignore" }).success;
+  return hasPyYaml ? null : "PyYAML (python3-yaml on Debian)";
 }
 
 /** A group that cannot run here, and why. */

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { MAX_TAGS } from "../../../shared/definitions/fields.ts";
-import { hashDefinition, MAX_DEFINITION_BYTES, parseDefinition } from "../../../shared/definitions/source.ts";
+import { hashDefinition } from "../../../shared/definitions/hash_definition.ts";
+import { MAX_DEFINITION_BYTES, parseDefinition } from "../../../shared/definitions/source.ts";
 import { translateDefinition } from "../../../shared/definitions/translate/translate.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
@@ -166,7 +167,7 @@ test("parseDefinition() reads a document of the largest size", () => {
 });
 
 test("the hash is over the values: order, comments and style do not count, any value does", () => {
-  const hashOf = (yaml: string) => hashDefinition(parsed(yaml));
+  const hashOf = (yaml: string) => hashDefinition(parsed(yaml).root);
   const hash = hashOf(agent("domain: legal\nx: {a: [1, 2], b: on}"));
   expect(hash).toMatch(/^sha256:[0-9a-f]{64}$/);
   expect(hashOf(`# c\n${agent("x:\n  b: 'on'\n  a:\n  - 1 # one\n  - 2\ndomain: 'legal'")}`)).toBe(hash);

@@ -29,7 +29,7 @@ test("a row and its JSON have the declared fields, in order, with the same value
 
 /** Columns of `definitions` that clients do not see as fields of a definition. */
 const INSIDE = [
-  ...["d.archived_at", "d.change_summary", "d.change_type", "d.line_id"],
+  ...["d.archived_at", "d.change_summary", "d.change_type", "d.json_hash", "d.line_id"],
   ...["d.version_major", "d.version_minor", "d.version_patch"],
 ];
 

@@ -74,12 +74,13 @@ test("a migrator that was killed while its index is being made keeps the next on
   const writer = await holdWriter(db);
   const script = `
     import { migrate } from "./sql/migrate.ts";
+    import { readMigrations, toMigration } from "./sql/migration_files.ts";
     import { openPool } from "./sql/connection/pool.ts";
-    const migrations = JSON.parse(process.env.MIGRATIONS);
+    const migrations = [...(await readMigrations()), toMigration(process.env.NAME, process.env.TEXT)];
     await migrate(openPool(process.env.DATABASE_URL, { applicationName: "killed", max: 2 }), { migrations });`;
   const killed = Bun.spawn([process.execPath, "-e", script], {
     cwd: new URL("../../..", import.meta.url).pathname,
-    env: { ...process.env, DATABASE_URL: db.ownerUrl, MIGRATIONS: JSON.stringify(migrations) },
+    env: { ...process.env, DATABASE_URL: db.ownerUrl, NAME, TEXT },
     stdio: ["ignore", "ignore", "inherit"],
   });
   await waitFor(() => hasBegun(db), 20_000);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { toCanonicalYaml } from "../../../shared/yaml/canonical.ts";
-import { readYaml } from "../../../shared/yaml/document.ts";
-import { storableText } from "../../helpers/definitions/nasty_text.ts";
+import { toCanonicalYaml } from "../../../../api/documents/normal_form.ts";
+import { readYaml } from "../../../../shared/yaml/document.ts";
+import { storableText } from "../../../helpers/definitions/nasty_text.ts";
 
 const text = storableText(60);
 

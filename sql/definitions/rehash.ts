@@ -1,0 +1,95 @@
+/** Recomputes the hashes of definitions that an older release wrote. */
+import { setTimeout as delay } from "node:timers/promises";
+import { hashStoredYaml } from "../../shared/definitions/hash_definition.ts";
+import type { Sql } from "../connection/pool.ts";
+
+/** Documents in memory at once: at most 15 MB of text. */
+const BATCH = 100;
+/** Locked versions are tried again, for about ten seconds. */
+const PASSES = 20;
+const PAUSE_MS = 500;
+const REPORT_MS = 1000;
+const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
+
+export interface RehashOptions {
+  /** Called each second, and at the end if there was anything to do. */
+  onProgress: (done: number, total: number) => void;
+}
+
+interface OldRow {
+  id: string;
+  yaml: string;
+  /** Another one after every change. */
+  revision: string;
+}
+
+/**
+ * Recomputes `hash` of all versions whose hash has an older form, and returns how many are left because other sessions lock
+ * them. Never waits for a writer, and never overwrites a concurrent change. Each batch is committed, so the next call continues
+ * where a killed one was. Two at once do no harm.
+ */
+export async function rehashDefinitions(sql: Sql, { onProgress }: RehashOptions): Promise<number> {
+  let left = (await hasJsonHash(sql)) ? await countOld(sql) : 0;
+  const total = left;
+  let reportedAt = performance.now();
+  let done = 0;
+  for (let pass = 1; left > 0 && pass <= PASSES; pass += 1) {
+    if (pass > 1) await delay(PAUSE_MS);
+    left = 0;
+    for await (const { rows, written } of rehashAll(sql)) {
+      done += written;
+      left += rows - written;
+      if (performance.now() - reportedAt < REPORT_MS) continue;
+      reportedAt = performance.now();
+      onProgress(done, Math.max(total, done + left));
+    }
+  }
+  if (total > 0) onProgress(done, done + left);
+  return left;
+}
+
+/** False while migrations are applied up to an earlier one. */
+async function hasJsonHash(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ exists: boolean }]>`
+    select to_regclass('definitions_json_hash_idx') is not null as exists`;
+  return row.exists;
+}
+
+async function countOld(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int as count from definitions where json_hash is distinct from hash`;
+  return row.count;
+}
+
+/** Goes over all versions once, batch by batch. */
+async function* rehashAll(sql: Sql): AsyncGenerator<{ rows: number; written: number }> {
+  for (let after = BEFORE_ALL_IDS; ; ) {
+    const rows = await sql<OldRow[]>`
+      select id, yaml, xmin::text as revision
+      from definitions
+      where json_hash is distinct from hash and id > ${after}
+      order by id
+      limit ${BATCH}`;
+    const last = rows.at(-1);
+    if (!last) return;
+    after = last.id;
+    yield { rows: rows.length, written: await updateHashes(sql, rows) };
+  }
+}
+
+/** Returns how many versions it has written. Skips those that were changed since they were read, or are being changed. */
+async function updateHashes(sql: Sql, rows: readonly OldRow[]): Promise<number> {
+  const hashed = rows.map(({ id, yaml, revision }) => ({ id, revision, hash: hashStoredYaml(yaml) }));
+  const { count } = await sql`
+    with free as (
+      select d.id, n.hash
+      from jsonb_to_recordset(${sql.json(hashed)}) as n (id uuid, revision text, hash text)
+      join definitions as d on d.id = n.id and d.xmin::text = n.revision
+      for no key update of d skip locked
+    )
+    update definitions as d
+    set hash = free.hash, json_hash = free.hash
+    from free
+    where d.id = free.id`;
+  return count;
+}

@@ -1,0 +1,108 @@
+/** The program in docs/languages.md computes both digests of a definition from its address alone, and finds wrong ones. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DefinitionType } from "../../../shared/vocabulary.ts";
+import { agentYaml, ask, definitionOf, write } from "../../helpers/definitions/definitions.ts";
+import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
+import { listRandomDocuments, listScalarDocuments } from "../../helpers/definitions/digest_samples.ts";
+import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { openListeningApp } from "../../helpers/http/listening_app.ts";
+import type { Person } from "../../helpers/postgres/factory.ts";
+
+/** Children that run at once. */
+const PARALLEL = 4;
+
+async function readProgram(): Promise<string> {
+  const page = await Bun.file(new URL("../../../docs/languages.md", import.meta.url)).text();
+  const program = /^```js\n(import .*?)^```$/ms.exec(page)?.[1];
+  if (!program) throw new Error("Cannot find the program in docs/languages.md");
+  return program;
+}
+
+/** A folder of its own, with the package that the program needs. */
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "ulr-digests-"));
+  await symlink(join(import.meta.dir, "../../../node_modules"), join(folder, "node_modules"));
+  await Bun.write(join(folder, "digests.mjs"), await readProgram());
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Publishes a document for everybody, and returns its address. */
+async function publish(api: TestApp, person: Person, document: { type: DefinitionType; yaml: string }) {
+  const { type, yaml } = document;
+  const { name, version } = parsed(yaml, type);
+  await write(api, `/${type}/${name}`, person, { body: { yaml, visibility: "public" } });
+  const published = await write(api, `/${type}/${name}@${version}/publish`, person);
+  expect([yaml, published.status]).toEqual([yaml, 200]);
+  return `/api/v1/definitions/${type}/@${person.org.slug}/${name}@${version}`;
+}
+
+async function check(address: string): Promise<string> {
+  const child = Bun.spawn([process.execPath, "digests.mjs", address], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return `${out}${err}${await child.exited}`;
+}
+
+async function checkAll(addresses: readonly string[]): Promise<void> {
+  const left = [...addresses];
+  const run = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift())
+      expect([next, await check(next)]).toEqual([next, "The digests are right.\n0"]);
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, run));
+}
+
+test("digests can be computed from responses, for all types", async () => {
+  await using server = await openListeningApp();
+  const { app, origin } = server;
+  const addresses: string[] = [];
+  const person = await app.make.person();
+  for (const document of [...readDemoDefinitions(), ...listScalarDocuments()])
+    addresses.push(await publish(app, person, document));
+  for (const document of listRandomDocuments())
+    addresses.push(await publish(app, await app.make.person(), document));
+  await checkAll(addresses.map((address) => `${origin}${address}`));
+}, 120_000);
+
+test("a changed text or rendering has other digests", async () => {
+  await using server = await openListeningApp();
+  const { app, origin } = server;
+  const person = await app.make.person();
+  const address = `${origin}${await publish(app, person, { type: "agent", yaml: agentYaml("reviewer") })}`;
+  await app.db.sql`update definitions set runtime_md = runtime_md || ' '`;
+  expect(await check(address)).toBe("A digest is wrong.\n1");
+});
+
+test("steps with other texts have another hash, though they normalize to the same", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const yamlOf = (version: string, task: string) =>
+    `workflow:
+  interface: {name: checks, version: ${version}, description: Checks each change before it is merged.}
+  orchestration: {phases: [{name: one, steps: [{agent: reviewer, task: ${task}}]}]}
+`;
+  const [first, second] = [yamlOf("1.0.0", "Review it"), yamlOf("1.0.1", "Delete it")];
+  const read = async (yaml: string, version: string) => {
+    await write(api, "/workflow/checks", person, { body: { yaml } });
+    const path = `/workflow/checks@${version}?normalize=true`;
+    return definitionOf(await ask(api, path, person));
+  };
+  const [one, other] = [await read(first, "1.0.0"), await read(second, "1.0.1")];
+  expect(one.yaml.replace("1.0.0", "1.0.1")).toBe(other.yaml);
+  const same = `# as before\n${yamlOf("1.0.1", "'Review it'")}`;
+  const put = await write(api, "/workflow/checks@1.0.1", person, { method: "PUT", body: { yaml: same } });
+  expect((await definitionOf(put)).hash).not.toBe(other.hash);
+});
