@@ -10,6 +10,7 @@ import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import { formTokenOf, requireFormToken } from "./form_token.ts";
 import type { Html } from "./html.ts";
 import { type PageContent, renderPage, signInPath } from "./layout.ts";
+import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
 import { PAGE_POLICY } from "./page_policy.ts";
 import { chooseOrg, type PageSession } from "./page_session.ts";
 
@@ -20,6 +21,8 @@ export interface Page {
   url: URL;
   /** Null for anonymous visitors. */
   session: PageSession | null;
+  /** What the form that led here has done; null without a session. */
+  notice: Notice | null;
   /** The fields of a POST; its origin and token have been checked. Empty otherwise. */
   form: URLSearchParams;
   /**
@@ -99,6 +102,11 @@ export function seeOther(location: string, headers: Readonly<Record<string, stri
   });
 }
 
+/** As `seeOther`, to a page that shows once what was done. */
+export function seeOtherWith(location: string, done: string, warnings: Warnings = []): Response {
+  return seeOther(location, { "Set-Cookie": noticeCookie(location, done, warnings) });
+}
+
 async function openPage(
   request: Request,
   config: Pick<Config, "publicUrl">,
@@ -112,6 +120,7 @@ async function openPage(
     request,
     url,
     session: null,
+    notice: null,
     form: formOf(context),
     async api<T>(path: string, call?: ApiCall) {
       const response = await callApi(path, call);
@@ -132,7 +141,10 @@ async function openPage(
   const formToken = context.caller && formTokenOf(request.headers, config);
   if (formToken === null) return page;
   if (context.writes) requireFormToken(page.form, formToken);
-  return { ...page, session: await openSession(page, formToken) };
+  const session = await openSession(page, formToken);
+  const notice = session && request.method === "GET" ? readNotice(request.headers, url.pathname) : null;
+  if (notice) context.responseHeaders["Set-Cookie"] = CLEARED_NOTICE;
+  return { ...page, session, notice };
 }
 
 /** Pages carry `org` through all their links: repeated, it would be multiplied. */

@@ -3,10 +3,11 @@ import { ApiError } from "../../../shared/errors.ts";
 import type { DocumentWork } from "../../documents/documents.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
+import { renderNotice } from "../notice.ts";
 import type { Page } from "../page.ts";
 import { frameTab, loadDefinition, type ShownDefinition } from "./definition_frame.ts";
 import { definitionApiPath, definitionPath } from "./definition_links.ts";
-import { renderNotice } from "./edit/notices.ts";
+import { NOTICES } from "./edit/notices.ts";
 import { readFrontMatter } from "./front_matter.ts";
 import { type InstallDeps, renderInstall } from "./install.ts";
 import type { PageAddress } from "./page_address.ts";
@@ -36,7 +37,7 @@ export async function showOverview(
   return frameTab(definition, {
     tab: null,
     head: html`<script type="module" src="/dashboard/assets/copy_button.js"></script>`,
-    body: html`${renderNotice(page.url)}<div class="columns">
+    body: html`${renderNotice(page.notice, NOTICES)}<div class="columns">
 <article class="card prose">${prompt}</article>
 <aside class="side" aria-label="About this definition">
 ${renderInstall(definition, { publicUrl })}

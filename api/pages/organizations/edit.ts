@@ -2,10 +2,10 @@
 import { hasOrgRole } from "../../../shared/policy.ts";
 import type { OrgDetail } from "../../accounts/org_schemas.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { doneNotice } from "../done_notice.ts";
 import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { renderNotice } from "../notice.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { profileInputs } from "../profile_inputs.ts";
 import { orgPage, orgPath } from "./org_page.ts";
 
@@ -29,7 +29,7 @@ export async function saveEdit(page: SignedInPage, slug: string): Promise<PageRe
   const { name, description, websiteUrl } = fields;
   const body = { name, description: nullIfBlank(description), websiteUrl: nullIfBlank(websiteUrl) };
   const problems = await findProblems(() => page.api(orgPath(slug), { method: "PATCH", body }));
-  if (!problems) return seeOther(orgPath(slug, "/edit?done=saved"));
+  if (!problems) return seeOtherWith(orgPath(slug, "/edit"), "saved");
   return renderPage(page, await loadEditable(page, slug), { fields, problems });
 }
 
@@ -56,7 +56,7 @@ function renderPage(page: SignedInPage, { slug, name }: Org, { fields, problems 
     name,
     tab: "/edit",
     status: problems?.status,
-    body: html`${doneNotice(page.url, { saved: "Profile saved." })}${problemSummary(problems)}
+    body: html`${renderNotice(page.notice, { saved: "Profile saved." })}${problemSummary(problems)}
 <section class="card form-card" aria-labelledby="edit-title">
   <h2 id="edit-title">Edit profile</h2>
   <p class="quiet">Everyone can see these fields on the <a href="${orgPath(slug)}">profile</a>.</p>

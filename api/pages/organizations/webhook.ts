@@ -1,11 +1,11 @@
 /** /orgs/{slug}/webhooks/{id}: one webhook and its deliveries, for owners and admins. */
 import type { DeliveryList, OneWebhook } from "../../webhooks/webhook_schemas.ts";
 import { confirmPage } from "../confirm.ts";
-import { doneNotice } from "../done_notice.ts";
 import { type FormProblems, findProblems, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderInstant } from "../instant.ts";
-import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { renderNotice } from "../notice.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { idempotencyKeyOf, onceField } from "../write_once.ts";
 import { renderDeliveries } from "./deliveries.ts";
 import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
@@ -44,7 +44,7 @@ export async function changeWebhook(page: SignedInPage, address: WebhookAddress)
     const body = action === "save" ? readWebhookForm(form) : { enabled: action === "enable" };
     return api(path, { method: "PATCH", body });
   });
-  if (!problems) return seeOther(`${webhookPath(address)}?done=${action}`);
+  if (!problems) return seeOtherWith(webhookPath(address), action);
   const webhook = await loadWebhook(page, address);
   const typed = action === "save" ? { form: readWebhookForm(form) } : {};
   return renderPage(page, address, { webhook, problems, ...typed });
@@ -64,7 +64,7 @@ export async function confirmDelete(page: SignedInPage, address: WebhookAddress)
 
 export async function deleteWebhook({ api }: SignedInPage, address: WebhookAddress): Promise<PageResult> {
   await api(apiPath(address), { method: "DELETE" });
-  return seeOther(orgPath(address.slug, "/webhooks?done=deleted"));
+  return seeOtherWith(orgPath(address.slug, "/webhooks"), "deleted");
 }
 
 function toAction(given: string | null): Action {
@@ -104,7 +104,7 @@ async function renderPage(
     tab: "/webhooks",
     subject: new URL(webhook.url).host,
     status: problems?.status,
-    body: html`${doneNotice(page.url, NOTICES)}${problemSummary(problems)}
+    body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(problems)}
 <p class="crumbs"><a href="${orgPath(slug, "/webhooks")}">Webhooks</a></p>
 <section class="stack" aria-labelledby="webhook-title">
   <h2 id="webhook-title">${webhook.url}</h2>

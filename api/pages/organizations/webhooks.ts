@@ -1,9 +1,9 @@
 /** /orgs/{slug}/webhooks: the webhooks of an organization, for its owners and admins. */
 import type { CreatedWebhook, WebhookList } from "../../webhooks/webhook_schemas.ts";
-import { doneNotice } from "../done_notice.ts";
 import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderDay } from "../instant.ts";
+import { renderNotice } from "../notice.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { idempotencyKeyOf } from "../write_once.ts";
@@ -59,7 +59,7 @@ function renderPage(page: SignedInPage, slug: string, view: WebhooksView): PageR
     tab: "/webhooks",
     head: created && COPY_SCRIPT,
     status: created ? 201 : problems?.status,
-    body: html`${doneNotice(page.url, { deleted: "Webhook deleted." })}${problemSummary(problems)}
+    body: html`${renderNotice(page.notice, { deleted: "Webhook deleted." })}${problemSummary(problems)}
 ${created && renderCreated(created, slug)}
 <section class="stack" aria-labelledby="webhooks-title">
   <h2 id="webhooks-title">Webhooks</h2>

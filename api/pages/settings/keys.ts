@@ -2,11 +2,11 @@
 import { ApiError } from "../../../shared/errors.ts";
 import type { CreatedKey, KeyList } from "../../accounts/key_schemas.ts";
 import { confirmPage } from "../confirm.ts";
-import { doneNotice } from "../done_notice.ts";
 import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { renderDay, renderInstant } from "../instant.ts";
-import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { renderNotice } from "../notice.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { idempotencyKeyOf } from "../write_once.ts";
@@ -55,7 +55,7 @@ export async function confirmRevoke(page: SignedInPage, id: string): Promise<Pag
 
 export async function revokeKey({ api, url }: SignedInPage, id: string): Promise<PageResult> {
   await api(`/auth/keys/${encodeURIComponent(id)}`, { method: "DELETE" });
-  return seeOther(keepOrg(url, PATH, { done: "revoked" }));
+  return seeOtherWith(keepOrg(url, PATH), "revoked");
 }
 
 async function loadKeys({ api }: SignedInPage): Promise<Key[]> {
@@ -76,13 +76,17 @@ interface KeysView {
   problems?: FormProblems;
 }
 
-function renderPage({ url, session }: SignedInPage, keys: readonly Key[], view: KeysView): PageResult {
+function renderPage(
+  { url, session, notice }: SignedInPage,
+  keys: readonly Key[],
+  view: KeysView,
+): PageResult {
   const { created, form = EMPTY_KEY_FORM, problems = null } = view;
   return settingsPage({
     url,
     head: created && COPY_SCRIPT,
     status: created ? 201 : problems?.status,
-    body: html`${doneNotice(url, { revoked: "API key revoked." })}${problemSummary(problems)}
+    body: html`${renderNotice(notice, { revoked: "API key revoked." })}${problemSummary(problems)}
 ${created && renderCreated(created, url)}
 <section class="stack" aria-labelledby="keys-title">
   <h2 id="keys-title">API keys</h2>

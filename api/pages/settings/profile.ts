@@ -1,9 +1,8 @@
 /** /settings/profile: the public profile, and the password. */
-
-import { doneNotice } from "../done_notice.ts";
 import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { renderNotice } from "../notice.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { profileInputs } from "../profile_inputs.ts";
 import { changePassword, passwordForm } from "./password.ts";
 import { settingsPage } from "./settings_page.ts";
@@ -27,7 +26,7 @@ export async function showProfile(page: SignedInPage): Promise<PageResult> {
 export async function saveProfile(page: SignedInPage): Promise<PageResult> {
   if (page.form.get("form") === "password") {
     const problems = await changePassword(page);
-    if (!problems) return seeOther(keepOrg(page.url, "/settings/profile", { done: "password" }));
+    if (!problems) return seeOtherWith(keepOrg(page.url, "/settings/profile"), "password");
     return renderPage(page, await loadFields(page), { password: problems });
   }
   const typed = Object.fromEntries(FIELDS.map((name) => [name, page.form.get(name) ?? ""])) as ProfileFields;
@@ -35,7 +34,7 @@ export async function saveProfile(page: SignedInPage): Promise<PageResult> {
     FIELDS.map((name) => [name, typed[name].trim() === "" ? null : typed[name]]),
   );
   const problems = await findProblems(() => page.api("/users/me", { method: "PATCH", body }));
-  if (!problems) return seeOther(keepOrg(page.url, "/settings/profile", { done: "profile" }));
+  if (!problems) return seeOtherWith(keepOrg(page.url, "/settings/profile"), "profile");
   return renderPage(page, typed, { profile: problems });
 }
 
@@ -51,7 +50,7 @@ interface ProblemsByForm {
 }
 
 function renderPage(
-  { url, session }: SignedInPage,
+  { url, session, notice }: SignedInPage,
   fields: ProfileFields,
   problems: ProblemsByForm,
 ): PageResult {
@@ -60,7 +59,7 @@ function renderPage(
   return settingsPage({
     url,
     status: (problems.profile ?? problems.password)?.status,
-    body: html`${doneNotice(url, NOTICES)}${summary}
+    body: html`${renderNotice(notice, NOTICES)}${summary}
 <section class="card form-card" aria-labelledby="profile-title">
   <h2 id="profile-title">Profile</h2>
   <p class="quiet">Signed in as ${username}, ${email}. Everyone can see the fields below and your username, never your email.</p>

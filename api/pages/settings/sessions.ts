@@ -2,10 +2,10 @@
 import { ApiError } from "../../../shared/errors.ts";
 import type { SessionList } from "../../accounts/sessions.ts";
 import { confirmPage } from "../confirm.ts";
-import { doneNotice } from "../done_notice.ts";
 import { type Html, html } from "../html.ts";
 import { renderInstant } from "../instant.ts";
-import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { renderNotice } from "../notice.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { deviceOf } from "./device.ts";
 import { settingsPage } from "./settings_page.ts";
 import { keepOrg } from "./settings_paths.ts";
@@ -21,7 +21,7 @@ export async function showSessions(page: SignedInPage): Promise<PageResult> {
   const sessions = await loadSessions(page);
   return settingsPage({
     url,
-    body: html`${doneNotice(url, NOTICES)}
+    body: html`${renderNotice(page.notice, NOTICES)}
 <section class="stack" aria-labelledby="sessions-title">
   <h2 id="sessions-title">Sessions</h2>
   <p class="quiet">Where you are signed in. If you do not recognize one, end it and change your password.</p>
@@ -46,7 +46,7 @@ export async function confirmEnd(page: SignedInPage, id: string): Promise<PageRe
 
 export async function endSession({ api, url }: SignedInPage, id: string): Promise<PageResult> {
   await api(`/auth/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
-  return seeOther(keepOrg(url, PATH, { done: "ended" }));
+  return seeOtherWith(keepOrg(url, PATH), "ended");
 }
 
 export function confirmEndOthers({ session, url }: SignedInPage): PageResult {
@@ -67,7 +67,7 @@ export async function endOthers(page: SignedInPage): Promise<PageResult> {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
     });
   }
-  return seeOther(keepOrg(page.url, PATH, { done: "ended-others" }));
+  return seeOtherWith(keepOrg(page.url, PATH), "ended-others");
 }
 
 async function loadSessions({ api }: SignedInPage): Promise<Session[]> {

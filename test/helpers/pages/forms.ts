@@ -8,6 +8,15 @@ export function openPage(api: TestApp, path: string, token?: string): Promise<Re
   return api.request(path, { headers: { ...BROWSER, ...(token ? { cookie: `ulr_session=${token}` } : {}) } });
 }
 
+/** Opens the page that a form leads to, and returns its notice; null without one. */
+export async function noticeAfter(api: TestApp, sent: Response, token: string): Promise<string | null> {
+  const cookies = sent.headers.getSetCookie().map((cookie) => cookie.split(";")[0]);
+  const cookie = [`ulr_session=${token}`, ...cookies].join("; ");
+  const page = await api.request(sent.headers.get("location") ?? "", { headers: { ...BROWSER, cookie } });
+  const [, notice = null] = /<p class="notice" role="status">([^<]*)</.exec(await page.text()) ?? [];
+  return notice;
+}
+
 /** Returns the form token of a page. */
 export function formTokenIn(page: string): string {
   const [, formToken] = /name="form_token" value="([^"]+)"/.exec(page) ?? [];

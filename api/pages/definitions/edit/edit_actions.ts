@@ -2,7 +2,7 @@
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
-import type { SignedInPage } from "../../page.ts";
+import { type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
 import { withoutOwnDraft } from "./check_report.ts";
 import type { EditFields } from "./edit_form.ts";
 import { type DefinitionTarget, pathOf, type VersionTarget } from "./manage_target.ts";
@@ -20,13 +20,13 @@ export function readEditFields({ form }: Pick<SignedInPage, "form">): EditFields
   };
 }
 
-/** Returns the address that follows a save: the form again, or the page that says what publishing will do. */
-export function pathAfterSave({ form }: Pick<SignedInPage, "form">, saved: VersionTarget): string {
+/** Redirects after a save: to the form again, or to the page that says what publishing will do. */
+export function seeSaved({ form }: Pick<SignedInPage, "form">, saved: VersionTarget): Response {
   const address = `/definitions${pathOf(saved)}`;
   const org = `org=${saved.orgSlug}`;
   return form.get("action") === "publish"
-    ? `${address}/publish?${org}`
-    : `${address}/edit?${org}&notice=saved`;
+    ? seeOther(`${address}/publish?${org}`)
+    : seeOtherWith(`${address}/edit?${org}`, "saved");
 }
 
 interface CheckRequest {

@@ -4,9 +4,10 @@ import type { Definition, Version } from "../../../../sql/definitions/fields.ts"
 import type { Report } from "../../../definitions/batch/submit.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
+import { renderNotice } from "../../notice.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
 import { renderBreadcrumb } from "./action_page.ts";
-import { checkDocument, createNextDraft, pathAfterSave, readEditFields, saveDraft } from "./edit_actions.ts";
+import { checkDocument, createNextDraft, readEditFields, saveDraft, seeSaved } from "./edit_actions.ts";
 import { EDITOR_HEAD, type EditFields, type EditForm, renderEditForm } from "./edit_form.ts";
 import { manageLinks } from "./manage_links.ts";
 import {
@@ -17,7 +18,7 @@ import {
   requirePublisher,
   type VersionTarget,
 } from "./manage_target.ts";
-import { renderNotice } from "./notices.ts";
+import { NOTICES } from "./notices.ts";
 import { withVersion } from "./templates.ts";
 
 /** Versions in which the next free one is looked for. */
@@ -54,7 +55,7 @@ export async function submitEdit(page: SignedInPage, params: DefinitionPageParam
     else found.saved = await saveDraft(page, { target, fields });
   });
   const { report, saved } = found;
-  if (saved) return seeOther(pathAfterSave(page, saved));
+  if (saved) return seeSaved(page, saved);
   const stored = problems?.code === "EDIT_CONFLICT" ? await loadDefinition(page, target) : definition;
   return renderEdit(page, { target, definition: stored, fields, report, problems });
 }
@@ -105,7 +106,7 @@ function renderEdit(page: SignedInPage, given: EditPage): PageResult {
     storedYaml: isConflict ? definition.yaml : null,
     after: renderAfter(target, definition),
   };
-  const notice = page.request.method === "GET" && renderNotice(page.url);
+  const notice = renderNotice(page.notice, NOTICES);
   return {
     title,
     section: "definitions",

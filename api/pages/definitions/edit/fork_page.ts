@@ -2,9 +2,10 @@
 import { ApiError } from "../../../../shared/errors.ts";
 import type { ForkDenial } from "../../../../shared/vocabulary.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
+import type { Warning } from "../../../definitions/warnings/warnings.ts";
 import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
-import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import type { PageOrg } from "../../page_session.ts";
 import { actionPage, effectList } from "./action_page.ts";
 import { renderVisibility } from "./edit_form.ts";
@@ -25,18 +26,19 @@ export async function showFork(page: SignedInPage, params: DefinitionPageParams)
 export async function submitFork(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
   const target = parseTarget(params);
   const org = requireOrg(page);
-  const found: { fork: Definition | null } = { fork: null };
+  const found: { fork: Definition | null; warnings: readonly Warning[] } = { fork: null, warnings: [] };
   const problems = await findProblems(async () => {
-    const { data } = await page.api<{ data: { definition: Definition } }>(
+    const { data } = await page.api<{ data: { definition: Definition; warnings: readonly Warning[] } }>(
       `/definitions${pathOf(target)}/fork`,
       { method: "POST", org: org.slug, body: bodyOf(page) },
     );
     found.fork = data.definition;
+    found.warnings = data.warnings;
   });
-  const { fork } = found;
+  const { fork, warnings } = found;
   if (!fork) return renderFork(page, target, problems);
   const made = { type: target.type, orgSlug: org.slug, name: fork.name, version: fork.version };
-  return seeOther(`/definitions${pathOf(made)}/edit?org=${org.slug}&notice=forked`);
+  return seeOtherWith(`/definitions${pathOf(made)}/edit?org=${org.slug}`, "forked", warnings);
 }
 
 function bodyOf({ form }: SignedInPage): object {

@@ -5,9 +5,9 @@ import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
-import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import type { PageResult, SignedInPage } from "../../page.ts";
 import type { PageOrg } from "../../page_session.ts";
-import { checkDocument, createNewDraft, pathAfterSave, readEditFields } from "./edit_actions.ts";
+import { checkDocument, createNewDraft, readEditFields, seeSaved } from "./edit_actions.ts";
 import { EDITOR_HEAD, type EditFields, renderEditForm } from "./edit_form.ts";
 import { requirePublisher, type VersionTarget } from "./manage_target.ts";
 import { TEMPLATES } from "./templates.ts";
@@ -39,7 +39,7 @@ export async function submitNew(page: SignedInPage): Promise<PageResult> {
     else found.saved = await createNewDraft(page, { orgSlug: org.slug, fields });
   });
   const { report, saved } = found;
-  if (saved) return seeOther(pathAfterSave(page, saved));
+  if (saved) return seeSaved(page, saved);
   return renderNew(page, { org, fields, report, problems, isCheck });
 }
 

@@ -1,7 +1,5 @@
-/** Short notices of what a form has done, which the next page shows: `?notice=saved`. */
-import { type Content, html } from "../../html.ts";
-
-const NOTICES: Readonly<Record<string, string>> = {
+/** What forms about definitions have done, by the name of the notice. */
+export const NOTICES: Readonly<Record<string, string>> = {
   saved: "The draft is saved.",
   published: "Published. This version can no longer change.",
   deprecated: "This version is deprecated.",
@@ -11,9 +9,3 @@ const NOTICES: Readonly<Record<string, string>> = {
   untranslatable: "The current translator cannot render this document. The stored Markdown was kept.",
   forked: "Forked. This is the first draft of your copy.",
 };
-
-/** Renders the notice that the query names; null without one. */
-export function renderNotice(url: URL): Content {
-  const name = url.searchParams.get("notice") ?? "";
-  return Object.hasOwn(NOTICES, name) && html`<p class="notice" role="status">${NOTICES[name]}</p>`;
-}

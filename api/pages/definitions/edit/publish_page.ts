@@ -4,7 +4,7 @@ import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
-import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { renderDiff } from "../diff_view.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
 import { countOf, renderFindings } from "./check_report.ts";
@@ -34,7 +34,7 @@ export async function submitPublish(page: SignedInPage, params: DefinitionPagePa
   const problems = await findProblems(() =>
     page.api(`/definitions${pathOf(target)}/publish`, { method: "POST", body: { expectedUpdatedAt } }),
   );
-  if (!problems) return seeOther(`/definitions${pathOf(target)}?org=${target.orgSlug}&notice=published`);
+  if (!problems) return seeOtherWith(`/definitions${pathOf(target)}?org=${target.orgSlug}`, "published");
   return renderPublish(page, target, problems);
 }
 

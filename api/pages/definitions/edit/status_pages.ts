@@ -4,7 +4,7 @@ import type { DependentRow } from "../../../../sql/definitions/dependents.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
-import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
 import { countOf } from "./check_report.ts";
 import {
@@ -85,7 +85,9 @@ export async function submitStatusAction(
   );
   if (problems) return renderAction(page, { target, action, problems });
   const inOrg = `?org=${target.orgSlug}`;
-  return seeOther(action === "delete" ? `/definitions${inOrg}` : `${path}${inOrg}&notice=${action}d`);
+  return action === "delete"
+    ? seeOther(`/definitions${inOrg}`)
+    : seeOtherWith(`${path}${inOrg}`, `${action}d`);
 }
 
 function bodyOf({ form }: SignedInPage, action: StatusAction): object {

@@ -2,9 +2,10 @@
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { RetranslateResult } from "../../../definitions/retranslate.ts";
 import type { UpgradeResult } from "../../../definitions/upgrade.ts";
+import type { Warning } from "../../../definitions/warnings/warnings.ts";
 import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
-import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { actionPage, effectList } from "./action_page.ts";
 import { renderProblems } from "./document_problems.ts";
 import { documentProblems, EDITOR_HEAD } from "./edit_form.ts";
@@ -16,6 +17,11 @@ import {
   requirePublisher,
   type VersionTarget,
 } from "./manage_target.ts";
+
+interface Answer<T> {
+  data: T;
+  warnings: readonly Warning[];
+}
 
 /** Shows what rendering again will do. */
 export async function showRetranslate(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
@@ -31,18 +37,17 @@ export async function submitRetranslate(
 ): Promise<PageResult> {
   const target = parseVersionTarget(params);
   requirePublisher(page, target.orgSlug);
-  const found: { result: RetranslateResult | null } = { result: null };
+  const found: { answer: Answer<RetranslateResult> | null } = { answer: null };
   const problems = await findProblems(async () => {
-    const { data } = await page.api<{ data: RetranslateResult }>(
-      `/definitions${pathOf(target)}/retranslate`,
-      { method: "POST", body: { createNewVersion: page.form.get("createNewVersion") === "true" } },
-    );
-    found.result = data;
+    found.answer = await page.api<Answer<RetranslateResult>>(`/definitions${pathOf(target)}/retranslate`, {
+      method: "POST",
+      body: { createNewVersion: page.form.get("createNewVersion") === "true" },
+    });
   });
-  const { result } = found;
-  if (!result) return renderRetranslate(page, target, problems);
+  if (!found.answer) return renderRetranslate(page, target, problems);
+  const { data: result, warnings } = found.answer;
   const shown = { ...target, version: result.newVersion ?? target.version };
-  return seeOther(`/definitions${pathOf(shown)}?org=${target.orgSlug}&notice=${noticeOf(result)}`);
+  return seeOtherWith(`/definitions${pathOf(shown)}?org=${target.orgSlug}`, noticeOf(result), warnings);
 }
 
 function noticeOf({ changes, newVersionCreated, translationError }: RetranslateResult): string {
@@ -90,15 +95,15 @@ export async function submitUpgrade(page: SignedInPage, params: DefinitionPagePa
   requirePublisher(page, target.orgSlug);
   const definition = await loadDefinition(page, target);
   const yaml = page.form.get("yaml") ?? "";
-  const found: { result: UpgradeResult | null } = { result: null };
+  const found: { answer: Answer<UpgradeResult> | null } = { answer: null };
   const problems = await findProblems(async () => {
     const path = `/definitions${pathOf(target)}/upgrade`;
-    found.result = (await page.api<{ data: UpgradeResult }>(path, { method: "POST", body: { yaml } })).data;
+    found.answer = await page.api<Answer<UpgradeResult>>(path, { method: "POST", body: { yaml } });
   });
-  const { result } = found;
-  if (!result) return renderUpgrade(page, { target, definition, yaml, problems });
-  const made = { ...target, version: result.version };
-  return seeOther(`/definitions${pathOf(made)}/edit?org=${target.orgSlug}&notice=saved`);
+  if (!found.answer) return renderUpgrade(page, { target, definition, yaml, problems });
+  const { data, warnings } = found.answer;
+  const made = { ...target, version: data.version };
+  return seeOtherWith(`/definitions${pathOf(made)}/edit?org=${target.orgSlug}`, "saved", warnings);
 }
 
 interface UpgradePage {

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { auditRows, login, makeAccount } from "../../../helpers/accounts/accounts.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
+import { noticeAfter } from "../../../helpers/pages/forms.ts";
 import {
   HOSTILE,
   openPageScene,
@@ -21,13 +22,13 @@ test("a saved profile is public, and shown in the form", async () => {
     websiteUrl: "https://a.example/?a=1&b=2",
   };
   const sent = await submitForm(api, PATH, { token: owner.token, heading: "profile-title", fields });
-  expect([sent.status, sent.headers.get("location")]).toEqual([303, `${PATH}?done=profile`]);
+  expect([sent.status, sent.headers.get("location")]).toEqual([303, PATH]);
   const response = await api.request(`/api/v1/users/${owner.user.id}`);
   expect(await response.json()).toMatchObject({
     data: { name: HOSTILE, bio: `\nTwo\nlines ${HOSTILE}`, websiteUrl: fields.websiteUrl },
   });
-  const page = await readPage(api, `${PATH}?done=profile`, owner.token);
-  expect(page).toContain("Profile saved.");
+  expect(await noticeAfter(api, sent, owner.token)).toBe("Profile saved.");
+  const page = await readPage(api, PATH, owner.token);
   expect(page).toContain(`value="https://a.example/?a=1&amp;b=2"`);
   // The parser drops the first line break of a text area, so there are two.
   expect(page).toContain(`maxlength="2000">\n\nTwo\nlines &quot;`);
@@ -80,9 +81,9 @@ test("a new password works at once, and other sessions end", async () => {
   const other = await api.make.session({ userId: account.id });
   const fields = { currentPassword: account.password, newPassword: NEW, repeatedPassword: NEW };
   const sent = await change(fields);
-  expect([sent.status, sent.headers.get("location")]).toEqual([303, `${PATH}?done=password`]);
+  expect([sent.status, sent.headers.get("location")]).toEqual([303, PATH]);
   expect((await login(api, { ...account, password: NEW })).status).toBe(200);
-  expect(await readPage(api, `${PATH}?done=password`, token)).toContain("Password changed.");
+  expect(await noticeAfter(api, sent, token)).toStartWith("Password changed.");
   const ended = await api.request(PATH, { headers: { cookie: `ulr_session=${other.token}` } });
   expect([ended.status, ended.headers.get("location")]).toEqual([
     303,

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { ask, createAgent, definitionOf, publishAgent } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
-import { openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+import { noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
 
 async function openFork() {
   const api = await openTestApp();
@@ -21,8 +21,9 @@ test("a public definition is forked into the current organization, under another
   expect(page).toContain(`Fork into ${person.org.name}</button>`);
   const fields = { name: "my-reviewer", displayName: "Mine", visibility: "unlisted" };
   const response = await sendForm(api, path, fields, { token });
-  const address = `/definitions/agent/@${person.org.slug}/my-reviewer@1.0.0/edit?org=${person.org.slug}&notice=forked`;
+  const address = `/definitions/agent/@${person.org.slug}/my-reviewer@1.0.0/edit?org=${person.org.slug}`;
   expect([response.status, response.headers.get("location")]).toEqual([303, address]);
+  expect(await noticeAfter(api, response, token)).toBe("Forked. This is the first draft of your copy.");
   expect(await definitionOf(await ask(api, "/agent/my-reviewer@1.0.0", person))).toMatchObject({
     status: "draft",
     displayName: "Mine",

@@ -9,7 +9,7 @@ import {
   publishAgent,
 } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
-import { openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+import { noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
 
 async function openPublisher() {
   const api = await openTestApp();
@@ -28,12 +28,11 @@ test("a document is checked without being stored, then saved as a draft", async 
   const saved = await sendForm(api, path, { ...fields, action: "save" }, { token });
   expect([saved.status, saved.headers.get("location")]).toEqual([
     303,
-    `/definitions/agent/@${person.org.slug}/reviewer@1.0.0/edit?org=${person.org.slug}&notice=saved`,
+    `/definitions/agent/@${person.org.slug}/reviewer@1.0.0/edit?org=${person.org.slug}`,
   ]);
   const stored = await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person));
   expect(stored).toMatchObject({ yaml: fields.yaml, status: "draft", visibility: "public" });
-  const next = await openPage(api, saved.headers.get("location") ?? "", token);
-  expect(await next.text()).toContain("The draft is saved.");
+  expect(await noticeAfter(api, saved, token)).toBe("The draft is saved.");
 });
 
 test("errors are listed with line, column and context, and the input is kept", async () => {

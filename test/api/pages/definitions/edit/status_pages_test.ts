@@ -8,7 +8,7 @@ import {
   publishAgent,
 } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
-import { openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+import { noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
 
 async function openPublisher() {
   const api = await openTestApp();
@@ -26,7 +26,8 @@ test("a published version is deprecated with a successor, then archived, each af
   expect(deprecation).toContain("This cannot be undone.");
   const fields = { reason: "Too slow", successor: "code-reviewer@2.0.0" };
   const deprecated = await sendForm(api, `${base}/deprecate`, fields, { token });
-  expect(deprecated.headers.get("location")).toBe(`${base}?org=${person.org.slug}&notice=deprecated`);
+  expect(deprecated.headers.get("location")).toBe(`${base}?org=${person.org.slug}`);
+  expect(await noticeAfter(api, deprecated, token)).toBe("This version is deprecated.");
   expect(await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).toMatchObject({
     status: "deprecated",
     deprecationReason: "Too slow",

@@ -9,7 +9,7 @@ import {
   write,
 } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
-import { openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+import { noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
 
 async function openPublisher() {
   const api = await openTestApp();
@@ -19,18 +19,36 @@ async function openPublisher() {
   return { api, person, token, base };
 }
 
+test("a new version says which aliases were replaced in its document", async () => {
+  const { api, person, token } = await openPublisher();
+  await using _ = api;
+  const yaml =
+    'agent:\n  interface:\n    name: aliased\n    version: &v "1.0.0"\n    displayName: Aliased\n    agentType: explorer\n    domain: software\n' +
+    "    description: Has its version twice, once as an alias of the other.\n  since: *v\n" +
+    "  mission:\n    opener: You review one change at a time and report what you find.\n";
+  await publishAgent(api, person, { name: "aliased", yaml });
+  await api.db.admin`update definitions set runtime_md = 'old'`;
+  const path = `/definitions/agent/@${person.org.slug}/aliased@1.0.0/retranslate`;
+  const added = await sendForm(api, path, { createNewVersion: "true" }, { token });
+  expect(await noticeAfter(api, added, token)).toBe(
+    "The draft is saved. Also changed, on line 9: an alias is replaced by its text, because the value of its anchor has changed.",
+  );
+});
+
 test("rendering again says whether anything changed", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
   expect(await (await openPage(api, `${base}/retranslate`, token)).text()).toContain("Render again</button>");
   const same = await sendForm(api, `${base}/retranslate`, {}, { token });
-  expect(same.headers.get("location")).toEndWith("notice=unchanged");
+  expect(await noticeAfter(api, same, token)).toStartWith(
+    "The current translator renders the same Markdown.",
+  );
   await api.db.admin`update definitions set runtime_md = 'old'`;
   const added = await sendForm(api, `${base}/retranslate`, { createNewVersion: "true" }, { token });
   expect(added.headers.get("location")).toContain("/reviewer@1.0.1?");
   const replaced = await sendForm(api, `${base}/retranslate`, {}, { token });
-  expect(replaced.headers.get("location")).toEndWith("notice=retranslated");
+  expect(await noticeAfter(api, replaced, token)).toBe("The Markdown was rendered again.");
 });
 
 test("a definition without Markdown is upgraded to the next major version", async () => {
