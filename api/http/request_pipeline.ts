@@ -4,6 +4,7 @@
  * unknown route), and tests of `handle` see what a socket gets.
  */
 import type { ApiError } from "../../shared/errors.ts";
+import { requestUrl } from "../../shared/network/request_url.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Tracing } from "../../shared/tracing/tracing.ts";
 import { API_PREFIX, type CallApiDeps, createCallApi } from "./call_api.ts";
@@ -97,7 +98,7 @@ async function serve(deps: PipelineDeps, request: Request, context: RequestConte
 
 /** Returns the canonical URL. Throws for a `Host` header that is not one host (RFC 9112, 3.2). */
 function canonicalUrl(request: Request): URL {
-  const url = URL.parse(request.url);
+  const url = requestUrl(request);
   // Bun joins several headers with commas, and takes the first for the URL; a proxy in front may have taken the last.
   if (!url || request.headers.get("host")?.includes(","))
     throw invalidInput([{ path: "", message: "the Host header must name one host" }]);

@@ -1,5 +1,6 @@
 /** The page that a browser gets for an error: a wrong address, a refused form, a failure of the service. */
 import type { ApiError } from "../../shared/errors.ts";
+import { requestUrl } from "../../shared/network/request_url.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import { html } from "./html.ts";
 import { renderPage } from "./layout.ts";
@@ -49,7 +50,7 @@ export function acceptsHtml(request: Request): boolean {
  */
 export function toErrorPage(request: Request, response: Response, error: ApiError): Response {
   if (!acceptsHtml(request)) return response;
-  const { pathname } = URL.parse(request.url) ?? { pathname: "" };
+  const { pathname } = requestUrl(request) ?? { pathname: "" };
   if (PROGRAM_PATHS.test(pathname)) return response;
   const { status } = response;
   const headers = new Headers(response.headers);

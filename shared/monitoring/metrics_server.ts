@@ -1,5 +1,6 @@
 /** The server of METRICS_PORT: metrics and health of one process, for operators. */
 import type { Registry } from "prom-client";
+import { requestUrl } from "../network/request_url.ts";
 import type { Config } from "../process/config.ts";
 import { type Host, listenOrExit } from "../process/entry_point.ts";
 import type { Log } from "../process/log.ts";
@@ -79,7 +80,7 @@ async function respond(
   request: Request,
   pages: Readonly<Record<string, () => Promise<Response>>>,
 ): Promise<Response> {
-  const path = URL.parse(request.url)?.pathname ?? "";
+  const path = requestUrl(request)?.pathname ?? "";
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
   if (!page)
     return failure(404, "NOT_FOUND", "Not found. This port serves /metrics, /health/live and /health/ready.");

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { type ListenOptions, listen, stopListening } from "../../api/listen.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
+import { openListeningApp } from "../helpers/http/listening_app.ts";
 import { probeRoutes } from "../helpers/http/probe_routes.ts";
+import { sendRaw } from "../helpers/network/send_raw.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 interface Listening extends AsyncDisposable {
@@ -25,24 +27,6 @@ async function openListening(
       await api[Symbol.asyncDispose]();
     },
   };
-}
-
-/** Sends the text as it is, which no HTTP client would, and resolves with all that comes back. */
-async function sendRaw(port: number | undefined, text: string): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  let received = "";
-  await Bun.connect({
-    hostname: "127.0.0.1",
-    port: port ?? 0,
-    socket: {
-      open: (socket) => void socket.write(text),
-      data: (_, data) => {
-        received += data.toString();
-      },
-      close: () => resolve(received),
-    },
-  });
-  return promise;
 }
 
 /** Headers that a socket adds, or that differ from request to request. */
@@ -132,7 +116,7 @@ describe("a request over a socket", () => {
   test("with a Host header that is no host is 400, and with a fragment is as without", async () => {
     await using open = await openListening();
     const send = (path: string, host: string) =>
-      sendRaw(open.server.port, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      sendRaw(open.server.port ?? 0, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     for (const host of ["%%%", "a b", "a:99999", "["]) {
       expect(await send("/api/v1/echo/a", host)).toMatch(/^HTTP\/1\.1 400 .*"VALIDATION_ERROR"/s);
     }
@@ -141,9 +125,41 @@ describe("a request over a socket", () => {
   });
 });
 
+test("a request of HTTP/1.0 needs no host: health checks of load balancers name none", async () => {
+  await using open = await openListeningApp();
+  const { key } = await open.app.make.person();
+  const send = (text: string) => sendRaw(open.port, `${text}\r\n\r\n`);
+  for (const [path, content] of [
+    ["/health/live", '"status":"live"'],
+    ["/health/ready", '"status":"ready"'],
+    ["/metrics", "# HELP http_request_duration_seconds "],
+    ["/api/v1/models?limit=1", '"models":[]'],
+    ["/dashboard/sign-in", "<!doctype html>"],
+  ] as const) {
+    for (const host of ["", "\r\nHost:"]) {
+      const received = await send(`GET ${path} HTTP/1.0${host}`);
+      expect([path, received]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 200 /)]);
+      expect(received).toContain(content);
+    }
+    expect(await send(`HEAD ${path} HTTP/1.0`)).toStartWith("HTTP/1.1 200 ");
+  }
+  const write = [
+    "POST /api/v1/users/batch HTTP/1.0",
+    `Authorization: Bearer ${key}`,
+    "Content-Type: application/json",
+    "Content-Length: 2",
+  ];
+  expect(await send(`${write.join("\r\n")}\r\n\r\n{}`)).toStartWith("HTTP/1.1 422 ");
+  for (const path of ["//health/live", "/api/v1/nowhere"]) {
+    const received = await send(`GET ${path} HTTP/1.0\r\nAccept: text/html`);
+    expect([path, received]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 404 /)]);
+  }
+  expect(await send("GET /api/v1/nowhere HTTP/1.0\r\nAccept: text/html")).toContain('"code":"NOT_FOUND"');
+});
+
 test("a connection without a timeout, for an export, is closed after it; others are kept", async () => {
   await using open = await openListening({}, { idleTimeoutSeconds: 30 });
-  const ask = (path: string) => sendRaw(open.server.port, `GET ${path} HTTP/1.1\r\nHost: db\r\n\r\n`);
+  const ask = (path: string) => sendRaw(open.server.port ?? 0, `GET ${path} HTTP/1.1\r\nHost: db\r\n\r\n`);
   let isKept = true;
   const kept = ask("/api/v1/echo/a").then(() => {
     isKept = false;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sendRaw } from "../helpers/network/send_raw.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { type ServiceProcess, spawnService, untilLogged } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
@@ -107,6 +108,8 @@ describe("METRICS_PORT", () => {
         ["GET", "/constructor"],
       ]) {
         const response = await fetch(`${urlOf(name)}${path}`, { method: method ?? "" });
+        const raw = await sendRaw(Number(new URL(urlOf(name)).port), `${method} ${path} HTTP/1.0\r\n\r\n`);
+        expect([path, raw.split(" ")[1]]).toEqual([path, String(response.status)]);
         statuses.push([method, path, response.status, response.headers.get("server")]);
       }
       expect([name, statuses]).toEqual([
