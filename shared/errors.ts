@@ -38,6 +38,10 @@ export const ERRORS = {
     status: 405,
     message: "Method not allowed. The Allow header lists the methods of this path.",
   },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    message: "The body did not arrive within 30 s. Nothing was written. Send the request again.",
+  },
   AMBIGUOUS_ORGANIZATION: {
     status: 409,
     message: "Several of your organizations have a definition of this name. Set X-Org-Slug to choose one.",

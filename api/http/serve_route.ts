@@ -46,7 +46,7 @@ export async function serveRoute(
   rejectOtherSites(deps, request, context, route);
   rejectBadEncoding(url);
   if (request.method !== "GET" && request.method !== "HEAD") {
-    context.body = await readAnyBody(request, url, route);
+    context.body = await arrived(readAnyBody(request, url, route), remainingMs(context));
   }
   const respond = async (): Promise<Response> => {
     route.checkBody?.(context.body);
@@ -62,6 +62,16 @@ function readAnyBody(request: Request, url: URL, route: Route): Promise<JsonObje
   if (route.maxFormBytes !== null) return readForm(request, route.maxFormBytes);
   const maxBytes = maxBodyBytes(url.pathname);
   return readBody(request, { maxBytes, yamlQuery: route.yamlQuery, given: url.searchParams });
+}
+
+/** Ends the connection with the error, because the rest of the body may still come. */
+async function arrived(body: Promise<JsonObject>, timeoutMs: number): Promise<JsonObject> {
+  try {
+    return await withTimeout(body, timeoutMs);
+  } catch (error) {
+    if (!(error instanceof DeadlineExceeded)) throw error;
+    throw new ApiError("REQUEST_TIMEOUT", { headers: { Connection: "close" } });
+  }
 }
 
 /** A timeout does not undo a write: it may still commit. */

@@ -61,7 +61,7 @@ function commonFailures(traits: OperationTraits): ErrorCode[] {
     // Routes that require a session accept no keys, so there is no scope to check.
     ...(writes && access !== "session" ? (["INSUFFICIENT_SCOPE"] as const) : []),
     ...(writes && !looksPastCookie ? (["FORBIDDEN_ORIGIN"] as const) : []),
-    ...(maxBodyBytes ? (["PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
+    ...(maxBodyBytes ? (["REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
     ...(isRepeatable ? REPEATED : []),
     "INTERNAL_SERVER_ERROR",
     "SERVICE_UNAVAILABLE",

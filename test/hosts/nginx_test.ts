@@ -4,6 +4,7 @@ import { chooseFreePort } from "../../deploy/local/ports.ts";
 import { makeNoiseFile } from "../helpers/exports/noise_file.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { type ListeningApp, openListeningApp } from "../helpers/http/listening_app.ts";
+import { sendRaw } from "../helpers/network/send_raw.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { type Nginx, startNginx } from "./nginx.ts";
 
@@ -21,24 +22,11 @@ afterAll(async () => {
   await app?.[Symbol.asyncDispose]();
 });
 
+const send = (text: string, drip?: string) => sendRaw(Number(new URL(nginx.url).port), text, drip);
+
 /** Sends the request line as it is, which `fetch` would correct. */
-async function ask(target: string, method = "GET"): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  let received = "";
-  await Bun.connect({
-    hostname: "127.0.0.1",
-    port: Number(new URL(nginx.url).port),
-    socket: {
-      open: (socket) =>
-        void socket.write(`${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
-      data: (_, data) => {
-        received += data.toString();
-      },
-      close: () => resolve(received),
-    },
-  });
-  return promise;
-}
+const ask = (target: string, method = "GET") =>
+  send(`${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
 
 test("the internet reads neither metrics nor health, however it spells them", async () => {
   const own = (path: string) => fetch(`${app.origin}${path}`).then(({ status }) => status);
@@ -82,6 +70,21 @@ test("everything else is passed on", async () => {
   const paths = ["/api/v1/models", "/swagger", "/swagger/json", "/dashboard/sign-in", "/api/v1/definitions"];
   for (const path of paths) expect([path, (await fetch(`${nginx.url}${path}`)).status]).toEqual([path, 200]);
 });
+
+test("a request of HTTP/1.0 without a host is passed on", async () => {
+  expect(await send("GET /api/v1/models HTTP/1.0\r\n\r\n")).toStartWith("HTTP/1.1 200 ");
+});
+
+test("a body that does not arrive is 408 as JSON", async () => {
+  const post =
+    "POST /api/v1/users/batch HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n" +
+    "Content-Length: 5000\r\n\r\n{";
+  for (const received of await Promise.all([send(post), send(post, " ")])) {
+    const [head = "", body = ""] = received.split("\r\n\r\n");
+    expect(head).toStartWith("HTTP/1.1 408 ");
+    expect(JSON.parse(body)).toMatchObject({ error: { code: "REQUEST_TIMEOUT" } });
+  }
+}, 70_000);
 
 /** The parts of an error that clients and people use. */
 async function readError(response: Response): Promise<Record<string, unknown>> {

@@ -4,33 +4,7 @@ import { type ListenOptions, listen } from "../../../api/listen.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openListeningApp } from "../../helpers/http/listening_app.ts";
 import { probeRoutes } from "../../helpers/http/probe_routes.ts";
-
-const DRIP_MS = 250;
-
-/** Sends the text as it is, then `drip` again and again, and resolves with the answer when the server closes the connection. */
-async function exchange(port: number, text: string | Uint8Array, drip?: string): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  let received = "";
-  let timer: ReturnType<typeof setInterval> | undefined;
-  await Bun.connect({
-    hostname: "127.0.0.1",
-    port,
-    socket: {
-      open(socket) {
-        socket.write(text);
-        if (drip) timer = setInterval(() => socket.write(drip), DRIP_MS);
-      },
-      data: (_, data) => {
-        received += data.toString();
-      },
-      close() {
-        clearInterval(timer);
-        resolve(received);
-      },
-    },
-  });
-  return promise;
-}
+import { sendRaw } from "../../helpers/network/send_raw.ts";
 
 async function openSlow(options: Partial<ListenOptions>) {
   const api: TestApp = await openTestApp({ routes: probeRoutes() });
@@ -53,13 +27,13 @@ describe("a client that is slow", () => {
       `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n` +
       `Authorization: Bearer ${key}\r\n\r\n{`;
     const ended = await Promise.all([
-      exchange(open.port, ""),
-      exchange(open.port, "GET / HTTP/1.1\r\nHost: x\r\n"),
-      exchange(open.port, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", "a"),
-      exchange(open.port, post("/api/v1/things")),
-      exchange(open.port, post("/api/v1/things"), " "),
+      sendRaw(open.port, ""),
+      sendRaw(open.port, "GET / HTTP/1.1\r\nHost: x\r\n"),
+      sendRaw(open.port, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", "a"),
+      sendRaw(open.port, post("/api/v1/things")),
+      sendRaw(open.port, post("/api/v1/things"), " "),
       // Who names a file without asking for one has no more time.
-      exchange(open.port, post("/api/v1/things?of=/api/v1/export/projects/p/issues")),
+      sendRaw(open.port, post("/api/v1/things?of=/api/v1/export/projects/p/issues")),
     ]);
     for (const received of ended) expect(received).not.toStartWith("HTTP/1.1 2");
     expect(open.api.logLines.map(({ level, code }) => [level, code])).toEqual([
@@ -69,6 +43,36 @@ describe("a client that is slow", () => {
     ]);
   });
 });
+
+test("a body that does not arrive is 408 as JSON, before the connection is closed", async () => {
+  await using open = await openListeningApp();
+  const { key } = await open.app.make.person();
+  const post = (path: string, headers: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}Authorization: Bearer ${key}\r\n\r\n`;
+  const sized = "Content-Length: 5000\r\n";
+  const ended = await Promise.all([
+    sendRaw(open.port, `${post("/api/v1/users/batch", sized)}{`),
+    sendRaw(open.port, `${post("/api/v1/users/batch", sized)}{`, " "),
+    sendRaw(open.port, post("/api/v1/users/batch", "Transfer-Encoding: chunked\r\n"), "1\r\n{\r\n"),
+    sendRaw(open.port, post("/api/v1/definitions/agent/x", sized)),
+    sendRaw(open.port, post("/api/v1/auth/login", sized.replace("5000", "100"))),
+  ]);
+  for (const received of ended) {
+    const [head = "", body = ""] = received.split("\r\n\r\n");
+    expect(head).toStartWith("HTTP/1.1 408 Request Timeout\r\n");
+    expect(head).toContain("\r\nConnection: close\r\n");
+    expect(JSON.parse(body)).toEqual({
+      error: {
+        code: "REQUEST_TIMEOUT",
+        message: "The body did not arrive within 30 s. Nothing was written. Send the request again.",
+        requestId: expect.any(String),
+      },
+    });
+  }
+  expect(open.app.logLines.map(({ level, code }) => [level, code])).toEqual(
+    ended.map(() => ["info", "REQUEST_TIMEOUT"]),
+  );
+}, 70_000);
 
 describe("a request that is too much", () => {
   test("in its URL or its headers is refused before it is read, and the service goes on", async () => {
@@ -80,12 +84,12 @@ describe("a request that is too much", () => {
       `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${long}\r\n${close}`,
       `GET / HTTP/1.1\r\nHost: x\r\n${"X-Many: b\r\n".repeat(1000)}${close}`,
     ]) {
-      const received = await exchange(open.port, text);
+      const received = await sendRaw(open.port, text);
       expect(received).toStartWith("HTTP/1.1 431 ");
       expect(received.length).toBeLessThan(200);
     }
     const below = `GET /api/v1/users/${"a".repeat(8000)} HTTP/1.1\r\nHost: x\r\n${close}`;
-    expect(await exchange(open.port, below)).toStartWith("HTTP/1.1 400 ");
+    expect(await sendRaw(open.port, below)).toStartWith("HTTP/1.1 400 ");
   });
 });
 
@@ -104,7 +108,7 @@ describe("a request that is no HTTP", () => {
       "POST /api/v1/users/batch HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
     ];
     for (const text of refused) {
-      const received = await exchange(open.port, text);
+      const received = await sendRaw(open.port, text);
       expect([text, received]).toEqual([text, expect.stringMatching(/^(HTTP\/1\.1 (4\d\d|505) |$)/)]);
       expect(received).not.toMatch(/bun|server:|\.ts|\bat /i);
     }
@@ -126,7 +130,7 @@ describe("a request that is no HTTP", () => {
       [path, 400],
       [header, 401],
     ] as const) {
-      const received = await exchange(open.port, bytes);
+      const received = await sendRaw(open.port, bytes);
       expect(received).toMatch(
         new RegExp(`^HTTP/1.1 ${status} .*"code":"(VALIDATION_ERROR|UNAUTHORIZED)"`, "s"),
       );
