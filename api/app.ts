@@ -8,9 +8,6 @@ import type { Tracing } from "../shared/tracing/tracing.ts";
 import type { Nodes } from "../sql/connection/nodes.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
-import type { DefinitionPage } from "../sql/definitions/list/list_definitions.ts";
-import type { UnchangedCache } from "../sql/definitions/unchanged_cache.ts";
-import type { createDefinitionCache } from "../sql/definitions/version_json.ts";
 import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, type DatabaseStatus, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import type { Boss } from "../sql/queue.ts";
@@ -74,10 +71,6 @@ export interface AppDeps {
   boss: Boss;
   /** Where the texts of definitions are read. */
   documents: Documents;
-  /** Pages of definitions. */
-  listCache: UnchangedCache<DefinitionPage>;
-  /** Definitions by the names that are asked for. */
-  definitionCache: ReturnType<typeof createDefinitionCache>;
   /** The model catalog. */
   catalog: CatalogCache;
   /** Who is calling. */

@@ -27,8 +27,6 @@ import { EXPORT_LANES_MAX } from "../sql/connection/lanes.ts";
 import { Nodes } from "../sql/connection/nodes.ts";
 import { openPool, type Pool } from "../sql/connection/pool.ts";
 import { openReplica, type Replica } from "../sql/connection/replica.ts";
-import { createListCache } from "../sql/definitions/list/list_definitions.ts";
-import { createDefinitionCache } from "../sql/definitions/version_json.ts";
 import { maySeeSessions } from "../sql/exports/harmless_sessions.ts";
 import { openQueue } from "../sql/queue.ts";
 import { requireCompatibleSchema } from "../sql/schema_state.ts";
@@ -158,8 +156,6 @@ async function main(): Promise<void> {
     metrics,
     tracing,
     documents,
-    listCache: createListCache(),
-    definitionCache: createDefinitionCache(),
     catalog,
     callers: createCredentialCache(),
     shutdownSignal: stop.signal,

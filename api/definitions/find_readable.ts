@@ -8,7 +8,6 @@ import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { listVersionHistory } from "../../sql/definitions/history.ts";
 import { findVisibleLine } from "../../sql/definitions/lines.ts";
-import type { createDefinitionCache } from "../../sql/definitions/version_json.ts";
 import {
   findVisibleVersion,
   type ResolvedDefinition,
@@ -23,7 +22,6 @@ import { type DefinitionAddress, formatAddress, type VersionId } from "./address
 /** What reads of definitions need. */
 export interface ReadDeps {
   sql: Pool;
-  definitionCache: ReturnType<typeof createDefinitionCache>;
   config: Pick<Config, "publicUrl">;
 }
 

@@ -10,7 +10,6 @@ import {
   listDefinitions,
 } from "../../sql/definitions/list/list_definitions.ts";
 import { LIST_TIMEOUT_MS } from "../../sql/definitions/list/list_transaction.ts";
-import type { UnchangedCache } from "../../sql/definitions/unchanged_cache.ts";
 import { access } from "../http/access.ts";
 import { unavailable } from "../http/error_handler.ts";
 import { Turns } from "../http/fair_queue.ts";
@@ -20,10 +19,11 @@ import { type ReadDeps, readScope } from "./find_readable.ts";
 import { LIST_DEFINITIONS_DETAIL, LIST_QUERY } from "./openapi/list.ts";
 
 const QUERY_CANCELED = "57014";
+/** Lists of a caller that may wait. A list takes milliseconds, and a waiting one costs only memory. */
+export const LISTS_WAITING_MAX = 100;
 
 export interface ListDeps extends ReadDeps {
   config: Pick<Config, "publicUrl" | "databasePoolMax">;
-  listCache: UnchangedCache<DefinitionPage>;
 }
 
 export function listRoutes(deps: ListDeps) {
@@ -77,16 +77,12 @@ async function readWrittenName(
  * Makes the function that lists a page. Lists get at most half of the connections, and a caller half of those, so that slow
  * ones keep no other request waiting. Throws RATE_LIMITED, or SERVICE_UNAVAILABLE if the database takes too long.
  */
-function createListPage({ sql, listCache, config }: ListDeps) {
+function createListPage({ sql, config }: ListDeps) {
   const max = Math.ceil(config.databasePoolMax / 2);
-  const turns = new Turns({ max, what: "lists of definitions" });
+  const turns = new Turns({ max, maxWaiting: LISTS_WAITING_MAX, what: "lists of definitions" });
   return async (request: Request, query: DefinitionListQuery): Promise<DefinitionPage> => {
-    const key = JSON.stringify(query);
-    const kept = await listCache.find(sql, key);
-    if (kept) return kept;
     try {
-      // Inside the turn: a request that joins a running query never waits for another caller's turn.
-      return await turns.run(request, () => listCache.read(sql, key, () => listDefinitions(sql, query)));
+      return await turns.run(request, () => listDefinitions(sql, query));
     } catch (error) {
       if (!hasSqlState(error, QUERY_CANCELED)) throw error;
       const seconds = LIST_TIMEOUT_MS / 1000;

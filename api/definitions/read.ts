@@ -5,12 +5,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { listDefinitionReferences } from "../../sql/definitions/references.ts";
-import {
-  type DefinitionTextRow,
-  resolveDefinitionText,
-  type TextsQuery,
-} from "../../sql/definitions/version_json.ts";
-import type { DefinitionQuery } from "../../sql/definitions/versions.ts";
+import { type DefinitionTextRow, resolveDefinitionText } from "../../sql/definitions/version_json.ts";
 import { access } from "../http/access.ts";
 import { parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { conditionalText, joinJson } from "../http/response/conditional_json.ts";
@@ -53,7 +48,7 @@ async function respond(
   const { includeYaml, includeRuntime, includeRefs, normalize } = parts;
   const text = normalize ? ("yaml" as const) : null;
   const shown = { includeYaml: includeYaml && !normalize, includeRuntime, text };
-  const row = requireFound(address, await resolve(deps, { ...address, ...scope }, shown));
+  const row = requireFound(address, await resolveDefinitionText(deps.sql, { ...address, ...scope }, shown));
   const headers = deprecationHeaders(row, address, deps.config.publicUrl);
   const { type, text: yaml } = row;
   const more: string[] = [];
@@ -72,7 +67,7 @@ async function respondText(
   const { address, scope } = given.target;
   const { contentType, text } = READ_FORMATS[given.format];
   const shown = { includeYaml: false, includeRuntime: false, text };
-  const row = requireFound(address, await resolve(deps, { ...address, ...scope }, shown));
+  const row = requireFound(address, await resolveDefinitionText(deps.sql, { ...address, ...scope }, shown));
   if (row.text === null) throw withoutMarkdown(row);
   const fileName = `${row.name}.${given.format}`;
   return conditionalText(given.request, row.text, {
@@ -88,11 +83,6 @@ function withoutMarkdown({ type, name, version }: DefinitionTextRow): ApiError {
     message: `The YAML of ${type} "${name}@${version}" cannot be rendered as Markdown. Its translationError says why.`,
     details: { reason: "runtime", type, name },
   });
-}
-
-/** Resolves a name, or reuses what it came to if nothing was committed since. */
-function resolve({ sql, definitionCache }: ReadDeps, ...given: [DefinitionQuery, TextsQuery]) {
-  return definitionCache.read(sql, JSON.stringify(given), () => resolveDefinitionText(sql, ...given));
 }
 
 async function listRefs(sql: Sql, { id }: DefinitionTextRow, { viewer }: ReadScope) {

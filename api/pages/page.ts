@@ -1,6 +1,5 @@
 /** Serves pages: who is signed in, calls of the API, forms, headers. A page is a client of our own API. */
 import { createHash } from "node:crypto";
-import { LRUCache } from "lru-cache";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { isPage } from "../http/access.ts";
@@ -8,7 +7,6 @@ import { type ApiCall, type CallApi, type RequestContext, requestContext } from 
 import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import { formTokenOf, requireFormToken } from "./form_token.ts";
-import type { Html } from "./html.ts";
 import { type PageContent, renderPage, signInPath } from "./layout.ts";
 import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
 import { PAGE_POLICY } from "./page_policy.ts";
@@ -34,11 +32,6 @@ export interface Page {
   apiText(path: string, call?: ApiCall): Promise<string>;
   /** As `api`, where headers of the response matter. */
   call: CallApi;
-  /**
-   * Returns what `render` last returned for this address and responses with these ETags, else calls it. What it renders must
-   * not depend on anything else, such as the session, but may depend on the day (UTC).
-   */
-  renderOnce(responses: readonly Response[], render: () => Promise<Html>): Promise<Html>;
 }
 
 export type SignedInPage = Page & { session: PageSession };
@@ -66,17 +59,9 @@ const HEADERS = {
   Vary: "Cookie, Accept",
 };
 
-/** Characters of rendered HTML and its keys that are kept: some 100 lists. */
-const MAX_RENDERED = 4 * 2 ** 20;
-const DAY_MS = 86_400_000;
-
 export function createPages(config: Pick<Config, "publicUrl">): Pages {
-  const rendered = new LRUCache<string, Html>({
-    maxSize: MAX_RENDERED,
-    sizeCalculation: ({ text }, key) => text.length + key.length,
-  });
   const show: Pages["show"] = async (request, view) => {
-    const page = await openPage(request, config, rendered);
+    const page = await openPage(request, config);
     const result = await view(page);
     return result instanceof Response ? result : respondPage(page, result);
   };
@@ -107,11 +92,7 @@ export function seeOtherWith(location: string, done: string, warnings: Warnings 
   return seeOther(location, { "Set-Cookie": noticeCookie(location, done, warnings) });
 }
 
-async function openPage(
-  request: Request,
-  config: Pick<Config, "publicUrl">,
-  rendered: LRUCache<string, Html>,
-): Promise<Page> {
+async function openPage(request: Request, config: Pick<Config, "publicUrl">): Promise<Page> {
   const context = requestContext(request);
   const { callApi } = context;
   if (!callApi) throw new Error(`Cannot show ${context.route}: its route is not declared with isPage()`);
@@ -128,15 +109,6 @@ async function openPage(
     },
     apiText: async (path, call) => (await callApi(path, call)).text(),
     call: callApi,
-    async renderOnce(responses, render) {
-      const tags = responses.map(({ headers }) => headers.get("etag"));
-      if (tags.includes(null))
-        throw new Error(`Cannot keep parts of ${context.route}: a response has no ETag`);
-      const key = [addressOf(url), Math.floor(Date.now() / DAY_MS), ...tags].join(" ");
-      const html = rendered.get(key) ?? (await render());
-      rendered.set(key, html);
-      return html;
-    },
   };
   const formToken = context.caller && formTokenOf(request.headers, config);
   if (formToken === null) return page;

@@ -2,7 +2,6 @@
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { joinDefinition, type ShownTexts } from "./json.ts";
-import { UnchangedCache } from "./unchanged_cache.ts";
 import { DEFINITION_TABLES, type DefinitionQuery, type ResolvedDefinition, resolveName } from "./versions.ts";
 
 /** A version as JSON, with the values that a response needs beside it. */
@@ -23,13 +22,6 @@ export interface DefinitionTextRow {
 export type TextsQuery = ShownTexts & { text: "yaml" | "runtimeMd" | null };
 
 const TEXT_COLUMNS = { yaml: "d.yaml", runtimeMd: "d.runtime_md" } as const;
-
-/** A cache of what names are resolved to. */
-export function createDefinitionCache(): UnchangedCache<ResolvedDefinition<DefinitionTextRow>> {
-  return new UnchangedCache(
-    ({ definition }) => 2 * ((definition?.json.length ?? 0) + (definition?.text?.length ?? 0)),
-  );
-}
 
 /** Resolves a name on a read to a version as JSON, with one of its texts. */
 export async function resolveDefinitionText(

@@ -74,7 +74,7 @@ back in them, and the API's share.`,
     title: "pages for people",
     about: `Each page, and the API calls that it shows, one after the other over HTTP, on the demo with the bundled catalog. The
 ratio is the page's time per request over that of its calls together: what the page adds is rendering, what it saves is
-HTTP. Nothing changes meanwhile, so lists and prices are rendered once (api/pages/page.ts). Bytes are uncompressed.`,
+HTTP. Bytes are uncompressed.`,
     load: async () => (await import("./pages_bench.ts")).benchPages,
   },
   growth: {

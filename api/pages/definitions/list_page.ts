@@ -60,11 +60,7 @@ function withoutFilters(url: URL): URL {
   return bare;
 }
 
-async function loadResults({
-  call,
-  renderOnce,
-  url,
-}: Page): Promise<{ results: Html; problem: ApiError | null }> {
+async function loadResults({ api, url }: Page): Promise<{ results: Html; problem: ApiError | null }> {
   const query = new URLSearchParams(url.searchParams);
   // The organization that the visitor works in; the filter is `organization`.
   query.delete("org");
@@ -73,12 +69,8 @@ async function loadResults({
   if (!query.has("limit")) query.set("limit", PAGE_SIZE);
   if (!query.has("publishedFirst")) query.set("publishedFirst", "true");
   try {
-    const response = await call(`/definitions?${query}`);
-    const results = await renderOnce([response], async () => {
-      const { data } = (await response.json()) as { data: ListJson };
-      return renderResults(data, url);
-    });
-    return { results, problem: null };
+    const { data } = await api<{ data: ListJson }>(`/definitions?${query}`);
+    return { results: renderResults(data, url), problem: null };
   } catch (error) {
     if (error instanceof ApiError && error.code === "VALIDATION_ERROR")
       return { results: renderProblem(error), problem: error };

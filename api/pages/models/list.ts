@@ -26,39 +26,28 @@ export async function showModels(page: Page): Promise<PageResult> {
     [...page.url.searchParams].filter(([name, value]) => name !== "org" && value !== ""),
   );
   if (query.get("format") === "csv") return seeOther(`/api/v1/models?${query}`);
-  const [list, providers] = await Promise.all([
-    page.call(`/models?${changed(query, { facets: "true" })}`),
-    page.call("/models/providers"),
+  const [{ data: list }, names] = await Promise.all([
+    page.api<{ data: ModelPage }>(`/models?${changed(query, { facets: "true" })}`),
+    page.call("/models/providers").then(readProviderNames),
   ]);
-  const { data } = (await list.json()) as { data: ModelPage };
   const period = recentPeriod();
-  const history = await callHistory(page, data, period);
-  const main = await page.renderOnce([list, providers, ...history], async () => {
-    const names = await readProviderNames(providers);
-    const changes = await readChanges(history);
-    return renderModels({ list: data, names, changes, period, query, org });
-  });
+  const changes = await loadChanges(page, list, period);
   return {
     title: "Models",
     section: "models",
     head: html`<meta name="description" content="Prices, limits and capabilities of AI models.">`,
-    main,
+    main: renderModels({ list, names, changes, period, query, org }),
   };
 }
 
-/** Calls for the changes in all rows at once; not for an empty page. */
-async function callHistory(page: Page, { models }: ModelPage, { from }: Period): Promise<Response[]> {
+/** Loads the price changes of all rows with one call. */
+async function loadChanges(page: Page, { models }: ModelPage, { from }: Period): Promise<Changes> {
   const priced = models.filter(({ cost }) => cost !== null);
-  if (priced.length === 0) return [];
+  if (priced.length === 0) return new Map();
   const since = new Date(from).toISOString();
   const query = new URLSearchParams({ field: "input", since, limit: String(MAX_CHANGES) });
   for (const model of priced) query.append("model", modelName(model));
-  return [await page.call(`/models/history?${query}`)];
-}
-
-async function readChanges([history]: readonly Response[]): Promise<Changes> {
-  if (!history) return new Map();
-  const { data } = (await history.json()) as { data: RecentChanges };
+  const { data } = await page.api<{ data: RecentChanges }>(`/models/history?${query}`);
   return new Map(data.models.map((model) => [modelName(model), model.changes]));
 }
 

@@ -23,11 +23,10 @@ export async function showModel(page: Page): Promise<PageResult> {
   const { pathname, searchParams } = page.url;
   if (OTHER_PATHS.test(pathname)) throw new ApiError("NOT_FOUND", { details: { reason: "model" } });
   // As it is: the API decodes it.
-  const found = await page.call(pathname);
-  const model = (await found.json()) as FullModel;
+  const model = await page.api<FullModel>(pathname);
   const name = modelName(model);
   const [history, aliases, newest, cost, providers, catalog] = await Promise.all([
-    page.call(pathname.replace("/models/", "/models/history/")),
+    page.api<{ data: { changes: readonly PriceChange[] } }>(pathname.replace("/models/", "/models/history/")),
     page.api<{ data: { aliases: readonly Alias[] } }>(
       `/models/aliases?${new URLSearchParams({ model: name })}`,
     ),
@@ -36,10 +35,6 @@ export async function showModel(page: Page): Promise<PageResult> {
     page.call("/models/providers").then(readProviderNames),
     page.api<{ data: ModelPage }>("/models?limit=1"),
   ]);
-  const prices = await page.renderOnce([found, history], async () => {
-    const { data } = (await history.json()) as { data: { changes: readonly PriceChange[] } };
-    return priceSection(model, data.changes);
-  });
   const org = searchParams.get("org");
   return {
     title: model.name,
@@ -49,7 +44,7 @@ export async function showModel(page: Page): Promise<PageResult> {
     main: html`${heading(model, providers, org)}
 <div class="columns">
 <div class="stack">
-${prices}
+${priceSection(model, history.data.changes)}
 ${model.cost !== null && costSection(model, cost, org)}
 </div>
 ${modelFacts({

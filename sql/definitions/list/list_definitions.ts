@@ -1,8 +1,6 @@
 /** Pages of definitions: filtered, searched and sorted. */
-
 import type { Pool, Sql } from "../../connection/pool.ts";
 import { joinSummary } from "../json.ts";
-import { UnchangedCache } from "../unchanged_cache.ts";
 import type { DefinitionViewer } from "../visibility.ts";
 import { correctWords } from "./correct_words.ts";
 import { firstRows } from "./first_rows.ts";
@@ -47,11 +45,6 @@ export interface DefinitionPage {
   items: string;
   /** Exact number of items on all pages. */
   total: number;
-}
-
-/** A cache of pages: popular ones are read many times between two writes. */
-export function createListCache(): UnchangedCache<DefinitionPage> {
-  return new UnchangedCache(({ items }) => 2 * items.length);
 }
 
 /** Lists a page and counts all matches. Rejects with SQLSTATE 57014 if that takes longer than `LIST_TIMEOUT_MS`. */

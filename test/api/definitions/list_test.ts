@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { LISTS_WAITING_MAX } from "../../../api/definitions/list.ts";
 import { list, listed, makeVersion, type VersionColumns } from "../../helpers/definitions/definition_list.ts";
 import { ask, errorOf } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
@@ -345,7 +346,7 @@ test("slow lists of one caller do not delay other callers, and too many of them 
   await using registry = await openRegistry();
   const { api, person } = registry;
   const other = await api.make.person();
-  const [running, waiting] = [1, 20];
+  const [running, waiting] = [1, LISTS_WAITING_MAX];
   const lists: Promise<unknown>[] = [];
   await api.db.owner.begin(async (tx) => {
     await tx`lock table definition_listings in access exclusive mode`;

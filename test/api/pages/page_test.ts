@@ -1,10 +1,9 @@
 /** What every page has: the caller of its cookie, the rules of the API, forms of its own, headers. */
-import { describe, expect, setSystemTime, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Elysia, t } from "elysia";
 import { access } from "../../../api/http/access.ts";
 import type { Caller } from "../../../api/http/caller.ts";
 import { unavailable } from "../../../api/http/error_handler.ts";
-import { conditionalJson } from "../../../api/http/response/conditional_json.ts";
 import { findProblems, formField, problemSummary } from "../../../api/pages/forms.ts";
 import { type Content, html } from "../../../api/pages/html.ts";
 import type { PageContent } from "../../../api/pages/layout.ts";
@@ -25,7 +24,6 @@ function apiRoutes(written: unknown[]) {
     .use(access)
     .get("/auth/me", () => ({ data: ME }), { access: "caller" })
     .get("/private", ({ visitor }) => ({ data: requireVisitor(visitor).username }), { publicAccess: true })
-    .get("/written", ({ request }) => conditionalJson(request, { data: written }), { publicAccess: true })
     .get("/bug", () => fail(new TypeError("secret detail")), { publicAccess: true })
     .get("/away", () => fail(unavailable(new Error("no database"))), { publicAccess: true })
     .post("/refused", () => fail(new ApiError("ROLE_REQUIRED")), { access: "session", body: NOTE })
@@ -56,20 +54,6 @@ async function showResponse(page: Page) {
   return content(data);
 }
 
-/** Shows what is written, and how often that was rendered. */
-function createWrittenPage(): (page: Page) => Promise<PageContent> {
-  let count = 0;
-  return async ({ call, renderOnce }) => {
-    const response = await call("/written");
-    const rendered = await renderOnce([response], async () => {
-      const { data } = (await response.json()) as { data: readonly unknown[] };
-      count += 1;
-      return html`${data.length} written, rendered ${count}`;
-    });
-    return content("Written", rendered);
-  };
-}
-
 async function writeOnRead(page: Page) {
   await page.api("/notes", { method: "POST", body: { text: "x" } });
   return seeOther("/");
@@ -88,12 +72,10 @@ async function sendNote(page: Page) {
 }
 
 function probeRoutes(pages: Pages) {
-  const showWritten = createWrittenPage();
   return new Elysia()
     .use(access)
     .get("/", ({ request }) => pages.show(request, () => content("Start")), PAGE_ROUTE)
     .get("/show", ({ request }) => pages.show(request, showResponse), PAGE_ROUTE)
-    .get("/written", ({ request }) => pages.show(request, showWritten), PAGE_ROUTE)
     .get("/writes", ({ request }) => pages.show(request, writeOnRead), PAGE_ROUTE)
     .get(
       "/own",
@@ -155,27 +137,6 @@ describe("a page", () => {
     expect([again.status, await again.text()]).toEqual([304, ""]);
     const own = await openPage(probe.app, "/", probe.token);
     expect([own.headers.get("cache-control"), own.headers.get("etag")]).toEqual(["private, no-store", null]);
-  });
-
-  test("renders what has not changed once, for each address and day", async () => {
-    await using probe = await openProbe();
-    const shown = async (path = "/written") =>
-      /\d+ written, rendered \d+/.exec(await (await openPage(probe.app, path)).text())?.[0];
-    expect([await shown(), await shown(), await shown("/written?a=1")]).toEqual([
-      "0 written, rendered 1",
-      "0 written, rendered 1",
-      "0 written, rendered 2",
-    ]);
-    probe.written.push("note");
-    expect([await shown(), await shown()]).toEqual(["1 written, rendered 3", "1 written, rendered 3"]);
-    probe.written.pop();
-    expect(await shown()).toBe("0 written, rendered 1");
-    try {
-      setSystemTime(Date.now() + 86_400_000);
-      expect(await shown()).toBe("0 written, rendered 4");
-    } finally {
-      setSystemTime();
-    }
   });
 
   test("takes a session that has ended for no session, and clears its cookie", async () => {

@@ -18,8 +18,6 @@ import { EXPORT_LANES_MAX } from "../../../sql/connection/lanes.ts";
 import { Nodes } from "../../../sql/connection/nodes.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { openReplica } from "../../../sql/connection/replica.ts";
-import { createListCache } from "../../../sql/definitions/list/list_definitions.ts";
-import { createDefinitionCache } from "../../../sql/definitions/version_json.ts";
 import { openQueue } from "../../../sql/queue.ts";
 import { openTestDatabase, type TestDatabase } from "../postgres/database.ts";
 import { createFactory, type Factory } from "../postgres/factory.ts";
@@ -142,8 +140,6 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       throw error;
     }),
     documents: openDocuments(),
-    listCache: createListCache(),
-    definitionCache: createDefinitionCache(),
     // Not polling: tests call refresh() when there is something new.
     catalog: new CatalogCache({ sql, replica, log }),
     callers: createCredentialCache(),

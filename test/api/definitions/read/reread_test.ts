@@ -2,8 +2,6 @@ import { expect, test } from "bun:test";
 import { buildApp } from "../../../../api/app.ts";
 import { createMetrics } from "../../../../api/monitoring/metrics.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
-import { createListCache } from "../../../../sql/definitions/list/list_definitions.ts";
-import { createDefinitionCache } from "../../../../sql/definitions/version_json.ts";
 import { list } from "../../../helpers/definitions/definition_list.ts";
 import {
   ask,
@@ -64,8 +62,6 @@ test("another process, which has read nothing yet, gives the same bytes the same
   const other = buildApp({
     ...api.deps,
     metrics: createMetrics(),
-    listCache: createListCache(),
-    definitionCache: createDefinitionCache(),
   });
   for (const path of ["/agent/reviewer", ""]) {
     const request = testRequest(`http://localhost/api/v1/definitions${path}`);
