@@ -8,12 +8,12 @@ import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
 import { countDatasetRows, streamDatasetFile } from "../../sql/exports/rows.ts";
 import { access } from "../http/access.ts";
-import { queryOf } from "../http/query.ts";
 import { compress } from "../http/response/compress_stream.ts";
 import { chooseEncoding } from "../http/response/content_encoding.ts";
 import { type ExportParameters, parseDatasetParameters } from "./export_parameters.ts";
 import { requireExportProject } from "./export_project.ts";
 import { type ExportFile, fileResponse } from "./file_response.ts";
+import { queryWithEnding, splitFormatEnding } from "./format_ending.ts";
 import { noteExport } from "./note_export.ts";
 import { type ExportDeps, fileKind, type OpenExport, withOpenExport } from "./open_export.ts";
 import { DATASET_DETAIL } from "./openapi.ts";
@@ -38,7 +38,8 @@ export function datasetRoutes(deps: ExportDeps) {
   return new Elysia().use(access).get(
     "/export/projects/:project/:dataset",
     async ({ params, request, caller }) => {
-      const dataset = findExportDataset(params.dataset);
+      const { name, ending } = splitFormatEnding(params.dataset);
+      const dataset = findExportDataset(name);
       if (!dataset) throw new ApiError("NOT_FOUND", { details: { reason: "dataset" } });
       const project = await requireExportProject(deps.sql, {
         caller,
@@ -46,7 +47,7 @@ export function datasetRoutes(deps: ExportDeps) {
         project: params.project,
         policy: mayExportDataset,
       });
-      const parameters = parseDatasetParameters(queryOf(request), dataset);
+      const parameters = parseDatasetParameters(queryWithEnding(request, ending), dataset);
       const kind = fileKind(request);
       const { asOf, since } = parameters;
       const opening = { request, caller, project, policy: mayExportDataset, asOf, since, kind };

@@ -7,11 +7,12 @@ import {
 } from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
 import { COUNT, FLAG, ID, INSTANT, listOf, named, oneOf, record, TEXT } from "../../shared/json_schema.ts";
-import { describeQuery } from "../http/query.ts";
+import { describeQuery, type Query, word } from "../http/query.ts";
 import { ORG_SLUG } from "../openapi/parameters.ts";
-import { dataResponse, pathParameter } from "../openapi/responses.ts";
+import { dataResponse, ndjsonContent, pathParameter } from "../openapi/responses.ts";
 import { describe, describedAt, failsWith, type OtherPath } from "../openapi/types.ts";
 import { BUNDLE_QUERY, DELETED_QUERY, datasetQuery, EXAMPLE_AS_OF } from "./export_parameters.ts";
+import { FORMAT_ENDINGS, type FormatEnding } from "./format_ending.ts";
 import { BUNDLE_ARCHIVE } from "./manifest_schema.ts";
 
 const TAG = "Export";
@@ -63,29 +64,68 @@ function operationIdOf(name: ExportDatasetName): string {
   return `export-${name}`.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Describes one dataset at its own path: with its filters, and the schema of its rows. */
-function describeDataset(name: ExportDatasetName): OtherPath {
+/** The parameters of the path without an ending: clients get NDJSON from it, so no other format is described there. */
+function describeNdjsonQuery(query: Query, endings: readonly FormatEnding[]): object[] {
+  const others = endings.map(
+    (ending) => `\`format=${ending}\` responds as the path that ends in \`.${ending}\``,
+  );
+  const description = `\`ndjson\` keeps every value. ${others.join(", ")}`;
+  return describeQuery({ ...query, format: { ...word(["ndjson"], description) } });
+}
+
+/** The parameters of a path with an ending. */
+function describeEndingQuery({ format: _, ...query }: Query): object[] {
+  return describeQuery(query);
+}
+
+const FORMS = {
+  csv: {
+    summary: " as CSV",
+    description: "RFC 4180 in UTF-8 with a byte order mark and a header row; formulas are neutralized",
+    content: { "text/csv": { schema: TEXT } },
+  },
+  parquet: {
+    summary: " as Parquet",
+    description: "Apache Parquet with typed columns; JSON columns are text of the logical type JSON",
+    content: { "application/vnd.apache.parquet": { schema: { type: "string", format: "binary" } } },
+  },
+} as const;
+
+/** Describes one dataset at its own paths: with its filters, and the schema of its rows. Each format is an operation. */
+function describeDataset(name: ExportDatasetName): OtherPath[] {
   const dataset = EXPORT_DATASETS[name];
-  return {
-    path: `/api/v1/export/projects/:project/${name}`,
-    detail: {
-      operationId: operationIdOf(name),
-      summary: `Export the ${name.replaceAll("-", " ")} of a project`,
-      parameters: [PROJECT, ORG_SLUG, ...describeQuery(datasetQuery(dataset))],
-      responses: {
-        200: {
-          description:
-            "The rows: one JSON object per line, RFC 4180 with a byte order mark and a header row, or Apache Parquet",
-          headers: FILE_HEADERS,
-          content: {
-            "application/x-ndjson": { schema: rowJsonSchema(dataset) },
-            "text/csv": { schema: TEXT },
-            "application/vnd.apache.parquet": { schema: { type: "string", format: "binary" } },
-          },
-        },
+  const query = datasetQuery(dataset);
+  const path = `/api/v1/export/projects/:project/${name}`;
+  const operationId = operationIdOf(name);
+  const summary = `Export the ${name.replaceAll("-", " ")} of a project`;
+  return [
+    {
+      path,
+      detail: {
+        operationId,
+        summary,
+        parameters: [PROJECT, ORG_SLUG, ...describeNdjsonQuery(query, FORMAT_ENDINGS)],
+        responses: fileResponses("The rows: one JSON object per line", ndjsonContent(rowJsonSchema(dataset))),
       },
     },
-  };
+    ...FORMAT_ENDINGS.map((ending) => ({
+      path: `${path}.${ending}`,
+      detail: {
+        operationId: `${operationId}${capitalized(ending)}`,
+        summary: `${summary}${FORMS[ending].summary}`,
+        parameters: [PROJECT, ORG_SLUG, ...describeEndingQuery(query)],
+        responses: fileResponses(FORMS[ending].description, FORMS[ending].content),
+      },
+    })),
+  ];
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+function fileResponses(description: string, content: object): object {
+  return { 200: { description, headers: FILE_HEADERS, content } };
 }
 
 /** Each dataset is an operation of its own, because they differ in filters and rows. */
@@ -94,7 +134,7 @@ export const DATASET_DETAIL = describe({
   description:
     "Streams rows ordered by time, then id. Errors are returned as JSON before the first byte; a later failure closes " +
     `the connection. \`Accept-Encoding: gzip\` or \`zstd\` compresses NDJSON and CSV. ${STREAM_RULES}`,
-  ...describedAt(EXPORT_DATASET_NAMES.map(describeDataset)),
+  ...describedAt(EXPORT_DATASET_NAMES.flatMap(describeDataset)),
   ...failsWith(...EXPORT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", WRONG_TIME, SHARE_USED_UP),
 });
 
@@ -113,18 +153,20 @@ export const DELETED_DETAIL = describe({
     "then insert or replace the rows of each dataset with the same `since` and `as_of`. Pass the flags of the copy. Key rows " +
     "by project and id: a row that moved to another project is listed here and is in the rows of the other. " +
     `Ordered by dataset, time and id. ${STREAM_RULES}`,
-  parameters: [PROJECT, ORG_SLUG, ...describeQuery(DELETED_QUERY)],
-  responses: {
-    200: {
-      description: "The rows: one JSON object per line, or CSV with a header row",
-      headers: FILE_HEADERS,
-      content: {
-        "application/x-ndjson": { schema: named("DeletedRow", DELETED_ROW) },
-        "text/csv": { schema: TEXT },
-      },
-    },
-  },
+  parameters: [PROJECT, ORG_SLUG, ...describeNdjsonQuery(DELETED_QUERY, ["csv"])],
+  responses: fileResponses(
+    "The rows: one JSON object per line",
+    ndjsonContent(named("DeletedRow", DELETED_ROW)),
+  ),
   ...failsWith(...EXPORT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP),
+});
+
+export const DELETED_CSV_DETAIL = describe({
+  ...DELETED_DETAIL,
+  operationId: "exportDeletedCsv",
+  summary: "Export the ids of rows that left a project's export as CSV",
+  parameters: [PROJECT, ORG_SLUG, ...describeEndingQuery(DELETED_QUERY)],
+  responses: fileResponses("The rows, with a header row", FORMS.csv.content),
 });
 
 const BUNDLE_PARAMETERS = [PROJECT, ORG_SLUG, ...describeQuery(BUNDLE_QUERY)];

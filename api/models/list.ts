@@ -1,4 +1,4 @@
-/** GET /models: the catalog, filtered and sorted, a page as JSON or all of it as CSV. */
+/** GET /models, GET /models.csv: the catalog, filtered and sorted, a page as JSON or all of it as CSV. */
 import { Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
 import { access } from "../http/access.ts";
@@ -7,8 +7,8 @@ import type { Catalog } from "./catalog.ts";
 import type { CatalogCache } from "./catalog_cache.ts";
 import { respondTagged } from "./conditional_response.ts";
 import { createRespondCsv } from "./csv_response.ts";
-import { LIST_QUERY, type ListParameters } from "./list_parameters.ts";
-import { LIST_DETAIL } from "./openapi.ts";
+import { LIST_QUERY, type ListParameters, type ModelSelection, SELECTION_QUERY } from "./list_parameters.ts";
+import { LIST_CSV_DETAIL, LIST_DETAIL } from "./openapi.ts";
 import { countFacets, selectModels } from "./select_models.ts";
 
 /** Characters of pages and their keys that are cached: some 300 full pages. */
@@ -20,24 +20,35 @@ export function listRoutes({ catalog: cache }: { catalog: CatalogCache }) {
     sizeCalculation: (page, key) => page.length + key.length,
   });
   const respondCsv = createRespondCsv();
-  return new Elysia().use(access).get(
-    "/models",
-    async ({ request }) => {
-      const { catalog } = await cache.current();
-      const { etag } = catalog;
-      const key = `${etag} ${new URL(request.url).search}`;
-      const cached = pages.get(key);
-      if (cached !== undefined) return respondTagged(request, etag, () => cached);
-      const parameters = parseQuery(LIST_QUERY, queryOf(request));
-      if (parameters.format === "csv") {
-        return respondCsv(request, etag, () => selectModels(catalog, parameters).map(({ row }) => row));
-      }
-      const page = makePage(catalog, parameters);
-      pages.set(key, page);
-      return respondTagged(request, etag, () => page);
-    },
-    { publicAccess: true, detail: LIST_DETAIL },
-  );
+  const respondAll = (request: Request, catalog: Catalog, selection: ModelSelection) =>
+    respondCsv(request, catalog.etag, () => selectModels(catalog, selection).map(({ row }) => row));
+  return new Elysia()
+    .use(access)
+    .get(
+      "/models",
+      async ({ request }) => {
+        const { catalog } = await cache.current();
+        const { etag } = catalog;
+        const key = `${etag} ${new URL(request.url).search}`;
+        const cached = pages.get(key);
+        if (cached !== undefined) return respondTagged(request, etag, () => cached);
+        const parameters = parseQuery(LIST_QUERY, queryOf(request));
+        if (parameters.format === "csv") return respondAll(request, catalog, parameters);
+        const page = makePage(catalog, parameters);
+        pages.set(key, page);
+        return respondTagged(request, etag, () => page);
+      },
+      { publicAccess: true, detail: LIST_DETAIL },
+    )
+    .get(
+      "/models.csv",
+      async ({ request }) => {
+        const selection = parseQuery(SELECTION_QUERY, queryOf(request));
+        const { catalog } = await cache.current();
+        return respondAll(request, catalog, selection);
+      },
+      { publicAccess: true, detail: LIST_CSV_DETAIL },
+    );
 }
 
 function makePage(catalog: Catalog, parameters: ListParameters): string {

@@ -1,4 +1,4 @@
-/** The query parameters of GET /models. */
+/** The query parameters of GET /models and GET /models.csv. */
 import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../shared/vocabulary.ts";
 import {
   choice,
@@ -19,7 +19,8 @@ const MAX_TEXT_LENGTH = 500;
 /** USD per million tokens. */
 const COST_BOUNDS = { min: 0, max: 1_000_000 };
 
-export const LIST_QUERY = {
+/** The query of GET /models.csv: what selects and sorts models. */
+export const SELECTION_QUERY = {
   provider: text(MAX_TEXT_LENGTH, "Models of this provider"),
   tier: choice(MODEL_TIERS, "Models of this tier"),
   status: choice(MODEL_STATUSES, "Models of this status"),
@@ -36,12 +37,18 @@ export const LIST_QUERY = {
   minContext: integer({ min: 1, max: 1_000_000_000, unset: null }, "Smallest context, in tokens"),
   openWeights: optionalFlag("Only models with open weights, or only those without"),
   includeGone: flag(false, "Include models that the source no longer lists; they have `goneAt`"),
-  facets: flag(false, "Return in `facets` how many models there are by the values of these filters"),
   sortBy: choice(
     ["name", "releaseDate", "inputCost", "outputCost", "cacheReadCost", "contextLimit"],
     "Sort key; models without it come last",
   ),
   sortOrder: word(["asc", "desc"], "Sort direction"),
+};
+
+export type ModelSelection = QueryValues<typeof SELECTION_QUERY>;
+
+export const LIST_QUERY = {
+  ...SELECTION_QUERY,
+  facets: flag(false, "Return in `facets` how many models there are by the values of these filters"),
   limit: limit({ max: 200, unset: 50 }, "Page size"),
   offset: offset("Number of models to skip"),
   format: word(["json", "csv"], "`csv` returns the whole filtered list, not a page"),

@@ -1,10 +1,10 @@
 /** OpenAPI descriptions of the routes under /models. */
 import { COUNT, FLAG, listOf, nullable, record, TEXT } from "../../shared/json_schema.ts";
-import { describeQuery } from "../http/query.ts";
+import { describeQuery, word } from "../http/query.ts";
 import { jsonResponse, pathParameter } from "../openapi/responses.ts";
 import { describe, failsWith } from "../openapi/types.ts";
 import { ALIASES_QUERY, HISTORY_QUERY } from "./history_parameters.ts";
-import { LIST_QUERY } from "./list_parameters.ts";
+import { LIST_QUERY, SELECTION_QUERY } from "./list_parameters.ts";
 import {
   ALIAS,
   EXAMPLE_ALIAS,
@@ -40,9 +40,8 @@ function restParameter(name: string, example: string) {
   return pathParameter(name, "May contain slashes, plain or as %2F", example);
 }
 
-function taggedResponses(description: string, schema: object, example: unknown, more: object = {}) {
-  const { content } = jsonResponse(description, schema, example);
-  return { 200: { description, headers: { ETag: ETAG }, content: { ...content, ...more } }, ...NOT_MODIFIED };
+function taggedResponses(description: string, schema: object, example: unknown) {
+  return { 200: { ...jsonResponse(description, schema, example), headers: { ETag: ETAG } }, ...NOT_MODIFIED };
 }
 
 function data(fields: Readonly<Record<string, object>>, optional: readonly string[] = []) {
@@ -56,11 +55,11 @@ export const LIST_DETAIL = describe({
   description:
     "Sorted by provider and id, unless `sortBy` is set. Models that the source no longer lists are excluded, unless " +
     "`includeGone` is true. Filters on a price or context exclude models for which it is unknown. An unknown provider " +
-    "returns an empty page. `catalog` says where the data comes from and how old it is. With `format=csv`, the whole " +
-    "list is streamed as one file.",
-  parameters: [...describeQuery(LIST_QUERY)],
+    "returns an empty page. `catalog` says where the data comes from and how old it is. `format=csv` " +
+    "responds as `/models.csv`.",
+  parameters: describeQuery({ ...LIST_QUERY, format: word(["json"], "`json`, a page") }),
   responses: taggedResponses(
-    "A page of models and their aliases, or the whole list as CSV",
+    "A page of models and their aliases",
     data(
       {
         models: listOf(SUMMARY),
@@ -85,8 +84,23 @@ export const LIST_DETAIL = describe({
         catalog: EXAMPLE_ORIGIN,
       },
     },
-    { "text/csv": { schema: TEXT, example: EXAMPLE_CSV } },
   ),
+});
+
+export const LIST_CSV_DETAIL = describe({
+  tags: [TAG],
+  operationId: "listModelsCsv",
+  summary: "List models as CSV",
+  description: "The whole filtered list as one file, by the same rules as CSV exports.",
+  parameters: describeQuery(SELECTION_QUERY),
+  responses: {
+    200: {
+      description: "The file",
+      headers: { ETag: ETAG },
+      content: { "text/csv": { schema: TEXT, example: EXAMPLE_CSV } },
+    },
+    ...NOT_MODIFIED,
+  },
 });
 
 export const PROVIDERS_DETAIL = describe({

@@ -1,12 +1,12 @@
 /** Filters and sorts the models of a list. Pure. */
 import { MODEL_CAPABILITIES } from "../../shared/vocabulary.ts";
 import { type Catalog, type CatalogEntry, compareTexts } from "./catalog.ts";
-import type { ListParameters } from "./list_parameters.ts";
+import type { ModelSelection } from "./list_parameters.ts";
 import { CAPABILITY_COLUMNS } from "./model_json.ts";
 
 /** Sort keys; `null` comes last in either direction. */
 const SORT_KEYS: Readonly<
-  Record<NonNullable<ListParameters["sortBy"]>, (entry: CatalogEntry) => string | number | null>
+  Record<NonNullable<ModelSelection["sortBy"]>, (entry: CatalogEntry) => string | number | null>
 > = {
   name: ({ row }) => row.name.toLowerCase(),
   releaseDate: ({ row }) => row.releaseDate,
@@ -17,7 +17,7 @@ const SORT_KEYS: Readonly<
 };
 
 /** Returns all matching models, not only a page. Models with the same sort key stay in order of provider and id. */
-export function selectModels(catalog: Catalog, parameters: ListParameters): CatalogEntry[] {
+export function selectModels(catalog: Catalog, parameters: ModelSelection): CatalogEntry[] {
   const { sortBy, sortOrder } = parameters;
   const selected = catalog.entries.filter(createFilter(parameters));
   if (sortBy === null) return sortOrder === "asc" ? selected : selected.reverse();
@@ -38,7 +38,7 @@ type Facet = (typeof FACETS)[number];
 type Test = (entry: CatalogEntry) => boolean;
 
 /** Returns the conditions of a list: those of facets by name, and the others. */
-function makeTests(parameters: ListParameters): { facets: Record<Facet, Test>; others: Test } {
+function makeTests(parameters: ModelSelection): { facets: Record<Facet, Test>; others: Test } {
   const { provider, tier, status, capability: capabilities, search, openWeights } = parameters;
   const { minInputCost, maxInputCost, minContext, includeGone } = parameters;
   return {
@@ -58,7 +58,7 @@ function makeTests(parameters: ListParameters): { facets: Record<Facet, Test>; o
 }
 
 /** Returns a function that tells whether a model matches all filters. */
-function createFilter(parameters: ListParameters): Test {
+function createFilter(parameters: ModelSelection): Test {
   const { facets, others } = makeTests(parameters);
   const tests = [others, ...Object.values(facets)];
   return (entry) => tests.every((test) => test(entry));
@@ -70,7 +70,7 @@ function createFilter(parameters: ListParameters): Test {
  */
 export function countFacets(
   catalog: Catalog,
-  parameters: ListParameters,
+  parameters: ModelSelection,
 ): Record<Facet, Record<string, number>> {
   const { facets, others } = makeTests(parameters);
   const count = (facet: Facet) => {

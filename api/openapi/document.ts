@@ -54,6 +54,8 @@ const INFO = {
     "A request body is one JSON object in UTF-8 of at most 1 MiB (4 KiB under `/auth`), with at most " +
       `${MAX_JSON_DEPTH} levels and ${MAX_JSON_VALUES.toLocaleString("en-US")} members and elements. ` +
       "An omitted body means `{}`.",
+    "Every response has one media type: `.csv`, `.parquet`, `.md` and `.yaml` are operations of their own. NDJSON is a text " +
+      "of one JSON object per line; `contentSchema` has the list of these objects.",
     "Responses of 4 KiB or more are compressed (`zstd`, `gzip`) according to `Accept-Encoding`; each encoding has its own " +
       "`ETag`. A caller with 8 MiB of unread responses gets `RATE_LIMITED` for further large ones.",
   ].join("\n\n"),
@@ -159,7 +161,9 @@ function otherPaths(service: AnyElysia): AnyElysia {
     const { detail = {} } = hooks as { detail?: DeclaredOperation };
     const { [OTHER_PATHS_FIELD]: others = [], hide: _, ...own } = detail;
     for (const other of others) {
-      named.route(method, other.path, () => "", { detail: describe({ ...own, ...other.detail }) });
+      // The plugin would take braces for a parameter that it does not know.
+      const path = other.path.replaceAll(/\{(\w+)\}/g, "($1)");
+      named.route(method, path, () => "", { detail: describe({ ...own, ...other.detail }) });
     }
   }
   return named;
@@ -169,7 +173,7 @@ function completePaths(paths: OpenApiDocument["paths"], schemas: SchemaCollector
   const complete: OpenApiDocument["paths"] = {};
   for (const [given, operations] of Object.entries(paths)) {
     // The plugin does not convert a parameter inside a segment: `/@:orgSlug`.
-    const path = given.replaceAll(/:(\w+)/g, "{$1}").replace(/(?<=.)\/$/, "");
+    const path = given.replaceAll(/:(\w+)|\((\w+)\)/g, "{$1$2}").replace(/(?<=.)\/$/, "");
     const completed: OpenApiPath = {};
     for (const method of OPENAPI_METHODS) {
       const operation = operations[method];

@@ -3,7 +3,7 @@
 import type { JsonSchema } from "../../shared/json_schema.ts";
 
 /** Keywords whose value is a schema, a list of them, or an object of them. */
-const SINGLE = ["items", "additionalProperties", "not"];
+const SINGLE = ["items", "additionalProperties", "not", "contentSchema"];
 const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const MAPS = ["properties", "patternProperties", "$defs"];
 

@@ -21,15 +21,18 @@ export type OpenApiMethod = (typeof OPENAPI_METHODS)[number];
 /** The field in which a route lists further paths at which the document describes it. */
 export const OTHER_PATHS_FIELD = "x-other-paths";
 
-/** A path at which the document describes a route, and the parts of `detail` that differ there. */
+/**
+ * A path at which the document describes a route, and the parts of `detail` that differ there. A parameter with an ending is
+ * written in braces: `/:type/{name}.md`.
+ */
 export interface OtherPath {
   path: string;
   detail: object;
 }
 
-/** Describes a route at another path, too. Goes into the route's `detail`. */
-export function alsoAt(path: string, detail: object): object {
-  return { [OTHER_PATHS_FIELD]: [{ path, detail }] };
+/** Describes a route at other paths, too. Goes into the route's `detail`. */
+export function alsoAt(paths: readonly OtherPath[]): object {
+  return { [OTHER_PATHS_FIELD]: paths };
 }
 
 /** Describes a route at these paths instead of its own. Goes into the route's `detail`. */

@@ -23,6 +23,7 @@ const PUBLIC_ROUTES = [
   "GET /api/v1/events",
   "GET /api/v1/export/datasets",
   "GET /api/v1/models",
+  "GET /api/v1/models.csv",
   "GET /api/v1/models/:provider/*",
   "GET /api/v1/models/aliases",
   "GET /api/v1/models/held",

@@ -40,6 +40,22 @@ async function readAll(app: TestApp, made: ExportProject, query: string): Promis
   return rows;
 }
 
+test("deleted.csv is the deleted rows with format=csv", async () => {
+  await using app = await openTestApp();
+  const { person, project } = await makeExportProject(app);
+  const since = new Date(Date.now() - 60_000).toISOString();
+  await app.db.owner`delete from issue_notes where project_id = ${project.id}`;
+  const get = (path: string) =>
+    app.request(`/api/v1/export/projects/${project.id}/${path}`, { key: person.key });
+  const [ended, asked] = [
+    await get(`deleted.csv?since=${since}`),
+    await get(`deleted?format=csv&since=${since}`),
+  ];
+  expect([ended.status, asked.status]).toEqual([200, 200]);
+  expect(ended.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
+  expect(await ended.text()).toBe(await asked.text());
+});
+
 test("deletions, then changed rows, make a copy what a full export is", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);

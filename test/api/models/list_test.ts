@@ -312,7 +312,7 @@ test("an unknown, repeated or invalid parameter is refused by name", async () =>
     [
       "?page=2",
       "page",
-      "is not a parameter of this endpoint; the parameters are provider, tier, status, capability, search, minInputCost, maxInputCost, minContext, openWeights, includeGone, facets, sortBy, sortOrder, limit, offset, format",
+      "is not a parameter of this endpoint; the parameters are provider, tier, status, capability, search, minInputCost, maxInputCost, minContext, openWeights, includeGone, sortBy, sortOrder, facets, limit, offset, format",
     ],
   ] as const) {
     const response = await app.request(`/api/v1/models${query}`);
@@ -320,6 +320,22 @@ test("an unknown, repeated or invalid parameter is refused by name", async () =>
     expect(await response.json()).toMatchObject({
       error: { code: "VALIDATION_ERROR", details: { errors: [{ path, message }] } },
     });
+  }
+});
+
+test("models.csv is the list that format=csv returns, and takes no page", async () => {
+  await using app = await openModels({ openai: { "gpt-5": {}, "gpt-5-mini": {} }, acme: { other: {} } });
+  const query = "provider=openai&sortBy=name&sortOrder=desc";
+  const [file, same] = [
+    await app.request(`/api/v1/models.csv?${query}`),
+    await app.request(`/api/v1/models?format=csv&${query}`),
+  ];
+  expect(file.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
+  expect(file.headers.get("etag")).toBe(same.headers.get("etag"));
+  expect(await file.text()).toBe(await same.text());
+  for (const parameter of ["limit=5", "offset=5", "format=csv", "facets=true"]) {
+    const { status } = await app.request(`/api/v1/models.csv?${parameter}`);
+    expect([parameter, status]).toEqual([parameter, 400]);
   }
 });
 

@@ -82,11 +82,16 @@ describe("the document", () => {
       .filter(({ path }) => DESCRIBED.test(path))
       .map(({ method, path }) => `${method} ${shape(path)}`);
     const described = listOperations(document).map(({ method, path }) => `${method} ${shape(path)}`);
-    // The other path of GET /definitions/{type}/{name}.
-    const other = "GET /api/v1/definitions/{}/@{}/{}";
+    // The other paths of GET /definitions/{type}/{name}.
+    const definition = ["", ".md", ".yaml"].flatMap((ending) =>
+      ["", "@{}/"].map((organization) => `GET /api/v1/definitions/{}/${organization}{}${ending}`),
+    );
     const dataset = "GET /api/v1/export/projects/{}/{}";
-    const datasets = EXPORT_DATASET_NAMES.map((name) => `GET /api/v1/export/projects/{}/${name}`);
-    const expected = [...served.filter((name) => name !== dataset), ...datasets, other];
+    const datasets = EXPORT_DATASET_NAMES.flatMap((name) =>
+      ["", ".csv", ".parquet"].map((ending) => `GET /api/v1/export/projects/{}/${name}${ending}`),
+    );
+    const own = new Set([dataset, definition[0]]);
+    const expected = [...served.filter((name) => !own.has(name)), ...datasets, ...definition];
     expect(described.toSorted()).toEqual(expected.toSorted());
   });
 
@@ -159,7 +164,7 @@ describe("the document", () => {
   });
 
   test("has no internal fields", async () => {
-    expect(JSON.stringify(document)).not.toMatch(/"x-[a-z-]+":/);
+    expect(JSON.stringify(document)).not.toMatch(/"x-[A-Za-z-]+":/);
   });
 });
 
@@ -200,6 +205,15 @@ describe("for clients that are generated, the document", () => {
     expect(content?.["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/DeliveredEvent" });
   });
 
+  test("gives every successful answer one media type, so that it has one type", () => {
+    for (const { name, operation } of listOperations(document)) {
+      for (const [status, { content = {} }] of Object.entries(operation.responses ?? {})) {
+        const types = Object.keys(content).length;
+        expect([name, status, types <= 1]).toEqual([name, status, true]);
+      }
+    }
+  });
+
   test("lets a client ask whether something has changed wherever the answer can be 304", () => {
     const operations = listOperations(document).filter(({ operation }) => operation.responses?.["304"]);
     expect(operations.length).toBeGreaterThan(20);
@@ -235,8 +249,14 @@ test("every dataset is an operation with its own flags, filters and rows", async
     const common = ["project", "X-Org-Slug", "format", "as_of", "since", "created_from", "created_to"];
     const own = [...flags, ...filters.map(({ name }) => name)];
     expect([dataset, parameters]).toEqual([dataset, [...common, ...own]]);
-    const rows = found?.operation.responses?.["200"]?.content?.["application/x-ndjson"]?.schema;
-    expect(rows).toEqual({ $ref: `#/components/schemas/${dataset}` });
+    const rows = found?.operation.responses?.["200"]?.content?.["application/x-ndjson"];
+    expect(rows).toEqual({
+      schema: {
+        type: "string",
+        contentMediaType: "application/x-ndjson",
+        contentSchema: { type: "array", items: { $ref: `#/components/schemas/${dataset}` } },
+      },
+    });
   }
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(ids).toEqual(expect.arrayContaining(["exportIssues", "exportIssueNotes", "exportAnalysisRecords"]));

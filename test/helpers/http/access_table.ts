@@ -68,11 +68,13 @@ const EXPORTS = [
   }),
   row(`GET ${PROJECT}/bundle`, "bundleExporters", 200, { of: projectId, audit: "export.bundle" }),
   row(`GET ${PROJECT}/estimate`, "bundleExporters", 200, { of: projectId }),
-  row(`GET ${PROJECT}/deleted`, "datasetExporters", 200, {
-    of: projectId,
-    query: `?since=${YESTERDAY}`,
-    audit: "export.dataset",
-  }),
+  ...["deleted", "deleted.csv"].map((name) =>
+    row(`GET ${PROJECT}/${name}`, "datasetExporters", 200, {
+      of: projectId,
+      query: `?since=${YESTERDAY}`,
+      audit: "export.dataset",
+    }),
+  ),
   row(`POST ${JOBS}`, "jobQueuers", 201, { of: noActiveJob, inOrg: true, audit: "export_job.queue" }),
   row(`GET ${JOBS}`, "jobListers", 200, { inOrg: true }),
   row(`GET ${JOBS}/:job_id`, "jobReaders", 200, { of: readyJobId }),

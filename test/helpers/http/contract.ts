@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { App } from "../../../api/app.ts";
 import { buildRouteTable, type RouteTable } from "../../../api/http/route_table.ts";
-import type { OpenApiDocument, OpenApiResponse } from "../../../api/openapi/types.ts";
+import type { OpenApiDocument, OpenApiMethod, OpenApiResponse } from "../../../api/openapi/types.ts";
 
 const JSON_TYPE = "application/json";
 /** By which schemas in the document refer to each other. */
@@ -44,15 +44,16 @@ export async function openContract(app: App): Promise<Contract> {
     async check({ method, path }, response) {
       const found = findOperation({ document, paths, routeTable }, { method, path });
       if (!found) return null;
-      const problem = await checkResponse(found, { method, response, validate });
-      return problem && `${method} ${found.path} answered ${response.status}: ${problem}`;
+      const form = findForm(document, found, response) ?? found;
+      const problem = await checkResponse(form, { method, response, validate });
+      return problem && `${method} ${form.path} answered ${response.status}: ${problem}`;
     },
   };
 }
 
 interface Operation {
   path: string;
-  method: string;
+  method: OpenApiMethod;
   responses: Readonly<Record<string, OpenApiResponse>>;
 }
 
@@ -64,7 +65,8 @@ function findOperation(
   const path =
     match.found && (paths.get(withoutNames(match.route.pattern)) ?? findPath(document, request.path));
   if (!path) return null;
-  const method = (request.method === "HEAD" ? "GET" : request.method).toLowerCase() as "get";
+  // The route is one of ours, so its method is one of OpenAPI's.
+  const method = (request.method === "HEAD" ? "GET" : request.method).toLowerCase() as OpenApiMethod;
   const { responses } = document.paths[path]?.[method] ?? {};
   return responses ? { path, method, responses } : null;
 }
@@ -76,6 +78,30 @@ function findPath(document: OpenApiDocument, path: string): string | undefined {
     const pattern = described.replaceAll(/\{\w+\}/g, "[^/]+").replaceAll(".", "\\.");
     return new RegExp(`^${pattern}/?$`).test(pathname);
   });
+}
+
+/**
+ * The operation of a form, such as `.csv`, that a response has, though the request may have asked for it by `format` or
+ * `Accept`; null for one of the operation itself.
+ */
+function findForm(
+  document: OpenApiDocument,
+  { path, method }: Operation,
+  response: Response,
+): Operation | null {
+  const type = mediaTypeOf(response);
+  const contentAt = (key: string) =>
+    document.paths[key]?.[method]?.responses?.[response.status]?.content ?? {};
+  if (type in contentAt(path)) return null;
+  const form = Object.keys(document.paths).find(
+    (key) => key.startsWith(`${path}.`) && type in contentAt(key),
+  );
+  const responses = form && document.paths[form]?.[method]?.responses;
+  return responses ? { path: form, method, responses } : null;
+}
+
+function mediaTypeOf(response: Response): string {
+  return (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
 }
 
 /** `/a/:b/*` and `/a/{b}/{c}` are the same to this. */
@@ -93,7 +119,7 @@ async function checkResponse(
   const missing = missingHeaders(described, response);
   if (missing.length > 0) return `it lacks the headers ${missing.join(", ")}`;
   if (method === "HEAD" || !described.content) return null;
-  const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
+  const type = mediaTypeOf(response);
   if (!described.content[type]) return `the content type "${type}" is not documented`;
   if (type !== JSON_TYPE) return null;
   const place = ["paths", path, key, "responses", String(response.status), "content", type, "schema"];

@@ -78,6 +78,7 @@ test("a client of generated types compiles, refuses mistakes, and calls every en
       nodes: 1,
       status: "ready",
       columns: "id",
+      rows: 0,
       jobs: 2,
       models: 1,
       hasMetrics: true,

@@ -1,0 +1,41 @@
+/** The format at the end of a path is the same as in the query. */
+import { expect, test } from "bun:test";
+import { errorOf } from "../../helpers/exports/export_job.ts";
+import { makeExportProject } from "../../helpers/exports/export_project.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+
+async function fileOf(response: Response) {
+  const { status, headers } = response;
+  const kept = ["content-type", "content-disposition", "x-export-as-of", "x-export-total-rows"];
+  return [status, kept.map((name) => headers.get(name)), Buffer.from(await response.arrayBuffer())] as const;
+}
+
+test("an ending of the path exports what the format in the query does", async () => {
+  await using app = await openTestApp();
+  const { person, project } = await makeExportProject(app);
+  const get = (path: string) =>
+    app.request(`/api/v1/export/projects/${project.id}/${path}`, { key: person.key });
+  const [, [, , cutoff]] = await fileOf(await get("issues"));
+  for (const [name, format] of [
+    ["issues", "csv"],
+    ["issue-notes", "parquet"],
+  ]) {
+    const ended = await fileOf(await get(`${name}.${format}?as_of=${cutoff}`));
+    const asked = await fileOf(await get(`${name}?format=${format}&as_of=${cutoff}`));
+    expect([name, ended[0], ended[2].length > 0]).toEqual([name, 200, true]);
+    expect([name, ...ended]).toEqual([name, ...asked]);
+  }
+});
+
+test("a path that says its format takes none in the query, and unknown endings are unknown datasets", async () => {
+  await using app = await openTestApp();
+  const { person, project } = await makeExportProject(app);
+  const get = async (path: string) =>
+    errorOf(await app.request(`/api/v1/export/projects/${project.id}/${path}`, { key: person.key }));
+  for (const path of ["issues.csv?format=csv", "issues.parquet?format=csv", "deleted.csv?format=ndjson"]) {
+    expect([path, ...(await get(path))]).toEqual([path, 400, "VALIDATION_ERROR"]);
+  }
+  for (const path of ["issues.xlsx", "issues.ndjson", "issues.csv.csv", ".csv", "deleted.parquet"]) {
+    expect([path, ...(await get(path))]).toEqual([path, 404, "NOT_FOUND"]);
+  }
+});
