@@ -177,7 +177,12 @@ async function main(): Promise<void> {
           if (reason === "SIGTERM") await delay(shutdownDelayMs);
         },
       },
-      { name: "finish requests", timeoutMs: FINISH_TIMEOUT_MS, run: () => stopListening(server) },
+      {
+        name: "finish requests",
+        timeoutMs: FINISH_TIMEOUT_MS + 1_000,
+        // Not an error: the next phase cuts off what is still running.
+        run: () => Promise.race([stopListening(server), delay(FINISH_TIMEOUT_MS)]),
+      },
       {
         name: "close connections",
         timeoutMs: 1_000,

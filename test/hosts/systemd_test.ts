@@ -1,10 +1,16 @@
-/** The shipped units as systemd reads them. Needs systemd's programs, not a running systemd. */
+/** The shipped units: as systemd reads them, and on a running systemd by the commands of docs/deploying.md. Needs root. */
 import { expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import postgres from "postgres";
 import { runCommand } from "../helpers/process/command.ts";
 import { listFiles, ROOT } from "../workspace/source_files.ts";
+import { openLan } from "./lan.ts";
+import { startLanPostgres } from "./lan_postgres.ts";
+import { LATER } from "./newer_release.ts";
+import { installForProduction } from "./production_install.ts";
+import { type SystemdMachine, startSystemd } from "./systemd_machine.ts";
 
 test("systemd-analyze finds nothing wrong with the units", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-units-"));
@@ -14,7 +20,7 @@ test("systemd-analyze finds nothing wrong with the units", async () => {
       // It checks that programs and folders are there.
       const text = (await Bun.file(join(ROOT, path)).text())
         .replace("/usr/local/bin/bun", process.execPath)
-        .replaceAll("/opt/ulr", ROOT.replace(/\/$/, ""));
+        .replaceAll(/\/opt\/ulr(-%i)?/g, ROOT.replace(/\/$/, ""));
       const unit = join(directory, basename(path));
       await Bun.write(unit, text);
       units.push(unit);
@@ -35,3 +41,125 @@ test("systemd-analyze finds nothing wrong with the units", async () => {
     await rm(directory, { recursive: true, force: true });
   }
 });
+
+/** The commands of a section of docs/deploying.md. */
+async function readCommands(heading: string): Promise<string> {
+  const page = await Bun.file(join(ROOT, "docs/deploying.md")).text();
+  const [, section = ""] = page.split(`# ${heading}\n`);
+  const [, commands] = /^```sh\n(.*?)^```$/ms.exec(section.split(/^#/m)[0] ?? "") ?? [];
+  if (!commands) throw new Error(`Cannot find commands below "${heading}" in docs/deploying.md`);
+  return commands;
+}
+
+async function succeed(machine: SystemdMachine, script: string, stdin = ""): Promise<string> {
+  const { exitCode, stdout, stderr } = await machine.run(script, stdin);
+  if (exitCode === 0) return stdout;
+  const journal = await machine.run("journalctl --no-pager --output cat | tail -40");
+  throw new Error(`Cannot run ${script}: ${stderr}${stdout}${journal.stdout}`);
+}
+
+/** Two folders of releases: what the image holds and deploy/, and the same with one more migration. */
+async function makeReleases(directory: string): Promise<{ old: string; newer: string }> {
+  await using install = await installForProduction();
+  const [old, newer] = [join(directory, "ulr-1.0.0"), join(directory, "ulr-1.1.0")];
+  for (const [folder, version] of [
+    [old, "1.0.0"],
+    [newer, "1.1.0"],
+  ] as const) {
+    await cp(install.root, folder, { recursive: true });
+    await cp(join(ROOT, "deploy"), join(folder, "deploy"), { recursive: true });
+    const manifest = await Bun.file(join(folder, "package.json")).json();
+    await Bun.write(join(folder, "package.json"), JSON.stringify({ ...manifest, version }, null, 2));
+  }
+  const later = "alter table api_keys add column release_note text;";
+  await Bun.write(join(newer, `sql/migrations/${LATER}.sql`), later);
+  return { old, newer };
+}
+
+/** Waits in a script until the first API is ready. */
+const READY =
+  "until curl -fs --fail-early http://127.0.0.1:13001/health/ready > /dev/null; do sleep 0.2; done";
+
+/** Kills the first API before each step of the recipe that changes what runs, and waits until systemd has started it again. */
+const KILL_BEFORE_EACH = `
+crash() {
+  case "$BASH_COMMAND" in systemctl*|ln*|cp*) ;; *) return 0;; esac
+  pid=$(systemctl show --property MainPID --value ulr-api@3001)
+  kill -KILL "$pid"
+  while [ "$(systemctl show --property MainPID --value ulr-api@3001)" = "$pid" ]; do sleep 0.1; done
+  for try in $(seq 100); do
+    curl -fs http://127.0.0.1:13001/health/ready > /dev/null && return 0
+    sleep 0.2
+  done
+  echo "the API did not start again before: $BASH_COMMAND" >&2
+  exit 1
+}
+trap crash DEBUG
+`;
+
+/** The same of every process. */
+const ALL_READY = READY.replace("13001", "{13001,13002,13010,13020}");
+
+const readRelease = (machine: SystemdMachine) =>
+  succeed(machine, `${READY}; curl -fs http://127.0.0.1:13001/metrics | grep -o 'version="[^"]*"'`);
+
+test("the commands of docs/deploying.md install, administrate and upgrade on systemd while an API keeps crashing", async () => {
+  await using opened = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), "ulr-releases-"));
+  opened.defer(() => rm(directory, { recursive: true, force: true }));
+  await runCommand(["chmod", "755", directory]);
+  const { old, newer } = await makeReleases(directory);
+  const lan = opened.use(await openLan());
+  const server = opened.use(await startLanPostgres(lan));
+  const admin = postgres(server.url, { max: 1, onnotice: () => {} });
+  opened.defer(() => admin.end());
+  await admin.unsafe(`
+    create role ulr_owner login; create role ulr_app login; grant pg_read_all_stats to ulr_owner, ulr_app;
+    alter database ulr owner to ulr_owner; alter schema public owner to ulr_owner`);
+  const machine = opened.use(await startSystemd(await lan.addHost("machine"), [old, newer]));
+  const urlOf = (role: string) => server.url.replace(/\/\/[^@]*@/, `//${role}@`);
+  await succeed(
+    machine,
+    `install -d /etc/ulr
+    sed -e 's|^DATABASE_URL=.*|DATABASE_URL=${urlOf("ulr_app")}|' -e 's|^SHUTDOWN_DELAY_SECONDS=.*|SHUTDOWN_DELAY_SECONDS=0|' \
+      /opt/ulr-1.0.0/deploy/systemd/ulr.env.example > /etc/ulr/ulr.env
+    echo CATALOG_SOURCE=bundled >> /etc/ulr/ulr.env
+    echo DATABASE_URL=${urlOf("ulr_owner")} > /etc/ulr/migrate.env
+    chmod 600 /etc/ulr/*.env
+    mkdir -p /etc/systemd/system/ulr-api@.service.d
+    printf '[Service]\\nRestartSec=100ms\\n' > /etc/systemd/system/ulr-api@.service.d/test.conf`,
+  );
+
+  await succeed(machine, await readCommands("systemd"));
+  expect(await readRelease(machine)).toBe('version="1.0.0"\n');
+  const said = await succeed(
+    machine,
+    await readCommands("Commands of the administrator"),
+    "seven quiet lamps",
+  );
+  expect(said).toContain("ann@example.com");
+  expect(said).not.toContain("pending");
+  const wrong = await machine.run("ulr-admin user show --user nobody");
+  expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining("nobody")]);
+  // A command writes as the user of the units.
+  await succeed(machine, "ulr-admin artifacts adopt");
+  expect(await succeed(machine, "find /var/lib/ulr/ -printf '%u\\n' | sort -u")).toBe("ulr\n");
+
+  await succeed(machine, `${KILL_BEFORE_EACH}${await readCommands("Upgrade with systemd")}`);
+  expect(await readRelease(machine)).toBe('version="1.1.0"\n');
+  expect(await succeed(machine, "systemctl --failed --no-legend")).toBe("");
+
+  // A client that has sent half a request does not make the stop a failure.
+  await succeed(
+    machine,
+    `${ALL_READY}
+    exec 3<>/dev/tcp/127.0.0.1/3001; printf 'POST /api/v1/auth/login HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 9\\r\\n\\r\\n' >&3
+    systemctl stop ulr-api@3001 ulr-jobs ulr-catalog-sync`,
+  );
+  const units = ["ulr-api@3001", "ulr-jobs", "ulr-catalog-sync"];
+  const ends = await succeed(
+    machine,
+    `for unit in ${units.join(" ")}; do echo $unit $(systemctl show --property Result,ExecMainStatus $unit); done`,
+  );
+  expect(ends).toBe(units.map((unit) => `${unit} Result=success ExecMainStatus=0\n`).join(""));
+}, 240_000);
