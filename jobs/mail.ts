@@ -1,5 +1,5 @@
 /** Sends mail over SMTP, or writes it to a directory without a mail server. */
-import { open, rm } from "node:fs/promises";
+import { open, readdir, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createTransport } from "nodemailer";
 import { createPartDirectory, keepPart, partPathOf } from "../shared/process/part_files.ts";
@@ -7,6 +7,13 @@ import { createPartDirectory, keepPart, partPathOf } from "../shared/process/par
 /** RFC 5321, 4.5.3.2.6: a client that gives up sooner may send a message twice. */
 const RESPONSE_TIMEOUT_MS = 10 * 60_000;
 const CONNECT_TIMEOUT_MS = 30_000;
+/** How long messages are kept as files. */
+const FILES_KEPT_MS = 30 * 24 * 3_600_000;
+/** How often older ones are looked for, when a mail is written. */
+const FILES_SWEEP_MS = 3_600_000;
+
+/** The message of the log event `mail.stored`. */
+export const MAIL_STORED = "the mail became a file, because SMTP_URL is not set: nobody has received it";
 
 export interface MailMessage {
   /** Constant across retries, so that mail programs show one message. Letters, digits, `.` and `-`. */
@@ -20,10 +27,10 @@ export interface MailMessage {
 
 export interface Mailer {
   /**
-   * Resolves when the server has accepted the message. Throws MailError, also if `signal` is aborted or the disk is
-   * full.
+   * Resolves when the server has accepted the message, or when it is a file. Throws MailError, also if `signal` is aborted
+   * or the disk is full.
    */
-  send(message: MailMessage, signal?: AbortSignal): Promise<void>;
+  send(message: MailMessage, signal?: AbortSignal): Promise<"sent" | "stored">;
 }
 
 /** The server did not accept the message. Contains neither the address nor the server's text, which may repeat it. */
@@ -82,6 +89,7 @@ function smtpMailer(url: string, mailFrom: string): Mailer {
     async send(message, signal) {
       try {
         await transport.sendMail({ ...composed(message, mailFrom), ...(signal ? { signal } : {}) });
+        return "sent";
       } catch (error) {
         throw mailError(error);
       }
@@ -128,14 +136,33 @@ function mailError(error: unknown): MailError {
 function fileMailer(directory: string, mailFrom: string): Mailer {
   const prepare = createPartDirectory(directory);
   const transport = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
+  let sweptAt = 0;
   return {
     async send(message) {
       const { message: content } = await transport.sendMail(composed(message, mailFrom));
       if (!Buffer.isBuffer(content)) throw new Error("Cannot write mail: the composer gave no buffer");
       await prepare();
       await writeWhole(join(directory, `${message.id}.eml`), content);
+      if (Date.now() - sweptAt >= FILES_SWEEP_MS) {
+        sweptAt = Date.now();
+        await deleteOldFiles(directory);
+      }
+      return "stored";
     },
   };
+}
+
+/** Another runner may do so at the same time. */
+async function deleteOldFiles(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (!name.endsWith(".eml")) continue;
+    const path = join(directory, name);
+    const writtenAt = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (Date.now() - writtenAt > FILES_KEPT_MS) await rm(path, { force: true });
+  }
 }
 
 /** The file appears whole. */

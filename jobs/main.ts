@@ -21,6 +21,11 @@ import { requireDirectConnection } from "../sql/connection/direct_connection.ts"
 import { Nodes } from "../sql/connection/nodes.ts";
 import { openPool } from "../sql/connection/pool.ts";
 import { openReplica } from "../sql/connection/replica.ts";
+import {
+  createArtifactProblemCheck,
+  createArtifactStatus,
+  registerArtifactMetrics,
+} from "../sql/monitoring/artifact_status.ts";
 import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import { openWorkerQueue } from "../sql/queue.ts";
@@ -50,13 +55,19 @@ const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 3 + QUEUE_CONNECTION
 
 /** Serves the metrics on METRICS_PORT if that is set. */
 function serveRunnerMetrics(deps: JobsDeps, registry: Registry) {
-  const { config, sql, exportSql, log, shutdownSignal } = deps;
+  const { config, sql, exportSql, store, log, shutdownSignal } = deps;
+  const artifactStatus = createArtifactStatus({ sql, store, log });
+  registerArtifactMetrics(registry, artifactStatus);
   const checkDatabase = createDatabaseCheck(sql, config);
   registerDatabaseUp(registry, checkDatabase);
   registerPoolMetrics(registry, { jobs: sql, builds: exportSql });
   registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
   registerWebhookMetrics(registry, { sql, log });
-  const respondReady = createReadyResponse({ checkDatabase, shutdownSignal });
+  const respondReady = createReadyResponse({
+    checkDatabase,
+    findArtifactProblem: createArtifactProblemCheck(artifactStatus),
+    shutdownSignal,
+  });
   return serveMetricsOrExit(process, config, { registry, respondReady, log });
 }
 

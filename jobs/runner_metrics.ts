@@ -4,7 +4,7 @@ import { JOB_NAMES } from "../shared/jobs.ts";
 import { EXPORT_JOB_ERROR_CODES } from "../shared/vocabulary.ts";
 
 const WEBHOOK_RESULTS = ["delivered", "failed", "given_up"] as const;
-const MAIL_RESULTS = ["sent", "failed", "rejected"] as const;
+const MAIL_RESULTS = ["sent", "stored", "failed", "rejected"] as const;
 
 export interface RunnerMetrics {
   /** Builds that ended. */
@@ -33,7 +33,7 @@ export function createRunnerMetrics(registry: Registry): RunnerMetrics {
     }),
     mails: new Counter({
       name: "mails_total",
-      help: "Attempts to send a mail, by result; failed ones are repeated, rejected ones are not",
+      help: "Attempts to send a mail, by result; failed ones are repeated, rejected ones are not, stored ones became files",
       labelNames: ["result"],
       registers,
     }),

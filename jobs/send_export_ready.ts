@@ -10,7 +10,7 @@ import type { ExportJobRow } from "../sql/exports/jobs.ts";
 import { findUnmailedExportJob, lockExportMail, markExportJobMailed } from "../sql/exports/mailed_jobs.ts";
 import { type Boss, completeJob } from "../sql/queue.ts";
 import { exportReadyMessage } from "./export_ready_message.ts";
-import { MailError, type Mailer, type MailMessage } from "./mail.ts";
+import { MAIL_STORED, MailError, type Mailer, type MailMessage } from "./mail.ts";
 import type { RunnerMetrics } from "./runner_metrics.ts";
 import type { StoreOwner } from "./store_owner.ts";
 
@@ -101,9 +101,10 @@ async function isTaken(deps: MailDeps, job: ExportJobRow, message: MailMessage):
   const { mailer, log, metrics, shutdownSignal } = deps;
   const userId = job.requestedBy;
   try {
-    await mailer.send(message, shutdownSignal);
-    metrics.mails.inc({ result: "sent" });
-    log.info({ event: "export_mail.sent", userId }, "sent the mail that an export is ready");
+    const result = await mailer.send(message, shutdownSignal);
+    metrics.mails.inc({ result });
+    if (result === "stored") log.info({ event: "mail.stored", userId }, MAIL_STORED);
+    else log.info({ event: "export_mail.sent", userId }, "sent the mail that an export is ready");
     return true;
   } catch (error) {
     const isPermanent = error instanceof MailError && error.isPermanent;

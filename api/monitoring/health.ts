@@ -1,15 +1,11 @@
 /** GET /health/live, GET /health/ready: probes for supervisors and load balancers. */
 import { Elysia, t } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
-import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
+import { type ArtifactStatus, createArtifactProblemCheck } from "../../sql/monitoring/artifact_status.ts";
 import type { DatabaseStatus } from "../../sql/monitoring/readiness.ts";
 import { access, notCounted } from "../http/access.ts";
 import { failsWith } from "../openapi/types.ts";
-import type { ArtifactStatus } from "./artifact_status.ts";
-
-/** How long a probe waits for the artifact store. Many load balancers give up after one second. */
-const ARTIFACTS_WAIT_MS = 300;
 
 export const OPERATIONS_TAG = "Operations";
 
@@ -82,7 +78,7 @@ function notReady(checks: Readonly<Record<string, Check>>, cause?: unknown): Api
  * that do not prevent serving, or throws SERVICE_UNAVAILABLE.
  */
 function createReadiness(deps: HealthDeps): () => Promise<typeof Ready.static.data> {
-  const findArtifactProblem = createArtifactProblemCheck(deps);
+  const findArtifactProblem = createArtifactProblemCheck(deps.artifactStatus);
   return async () => {
     if (deps.shutdownSignal.aborted) throw notReady({ process: "leaving" });
     const database = await deps.checkDatabase();
@@ -128,18 +124,6 @@ export function healthRoutes(deps: HealthDeps) {
         ...failsWith(["SERVICE_UNAVAILABLE", { checks: { database: "down" } }]),
       },
     });
-}
-
-/** Creates the check of the artifact store. It returns the last known status if the storage does not answer in time. */
-function createArtifactProblemCheck({ artifactStatus }: HealthDeps) {
-  let found: ArtifactStatus = "unclaimed";
-  return async (): Promise<{ artifacts?: "owned-by-another" | "unreachable" }> => {
-    const looking = artifactStatus().then((status) => {
-      found = status;
-    });
-    await withTimeout(looking, ARTIFACTS_WAIT_MS).catch(() => {});
-    return found === "owned-by-another" || found === "unreachable" ? { artifacts: found } : {};
-  };
 }
 
 function replicaStatus({ replica }: HealthDeps): { replica?: "used" | "left-alone" } {

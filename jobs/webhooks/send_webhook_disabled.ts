@@ -3,7 +3,7 @@ import type { JobPayloads } from "../../shared/jobs.ts";
 import { findFirstOwnerId, findOrgById } from "../../sql/accounts/orgs.ts";
 import { findUser } from "../../sql/accounts/users.ts";
 import { findAnyWebhook } from "../../sql/webhooks/webhooks.ts";
-import { MailError, type MailMessage } from "../mail.ts";
+import { MAIL_STORED, MailError, type MailMessage } from "../mail.ts";
 import type { MailDeps } from "../send_export_ready.ts";
 
 /** Sends the mail, unless the webhook is gone or works again. May send it twice, with the same Message-ID. */
@@ -19,9 +19,10 @@ export async function sendWebhookDisabled(
     return;
   }
   try {
-    await deps.mailer.send(message, deps.shutdownSignal);
-    deps.metrics.mails.inc({ result: "sent" });
-    log.info({ event: "webhook_mail.sent" }, "sent the mail that a webhook is disabled");
+    const result = await deps.mailer.send(message, deps.shutdownSignal);
+    deps.metrics.mails.inc({ result });
+    if (result === "stored") log.info({ event: "mail.stored" }, MAIL_STORED);
+    else log.info({ event: "webhook_mail.sent" }, "sent the mail that a webhook is disabled");
   } catch (error) {
     const isPermanent = error instanceof MailError && error.isPermanent;
     deps.metrics.mails.inc({ result: isPermanent ? "rejected" : "failed" });

@@ -6,6 +6,7 @@ import type { Pool } from "../connection/pool.ts";
 import { maySeeSessions } from "../exports/harmless_sessions.ts";
 import { readSchemaState } from "../schema_state.ts";
 import { isTrackerReadable } from "../tracker/tracker_differences.ts";
+import type { ArtifactProblem } from "./artifact_status.ts";
 
 /** A database that takes longer counts as down. */
 const CHECK_TIMEOUT_MS = 2_000;
@@ -46,6 +47,8 @@ export function createDatabaseCheck(
 /** Creates the response to GET /health/ready of a process without an HTTP API. */
 export function createReadyResponse(deps: {
   checkDatabase: () => Promise<DatabaseStatus>;
+  /** Of a process that uses the artifact store. Does not affect readiness. */
+  findArtifactProblem?: () => Promise<ArtifactProblem>;
   /** Aborted when the process shuts down. */
   shutdownSignal: AbortSignal;
 }): () => Promise<Response> {
@@ -65,7 +68,11 @@ export function createReadyResponse(deps: {
     const database = await deps.checkDatabase();
     if (!database.isUsable) return notReady(database.checks);
     return Response.json({
-      data: { status: "ready", ...(database.hasTracker ? {} : { tracker: "missing" }) },
+      data: {
+        status: "ready",
+        ...(database.hasTracker ? {} : { tracker: "missing" }),
+        ...(await deps.findArtifactProblem?.()),
+      },
     });
   };
 }

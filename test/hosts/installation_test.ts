@@ -18,7 +18,7 @@ import { OwnServer } from "../helpers/postgres/own_server.ts";
 import { startApi } from "../helpers/process/api_process.ts";
 import { runCommand } from "../helpers/process/command.ts";
 import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
-import type { ServiceProcess } from "../helpers/process/service_process.ts";
+import { type ServiceProcess, untilLogged } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { LATER, makeNewerRelease } from "./newer_release.ts";
 
@@ -157,14 +157,21 @@ async function restoreBeside(): Promise<void> {
   await using api = await startApi(processEnv("APP_URL"));
   await using runner = await startRunner(processEnv("APP_URL"));
   const id = await exportOrg(api);
+  await succeed("Growth");
   await succeed("Back up");
   expect(await succeed("Restore")).toContain("No problems found.");
 
   const shared = processEnv("COPY_URL", "APP_URL");
   await using copy = await startApi(shared);
-  await using copyRunner = spawnRunner(shared);
+  await using copyRunner = spawnRunner({ ...shared, METRICS_PORT: "0" });
   await waitFor(() => listEvents(copyRunner, "artifact_store.foreign").length > 0, 30_000);
   expect(await (await copy.request("/health/ready")).text()).toContain('"artifacts":"owned-by-another"');
+  const { port } = await untilLogged(copyRunner, "serving metrics");
+  const readRunner = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+  expect(await readRunner("/health/ready")).toBe(
+    '{"data":{"status":"ready","artifacts":"owned-by-another"}}',
+  );
+  expect(await readRunner("/metrics")).toContain("\nartifact_store_owned 0\n");
   expect(await listFiles()).toHaveLength(2);
   const { key } = exported.person;
   expect((await downloadJob(api, key, id)).status).toBe(200);
@@ -178,6 +185,7 @@ async function restoreBeside(): Promise<void> {
   await waitFor(() => listEvents(copyRunner, "artifact_store.owned").length > 0, 30_000);
   await waitFor(() => listEvents(runner, "artifact_store.foreign").length > 0, 30_000);
   expect((await downloadJob(copy, key, id)).status).toBe(200);
+  await waitFor(async () => (await readRunner("/metrics")).includes("\nartifact_store_owned 1\n"), 30_000);
   await exportOrg(copy);
   expect(await listFiles()).toHaveLength(3);
 }

@@ -4,6 +4,7 @@ import { insertExecutions } from "../../sql/definitions/executions.ts";
 import { login, makeAccount, signIn } from "../helpers/accounts/accounts.ts";
 import { makeVersion } from "../helpers/definitions/definition_list.ts";
 import { openTestApp } from "../helpers/http/app.ts";
+import { documentSource, makeDocument, syncFrom } from "../helpers/models/catalog.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
@@ -161,6 +162,27 @@ test("the log of tracker rows is kept for as long as increments may read it", as
   const ages = await app.db.sql<{ days: number }[]>`
     select distinct extract(day from now() - at)::int as days from tracker_changes order by 1`;
   expect(ages.map(({ days }) => days)).toEqual([89, 90]);
+});
+
+test("old catalog syncs are deleted, but not the last, the last good one, and those that changed prices", async () => {
+  await using app = await openTestApp();
+  const { sql } = app.db;
+  const syncAtPrice = (input: number) =>
+    syncFrom(sql, documentSource(makeDocument({ acme: { one: { cost: { input, output: 2 } } } })));
+  await syncAtPrice(1);
+  await syncAtPrice(2);
+  await app.db.owner`
+    update catalog_syncs set
+      started_at = '2024-01-01', finished_at = '2024-01-01',
+      source = case when id = (select max(id) from catalog_syncs) then 'with a price' else 'old' end`;
+  await app.db.owner`
+    insert into catalog_syncs (started_at, finished_at, source, outcome, error)
+    select '2024-01-02', '2024-01-02', source, outcome, case when outcome = 'failed' then 'no answer' end
+    from (values ('unchanged', 'old'), ('failed', 'old'), ('changed', 'last good'), ('failed', 'old'), ('failed', 'last'))
+      as v (outcome, source)`;
+  await deleteOldRecords(app.deps, NEVER);
+  const left = await sql<{ source: string }[]>`select source from catalog_syncs order by id`;
+  expect(left.map(({ source }) => source)).toEqual(["with a price", "last good", "last"]);
 });
 
 test("many sessions are deleted in batches through an index, by several sweeps at once", async () => {

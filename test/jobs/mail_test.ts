@@ -1,6 +1,6 @@
 /** Mail servers of every kind, and files; what a mail says is tested with the jobs. */
 import { expect, test } from "bun:test";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SMTPServerOptions } from "smtp-server";
@@ -26,7 +26,7 @@ function withAuth(url: string, scheme = "smtp:"): string {
   return url.replace("smtp://", `${scheme}//me%40acme:p%2Fw%3A%20x@`);
 }
 
-async function failureOf(sending: Promise<void>): Promise<unknown> {
+async function failureOf(sending: Promise<unknown>): Promise<unknown> {
   return sending.then(
     () => null,
     (error: unknown) => error,
@@ -128,6 +128,25 @@ test("two sendings of one message make one file, and nothing half", async () => 
     expect(await readdir(join(dataDir, "mail"))).toEqual(["b4f6.eml"]);
     const { headers } = await parseMail(await Bun.file(join(dataDir, "mail/b4f6.eml")).bytes());
     expect(headers).toMatchObject({ from: MAIL_FROM, to: MESSAGE.to, "message-id": "<b4f6@ulr.example>" });
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+test("a message that became a file is not called sent, and files are deleted after 30 days", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "ulr-mail-"));
+  const directory = join(dataDir, "mail");
+  try {
+    const open = () => openMailer({ smtpUrl: null, mailFrom: MAIL_FROM, dataDir });
+    const mailer = open();
+    for (const id of ["old", "younger"]) expect(await mailer.send({ ...MESSAGE, id })).toBe("stored");
+    await Bun.write(join(directory, "notes.txt"), "not a mail");
+    const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
+    await utimes(join(directory, "old.eml"), daysAgo(31), daysAgo(31));
+    await utimes(join(directory, "notes.txt"), daysAgo(31), daysAgo(31));
+    await utimes(join(directory, "younger.eml"), daysAgo(29), daysAgo(29));
+    await open().send({ ...MESSAGE, id: "new" });
+    expect((await readdir(directory)).sort()).toEqual(["new.eml", "notes.txt", "younger.eml"]);
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }

@@ -30,7 +30,7 @@ test("two runners build each job once, mail once, and stop on SIGTERM", async ()
   for (const runner of runners) runner.kill("SIGTERM");
   expect(await Promise.all(runners.map((runner) => runner.exited))).toEqual([0, 0]);
   const lines = runners.flatMap((runner) => runner.logLines());
-  for (const event of ["export_job.ready", "export_mail.sent"]) {
+  for (const event of ["export_job.ready", "mail.stored"]) {
     expect(lines.filter((line) => line["event"] === event).length).toBe(3);
   }
 });

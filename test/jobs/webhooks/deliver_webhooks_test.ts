@@ -289,7 +289,12 @@ test("after three days of failures the webhook is disabled, and its owner gets a
   const [queued] = await app.db.sql`select data from pgboss.job where name = 'send_webhook_disabled'`;
   expect(queued?.["data"]).toEqual({ webhookId: id });
   const mails: { to: string; subject: string; text: string }[] = [];
-  const mailer = { send: async (mail: (typeof mails)[0]) => void mails.push(mail) };
+  const mailer = {
+    async send(mail: (typeof mails)[0]) {
+      mails.push(mail);
+      return "sent" as const;
+    },
+  };
   await sendWebhookDisabled({ ...deliverer.runner.deps, mailer }, { webhookId: id });
   expect(mails).toMatchObject([
     { to: owner.user.email, subject: `A webhook of ${owner.org.slug} is disabled` },

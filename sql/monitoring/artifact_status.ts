@@ -5,13 +5,15 @@ import type { ArtifactStore } from "../../shared/artifacts/store.ts";
 import { shareFor } from "../../shared/monitoring/share_for.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
-import { ensureInstallation } from "../../sql/installation.ts";
+import type { Sql } from "../connection/pool.ts";
+import { ensureInstallation } from "../installation.ts";
 
 /** How long a result is reused. */
 const FRESH_MS = 5_000;
 /** A database or storage that takes longer counts as unreachable. */
 const CHECK_TIMEOUT_MS = 2_000;
+/** How long a probe waits for the artifact store. Many load balancers give up after one second. */
+const PROBE_WAIT_MS = 300;
 
 /** `unclaimed`: no job runner has used the store yet. */
 export type ArtifactStatus = "owned" | "unclaimed" | "owned-by-another" | "unreachable";
@@ -38,6 +40,25 @@ export function createArtifactStatus(deps: {
       return "unreachable" as const;
     }),
   );
+}
+
+/** What GET /health/ready says about the artifact store; empty if it has no problem. It does not affect readiness. */
+export interface ArtifactProblem {
+  artifacts?: "owned-by-another" | "unreachable";
+}
+
+/** Creates the check of a probe. It returns the last known status if the storage does not answer in time. */
+export function createArtifactProblemCheck(
+  artifactStatus: () => Promise<ArtifactStatus>,
+): () => Promise<ArtifactProblem> {
+  let found: ArtifactStatus = "unclaimed";
+  return async () => {
+    const looking = artifactStatus().then((status) => {
+      found = status;
+    });
+    await withTimeout(looking, PROBE_WAIT_MS).catch(() => {});
+    return found === "owned-by-another" || found === "unreachable" ? { artifacts: found } : {};
+  };
 }
 
 /** Registers the gauge. The store is checked at each scrape. */
