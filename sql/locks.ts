@@ -16,6 +16,8 @@ export const LOCKS = {
   demoSeed: 7_311_004,
   /** If two catalog syncs store at the same time, the second one gives up. */
   catalogSync: 7_311_005,
+  /** Two imports advance the sequence of `status_history.seq` in turns. */
+  statusSequence: 7_311_006,
 } as const;
 
 export type LockName = keyof typeof LOCKS;

@@ -1,13 +1,12 @@
 /** Schemas of public profiles. */
 import { t } from "elysia";
-import { DEMO_PUBLISHER_ID } from "../admin/demo/plan.ts";
 import { NullableText } from "../http/schemas.ts";
 
 export const USERS_TAG = "Users";
 
 /** Someone of the demo data, so that examples with this user work there. */
 export const EXAMPLE_PROFILE = {
-  id: DEMO_PUBLISHER_ID,
+  id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
   username: "demo-publisher",
   name: "Petra Lindqvist",
   bio: null,

@@ -5,6 +5,7 @@
 import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import type { Sql } from "../connection/pool.ts";
+import { lockTransaction } from "../locks.ts";
 
 /** SQL types for reading values; the columns check the rest. */
 const SQL_TYPES: Readonly<Record<ExportColumnType, string>> = {
@@ -20,23 +21,35 @@ const SQL_TYPES: Readonly<Record<ExportColumnType, string>> = {
 /** Staged rows of one dataset of one project. */
 export interface StagedRows {
   dataset: ExportDataset;
+  /** The project that the rows name. */
+  fromProjectId: string;
+  /** The project that they are for. */
   projectId: string;
+  /** Added to every time. */
+  shiftMs: number;
 }
 
 function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Returns a FROM item: the staged documents as rows `r`, with columns named as in JSON. */
+/** Returns a FROM item: the staged documents as rows `r`, with columns named as in JSON, and what changes in them, `c`. */
 function stagedRows(dataset: ExportDataset): string {
   const columns = dataset.columns.map(({ name, type }) => `${quoteName(name)} ${SQL_TYPES[type]}`);
-  return `import_stage s cross join lateral json_to_record(s.doc) as r (${columns.join(", ")})`;
+  return `import_stage s cross join lateral json_to_record(s.doc) as r (${columns.join(", ")})
+     cross join (select $2::uuid as project_id, $3::bigint * interval '1 millisecond' as shift) c`;
+}
+
+/** Returns the parameters of `stagedRows` and `assignments`. */
+function parameters({ projectId, fromProjectId, shiftMs }: StagedRows): [string, string, number] {
+  return [projectId, fromProjectId, shiftMs];
 }
 
 /** Returns the value of a column. A row of another project gets null, which the NOT NULL constraint refuses. */
 function valueFor(column: ExportColumn): string {
   const value = `r.${quoteName(column.name)}`;
-  if (column.column === "project_id") return `case when ${value} = $1::uuid then $1::uuid end`;
+  if (column.column === "project_id") return `case when ${value} = c.project_id then $1::uuid end`;
+  if (column.type === "timestamp") return `${value} + c.shift`;
   // JSON null and a missing value look the same in an export, but such a column can contain only one of them.
   if (column.type === "json" && !column.nullable) return `coalesce(${value}, 'null'::jsonb)`;
   return value;
@@ -60,7 +73,8 @@ export async function countStaged(tx: Sql): Promise<number> {
  * Inserts the staged rows with new ids and returns their number. Throws the constraint violation of the table if a row is
  * invalid.
  */
-export async function insertStaged(tx: Sql, { dataset, projectId }: StagedRows): Promise<number> {
+export async function insertStaged(tx: Sql, rows: StagedRows): Promise<number> {
+  const { dataset } = rows;
   const { columns, values } = assignments(dataset);
   // Counted by what it returns: Citus tells the number of rows that it was given, also of those that were there.
   const [row] = await tx.unsafe<[{ count: number }]>(
@@ -72,13 +86,14 @@ export async function insertStaged(tx: Sql, { dataset, projectId }: StagedRows):
        returning 1
      )
      select count(*) from inserted`,
-    [projectId],
+    parameters(rows),
   );
   return row.count;
 }
 
 /** Returns the id of a staged row that differs from the stored row; `null` if there is none. */
-export async function findDifferentRow(tx: Sql, { dataset, projectId }: StagedRows): Promise<string | null> {
+export async function findDifferentRow(tx: Sql, rows: StagedRows): Promise<string | null> {
+  const { dataset } = rows;
   const { columns, values } = assignments(dataset);
   const columnAt = (index: number): ExportColumn | undefined =>
     dataset.columns.find(({ column }) => quoteName(column) === columns[index]);
@@ -104,7 +119,7 @@ export async function findDifferentRow(tx: Sql, { dataset, projectId }: StagedRo
      left join ${quoteName(dataset.table)} t on t.project_id = $1::uuid and t.id = r."id"
      where (${stored.join(", ")}) is distinct from (${values.map(asText).join(", ")})
      limit 1`,
-    [projectId],
+    parameters(rows),
   );
   await tx`set local enable_nestloop = on`;
   return row?.id ?? null;
@@ -115,6 +130,8 @@ export async function findDifferentRow(tx: Sql, { dataset, projectId }: StagedRo
  * exceed the range of JavaScript numbers.
  */
 export async function advanceStatusSequence(tx: Sql, projectId: string): Promise<void> {
+  // Two at a time could set it back.
+  await lockTransaction(tx, "statusSequence");
   // Two statements: the rows may be on another machine than the sequence.
   const [{ last }] = await tx<[{ last: string | null }]>`
     select max(seq)::text as last from status_history where project_id = ${projectId}`;

@@ -15,8 +15,7 @@ import type { Writer } from "../../definitions/new_draft.ts";
 import { publishDefinition } from "../../definitions/publish.ts";
 import { updateDefinition } from "../../definitions/update_draft.ts";
 import { requireOrg, requireUser } from "../lookups.ts";
-import { DEMO_FORK, type DemoVersion, readDemoVersions } from "./definition_files.ts";
-import { DEMO_ORGS, DEMO_USERS } from "./plan.ts";
+import type { DemoContent, DemoVersion } from "./demo_bundle.ts";
 
 const AUTHOR = "demo-owner";
 const SOURCES = ["sdk", "cli", "ci", "api"] as const;
@@ -25,15 +24,13 @@ const DAYS = 28;
 const GOLDEN_RATIO = 0.618_033_988_749_895;
 
 /** Creates missing versions; existing ones stay as they are. Returns the number of versions. */
-export async function seedDemoDefinitions(deps: DefinitionDeps): Promise<number> {
+export async function seedDemoDefinitions(deps: DefinitionDeps, demo: DemoContent): Promise<number> {
   const { sql } = deps;
-  const [first] = DEMO_ORGS;
-  if (!first) throw new Error("Cannot seed definitions: the demo has no organization");
-  const writer = await demoWriter(sql, first.slug);
+  const writer = await demoWriter(sql, demo.orgs[0].slug);
   const rows: DefinitionRow[] = [];
-  for (const version of await readDemoVersions()) rows.push(await ensureVersion(deps, writer, version));
-  rows.push(await ensureFork(deps, writer));
-  const callers = await Promise.all(DEMO_USERS.map(({ username }) => requireUser(sql, username)));
+  for (const version of demo.versions) rows.push(await ensureVersion(deps, writer, version));
+  rows.push(await ensureFork(deps, writer, demo.fork));
+  const callers = await Promise.all(demo.users.map(({ username }) => requireUser(sql, username)));
   const lines = Map.groupBy(
     rows.filter(({ status }) => status !== "draft"),
     ({ lineId }) => lineId,
@@ -103,9 +100,12 @@ async function findVersion(
   return definition;
 }
 
-async function ensureFork(deps: DefinitionDeps, sourceWriter: Writer): Promise<DefinitionRow> {
+async function ensureFork(
+  deps: DefinitionDeps,
+  sourceWriter: Writer,
+  { orgSlug, source, wanted }: DemoContent["fork"],
+): Promise<DefinitionRow> {
   const { sql } = deps;
-  const { orgSlug, source, wanted } = DEMO_FORK;
   const writer = await demoWriter(sql, orgSlug);
   const address = { type: source.type, orgSlug, name: wanted.name, version: "1.0.0" };
   let row = await findVersion(sql, writer, address);

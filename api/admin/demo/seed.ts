@@ -2,35 +2,39 @@
 
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { existsOrg } from "../../../sql/accounts/orgs.ts";
-import type { ProjectRow } from "../../../sql/accounts/projects.ts";
-import { openSession, type Sql } from "../../../sql/connection/pool.ts";
+import { findProjectByName, type ProjectRow } from "../../../sql/accounts/projects.ts";
+import { openSession, type Pool, type Sql } from "../../../sql/connection/pool.ts";
 import {
   analyzeTracker,
   DEMO_DONE,
   DEMO_STARTED,
   existsRun,
   findDemoState,
-  insertDemoProjectRows,
-} from "../../../sql/demo/seed.ts";
+} from "../../../sql/demo/demo_state.ts";
 import { lockSession } from "../../../sql/locks.ts";
 import { type CommandContext, type CommandResult, defineCommand, UsageError } from "../command.ts";
+import type { ImportProject } from "../import/import_manifest.ts";
+import { importProject } from "../import/import_project.ts";
+import { requireOrg } from "../lookups.ts";
 import { withThousands } from "../present.ts";
 import { requireOwnTracker } from "../require_own_tracker.ts";
-import { createDemoAccounts, createDemoCredentials, requireDemoProject } from "./accounts.ts";
+import { createDemoAccounts, createDemoCredentials } from "./accounts.ts";
 import { describeCredentials, writeCredentialsFile } from "./credentials.ts";
-import { DEMO_ORGS, DEMO_PROJECTS, DEMO_USERS, type DemoProject } from "./plan.ts";
+import { DEMO_FILE, type DemoBundle, openDemo, orgOf } from "./demo_bundle.ts";
 
-/** Projects filled at a time. PostgreSQL does the work, on one processor each. */
+/** Projects loaded at a time. PostgreSQL does the work, on one processor each. */
 const PARALLEL_PROJECTS = 2;
 /** 100 million issues. */
 const MAX_SCALE = 5000;
 
 export interface SeedOptions {
-  /** Of the issues, which are 20,000 at 1. */
+  /** How often each project is loaded. */
   scale: number;
   /** Silently does nothing if the database is in use. */
   ifEmpty: boolean;
   credentialsFile: string | undefined;
+  /** The bundle; the demo's own if omitted. */
+  file?: string;
 }
 
 type SeedContext = Pick<CommandContext, "sql" | "publicUrl" | "progress">;
@@ -46,8 +50,8 @@ async function auditDemo(tx: Sql, action: string, scale: number): Promise<void> 
 }
 
 /**
- * Creates accounts, then definitions one by one, then each project's rows in one transaction, then credentials. An
- * interrupted seed continues where it stopped, and credentials never belong to half a demo.
+ * Creates accounts, then definitions one by one and each project in one transaction, then credentials. An interrupted seed
+ * continues where it stopped, and credentials never belong to half a demo.
  */
 export async function seedDemo(context: SeedContext, options: SeedOptions): Promise<CommandResult> {
   const { sql } = context;
@@ -56,70 +60,102 @@ export async function seedDemo(context: SeedContext, options: SeedOptions): Prom
     const text = options.ifEmpty ? "" : "The demo already exists. Nothing was changed.";
     return { json: { created: false }, text };
   }
+  const demo = await openDemo(options.file ?? DEMO_FILE);
   if (state === null) {
     await sql.begin(async (tx) => {
-      await createDemoAccounts(tx);
+      await createDemoAccounts(tx, demo);
       await auditDemo(tx, DEMO_STARTED, options.scale);
     });
   }
   context.progress("Demo: publishing definitions");
+  // PostgreSQL loads the rows, this process the definitions.
+  const [definitions, projects] = await Promise.all([
+    publishDefinitions(context, demo),
+    loadProjects(context, demo, options.scale),
+  ]);
+  context.progress("Demo: updating statistics");
+  await analyzeTracker(sql);
+  return handOver(context, { ...options, demo, projects, definitions });
+}
+
+async function publishDefinitions({ sql }: SeedContext, demo: DemoBundle): Promise<number> {
   // Imported here, because it loads the libraries of the routes, which no other command needs.
   const { seedDemoDefinitions } = await import("./definitions.ts");
   const { openDocuments } = await import("../../documents/documents.ts");
   const documents = openDocuments();
-  const definitions = await seedDemoDefinitions({ sql, documents, catalog: null });
+  const definitions = await seedDemoDefinitions({ sql, documents, catalog: null }, demo);
   await documents.close();
-  const projects = await fillProjects(context, options.scale);
-  context.progress("Demo: updating statistics");
-  await analyzeTracker(sql);
-  return handOver(context, { ...options, projects, definitions });
+  return definitions;
 }
 
-/** Fills the empty projects, a few at a time. */
-async function fillProjects({ sql, progress }: SeedContext, scale: number): Promise<ProjectRow[]> {
-  const projects: ProjectRow[] = [];
-  const now = new Date().toISOString();
-  const waiting = [...DEMO_PROJECTS.entries()];
+/** Loads the projects that are not loaded yet, a few at a time, and returns all of them. */
+async function loadProjects(
+  { sql, progress }: SeedContext,
+  demo: DemoBundle,
+  scale: number,
+): Promise<ProjectRow[]> {
+  const shiftMs = Date.now() - Date.parse(demo.madeAt);
+  const copies = Array.from({ length: scale }, (_, copy) =>
+    demo.projects.map((source) => ({ source, copy })),
+  ).flat();
+  const waiting = [...copies.entries()];
+  const loaded: ProjectRow[] = [];
   let done = 0;
-  const fillNext = async (): Promise<void> => {
+  const loadNext = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const [seed, plan]: [number, DemoProject] = next;
-      const project = await requireDemoProject(sql, plan);
-      projects[seed] = project;
-      if (!(await existsRun(sql, project.id))) {
-        const issues = plan.issues * scale;
-        await sql.begin((tx) =>
-          insertDemoProjectRows(tx, { projectId: project.id, seed, issues, authorId: project.ownerId, now }),
-        );
-      }
+      const [index, copy] = next;
+      loaded[index] = await ensureProject(sql, { ...copy, demo, shiftMs });
       done += 1;
-      progress(`Demo: filled ${done} of ${DEMO_PROJECTS.length} projects`);
+      progress(`Demo: loaded ${done} of ${copies.length} projects`);
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL_PROJECTS }, fillNext));
-  return projects;
+  await Promise.all(Array.from({ length: PARALLEL_PROJECTS }, loadNext));
+  return loaded;
+}
+
+/** Returns a project, which it loads if it has no rows. Copies have other ids than the bundle's project. */
+async function ensureProject(
+  sql: Pool,
+  given: { source: ImportProject; copy: number; demo: DemoBundle; shiftMs: number },
+): Promise<ProjectRow> {
+  const { source, copy, demo, shiftMs } = given;
+  const org = await requireOrg(sql, orgOf(demo, source).slug);
+  const name = copy === 0 ? source.name : `${source.name} ${copy + 1}`;
+  const find = () => findProjectByName(sql, { orgId: org.id, name });
+  const found = await find();
+  if (found && (await existsRun(sql, found.id))) return found;
+  const target = { id: found?.id ?? (copy === 0 ? source.id : crypto.randomUUID()), name };
+  await sql.begin(async (tx) => {
+    // The demo can be loaded again, so its commits need not wait for the disk.
+    await tx`set local synchronous_commit = off`;
+    const { entries } = demo;
+    await importProject(tx, source, { org, owner: undefined, entries, target, shiftMs, onRows() {} });
+  });
+  const project = found ?? (await find());
+  if (!project) throw new Error(`Cannot find the demo project "${name}", which was just loaded`);
+  return project;
 }
 
 /** Creates the credentials. The file is written before the keys are committed, so that no working key is lost. */
 async function handOver(
   { sql, publicUrl }: SeedContext,
-  given: SeedOptions & { projects: readonly ProjectRow[]; definitions: number },
+  given: SeedOptions & { demo: DemoBundle; projects: readonly ProjectRow[]; definitions: number },
 ): Promise<CommandResult> {
-  const { scale, credentialsFile, projects, definitions } = given;
+  const { scale, credentialsFile, demo, projects, definitions } = given;
+  const { orgs, users } = demo;
   const [project] = projects;
-  const [org] = DEMO_ORGS;
-  if (!project || !org) throw new Error("Cannot describe the demo: it has no project");
+  if (!project) throw new Error("Cannot describe the demo: it has no project");
   return sql.begin(async (tx) => {
     const credentials = await createDemoCredentials(tx);
-    const text = describeCredentials(credentials, { publicUrl, orgSlug: org.slug, project });
+    const text = describeCredentials(credentials, { publicUrl, orgSlug: orgs[0].slug, project });
     await auditDemo(tx, DEMO_DONE, scale);
     if (credentialsFile !== undefined) await writeCredentialsFile(credentialsFile, text);
-    const issues = DEMO_PROJECTS.reduce((sum, plan) => sum + plan.issues, 0) * scale;
+    const issues = demo.projects.reduce((sum, { files }) => sum + files.issues.rows, 0) * scale;
     return {
       json: {
         created: true,
-        organizations: DEMO_ORGS.map(({ slug, subscriptionTier }) => ({ slug, subscriptionTier })),
-        users: DEMO_USERS.map(({ username, email, platformRole }) => ({ username, email, platformRole })),
+        organizations: orgs.map(({ slug, subscriptionTier }) => ({ slug, subscriptionTier })),
+        users: users.map(({ username, email, platformRole }) => ({ username, email, platformRole })),
         projects: projects.map(({ id, name, slug }) => ({ id, name, slug })),
         definitions,
         credentials,
@@ -134,7 +170,10 @@ export const seedDemoCommand = defineCommand({
   about:
     "Creates demo organizations, users, definitions and projects with 20,000 issues. Running it again changes nothing.",
   flags: {
-    scale: { placeholder: "N", about: "multiplies the issues and their related rows" },
+    scale: {
+      placeholder: "N",
+      about: "loads every project N times, which multiplies the issues and their related rows",
+    },
     "if-empty": { about: "does nothing if the database has an organization" },
     "credentials-file": {
       placeholder: "FILE",

@@ -39,6 +39,10 @@ export interface ImportSource {
   /** Username of the owner of new projects; the member with the highest role if undefined. */
   owner: string | undefined;
   entries: ReadonlyMap<string, ZipFileEntry>;
+  /** Added to every time of the rows; 0 if undefined. */
+  shiftMs?: number;
+  /** The project to fill, if not the one of the bundle. */
+  target?: Pick<ImportProject, "id" | "name">;
   /** Called with the number of rows read since the last call. */
   onRows: (rows: number) => void;
 }
@@ -57,13 +61,13 @@ export async function importProject(
   project: ImportProject,
   source: ImportSource,
 ): Promise<ImportedProject> {
-  const target = await findOrCreateProject(tx, project, source);
+  const target = await findOrCreateProject(tx, source.target ?? project, source);
   const imported: ImportedProject = { id: target.id, name: target.name, rowCounts: {}, insertedRows: 0 };
   await createImportStage(tx);
   for (const name of DATASET_ORDER) {
     const file = project.files[name];
     imported.rowCounts[name] = file.rows;
-    imported.insertedRows += await importDataset(tx, { name, file, target, source });
+    imported.insertedRows += await importDataset(tx, { name, file, project, target, source });
     await clearImportStage(tx);
   }
   await advanceStatusSequence(tx, target.id);
@@ -78,10 +82,10 @@ export async function importProject(
   return imported;
 }
 
-/** Returns the project with the bundle's id, which keeps its present name, or creates it. */
+/** Returns the project with this id, which keeps its present name, or creates it. */
 async function findOrCreateProject(
   tx: Sql,
-  { id, name }: ImportProject,
+  { id, name }: Pick<ImportProject, "id" | "name">,
   { org, owner }: ImportSource,
 ): Promise<ProjectRow> {
   const found = await findProjectById(tx, id);
@@ -98,13 +102,17 @@ async function findOrCreateProject(
 interface DatasetImport {
   name: ExportDatasetName;
   file: ImportFile;
+  /** In the bundle. */
+  project: ImportProject;
   target: ProjectRow;
   source: ImportSource;
 }
 
 /** Stages the dataset's lines, inserts rows with new ids, and returns their number. */
-async function importDataset(tx: Sql, { name, file, target, source }: DatasetImport): Promise<number> {
+async function importDataset(tx: Sql, given: DatasetImport): Promise<number> {
+  const { name, file, project, target, source } = given;
   const dataset = EXPORT_DATASETS[name];
+  const rows = { dataset, fromProjectId: project.id, projectId: target.id, shiftMs: source.shiftMs ?? 0 };
   const fail = (reason: string): never => {
     throw new AdminError(`Cannot import project "${target.name}": ${reason}`);
   };
@@ -114,9 +122,9 @@ async function importDataset(tx: Sql, { name, file, target, source }: DatasetImp
     // For PostgreSQL, a line with only `\.` ends the data.
     if (staged < file.rows) fail(`${name}: line ${staged + 1} is not a JSON object`);
     if (fault !== null) fail(`${name}: ${fault}`);
-    const inserted = await insertStaged(tx, { dataset, projectId: target.id });
+    const inserted = await insertStaged(tx, rows);
     if (inserted < staged) {
-      const id = await findDifferentRow(tx, { dataset, projectId: target.id });
+      const id = await findDifferentRow(tx, rows);
       if (id !== null) fail(`${name}: row ${id} already exists with different content`);
     }
     return inserted;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type DefinitionSource, parseDefinition } from "../../../shared/definitions/source.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 
-const FOLDER = join(import.meta.dir, "../../../api/admin/demo/definitions");
+const FOLDER = join(import.meta.dir, "../../demo/definitions");
 
 export interface DemoDefinition {
   /** Such as `review-code.command.yaml`. */

@@ -103,7 +103,7 @@ test("demo seed makes 20,000 believable issues, credentials that work, and nothi
 
   const [issues] = await db.sql`
     select count(*), count(deleted_at) as deleted, count(distinct status) as statuses,
-      min(created_at) > now() - interval '181 days' as is_recent
+      min(created_at) > now() - interval '181 days' and max(created_at) > now() - interval '3 days' as is_recent
     from issues`;
   expect(issues).toMatchObject({ count: 20_000, statuses: 7, isRecent: true });
   expect(Number(issues?.["deleted"])).toBeGreaterThan(50);
@@ -188,6 +188,23 @@ test("demo seed goes on where a seed was cut off", async () => {
     select (select count(*) from issues) as issues, (select count(*) from api_keys) as keys,
       (select count(*) from users) as users`;
   expect(row).toMatchObject({ issues: 200, keys: 5, users: 6 });
+});
+
+test("demo seed --scale loads every project as often, and new changes of status come after all of them", async () => {
+  await using db = await openTestDatabase();
+  const { projects } = (await seedSmallDemo(db.sql, 3)) as { projects: { name: string; slug: string }[] };
+  expect(projects.slice(6, 9).map(({ name, slug }) => [name, slug])).toEqual([
+    ["Recipe Finder", "recipe-finder"],
+    ["Checkout Service 2", "checkout-service-2"],
+    ["Mobile App 2", "mobile-app-2"],
+  ]);
+  const [row] = await db.sql`
+    select
+      (select count(*) from issues) as issues,
+      (select count(distinct id) from issues) as different,
+      (select last_value from status_history_seq_seq) >= (select max(seq) from status_history) as is_behind
+    from (values (1)) as one`;
+  expect(row).toEqual({ issues: 600, different: 200, isBehind: true });
 });
 
 interface Credentials {

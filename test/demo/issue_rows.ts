@@ -1,6 +1,6 @@
 /** Writes the demo's issues and their children from the temporary tables of `scaffold.ts`. */
 
-import type { Sql } from "../connection/pool.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import type { DemoProjectPlan } from "./scaffold.ts";
 import { DEMO_NOTES } from "./words.ts";
 
@@ -77,7 +77,7 @@ async function insertOccurrences(tx: Sql, plan: DemoProjectPlan): Promise<void> 
       select
         case when r.k = i.first then i.created_at else r.at + make_interval(secs => 10 + 0.05 * (i.i % 100)) end
           as created_at,
-        md5('occurrence ' || ${plan.seed} || ' ' || i.i || ' ' || r.k) as m
+        lpad(to_hex(${plan.seed}::integer), 3, '0') || lpad(to_hex(i.i * 8 + r.k - i.first), 15, '0') as m
     ) o`;
 }
 
@@ -133,12 +133,12 @@ async function insertStatusHistory(tx: Sql, plan: DemoProjectPlan): Promise<void
       ${plan.projectId}, ${changeId(tx, plan, tx`step`)}, issue_id, old_status, new_status, reason, changed_at,
       transition_type, case when transition_type = 'undo' then ${changeId(tx, plan, tx`step - 1`)} end, run_id, source
     from changes
-    order by changed_at, step`;
+    order by changed_at, i, step`;
 }
 
 /** Returns the id of a step in an issue's history, the same for every row that refers to it. */
 function changeId(tx: Sql, { seed }: DemoProjectPlan, step: ReturnType<Sql>) {
-  const m = tx`md5('change ' || ${seed} || ' ' || i || ' ' || ${step})`;
+  const m = tx`lpad(to_hex(${seed}::integer), 8, '0') || lpad(to_hex(i * 8 + ${step}), 24, '0')`;
   return tx`overlay(overlay(${m} placing '4' from 13) placing 'a' from 17)::uuid`;
 }
 
@@ -168,7 +168,7 @@ async function insertNotes(tx: Sql, plan: DemoProjectPlan): Promise<void> {
           else 'context'
         end as note_type,
         coalesce(i.closed_at, i.created_at + interval '9 minutes') as created_at,
-        md5('note ' || ${plan.seed} || ' ' || i.i) as m
+        lpad(to_hex(${plan.seed}::integer), 3, '0') || lpad(to_hex(i.i), 15, '0') as m
     ) n
     where (i.h >> 52 & 7) = 0`;
 }

@@ -1,20 +1,7 @@
 /** Provenance of the demo's documents. */
-import type { AuthorshipType } from "../../../shared/vocabulary.ts";
+import type { DemoVersion } from "../../api/admin/demo/demo_bundle.ts";
 
-interface DemoContributor {
-  role: "author" | "optimizer" | "reviewer" | "editor" | "publisher";
-  type: "human" | "agent";
-  /** Set for a human. */
-  name?: string;
-  agentName?: string;
-}
-
-export interface DemoProvenance {
-  authorshipType: AuthorshipType;
-  contributors: DemoContributor[];
-  dialecticRounds?: number;
-  optimizationRunId?: string;
-}
+type DemoProvenance = DemoVersion["provenance"];
 
 const OLIVIA = { type: "human", name: "Olivia Ferreira" } as const;
 const PETRA = { type: "human", name: "Petra Lindqvist" } as const;

@@ -1,27 +1,12 @@
 /** The versions in the demo's registry: the documents in `definitions/` and variations of them. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type DefinitionChanges, editDefinition } from "../../../shared/definitions/edit.ts";
-import {
-  DEFINITION_TYPES,
-  type DefinitionType,
-  type DefinitionVisibility,
-} from "../../../shared/vocabulary.ts";
-import { type DemoProvenance, provenanceOf } from "./provenance.ts";
+import type { DemoContent, DemoVersion } from "../../api/admin/demo/demo_bundle.ts";
+import { type DefinitionChanges, editDefinition } from "../../shared/definitions/edit.ts";
+import { DEFINITION_TYPES, type DefinitionType, type DefinitionVisibility } from "../../shared/vocabulary.ts";
+import { provenanceOf } from "./provenance.ts";
 
 const FOLDER = join(import.meta.dir, "definitions");
-
-/** A version in its final state. */
-export interface DemoVersion {
-  type: DefinitionType;
-  yaml: string;
-  visibility: DefinitionVisibility;
-  status: "draft" | "published" | "deprecated" | "archived";
-  changeSummary: string;
-  provenance: DemoProvenance;
-  /** Set if it is deprecated or archived. */
-  deprecation?: { reason: string; successor: string };
-}
 
 const FIRST_VERSION = "First version";
 
@@ -117,7 +102,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
 };
 
 /** A fork in another organization. */
-export const DEMO_FORK = {
+export const DEMO_FORK: DemoContent["fork"] = {
   orgSlug: "paper-lantern",
   source: { type: "agent", name: "code-reviewer", version: "1.0.0" },
   wanted: {
@@ -126,7 +111,7 @@ export const DEMO_FORK = {
     displayName: "Recipe Reviewer",
     description: "Reviews a change to a recipe as carefully as a change to code.",
   },
-} as const;
+};
 
 /** Returns all versions of the first organization; each refers only to earlier ones. */
 export async function readDemoVersions(): Promise<DemoVersion[]> {

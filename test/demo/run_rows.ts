@@ -1,6 +1,6 @@
 /** Writes the demo's runs and the output of their agents from the temporary tables of `scaffold.ts`. */
 
-import type { Sql } from "../connection/pool.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import type { DemoProjectPlan } from "./scaffold.ts";
 
 /** Writes runs, agent snapshots, analysis summaries and analysis records. Call inside a transaction. */

@@ -1,0 +1,37 @@
+/** An archive to import: its entries, and what its manifest says about them. */
+import { AdminError } from "../command.ts";
+import { type ImportProject, planImport } from "./import_manifest.ts";
+import { openZipFile, type ZipFileEntry, ZipFileError } from "./zip_file.ts";
+
+/** Ten thousand projects need a sixth of it. */
+const MAX_MANIFEST_BYTES = 128 * 1024 * 1024;
+
+export interface Archive {
+  entries: ReadonlyMap<string, ZipFileEntry>;
+  projects: readonly ImportProject[];
+}
+
+/** Opens the archive and reads its manifest, but no rows. */
+export async function openArchive(path: string): Promise<Archive> {
+  const fail = (reason: string): never => {
+    throw new AdminError(`Cannot import "${path}": ${reason}`);
+  };
+  try {
+    const entries = await openZipFile(path);
+    const manifest = entries.get("manifest.json");
+    if (!manifest) return fail("it has no manifest.json at the top level");
+    if (manifest.bytes > MAX_MANIFEST_BYTES) return fail("manifest.json is too large");
+    const plan = planImport(await readText(manifest), new Set(entries.keys()));
+    return plan.ok ? { entries, projects: plan.projects } : fail(plan.reason);
+  } catch (error) {
+    if (error instanceof ZipFileError) return fail(error.message);
+    throw error;
+  }
+}
+
+/** Reads a small entry. */
+export async function readText(entry: ZipFileEntry): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of entry.read()) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
