@@ -8,6 +8,7 @@ import { requestUrl } from "../../shared/network/request_url.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Tracing } from "../../shared/tracing/tracing.ts";
 import { API_PREFIX, type CallApiDeps, createCallApi } from "./call_api.ts";
+import { admitOtherOrigins } from "./cross_origin.ts";
 import { respondError } from "./error_handler.ts";
 import { type ClientConnection, newContext, type RequestContext } from "./request_context.ts";
 import type { Admission } from "./request_limits.ts";
@@ -80,7 +81,10 @@ async function encodeAndClaim(
 /** The order of errors: credential and rate limit, then those of `serveRoute`. */
 async function serve(deps: PipelineDeps, request: Request, context: RequestContext): Promise<Response> {
   const url = canonicalUrl(request);
-  const match = deps.routeTable(request.method, url.pathname);
+  const { routeTable } = deps;
+  const preflight = admitOtherOrigins(request, { path: url.pathname, routeTable, context });
+  if (preflight) return preflight;
+  const match = routeTable(request.method, url.pathname);
   // Health and metrics are polled: their spans would outnumber all others.
   if (deps.tracing && !(match.found && match.route.isNotCounted)) {
     startRequestSpan(deps.tracing, { request, context, route: match.found ? match.route.pattern : null });
