@@ -10,7 +10,7 @@ import type { PageOrg } from "../../page_session.ts";
 import { checkDocument, createNewDraft, readEditFields, seeSaved } from "./edit_actions.ts";
 import { EDITOR_HEAD, type EditFields, renderEditForm } from "./edit_form.ts";
 import { requirePublisher, type VersionTarget } from "./manage_target.ts";
-import { TEMPLATES } from "./templates.ts";
+import { templateOf } from "./templates.ts";
 
 /** Shows a form with a small document to start from. */
 export function showNew(page: SignedInPage): PageResult {
@@ -18,7 +18,7 @@ export function showNew(page: SignedInPage): PageResult {
   const type = DEFINITION_TYPES.find((word) => word === page.url.searchParams.get("type")) ?? "agent";
   const fields = {
     type,
-    yaml: TEMPLATES[type],
+    yaml: templateOf(type),
     visibility: "private",
     changeSummary: "",
     expectedUpdatedAt: "",

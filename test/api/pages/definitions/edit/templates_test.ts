@@ -1,6 +1,6 @@
 /** The documents that authors start from obey the tables of keys. */
 import { expect, test } from "bun:test";
-import { TEMPLATES } from "../../../../../api/pages/definitions/edit/templates.ts";
+import { templateOf } from "../../../../../api/pages/definitions/edit/templates.ts";
 import { DEFINITION_TYPES } from "../../../../../shared/vocabulary.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 
@@ -15,7 +15,7 @@ test("a template of each type can be published, and has no warning but its refer
   await using api = await openTestApp();
   const { key } = await api.make.person();
   for (const type of DEFINITION_TYPES) {
-    const body = { type, yaml: TEMPLATES[type], publish: true };
+    const body = { type, yaml: templateOf(type), publish: true };
     const response = await api.request("/api/v1/definitions/validate", { method: "POST", key, body });
     const { data } = (await response.json()) as { data: Validation };
     const codes = data.warnings.map(({ code }) => code);
