@@ -18,6 +18,7 @@ import { ownProfileRoutes } from "./accounts/own_profile.ts";
 import { userRoutes } from "./accounts/users.ts";
 import { definitionRoutes } from "./definitions/routes.ts";
 import { languageSchemaRoutes } from "./definitions/schemas/language_schemas.ts";
+import { languageRoutes } from "./definitions/schemas/languages.ts";
 import type { Documents } from "./documents/documents.ts";
 import { eventRoutes } from "./events/events.ts";
 import { exportRoutes } from "./exports/routes.ts";
@@ -100,6 +101,7 @@ function apiRoutes(deps: AppDeps) {
     .use(authRoutes(deps))
     .use(exportRoutes(deps))
     .use(definitionRoutes(deps))
+    .use(languageRoutes(deps))
     .use(eventRoutes(deps))
     .use(modelRoutes(deps))
     .use(orgRoutes(deps))

@@ -2,6 +2,7 @@
  * The list of all fields of a definition. Queries, rows, the API's JSON and the OpenAPI schema with its examples are made
  * from it. The SQL is over DEFINITION_TABLES.
  */
+import { LANGUAGE_VERSION } from "../../shared/definitions/language/language.ts";
 import {
   COUNT,
   INSTANT,
@@ -136,7 +137,7 @@ export const SUMMARY_FIELDS = {
   quarantineReason: nullable(text("d.quarantine_reason", null)),
 } as const satisfies DefinitionFields;
 
-/** The fields of a full definition. Each of the four languages has had one version, so `schemaVersion` is constant. */
+/** The fields of a full definition. */
 export const DEFINITION_FIELDS = {
   ...SUMMARY_FIELDS,
   yaml: text("d.yaml", EXAMPLE_YAML),
@@ -166,7 +167,7 @@ export const DEFINITION_FIELDS = {
   translationError: nullable(
     field<TranslationErrorJson>(TRANSLATION_ERROR, { sql: "d.translation_error", example: null }),
   ),
-  schemaVersion: text("'1.0'", "1.0", "Version of the definition language"),
+  schemaVersion: text(`'${LANGUAGE_VERSION}'`, LANGUAGE_VERSION, "Version of the definition language"),
   riskProfile: nullable(
     field<unknown>(
       { type: "object" },

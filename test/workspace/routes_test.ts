@@ -22,6 +22,8 @@ const PUBLIC_ROUTES = [
   "GET /api/v1/definitions/translation/version",
   "GET /api/v1/events",
   "GET /api/v1/export/datasets",
+  "GET /api/v1/languages/",
+  "GET /api/v1/languages/:id",
   "GET /api/v1/models",
   "GET /api/v1/models.csv",
   "GET /api/v1/models/:provider/*",

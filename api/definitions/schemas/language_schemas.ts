@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
-import { DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
+import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import { access } from "../../http/access.ts";
 import { rejectQuery } from "../../http/query.ts";
 import { staticResponse, toStaticFile } from "../../http/response/static_file.ts";
@@ -12,10 +12,15 @@ import { jsonSchemaOf } from "./json_schema.ts";
 
 const CONTENT_TYPE = "application/schema+json";
 
+/** Returns the address of the JSON Schema of a type. */
+export function schemaUrlOf({ publicUrl }: Pick<Config, "publicUrl">, type: DefinitionType): string {
+  return `${publicUrl}/schemas/${type}.json`;
+}
+
 export function languageSchemaRoutes({ config }: { config: Pick<Config, "publicUrl"> }) {
   const files = new Map(
     DEFINITION_TYPES.map((type) => {
-      const schema = jsonSchemaOf(type, `${config.publicUrl}/schemas/${type}.json`);
+      const schema = jsonSchemaOf(type, schemaUrlOf(config, type));
       const bytes = new TextEncoder().encode(`${JSON.stringify(schema, null, 2)}\n`);
       return [`${type}.json`, toStaticFile(bytes, CONTENT_TYPE)];
     }),

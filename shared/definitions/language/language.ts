@@ -6,6 +6,9 @@ import { block, type Key } from "./keys.ts";
 import { PIPELINE_KEYS } from "./pipeline_keys.ts";
 import { WORKFLOW_KEYS } from "./workflow_keys.ts";
 
+/** Version of all four languages: each has had one. */
+export const LANGUAGE_VERSION = "1.0";
+
 /** The value of the root key of each type. */
 export const LANGUAGES: Readonly<Record<DefinitionType, Key>> = {
   agent: block("An agent", AGENT_KEYS),

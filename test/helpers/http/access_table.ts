@@ -118,6 +118,8 @@ const DEFINITION_READS = [
   row("GET /definitions", "everyone", 200),
   row("GET /definitions", "members", 200, { about: "of an organization", inOrg: true }),
   row("GET /definitions/translation/version", "everyone", 200),
+  row("GET /languages", "everyone", 200),
+  row("GET /languages/:id", "everyone", 200, { of: async () => "adl" }),
   ...READS.flatMap(([route, how]) =>
     SEEN.map(([about, of, access]) => row(route, access, 200, { ...how, about, of })),
   ),

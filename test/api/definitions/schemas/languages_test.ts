@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
+import { agentYaml, createAgent } from "../../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
+
+interface Language {
+  id: string;
+  definitionType: string;
+  currentVersion: string;
+  schema?: { schemaUrl: string; content: { title: string } };
+}
+
+test("the four languages are listed for everyone, each with the schema that is at its address", async () => {
+  await using api = await openTestApp({ config: { publicUrl: "https://ulr.example" } });
+  const response = await api.request("/api/v1/languages");
+  expect([response.status, response.headers.has("etag")]).toEqual([200, true]);
+  const { data } = (await response.json()) as { data: { languages: Language[]; total: number } };
+  expect([data.total, data.languages.map(({ definitionType }) => definitionType)]).toEqual([
+    ...[4, [...DEFINITION_TYPES]],
+  ]);
+  expect(data.languages.map(({ id }) => id)).toEqual(["adl", "cdl", "wdl", "pdl"]);
+  expect(data.languages[0]).toEqual({
+    id: "adl",
+    displayName: "Agent Definition Language",
+    abbreviation: "ADL",
+    description: expect.stringMatching(/^Describes an agent/),
+    definitionType: "agent",
+    currentVersion: "1.0",
+    status: "active",
+  } as Language);
+  for (const language of data.languages) {
+    const one = (await (await api.request(`/api/v1/languages/${language.id}`)).json()) as { data: Language };
+    const schemaUrl = `https://ulr.example/schemas/${language.definitionType}.json`;
+    const content = (await (await api.request(new URL(schemaUrl).pathname)).json()) as { title: string };
+    const schema = { version: "1.0", title: content.title, schemaUrl, content };
+    expect(one.data).toEqual({ ...language, schema });
+  }
+});
+
+test("a definition has the version of its language", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const made = await createAgent(api, person, { name: "reviewer", yaml: agentYaml("reviewer") });
+  const { data } = (await (await api.request("/api/v1/languages/adl")).json()) as { data: Language };
+  expect(made.schemaVersion).toBe(data.currentVersion);
+});
+
+test("an unknown language is 404, and says which there are", async () => {
+  await using api = await openTestApp();
+  const response = await api.request("/api/v1/languages/agent");
+  const { error } = (await response.json()) as { error: object };
+  expect([response.status, error]).toMatchObject([
+    404,
+    { code: "NOT_FOUND", message: 'Language "agent" not found. The languages are adl, cdl, wdl, pdl.' },
+  ]);
+  expect((await api.request("/api/v1/languages?x=1")).status).toBe(400);
+});
