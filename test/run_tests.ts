@@ -4,7 +4,6 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Command } from "../deploy/local/bootstrap.ts";
 import { StartError } from "../deploy/local/start_error.ts";
-import type { Supervisor } from "../deploy/local/supervisor.ts";
 import { untilAborted } from "../deploy/local/wait.ts";
 import { listMissingGroups, type MissingGroup, TEST_GROUPS } from "./groups/groups.ts";
 import { installPackages } from "./groups/install.ts";
@@ -13,8 +12,8 @@ import { openTestServer, type TestServer } from "./helpers/postgres/server.ts";
 /** Bounds a test that hangs. Tests that start whole processes or browsers share two cores with everything else. */
 const TIMEOUT_MS = 240_000;
 
-/** A test that fails because the machine is busy gets one more try. The output shows both: "(pass) … (attempt 2)". */
-const RETRIES = 1;
+/** If more files fail, the machine is not the reason. */
+const MAX_FILES_AGAIN = 5;
 
 /**
  * More than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. Files of a
@@ -58,41 +57,75 @@ function readOptions(args: readonly string[]): Options {
   return { isAll: args.includes("--all"), isInstall: args.includes("--install"), without, rest };
 }
 
-interface Counts {
+interface Report {
   passed: number;
-  failed: number;
   skipped: number;
+  /** Files and names of the failed tests, as `path: name`. */
+  failures: readonly string[];
+  failedFiles: readonly string[];
 }
 
-/** The counts of a JUnit report's root element; `null` when `bun test` ended before it wrote one. */
-function readCounts(report: string): Counts | null {
-  if (!existsSync(report)) return null;
-  const [root = ""] = /<testsuites [^>]*>/.exec(readFileSync(report, "utf8")) ?? [];
+/** Reads a JUnit report; null if `bun test` ended before it wrote one. */
+function readReport(path: string): Report | null {
+  if (!existsSync(path)) return null;
+  const text = readFileSync(path, "utf8");
+  const [root = ""] = /<testsuites [^>]*>/.exec(text) ?? [];
   const count = (name: string): number => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(root)?.[1] ?? 0);
   const [failed, skipped] = [count("failures"), count("skipped")];
-  return { passed: count("tests") - failed - skipped, failed, skipped };
+  const failures = [...text.matchAll(FAILED_CASE)].map(({ groups = {} }) => ({
+    file: groups["file"] ?? "",
+    name: (groups["name"] ?? "").replaceAll(/&#?\w+;/g, (entity) => ENTITIES[entity] ?? entity),
+  }));
+  return {
+    passed: count("tests") - failed - skipped,
+    skipped,
+    failures: failures.map(({ file, name }) => `${file}: ${name}`),
+    failedFiles: [...new Set(failures.map(({ file }) => file))],
+  };
 }
+
+const FAILED_CASE =
+  /<testcase name="(?<name>[^"]*)"[^>]* file="(?<file>[^"]*)"[^>]*[^/]>\s*<(?:failure|error)\b/g;
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&quot;": '"',
+  "&apos;": "'",
+  "&lt;": "<",
+  "&gt;": ">",
+};
 
 interface TestRun extends Pick<Command, "root" | "env" | "stop"> {
   server: TestServer;
   args: readonly string[];
-  output: Parameters<Supervisor["spawn"]>[0]["output"];
+  isShown: boolean;
 }
 
-/** Runs `bun test` to its end; its counts are null if it wrote no report. */
-async function runBunTest({ root, env, stop, server, args, output }: TestRun) {
+/**
+ * Runs `bun test` to its end. `report` is null if it wrote none; `errors` counts errors outside of tests, such as files that
+ * cannot be loaded.
+ */
+async function runBunTest({ root, env, stop, server, args, isShown }: TestRun) {
   const report = join(server.directory, `${crypto.randomUUID()}.xml`);
+  const hasColors = isShown && process.stdout.isTTY;
+  let errors = 0;
   const child = await server.supervisor.spawn({
     name: "bun test",
     command: process.execPath,
     args: ["test", `--timeout=${TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${report}`, ...args],
     cwd: root,
-    env: { ...env, TEST_DATABASE_URL: server.url },
-    output,
+    env: {
+      ...env,
+      ...(server.url === "" ? {} : { TEST_DATABASE_URL: server.url }),
+      ...(hasColors ? { FORCE_COLOR: "1" } : {}),
+    },
+    output: (line, stream) => {
+      errors = Number(/^\s*(\d+) errors?$/.exec(Bun.stripANSI(line))?.[1] ?? errors);
+      if (isShown) process[stream].write(`${line}\n`);
+    },
     graceMs: 5000,
   });
   const { code } = await untilAborted(child.exited, stop);
-  return { code: code ?? 1, counts: readCounts(report) };
+  return { code: code ?? 1, errors, report: readReport(report) };
 }
 
 interface LeftOut {
@@ -102,7 +135,7 @@ interface LeftOut {
 
 /** Counts the tests of a group among those that the arguments choose: its files are loaded, and no test of them runs. */
 async function countTests(
-  run: Omit<TestRun, "args" | "output">,
+  run: Omit<TestRun, "args" | "isShown">,
   group: MissingGroup,
   rest: readonly string[],
 ) {
@@ -113,8 +146,8 @@ async function countTests(
     .filter((file) => chosen.length === 0 || chosen.some((part) => file.includes(part.replace(/^\.\//, ""))));
   if (files.length === 0) return { group, tests: 0 };
   const args = ["--test-name-pattern=^(?!)", ...files.map((file) => `./${file}`)];
-  const { counts } = await runBunTest({ ...run, args, output: () => {} });
-  return { group, tests: counts?.skipped ?? 0 };
+  const { report } = await runBunTest({ ...run, args, isShown: false });
+  return { group, tests: report?.skipped ?? 0 };
 }
 
 function describeLeftOut(leftOut: readonly LeftOut[]): string {
@@ -135,6 +168,43 @@ function describeLeftOut(leftOut: readonly LeftOut[]): string {
   return ["", "Left out, because something they need is missing:", ...lines, "", ...install].join("\n");
 }
 
+/**
+ * Runs the files of failed tests once more, without anything beside them, and returns the exit code of the whole. A test
+ * that fails only on a busy machine passes then, and is reported.
+ */
+async function runAgain(
+  run: Omit<TestRun, "args" | "isShown">,
+  { code, errors, report }: Awaited<ReturnType<typeof runBunTest>>,
+): Promise<number> {
+  const files = report?.failedFiles ?? [];
+  if (errors > 0 || files.length === 0 || files.length > MAX_FILES_AGAIN) return code;
+  process.stdout.write(`\nOnce more, alone: ${files.join(" ")}\n`);
+  const second = await runBunTest({ ...run, args: files.map((file) => `./${file}`), isShown: true });
+  return second.code;
+}
+
+function describeUnstable(failures: readonly string[]): string {
+  const lines = failures.map((failure) => `  ${failure}`);
+  return ["Unstable: these tests failed, and passed when they ran alone. Mend them.", ...lines, ""].join(
+    "\n",
+  );
+}
+
+/** Whether any of the chosen tests imports the helpers of databases, itself or through other files. */
+function needsDatabase(root: string, rest: readonly string[]): boolean {
+  const chosen = rest.filter((arg) => arg.endsWith("_test.ts")).map((arg) => join(root, arg));
+  if (chosen.length === 0 || chosen.length < rest.length || !chosen.every(existsSync)) return true;
+  const transpiler = new Bun.Transpiler({ loader: "ts" });
+  const seen = new Set(chosen);
+  for (const file of seen) {
+    if (file.includes("/test/helpers/postgres/")) return true;
+    for (const { path } of transpiler.scanImports(readFileSync(file, "utf8"))) {
+      if (path.startsWith(".") && path.endsWith(".ts")) seen.add(join(file, "..", path));
+    }
+  }
+  return false;
+}
+
 /** Runs the tests, or those that the arguments choose; returns the exit code. */
 export async function runTests(command: Command): Promise<number> {
   if (command.args.includes("--help")) {
@@ -148,24 +218,25 @@ export async function runTests(command: Command): Promise<number> {
     ...unwanted.map((group) => ({ ...group, faults: ["--without"], packages: [] })),
     ...listMissingGroups(command.env).filter(({ name }) => !without.includes(name)),
   ];
-  await using server = await untilAborted(openTestServer(command), command.stop);
+  const hasDatabase = needsDatabase(command.root, rest);
+  await using server = await untilAborted(openTestServer(command, { hasDatabase }), command.stop);
   const run = { ...command, server };
   const ignored = missing.flatMap(({ files }) => files.map((file) => `--path-ignore-patterns=${file}`));
-  const fixed = [`--parallel=${WORKERS}`, "--no-isolate", "--randomize", `--retry=${RETRIES}`];
-  const { code, counts } = await runBunTest({
-    ...run,
-    args: [...fixed, ...ignored, ...rest],
-    output: "inherit",
-  });
+  const fixed = [`--parallel=${WORKERS}`, "--no-isolate", "--randomize", ...ignored];
+  const first = await runBunTest({ ...run, args: [...fixed, ...rest], isShown: true });
+  const code = first.code === 0 ? 0 : await runAgain(run, first);
   const counted: LeftOut[] = [];
   for (const group of missing) counted.push(await countTests(run, group, rest));
   const leftOut = counted.filter(({ tests }) => tests > 0);
-  const passed = counts?.passed ?? 0;
+  const failures = first.report?.failures ?? [];
+  const unstable = code === 0 ? failures : [];
+  const passed = (first.report?.passed ?? 0) + unstable.length;
   // A file that does not load fails the run without being a failed test.
-  const failed = code === 0 ? (counts?.failed ?? 0) : Math.max(counts?.failed ?? 0, 1);
+  const failed = code === 0 ? 0 : Math.max(failures.length, 1);
   const absent = leftOut.reduce((sum, { tests }) => sum + tests, 0);
   if (leftOut.length > 0) process.stdout.write(describeLeftOut(leftOut));
   process.stdout.write(`\n${passed} passed, ${failed} failed${absent > 0 ? `, ${absent} left out` : ""}\n`);
+  if (unstable.length > 0) process.stdout.write(describeUnstable(unstable));
   const isIncomplete = isAll && leftOut.some(({ group }) => !without.includes(group.name));
   if (isIncomplete) process.stdout.write("Failed: --all leaves nothing out.\n");
   return isIncomplete ? 1 : code;

@@ -31,15 +31,18 @@ async function runChecks(command: Command): Promise<number> {
   // The compiler reads the benchmarks too.
   await installDependencies({ ...command, supervisor, root: join(root, "test/bench") });
   const failed: string[] = [];
-  for (const [name, args] of listChecks(root)) {
+  // Side by side: most tools use one core. The output of each is printed when it ends.
+  const runs = listChecks(root).map(async ([name, args]) => {
     const startedAt = performance.now();
-    process.stdout.write(`── ${name}\n`);
-    const options = { name, command: process.execPath, args, cwd: root, env, output: "inherit" } as const;
-    const child = await supervisor.spawn(options);
+    const lines: string[] = [];
+    const output = (line: string): void => void lines.push(line);
+    const child = await supervisor.spawn({ name, command: process.execPath, args, cwd: root, env, output });
     const { code } = await untilAborted(child.exited, command.stop);
-    process.stdout.write(`── ${name}: ${code === 0 ? "ok" : "FAILED"} (${elapsed(startedAt)})\n\n`);
+    const result = code === 0 ? "ok" : "FAILED";
+    process.stdout.write([`── ${name}: ${result} (${elapsed(startedAt)})`, ...lines, "", ""].join("\n"));
     if (code !== 0) failed.push(name);
-  }
+  });
+  await Promise.all(runs);
   process.stdout.write(failed.length === 0 ? "All checks pass\n" : `Failed: ${failed.join(", ")}\n`);
   return failed.length === 0 ? 0 : 1;
 }

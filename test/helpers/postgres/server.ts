@@ -18,7 +18,7 @@ export const TEST_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 export interface TestServer extends AsyncDisposable {
-  /** A superuser's; names a database to create others from. */
+  /** A superuser's; names a database to create others from. Empty if no server was asked for. */
   url: string;
   supervisor: Supervisor;
   /** A folder that goes when the server goes. */
@@ -54,7 +54,10 @@ async function openUrl(
 }
 
 /** Opens the server; dispose it to stop everything its supervisor has started. */
-export async function openTestServer(command: Command, { onDisk = false } = {}): Promise<TestServer> {
+export async function openTestServer(
+  command: Command,
+  { onDisk = false, hasDatabase = true } = {},
+): Promise<TestServer> {
   const directory = makeClusterFolder("test", { onDisk });
   const supervisor = openSupervisor(command);
   const dispose = async () => {
@@ -63,7 +66,7 @@ export async function openTestServer(command: Command, { onDisk = false } = {}):
   };
   try {
     return {
-      url: await openUrl(command, supervisor, directory),
+      url: hasDatabase ? await openUrl(command, supervisor, directory) : "",
       supervisor,
       directory,
       [Symbol.asyncDispose]: dispose,
