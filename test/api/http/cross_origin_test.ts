@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ACCESS_FIELD, PAGE_FIELD } from "../../../api/http/access.ts";
+import { ACCESS_FIELD } from "../../../api/http/access.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 
 const ORIGIN = { origin: "https://other.example" };
-/** Public, but for operators or for our own pages. */
-const OWN =
-  /^\/(?:security-policy|health|metrics|swagger\/?$|swagger\/assets|\.well-known|favicon|apple-touch|dashboard\/assets)/;
+/** Where programs read; the others are for people and operators. */
+const FOR_PROGRAMS = /^\/(?:api\/v1|schemas)\/|^\/swagger\/json$/;
 
 let app: TestApp;
 beforeAll(async () => {
@@ -15,7 +14,6 @@ afterAll(() => app[Symbol.asyncDispose]());
 
 interface Declared {
   [ACCESS_FIELD]?: string;
-  [PAGE_FIELD]?: object;
 }
 
 /** GET routes by whether pages of other origins may read them. */
@@ -25,7 +23,7 @@ function listReads(): { open: string[]; closed: string[] } {
   for (const { method, path, hooks } of app.app.routes) {
     if (method !== "GET") continue;
     const { detail = {} } = hooks as { detail?: Declared };
-    const isOpen = detail[ACCESS_FIELD] === "public" && !detail[PAGE_FIELD] && !OWN.test(path);
+    const isOpen = detail[ACCESS_FIELD] === "public" && FOR_PROGRAMS.test(path);
     (isOpen ? open : closed).push(path.replaceAll(/:\w+|\*/g, "x"));
   }
   return { open, closed };
