@@ -13,6 +13,8 @@ import {
   model,
   names,
   number,
+  prose,
+  proses,
   reference,
   text,
   texts,
@@ -67,13 +69,16 @@ const INTERFACE: Keys = {
 };
 
 const MISSION: Keys = {
-  opener: text("The opening paragraph; the description if it is missing", "You review one change at a time."),
-  stakes: text("What depends on it", "A wrong verdict reaches production."),
-  outcome_framing: text("What a good result is", "The team merges with confidence."),
-  role_boundaries: texts("Where its part ends", "[Leave style to the formatter.]"),
-  explicit_prohibitions: texts("What it must never do", "[Never edit a file.]"),
-  epistemic_limitations: texts("What it cannot know", "[You do not see production data.]"),
-  vocabulary_rationale: text("Why it uses these words", "MERGE is what reviewers already say."),
+  opener: prose(
+    "The opening paragraph; the description if it is missing",
+    "You review one change at a time.",
+  ),
+  stakes: prose("What depends on it", "A wrong verdict reaches production."),
+  outcome_framing: prose("What a good result is", "The team merges with confidence."),
+  role_boundaries: proses("Where its part ends", "[Leave style to the formatter.]"),
+  explicit_prohibitions: proses("What it must never do", "[Never edit a file.]"),
+  epistemic_limitations: proses("What it cannot know", "[You do not see production data.]"),
+  vocabulary_rationale: prose("Why it uses these words", "MERGE is what reviewers already say."),
   taxonomy_mandate: flag("False: findings need no failure code", { example: "false" }),
 };
 
@@ -87,13 +92,13 @@ const CONTEXT: Keys = {
     {
       id: text("Its id", "ci"),
       name: text("Its name", "Build server"),
-      description: text("What is in it", "Results of the last thirty days."),
+      description: prose("What is in it", "Results of the last thirty days."),
       tools: entries(
         "Tools to read it with",
         {
           name: text("Name of the tool", "gh"),
-          purpose: text("What it is for", "List runs"),
-          description: text("The same as `purpose`", "List runs"),
+          purpose: prose("What it is for", "List runs"),
+          description: prose("The same as `purpose`", "List runs"),
           usage: text("How to call it", "gh run list"),
         },
         { main: "name" },
@@ -102,8 +107,8 @@ const CONTEXT: Keys = {
         "Commands to read it with",
         {
           command: text("The command", "gh run list --limit 30"),
-          purpose: text("What it is for", "Find slow runs"),
-          description: text("The same as `purpose`", "Find slow runs"),
+          purpose: prose("What it is for", "Find slow runs"),
+          description: prose("The same as `purpose`", "Find slow runs"),
         },
         { main: "command" },
       ),
@@ -118,7 +123,7 @@ const OUTPUT: Keys = {
   token_budget: block("The length of the answer", {
     target: integer("Tokens to aim for", 800),
     max: integer("Tokens to stay below", 1500),
-    guidance: text("What to shorten first", "Shorten the examples first."),
+    guidance: prose("What to shorten first", "Shorten the examples first."),
   }),
   section_order: texts("Sections in their order", "[Verdict, Findings]"),
   sections: entries(
@@ -128,16 +133,16 @@ const OUTPUT: Keys = {
       name: text("Its name, if there is no id", "Verdict"),
       template: text("Its text", '"## Verdict\\n{{decision}}"'),
       condition: text("When to write it", "findings > 0"),
-      description: text("What belongs into it", "One sentence."),
+      description: prose("What belongs into it", "One sentence."),
     },
     { main: "template" },
   ),
   examples: entries(
     "Sample answers",
     {
-      scenario: text("The situation", "A small change without tests"),
-      name: text("The same as `scenario`", "Small change"),
-      description: text("The same as `scenario`", "A small change"),
+      scenario: prose("The situation", "A small change without tests"),
+      name: prose("The same as `scenario`", "Small change"),
+      description: prose("The same as `scenario`", "A small change"),
       input: text("What the agent is given", "diff --git a/x b/x"),
       output: text("What it answers", '"HOLD: there are no tests."'),
     },
@@ -160,8 +165,8 @@ const OUTPUT: Keys = {
   ),
   implications: block("A section that looks ahead", {
     section_label: text("Its title", "What this means"),
-    framing_question: text("The question it answers", "What should the team do next?"),
-    scope_boundary: text("Its limits", "No staffing advice."),
+    framing_question: prose("The question it answers", "What should the team do next?"),
+    scope_boundary: prose("Its limits", "No staffing advice."),
   }),
   classification: free("How answers are classified", "internal"),
   structured: free("Details of a structured answer", "{version: 2}"),
@@ -170,8 +175,8 @@ const OUTPUT: Keys = {
 const FORECAST: Keys = {
   actor_type: text("Whose behavior is forecast", "team"),
   time_horizon: text("`near-term`, `medium-term` or `long-term`", "medium-term"),
-  propagation_mechanism: text("How effects spread", "through shared libraries"),
-  prediction_format: text("The form of a prediction", "probability and reason"),
+  propagation_mechanism: prose("How effects spread", "through shared libraries"),
+  prediction_format: prose("The form of a prediction", "probability and reason"),
 };
 
 /** Everything below `agent`. */
@@ -195,7 +200,7 @@ export const AGENT_KEYS: Keys = {
         "From those before it",
         {
           accepts: texts("What it accepts", "[test report]"),
-          input_contract: text("What it must be given", "A commit and its diff."),
+          input_contract: prose("What it must be given", "A commit and its diff."),
         },
         { isOpen: true },
       ),
@@ -203,7 +208,7 @@ export const AGENT_KEYS: Keys = {
         "To those after it",
         {
           produces: texts("What it hands on", "[verdict]"),
-          output_contract: text("What it promises", "One verdict per change."),
+          output_contract: prose("What it promises", "One verdict per change."),
         },
         { isOpen: true },
       ),
@@ -217,18 +222,18 @@ export const AGENT_KEYS: Keys = {
       thinker: text("Whose view it takes", "Ada Lovelace"),
       name: text("The same as `thinker`", "Ada Lovelace"),
       lens: text("The same as `thinker`", "Ada Lovelace"),
-      description: text("What the view is", "Separate the machine from what it computes."),
+      description: prose("What the view is", "Separate the machine from what it computes."),
       axioms: entries(
         "What it takes for granted",
         {
           id: text("Its id", "a1"),
           name: text("Its name", "Generality"),
-          axiom: text("The axiom", "A method is worth more than a result."),
-          statement: text("The same as `axiom`", "A method is worth more than a result."),
-          description: text("The same as `axiom`", "A method is worth more than a result."),
-          text: text("The same as `axiom`", "A method is worth more than a result."),
-          consequence: text("What follows", "Look for the method."),
-          consequences: texts("What follows", "[Look for the method.]"),
+          axiom: prose("The axiom", "A method is worth more than a result."),
+          statement: prose("The same as `axiom`", "A method is worth more than a result."),
+          description: prose("The same as `axiom`", "A method is worth more than a result."),
+          text: prose("The same as `axiom`", "A method is worth more than a result."),
+          consequence: prose("What follows", "Look for the method."),
+          consequences: proses("What follows", "[Look for the method.]"),
         },
         { main: "axiom", isOpen: true },
       ),
@@ -237,11 +242,11 @@ export const AGENT_KEYS: Keys = {
         {
           id: text("Its id", "f1"),
           name: text("Its name", "Overreach"),
-          signature: text("How to notice it", "Every example becomes a rule."),
-          pattern: text("The same as `signature`", "Every example becomes a rule."),
-          description: text("The same as `signature`", "Every example becomes a rule."),
-          text: text("The same as `signature`", "Every example becomes a rule."),
-          mitigation: text("What helps", "Ask for a counterexample."),
+          signature: prose("How to notice it", "Every example becomes a rule."),
+          pattern: prose("The same as `signature`", "Every example becomes a rule."),
+          description: prose("The same as `signature`", "Every example becomes a rule."),
+          text: prose("The same as `signature`", "Every example becomes a rule."),
+          mitigation: prose("What helps", "Ask for a counterexample."),
         },
         { main: "signature", isOpen: true },
       ),
@@ -252,7 +257,7 @@ export const AGENT_KEYS: Keys = {
     "How it sounds",
     {
       attributes: texts("Words for its tone", "[calm, exact]"),
-      guidelines: texts("How to write", "[Name the line.]"),
+      guidelines: proses("How to write", "[Name the line.]"),
     },
     { isOpen: true },
   ),

@@ -132,6 +132,7 @@ function fits(kind: Kind, key: Key, value: unknown): boolean {
 
 const EXPECTED: Readonly<Record<Kind, string>> = {
   text: "a text",
+  prose: "a text",
   boolean: "true or false",
   integer: "a whole number",
   number: "a number",

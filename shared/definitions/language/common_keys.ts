@@ -10,6 +10,7 @@ import {
   type Keys,
   names,
   number,
+  prose,
   text,
   texts,
   word,
@@ -21,7 +22,7 @@ export function interfaceKeys(noun: string): Keys {
     name: text("Its name: lowercase letters, digits and hyphens", `my-${noun}`, { isRequired: true }),
     version: text("MAJOR.MINOR.PATCH, in quotes", '"1.0.0"', { isRequired: true }),
     displayName: text("The name that people read; made from the name if it is missing", titleOf(noun)),
-    description: text(
+    description: prose(
       `What the ${noun} does and when to use it, in 20 to 1,024 characters`,
       `One sentence that says what the ${noun} does and when to use it.`,
       { isRequired: true },
@@ -80,7 +81,7 @@ export function checks(meaning: string): Key {
   const keys: Keys = {
     ...LOOK,
     required: flag("False: only warn if it does not hold"),
-    message: text("What to say if it does not hold", "Commit your changes first."),
+    message: prose("What to say if it does not hold", "Commit your changes first."),
     on_fail: word("What to do if it does not hold", ["abort", "stop", "warn", "skip"]),
     on_mismatch: word("The same as `on_fail`", ["abort", "stop", "warn", "skip"]),
   };

@@ -3,11 +3,13 @@ import { parse, stringify } from "yaml";
 import type { DefinitionType } from "../../vocabulary.ts";
 
 /**
- * Kinds of values. `names` is a map whose keys are the author's own; `free` is any value, rendered as it stands; `word` is
- * one of a list of words.
+ * Kinds of values. `prose` is text that keeps its lines, with paragraphs, lists and fences; `text` is one line, or code that
+ * is shown as it stands. `names` is a map whose keys are the author's own; `free` is any value, rendered as it stands; `word`
+ * is one of a list of words.
  */
 export type Kind =
   | "text"
+  | "prose"
   | "boolean"
   | "integer"
   | "number"
@@ -94,6 +96,7 @@ function scalar(kind: Kind) {
 }
 
 export const text = scalar("text");
+export const prose = scalar("prose");
 export const integer = scalar("integer");
 export const number = scalar("number");
 export const model = scalar("model");
@@ -123,6 +126,10 @@ export function list(item: Key, meaning: string, example: string, options: Optio
 
 export function texts(meaning: string, example: string, options: Options = {}): Key {
   return list(text("", ""), meaning, example, options);
+}
+
+export function proses(meaning: string, example: string): Key {
+  return list(prose("", ""), meaning, example);
 }
 
 /** A map with known keys. */

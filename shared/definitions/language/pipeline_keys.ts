@@ -12,6 +12,7 @@ import {
   model,
   names,
   number,
+  prose,
   reference,
   text,
   texts,
@@ -21,7 +22,7 @@ import {
 const SHELL_STEP: Keys = {
   id: text("Its id", "build"),
   name: text("Its name", "Build"),
-  description: text("What it does", "Builds the image."),
+  description: prose("What it does", "Builds the image."),
   command: text("The command", "bun run build"),
   run: text("The same as `command`", "bun run build"),
   working_dir: text("Where it runs", "services/api"),
@@ -78,7 +79,7 @@ const ARTIFACT: Keys = {
 const STAGE: Keys = {
   id: text("Its id", "deploy"),
   name: text("Its name", "Deploy"),
-  description: text("What it is about", "Brings the release to production."),
+  description: prose("What it is about", "Brings the release to production."),
   workflows: runs("workflow"),
   commands: runs("command"),
   agents: runs("agent", { model: model("Another model", "opus") }),
@@ -95,7 +96,7 @@ const STAGE: Keys = {
   timeout: integer(TIMEOUT_MS, 1_800_000),
   gate: block("The score that it needs", GATE),
   approval: block("Whose agreement it waits for; or true, false, or a condition", APPROVAL, {
-    or: ["boolean", "text"],
+    or: ["boolean", "prose"],
   }),
   inputs: names(free("", ""), "Values for its parts", "{version: 1.2.0}"),
   env: environment("Environment variables"),
@@ -142,7 +143,7 @@ const TRIGGER: Keys = {
       default: free("The value if it is left out", "main"),
       options: texts("The values it can have", "[staging, production]"),
       pattern: text("A pattern that it has to match", "^v\\\\d+"),
-      description: text("What it is", "Where to deploy"),
+      description: prose("What it is", "Where to deploy"),
     },
     { main: "name" },
   ),
@@ -203,9 +204,9 @@ function actions(meaning: string): Key {
   return entries(
     meaning,
     {
-      description: text("What to do", "Tag the release."),
-      name: text("The same as `description`", "Tag the release."),
-      action: text("The same as `description`", "Tag the release."),
+      description: prose("What to do", "Tag the release."),
+      name: prose("The same as `description`", "Tag the release."),
+      action: prose("The same as `description`", "Tag the release."),
       command: text("A command", "git tag v1.2.0"),
     },
     { main: "description", isOpen: true },

@@ -12,6 +12,7 @@ import {
   model,
   names,
   number,
+  prose,
   reference,
   text,
   texts,
@@ -26,7 +27,7 @@ function step(type: "agent" | "command"): Key {
 const PHASE: Keys = {
   id: text("Its id", "review"),
   name: text("Its name", "Review the change"),
-  description: text("What it is about", "Find out whether the change can be merged."),
+  description: prose("What it is about", "Find out whether the change can be merged."),
   steps: entries(
     "What runs, one after the other: each names a command or an agent",
     {
@@ -85,8 +86,8 @@ const ARGUMENTS: Keys = {
     "Examples",
     {
       command: text("What the user types", "/checks main"),
-      behavior: text("What happens", "Checks the branch main"),
-      description: text("The same as `behavior`", "Checks the branch main"),
+      behavior: prose("What happens", "Checks the branch main"),
+      description: prose("The same as `behavior`", "Checks the branch main"),
     },
     { main: "command" },
   ),

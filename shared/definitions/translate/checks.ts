@@ -2,7 +2,7 @@
 import { scalarText } from "../../yaml/scalars.ts";
 import type { Fields } from "./field_reader.ts";
 import { writeLeftoverBullets } from "./generic_section.ts";
-import { code, given, type Inline, join, listed, md } from "./inline.ts";
+import { code, given, type Inline, join, listed, md, type Prose } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { TranslationFailure } from "./translation_failure.ts";
 
@@ -76,11 +76,11 @@ const CONSEQUENCES: Readonly<Record<string, Inline>> = {
 };
 
 /** A check that is not required warns, unless it says otherwise. */
-function describeConsequence(check: Fields): Inline {
+function describeConsequence(check: Fields): Prose {
   const isRequired = check.flag("required") !== false;
   const named = check.text("on_fail") ?? check.text("on_mismatch") ?? (isRequired ? "abort" : "warn");
   const consequence = Object.hasOwn(CONSEQUENCES, named) ? CONSEQUENCES[named] : code(named);
-  const message = given(check.prose("message"), (text) => md`, with the message: ${text}`) ?? md``;
+  const message = given(check.passage("message"), (text) => md`, with the message: ${text}`) ?? md``;
   return md`Otherwise ${consequence ?? md`stop`}${message}`;
 }
 

@@ -3,10 +3,10 @@ import { writeAfterwards, writeRecord, writeReport } from "./command/afterwards.
 import { argumentHint, writeArguments, writeInputs } from "./command/arguments.ts";
 import { writePreflight, writeRepeat, writeRun } from "./command/run.ts";
 import { renderFrontMatter } from "./front_matter.ts";
-import { prose } from "./inline.ts";
 import { type Source, writeTitle, writeUnknownBlocks } from "./interface_block.ts";
 import { MarkdownWriter } from "./markdown_writer.ts";
 import { bareModelAlias } from "./model_alias.ts";
+import { passage } from "./passage.ts";
 
 /** `allowed-tools` is never written: it would let a text from a registry use tools without asking. */
 export function renderCommand(source: Source): string {
@@ -19,7 +19,7 @@ export function renderCommand(source: Source): string {
   ]);
   const w = new MarkdownWriter();
   writeTitle(w, source);
-  w.paragraph(prose(source.description));
+  w.paragraph(passage(source.description));
   writeArguments(w, source);
   writeInputs(w, body);
   writePreflight(w, body);

@@ -1,7 +1,8 @@
 /** Reads a map of the document key by key and remembers what nobody asked for, so that none of it is lost. */
 import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
 import { isRecord, toItems } from "../../yaml/values.ts";
-import { code, type Inline, prose, strong } from "./inline.ts";
+import { code, type Inline, type Prose, prose, strong } from "./inline.ts";
+import { passage, snippet } from "./passage.ts";
 
 export type DocumentMap = Readonly<Record<string, unknown>>;
 
@@ -69,6 +70,12 @@ export class Fields {
     return text === null ? null : prose(text);
   }
 
+  /** As `prose`, with its lines kept. */
+  passage(...keys: readonly string[]): Prose | null {
+    const text = this.firstText(...keys);
+    return text === null ? null : passage(text);
+  }
+
   strong(...keys: readonly string[]): Inline | null {
     const text = this.firstText(...keys);
     return text === null ? null : strong(text);
@@ -77,6 +84,12 @@ export class Fields {
   code(...keys: readonly string[]): Inline | null {
     const text = this.firstText(...keys);
     return text === null ? null : code(text);
+  }
+
+  /** As `code`, with its lines kept. */
+  snippet(...keys: readonly string[]): Prose | null {
+    const text = this.firstText(...keys);
+    return text === null ? null : snippet(text);
   }
 
   /** As `code`, for values that may be the empty text. */
@@ -117,6 +130,10 @@ export class Fields {
 
   proses(key: string): (Inline | null)[] {
     return this.texts(key).map(prose);
+  }
+
+  passages(key: string): (Prose | null)[] {
+    return this.texts(key).map(passage);
   }
 
   codes(key: string): (Inline | null)[] {

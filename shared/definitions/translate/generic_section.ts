@@ -2,7 +2,7 @@
 import { scalarText } from "../../yaml/scalars.ts";
 import { isRecord } from "../../yaml/values.ts";
 import type { DocumentMap, Fields } from "./field_reader.ts";
-import { code, collapse, type Inline, md, prose, strong } from "./inline.ts";
+import { code, collapse, type Inline, md, type Prose, prose, strong } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { pruneValue } from "./prune.ts";
 
@@ -130,7 +130,7 @@ function isMultiLine(text: string): boolean {
 /** A bullet with the author's command: in the line when it is one line, else in a fence below. */
 export function writeCommand(
   w: MarkdownWriter,
-  lead: Inline,
+  lead: Prose,
   command: string | null,
   children?: () => void,
 ): void {

@@ -1,17 +1,72 @@
 /**
- * Text within one line of Markdown. Author's text becomes `Inline` through the functions here and in no other way,
- * so the compiler refuses a line that holds it unescaped.
+ * Text within one line of Markdown, and what is put together from it. Author's text becomes `Inline` through the functions
+ * here, or a `Passage` through those of `passage.ts`, and in no other way, so the compiler refuses text that is not escaped.
  */
 
 /** Markdown for part of a line: no line break, nothing that would open or close a construct of ours. */
 export type Inline = string & { readonly inline: unique symbol };
 
-/** Template for a line in our own words; what is put in is `Inline` already. */
-export function md(parts: TemplateStringsArray, ...values: readonly (Inline | number)[]): Inline {
-  return String.raw({ raw: parts }, ...values) as Inline;
+/**
+ * Author's text of several lines. It may hold paragraphs, lists and fences, all of which end within it. It is no part of
+ * a heading or a cell of a table.
+ */
+export interface Passage {
+  /** The first line; empty if the passage begins with a list or a fence. */
+  readonly lead: Inline;
+  /** The other lines, one at least, as they are written at the indentation of the first. */
+  readonly below: readonly string[];
 }
 
-/** Author's prose with its white space collapsed; blank text is `null`. */
+/** Author's prose: of one line, or of several. */
+export type Prose = Inline | Passage;
+
+/** Template for our own words; what is put in is escaped already. */
+export function md(parts: TemplateStringsArray, ...values: readonly (Inline | number)[]): Inline;
+export function md(parts: TemplateStringsArray, ...values: readonly (Prose | number)[]): Prose;
+export function md(parts: TemplateStringsArray, ...values: readonly (Prose | number)[]): Prose {
+  if (!values.some((value) => typeof value === "object"))
+    return String.raw({ raw: parts }, ...values) as Inline;
+  const pieces = parts.flatMap((part, index) => [part, values[index] ?? ""]);
+  return compose(pieces.map((piece) => (typeof piece === "number" ? String(piece) : piece)));
+}
+
+/** A passage may follow words, but what follows a passage is a paragraph of its own. */
+function compose(pieces: readonly (string | Passage)[]): Prose {
+  let lines: readonly string[] = [];
+  let words = "";
+  for (const piece of pieces) {
+    if (typeof piece === "string") {
+      words += piece;
+      continue;
+    }
+    const { lead, below } = piece;
+    const [first = ""] = below;
+    lines = startParagraph(lines, lead === "" ? introduce(words) : words, lead);
+    // Only a list that begins with 1 may follow a paragraph without a blank line.
+    if (lead === "" && lines.at(-1) !== "" && /^\d/.test(first) && !first.startsWith("1) "))
+      lines = [...lines, ""];
+    lines = [...lines, ...below];
+    words = "";
+  }
+  const isOver = /^[\s,;:–.]*$/.test(words);
+  const [lead = "", ...below] = isOver ? lines : startParagraph(lines, words, "");
+  return { lead: lead as Inline, below };
+}
+
+/** The lines before and the first line of a paragraph, or a blank line if a list or a fence comes next. */
+function startParagraph(before: readonly string[], words: string, lead: string): readonly string[] {
+  if (before.length === 0) return [`${words}${lead}`];
+  const first = `${words.replace(/^[\s,;:–.]+/, "")}${lead}`;
+  return first === "" ? [...before, ""] : [...before, "", escapeLineStart(first)];
+}
+
+/** Ends words before a list or a fence with a colon. */
+function introduce(words: string): string {
+  const text = words.replace(/[\s,:–]+$/, "");
+  return text === "" ? "" : `${text}:`;
+}
+
+/** Author's prose in one line, its white space collapsed; blank text is `null`. */
 export function prose(text: string): Inline | null {
   const line = collapse(text);
   return line === "" ? null : (escapeMarkup(line, false) as Inline);
@@ -36,13 +91,17 @@ export function code(text: string): Inline | null {
 }
 
 /** Joins what is there; `null` when nothing is. */
-export function join(parts: readonly (Inline | null)[], separator: string): Inline | null {
+export function join(parts: readonly (Inline | null)[], separator: string): Inline | null;
+export function join(parts: readonly (Prose | null)[], separator: string): Prose | null;
+export function join(parts: readonly (Prose | null)[], separator: string): Prose | null {
   const present = parts.filter((part) => part !== null);
-  return present.length === 0 ? null : (present.join(separator) as Inline);
+  if (present.length === 0) return null;
+  if (!present.some((part) => typeof part === "object")) return present.join(separator) as Inline;
+  return compose(present.flatMap((part, index) => (index === 0 ? [part] : [separator, part])));
 }
 
 /** Applies `write` unless there is nothing to write about. */
-export function given<T>(value: T | null, write: (value: T) => Inline | null): Inline | null {
+export function given<T, P extends Prose>(value: T | null, write: (value: T) => P | null): P | null {
   return value === null ? null : write(value);
 }
 
@@ -55,7 +114,10 @@ export function listed(parts: readonly (Inline | null)[], conjunction: "and" | "
 }
 
 /** Ends a sentence that the author left open. */
-export function sentence(text: Inline): Inline {
+export function sentence(text: Inline): Inline;
+export function sentence(text: Prose): Prose;
+export function sentence(text: Prose): Prose {
+  if (typeof text === "object") return text;
   return (/[.!?:…]["'”’)]?$/.test(text) ? text : `${text}.`) as Inline;
 }
 

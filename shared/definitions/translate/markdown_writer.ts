@@ -1,5 +1,6 @@
 /** Writes Markdown block by block, so that headings are never empty and lists never merge with their neighbours. */
-import { escapeLineStart, type Inline, longestBacktickRun, printable } from "./inline.ts";
+import { escapeLineStart, type Inline, md, type Prose, printable } from "./inline.ts";
+import { fenceLines } from "./passage.ts";
 import { TranslationFailure } from "./translation_failure.ts";
 
 /** Largest rendered text (definition-languages, section 4), in bytes of UTF-8. */
@@ -21,10 +22,10 @@ export class MarkdownWriter {
     this.#pending.push({ level, text });
   }
 
-  paragraph(text: Inline | null): void {
+  paragraph(text: Prose | null): void {
     if (text === null) return;
     this.#open("block");
-    this.#write(escapeLineStart(text));
+    for (const line of linesOf(text)) this.#write(line);
   }
 
   /** Stands in for content when nothing was written below the last heading, whose text would be lost. */
@@ -33,27 +34,30 @@ export class MarkdownWriter {
   }
 
   /** `children` writes what belongs to the item: nested lists and fences. */
-  bullet(text: Inline | null, children?: () => void): void {
+  bullet(text: Prose | null, children?: () => void): void {
     if (text === null) return;
     this.#open("bullet");
-    this.#item("- ", escapeLineStart(text), children);
+    this.#item("- ", linesOf(text), children);
   }
 
-  checkbox(text: Inline | null): void {
+  checkbox(text: Prose | null): void {
     if (text === null) return;
     this.#open("bullet");
-    this.#item("- ", `[ ] ${text}`);
+    // A box needs words behind it.
+    const isBare = typeof text === "object" && text.lead === "";
+    const [first = "", ...below] = linesOf(isBare ? md`All of this: ${text}` : text, false);
+    this.#item("- ", [`[ ] ${first}`, ...below]);
   }
 
   /** `number` is 1 for the first item of a list. */
-  numbered(number: number, text: Inline | null, children?: () => void): void {
+  numbered(number: number, text: Prose | null, children?: () => void): void {
     if (text === null) return;
     this.#open("number");
-    this.#item(`${number}. `, escapeLineStart(text), children);
+    this.#item(`${number}. `, linesOf(text), children);
   }
 
   /** A paragraph and a bullet for each text; neither when there is no text. */
-  bullets(lead: Inline | null, texts: readonly (Inline | null)[]): void {
+  bullets(lead: Inline | null, texts: readonly (Prose | null)[]): void {
     if (texts.every((text) => text === null)) return;
     this.paragraph(lead);
     for (const text of texts) this.bullet(text);
@@ -76,11 +80,9 @@ export class MarkdownWriter {
   fence(text: string, language = ""): void {
     const body = printable(text).replace(/^\n+/, "").trimEnd();
     if (body === "") return;
-    const fence = "`".repeat(Math.max(3, longestBacktickRun(body) + 1));
     this.#open("block");
-    this.#write(`${fence}${/^[\w+#.-]{1,40}$/.test(language) ? language : ""}`);
-    for (const line of body.split("\n")) this.#write(line);
-    this.#write(fence);
+    const info = /^[\w+#.-]{1,40}$/.test(language) ? language : "";
+    for (const line of fenceLines(body.split("\n"), info)) this.#write(line);
   }
 
   /** Everything written, with one line feed at the end. */
@@ -88,12 +90,13 @@ export class MarkdownWriter {
     return `${this.#lines.join("\n")}\n`;
   }
 
-  #item(marker: string, text: string, children?: () => void): void {
-    this.#write(`${marker}${text}`);
-    if (!children) return;
+  #item(marker: string, [first = "", ...below]: readonly string[], children?: () => void): void {
+    this.#write(`${marker}${first}`);
+    if (!children && below.length === 0) return;
     const { indent, last } = { indent: this.#indent, last: this.#last };
     this.#indent += marker.length === 2 ? "  " : " ".repeat(marker.length);
-    children();
+    for (const line of below) this.#write(line);
+    children?.();
     this.#indent = indent;
     this.#last = last;
   }
@@ -130,6 +133,12 @@ export class MarkdownWriter {
     if (this.#size > MAX_RENDERED_BYTES) throw tooLarge();
     this.#lines.push(indented);
   }
+}
+
+function linesOf(text: Prose, isLineStart = true): readonly string[] {
+  const { lead, below } = typeof text === "object" ? text : { lead: text, below: [] };
+  if (lead === "" && below.length > 0) return below;
+  return [isLineStart ? escapeLineStart(lead) : lead, ...below];
 }
 
 export function tooLarge(): TranslationFailure {

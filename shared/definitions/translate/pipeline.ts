@@ -2,9 +2,10 @@
 import { groupByLevel, readOrdered, writeLevels } from "./dependency_levels.ts";
 import type { Fields } from "./field_reader.ts";
 import { renderFrontMatter } from "./front_matter.ts";
-import { md, prose } from "./inline.ts";
+import { md } from "./inline.ts";
 import { type Source, writeTitle, writeUnknownBlocks } from "./interface_block.ts";
 import { MarkdownWriter } from "./markdown_writer.ts";
+import { passage } from "./passage.ts";
 import { writeArtifacts, writePostflight, writeState } from "./pipeline/afterwards.ts";
 import { writeEnvironment } from "./pipeline/environment.ts";
 import { writeNotifications } from "./pipeline/notifications.ts";
@@ -24,7 +25,7 @@ export function renderPipeline(source: Source): string {
   ]);
   const w = new MarkdownWriter();
   writeTitle(w, source);
-  w.paragraph(prose(source.description));
+  w.paragraph(passage(source.description));
   writeTriggers(w, body);
   writeEnvironment(w, body);
   w.heading(2, md`Order`);

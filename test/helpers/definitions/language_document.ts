@@ -35,9 +35,12 @@ function* rowsOf(key: Key, path: string): Generator<string[]> {
 
 function kindOf({ kind, or, words, item }: Key): string {
   const one = kind === "word" ? words.map(code).join(", ") : kind === "names" ? "map of your own keys" : kind;
-  const own =
-    kind === "list" ? `list of ${item?.kind === "map" ? "maps" : `${item?.kind ?? "value"}s`}` : one;
+  const own = kind === "list" ? `list of ${nameOfItems(item)}` : one;
   return [own, ...or.map((other) => (other === "names" ? "map" : other))].join(", or ");
+}
+
+function nameOfItems(item: Key | null): string {
+  return item?.kind === "prose" ? "prose" : `${item?.kind ?? "value"}s`;
 }
 
 function code(text: string): string {

@@ -30,25 +30,25 @@ function writeCondition(w: MarkdownWriter, condition: Fields, agent: Agent): voi
   // Every automatic failure is critical.
   if (condition.peek("severity") === "critical") condition.skip("severity");
   condition.skip("id");
-  w.bullet(join([id, condition.prose("name", "description", "condition")], " – "), () => {
+  w.bullet(join([id, condition.passage("name", "description", "condition")], " – "), () => {
     writeDetection(w, condition);
     w.bullet(
       given(categoryTitle(agent, condition.text("category_override")), (name) => md`Counts against: ${name}`),
     );
-    w.bullet(given(condition.prose("remediation"), (text) => md`Remedy: ${sentence(text)}`));
+    w.bullet(given(condition.passage("remediation"), (text) => md`Remedy: ${sentence(text)}`));
     writeLeftoverBullets(w, condition);
   });
 }
 
 function writeDetection(w: MarkdownWriter, condition: Fields): void {
-  w.bullet(given(condition.prose("detection"), (text) => md`Found by: ${text}`));
+  w.bullet(given(condition.passage("detection"), (text) => md`Found by: ${text}`));
   const detection = condition.map("detection");
   if (!detection) return;
   const method = detection.peek("method");
   const how = typeof method === "string" && Object.hasOwn(DETECTION, method) ? DETECTION[method] : undefined;
   if (how !== undefined) detection.skip("method");
   const lead = how ?? detection.prose("method") ?? md`Found by`;
-  const description = detection.prose("description");
+  const description = detection.passage("description");
   const patterns = join([...detection.codes("patterns"), detection.code("pattern")], ", ");
   const what = join([description, patterns], ": ");
   if (what !== null || how !== undefined) w.bullet(what === null ? lead : md`${lead}: ${what}`);

@@ -30,11 +30,11 @@ function writeHandoff(w: MarkdownWriter, handoff: Fields): void {
   w.bullet(
     given(listed(upstream?.proses("accepts") ?? []), (kinds) => md`Accepts from those before it: ${kinds}`),
   );
-  w.bullet(given(upstream?.prose("input_contract") ?? null, (text) => md`What it must be given: ${text}`));
+  w.bullet(given(upstream?.passage("input_contract") ?? null, (text) => md`What it must be given: ${text}`));
   w.bullet(
     given(listed(downstream?.proses("produces") ?? []), (kinds) => md`Hands on to those after it: ${kinds}`),
   );
-  w.bullet(given(downstream?.prose("output_contract") ?? null, (text) => md`What it promises: ${text}`));
+  w.bullet(given(downstream?.passage("output_contract") ?? null, (text) => md`What it promises: ${text}`));
 }
 
 export function writeVoice(w: MarkdownWriter, agent: Agent): void {
@@ -42,6 +42,6 @@ export function writeVoice(w: MarkdownWriter, agent: Agent): void {
   if (!tone) return;
   w.heading(2, md`Voice`);
   w.bullet(given(listed(tone.proses("attributes")), (words) => md`Tone: ${words}`));
-  for (const guideline of tone.proses("guidelines")) w.bullet(guideline);
+  for (const guideline of tone.passages("guidelines")) w.bullet(guideline);
   writeLeftovers(w, tone);
 }

@@ -31,10 +31,10 @@ export function writeDecision(w: MarkdownWriter, agent: Agent): void {
   writeTracking(w, agent, decisions);
   for (const criterion of decisions.entries("criteria", "condition")) {
     const word = decisionWord(agent, criterion.text("decision"));
-    const text = criterion.prose("condition", "description");
-    w.bullet(join([word, text, criterion.prose("label")], " – "), () => writeLeftoverBullets(w, criterion));
+    const text = criterion.passage("condition", "description");
+    w.bullet(join([word, text, criterion.passage("label")], " – "), () => writeLeftoverBullets(w, criterion));
   }
-  for (const text of decisions.proses("guidance")) w.paragraph(text);
+  for (const text of decisions.passages("guidance")) w.paragraph(text);
   writeLeftovers(w, decisions);
 }
 

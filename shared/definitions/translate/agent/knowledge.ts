@@ -21,7 +21,7 @@ export function writeKnowledge(w: MarkdownWriter, agent: Agent): void {
       }),
     );
   }
-  w.bullets(md`Standards to follow:`, knowledge.proses("global_references"));
+  w.bullets(md`Standards to follow:`, knowledge.passages("global_references"));
   for (const section of knowledge.entries("sections", "what_to_check")) {
     writeTopic(w, agent, section);
   }
@@ -31,7 +31,7 @@ export function writeKnowledge(w: MarkdownWriter, agent: Agent): void {
 
 function writeTopic(w: MarkdownWriter, agent: Agent, topic: Fields): void {
   w.heading(3, categoryTitle(agent, topic.text("category_ref")) ?? md`General`);
-  w.bullets(md`Check that:`, topic.proses("what_to_check"));
+  w.bullets(md`Check that:`, topic.passages("what_to_check"));
   writePatterns(w, topic);
   for (const sample of topic.entries("red_flags", "description")) writeSample(w, sample, md`Wrong`);
   for (const sample of topic.entries("safe_patterns", "description")) writeSample(w, sample, md`Right`);
@@ -39,13 +39,13 @@ function writeTopic(w: MarkdownWriter, agent: Agent, topic: Fields): void {
   if (mistakes.length > 0) w.paragraph(md`Common mistakes, as mistake – why it is one – what to do instead:`);
   for (const mistake of mistakes) {
     const parts = [
-      mistake.prose("mistake", "description"),
-      mistake.prose("why_wrong", "why"),
-      given(mistake.prose("correct_approach", "instead"), (text) => md`instead: ${text}`),
+      mistake.passage("mistake", "description"),
+      mistake.passage("why_wrong", "why"),
+      given(mistake.passage("correct_approach", "instead"), (text) => md`instead: ${text}`),
     ];
     w.bullet(join(parts, " – "), () => writeLeftoverBullets(w, mistake));
   }
-  w.bullets(md`Read more:`, topic.proses("references"));
+  w.bullets(md`Read more:`, topic.passages("references"));
   writeLeftoverBullets(w, topic);
 }
 
@@ -54,7 +54,7 @@ function writePatterns(w: MarkdownWriter, topic: Fields): void {
   if (patterns.length > 0) w.paragraph(md`Patterns that give it away:`);
   for (const pattern of patterns) {
     const severity = given(pattern.prose("severity"), (text) => md`(${text})`);
-    const named = pattern.prose("description", "name");
+    const named = pattern.passage("description", "name");
     w.bullet(join([pattern.code("pattern", "regex"), severity, named], " "), () =>
       writeLeftoverBullets(w, pattern),
     );
@@ -65,13 +65,13 @@ function writePatterns(w: MarkdownWriter, topic: Fields): void {
 function writeSample(w: MarkdownWriter, sample: Fields, verdict: Inline): void {
   const severity = given(sample.prose("severity"), (text) => md` (${text})`) ?? md``;
   const language = scalarText(sample.raw("language")) ?? "";
-  const description = sample.prose("description", "name");
+  const description = sample.passage("description", "name");
   w.paragraph(
     description === null ? md`**${verdict}**${severity}:` : md`**${verdict}**${severity}: ${description}`,
   );
   const text = sample.firstText("code", "example");
   if (text !== null) w.fence(text, language);
-  w.paragraph(given(sample.prose("why", "explanation"), (why) => md`Why: ${why}`));
+  w.paragraph(given(sample.passage("why", "explanation"), (why) => md`Why: ${why}`));
 }
 
 function writeTaxonomy(w: MarkdownWriter, agent: Agent, knowledge: Fields): void {

@@ -12,7 +12,7 @@ export function writeLens(w: MarkdownWriter, agent: Agent): void {
   w.paragraph(
     given(lens.prose("thinker", "name", "lens"), (name) => md`Look at the matter as ${name} would.`),
   );
-  w.paragraph(lens.prose("description"));
+  w.paragraph(lens.passage("description"));
   const axioms = lens.entries("axioms", "axiom");
   if (axioms.length > 0) w.paragraph(md`What follows from its axioms:`);
   for (const axiom of axioms) writeAxiom(w, axiom);
@@ -20,7 +20,7 @@ export function writeLens(w: MarkdownWriter, agent: Agent): void {
   if (signatures.length > 0) w.paragraph(md`How this view misleads, and what helps:`);
   for (const signature of signatures) {
     w.bullet(describe(signature, "signature", "pattern"), () => {
-      w.bullet(given(signature.prose("mitigation"), (text) => md`What helps: ${text}`));
+      w.bullet(given(signature.passage("mitigation"), (text) => md`What helps: ${text}`));
       writeLeftoverBullets(w, signature);
     });
   }
@@ -29,8 +29,8 @@ export function writeLens(w: MarkdownWriter, agent: Agent): void {
 
 function writeAxiom(w: MarkdownWriter, axiom: Fields): void {
   w.bullet(describe(axiom, "axiom", "statement"), () => {
-    w.bullet(given(axiom.prose("consequence"), (text) => md`Therefore: ${text}`));
-    for (const consequence of axiom.proses("consequences")) {
+    w.bullet(given(axiom.passage("consequence"), (text) => md`Therefore: ${text}`));
+    for (const consequence of axiom.passages("consequences")) {
       w.bullet(given(consequence, (text) => md`Therefore: ${text}`));
     }
     writeLeftoverBullets(w, axiom);
@@ -40,7 +40,7 @@ function writeAxiom(w: MarkdownWriter, axiom: Fields): void {
 /** `**Name**: text`, of what there is. */
 function describe(fields: Fields, ...keys: readonly string[]) {
   const name = fields.strong("name");
-  const text = fields.prose(...keys, "description", "text");
+  const text = fields.passage(...keys, "description", "text");
   return join([name, text], ": ") ?? fields.code("id");
 }
 
@@ -50,7 +50,7 @@ export function writeForecastFrame(w: MarkdownWriter, agent: Agent): void {
   w.heading(2, md`Forecast frame`);
   w.bullet(given(forecast.prose("actor_type"), (text) => md`Kind of actor: ${text}`));
   w.bullet(given(forecast.prose("time_horizon"), (text) => md`Time horizon: ${text}`));
-  w.bullet(given(forecast.prose("propagation_mechanism"), (text) => md`How effects spread: ${text}`));
-  w.bullet(given(forecast.prose("prediction_format"), (text) => md`Form of a prediction: ${text}`));
+  w.bullet(given(forecast.passage("propagation_mechanism"), (text) => md`How effects spread: ${text}`));
+  w.bullet(given(forecast.passage("prediction_format"), (text) => md`Form of a prediction: ${text}`));
   writeLeftovers(w, forecast);
 }

@@ -1,28 +1,29 @@
 /** Why the agent exists, and where its part ends. */
 import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
-import { type Inline, md, prose } from "../inline.ts";
+import { type Inline, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
+import { passage } from "../passage.ts";
 import { type Agent, agentBlock } from "./agent_source.ts";
 
 export function writeOpening(w: MarkdownWriter, agent: Agent): void {
-  w.paragraph(agentBlock(agent, "mission")?.prose("opener") ?? prose(agent.description));
+  w.paragraph(agentBlock(agent, "mission")?.passage("opener") ?? passage(agent.description));
 }
 
 export function writePurpose(w: MarkdownWriter, agent: Agent): void {
   const mission = agentBlock(agent, "mission");
   w.heading(2, md`Purpose`);
-  w.paragraph(mission?.prose("outcome_framing") ?? null);
-  w.paragraph(mission?.prose("stakes") ?? null);
-  w.paragraph(mission?.prose("vocabulary_rationale") ?? null);
+  w.paragraph(mission?.passage("outcome_framing") ?? null);
+  w.paragraph(mission?.passage("stakes") ?? null);
+  w.paragraph(mission?.passage("vocabulary_rationale") ?? null);
 }
 
 export function writeLimits(w: MarkdownWriter, agent: Agent): void {
   const mission = agentBlock(agent, "mission");
   w.heading(2, md`Limits`);
-  w.bullets(md`Stay within your part:`, mission?.proses("role_boundaries") ?? []);
-  w.bullets(md`Rules without exception:`, mission?.proses("explicit_prohibitions") ?? []);
-  w.bullets(md`What you cannot know, and say so:`, mission?.proses("epistemic_limitations") ?? []);
+  w.bullets(md`Stay within your part:`, mission?.passages("role_boundaries") ?? []);
+  w.bullets(md`Rules without exception:`, mission?.passages("explicit_prohibitions") ?? []);
+  w.bullets(md`What you cannot know, and say so:`, mission?.passages("epistemic_limitations") ?? []);
   const nature = agent.interface.map("epistemic_nature");
   if (nature) {
     w.bullets(md`How far your claims reach:`, describeNature(nature));

@@ -10,25 +10,25 @@ export function writeProcedure(w: MarkdownWriter, agent: Agent): void {
   const process = agentBlock(agent, "process");
   if (!process) return;
   w.heading(2, md`Procedure`);
-  w.paragraph(process.prose("description"));
+  w.paragraph(process.passage("description"));
   const scaffolding = process.map("reasoning_scaffolding");
   if (scaffolding) writeScaffolding(w, scaffolding);
   for (const [index, phase] of process.entries("phases", "name").entries()) writePhase(w, phase, index + 1);
-  const checklist = process.proses("pre_decision_checklist");
+  const checklist = process.passages("pre_decision_checklist");
   w.heading(3, md`Before you decide`);
   for (const item of checklist) w.checkbox(item);
   writeLeftovers(w, process);
 }
 
 function writeScaffolding(w: MarkdownWriter, scaffolding: Fields): void {
-  w.paragraph(scaffolding.prose("description"));
+  w.paragraph(scaffolding.passage("description"));
   for (const key of ["steps", "passes"]) {
     for (const [index, pass] of scaffolding.entries(key, "name").entries()) {
       pass.skip("id");
       const name = pass.strong("name") ?? pass.strong("id");
-      const text = join([name, pass.prose("question", "description", "instruction")], ": ");
+      const text = join([name, pass.passage("question", "description", "instruction")], ": ");
       w.numbered(index + 1, text, () => {
-        w.bullet(given(pass.prose("output"), (output) => md`Result: ${output}`));
+        w.bullet(given(pass.passage("output"), (output) => md`Result: ${output}`));
         writeLeftoverBullets(w, pass);
       });
     }
@@ -39,8 +39,8 @@ function writePhase(w: MarkdownWriter, phase: Fields, number: number): void {
   const title = phase.prose("name") ?? phase.prose("id") ?? md`Phase`;
   phase.skip("id");
   w.heading(3, md`${number}. ${title}`);
-  w.paragraph(phase.prose("description"));
-  w.paragraph(phase.prose("instructions"));
+  w.paragraph(phase.passage("description"));
+  w.paragraph(phase.passage("instructions"));
   for (const [index, step] of phase.entries("steps", "action").entries()) writeStep(w, step, index + 1);
   writeLeftoverBullets(w, phase);
   w.unlessWritten(md`Do what the name of this phase says.`);
@@ -48,13 +48,13 @@ function writePhase(w: MarkdownWriter, phase: Fields, number: number): void {
 
 function writeStep(w: MarkdownWriter, step: Fields, number: number): void {
   step.skip("id");
-  const action = step.prose("action", "name", "description") ?? md`Continue`;
+  const action = step.passage("action", "name", "description") ?? md`Continue`;
   const tool = given(step.prose("tool"), (name) => md`(${name})`);
   w.numbered(number, join([action, tool], " "), () => {
     const command = step.text("command");
     if (command !== null) writeCommand(w, md`Command`, command);
-    w.bullet(given(step.prose("condition"), (condition) => md`Only if: ${condition}`));
-    w.bullet(given(step.prose("fallback"), (fallback) => md`If that is not possible: ${fallback}`));
+    w.bullet(given(step.passage("condition"), (condition) => md`Only if: ${condition}`));
+    w.bullet(given(step.passage("fallback"), (fallback) => md`If that is not possible: ${fallback}`));
     w.bullet(given(step.code("output_variable"), (name) => md`Remember the result as ${name}`));
     w.bullet(given(step.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
     writeLeftoverBullets(w, step);

@@ -19,7 +19,7 @@ export function writeReport(w: MarkdownWriter, agent: Agent): void {
   if (!output) return;
   w.heading(2, md`Report`);
   w.paragraph(join([describeFormat(output), describeLength(output)], " "));
-  w.paragraph(output.map("token_budget")?.prose("guidance") ?? null);
+  w.paragraph(output.map("token_budget")?.passage("guidance") ?? null);
   writeSchema(w, output);
   w.paragraph(
     given(listed(output.proses("section_order")), (order) => sentence(md`Keep to this order: ${order}`)),
@@ -86,7 +86,7 @@ function writeTemplates(w: MarkdownWriter, output: Fields): void {
     const template = section.text("template");
     w.paragraph(template === null ? md`${id}${condition}` : md`${id}${condition}:`);
     if (template !== null) w.fence(template, "markdown");
-    w.paragraph(section.prose("description"));
+    w.paragraph(section.passage("description"));
   }
   const templates = output.map("templates");
   for (const key of templates?.keys() ?? []) {
@@ -98,7 +98,7 @@ function writeTemplates(w: MarkdownWriter, output: Fields): void {
 }
 
 function writeExample(w: MarkdownWriter, example: Fields): void {
-  const title = example.prose("scenario", "name", "description");
+  const title = example.passage("scenario", "name", "description");
   const input = example.text("input");
   const output = example.text("output");
   w.paragraph(title === null ? md`**Example:**` : md`**Example:** ${title}`);
@@ -135,6 +135,6 @@ function writeImplications(w: MarkdownWriter, implications: Fields): void {
   w.paragraph(
     given(implications.prose("section_label"), (text) => md`Close with a section named “${text}”.`),
   );
-  w.paragraph(given(implications.prose("framing_question"), (text) => md`It answers: ${text}`));
-  w.paragraph(given(implications.prose("scope_boundary"), (text) => md`Its limits: ${text}`));
+  w.paragraph(given(implications.passage("framing_question"), (text) => md`It answers: ${text}`));
+  w.paragraph(given(implications.passage("scope_boundary"), (text) => md`Its limits: ${text}`));
 }

@@ -23,8 +23,8 @@ export function writeScoring(w: MarkdownWriter, agent: Agent): void {
       [md`**Total**`, md`**${total}**`],
     ],
   );
-  w.paragraph(scoring.prose("weight_rationale"));
-  w.paragraph(scoring.prose("interpretation"));
+  w.paragraph(scoring.passage("weight_rationale"));
+  w.paragraph(scoring.passage("interpretation"));
   for (const { fields, title } of categories) writeCategory(w, fields, title);
   w.heading(3, md`Calibration`);
   for (const example of scoring.entries("calibration_examples", "description")) writeCalibration(w, example);
@@ -34,7 +34,7 @@ export function writeScoring(w: MarkdownWriter, agent: Agent): void {
 function writeCategory(w: MarkdownWriter, category: Fields, title: Inline): void {
   w.heading(3, title);
   category.skip("id");
-  w.paragraph(category.prose("description"));
+  w.paragraph(category.passage("description"));
   for (const criterion of category.entries("criteria", "name")) writeCriterion(w, criterion);
   writeLeftoverBullets(w, category);
 }
@@ -45,15 +45,15 @@ function writeCriterion(w: MarkdownWriter, criterion: Fields): void {
   );
   const name = criterion.strong("name") ?? criterion.strong("id");
   criterion.skip("id");
-  w.bullet(join([points, name, criterion.prose("description")], " – "), () => {
+  w.bullet(join([points, name, criterion.passage("description")], " – "), () => {
     writeFailureCode(w, criterion);
     writeVerification(w, criterion);
-    w.bullet(given(criterion.prose("guidance"), (text) => md`How to judge: ${text}`));
+    w.bullet(given(criterion.passage("guidance"), (text) => md`How to judge: ${text}`));
     for (const partial of criterion.entries("partial_scores", "condition")) {
       const score = given(partial.number("points") ?? partial.number("score"), (count) => md`${count}`);
       w.bullet(
         given(
-          join([score, partial.prose("condition", "description")], " – "),
+          join([score, partial.passage("condition", "description")], " – "),
           (text) => md`In part: ${text}`,
         ),
         () => writeLeftoverBullets(w, partial),
@@ -78,7 +78,7 @@ function writeFailureCode(w: MarkdownWriter, criterion: Fields): void {
 }
 
 function writeVerification(w: MarkdownWriter, criterion: Fields): void {
-  w.bullet(given(criterion.prose("verification"), (text) => md`How to check: ${text}`));
+  w.bullet(given(criterion.passage("verification"), (text) => md`How to check: ${text}`));
   const verification = criterion.map("verification");
   if (!verification) return;
   const automation = verification.map("automation");
@@ -86,7 +86,7 @@ function writeVerification(w: MarkdownWriter, criterion: Fields): void {
   const command = automation?.text("command") ?? verification.text("command");
   if (tool !== null || command !== null) writeCommand(w, tool ?? md`Check command`, command);
   w.bullet(given(automation?.prose("threshold") ?? null, (text) => md`Threshold of the check: ${text}`));
-  w.bullet(given(verification.prose("guidance", "description"), (text) => md`How to judge: ${text}`));
+  w.bullet(given(verification.passage("guidance", "description"), (text) => md`How to judge: ${text}`));
   // A command says by itself that the check is automated.
   const method = command === null ? verification.prose("method") : null;
   verification.skip("method");
@@ -95,8 +95,8 @@ function writeVerification(w: MarkdownWriter, criterion: Fields): void {
 
 function writeCalibration(w: MarkdownWriter, example: Fields): void {
   const score = given(example.prose("score", "expected_score"), (text) => md`**${text}**`);
-  const text = example.prose("description", "scenario", "example", "name");
-  w.bullet(join([score, text, example.prose("reasoning", "why", "rationale")], " – "), () =>
+  const text = example.passage("description", "scenario", "example", "name");
+  w.bullet(join([score, text, example.passage("reasoning", "why", "rationale")], " – "), () =>
     writeLeftoverBullets(w, example),
   );
 }

@@ -48,16 +48,16 @@ function describeTimeout(context: Fields): Inline | null {
 
 function writeDataSource(w: MarkdownWriter, source: Fields): void {
   w.heading(3, source.prose("name", "id") ?? md`Data source`);
-  w.paragraph(source.prose("description"));
+  w.paragraph(source.passage("description"));
   for (const tool of source.entries("tools", "name")) {
-    w.bullet(join([tool.code("name"), tool.prose("purpose", "description")], ": "), () => {
-      w.bullet(given(tool.code("usage"), (usage) => md`Usage: ${usage}`));
+    w.bullet(join([tool.code("name"), tool.passage("purpose", "description")], ": "), () => {
+      w.bullet(given(tool.snippet("usage"), (usage) => md`Usage: ${usage}`));
       writeLeftoverBullets(w, tool);
     });
   }
   for (const entry of source.entries("commands", "command")) {
     const command = entry.text("command");
-    const purpose = entry.prose("purpose", "description") ?? md`Command`;
+    const purpose = entry.passage("purpose", "description") ?? md`Command`;
     writeCommand(w, purpose, command, () => writeLeftoverBullets(w, entry));
   }
   writeLeftoverBullets(w, source);

@@ -23,8 +23,8 @@ function writeCase(
     3,
     fields.prose("name") ?? (id === null ? md`Case ${number}` : (prose(humanize(id)) ?? md`Case ${number}`)),
   );
-  w.paragraph(given(fields.prose("condition"), (condition) => md`When: ${condition}`));
-  for (const [index, action] of fields.proses("behavior").entries()) w.numbered(index + 1, action);
+  w.paragraph(given(fields.passage("condition"), (condition) => md`When: ${condition}`));
+  for (const [index, action] of fields.passages("behavior").entries()) w.numbered(index + 1, action);
   w.bullet(given(fields.prose("severity"), (severity) => md`Severity: ${severity}`));
   writeScoreAdjustment(w, agent, fields);
   w.bullet(
@@ -40,7 +40,7 @@ function writeCase(
 
 function writeScoreAdjustment(w: MarkdownWriter, agent: Agent, fields: Fields): void {
   const change = fields.number("score_adjustment");
-  const how = change === null ? fields.prose("score_adjustment") : md`by ${change}`;
+  const how = change === null ? fields.passage("score_adjustment") : md`by ${change}`;
   if (change !== 0) w.bullet(given(how, (text) => md`Change the score ${text}`));
   const adjustment = fields.map("score_adjustment");
   if (!adjustment) return;

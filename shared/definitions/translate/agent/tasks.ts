@@ -61,7 +61,7 @@ function writeStep(w: MarkdownWriter, step: Ordered): void {
   const { fields } = step;
   fields.skip("id");
   const name = fields.strong("name");
-  const text = join([name, fields.prose("description")], ": ") ?? step.title;
+  const text = join([name, fields.passage("description")], ": ") ?? step.title;
   w.numbered(step.number, text, () => {
     const before = listed(step.after.map((index) => md`${index + 1}`));
     w.bullet(
@@ -69,7 +69,7 @@ function writeStep(w: MarkdownWriter, step: Ordered): void {
         step.after.length === 1 ? md`After step ${numbers}` : md`After steps ${numbers}`,
       ),
     );
-    w.bullet(given(fields.code("condition"), (condition) => md`Only if ${condition}`));
+    w.bullet(given(fields.snippet("condition"), (condition) => md`Only if ${condition}`));
     const command = fields.text("command");
     if (command !== null) writeCommand(w, md`Command`, command);
     writeRetry(w, fields);

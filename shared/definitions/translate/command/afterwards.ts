@@ -37,12 +37,12 @@ function writeStep(w: MarkdownWriter, step: Fields, number: number): void {
   const inline = isScript ? md`the command below` : code(command ?? "");
   const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : null;
   const run = given(inline, (text) => md`Run ${text}`);
-  const what = known ?? run ?? step.prose("action", "name") ?? md`Continue`;
+  const what = known ?? run ?? step.passage("action", "name") ?? md`Continue`;
   const optional = step.flag("required") === false ? md` (optional)` : md``;
   w.numbered(number, md`${what}${optional}.`, () => {
     if (isScript && command !== null) w.fence(command, "sh");
     else if (known && inline !== null) w.bullet(md`Command: ${inline}`);
-    w.bullet(given(step.prose("message"), (text) => md`Message: ${text}`));
+    w.bullet(given(step.passage("message"), (text) => md`Message: ${text}`));
     const failure = step.text("on_failure");
     const reaction =
       failure !== null && Object.hasOwn(FAILURES, failure) ? FAILURES[failure] : step.code("on_failure");

@@ -50,6 +50,6 @@ export function writePostflight(w: MarkdownWriter, body: Fields): void {
 }
 
 function writeAction(w: MarkdownWriter, action: Fields): void {
-  const text = action.prose("description", "name", "action") ?? md`Run`;
+  const text = action.passage("description", "name", "action") ?? md`Run`;
   writeCommand(w, text, action.text("command"), () => writeLeftoverBullets(w, action));
 }

@@ -1,7 +1,7 @@
 /** Whose agreement a stage waits for. */
 import { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
-import { code, given, type Inline, listed, md } from "../inline.ts";
+import { code, given, type Inline, listed, md, type Prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { plural } from "../measures.ts";
 
@@ -12,7 +12,7 @@ const WHEN_TIME_IS_OVER: Readonly<Record<string, Inline>> = {
   pause: md`pause the run`,
 };
 
-export function writeApproval(w: MarkdownWriter, approval: Fields | Inline): void {
+export function writeApproval(w: MarkdownWriter, approval: Fields | Prose): void {
   if (!(approval instanceof Fields)) {
     w.bullet(md`Approval is needed: ${approval}`);
     return;

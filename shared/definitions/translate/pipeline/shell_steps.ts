@@ -18,7 +18,7 @@ function writeShellStep(w: MarkdownWriter, step: Fields, number: number): void {
   const inline = isScript ? null : code(command ?? "");
   w.numbered(number, isScript ? md`${name}:` : join([name, inline], ": "), () => {
     if (isScript && command !== null) w.fence(command, "sh");
-    w.bullet(step.prose("description"));
+    w.bullet(step.passage("description"));
     w.bullet(given(step.code("working_dir"), (path) => md`In the directory ${path}`));
     writeAssignments(w, md`Environment variable`, step.map("env"));
     w.bullet(given(step.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));

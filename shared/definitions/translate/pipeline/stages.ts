@@ -4,7 +4,7 @@ import { describeAfter, type Ordered } from "../dependency_levels.ts";
 import type { Fields } from "../field_reader.ts";
 import { writeGate } from "../gate.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
-import { given, type Inline, join, listed, md } from "../inline.ts";
+import { given, type Inline, join, listed, md, type Prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration } from "../measures.ts";
 import { readPipelineReference } from "../reference.ts";
@@ -33,9 +33,9 @@ function writeStage(w: MarkdownWriter, stage: Ordered, stages: readonly Ordered[
   }
   fields.skip("id");
   w.heading(3, md`${stage.number}. ${stage.title}`);
-  w.paragraph(fields.prose("description"));
+  w.paragraph(fields.passage("description"));
   w.bullet(given(describeAfter(stage, stages), (names) => md`After: ${names}`));
-  w.bullet(given(fields.code("condition"), (condition) => md`Only if ${condition}`));
+  w.bullet(given(fields.snippet("condition"), (condition) => md`Only if ${condition}`));
   if (fields.flag("parallel") === true) w.bullet(md`Run the parts of this stage in parallel`);
   if (fields.flag("sequential") === true) w.bullet(md`Run the parts of this stage one after the other`);
   w.bullet(given(fields.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
@@ -50,12 +50,12 @@ function writeStage(w: MarkdownWriter, stage: Ordered, stages: readonly Ordered[
 }
 
 /** What must be agreed to; `approval: true` is agreement by anybody. */
-function readApproval(stage: Fields): Fields | Inline | null {
+function readApproval(stage: Fields): Fields | Prose | null {
   const approval = stage.map("approval");
   if (approval) return approval;
   const isNeeded = stage.flag("approval");
   if (isNeeded !== null) return isNeeded ? md`from anybody` : null;
-  return stage.prose("approval");
+  return stage.passage("approval");
 }
 
 interface Reference {
@@ -90,7 +90,7 @@ function writeReference(w: MarkdownWriter, { text, fields }: Reference): void {
   w.bullet(text, () => {
     if (!fields) return;
     w.bullet(given(fields.code("model"), (model) => md`Model: ${model}`));
-    w.bullet(given(fields.code("condition"), (condition) => md`Only if ${condition}`));
+    w.bullet(given(fields.snippet("condition"), (condition) => md`Only if ${condition}`));
     w.bullet(given(fields.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
     writeAssignments(w, md`Argument`, fields.map("args"));
     writeLeftoverBullets(w, fields);

@@ -46,8 +46,8 @@ function writeTrigger(w: MarkdownWriter, value: unknown, path: string): void {
   const trigger = new Fields(type === "webhook" ? withoutAddresses(value) : withoutSecret(value), path);
   trigger.skip("type");
   w.bullet(describe(trigger), () => {
-    w.bullet(given(trigger.code("condition"), (condition) => md`Only if ${condition}`));
-    w.bullet(given(trigger.code("payload_filter"), (filter) => md`Only if the payload fits ${filter}`));
+    w.bullet(given(trigger.snippet("condition"), (condition) => md`Only if ${condition}`));
+    w.bullet(given(trigger.snippet("payload_filter"), (filter) => md`Only if the payload fits ${filter}`));
     for (const parameter of trigger.entries("parameters", "name")) writeParameter(w, parameter);
     writeLeftoverBullets(w, trigger);
   });
@@ -77,7 +77,7 @@ function writeParameter(w: MarkdownWriter, parameter: Fields): void {
     ", ",
   );
   const text = join([given(name, (label) => md`Parameter ${label}`), facts], ": ");
-  w.bullet(join([text, parameter.prose("description")], " – "), () => writeLeftoverBullets(w, parameter));
+  w.bullet(join([text, parameter.passage("description")], " – "), () => writeLeftoverBullets(w, parameter));
 }
 
 function unknownKind(path: string): TranslationFailure {

@@ -47,7 +47,7 @@ export function writeArguments(w: MarkdownWriter, body: Fields): void {
   const examples = block.entries("examples", "command");
   if (examples.length > 0) w.paragraph(md`Examples:`);
   for (const example of examples) {
-    w.bullet(join([example.code("command"), example.prose("behavior", "description")], ": "), () =>
+    w.bullet(join([example.code("command"), example.passage("behavior", "description")], ": "), () =>
       writeLeftoverBullets(w, example),
     );
   }
@@ -74,6 +74,8 @@ function writeDerived(w: MarkdownWriter, block: Fields): void {
   const derived = block.entries("derived", "name");
   if (derived.length > 0) w.paragraph(md`Worked out from them:`);
   for (const value of derived) {
-    w.bullet(join([value.code("name"), value.code("source")], " is "), () => writeLeftoverBullets(w, value));
+    w.bullet(join([value.code("name"), value.snippet("source")], " is "), () =>
+      writeLeftoverBullets(w, value),
+    );
   }
 }

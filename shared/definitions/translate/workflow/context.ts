@@ -2,7 +2,7 @@
 import { readChecks, readClause, writeChecks } from "../checks.ts";
 import type { Fields } from "../field_reader.ts";
 import { humanize, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
-import { code, given, type Inline, join, md, prose } from "../inline.ts";
+import { code, given, type Inline, join, md, type Prose, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 
 export function writePreflight(w: MarkdownWriter, body: Fields): void {
@@ -21,8 +21,8 @@ export function writePreflight(w: MarkdownWriter, body: Fields): void {
 }
 
 /** Where a value is taken from, by the word in `type`. */
-const EXTRACTIONS: Readonly<Record<string, (extraction: Fields) => Inline | null>> = {
-  command: (extraction) => given(extraction.code("command"), (command) => md`the output of ${command}`),
+const EXTRACTIONS: Readonly<Record<string, (extraction: Fields) => Prose | null>> = {
+  command: (extraction) => given(extraction.snippet("command"), (command) => md`the output of ${command}`),
   env_var: (extraction) =>
     given(extraction.code("name", "env"), (name) => md`the environment variable ${name}`),
   json_field: (extraction) => describeField(extraction, md`JSON`),
@@ -54,7 +54,7 @@ export function writeContext(w: MarkdownWriter, body: Fields): void {
   for (const variable of variables) {
     const fallback =
       given(variable.literal("default"), (value) => md`, or ${value} when that is unknown`) ?? md``;
-    const text = join([contextName(variable.text("name")), variable.code("source")], " is ");
+    const text = join([contextName(variable.text("name")), variable.snippet("source")], " is ");
     w.bullet(
       given(text, (known) => md`${known}${fallback}`),
       () => writeLeftoverBullets(w, variable),

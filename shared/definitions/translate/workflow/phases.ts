@@ -22,13 +22,13 @@ function writePhase(w: MarkdownWriter, phase: Ordered, phases: readonly Ordered[
   const steps = readSteps(fields);
   fields.skip("id");
   w.heading(3, md`${phase.number}. ${phase.title}`);
-  w.paragraph(fields.prose("description"));
+  w.paragraph(fields.passage("description"));
   for (const [index, step] of steps.entries()) {
     w.numbered(index + 1, step.text, () => step.fields && writeLeftoverBullets(w, step.fields));
   }
   w.bullet(given(describeAfter(phase, phases), (names) => md`After: ${names}`));
-  w.bullet(given(fields.code("condition"), (condition) => md`Only if ${condition}`));
-  w.bullet(given(fields.code("skip_if"), (condition) => md`Skip it if ${condition}`));
+  w.bullet(given(fields.snippet("condition"), (condition) => md`Only if ${condition}`));
+  w.bullet(given(fields.snippet("skip_if"), (condition) => md`Skip it if ${condition}`));
   w.bullet(given(fields.prose("type"), (type) => md`Kind of phase: ${type}`));
   w.bullet(given(fields.prose("group"), (group) => md`Group: ${group}`));
   writeGate(w, fields.map("gate"));

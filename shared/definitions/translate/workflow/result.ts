@@ -69,7 +69,7 @@ export function writeOutputs(w: MarkdownWriter, body: Fields): void {
     w.bullet(join([artifact.code("id", "name"), type, path], " "), () => writeLeftoverBullets(w, artifact));
   }
   for (const variable of outputs.entries("variables", "name")) {
-    const text = join([variable.code("name"), variable.code("source")], " is ");
+    const text = join([variable.code("name"), variable.snippet("source")], " is ");
     w.bullet(
       given(text, (known) => md`The variable ${known}`),
       () => writeLeftoverBullets(w, variable),

@@ -1,0 +1,95 @@
+/** Blocks of rendered Markdown, compared outside of the passages of authors. */
+import MarkdownIt from "markdown-it";
+import { load } from "./translation.ts";
+
+export interface MarkdownBlock {
+  /** Such as `paragraph`, `list_item` or `h2`. */
+  name: string;
+  /** Source of the text in it, with the info of a fence. */
+  text: string;
+  children: MarkdownBlock[];
+}
+
+const parser = new MarkdownIt({ html: true });
+/** Knows nothing but paragraphs, lists and code, as passages do. */
+const passageParser = new MarkdownIt({ html: false }).disable([
+  "heading",
+  "lheading",
+  "blockquote",
+  "hr",
+  "table",
+  "reference",
+]);
+
+/** Everything that an author's passage may consist of. */
+const PASSAGE_BLOCKS = new Set(["paragraph", "bullet_list", "ordered_list", "list_item", "fence"]);
+
+/** The blocks of a rendered file, below its front matter. */
+export function blocksOf(markdown: string): MarkdownBlock[] {
+  return toBlocks(parser, load(markdown).body);
+}
+
+/** The code in an author's text as a CommonMark parser finds it. */
+export function codeOf(text: string): string[] {
+  return codeIn(toBlocks(passageParser, text));
+}
+
+/** The code in blocks; blank lines at its end may belong to what comes after an open fence. */
+export function codeIn(blocks: readonly MarkdownBlock[]): string[] {
+  return allBlocks(blocks)
+    .filter(({ name }) => name === "fence" || name === "code_block")
+    .map(({ text }) => text.slice(text.indexOf("\n") + 1).replace(/\n+$/, ""));
+}
+
+/** The blocks and all those within them, in order. */
+function allBlocks(blocks: readonly MarkdownBlock[]): MarkdownBlock[] {
+  return blocks.flatMap((block) => [block, ...allBlocks(block.children)]);
+}
+
+function toBlocks(markdownIt: typeof parser, text: string): MarkdownBlock[] {
+  const root: MarkdownBlock = { name: "", text: "", children: [] };
+  const open = [root];
+  for (const token of markdownIt.parse(text, {})) {
+    const parent = open.at(-1) ?? root;
+    if (token.type === "inline") {
+      parent.text = token.content;
+      continue;
+    }
+    if (token.nesting < 0) {
+      open.pop();
+      continue;
+    }
+    const isHeading = token.type === "heading_open";
+    const name = isHeading ? token.tag : token.type.replace(/_open$/, "");
+    const block = { name, text: token.nesting === 0 ? `${token.info}\n${token.content}` : "", children: [] };
+    parent.children.push(block);
+    if (token.nesting > 0) open.push(block);
+  }
+  return root.children;
+}
+
+/**
+ * True if the blocks are the same, in the same nesting and order, once each paragraph of a passage may also be one or more of
+ * the blocks that a passage may consist of. Lists of two passages that follow each other may be one list. With `withText`, all
+ * other text has to be the same too.
+ */
+export function isSameOutside(
+  found: readonly MarkdownBlock[],
+  harmless: readonly MarkdownBlock[],
+  options: { isPassage: (block: MarkdownBlock) => boolean; withText: boolean },
+): boolean {
+  const [block, ...others] = harmless;
+  if (block === undefined) return found.length === 0;
+  if (!options.isPassage(block)) {
+    const [first, ...rest] = found;
+    if (first?.name !== block.name || (options.withText && first.text !== block.text)) return false;
+    return isSameOutside(first.children, block.children, options) && isSameOutside(rest, others, options);
+  }
+  const end = others.findIndex((other) => !options.isPassage(other));
+  const following = end < 0 ? [] : others.slice(end);
+  for (const [index, candidate] of found.entries()) {
+    if (!allBlocks([candidate]).every(({ name }) => PASSAGE_BLOCKS.has(name))) return false;
+    if (isSameOutside(found.slice(index + 1), following, options)) return true;
+  }
+  return false;
+}
