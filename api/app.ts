@@ -9,7 +9,7 @@ import type { Nodes } from "../sql/connection/nodes.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import { createArtifactStatus, registerArtifactMetrics } from "../sql/monitoring/artifact_status.ts";
-import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
+import { registerPoolMetrics, registerServerConnections } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, type DatabaseStatus, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import type { Boss } from "../sql/queue.ts";
 import { authRoutes } from "./accounts/auth_routes.ts";
@@ -115,6 +115,7 @@ function registerServiceMetrics(deps: AppDeps, checkDatabase: () => Promise<Data
   const { registry } = deps.metrics;
   if (replica) registerReplicaMetrics(registry, { replica, log });
   registerPoolMetrics(registry, { requests: sql, exports: exportSql });
+  registerServerConnections(registry, { sql, log });
   registerDatabaseUp(registry, checkDatabase);
   registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
 }

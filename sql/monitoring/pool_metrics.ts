@@ -1,6 +1,8 @@
-/** Metrics of a process's connection pools. */
+/** Metrics of connections: those of a process's pools, and those of the server. */
 import { Gauge, type Registry } from "prom-client";
-import { type Pool, readPoolUsage } from "../connection/pool.ts";
+import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
+import type { Log } from "../../shared/process/log.ts";
+import { type Pool, readPoolUsage, type Sql } from "../connection/pool.ts";
 
 /** Registers the gauges of all pools of a process. The keys of `pools` become the label `pool`. */
 export function registerPoolMetrics(registry: Registry, pools: Readonly<Record<string, Pool>>): void {
@@ -29,5 +31,28 @@ export function registerPoolMetrics(registry: Registry, pools: Readonly<Record<s
     "database_pool_connections_max",
     "Connections that the pool opens at most",
     (pool) => pool.options.max,
+  );
+}
+
+/** Registers the gauges of the server's connections, whoever has them. They are measured at each scrape. */
+export function registerServerConnections(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
+  registerMeasuredGauges(
+    { registry, log },
+    [
+      { name: "database_connections", help: "Connections of all clients to the server of the database" },
+      {
+        name: "database_connections_max",
+        help: "Connections that the server of the database accepts at most",
+      },
+    ],
+    async () => {
+      const [{ used, max }] = await sql<[{ used: number; max: number }]>`
+        select count(*)::int as used, current_setting('max_connections')::int as max
+        from pg_stat_activity
+        where backend_type = 'client backend'
+          -- of roles that this one may not see
+          or (backend_type is null and datid is not null)`;
+      return [[{ labels: {}, value: used }], [{ labels: {}, value: max }]];
+    },
   );
 }

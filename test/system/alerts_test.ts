@@ -1,34 +1,90 @@
 /** The shipped alerts and the expressions of the shipped dashboard, read by Prometheus's own tool. */
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../helpers/process/command.ts";
 
 const ROOT = join(import.meta.dir, "../..");
+const ALERTS = join(ROOT, "deploy/alerts.yml");
 
-test("promtool accepts the rules and the dashboard's expressions, and each alert fires when it should", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "ulr-alerts-"));
-  try {
-    const dashboard = (await Bun.file(join(ROOT, "deploy/grafana-dashboard.json")).json()) as {
-      panels: { targets: { expr: string }[] }[];
-    };
-    const panels = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
-    const rules = panels.map((expr, index) => ({ record: `panel_${index}`, expr }));
-    const panelsPath = join(directory, "panels.json");
-    await Bun.write(panelsPath, JSON.stringify({ groups: [{ name: "panels", rules }] }));
-    const alertsPath = join(ROOT, "deploy/alerts.yml");
-    const tests = await Bun.file(join(ROOT, "test/fixtures/alerts_test.yml")).text();
-    const testsPath = join(directory, "alerts_test.yml");
-    await Bun.write(testsPath, tests.replace("rule_files: [ALERTS]", `rule_files: [${alertsPath}]`));
-    for (const args of [
-      ["check", "rules", alertsPath, panelsPath],
-      ["test", "rules", testsPath],
-    ]) {
-      const { exitCode, stdout, stderr } = await runCommand(["promtool", ...args]);
-      expect([exitCode, exitCode === 0 ? "" : stdout + stderr]).toEqual([0, ""]);
-    }
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+/** Values by series, as promtool writes them. */
+type Series = Readonly<Record<string, string>>;
+
+interface AlertCase {
+  after: string;
+  fires: Series;
+  silent: Series;
+}
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "ulr-alerts-"));
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function promtool(...args: string[]): Promise<void> {
+  const { exitCode, stdout, stderr } = await runCommand(["promtool", ...args]);
+  expect([exitCode, exitCode === 0 ? "" : stdout + stderr]).toEqual([0, ""]);
+}
+
+/** A test of promtool that the alert fires for one group of labels, or for none. */
+function toTest(name: string, series: Series, { after, firing }: { after: string; firing: 0 | 1 }) {
+  return {
+    name: `${name}: ${firing ? "fires" : "is silent"}`,
+    interval: "1m",
+    input_series: Object.entries(series).map(([labels, values]) => ({ series: labels, values })),
+    promql_expr_test: [
+      {
+        expr: `count(ALERTS{alertname="${name}",alertstate="firing"}) or vector(0)`,
+        eval_time: after,
+        exp_samples: [{ labels: "{}", value: firing }],
+      },
+    ],
+  };
+}
+
+test("promtool accepts the rules, the dashboard's expressions and the configuration in docs/monitoring.md", async () => {
+  const dashboard = (await Bun.file(join(ROOT, "deploy/grafana-dashboard.json")).json()) as {
+    panels: { targets: { expr: string }[] }[];
+  };
+  const panels = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  const rules = panels.map((expr, index) => ({ record: `panel_${index}`, expr }));
+  const panelsPath = join(directory, "panels.json");
+  await Bun.write(panelsPath, JSON.stringify({ groups: [{ name: "panels", rules }] }));
+  await promtool("check", "rules", ALERTS, panelsPath);
+  const document = await Bun.file(join(ROOT, "docs/monitoring.md")).text();
+  const [, configuration = ""] = /^```yaml\n(scrape_configs:.*?)^```$/ms.exec(document) ?? [];
+  expect(configuration).toContain("alerts.yml");
+  const configurationPath = join(directory, "prometheus.yml");
+  await Bun.write(configurationPath, configuration.replace("[alerts.yml]", `[${ALERTS}]`));
+  await promtool("check", "config", configurationPath);
+});
+
+test("every alert fires for what it is about, and is silent when that is nearly so", async () => {
+  const cases = Bun.YAML.parse(await Bun.file(join(ROOT, "test/fixtures/alert_cases.yml")).text()) as Record<
+    string,
+    AlertCase
+  >;
+  const { groups } = Bun.YAML.parse(await Bun.file(ALERTS).text()) as {
+    groups: { rules: { alert: string }[] }[];
+  };
+  const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+  expect(Object.keys(cases).sort()).toEqual(alerts.sort());
+  const tests = Object.entries(cases).flatMap(([name, { after, fires, silent }]) => [
+    toTest(name, fires, { after, firing: 1 }),
+    toTest(name, silent, { after, firing: 0 }),
+  ]);
+  const path = join(directory, "cases.json");
+  await Bun.write(path, JSON.stringify({ rule_files: [ALERTS], evaluation_interval: "1m", tests }));
+  await promtool("test", "rules", path);
+}, 60_000);
+
+test("a service at rest raises no alert, and alerts have the texts of the rules", async () => {
+  const text = await Bun.file(join(ROOT, "test/fixtures/alerts_test.yml")).text();
+  const path = join(directory, "alerts_test.yml");
+  await Bun.write(path, text.replace("rule_files: [ALERTS]", `rule_files: [${ALERTS}]`));
+  await promtool("test", "rules", path);
 }, 30_000);
