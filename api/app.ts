@@ -2,16 +2,9 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { openArtifactStore } from "../shared/artifacts/open.ts";
 import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics.ts";
-import type { Config } from "../shared/process/config.ts";
-import type { Log } from "../shared/process/log.ts";
-import type { Tracing } from "../shared/tracing/tracing.ts";
-import type { Nodes } from "../sql/connection/nodes.ts";
-import type { Pool } from "../sql/connection/pool.ts";
-import type { Replica } from "../sql/connection/replica.ts";
 import { createArtifactStatus, registerArtifactMetrics } from "../sql/monitoring/artifact_status.ts";
 import { registerPoolMetrics, registerServerConnections } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, type DatabaseStatus, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
-import type { Boss } from "../sql/queue.ts";
 import { authRoutes } from "./accounts/auth_routes.ts";
 import { orgRoutes } from "./accounts/org_routes.ts";
 import { ownProfileRoutes } from "./accounts/own_profile.ts";
@@ -19,14 +12,15 @@ import { userRoutes } from "./accounts/users.ts";
 import { definitionRoutes } from "./definitions/routes.ts";
 import { languageSchemaRoutes } from "./definitions/schemas/language_schemas.ts";
 import { languageRoutes } from "./definitions/schemas/languages.ts";
-import type { Documents } from "./documents/documents.ts";
+import type { Deps } from "./deps.ts";
 import { eventRoutes } from "./events/events.ts";
 import { exportRoutes } from "./exports/routes.ts";
 import { createAuditDenial } from "./http/audit_denial.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
-import type { CredentialCache } from "./http/credential_cache.ts";
+import { type RegisteredRoute, toRoute as toElysiaRoute } from "./http/elysia_routes.ts";
 import { respondError } from "./http/error_handler.ts";
 import { createRespondOnce } from "./http/idempotency.ts";
+import type { AnyOperation } from "./http/operation.ts";
 import { requestContext } from "./http/request_context.ts";
 import { createAdmission } from "./http/request_limits.ts";
 import { createFinishRequest } from "./http/request_log.ts";
@@ -35,13 +29,13 @@ import { createHandle, type Handle } from "./http/request_pipeline.ts";
 import { createClaimResponse } from "./http/response/budget.ts";
 import { createEncodeResponse } from "./http/response/encoder.ts";
 import { createSecurityHeaders } from "./http/response/security_headers.ts";
-import type { StreamRules } from "./http/response/stream_cutoff.ts";
-import { buildRouteTable, type RegisteredRoute } from "./http/route_table.ts";
+import type { Route } from "./http/route.ts";
+import { createRouter } from "./http/router.ts";
+import { toRoute } from "./http/serve_operation.ts";
 import { sessionCookieName } from "./http/session_cookie.ts";
-import type { CatalogCache } from "./models/catalog_cache.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { healthRoutes } from "./monitoring/health.ts";
-import { type Metrics, metricsRoutes } from "./monitoring/metrics.ts";
+import { metricsRoutes } from "./monitoring/metrics.ts";
 import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
 import { docsRoutes } from "./openapi/docs.ts";
 import { publishingRoutes } from "./pages/definitions/edit/publishing_routes.ts";
@@ -58,45 +52,22 @@ import { settingsRoutes } from "./pages/settings/routes.ts";
 import { signInRoutes } from "./pages/sign_in/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
-export interface AppDeps {
-  config: Config;
-  /** For requests; exports have connections of their own. */
-  sql: Pool;
-  /** For exports: as many connections as `countExportConnections()` says. */
-  exportSql: Pool;
-  /** Where exports and the catalog are read while the replica is current; null without a replica. */
-  replica: Replica | null;
-  /** Where exports are read if the tracker tables are distributed. */
-  nodes: Nodes;
-  /** Where background jobs are queued. */
-  boss: Boss;
-  /** Where the texts of definitions are read. */
-  documents: Documents;
-  /** The model catalog. */
-  catalog: CatalogCache;
-  /** Who is calling. */
-  callers: CredentialCache;
-  log: Log;
-  metrics: Metrics;
-  /** Null if tracing is off. */
-  tracing: Tracing | null;
-  /** Aborted when the process is about to stop. */
-  shutdownSignal: AbortSignal;
-  /** Milliseconds since the epoch, for the rate limits; the clock when left out. */
-  now?: () => number;
-  /** Overrides STREAM_RULES, for tests. */
-  streamRules?: Partial<StreamRules>;
-}
-
 export interface App {
   /** The whole service as a function: what a socket gets and a test calls. Never throws. */
   handle: Handle;
   /** Every route, for the tests that look at all of them. */
-  routes: readonly RegisteredRoute[];
+  routes: readonly Route[];
+}
+
+/** What a test serves instead of the service. */
+export type OwnRoutes = AnyElysia | readonly AnyOperation[];
+
+function isOperations(routes: OwnRoutes | null): routes is readonly AnyOperation[] {
+  return Array.isArray(routes);
 }
 
 /** What is served under /api/v1: the visible list. */
-function apiRoutes(deps: AppDeps) {
+function apiRoutes(deps: Deps) {
   return new Elysia({ prefix: "/api/v1" })
     .use(authRoutes(deps))
     .use(exportRoutes(deps))
@@ -110,7 +81,7 @@ function apiRoutes(deps: AppDeps) {
     .use(userRoutes(deps));
 }
 
-function registerServiceMetrics(deps: AppDeps, checkDatabase: () => Promise<DatabaseStatus>): void {
+function registerServiceMetrics(deps: Deps, checkDatabase: () => Promise<DatabaseStatus>): void {
   const { config, sql, exportSql, replica, log } = deps;
   const { registry } = deps.metrics;
   if (replica) registerReplicaMetrics(registry, { replica, log });
@@ -120,7 +91,7 @@ function registerServiceMetrics(deps: AppDeps, checkDatabase: () => Promise<Data
   registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
 }
 
-function serviceRoutes(deps: AppDeps) {
+function serviceRoutes(deps: Deps) {
   const artifactStatus = createArtifactStatus({ ...deps, store: openArtifactStore(deps.config) });
   registerArtifactMetrics(deps.metrics.registry, artifactStatus);
   const checkDatabase = createDatabaseCheck(deps.sql, deps.config);
@@ -133,12 +104,12 @@ function serviceRoutes(deps: AppDeps) {
     .use(securityTxtRoutes(deps));
   return new Elysia()
     .use(described)
-    .use(docsRoutes(described, { sessionCookie: sessionCookieName(deps.config) }))
+    .use(docsRoutes(OPERATIONS, { others: described, sessionCookie: sessionCookieName(deps.config) }))
     .use(pageRoutes(deps));
 }
 
 /** Pages for people. Each folder of `pages/` adds a line. */
-function pageRoutes(deps: AppDeps) {
+function pageRoutes(deps: Deps) {
   const pages = createPages(deps.config);
   return new Elysia()
     .use(iconRoutes())
@@ -153,14 +124,11 @@ function pageRoutes(deps: AppDeps) {
     .use(signInRoutes(pages));
 }
 
-/**
- * Builds the app. It holds no connection and no timer of its own: it is gone when it is let go. `routes` are the
- * service's own unless a test brings others.
- */
-export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps)): App {
-  const { config, log, metrics, shutdownSignal, now = Date.now } = deps;
-  // systemRouter: with Bun's own router, requests over a socket match otherwise than in `handle`.
-  // standardHostname: without, a short host name such as `http://db/` makes every path unknown.
+/** Every operation. Each subject adds a line. */
+const OPERATIONS: readonly AnyOperation[] = [];
+
+/** The routes of an Elysia app, which needs no other router than its own. */
+function elysiaRoutes(routes: AnyElysia): Route[] {
   const elysia = new Elysia({ systemRouter: false, handler: { standardHostname: false }, normalize: false })
     // Before the routes: hooks concern only what is registered after them.
     .onError({ as: "global" }, ({ error, request }) => respondError(requestContext(request), error))
@@ -168,20 +136,43 @@ export function buildApp(deps: AppDeps, routes: AnyElysia = serviceRoutes(deps))
     .onParse({ as: "global" }, ({ request }) => requestContext(request).body)
     .use(routes);
   const registered: readonly RegisteredRoute[] = elysia.routes;
+  return registered.map((route) => toElysiaRoute(route, async (request) => elysia.handle(request)));
+}
+
+/**
+ * Builds the app. It holds no connection and no timer of its own: it is gone when it is let go. Tests can bring routes
+ * instead of the service's own.
+ */
+export function buildApp(deps: Deps, ownRoutes: OwnRoutes | null = null): App {
+  const { config, log, metrics, shutdownSignal, now = Date.now } = deps;
+  const own = isOperations(ownRoutes)
+    ? { operations: ownRoutes, others: null }
+    : { operations: [], others: ownRoutes };
+  const { operations, others } = ownRoutes ? own : { operations: OPERATIONS, others: serviceRoutes(deps) };
+  const routes = [
+    ...operations.map((operation) => toRoute(operation, deps)),
+    ...(others ? elysiaRoutes(others) : []),
+  ];
+  const auditDenial = createAuditDenial({ ...deps, now });
+  const dispatch = createRouter(
+    {
+      ...createAdmission({ config, now, metrics, authenticate: createAuthenticate(deps) }),
+      isOwnPage: createIsOwnPage(config.publicUrl),
+      respondOnce: createRespondOnce({ ...deps, onError: respondError }),
+      tracing: deps.tracing,
+      auditDenial,
+    },
+    routes,
+  );
   const handle = createHandle({
-    ...createAdmission({ config, now, metrics, authenticate: createAuthenticate(deps) }),
+    dispatch,
+    auditDenial,
     addSecurityHeaders: createSecurityHeaders(config),
-    isOwnPage: createIsOwnPage(config.publicUrl),
-    routeTable: buildRouteTable(registered),
-    dispatch: async (request) => elysia.handle(request),
     encodeResponse: createEncodeResponse(),
     claimResponse: createClaimResponse(metrics),
-    auditDenial: createAuditDenial({ ...deps, now }),
-    respondOnce: createRespondOnce({ ...deps, onError: respondError }),
     toErrorPage,
-    finishRequest: createFinishRequest({ config: deps.config, log, metrics }),
-    tracing: deps.tracing,
+    finishRequest: createFinishRequest({ config, log, metrics }),
     shutdownSignal,
   });
-  return { handle, routes: registered };
+  return { handle, routes };
 }

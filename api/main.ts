@@ -31,7 +31,8 @@ import { maySeeSessions } from "../sql/exports/harmless_sessions.ts";
 import { openQueue } from "../sql/queue.ts";
 import { requireCompatibleSchema } from "../sql/schema_state.ts";
 import { requireTracker } from "../sql/tracker/tracker_differences.ts";
-import { type AppDeps, buildApp } from "./app.ts";
+import { buildApp } from "./app.ts";
+import type { Deps } from "./deps.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { createCredentialCache } from "./http/credential_cache.ts";
 import { listen, stopListening } from "./listen.ts";
@@ -116,7 +117,7 @@ async function warnIfBlind(sql: Pool, log: Log): Promise<void> {
 }
 
 /** Serves the app on PORT, and its metrics on METRICS_PORT if that is set. */
-function serve(deps: AppDeps) {
+function serve(deps: Deps) {
   const { config, log, metrics } = deps;
   const { host, port, trustProxy } = config;
   const app = buildApp(deps);

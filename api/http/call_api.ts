@@ -2,13 +2,10 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { AuditDenial } from "./audit_denial.ts";
 import { type ApiCall, type CallApi, callContext, type RequestContext } from "./request_context.ts";
-import { canonicalPath, type RouteTable } from "./route_table.ts";
-import { type ServeRouteDeps, serveRoute } from "./serve_route.ts";
+import { canonicalPath } from "./route.ts";
+import { API_PREFIX } from "./serve_route.ts";
 
-export const API_PREFIX = "/api/v1";
-
-export interface CallApiDeps extends ServeRouteDeps {
-  routeTable: RouteTable;
+export interface CallApiDeps {
   auditDenial: AuditDenial;
 }
 
@@ -16,30 +13,22 @@ export interface CallApiDeps extends ServeRouteDeps {
  * Makes the function for one page request. A call shares its caller, ids and time limit; credential and rate limit were
  * checked with the page. Only a form may write: its origin was checked, too.
  */
-export function createCallApi(deps: CallApiDeps, page: Request, pageContext: RequestContext): CallApi {
+export function createCallApi(
+  deps: CallApiDeps & { dispatch: (context: RequestContext) => Promise<Response> },
+  page: RequestContext,
+): CallApi {
   return async (path, call = {}) => {
-    const url = toUrl(path, page);
-    const request = toRequest(url, call, page.signal);
-    const context = callContext(pageContext, request.method);
-    const match = deps.routeTable(request.method, url.pathname);
-    if (match.found && match.route.writes && !pageContext.writes) {
-      throw new Error(`Cannot call ${request.method} ${match.route.pattern}: the page's request only reads`);
-    }
-    try {
-      const response = await serveRoute(deps, request, { url, match, context });
-      return await readable(response, context);
-    } catch (error) {
-      if (error instanceof ApiError) context.error = error;
-      throw error;
-    } finally {
-      await deps.auditDenial(context);
-    }
+    const url = toUrl(path, page.url);
+    const context = callContext(page, toRequest(url, call, page.request.signal), url);
+    const response = await deps.dispatch(context);
+    await deps.auditDenial(context);
+    return readable(response, context);
   };
 }
 
 /** Throws NOT_FOUND for a path that would lead elsewhere: the name in it is `..`, which `encodeURIComponent` keeps. */
-function toUrl(path: string, page: Request): URL {
-  const url = new URL(API_PREFIX + path, page.url);
+function toUrl(path: string, page: URL): URL {
+  const url = new URL(API_PREFIX + path, page);
   if (url.pathname !== API_PREFIX + path.split("?", 1)[0])
     throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
   url.pathname = canonicalPath(url.pathname);

@@ -3,32 +3,33 @@
  * never read with one, and never what is for operators.
  */
 import type { RequestContext } from "./request_context.ts";
-import type { Route, RouteTable } from "./route_table.ts";
+import type { Route } from "./route.ts";
 
 const OPEN_ROUTES = /^\/(?:api\/v1|schemas)\/|^\/swagger\/json$/;
 /** Browsers keep the response to a preflight request for so long; Chromium for two hours at most. */
 const PREFLIGHT_SECONDS = 86_400;
 
+/** True for the question of a browser whether a page of another origin may read a resource. */
+export function isPreflight({ method, headers }: Request): boolean {
+  return method === "OPTIONS" && isRead(headers.get("access-control-request-method"));
+}
+
 /**
- * Lets pages of other origins read the response, whatever its status, if it may be read so. Returns the response to a
- * preflight request for it; null for other requests.
+ * Lets pages of other origins read the response of a GET route, whatever its status, if it may be read so. Returns the
+ * response to a preflight request for it; null for other requests.
  */
-export function admitOtherOrigins(
-  { method, headers }: Request,
-  { path, routeTable, context }: { path: string; routeTable: RouteTable; context: RequestContext },
-): Response | null {
-  const isPreflight = method === "OPTIONS" && isRead(headers.get("access-control-request-method"));
-  if (!isPreflight && !isRead(method)) return null;
+export function admitOtherOrigins(context: RequestContext, route: Route): Response | null {
+  const { headers, method } = context.request;
+  if (!isPreflight(context.request) && !isRead(method)) return null;
   if (headers.has("authorization") || headers.has("cookie") || announcesCredential(headers)) return null;
-  const match = routeTable("GET", path);
-  if (!match.found || !isOpen(match.route)) return null;
+  if (!isOpen(route)) return null;
   const { responseHeaders } = context;
   responseHeaders["Access-Control-Allow-Origin"] = "*";
-  if (!isPreflight) {
+  if (isRead(method)) {
     responseHeaders["Access-Control-Expose-Headers"] = "*";
     return null;
   }
-  context.route = match.route.pattern;
+  context.route = route.pattern;
   responseHeaders["Access-Control-Allow-Methods"] = "GET, HEAD";
   // For Chromium, that includes Authorization, which was refused above.
   responseHeaders["Access-Control-Allow-Headers"] = "*";

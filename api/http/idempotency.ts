@@ -23,7 +23,7 @@ import type { ErrorBody } from "./error_handler.ts";
 import { boundOrgOf } from "./organization.ts";
 import type { RequestContext } from "./request_context.ts";
 import { requireAllowed } from "./require_allowed.ts";
-import type { Route } from "./route_table.ts";
+import type { Route } from "./route.ts";
 import { invalidInput } from "./validation_problems.ts";
 
 const IDEMPOTENCY_HEADER = "Idempotency-Key";

@@ -47,6 +47,10 @@ export interface ApiCall {
 export type CallApi = (path: string, call?: ApiCall) => Promise<Response>;
 
 export interface RequestContext {
+  /** As the client sent it, with the body; handlers see one without. */
+  readonly request: Request;
+  /** Canonical once the request is dispatched. */
+  url: URL;
   /** The client's `X-Request-Id`, or our own id. */
   readonly requestId: string;
   /** Unique. */
@@ -62,10 +66,14 @@ export interface RequestContext {
   readonly userAgent: string | null;
   /** `performance.now()` when the request arrived. */
   readonly startedAt: number;
+  /** True once the caller is known and the rate limit is checked; for a page's call of the API from the start. */
+  isAdmitted: boolean;
   /** The request's part of its trace; null if it is not traced. */
   span: TraceSpan | null;
   /** The pattern that matched, such as `/api/v1/export/datasets`; null if none did. */
   route: string | null;
+  /** False for an API call of a page that only reads. */
+  mayWrite: boolean;
   /** Whether the route writes anything. */
   writes: boolean;
   /** `null` for anonymous callers. */
@@ -97,6 +105,8 @@ const USER_AGENT_MAX_LENGTH = 300;
 export function newContext(request: Request, address: string, connection: ClientConnection): RequestContext {
   const ownRequestId = crypto.randomUUID();
   return {
+    request,
+    url: URL.parse(request.url) ?? new URL("http://unknown"),
     requestId: requestIdOf(request.headers, ownRequestId),
     ownRequestId,
     method: request.method,
@@ -105,8 +115,10 @@ export function newContext(request: Request, address: string, connection: Client
     network: networkOf(address),
     userAgent: request.headers.get("user-agent")?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
     startedAt: performance.now(),
+    isAdmitted: false,
     span: null,
     route: null,
+    mayWrite: true,
     writes: false,
     caller: null,
     ...newOutcome(),
@@ -129,8 +141,8 @@ function newOutcome() {
 }
 
 /** Returns the context of an API call that a page makes: the page's caller, ids and time limit. */
-export function callContext(page: RequestContext, method: string): RequestContext {
-  return { ...page, method, ...newOutcome() };
+export function callContext(page: RequestContext, request: Request, url: URL): RequestContext {
+  return { ...page, request, url, method: request.method, mayWrite: page.writes, ...newOutcome() };
 }
 
 const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9_.-]{1,128}$/;

@@ -17,11 +17,7 @@ export interface Admission {
    * Sets the context's caller and rate limit headers. Throws `UNAUTHORIZED` or `RATE_LIMITED`. The session cookie is a
    * credential if there is no Authorization header, unless the route ignores it.
    */
-  admitCaller(
-    headers: Headers,
-    context: RequestContext,
-    options: { looksPastCookie: boolean },
-  ): Promise<void>;
+  admitCaller(headers: Headers, context: RequestContext, options: { ignoresCookie: boolean }): Promise<void>;
   /**
    * Sets the context's caller for a page from the session cookie, and from nothing else. A cookie without a valid session is
    * cleared. Throws `RATE_LIMITED`.
@@ -100,13 +96,13 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   }
 
   return {
-    async admitCaller(headers, context, { looksPastCookie }) {
+    async admitCaller(headers, context, { ignoresCookie }) {
       // While the caller is unknown, nothing is counted: an unavailable database must not use up anyone's requests.
       Object.assign(
         context.responseHeaders,
         rateLimitHeaders(addresses.peek(context.network), { policy: "address", now: now() }),
       );
-      await identify(headers, context, !looksPastCookie);
+      await identify(headers, context, !ignoresCookie);
       const { caller } = context;
       if (caller) apply(context, "user", users.take(caller.userId));
       else apply(context, "address", addresses.take(context.network));

@@ -4,24 +4,18 @@
  * unknown route), and tests of `handle` see what a socket gets.
  */
 import type { ApiError } from "../../shared/errors.ts";
-import { requestUrl } from "../../shared/network/request_url.ts";
-import { withTimeout } from "../../shared/process/with_timeout.ts";
-import type { Tracing } from "../../shared/tracing/tracing.ts";
-import { API_PREFIX, type CallApiDeps, createCallApi } from "./call_api.ts";
-import { admitOtherOrigins } from "./cross_origin.ts";
+import type { AuditDenial } from "./audit_denial.ts";
 import { respondError } from "./error_handler.ts";
 import { type ClientConnection, newContext, type RequestContext } from "./request_context.ts";
-import type { Admission } from "./request_limits.ts";
 import type { FinishRequest } from "./request_log.ts";
-import { startRequestSpan } from "./request_span.ts";
 import type { ClaimResponse } from "./response/budget.ts";
 import type { EncodeResponse } from "./response/encoder.ts";
 import type { AddSecurityHeaders } from "./response/security_headers.ts";
-import { canonicalPath } from "./route_table.ts";
-import { remainingMs, serveRoute } from "./serve_route.ts";
-import { invalidInput } from "./validation_problems.ts";
+import { canonicalUrl, type Dispatch } from "./router.ts";
 
-export interface PipelineDeps extends Admission, CallApiDeps {
+export interface PipelineDeps {
+  dispatch: Dispatch;
+  auditDenial: AuditDenial;
   addSecurityHeaders: AddSecurityHeaders;
   /** Compresses bodies that are not streams. */
   encodeResponse: EncodeResponse;
@@ -29,8 +23,6 @@ export interface PipelineDeps extends Admission, CallApiDeps {
   /** Turns errors into pages for browsers. */
   toErrorPage: (request: Request, response: Response, error: ApiError) => Response;
   finishRequest: FinishRequest;
-  /** Null if tracing is off. */
-  tracing: Tracing | null;
   /** Aborted when the process begins to shut down. */
   shutdownSignal: AbortSignal;
 }
@@ -51,7 +43,8 @@ export function createHandle(deps: PipelineDeps): Handle {
     const context = newContext(request, address, connection);
     let response: Response;
     try {
-      response = await serve(deps, request, context);
+      context.url = canonicalUrl(request);
+      response = await deps.dispatch(context);
       if (!context.streamEnd) response = await encodeAndClaim(deps, request, { response, context });
     } catch (error) {
       response = respondError(context, error);
@@ -76,40 +69,6 @@ async function encodeAndClaim(
   const encoded = await deps.encodeResponse(request, response);
   deps.claimResponse(context, encoded.bytes);
   return encoded.response;
-}
-
-/** The order of errors: credential and rate limit, then those of `serveRoute`. */
-async function serve(deps: PipelineDeps, request: Request, context: RequestContext): Promise<Response> {
-  const url = canonicalUrl(request);
-  const { routeTable } = deps;
-  const preflight = admitOtherOrigins(request, { path: url.pathname, routeTable, context });
-  if (preflight) return preflight;
-  const match = routeTable(request.method, url.pathname);
-  // Health and metrics are polled: their spans would outnumber all others.
-  if (deps.tracing && !(match.found && match.route.isNotCounted)) {
-    startRequestSpan(deps.tracing, { request, context, route: match.found ? match.route.pattern : null });
-  }
-  const isPage = match.found && match.route.maxFormBytes !== null;
-  const looksPastCookie = match.found && match.route.looksPastCookie;
-  if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) {
-    await withTimeout(deps.admitCaller(request.headers, context, { looksPastCookie }), remainingMs(context));
-  } else if (isPage && !looksPastCookie)
-    await withTimeout(deps.admitVisitor(request.headers, context), remainingMs(context));
-  else if (!match.found || !match.route.isNotCounted) deps.admitAddress(context);
-  if (isPage) context.callApi = createCallApi(deps, request, context);
-  return serveRoute(deps, request, { url, match, context });
-}
-
-/** Returns the canonical URL. Throws for a `Host` header that is not one host (RFC 9112, 3.2). */
-function canonicalUrl(request: Request): URL {
-  const url = requestUrl(request);
-  // Bun joins several headers with commas, and takes the first for the URL; a proxy in front may have taken the last.
-  if (!url || request.headers.get("host")?.includes(","))
-    throw invalidInput([{ path: "", message: "the Host header must name one host" }]);
-  url.pathname = canonicalPath(url.pathname);
-  // Browsers never send a fragment; Elysia would read it as part of the query.
-  url.hash = "";
-  return url;
 }
 
 function addHeaders(

@@ -1,64 +1,111 @@
-/** Serves a request whose caller is known: route, access, origin, body, repeated requests, Elysia, time limit. */
+/** Serves a request that has been matched to its route: caller, access, origin, body, repeated requests, time limit. */
 import { ApiError } from "../../shared/errors.ts";
 import { isSession, mayWrite } from "../../shared/policy.ts";
 import { DeadlineExceeded, withTimeout } from "../../shared/process/with_timeout.ts";
+import type { Tracing } from "../../shared/tracing/tracing.ts";
 import { unauthorized } from "./authenticate.ts";
 import { readForm } from "./body/form_body.ts";
 import { type JsonObject, maxBodyBytes } from "./body/request_body.ts";
 import { readBody } from "./body/yaml_body.ts";
+import { admitOtherOrigins, isPreflight } from "./cross_origin.ts";
 import { isFilePath } from "./download_paths.ts";
 import { OUTCOME_UNKNOWN, unavailable } from "./error_handler.ts";
 import type { RespondOnce } from "./idempotency.ts";
-import { bindContext, type RequestContext } from "./request_context.ts";
+import { type CallApi, type RequestContext, requestContext } from "./request_context.ts";
+import type { Admission } from "./request_limits.ts";
 import type { IsOwnPage } from "./request_origin.ts";
+import { startRequestSpan } from "./request_span.ts";
 import { requireAllowed } from "./require_allowed.ts";
-import type { Route, RouteMatch } from "./route_table.ts";
+import type { Route } from "./route.ts";
 import { invalidInput } from "./validation_problems.ts";
 
 /** Maximum for requests that mostly wait for the database. After that, a connection is dead or a queue is stuck. */
 const RESPONSE_TIMEOUT_MS = 30_000;
 
-export interface ServeRouteDeps {
+export const API_PREFIX = "/api/v1";
+
+export interface ServeDeps extends Admission {
   isOwnPage: IsOwnPage;
-  /** Elysia: called with a request whose path is canonical and whose method is never HEAD. */
-  dispatch: (request: Request) => Promise<Response>;
   respondOnce: RespondOnce;
+  /** Null if tracing is off. */
+  tracing: Tracing | null;
+}
+
+/** A request as its route sees it. */
+export interface Matched {
+  route: Route;
+  /** Without a body; GET for HEAD, and for a preflight request. */
+  request: Request;
+  params: Readonly<Record<string, string>>;
+  /** Makes the function by which a page calls the API. */
+  createCallApi: (page: RequestContext) => CallApi;
+  /** Rejects a method that the path does not have. */
+  reject: (context: RequestContext) => Promise<never>;
+}
+
+/** The order of errors: credential and rate limit, access, origin, encoding, body; the route checks the rest. */
+export async function serveRoute(
+  deps: ServeDeps,
+  { route, request, params, createCallApi, reject }: Matched,
+): Promise<Response> {
+  const context = requestContext(request);
+  const { url } = context;
+  const preflight = context.isAdmitted ? null : admitOtherOrigins(context, route);
+  if (preflight) return preflight;
+  if (isPreflight(context.request)) return reject(context);
+  await admit(deps, context, route);
+  context.route = route.pattern;
+  context.writes = route.writes;
+  if (route.writes && !context.mayWrite) {
+    throw new Error(`Cannot call ${route.method} ${route.pattern}: the page's request only reads`);
+  }
+  if (route.maxFormBytes !== null) context.callApi = createCallApi(context);
+  requireAccess(route, context);
+  rejectOtherSites(deps, context, route);
+  rejectBadEncoding(url);
+  if (context.method !== "GET" && context.method !== "HEAD") {
+    context.body = await arrived(readAnyBody(context, route), remainingMs(context));
+  }
+  return deps.respondOnce({ request: context.request, url, route, context }, async () => {
+    route.checkBody?.(context.body);
+    const response = route.respond(request, params);
+    return isFilePath(url.pathname) ? response : inTime(response, route, remainingMs(context));
+  });
+}
+
+/** Rejects a request that matches no route. `allow` has the methods of its path, separated by commas. */
+export async function rejectUnknown(deps: ServeDeps, context: RequestContext, allow: string): Promise<never> {
+  await admit(deps, context, null);
+  if (!allow) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+  throw new ApiError("METHOD_NOT_ALLOWED", {
+    message: `Method not allowed. This path accepts ${allow}.`,
+    headers: { Allow: allow },
+  });
+}
+
+/** Finds out who calls, and applies the rate limits. */
+async function admit(deps: ServeDeps, context: RequestContext, route: Route | null): Promise<void> {
+  if (context.isAdmitted) return;
+  const { request, url } = context;
+  // Health and metrics are polled: their spans would outnumber all others.
+  if (deps.tracing && !route?.isUnlimited) {
+    startRequestSpan(deps.tracing, { request, context, route: route?.pattern ?? null });
+  }
+  const ignoresCookie = route?.ignoresCookie ?? false;
+  if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) {
+    await withTimeout(deps.admitCaller(request.headers, context, { ignoresCookie }), remainingMs(context));
+  } else if (typeof route?.maxFormBytes === "number" && !ignoresCookie) {
+    await withTimeout(deps.admitVisitor(request.headers, context), remainingMs(context));
+  } else if (!route?.isUnlimited) deps.admitAddress(context);
+  context.isAdmitted = true;
 }
 
 /** Returns the milliseconds left until the request times out. */
-export function remainingMs({ startedAt }: RequestContext): number {
+function remainingMs({ startedAt }: RequestContext): number {
   return RESPONSE_TIMEOUT_MS - (performance.now() - startedAt);
 }
 
-/**
- * Serves a request whose caller is known. `url` is canonical. The order of errors: route, access, origin, body; Elysia
- * validates the path after them.
- */
-export async function serveRoute(
-  deps: ServeRouteDeps,
-  request: Request,
-  { url, match, context }: { url: URL; match: RouteMatch; context: RequestContext },
-): Promise<Response> {
-  const route = routeOf(match);
-  context.route = route.pattern;
-  context.writes = route.writes;
-  requireAccess(route, context);
-  rejectOtherSites(deps, request, context, route);
-  rejectBadEncoding(url);
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    context.body = await arrived(readAnyBody(request, url, route), remainingMs(context));
-  }
-  const respond = async (): Promise<Response> => {
-    route.checkBody?.(context.body);
-    const inner = toInner(request, url.href);
-    bindContext(inner, context);
-    const response = deps.dispatch(inner);
-    return isFilePath(url.pathname) ? response : inTime(response, route, remainingMs(context));
-  };
-  return deps.respondOnce({ request, url, route, context }, respond);
-}
-
-function readAnyBody(request: Request, url: URL, route: Route): Promise<JsonObject> {
+function readAnyBody({ request, url }: RequestContext, route: Route): Promise<JsonObject> {
   if (route.maxFormBytes !== null) return readForm(request, route.maxFormBytes);
   const maxBytes = maxBodyBytes(url.pathname);
   return readBody(request, { maxBytes, yamlQuery: route.yamlQuery, given: url.searchParams });
@@ -84,15 +131,6 @@ async function inTime(answer: Promise<Response>, route: Route, timeoutMs: number
   }
 }
 
-function routeOf(match: RouteMatch): Route {
-  if (match.found) return match.route;
-  if (!match.allow) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
-  throw new ApiError("METHOD_NOT_ALLOWED", {
-    message: `Method not allowed. This path accepts ${match.allow}.`,
-    headers: { Allow: match.allow },
-  });
-}
-
 function requireAccess(route: Route, context: RequestContext): void {
   const { caller } = context;
   if (!caller) {
@@ -107,9 +145,9 @@ function requireAccess(route: Route, context: RequestContext): void {
  * A cookie identifies the browser's user, not the page that sends the request, so it can write only from our own pages.
  * The same holds for anonymous forms: another site could sign its visitors in to its own account.
  */
-function rejectOtherSites(deps: ServeRouteDeps, request: Request, context: RequestContext, route: Route) {
+function rejectOtherSites(deps: ServeDeps, context: RequestContext, route: Route): void {
   const isForm = route.maxFormBytes !== null;
-  if (route.writes && (context.usesCookie || isForm) && !deps.isOwnPage(request)) {
+  if (route.writes && (context.usesCookie || isForm) && !deps.isOwnPage(context.request)) {
     throw new ApiError("FORBIDDEN_ORIGIN");
   }
 }
@@ -124,16 +162,4 @@ function rejectBadEncoding({ pathname, search }: URL): void {
     // Rejected below, like NUL.
   }
   throw invalidInput([{ path: "", message: "the URL must be percent-encoded UTF-8 without NUL" }]);
-}
-
-/**
- * Returns the request that routes see: without the body, which is in the context. Its signal is aborted when the client
- * disconnects.
- */
-function toInner(request: Request, href: string): Request {
-  if (request.method === "GET" && request.url === href) return request;
-  const headers = new Headers(request.headers);
-  for (const name of ["content-length", "content-type", "transfer-encoding"]) headers.delete(name);
-  const method = request.method === "HEAD" ? "GET" : request.method;
-  return new Request(href, { method, headers, signal: request.signal });
 }

@@ -2,6 +2,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { access, notCounted } from "../http/access.ts";
+import type { AnyOperation } from "../http/operation.ts";
 import { rejectQuery } from "../http/query.ts";
 import { ASSET_HEADERS, PAGE_HEADERS } from "../http/response/security_headers.ts";
 import {
@@ -75,8 +76,11 @@ function textFile(text: string, type: string): StaticFile {
   return toStaticFile(new TextEncoder().encode(text), `${type}; charset=utf-8`);
 }
 
-/** Serves the documentation of the routes of `service`. `sessionCookie` is the name of the session cookie. */
-export function docsRoutes(service: AnyElysia, { sessionCookie }: { sessionCookie: string }) {
+/** Serves the documentation of the operations and of the routes of `others`. */
+export function docsRoutes(
+  operations: readonly AnyOperation[],
+  options: { others: AnyElysia; sessionCookie: string },
+) {
   const page = textFile(PAGE, "text/html");
   let assets: ReadonlyMap<string, StaticFile> | undefined;
   let document: Promise<StaticFile> | undefined;
@@ -100,7 +104,7 @@ export function docsRoutes(service: AnyElysia, { sessionCookie }: { sessionCooki
       "/json",
       async ({ request }) => {
         rejectQuery(request);
-        document ??= buildOpenApi(service, { sessionCookie }).then((built) =>
+        document ??= buildOpenApi(operations, options).then((built) =>
           textFile(JSON.stringify(built), "application/json"),
         );
         return staticResponse(request, await document, ASSET_HEADERS);

@@ -63,6 +63,8 @@ export interface OpenApiMedia {
 }
 
 export interface OpenApiResponse {
+  /** Refers to a response of `components`; nothing else is set then. */
+  $ref?: string;
   description?: string;
   headers?: Readonly<Record<string, object>>;
   content?: Record<string, OpenApiMedia>;
@@ -117,5 +119,9 @@ export interface OpenApiDocument {
   paths: Record<string, OpenApiPath>;
   /** Requests that the service sends. */
   webhooks: Record<string, OpenApiPath>;
-  components: { schemas: Record<string, JsonSchema>; parameters: Readonly<Record<string, OpenApiParameter>> };
+  components: {
+    schemas: Record<string, JsonSchema>;
+    parameters: Readonly<Record<string, OpenApiParameter>>;
+    responses: Record<string, OpenApiResponse>;
+  };
 }

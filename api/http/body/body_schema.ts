@@ -2,10 +2,13 @@
  * Checks a body against its route's schema before Elysia does. Elysia formats the whole invalid value into its error,
  * which takes seconds for a small but deep value, so it sees only valid bodies.
  */
-import type { TSchema } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { describeSchemaErrors } from "../validation_problems.ts";
 import type { JsonObject } from "./request_body.ts";
+
+/** The body of a route that takes none. */
+export const NO_FIELDS = Type.Object({}, { additionalProperties: false });
 
 /** Throws VALIDATION_ERROR. */
 export type CheckBody = (body: JsonObject) => void;

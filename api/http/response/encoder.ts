@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
-import { canonicalPath } from "../route_table.ts";
+import { canonicalPath } from "../route.ts";
 import { type ContentEncoding, chooseEncoding, encode, encodedTag } from "./content_encoding.ts";
 
 /** Below this size, compressing takes longer than it saves (measured: 40 to 140 µs for 4 KiB). */

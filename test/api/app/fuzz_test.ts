@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { RegisteredRoute } from "../../../api/http/route_table.ts";
+import type { Route } from "../../../api/http/route.ts";
 import { ERRORS } from "../../../shared/errors.ts";
 import { makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp, type TestRequest } from "../../helpers/http/app.ts";
@@ -160,7 +160,7 @@ const WISH = fc.record({
 type Wish = typeof WISH extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Scene {
-  routes: readonly RegisteredRoute[];
+  routes: readonly Route[];
   credentials: readonly (string | undefined)[];
   /** Real ones, by the name of their parameter. */
   ids: Readonly<Record<string, string>>;
@@ -193,7 +193,7 @@ function toRequest(wish: Wish, turn: number, { routes, credentials, ids }: Scene
   const route = pick(routes, turn);
   const method = wish.method ?? route.method;
   let next = 0;
-  const path = route.path.replaceAll(/:\w+|\*/g, (name) => {
+  const path = route.pattern.replaceAll(/:\w+|\*/g, (name) => {
     next += 1;
     return (wish.isKnown && ids[name]) || pick(wish.segments, next);
   });
@@ -273,7 +273,7 @@ test(`${REQUESTS} random requests over all routes are answered in order, and tel
   for (const { route } of api.logLines) reached.add(route);
   // The requests come to something: all kinds of refusals, successes too, and nearly every route.
   for (const status of [200, 400, 401, 403, 404, 405, 413, 415, 422]) expect(statuses).toContain(status);
-  const patterns = new Set(api.app.routes.map(({ path }) => path));
+  const patterns = new Set(api.app.routes.map(({ pattern }) => pattern));
   expect(reached.size).toBeGreaterThan(patterns.size * 0.8);
   const log = JSON.stringify(api.logLines);
   for (const secret of scene.credentials) {

@@ -23,7 +23,7 @@ test("a URL that is as long as it can be is answered in short on every route", a
     config: { rateLimitUserPerMinute: 100_000, rateLimitAnonymousPerMinute: 100_000 },
   });
   const { user } = await api.make.person();
-  for (const { method, path } of api.app.routes) {
+  for (const { method, pattern: path } of api.app.routes) {
     const { token } = await api.make.session({ userId: user.id });
     const parameters = path.match(/:\w+|\*/g)?.length ?? 0;
     const long = "a".repeat(Math.floor(URL_MAX_CHARS / Math.max(1, parameters)));

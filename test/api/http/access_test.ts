@@ -1,8 +1,8 @@
 /** Who gets what: every row of test/helpers/http/access_table.ts × every kind of caller. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { buildRouteTable, type Route } from "../../../api/http/route_table.ts";
+import type { Route } from "../../../api/http/route.ts";
 import { CALLERS, expectedOf } from "../../helpers/http/access_classes.ts";
-import { type Asked, askAll, type Row, routeOf } from "../../helpers/http/access_rows.ts";
+import { type Asked, askAll, type Row } from "../../helpers/http/access_rows.ts";
 import { type AccessScene, openAccessScene } from "../../helpers/http/access_scene.ts";
 import { ACCESS_TABLE } from "../../helpers/http/access_table.ts";
 
@@ -52,13 +52,7 @@ test("every route of the app that is no page has a row, and every row is of one"
 
 /** Routes of the app as rows write them. */
 function listRoutes(condition: (route: Route) => boolean): string[] {
-  const { routes } = scene.api.app;
-  const find = buildRouteTable(routes);
-  return routes.map(routeOf).filter((route) => {
-    const [method = "", pattern = ""] = route.split(" ");
-    const match = find(method, pattern);
-    return match.found && condition(match.route);
-  });
+  return scene.api.app.routes.filter(condition).map(({ method, pattern }) => `${method} ${pattern}`);
 }
 
 /** Those that change something. */

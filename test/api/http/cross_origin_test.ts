@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ACCESS_FIELD } from "../../../api/http/access.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 
 const ORIGIN = { origin: "https://other.example" };
@@ -12,19 +11,14 @@ beforeAll(async () => {
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-interface Declared {
-  [ACCESS_FIELD]?: string;
-}
-
 /** GET routes by whether pages of other origins may read them. */
 function listReads(): { open: string[]; closed: string[] } {
   const open: string[] = [];
   const closed: string[] = [];
-  for (const { method, path, hooks } of app.app.routes) {
+  for (const { method, pattern, access } of app.app.routes) {
     if (method !== "GET") continue;
-    const { detail = {} } = hooks as { detail?: Declared };
-    const isOpen = detail[ACCESS_FIELD] === "public" && FOR_PROGRAMS.test(path);
-    (isOpen ? open : closed).push(path.replaceAll(/:\w+|\*/g, "x"));
+    const isOpen = access === "public" && FOR_PROGRAMS.test(pattern);
+    (isOpen ? open : closed).push(pattern.replaceAll(/:\w+|\*/g, "x"));
   }
   return { open, closed };
 }

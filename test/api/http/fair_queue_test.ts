@@ -7,6 +7,8 @@ import { ApiError } from "../../../shared/errors.ts";
 function requestOf(network: string, signal?: AbortSignal): { request: Request; context: RequestContext } {
   const request = new Request("http://localhost/", signal ? { signal } : {});
   const context: RequestContext = {
+    request,
+    url: new URL(request.url),
     requestId: "id",
     ownRequestId: "id",
     method: "GET",
@@ -20,6 +22,8 @@ function requestOf(network: string, signal?: AbortSignal): { request: Request; c
     network,
     userAgent: null,
     startedAt: 0,
+    isAdmitted: true,
+    mayWrite: true,
     span: null,
     route: null,
     writes: false,

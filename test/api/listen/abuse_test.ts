@@ -141,8 +141,8 @@ describe("a request that is no HTTP", () => {
 describe("security headers", () => {
   test("are on every answer, and a policy on every page", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 10_000 } });
-    for (const { path, method } of api.app.routes) {
-      const address = path.replaceAll(/:\w+|\*/g, "x");
+    for (const { pattern, method } of api.app.routes) {
+      const address = pattern.replaceAll(/:\w+|\*/g, "x");
       const { headers } = await api.request(address, { method });
       expect([address, headers.get("x-content-type-options")]).toEqual([address, "nosniff"]);
       for (const name of ["server", "x-powered-by"]) expect(headers.get(name)).toBeNull();

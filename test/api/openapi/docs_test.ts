@@ -2,8 +2,9 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { Elysia, t } from "elysia";
 import { access } from "../../../api/http/access.ts";
 import { docsRoutes } from "../../../api/openapi/docs.ts";
-import { failsWith, type OpenApiDocument } from "../../../api/openapi/types.ts";
+import { failsWith } from "../../../api/openapi/types.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
+import { readDocument, withInlineResponses } from "../../helpers/http/openapi.ts";
 
 describe("GET /swagger", () => {
   test("is a page under a strict policy", async () => {
@@ -102,9 +103,11 @@ describe("GET /swagger/json", () => {
       .use(
         new Elysia({ prefix: "/parts" }).use(access).get("/", () => ({ data: 1 }), { publicAccess: true }),
       );
-    const routes = new Elysia().use(docsRoutes(described, { sessionCookie: "ulr_session" })).use(described);
+    const routes = new Elysia()
+      .use(docsRoutes([], { others: described, sessionCookie: "ulr_session" }))
+      .use(described);
     await using api = await openTestApp({ routes });
-    const document = (await (await api.request("/swagger/json")).json()) as OpenApiDocument;
+    const document = withInlineResponses(await readDocument(api));
     expect(Object.keys(document.paths)).toEqual([
       "/api/v1/things/@{orgSlug}/{name}",
       "/api/v1/things",

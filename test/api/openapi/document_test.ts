@@ -79,8 +79,8 @@ describe("the document", () => {
   test("describes every route but the pages", async () => {
     const shape = (path: string) => path.replaceAll(/:\w+|\{\w+\}|\*/g, "{}").replace(/(?<=.)\/$/, "");
     const served = api.app.routes
-      .filter(({ path }) => DESCRIBED.test(path))
-      .map(({ method, path }) => `${method} ${shape(path)}`);
+      .filter(({ pattern }) => DESCRIBED.test(pattern))
+      .map(({ method, pattern }) => `${method} ${shape(pattern)}`);
     const described = listOperations(document).map(({ method, path }) => `${method} ${shape(path)}`);
     // The other paths of GET /definitions/{type}/{name}.
     const definition = ["", ".md", ".yaml"].flatMap((ending) =>

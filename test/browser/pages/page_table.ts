@@ -93,7 +93,7 @@ const HOME: readonly TestedPage[] = [
     },
   },
   at("unknown address", null, "/nowhere"),
-  at("exports", "/dashboard/exports/", "/dashboard/exports?org=demo"),
+  at("exports", "/dashboard/exports", "/dashboard/exports?org=demo"),
   at("list of exports", "/dashboard/exports/jobs", "/dashboard/exports/jobs?org=demo"),
   at(
     "project",
@@ -103,9 +103,9 @@ const HOME: readonly TestedPage[] = [
 ];
 
 const DEFINITIONS: readonly TestedPage[] = [
-  at("definitions", "/definitions/", "/definitions?org=demo"),
-  at("filtered definitions", "/definitions/", "/definitions?type=agent&search=review"),
-  { ...at("definitions of a visitor", "/definitions/", "/definitions?limit=2"), isAnonymous: true },
+  at("definitions", "/definitions", "/definitions?org=demo"),
+  at("filtered definitions", "/definitions", "/definitions?type=agent&search=review"),
+  { ...at("definitions of a visitor", "/definitions", "/definitions?limit=2"), isAnonymous: true },
   ofDefinition("definition", "", AGENT),
   ofDefinition("draft", "", DRAFT),
   ofDefinition("deprecated definition", "", "/definitions/agent/@demo/style-fixer@1.0.0"),

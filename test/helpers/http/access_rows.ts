@@ -1,5 +1,4 @@
 /** A row of the access table, and its request as each caller sends it. */
-import { canonicalPath } from "../../../api/http/route_table.ts";
 import type { AccessName, CallerName } from "./access_classes.ts";
 import { type AccessScene, freeName, type Occasion, type Place, type Subject } from "./access_scene.ts";
 import type { TestRequest } from "./app.ts";
@@ -39,11 +38,6 @@ export function row(
 ): Row {
   const [method, path = ""] = route.split(" ");
   return { route: `${method} ${BESIDE_API.test(path) ? "" : "/api/v1"}${path}`, access, ok, ...how };
-}
-
-/** How a row writes a route of the app. */
-export function routeOf({ method, path }: { method: string; path: string }): string {
-  return `${method} ${canonicalPath(path)}`;
 }
 
 /** A caller's request, and what came of it. */

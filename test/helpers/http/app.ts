@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AnyElysia } from "elysia";
-import { type App, type AppDeps, buildApp } from "../../../api/app.ts";
+import { type App, buildApp, type OwnRoutes } from "../../../api/app.ts";
+import type { Deps } from "../../../api/deps.ts";
 import { openDocuments } from "../../../api/documents/documents.ts";
 import { createCredentialCache } from "../../../api/http/credential_cache.ts";
 import type { StreamRules } from "../../../api/http/response/stream_cutoff.ts";
-import { canonicalPath } from "../../../api/http/route_table.ts";
+import { canonicalPath } from "../../../api/http/route.ts";
 import { CatalogCache } from "../../../api/models/catalog_cache.ts";
 import { createMetrics } from "../../../api/monitoring/metrics.ts";
 import { type Config, readConfig } from "../../../shared/process/config.ts";
@@ -39,7 +39,7 @@ export type LogLine = Readonly<Record<string, unknown>>;
 
 export interface TestApp extends AsyncDisposable {
   app: App;
-  deps: AppDeps;
+  deps: Deps;
   db: TestDatabase;
   /** Makes rows in it. */
   make: Factory;
@@ -62,7 +62,7 @@ export interface TestAppOptions {
   /** Overrides STREAM_RULES. */
   streamRules?: Partial<StreamRules>;
   /** Served instead of the service's own. */
-  routes?: AnyElysia;
+  routes?: OwnRoutes;
 }
 
 /** The configuration of a test: the defaults, over the given database and directory. */
@@ -126,7 +126,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     lanesMax: EXPORT_LANES_MAX,
     log,
   });
-  const deps: AppDeps = {
+  const deps: Deps = {
     config,
     sql,
     replica,

@@ -1,9 +1,10 @@
 /** Checks answers against the OpenAPI document: status, content type, headers, and the body's JSON to the last field. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { Memoirist } from "memoirist";
 import type { App } from "../../../api/app.ts";
-import { buildRouteTable, type RouteTable } from "../../../api/http/route_table.ts";
 import type { OpenApiDocument, OpenApiMethod, OpenApiResponse } from "../../../api/openapi/types.ts";
+import { withInlineResponses } from "./openapi.ts";
 
 const JSON_TYPE = "application/json";
 /** By which schemas in the document refer to each other. */
@@ -29,7 +30,7 @@ let contracts: Promise<Contracts> | undefined;
 
 async function readContracts(app: App): Promise<Contracts> {
   const response = await app.handle(new Request("http://localhost/swagger/json"), "192.0.2.254");
-  const document = (await response.json()) as OpenApiDocument;
+  const document = withInlineResponses((await response.json()) as OpenApiDocument);
   const paths = new Map(Object.keys(document.paths).map((path) => [withoutNames(path), path]));
   return { document, paths, validate: createValidate(document) };
 }
@@ -38,11 +39,12 @@ async function readContracts(app: App): Promise<Contracts> {
 export async function openContract(app: App): Promise<Contract> {
   contracts ??= readContracts(app);
   const { document, paths, validate } = await contracts;
-  const routeTable = buildRouteTable(app.routes);
+  const router = new Memoirist<string>();
+  for (const { method, pattern } of app.routes) router.add(method, pattern, pattern);
   return {
     validate,
     async check({ method, path }, response) {
-      const found = findOperation({ document, paths, routeTable }, { method, path });
+      const found = findOperation({ document, paths, router }, { method, path });
       if (!found) return null;
       const form = findForm(document, found, response) ?? found;
       const problem = await checkResponse(form, { method, response, validate });
@@ -58,12 +60,11 @@ interface Operation {
 }
 
 function findOperation(
-  { document, paths, routeTable }: Omit<Contracts, "validate"> & { routeTable: RouteTable },
+  { document, paths, router }: Omit<Contracts, "validate"> & { router: Memoirist<string> },
   request: { method: string; path: string },
 ): Operation | null {
-  const match = routeTable(request.method, request.path);
-  const path =
-    match.found && (paths.get(withoutNames(match.route.pattern)) ?? findPath(document, request.path));
+  const match = router.find(request.method === "HEAD" ? "GET" : request.method, request.path);
+  const path = match && (paths.get(withoutNames(match.store)) ?? findPath(document, request.path));
   if (!path) return null;
   // The route is one of ours, so its method is one of OpenAPI's.
   const method = (request.method === "HEAD" ? "GET" : request.method).toLowerCase() as OpenApiMethod;

@@ -6,7 +6,6 @@ import type {
   OpenApiParameter,
   OpenApiReference,
 } from "../../../api/openapi/types.ts";
-import type { TestApp } from "./app.ts";
 
 export interface DescribedOperation {
   /** For messages: `GET /api/v1/models`. */
@@ -19,12 +18,32 @@ export interface DescribedOperation {
   operation: Omit<OpenApiOperation, "parameters"> & { parameters: readonly OpenApiParameter[] };
 }
 
-export async function readDocument(api: Pick<TestApp, "request">): Promise<OpenApiDocument> {
+export async function readDocument(api: {
+  request(path: string): Promise<Response>;
+}): Promise<OpenApiDocument> {
   return (await (await api.request("/swagger/json")).json()) as OpenApiDocument;
 }
 
+/** Puts error responses in place of their references. */
+export function withInlineResponses(document: OpenApiDocument): OpenApiDocument {
+  const { responses: shared } = document.components;
+  const paths = Object.entries(document.paths).map(([path, operations]) => {
+    const inlined = Object.entries(operations).map(([method, operation]) => {
+      const responses = Object.entries(operation.responses ?? {}).map(([status, response]) => {
+        const name = response.$ref?.replace("#/components/responses/", "");
+        const found = name === undefined ? response : shared[name];
+        if (!found) throw new Error(`Cannot find ${response.$ref} in the document`);
+        return [status, found];
+      });
+      return [method, { ...operation, responses: Object.fromEntries(responses) }];
+    });
+    return [path, Object.fromEntries(inlined)];
+  });
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
 export function listOperations(document: OpenApiDocument): DescribedOperation[] {
-  return Object.entries(document.paths).flatMap(([path, operations]) =>
+  return Object.entries(withInlineResponses(document).paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([key, operation]) => {
       const method = key.toUpperCase();
       const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));

@@ -1,0 +1,43 @@
+/** The parts of the app, made by main.ts. Operations take what they need. */
+import type { Config } from "../shared/process/config.ts";
+import type { Log } from "../shared/process/log.ts";
+import type { Tracing } from "../shared/tracing/tracing.ts";
+import type { Nodes } from "../sql/connection/nodes.ts";
+import type { Pool } from "../sql/connection/pool.ts";
+import type { Replica } from "../sql/connection/replica.ts";
+import type { Boss } from "../sql/queue.ts";
+import type { Documents } from "./documents/documents.ts";
+import type { CredentialCache } from "./http/credential_cache.ts";
+import type { StreamRules } from "./http/response/stream_cutoff.ts";
+import type { CatalogCache } from "./models/catalog_cache.ts";
+import type { Metrics } from "./monitoring/metrics.ts";
+
+export interface Deps {
+  config: Config;
+  /** For requests; exports have connections of their own. */
+  sql: Pool;
+  /** For exports: as many connections as `countExportConnections()` says. */
+  exportSql: Pool;
+  /** Where exports and the catalog are read while the replica is current; null without a replica. */
+  replica: Replica | null;
+  /** Where exports are read if the tracker tables are distributed. */
+  nodes: Nodes;
+  /** Where background jobs are queued. */
+  boss: Boss;
+  /** Where the texts of definitions are read. */
+  documents: Documents;
+  /** The model catalog. */
+  catalog: CatalogCache;
+  /** Who is calling. */
+  callers: CredentialCache;
+  log: Log;
+  metrics: Metrics;
+  /** Null if tracing is off. */
+  tracing: Tracing | null;
+  /** Aborted when the process is about to stop. */
+  shutdownSignal: AbortSignal;
+  /** Milliseconds since the epoch, for the rate limits; the clock when left out. */
+  now?: () => number;
+  /** Overrides STREAM_RULES, for tests. */
+  streamRules?: Partial<StreamRules>;
+}

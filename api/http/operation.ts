@@ -1,0 +1,148 @@
+/**
+ * An operation is one endpoint: what it accepts, what it answers, how it can fail, and the function that does it. The
+ * route, the access check and the OpenAPI document are maps over these values; no other place says what an endpoint is.
+ */
+import type { Static, TObject, TProperties, TSchema } from "@sinclair/typebox";
+import type { Deps } from "../deps.ts";
+import type { Failure } from "../openapi/types.ts";
+import type { Access } from "./access.ts";
+import type { Caller } from "./caller.ts";
+import type { Query, QueryValues } from "./query.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Content that is no JSON of a schema: an example by media type. The reply's headers have the `Content-Type`. */
+export interface Files {
+  readonly description: string;
+  readonly files: Readonly<Record<string, string | null>>;
+  /** What the same status answers as JSON. */
+  readonly json?: TSchema;
+}
+
+/** The content of a status: JSON, files, or null for no body. The document has the schema's description and example. */
+export type Content = TSchema | Files | null;
+export type Responses = Readonly<Record<number, Content>>;
+
+/** The text of a JSON value of this type, as PostgreSQL or a cache has it: sent as it is. */
+export type JsonText<Value> = string & { readonly json: Value };
+
+/** Declares that a text is JSON as the operation's schema says. The tests check every response. */
+export function jsonText(text: string): JsonText<never> {
+  return text as JsonText<never>;
+}
+
+export type FileBody = ReadableStream<Uint8Array> | Blob | Uint8Array<ArrayBuffer> | string;
+type Json<Schema extends TSchema> = Static<Schema> | JsonText<Static<Schema>>;
+type BodyOf<Declared> = Declared extends TSchema
+  ? Json<Declared>
+  : Declared extends { readonly json: infer Schema extends TSchema }
+    ? Json<Schema> | FileBody
+    : Declared extends Files
+      ? FileBody
+      : null;
+
+export interface ReplyOptions {
+  headers?: Readonly<Record<string, string>>;
+  /** The tag of a conditional operation's content; a hash of the text if omitted. */
+  etag?: string;
+}
+
+/** One of the declared statuses with its body. A function is called unless the client has the content already. */
+export type Reply<R extends Responses> = {
+  [Status in keyof R & number]: ReplyOptions & {
+    readonly status: Status;
+    readonly body: BodyOf<R[Status]> | (() => BodyOf<R[Status]>);
+  };
+}[keyof R & number];
+
+export function reply<const Status extends number, Body>(
+  status: Status,
+  body: Body,
+  options: ReplyOptions = {},
+) {
+  return { status, body, ...options };
+}
+
+export interface Declaration<
+  A extends Access = Access,
+  P extends TProperties = TProperties,
+  Q extends Query = Query,
+  B extends TSchema = TSchema,
+  R extends Responses = Responses,
+> {
+  /** The OpenAPI `operationId`, which generated clients use as the name. */
+  id: string;
+  method: Method;
+  /** A template as in RFC 6570: `/api/v1/models/{provider}/{+modelId}`; `{+name}` is the rest with its slashes. */
+  path: string;
+  access: A;
+  tag: string;
+  /** A verb and its object: "Delete a draft". */
+  summary: string;
+  description: string;
+  /** The parameters of the path, each with a description and an example. */
+  params?: P;
+  query?: Q;
+  /** A JSON object. GET has none. */
+  body?: B;
+  /** As `body`, but the handler checks it, because it accepts some that are invalid in part. */
+  uncheckedBody?: TSchema;
+  /** The query parameters that replace the other fields if the body is YAML, which becomes the field `yaml`. */
+  yamlQuery?: Query;
+  /** Depends on X-Org-Slug. */
+  usesOrg?: true;
+  /** Further request headers and their descriptions. */
+  requestHeaders?: Readonly<Record<string, string>>;
+  response: R;
+  /** Further headers of successful responses. */
+  responseHeaders?: Readonly<Record<string, { description: string; schema: TSchema }>>;
+  /** Answers GET with an ETag, and with 304 if `If-None-Match` has it. */
+  conditional?: true;
+  /** The errors of this endpoint besides those that follow from the rest of the declaration. */
+  fails?: readonly Failure[];
+  /** A POST that only reads: its query is too long for a URL. */
+  reads?: true;
+  /** The request or response holds a secret, so no response is stored for repeated requests. */
+  secret?: true;
+  /** Ignores the session cookie: browsers also send expired ones, which must not block a new sign-in. */
+  ignoresCookie?: true;
+  /** Has no rate limit. Only outside /api/v1. */
+  unlimited?: true;
+}
+
+export interface Input<A extends Access, P extends TProperties, Q extends Query, B extends TSchema> {
+  params: Static<TObject<P>>;
+  query: QueryValues<Q>;
+  body: Static<B>;
+  caller: A extends "public" ? Caller | null : Caller;
+  /** Without a body. Functions that need the context find it by the request. */
+  request: Request;
+}
+
+export interface Operation<
+  A extends Access = Access,
+  P extends TProperties = TProperties,
+  Q extends Query = Query,
+  B extends TSchema = TSchema,
+  R extends Responses = Responses,
+> extends Declaration<A, P, Q, B, R> {
+  handle(input: Input<A, P, Q, B>, deps: Deps): Promise<Reply<R>>;
+}
+
+/** An operation of any kind, for lists. */
+// biome-ignore lint/suspicious/noExplicitAny: handlers of different inputs have no other common type.
+export type AnyOperation = Operation<any, any, any, any, any>;
+
+/** Declares an operation. The types of what `handle` gets and may answer follow from the declaration. */
+export function operation<
+  const A extends Access,
+  const R extends Responses,
+  P extends TProperties = Record<never, never>,
+  Q extends Query = Record<never, never>,
+  B extends TSchema = TSchema,
+>(
+  declaration: Declaration<A, P, Q, B, R>,
+  handle: (input: Input<A, P, Q, B>, deps: Deps) => Promise<Reply<R>>,
+): Operation<A, P, Q, B, R> {
+  return { ...declaration, handle };
+}

@@ -1,0 +1,43 @@
+/** A route: the requests of one method and path pattern, and what serves them. */
+
+import type { Access } from "./access.ts";
+import type { CheckBody } from "./body/body_schema.ts";
+import type { Query } from "./query.ts";
+
+export interface Route {
+  method: string;
+  /** As routers, logs and metrics write it: `/api/v1/models/:provider/*`. */
+  pattern: string;
+  access: Access;
+  /** True if the route ignores the session cookie. */
+  ignoresCookie: boolean;
+  /** True for a route outside /api/v1 without a rate limit. */
+  isUnlimited: boolean;
+  /** Maximum size of a form in bytes; null if the route is not a page. */
+  maxFormBytes: number | null;
+  /** True if a request may write. */
+  writes: boolean;
+  /** The query parameters that replace JSON fields if the body is YAML; null if only JSON is accepted. */
+  yamlQuery: Query | null;
+  /** True if the response holds a secret, so that it is not stored. */
+  holdsSecret: boolean;
+  /** Checks a body against the route's schema; null if the route does so by itself. */
+  checkBody: CheckBody | null;
+  /** Called once access and body are checked. */
+  respond(request: Request, params: Readonly<Record<string, string>>): Promise<Response>;
+}
+
+/** Removes a trailing slash. */
+export function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+const ORG_AND_NAME = /^(\/api\/v1\/definitions\/[^/]+\/@(?:(?!%2f)[^/])+)\/([^/]+)/i;
+
+/**
+ * Returns the path that routes are matched by: without a trailing slash, `@` for `%40`, and `@org%2Fname` for
+ * `@org/name`, so that it is one parameter of every route of definitions.
+ */
+export function canonicalPath(path: string): string {
+  return withoutTrailingSlash(path.replaceAll("%40", "@")).replace(ORG_AND_NAME, "$1%2F$2");
+}

@@ -1,0 +1,116 @@
+/** Makes the route of an operation: reads its parameters, calls it, and turns its reply into a response. */
+import { createHash } from "node:crypto";
+import { type TSchema, Type } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import type { Deps } from "../deps.ts";
+import { createBodyCheck, NO_FIELDS } from "./body/body_schema.ts";
+import type { AnyOperation, FileBody, ReplyOptions } from "./operation.ts";
+import { parseQuery } from "./query.ts";
+import { type RequestContext, requestContext } from "./request_context.ts";
+import { isKnownTag } from "./response/etag.ts";
+import type { Route } from "./route.ts";
+import { describeSchemaErrors } from "./validation_problems.ts";
+
+/** A reply of any operation. */
+interface AnyReply extends ReplyOptions {
+  status: number;
+  body: unknown;
+}
+
+export function toRoute(operation: AnyOperation, deps: Deps): Route {
+  const { method, body = NO_FIELDS, uncheckedBody, reads = false } = operation;
+  const checkParams = createParamsCheck(operation);
+  return {
+    method,
+    pattern: toPattern(operation.path),
+    access: operation.access,
+    ignoresCookie: operation.ignoresCookie ?? false,
+    isUnlimited: operation.unlimited ?? false,
+    maxFormBytes: null,
+    writes: method !== "GET" && !reads,
+    yamlQuery: operation.yamlQuery ?? null,
+    holdsSecret: operation.secret ?? false,
+    checkBody: method === "GET" || uncheckedBody ? null : createBodyCheck(body),
+    async respond(request, given) {
+      const context = requestContext(request);
+      const params = checkParams(given);
+      const query = operation.yamlQuery ? {} : parseQuery(operation.query ?? {}, context.url.searchParams);
+      const input = { params, query, body: context.body, caller: context.caller, request };
+      return toResponse(operation, context, await operation.handle(input, deps));
+    },
+  };
+}
+
+/** Returns the pattern of a path template, as routers write it. */
+function toPattern(path: string): string {
+  return path.replace(/\{\+\w+\}$/, "*").replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+/** Returns a function that names the rest of the path, and throws VALIDATION_ERROR for invalid parameters. */
+function createParamsCheck({ path, params: properties }: AnyOperation) {
+  const [, rest] = /\{\+(\w+)\}$/.exec(path) ?? [];
+  let check: TypeCheck<TSchema> | undefined;
+  return ({ "*": encoded = "", ...given }: Readonly<Record<string, string>>) => {
+    // Elysia decodes a parameter but not the rest of a path.
+    const params = rest === undefined ? given : { ...given, [rest]: decodeURIComponent(encoded) };
+    check ??= TypeCompiler.Compile(Type.Object(properties ?? {}));
+    if (!check.Check(params)) throw describeSchemaErrors(check.Errors(params));
+    return params;
+  };
+}
+
+function toResponse(operation: AnyOperation, context: RequestContext, reply: AnyReply): Response {
+  const { status, headers } = reply;
+  if (operation.conditional && status === 200) return toConditionalResponse(operation, context, reply);
+  const { body, type } = toContent(reply);
+  return new Response(body, { status, headers: { ...type, ...headers } });
+}
+
+/** Caches may keep the content and must revalidate it; a shared one must not keep what depends on the caller. */
+function toConditionalResponse(
+  { usesOrg }: AnyOperation,
+  { request, caller }: RequestContext,
+  reply: AnyReply,
+): Response {
+  const made = reply.etag === undefined ? toContent(reply) : null;
+  const etag = reply.etag ?? tagOf(made?.body);
+  const vary = [reply.headers?.["Vary"] ?? [], usesOrg ? "Authorization, Cookie, X-Org-Slug" : []].flat();
+  const validators = {
+    ETag: etag,
+    "Cache-Control": `${caller ? "private" : "public"}, no-cache`,
+    ...(vary.length > 0 ? { Vary: vary.join(", ") } : {}),
+  };
+  if (isKnownTag(request, etag)) {
+    const others = Object.entries(reply.headers ?? {}).filter(([name]) => !name.startsWith("Content-"));
+    return new Response(null, { status: 304, headers: { ...Object.fromEntries(others), ...validators } });
+  }
+  const { body, type } = made ?? toContent(reply);
+  return new Response(body, {
+    status: reply.status,
+    headers: {
+      ...type,
+      ...validators,
+      ...reply.headers,
+      ...(vary.length > 0 ? { Vary: vary.join(", ") } : {}),
+    },
+  });
+}
+
+function tagOf(text: unknown): string {
+  if (typeof text !== "string") throw new Error("Cannot tag a response: its body is no text");
+  return `"${createHash("sha256").update(text).digest("hex").slice(0, 32)}"`;
+}
+
+/** Returns the body of a reply, and the content type unless the reply has another. */
+function toContent({ body: given }: AnyReply): { body: FileBody | null; type: Record<string, string> } {
+  const body = typeof given === "function" ? given() : given;
+  if (body === null || isFile(body)) return { body, type: {} };
+  return {
+    body: typeof body === "string" ? body : JSON.stringify(body),
+    type: { "Content-Type": "application/json" },
+  };
+}
+
+function isFile(body: unknown): body is Exclude<FileBody, string> {
+  return body instanceof ReadableStream || body instanceof Blob || body instanceof Uint8Array;
+}

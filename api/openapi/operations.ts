@@ -1,0 +1,143 @@
+/** The paths of the OpenAPI document, made from the operations. */
+import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import type { JsonSchema } from "../../shared/json_schema.ts";
+import { maxBodyBytes } from "../http/body/request_body.ts";
+import type { AnyOperation, Content, Files } from "../http/operation.ts";
+import { describeQuery } from "../http/query.ts";
+import { API_PREFIX } from "../http/serve_route.ts";
+import {
+  completeBody,
+  completeParameter,
+  completeResponse,
+  mapValues,
+  withYaml,
+  withYamlParameters,
+} from "./complete.ts";
+import { exampleOf } from "./example.ts";
+import { failureResponses } from "./failures.ts";
+import { commonHeaders } from "./headers.ts";
+import { IDEMPOTENCY_KEY, IF_NONE_MATCH, ORG_SLUG } from "./parameters.ts";
+import { headerParameter } from "./responses.ts";
+import type { SchemaCollector } from "./schemas.ts";
+import type {
+  OpenApiDocument,
+  OpenApiMethod,
+  OpenApiOperation,
+  OpenApiParameter,
+  OpenApiPath,
+  OpenApiResponse,
+} from "./types.ts";
+
+const ETAG = { description: "Strong; changes when the content does", schema: Type.String() };
+/** Either is sufficient. */
+const CREDENTIALS = [{ bearer: [] }, { cookie: [] }];
+
+export function describeOperations(
+  operations: readonly AnyOperation[],
+  schemas: SchemaCollector,
+): OpenApiDocument["paths"] {
+  const paths: Record<string, OpenApiPath> = {};
+  for (const operation of operations) {
+    const path = operation.path.replace("{+", "{");
+    const method = operation.method.toLowerCase() as OpenApiMethod;
+    paths[path] = { ...paths[path], [method]: describeOperation(operation, schemas) };
+  }
+  return paths;
+}
+
+function describeOperation(operation: AnyOperation, schemas: SchemaCollector): OpenApiOperation {
+  const {
+    id,
+    path,
+    access,
+    tag,
+    summary,
+    description,
+    body = operation.uncheckedBody,
+    fails = [],
+  } = operation;
+  const isApi = path.startsWith(`${API_PREFIX}/`);
+  const parameters = parametersOf(operation).map((parameter) => completeParameter(parameter, schemas));
+  const failures = failureResponses(
+    {
+      isApi,
+      access,
+      isCounted: !operation.unlimited,
+      maxBodyBytes: operation.method === "GET" ? null : maxBodyBytes(path),
+      writes: operation.method !== "GET" && !operation.reads,
+      ignoresCookie: operation.ignoresCookie ?? false,
+      isRepeatable: isRepeatable(operation),
+    },
+    fails,
+  );
+  const content = { "application/json": { schema: body } };
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body
+      ? { requestBody: withYaml(completeBody({ content }, schemas), operation.yamlQuery ? schemas : null) }
+      : {}),
+    responses: mapValues({ ...failures, ...responsesOf(operation) }, (response) =>
+      completeResponse(response, commonHeaders(isApi), schemas),
+    ),
+    security: isApi ? [...(access === "public" ? [{}] : []), ...CREDENTIALS] : [],
+  };
+}
+
+function isRepeatable({ path, method }: AnyOperation): boolean {
+  return path.startsWith(`${API_PREFIX}/`) && method === "POST";
+}
+
+function parametersOf(operation: AnyOperation): NonNullable<OpenApiOperation["parameters"]> {
+  const { params = {}, query = {}, yamlQuery = null, requestHeaders = {} } = operation;
+  const inPath = Object.entries(params as TProperties).map(
+    ([name, { description, examples, ...schema }]) => ({
+      name,
+      in: "path" as const,
+      required: true,
+      description,
+      example: (examples as readonly unknown[])[0],
+      schema,
+    }),
+  );
+  const headers = Object.entries(requestHeaders as Record<string, string>);
+  const others = [...inPath, ...describeQuery(query)] as OpenApiParameter[];
+  return [
+    ...(withYamlParameters(others, yamlQuery) ?? []),
+    ...(operation.usesOrg ? [ORG_SLUG] : []),
+    ...headers.map(([name, description]) => headerParameter(name, description) as OpenApiParameter),
+    ...(operation.conditional ? [IF_NONE_MATCH] : []),
+    ...(isRepeatable(operation) ? [IDEMPOTENCY_KEY] : []),
+  ];
+}
+
+function responsesOf({ response, responseHeaders = {}, conditional }: AnyOperation) {
+  const headers = { ...responseHeaders, ...(conditional ? { ETag: ETAG } : {}) };
+  const declared = mapValues(response as Record<string, Content>, (content) => ({
+    ...describeContent(content),
+    headers,
+  }));
+  return { ...declared, ...(conditional ? { 304: { description: "Not modified", headers } } : {}) };
+}
+
+function describeContent(content: Content): OpenApiResponse {
+  if (content === null) return { description: "Done" };
+  if (!("files" in content)) return describeJson(content);
+  const { description, files, json } = content as Files;
+  const text = mapValues(files, (example) => ({
+    schema: { type: "string" },
+    ...(example === null ? {} : { example }),
+  }));
+  return { description, content: { ...(json ? describeJson(json).content : {}), ...text } };
+}
+
+/** The description of an anonymous schema is that of the response. */
+function describeJson(schema: TSchema): OpenApiResponse {
+  const { description = "Done", ...anonymous } = schema;
+  const example = exampleOf(schema as JsonSchema);
+  const shown = schema.title === undefined ? anonymous : schema;
+  return { description, content: { "application/json": { schema: shown, example } } };
+}

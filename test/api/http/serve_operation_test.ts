@@ -1,0 +1,133 @@
+import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { jsonText, operation, reply } from "../../../api/http/operation.ts";
+import { integer, word } from "../../../api/http/query.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+
+const BASE = { tag: "Things", summary: "Get a thing", description: "A thing." } as const;
+const Thing = Type.Object({ data: Type.Unknown() });
+
+const getThing = operation(
+  {
+    ...BASE,
+    id: "getThing",
+    method: "GET",
+    path: "/api/v1/things/{kind}/{+name}",
+    access: "public",
+    params: { kind: Type.String({ maxLength: 5 }), name: Type.String() },
+    query: { limit: integer({ min: 1, max: 9, unset: 3 }, "Limit") },
+    response: { 200: Thing },
+  },
+  async ({ params, query }) => reply(200, { data: { ...params, ...query } }),
+);
+
+const createThing = operation(
+  {
+    ...BASE,
+    id: "createThing",
+    method: "POST",
+    path: "/api/v1/things",
+    access: "caller",
+    body: Type.Object({ size: Type.Integer() }, { additionalProperties: false }),
+    response: { 201: Thing, 204: null },
+  },
+  async ({ body, caller }) =>
+    body.size === 0 ? reply(204, null) : reply(201, { data: [body.size, caller.userId] }),
+);
+
+const made: string[] = [];
+const listThings = operation(
+  {
+    ...BASE,
+    id: "listThings",
+    method: "GET",
+    path: "/api/v1/things",
+    access: "public",
+    usesOrg: true,
+    conditional: true,
+    query: { as: word(["text", "tagged", "csv"], "Form") },
+    response: { 200: { description: "Things", files: { "text/csv": "a" }, json: Thing } },
+  },
+  async ({ query }) => {
+    if (query.as === "csv") {
+      return reply(200, new Blob(["a\n"]), { headers: { "Content-Type": "text/csv" }, etag: '"csv"' });
+    }
+    const make = () => {
+      made.push(query.as);
+      return jsonText('{"data":   []}');
+    };
+    return query.as === "text" ? reply(200, make()) : reply(200, make, { etag: '"things"' });
+  },
+);
+
+const OPERATIONS = [getThing, createThing, listThings];
+
+test("parameters are decoded, the rest of a path with its slashes", async () => {
+  await using api = await openTestApp({ routes: OPERATIONS });
+  const response = await api.request("/api/v1/things/big/a%2Fb/c%20d?limit=2");
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { data: { kind: "big", name: "a/b/c d", limit: 2 } },
+  ]);
+});
+
+test("wrong parameters are 400, and a path or method without an operation is 404 or 405", async () => {
+  await using api = await openTestApp({ routes: OPERATIONS });
+  const paths = [
+    ["/api/v1/things/bigger/x", "kind"],
+    ["/api/v1/things/big/x?limit=0", "limit"],
+    ["/api/v1/things/big/x?limits=1", "limits"],
+  ] as const;
+  for (const [path, problem] of paths) {
+    const response = await api.request(path);
+    const { error } = (await response.json()) as { error: { details: { errors: { path: string }[] } } };
+    expect([response.status, error.details.errors[0]?.path]).toEqual([400, problem]);
+  }
+  expect((await api.request("/api/v1/others")).status).toBe(404);
+  const response = await api.request("/api/v1/things", { method: "PUT" });
+  expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, POST"]);
+});
+
+test("access and body are checked before the handler is called", async () => {
+  await using api = await openTestApp({ routes: OPERATIONS });
+  const { key, user } = await api.make.person();
+  const send = async (body: object, sender?: string) => {
+    const how = { method: "POST", body, ...(sender ? { key: sender } : {}) };
+    const response = await api.request("/api/v1/things", how);
+    return [response.status, await response.text()];
+  };
+  expect(await send({ size: 1 })).toEqual([401, expect.any(String)]);
+  expect(await send({ size: 1, color: "red" }, key)).toEqual([400, expect.stringContaining("color")]);
+  expect(await send({ size: 1 }, key)).toEqual([201, JSON.stringify({ data: [1, user.id] })]);
+  expect(await send({ size: 0 }, key)).toEqual([204, ""]);
+});
+
+test("a conditional operation answers 304 for its own tag or the text's, and makes nothing then", async () => {
+  await using api = await openTestApp({ routes: OPERATIONS });
+  for (const as of ["text", "tagged", "csv"]) {
+    const path = `/api/v1/things?as=${as}`;
+    const first = await api.request(path);
+    const etag = first.headers.get("etag") ?? "";
+    expect([as, first.status, await first.text()]).toEqual([
+      as,
+      200,
+      as === "csv" ? "a\n" : '{"data":   []}',
+    ]);
+    expect(first.headers.get("content-type")).toBe(as === "csv" ? "text/csv" : "application/json");
+    expect(first.headers.get("cache-control")).toBe("public, no-cache");
+    expect(first.headers.get("vary")).toContain("X-Org-Slug");
+    const again = await api.request(path, { headers: { "if-none-match": etag } });
+    expect([as, again.status, await again.text(), again.headers.get("etag")]).toEqual([as, 304, "", etag]);
+  }
+  expect(made).toEqual(["text", "text", "tagged"]);
+});
+
+test("HEAD is GET without a body", async () => {
+  await using api = await openTestApp({ routes: OPERATIONS });
+  const response = await api.request("/api/v1/things?as=tagged", { method: "HEAD" });
+  expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([
+    200,
+    "14",
+    "",
+  ]);
+});
