@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the passwords and URLs that compose.yaml names, once. The folder is private; the files are readable, because Compose shows
-# them to users of other numbers.
+# Makes the passwords, URLs and certificate that compose.yaml names, once. The folder is private; the files are readable, because
+# Compose shows them to users of other numbers. A certificate of your own goes into secrets/tls.crt and secrets/tls.key.
 set -eu
 cd "$(dirname "$0")"
 umask 077
@@ -12,4 +12,7 @@ done
 for role in owner app; do
   [ -s "secrets/${role}_url" ] || echo "postgres://ulr_$role:$(cat "secrets/${role}_password")@postgres:5432/ulr" > "secrets/${role}_url"
 done
+[ -s secrets/tls.key ] || openssl ecparam -name prime256v1 -genkey -noout -out secrets/tls.key
+[ -s secrets/tls.crt ] || openssl req -x509 -new -key secrets/tls.key -days 365 -subj /CN=localhost \
+  -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -out secrets/tls.crt
 chmod 444 secrets/*

@@ -1,6 +1,6 @@
 /** The scripts of `deploy/compose/` and the commands of its services, against a real PostgreSQL but without Docker. */
 import { expect, test } from "bun:test";
-import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import { chmod, cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -62,8 +62,10 @@ test("the scripts make passwords, roles and a database with which migrations and
       owner_password: password,
       owner_url: `postgres://ulr_owner:${made["owner_password"]}@postgres:5432/ulr\n`,
       postgres_password: password,
+      "tls.crt": expect.stringContaining("BEGIN CERTIFICATE"),
+      "tls.key": expect.stringContaining("PRIVATE KEY"),
     });
-    expect(new Set(Object.values(made)).size).toBe(5);
+    expect(new Set(Object.values(made)).size).toBe(7);
     await makeSecrets();
     expect(await readSecrets(secrets)).toEqual(made);
 
@@ -96,6 +98,39 @@ test("the scripts make passwords, roles and a database with which migrations and
       const { exitCode, stdout, stderr } = await runService(name, place, list);
       expect([name, exitCode, stdout.trim(), stderr]).toEqual([name, 0, '{"organizations":[]}', ""]);
     }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("PostgreSQL of compose has the settings of its volume and of deploy/postgresql.conf", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "ulr-compose-postgres-"));
+  const path = join(directory, "compose.conf");
+  await using server = new OwnServer({ settings: { config_file: path } });
+  try {
+    await chmod(directory, 0o755);
+    const shipped = join(directory, "postgresql.conf");
+    await cp(join(REPOSITORY, "deploy/postgresql.conf"), shipped);
+    const text = await Bun.file(join(REPOSITORY, "deploy/compose/postgresql.conf")).text();
+    await Bun.write(
+      path,
+      text
+        .replace("/var/lib/postgresql/data/", `${server.directory}/postgres/`)
+        .replace("/etc/ulr/postgresql.conf", shipped),
+    );
+    const sql = postgres(await server.start(), { max: 1 });
+    const rows = await sql<{ name: string }[]>`select name from pg_settings where sourcefile = ${shipped}`;
+    const [volume] = await sql`
+      select count(*)::int as settings from pg_settings where sourcefile like '%/postgres/postgresql.conf'`;
+    await sql.end();
+    const names = (await Bun.file(shipped).text()).match(/^[a-z_]+(?= = )/gm) ?? [];
+    // The tests' own command line sets the number of connections.
+    const fromFile = names.filter((name) => name !== "max_connections");
+    expect(fromFile.length).toBeGreaterThan(4);
+    expect(rows.map(({ name }) => name).filter((name) => name !== "max_connections")).toEqual(
+      fromFile.sort(),
+    );
+    expect(volume?.["settings"]).toBeGreaterThan(5);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

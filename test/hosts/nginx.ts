@@ -10,6 +10,8 @@ const CONFIGURATION = new URL("../../deploy/nginx.conf", import.meta.url);
 
 export interface Nginx extends AsyncDisposable {
   url: string;
+  /** Of port 80, which redirects. */
+  clearUrl: string;
 }
 
 /** What stands around a site's file where nginx is installed, with everything in `directory`. */
@@ -35,23 +37,33 @@ http {
 
 /**
  * Starts nginx on a host before two API processes, each an `address:port`; `await using` ends it. `adapt` may change the
- * site's file.
+ * site's file. Without `certificate`, port 443 speaks clear text.
  */
 export async function startNginx(
   { address, prefix }: Pick<LanHost, "address" | "prefix">,
   apis: readonly [string, string],
   adapt: (site: string) => string = (site) => site,
+  certificate: { certPath: string; keyPath: string } | null = null,
 ): Promise<Nginx> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-nginx-"));
   const port = await chooseFreePort("127.0.0.1");
-  const url = `http://${address}:${port}`;
+  const clearPort = await chooseFreePort("127.0.0.1");
+  const clearUrl = `http://${address}:${clearPort}`;
+  const url = `${certificate ? "https" : "http"}://${address}:${port}`;
+  const tls = certificate ? " ssl" : "";
   const site = join(directory, "site.conf");
   const text = await Bun.file(CONFIGURATION).text();
   await writeFile(
     site,
     adapt(text)
-      .replace("listen 80;", `listen ${address}:${port};`)
-      .replace("listen [::]:80;", `listen [::1]:${port};`)
+      .replace("listen 80;", `listen ${address}:${clearPort};`)
+      .replace("listen [::]:80;", `listen [::1]:${clearPort};`)
+      .replace("listen 443 ssl;", `listen ${address}:${port}${tls};`)
+      .replace("listen [::]:443 ssl;", `listen [::1]:${port}${tls};`)
+      .replace("/etc/nginx/ulr/fullchain.pem", certificate?.certPath ?? "")
+      .replace("/etc/nginx/ulr/privkey.pem", certificate?.keyPath ?? "")
+      .replace(/ssl_certificate(_key)? ;/g, "")
+      .replace("/var/www/acme", `${directory}/acme`)
       .replace("api-1.internal:3000", apis[0])
       .replace("api-2.internal:3000", apis[1]),
   );
@@ -61,10 +73,13 @@ export async function startNginx(
     stdio: ["ignore", "ignore", "pipe"],
   });
   const said = new Response(child.stderr).text();
-  await waitFor(async () => child.exitCode !== null || (await fetch(url).catch(() => null)));
+  await waitFor(
+    async () => child.exitCode !== null || (await fetch(clearUrl, { redirect: "manual" }).catch(() => null)),
+  );
   if (child.exitCode !== null) throw new Error(`Cannot start nginx: ${await said}`);
   return {
     url,
+    clearUrl,
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;

@@ -1,9 +1,13 @@
 /** What the shipped nginx.conf passes on and what it responds itself, with a real nginx before one process on this machine. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { chooseFreePort } from "../../deploy/local/ports.ts";
 import { makeNoiseFile } from "../helpers/exports/noise_file.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { type ListeningApp, openListeningApp } from "../helpers/http/listening_app.ts";
+import { makeAuthority, makeServerCertificate } from "../helpers/network/certificates.ts";
 import { sendRaw } from "../helpers/network/send_raw.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { type Nginx, startNginx } from "./nginx.ts";
@@ -183,4 +187,43 @@ test("a download whose client reads nothing is reset by nginx, and ended by the 
   using download = await beginDownload(url, { authorization: `Bearer ${file.person.key}` });
   await waitFor(async () => !(await download.isHeld()), 10_000);
   await waitFor(() => server.app.logLines.some((line) => line["outcome"] === "aborted"));
+});
+
+test("port 80 only redirects to https, which says so for a year, also in errors of nginx", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "ulr-https-"));
+  try {
+    const authority = await makeAuthority(directory, "nginx");
+    const certificate = await makeServerCertificate(authority, "IP:127.0.0.1");
+    const api = `127.0.0.1:${app.port}`;
+    const host = { address: "127.0.0.1", prefix: [] };
+    await using site = await startNginx(host, [api, api], undefined, certificate);
+    for (const [method, path] of [
+      ["GET", "/dashboard?tab=1"],
+      ["POST", "/api/v1/auth/login"],
+      ["GET", "/metrics"],
+      ["GET", "/nginx-error"],
+    ] as const) {
+      const response = await fetch(`${site.clearUrl}${path}`, { method, redirect: "manual" });
+      expect([path, response.status, response.headers.get("location")]).toEqual([
+        path,
+        308,
+        `https://127.0.0.1${path}`,
+      ]);
+    }
+    const challenge = await fetch(`${site.clearUrl}/.well-known/acme-challenge/none`, { redirect: "manual" });
+    expect(challenge.status).toBe(404);
+    const tls = { ca: await Bun.file(authority).text() };
+    for (const [path, status] of [
+      ["/api/v1/models/providers", 200],
+      ["/metrics", 404],
+      [`/${"x".repeat(40_000)}`, 400],
+    ] as const) {
+      const response = await fetch(`${site.url}${path}`, { tls, redirect: "manual" });
+      const hsts = response.headers.get("strict-transport-security");
+      expect([path.slice(0, 30), hsts]).toEqual([path.slice(0, 30), "max-age=31536000"]);
+      expect(response.status).toBe(status);
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 });

@@ -18,6 +18,7 @@ const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text(
 interface Service {
   command: string[];
   image: string;
+  mem_limit: string;
   environment: Record<string, string>;
   volumes: string[];
   networks: string[] | Record<string, { ipv4_address?: string }>;
@@ -92,6 +93,7 @@ describe("deploy/compose/compose.yaml", () => {
 
   test("mounts, joins and depends only on declared volumes, networks and services", async () => {
     const { services, networks, volumes, secrets } = await readCompose();
+    const made = await read("deploy/compose/make-secrets.sh");
     for (const [name, service] of Object.entries(services)) {
       const { depends_on: others = {}, ...used } = service;
       const joined = Array.isArray(used.networks) ? used.networks : Object.keys(used.networks ?? {});
@@ -101,7 +103,9 @@ describe("deploy/compose/compose.yaml", () => {
         ...joined.filter((one) => !(one in networks)),
         ...wanted.filter((one) => !(one in secrets)),
         ...Object.keys(others).filter((one) => !(one in services)),
-        ...sources.filter((source) => !(source in volumes || isFileOfCompose(source))),
+        ...sources.filter(
+          (source) => !(source in volumes || isFileOfCompose(source) || made.includes(source.slice(2))),
+        ),
       ];
       expect([name, missing]).toEqual([name, []]);
     }
@@ -123,6 +127,36 @@ describe("deploy/compose/compose.yaml", () => {
     expect(hosts).toEqual((upstreams ?? []).map((host, index) => `${host}:${addresses[index]}`));
     expect(hosts).toHaveLength(2);
   });
+});
+
+/** Megabytes in the column "Plan" of the sizing table, by the first column. */
+async function readPlan(): Promise<Record<string, number>> {
+  const [, section = ""] = (await read("docs/operating.md")).split("\n## Size\n");
+  const rows = section.matchAll(/^\| ([^|]+) \| [^|]+ \| [^|]*?(\d+) MiB[^|]* \|$/gm);
+  return Object.fromEntries([...rows].map(([, name = "", size]) => [name, Number(size)]));
+}
+
+test("containers and units get the memory that docs/operating.md plans", async () => {
+  const plan = await readPlan();
+  const limits = { api: plan["API, memory"], jobs: plan["Job runner"], sync: plan["catalog-sync"] };
+  expect(limits).toEqual({ api: 512, jobs: 512, sync: 256 });
+  const { services } = await readCompose();
+  const ofServices = Object.fromEntries(
+    [...APIS, "jobs", "catalog-sync"].map((name) => [name, services[name]?.mem_limit]),
+  );
+  expect(ofServices).toEqual({
+    "api-1": `${limits.api}m`,
+    "api-2": `${limits.api}m`,
+    jobs: `${limits.jobs}m`,
+    "catalog-sync": `${limits.sync}m`,
+  });
+  const readLimit = async (unit: string) =>
+    /^MemoryMax=(.+)$/m.exec(await read(`deploy/systemd/${unit}.service`))?.[1];
+  expect([
+    await readLimit("ulr-api@"),
+    await readLimit("ulr-jobs"),
+    await readLimit("ulr-catalog-sync"),
+  ]).toEqual([`${limits.api}M`, `${limits.jobs}M`, `${limits.sync}M`]);
 });
 
 describe("deploy/systemd", () => {
