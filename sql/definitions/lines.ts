@@ -1,7 +1,7 @@
 /** Table `definition_lines`: a row per name in an organization. The versions of a line are in `definitions`. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
-import { type DefinitionViewer, isVisible } from "./visibility.ts";
+import { type DefinitionViewer, isVisible, type memberOrgIds } from "./visibility.ts";
 
 export interface DefinitionLineKey {
   orgId: string;
@@ -18,49 +18,79 @@ export interface DefinitionLineQuery {
   orgId: string | null;
 }
 
-/**
- * Returns the order in which lines `l` of the same name are preferred: the organization of a bound key, then the viewer's
- * organizations, then lines with a published version, then the line that was published first (docs/contract.md,
- * Definitions). A line of the viewer's organizations comes before all others even if all its versions are deprecated.
- * Otherwise another organization could take over a name that the viewer trusts.
- */
-export function lineOrder(sql: Sql, viewer: DefinitionViewer) {
-  const { userId, boundOrgId } = viewer;
-  const bound = boundOrgId === null ? sql`` : sql`l.org_id = ${boundOrgId}::uuid desc,`;
-  const own =
-    userId === null
-      ? sql``
-      : sql`l.org_id in (select m.org_id from organization_members as m where m.user_id = ${userId}::uuid) desc,`;
-  const isPublished = sql`exists (
-    select
-    from definitions as d
-    where d.line_id = l.id and d.status = 'published' and d.quarantined_at is null and ${isVisible(sql, viewer)}
-  )`;
-  return sql`${bound} ${own} ${isPublished} desc, l.first_published_at nulls last, l.created_at, l.id`;
+type Fragment = ReturnType<typeof memberOrgIds>;
+
+/** The lines `l` that a name may mean. */
+interface NamedLines {
+  /** The condition for lines of the name. */
+  isNamed: Fragment;
+  /** Further conditions, the preferred one first. */
+  preferences: readonly Fragment[];
 }
 
 /**
- * Returns a subquery for the line that a name resolves to on a read, with at most one row (`id`, `org_id`): the first in
- * `lineOrder` with a version that the viewer can see. If `versions` are given, a line that has all of them comes first.
+ * Returns an expression for a column of the line that a name means to the viewer, or null. Of the lines with a visible version
+ * it is the first in this order: the organization of a bound key, then the viewer's organizations, then lines with a
+ * published version, then the line that was published first (docs/contract.md, Definitions). A line of the viewer's
+ * organizations comes before all others even if all its versions are deprecated. Otherwise another organization could take
+ * over a name that the viewer trusts.
+ *
+ * Each choice is a subquery that runs only if those before it find nothing, and reads lines in the order of their index up
+ * to the first match: thousands of organizations may use the same name.
+ */
+export function chosenLine(
+  sql: Sql,
+  viewer: DefinitionViewer,
+  { column, isNamed, preferences }: { column: "id" | "org_id" } & NamedLines,
+): Fragment {
+  const { userId, boundOrgId } = viewer;
+  const hasVersion = (condition: Fragment) =>
+    sql`exists (select from definitions as d where d.line_id = l.id and ${condition} and ${isVisible(sql, viewer)})`;
+  const isThere = hasVersion(sql`true`);
+  const isPublished = hasVersion(sql`d.status = 'published' and d.quarantined_at is null`);
+  const isBound = sql`l.org_id = ${boundOrgId}::uuid`;
+  // An array, so that the planner finds the lines of each organization by their key.
+  const isOwn = sql`l.org_id = any(array(
+    select m.org_id from organization_members as m where m.user_id = ${userId}::uuid
+  ))`;
+  const all = sql`true`;
+  const choices = [
+    ...(boundOrgId === null ? [] : [{ lines: isBound, condition: isThere }]),
+    ...(userId === null ? [] : [isPublished, isThere].map((condition) => ({ lines: isOwn, condition }))),
+    ...[isPublished, isThere].map((condition) => ({ lines: all, condition })),
+  ];
+  const subqueries = preferences.flatMap((preference) =>
+    choices.map(
+      ({ lines, condition }) => sql`(
+        select ${sql(`l.${column}`)}
+        from definition_lines as l
+        where ${isNamed} and ${lines} and ${condition} and ${preference}
+        order by l.first_published_at, l.created_at, l.id
+        limit 1
+      )`,
+    ),
+  );
+  return sql`coalesce(${subqueries.reduce((before, subquery) => sql`${before}, ${subquery}`)})`;
+}
+
+/**
+ * Returns a subquery for the line that a name resolves to on a read, with at most one row (`id`, `org_id`). If `versions` are
+ * given, a line that has all of them comes first.
  */
 export function visibleLine(sql: Sql, query: DefinitionLineQuery, versions: readonly string[]) {
-  const isThere = sql`exists (select from definitions as d where d.line_id = l.id and ${isVisible(sql, query.viewer)})`;
-  const hasVersions =
-    versions.length === 0
-      ? sql``
-      : sql`(
-          select count(*) = ${new Set(versions).size}
-          from definitions as d
-          where d.line_id = l.id and d.version = any(${[...versions]}::text[]) and ${isVisible(sql, query.viewer)}
-        ) desc,`;
+  const { type, name, orgId, viewer } = query;
+  const isInOrg = orgId === null ? sql`true` : sql`l.org_id = ${orgId}::uuid`;
+  const isNamed = sql`l.type = ${type} and l.name = ${name} and ${isInOrg}`;
+  const hasVersions = sql`(
+    select count(*) = ${new Set(versions).size}
+    from definitions as d
+    where d.line_id = l.id and d.version = any(${[...versions]}::text[]) and ${isVisible(sql, viewer)}
+  )`;
+  const preferences = [...(versions.length === 0 ? [] : [hasVersions]), sql`true`];
   return sql`
-    select l.id, l.org_id
-    from definition_lines as l
-    where l.type = ${query.type} and l.name = ${query.name}
-      and (${query.orgId}::uuid is null or l.org_id = ${query.orgId}::uuid)
-      and ${isThere}
-    order by ${hasVersions} ${lineOrder(sql, query.viewer)}
-    limit 1`;
+    select n.id, n.org_id
+    from definition_lines as n
+    where n.id = ${chosenLine(sql, viewer, { column: "id", isNamed, preferences })}`;
 }
 
 /** Finds the line that a name resolves to on a read, preferably one with these versions; null if the viewer sees none. */

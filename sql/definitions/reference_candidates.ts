@@ -1,7 +1,7 @@
 /** Resolves references to a line and its versions (docs/contract.md, Definitions). */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
-import { lineOrder } from "./lines.ts";
+import { chosenLine } from "./lines.ts";
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
 /** A viewer who sees only what everyone sees. */
@@ -20,14 +20,13 @@ export function liveTarget(sql: Sql, viewer: DefinitionViewer) {
         (
           select l.org_id
           from definition_lines as l
-          where l.type = r.type and l.name = r.name
-            and (
-              l.org_id = d.org_id
-              or exists (select from definitions as d where d.line_id = l.id and ${isVisible(sql, viewer)})
-            )
-          order by l.org_id = d.org_id desc, ${lineOrder(sql, viewer)}
-          limit 1
+          where l.type = r.type and l.name = r.name and l.org_id = d.org_id
         ),
+        ${chosenLine(sql, viewer, {
+          column: "org_id",
+          isNamed: sql`l.type = r.type and l.name = r.name`,
+          preferences: [sql`true`],
+        })},
         d.org_id
       )
     end`;

@@ -123,8 +123,8 @@ export async function resolveDefinition(sql: Sql, query: DefinitionQuery): Promi
 }
 
 /**
- * Resolves a name on a read (docs/contract.md, Definitions) to a version in the first line, in `lineOrder`, that the viewer
- * can see, preferably one that has the version. Without a version, takes the highest published version of the line, or
+ * Resolves a name on a read (docs/contract.md, Definitions) to a version in the `chosenLine`,
+ * preferably one that has the version. Without a version, takes the highest published version of the line, or
  * else its highest deprecated one. `select` selects from versions `d`; its rows must have an id.
  */
 export async function resolveName<Row extends { id: string }>(

@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import type { Pool } from "../../../sql/connection/pool.ts";
+import { type DefinitionLineQuery, findVisibleLine, visibleLine } from "../../../sql/definitions/lines.ts";
+import { makeDefinition } from "../../helpers/definitions/definitions.ts";
+import { openTestDatabase } from "../../helpers/postgres/database.ts";
+import { createFactory, type Person } from "../../helpers/postgres/factory.ts";
+
+interface PlanNode {
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Relation Name"?: string;
+  Plans?: PlanNode[];
+}
+
+/** Makes as many organizations with a public agent `reviewer`, of which only the last ones have a published version. */
+async function makeStrangers(sql: Pool, author: Person, counts: { deprecated: number; published: number }) {
+  await sql`
+    with org as (
+      insert into organizations (slug, name)
+      select 'stranger-' || n, 'Stranger' from generate_series(1, ${counts.deprecated + counts.published}::int) as n
+      returning id, substr(slug, 10)::int as number
+    ), line as (
+      insert into definition_lines (org_id, type, name, first_published_at)
+      select id, 'agent', 'reviewer', '2026-01-01'::timestamptz + number * interval '1 second' from org
+      returning id, org_id, first_published_at
+    )
+    insert into definitions (
+      line_id, org_id, type, name, version, status, visibility, yaml, hash, display_name, author_id, change_type,
+      published_at, deprecated_at, deprecation_reason
+    )
+    select
+      l.id, l.org_id, 'agent', 'reviewer', '1.0.0', s.status, 'public', '', 'sha256:' || repeat('0', 64), 'Reviewer',
+      ${author.user.id}, 'major', l.first_published_at, case when s.status = 'deprecated' then now() end,
+      case when s.status = 'deprecated' then 'Old' end
+    from line as l
+    join org as o on o.id = l.org_id
+    cross join lateral (
+      select case when o.number <= ${counts.deprecated}::int then 'deprecated' else 'published' end as status
+    ) as s`;
+  await sql`analyze definitions, definition_lines, organizations`;
+}
+
+/** Returns how many rows of lines and versions a read of the name visits. */
+async function countVisited(sql: Pool, query: DefinitionLineQuery, versions: readonly string[]) {
+  const [row] = await sql<[{ "QUERY PLAN": [{ Plan: PlanNode }] }]>`
+    explain (analyze, format json) ${visibleLine(sql, query, versions)}`;
+  const [plan] = Object.values(row) as [[{ Plan: PlanNode }]];
+  const visit = (node: PlanNode): number =>
+    (node["Relation Name"]?.startsWith("definition") ? node["Actual Rows"] * node["Actual Loops"] : 0) +
+    (node.Plans ?? []).reduce((sum, inner) => sum + visit(inner), 0);
+  return visit(plan[0].Plan);
+}
+
+test("a read of a name that thousands of organizations use visits a few lines only", async () => {
+  await using db = await openTestDatabase();
+  const make = createFactory(db.sql);
+  const [author, member] = [await make.person(), await make.person()];
+  await makeStrangers(db.owner, author, { deprecated: 0, published: 3000 });
+  const own = await makeDefinition(db.sql, member, { name: "reviewer", status: "deprecated" });
+  const read = { type: "agent", name: "reviewer", orgId: null } as const;
+  for (const versions of [[], ["1.0.0"]]) {
+    for (const userId of [null, author.user.id, member.user.id]) {
+      const viewer = { userId, boundOrgId: null };
+      const visited = await countVisited(db.owner, { ...read, viewer }, versions);
+      expect([userId, versions, visited < 20]).toEqual([userId, versions, true]);
+      const line = await findVisibleLine(db.sql, { ...read, viewer }, versions);
+      expect(line?.id === own.lineId).toBe(userId === member.user.id);
+    }
+  }
+});
+
+test("a line with a published version comes before older ones without, and the oldest of those is the last choice", async () => {
+  await using db = await openTestDatabase();
+  const author = await createFactory(db.sql).person();
+  await makeStrangers(db.owner, author, { deprecated: 2, published: 2 });
+  const viewer = { userId: null, boundOrgId: null };
+  const read = { type: "agent", name: "reviewer", viewer, orgId: null } as const;
+  const slugOf = async (versions: readonly string[] = []) => {
+    const line = await findVisibleLine(db.sql, read, versions);
+    const [org] = await db.sql`select slug from organizations where id = ${line?.orgId ?? null}`;
+    return org?.["slug"];
+  };
+  expect([await slugOf(), await slugOf(["1.0.0"]), await slugOf(["2.0.0"])]).toEqual([
+    ...["stranger-3", "stranger-3", "stranger-3"],
+  ]);
+  await db.owner`update definitions set status = 'deprecated', deprecated_at = now(), deprecation_reason = 'Old' where status = 'published'`;
+  expect(await slugOf()).toBe("stranger-1");
+});
