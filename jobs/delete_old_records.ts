@@ -1,7 +1,7 @@
 /**
  * Job `delete_old_records`: deletes what is past its retention: ended sessions, sign-in attempts that no longer limit
- * anyone, idempotency keys, audit entries, recorded executions, events, finished export jobs, catalog syncs and the
- * log of tracker rows. It may stop anywhere, and two may run at once.
+ * anyone, idempotency keys, audit entries, recorded executions, events, finished export jobs, catalog syncs,
+ * replaced secrets of webhooks and the log of tracker rows. It may stop anywhere, and two may run at once.
  */
 import type { Log } from "../shared/process/log.ts";
 import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
@@ -16,6 +16,7 @@ import { deleteOldEvents } from "../sql/events/event_feed.ts";
 import { deleteOldExportJobs } from "../sql/exports/expiry.ts";
 import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
 import { deleteOldCatalogSyncs } from "../sql/models/catalog_syncs.ts";
+import { deleteExpiredSecrets } from "../sql/webhooks/webhooks.ts";
 
 /** Rows per statement, which locks them for some milliseconds. */
 const BATCH = 1000;
@@ -63,6 +64,7 @@ export async function deleteOldRecords(
       signal,
     ),
     catalogSyncs: await deleteAll(() => deleteOldCatalogSyncs(sql, BATCH), signal),
+    webhookSecrets: await deleteAll(() => deleteExpiredSecrets(sql, BATCH), signal),
     trackerChanges: await deleteAll(() => deleteOldTrackerChanges(sql, BATCH), signal),
   };
   const isNews = Object.values(deleted).some((count) => count > 0);

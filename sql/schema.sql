@@ -894,6 +894,14 @@ create table webhook_deliveries (
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 );
 
+create table webhook_retired_secrets (
+  id bigint not null generated always as identity,
+  webhook_id uuid not null,
+  secret text not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint webhook_retired_secrets_pkey PRIMARY KEY (id)
+);
+
 create table webhooks (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
@@ -985,6 +993,8 @@ CREATE INDEX tracker_changes_project_id_dataset_at_idx ON public.tracker_changes
 CREATE UNIQUE INDEX users_email_key ON public.users USING btree (lower(email));
 CREATE INDEX webhook_deliveries_pending_idx ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX webhook_deliveries_webhook_id_number_idx ON public.webhook_deliveries USING btree (webhook_id, number);
+CREATE INDEX webhook_retired_secrets_expires_at_idx ON public.webhook_retired_secrets USING btree (expires_at);
+CREATE INDEX webhook_retired_secrets_webhook_id_expires_at_idx ON public.webhook_retired_secrets USING btree (webhook_id, expires_at);
 CREATE INDEX webhooks_due_at_idx ON public.webhooks USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX webhooks_org_id_idx ON public.webhooks USING btree (org_id);
 CREATE INDEX webhooks_position_idx ON public.webhooks USING btree ("position") WHERE (disabled_at IS NULL);
@@ -1028,6 +1038,7 @@ alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) 
 alter table sign_in_networks add constraint sign_in_networks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table status_history add constraint status_history_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
 alter table webhook_deliveries add constraint webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE;
+alter table webhook_retired_secrets add constraint webhook_retired_secrets_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE;
 alter table webhooks add constraint webhooks_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 CREATE OR REPLACE FUNCTION public.model_prices(model models)

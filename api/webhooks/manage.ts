@@ -17,6 +17,8 @@ import {
   findWebhook,
   insertWebhook,
   listWebhooks,
+  RETIRED_SECRETS_MAX,
+  rotateWebhookSecret,
   updateWebhook,
   type WebhookRow,
 } from "../../sql/webhooks/webhooks.ts";
@@ -35,7 +37,7 @@ export async function createWebhook(
   given: { org: WebhookKey["org"]; actor: AuditActor; url: string; types: readonly EventType[] },
 ): Promise<WebhookRow & { secret: string }> {
   const { org, actor, url, types } = given;
-  const secret = `whsec_${randomBytes(24).toString("base64")}`;
+  const secret = newSecret();
   const row = await sql.begin(async (tx) => {
     await lockOrg(tx, org.id);
     if ((await listWebhooks(tx, org.id)).length >= WEBHOOKS_MAX) {
@@ -67,6 +69,30 @@ export async function changeWebhook(
     if (changed !== "") await audit(tx, actor, { row, action: "webhook.update", changed });
     return row;
   });
+}
+
+/** Gives a webhook another secret; the old one signs beside it until `retiredUntil`. Throws NOT_FOUND or QUOTA_EXCEEDED. */
+export async function rotateSecret(
+  sql: Pool,
+  { id, org, actor }: WebhookKey & { actor: AuditActor },
+): Promise<{ row: WebhookRow; secret: string; retiredUntil: string }> {
+  const secret = newSecret();
+  return sql.begin(async (tx) => {
+    const rotated = isUuid(id) ? await rotateWebhookSecret(tx, { id, orgId: org.id, secret }) : null;
+    if (!rotated) throw webhookNotFound(org.slug);
+    if (rotated === "full") {
+      throw new ApiError("QUOTA_EXCEEDED", {
+        message: `The secret was replaced ${RETIRED_SECRETS_MAX} times in 24 hours, the maximum. Delete the webhook to stop all its secrets.`,
+        details: { quota: "secrets", limit: RETIRED_SECRETS_MAX },
+      });
+    }
+    await audit(tx, actor, { row: rotated.row, action: "webhook.rotate" });
+    return { ...rotated, secret };
+  });
+}
+
+function newSecret(): string {
+  return `whsec_${randomBytes(24).toString("base64")}`;
 }
 
 /** Deletes a webhook with its deliveries. Throws NOT_FOUND. */

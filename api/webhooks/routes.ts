@@ -16,13 +16,21 @@ import { rejectQuery } from "../http/query.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { failsWith } from "../openapi/types.ts";
-import { changeWebhook, createWebhook, removeWebhook, requireWebhook, testWebhook } from "./manage.ts";
+import {
+  changeWebhook,
+  createWebhook,
+  removeWebhook,
+  requireWebhook,
+  rotateSecret,
+  testWebhook,
+} from "./manage.ts";
 import {
   CreatedWebhook,
   DeliveryList,
   NewWebhook,
   OneDelivery,
   OneWebhook,
+  RotatedWebhook,
   WebhookList,
   WebhookParams,
   WebhookUpdate,
@@ -189,7 +197,38 @@ function oneWebhookRoutes(deps: {
         },
       },
     )
+    .use(rotateRoutes(deps))
     .use(deliveryRoutes(deps));
+}
+
+function rotateRoutes({ sql, requireAdmin }: Parameters<typeof oneWebhookRoutes>[0]) {
+  return new Elysia().use(access).post(
+    "/rotate",
+    async ({ caller, request, params }) => {
+      const org = await requireAdmin(caller, request, params.slug);
+      const actor = auditActor(request, caller);
+      const { row, secret, retiredUntil } = await rotateSecret(sql, { id: params.id, org, actor });
+      return { data: { ...present(row), secret, previousSecretExpiresAt: retiredUntil } };
+    },
+    {
+      access: "caller",
+      params: WebhookParams,
+      response: { 200: RotatedWebhook },
+      detail: {
+        tags: [TAG],
+        ...holdsSecret(),
+        operationId: "rotateWebhookSecret",
+        summary: "Replace the secret of a webhook",
+        description:
+          "For owners and admins. Returns a new secret. For 24 hours, the old one signs every delivery too, so give the " +
+          "receiver the new one in this time. Up to 5 times in 24 hours.",
+        ...failsWith("VALIDATION_ERROR", ...WRITE_FAILURES, [
+          "QUOTA_EXCEEDED",
+          { quota: "secrets", limit: 5 },
+        ]),
+      },
+    },
+  );
 }
 
 /** What is sent to a webhook. */

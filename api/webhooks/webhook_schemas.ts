@@ -80,6 +80,34 @@ export const CreatedWebhook = t.Object(
   },
 );
 
+export const RotatedWebhook = t.Object(
+  {
+    data: t.Object(
+      {
+        ...fields,
+        secret: t.String({ description: "Verifies deliveries. It is not shown again." }),
+        previousSecretExpiresAt: t.String({
+          format: "date-time",
+          description: "Until then, the secret that was replaced signs too",
+        }),
+      },
+      { title: "RotatedWebhook" },
+    ),
+  },
+  {
+    description: "Rotated",
+    examples: [
+      {
+        data: {
+          ...example,
+          secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+          previousSecretExpiresAt: "2026-11-21T10:00:00.000Z",
+        },
+      },
+    ],
+  },
+);
+
 export const WebhookList = t.Object(
   { data: t.Object({ webhooks: t.Array(Webhook) }) },
   { description: "Oldest first", examples: [{ data: { webhooks: [example] } }] },

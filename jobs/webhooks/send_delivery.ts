@@ -26,7 +26,8 @@ export interface Delivery {
   /** The same with every attempt. */
   id: string;
   url: string;
-  secret: string;
+  /** Each signs, so that a receiver can be given another one. */
+  secrets: readonly string[];
   payload: string;
 }
 
@@ -120,11 +121,15 @@ function post(delivery: Delivery, options: SendOptions): Promise<IncomingMessage
       "User-Agent": "ulr-webhooks",
       "webhook-id": delivery.id,
       "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
-      "webhook-signature": new Webhook(delivery.secret).sign(delivery.id, at, delivery.payload),
+      "webhook-signature": sign(delivery, at),
     },
   });
   request.once("response", resolve).once("error", reject).end(delivery.payload);
   return promise;
+}
+
+function sign({ id, secrets, payload }: Delivery, at: Date): string {
+  return secrets.map((secret) => new Webhook(secret).sign(id, at, payload)).join(" ");
 }
 
 /** Checks every address of a name. The connection is made to these very addresses, so no later look-up can differ. */

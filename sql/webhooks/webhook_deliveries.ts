@@ -154,7 +154,8 @@ export interface ClaimedDelivery {
   webhookId: string;
   orgId: string;
   url: string;
-  secret: string;
+  /** The current one, then those that it has replaced and that still sign. */
+  secrets: string[];
   payload: string;
   attempts: number;
 }
@@ -178,7 +179,13 @@ export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedD
       )
       returning id, org_id, url, secret
     )
-    select d.id, w.id as webhook_id, w.org_id, w.url, w.secret, d.payload, d.attempts
+    select d.id, w.id as webhook_id, w.org_id, w.url, d.payload, d.attempts,
+      w.secret || array(
+        select r.secret
+        from webhook_retired_secrets as r
+        where r.webhook_id = w.id and r.expires_at > now()
+        order by r.expires_at desc
+      ) as secrets
     from claimed as w
     cross join lateral (
       select d.id, d.payload, d.attempts

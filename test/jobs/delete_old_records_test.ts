@@ -185,6 +185,23 @@ test("old catalog syncs are deleted, but not the last, the last good one, and th
   expect(left.map(({ source }) => source)).toEqual(["with a price", "last good", "last"]);
 });
 
+test("replaced secrets of webhooks are deleted when they no longer sign", async () => {
+  await using app = await openTestApp();
+  const { org } = await app.make.person();
+  await app.db.sql`
+    with webhook as (
+      insert into webhooks (org_id, url, types, secret, position)
+      values (${org.id}, 'https://example.com/hook', '{export.ready}', 'whsec_AAAA', 0)
+      returning id
+    )
+    insert into webhook_retired_secrets (webhook_id, secret, expires_at)
+    select id, 'whsec_BBBB', now() + hours * interval '1 hour' from webhook, unnest(array[-1, 0, 1]) as hours`;
+  await deleteOldRecords(app.deps, NEVER);
+  const left = await app.db.sql<{ isValid: boolean }[]>`
+    select expires_at > now() as is_valid from webhook_retired_secrets`;
+  expect([...left]).toEqual([{ isValid: true }]);
+});
+
 test("many sessions are deleted in batches through an index, by several sweeps at once", async () => {
   await using app = await openTestApp();
   const { id: userId } = await app.make.user();

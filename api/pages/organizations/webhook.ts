@@ -1,11 +1,12 @@
 /** /orgs/{slug}/webhooks/{id}: one webhook and its deliveries, for owners and admins. */
-import type { DeliveryList, OneWebhook } from "../../webhooks/webhook_schemas.ts";
+import type { DeliveryList, OneWebhook, RotatedWebhook } from "../../webhooks/webhook_schemas.ts";
 import { confirmPage } from "../confirm.ts";
 import { type FormProblems, findProblems, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderInstant } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
+import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { idempotencyKeyOf, onceField } from "../write_once.ts";
 import { renderDeliveries } from "./deliveries.ts";
 import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
@@ -18,9 +19,10 @@ const NOTICES = {
   enable: "Webhook enabled. Events are delivered from now on.",
   test: "Test event queued. Reload the page for its outcome.",
 };
-type Action = keyof typeof NOTICES;
+type Action = keyof typeof NOTICES | "rotate";
 
 type Webhook = (typeof OneWebhook.static)["data"];
+type Rotated = (typeof RotatedWebhook.static)["data"];
 
 /** What a webhook's addresses name. */
 export interface WebhookAddress {
@@ -37,6 +39,7 @@ export async function changeWebhook(page: SignedInPage, address: WebhookAddress)
   const { form, api } = page;
   const action = toAction(form.get("action"));
   const path = apiPath(address);
+  if (action === "rotate") return rotateSecret(page, address);
   const problems = await findProblems(() => {
     if (action === "test") {
       return api(`${path}/test`, { method: "POST", idempotencyKey: idempotencyKeyOf(form) });
@@ -48,6 +51,28 @@ export async function changeWebhook(page: SignedInPage, address: WebhookAddress)
   const webhook = await loadWebhook(page, address);
   const typed = action === "save" ? { form: readWebhookForm(form) } : {};
   return renderPage(page, address, { webhook, problems, ...typed });
+}
+
+/** Shows the new secret. The same form sent twice replaces it once: the second response says so. */
+async function rotateSecret(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
+  let rotated: Rotated | null = null;
+  const problems = await findProblems(async () => {
+    const call = { method: "POST", idempotencyKey: idempotencyKeyOf(page.form) } as const;
+    rotated = (await page.api<{ data: Rotated }>(`${apiPath(address)}/rotate`, call)).data;
+  });
+  return renderPage(page, address, {
+    webhook: await loadWebhook(page, address),
+    problems: problems && explain(problems),
+    rotated,
+  });
+}
+
+/** The response of the first request is not kept, because it holds the secret. */
+function explain(problems: FormProblems): FormProblems {
+  if (problems.code !== "IDEMPOTENCY_KEY_USED") return problems;
+  const message =
+    "This form was sent before, and the secret was replaced. The new one cannot be shown again. If you have not copied it, replace it again: the older ones sign for 24 hours.";
+  return { ...problems, message };
 }
 
 export async function confirmDelete(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
@@ -68,7 +93,7 @@ export async function deleteWebhook({ api }: SignedInPage, address: WebhookAddre
 }
 
 function toAction(given: string | null): Action {
-  return given !== null && Object.hasOwn(NOTICES, given) ? (given as Action) : "save";
+  return given !== null && (given === "rotate" || Object.hasOwn(NOTICES, given)) ? (given as Action) : "save";
 }
 
 function webhookPath({ slug, id }: WebhookAddress): string {
@@ -87,7 +112,9 @@ interface WebhookView {
   webhook: Webhook;
   /** What was typed, if it could not be saved. */
   form?: WebhookForm;
-  problems?: FormProblems;
+  problems?: FormProblems | null;
+  /** With the secret that was just made. */
+  rotated?: Rotated | null;
 }
 
 async function renderPage(
@@ -95,7 +122,7 @@ async function renderPage(
   address: WebhookAddress,
   view: WebhookView,
 ): Promise<PageResult> {
-  const { webhook, form = webhook, problems = null } = view;
+  const { webhook, form = webhook, problems = null, rotated = null } = view;
   const { data } = await page.api<typeof DeliveryList.static>(`${apiPath(address)}/deliveries`);
   const { slug } = address;
   return orgPage(page, {
@@ -103,6 +130,7 @@ async function renderPage(
     name: findOwnOrg(page, slug)?.name ?? slug,
     tab: "/webhooks",
     subject: new URL(webhook.url).host,
+    head: rotated && COPY_SCRIPT,
     status: problems?.status,
     body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(problems)}
 <p class="crumbs"><a href="${orgPath(slug, "/webhooks")}">Webhooks</a></p>
@@ -111,6 +139,7 @@ async function renderPage(
   <p>${renderState(webhook)} <span class="quiet">Created ${renderInstant(webhook.createdAt)}</span></p>
   <div class="actions">${renderActions(page, webhook)} <a class="button danger" href="${webhookPath(address)}/delete">Delete</a></div>
 </section>
+${rotated && renderRotated(rotated)}
 <section class="stack" aria-labelledby="deliveries-title">
   <h2 id="deliveries-title">Deliveries</h2>
   ${renderDeliveries(data.deliveries)}
@@ -122,11 +151,20 @@ async function renderPage(
   });
 }
 
+function renderRotated({ secret, previousSecretExpiresAt }: Rotated): Html {
+  return html`<section class="card stack" aria-labelledby="rotated-title">
+  <h2 id="rotated-title">Secret replaced</h2>
+  <p>Give this secret to the receiver. Until ${renderInstant(previousSecretExpiresAt)}, deliveries have a signature of the old one too.</p>
+  ${renderSecret({ label: "Secret", secret })}
+</section>`;
+}
+
 /** A paused webhook gets no test event. */
 function renderActions({ session }: SignedInPage, { enabled }: Webhook): Html {
   const button = (action: Action, label: string) =>
     html`<form method="post">${tokenField(session)}${onceField()}<button type="submit" name="action" value="${action}">${label}</button></form>`;
+  const rotate = button("rotate", "Replace secret");
   return enabled
-    ? html`${button("test", "Send a test event")} ${button("pause", "Pause")}`
-    : button("enable", "Enable");
+    ? html`${button("test", "Send a test event")} ${button("pause", "Pause")} ${rotate}`
+    : html`${button("enable", "Enable")} ${rotate}`;
 }

@@ -268,6 +268,10 @@ const EVENTS = [
     of: webhookId,
     audit: "webhook.test",
   }),
+  row("POST /orgs/:slug/webhooks/:id/rotate", "orgAdminsToWrite", 200, {
+    of: webhookId,
+    audit: "webhook.rotate",
+  }),
   row("GET /orgs/:slug/webhooks/:id/deliveries", "orgAdmins", 200, { of: webhookId }),
 ];
 

@@ -15,7 +15,7 @@ export interface WebhookReceiver extends AsyncDisposable {
   /** Makes the response of a request; 204 until it is set. */
   respond: (delivery: ReceivedDelivery) => Response | Promise<Response>;
   secret: string;
-  /** Requests that are being answered, now and at most. */
+  /** Requests that are being answered, now and at most; not those whose sender has given up. */
   open: { now: number; max: number };
 }
 
@@ -47,7 +47,9 @@ export async function openWebhookReceiver(options: { port?: number } = {}): Prom
         }
         const delivery = { id: headers["webhook-id"] ?? "", event };
         receiver.received.push(delivery);
-        return await receiver.respond(delivery);
+        const left = Promise.withResolvers<Response>();
+        request.signal.addEventListener("abort", () => left.resolve(new Response()));
+        return await Promise.race([receiver.respond(delivery), left.promise]);
       } finally {
         receiver.open.now -= 1;
       }

@@ -86,6 +86,33 @@ test("events of the organization and of models arrive once, signed, and those of
   expect(receiver.forged).toBe(0);
 });
 
+test("old and new secret sign for 24 hours after a rotation, then only the new one", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  await using receiver = await openWebhookReceiver();
+  const id = await hook(app, owner, receiver);
+  const old = receiver.secret;
+  const path = `/api/v1/orgs/${owner.org.slug}/webhooks/${id}/rotate`;
+  const rotated = await app.request(path, { method: "POST", key: owner.key });
+  const { data } = (await rotated.json()) as { data: { secret: string } };
+  expect(data.secret).not.toBe(old);
+  await using _ = await openDeliverer(app);
+  for (const secret of [old, data.secret]) {
+    receiver.secret = secret;
+    const sent = receiver.received.length;
+    await addEvent(app, owner);
+    await waitFor(() => receiver.received.length > sent);
+  }
+  expect(receiver.forged).toBe(0);
+  await app.db.sql`update webhook_retired_secrets set expires_at = now() - interval '1 s'`;
+  await addEvent(app, owner);
+  await waitFor(() => receiver.received.length === 3);
+  receiver.secret = old;
+  await addEvent(app, owner);
+  await waitFor(() => receiver.forged > 0);
+  expect(receiver.received).toHaveLength(3);
+});
+
 test("a receiver that is down, then fails, gets the same delivery again under the same id", async () => {
   await using place = await openPlace();
   const { app, owner } = place;

@@ -8,7 +8,7 @@ const NO_PUBLIC_ADDRESS = "the host has no public address, or does not exist";
 const NEVER = new AbortController().signal;
 
 function send(url: string, options: Partial<SendOptions> = {}) {
-  const delivery = { id: crypto.randomUUID(), url, secret: SECRET, payload: '{"type":"webhook.test"}' };
+  const delivery = { id: crypto.randomUUID(), url, secrets: [SECRET], payload: '{"type":"webhook.test"}' };
   return sendDelivery(delivery, { networks: openNetworks("127.0.0.1/32"), signal: NEVER, ...options });
 }
 

@@ -42,6 +42,7 @@ const NEED_A_VALUE: readonly (readonly [operationId: string, status: number])[] 
   ["updateWebhook", 404],
   ["deleteWebhook", 404],
   ["testWebhook", 404],
+  ["rotateWebhookSecret", 404],
   ["listWebhookDeliveries", 404],
   ["login", 401],
   ["changePassword", 401],
@@ -155,6 +156,7 @@ test("a prefilled request whose id is replaced by one of the caller's works", as
     ["getWebhook", 200],
     ["updateWebhook", 200],
     ["testWebhook", 201],
+    ["rotateWebhookSecret", 200],
     ["listWebhookDeliveries", 200],
     ["deleteWebhook", 204],
   ] as const) {

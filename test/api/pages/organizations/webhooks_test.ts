@@ -108,6 +108,24 @@ test("a webhook can be tested, paused and enabled", async () => {
   expect(await read()).toContain("Enabled");
 });
 
+test("the secret can be replaced; the new one is shown once", async () => {
+  await using hook = await openWebhook();
+  const { scene, path, read } = hook;
+  const fields = { ...hiddenFields(await read(), "webhook-title"), action: "rotate" };
+  const send = () => sendForm(scene.api, path, fields, { token: scene.owner.token });
+  const rotated = await send();
+  const page = await rotated.text();
+  const [row] = await scene.api.db.sql`select secret from webhooks`;
+  expect([rotated.status, rotated.headers.get("cache-control")]).toEqual([200, "private, no-store"]);
+  expect(page).toContain(String(row?.["secret"]));
+  expect(page).toContain(`data-copies="secret"`);
+  expect(page).toContain("Secret replaced");
+  expect(await read()).not.toContain("whsec_");
+  const again = await send();
+  expect([again.status, (await again.text()).includes("whsec_")]).toEqual([409, false]);
+  expect(await scene.api.db.sql`select from webhook_retired_secrets`).toHaveLength(1);
+});
+
 test("address and events can be changed, and rejected input is kept", async () => {
   await using hook = await openWebhook();
   const { scene, path, read } = hook;

@@ -35,7 +35,12 @@ test("the receiver of the documentation takes signed deliveries once, and no for
     const url = `http://127.0.0.1:${port}/hook`;
     const send = (id: string, name: string, secret = SECRET) =>
       sendDelivery(
-        { id, url, secret, payload: JSON.stringify({ type: "definition.published", data: { name } }) },
+        {
+          id,
+          url,
+          secrets: [secret],
+          payload: JSON.stringify({ type: "definition.published", data: { name } }),
+        },
         { networks, signal },
       );
     const delivered = { responseStatus: 204, error: null, cause: null };
