@@ -21,9 +21,10 @@ import {
   type PathStep,
   problemAt,
   syntaxProblem,
+  templateAdvice,
   WHOLE_DOCUMENT,
 } from "./problems.ts";
-import { isStorable, toPlainValue, UNSTORABLE } from "./values.ts";
+import { isStorable, KEY_IS_NO_SCALAR, toPlainValue, UNSTORABLE } from "./values.ts";
 
 /** A parsed document: its plain value, and the positions of its parts. */
 export interface YamlDocument {
@@ -96,7 +97,12 @@ function readStorable(text: string, lines: LineCounter): YamlResult {
         nodeAt: scalarAt(tree),
       },
     };
-  return invalid(plain.problems.map(({ offset, ...problem }) => problemAt(lines, offset, problem)));
+  return invalid(
+    plain.problems.map(({ offset, path, message }) => {
+      const advice = message === KEY_IS_NO_SCALAR ? templateAdvice(text, offset) : "";
+      return problemAt(lines, offset, { path, message: `${message}${advice}` });
+    }),
+  );
 }
 
 /** An exceeded limit and its position. */

@@ -101,6 +101,15 @@ function quotedLine(text: string, offset: number): string | null {
   return `${key} ${JSON.stringify(inner ?? plain)}`;
 }
 
+/** A value that YAML reads as a map within a map. */
+const TEMPLATE = /^(?:-|[\w-]{1,60}:) "\{\{.*\}\}"$/;
+
+/** Says of a map as a key how to write it, if it is a template that lacks quotes. */
+export function templateAdvice(text: string, offset: number): string {
+  const quoted = quotedLine(text, offset);
+  return quoted !== null && TEMPLATE.test(quoted) ? ` Write ${quoted}` : "";
+}
+
 /** Names the kind of a value for messages. */
 export function kindOf(value: unknown): string {
   if (value === null) return "nothing";

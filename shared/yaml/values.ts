@@ -14,6 +14,9 @@ import { TOO_DEEP, TOO_MANY_ALIASES, TOO_MANY_NODES, YAML_LIMITS } from "./limit
 import { formatPath, MAX_PROBLEMS, type PathStep, quoteValue } from "./problems.ts";
 import { plainScalar } from "./scalars.ts";
 
+/** The problem of a key that is a list or a map, such as the inner braces of `{{ topic }}`. */
+export const KEY_IS_NO_SCALAR = 'A list or map cannot be a key. Quote a text that begins with "{" or "[".';
+
 /** A problem at an offset of the text. */
 export interface TreeProblem {
   path: string;
@@ -150,7 +153,7 @@ class PlainValueWalk {
     const target = isAlias(node) ? this.#target(node) : node;
     if (isMap(target) || isSeq(target)) {
       this.#offset = target.range[0];
-      this.#addProblem('A list or map cannot be a key. Quote a text that begins with "{" or "[".');
+      this.#addProblem(KEY_IS_NO_SCALAR);
       return null;
     }
     this.visit(node);

@@ -69,7 +69,14 @@ test.each([
     "d: &c {b: 1}\na: {b: 2, <<: *c}",
     'a["<<"] 2:11 Merge keys ("<<") are not part of YAML 1.2. Write the keys',
   ],
-  ["a: {{ x }}", "a 1:5 A list or map cannot be a key"],
+  [
+    "a: {{ x }}",
+    'a 1:5 A list or map cannot be a key. Quote a text that begins with "{" or "[". Write a: "{{ x }}"',
+  ],
+  [
+    "a:\n  - {{ x | y }} # why",
+    'a[0] 2:6 A list or map cannot be a key. Quote a text that begins with "{" or "[". Write - "{{ x | y }}"',
+  ],
   ["a:\n\tb: 1", "indent with spaces"],
   ["a: b: c", 'put quotes around a text that contains ": "'],
   ["a: `x`", "put quotes around"],
