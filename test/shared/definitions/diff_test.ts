@@ -65,6 +65,45 @@ test("diffFields() names the smallest thing that changed", () => {
   expect(summary).toEqual({ added: 3, removed: 1, modified: 6, unchanged: 6 });
 });
 
+const LISTS: readonly [type: DefinitionType, list: string, path: string][] = [
+  ["agent", "process: {phases: LIST}", "agent.process.phases"],
+  ["command", "postflight: {steps: LIST}", "command.postflight.steps"],
+  ["workflow", "orchestration: {phases: LIST}", "workflow.orchestration.phases"],
+  ["pipeline", "stages: LIST", "pipeline.stages"],
+];
+
+test.each(LISTS)("entries of a list of a %s are matched by any scalar id or name: %s", (type, list, path) => {
+  for (const ids of [
+    ["id: 10", "id: 20", "id: 5"],
+    ["id: 3.10", "id: 3.1", "id: 0x1F"],
+    ["id: true", "id: no", "id: on"],
+    ["name: 2026", "name: 2027", "name: 2025"],
+    ["id: 1, name: a", "id: 2, name: a", "id: 3, name: a"],
+    ["id: 12345678901234567890", "id: 12345678901234567891", "id: one"],
+  ]) {
+    const [one, two, inserted] = ids.map((id) => `{${id}, timeout: 5}`);
+    const before = definition(list.replace("LIST", `[${one}, ${two}]`), type);
+    const after = definition(list.replace("LIST", `[${inserted}, ${one}, ${two}]`), type);
+    const { fields } = diffFields(before, after);
+    expect(
+      fields.map((field) => field.type),
+      ids.join(),
+    ).toEqual(["added"]);
+    expect(fields[0]?.path.startsWith(path)).toBe(true);
+  }
+});
+
+test("entries are matched by place if two have the same id, or one has none", () => {
+  for (const [before, after] of [
+    ["[{id: 1, n: 1}, {id: '1', n: 2}]", "[{id: 1, n: 1}, {id: '1', n: 3}]"],
+    ["[{id: 1, n: 1}, {n: 2}]", "[{id: 1, n: 1}, {n: 3}]"],
+    ["[{id: null, n: 1}, {id: [1], n: 2}]", "[{id: null, n: 1}, {id: [1], n: 3}]"],
+  ]) {
+    const { fields } = diffFields(definition(`list: ${before}`), definition(`list: ${after}`));
+    expect(fields).toEqual([{ path: "agent.list[1].n", type: "modified", oldValue: 2, newValue: 3 }]);
+  }
+});
+
 /** The first change between two bodies, classified. */
 function significance(type: DefinitionType, from: string, to: string) {
   const changes = classifyChanges(diffFields(definition(from, type), definition(to, type)).fields);

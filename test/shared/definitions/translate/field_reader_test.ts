@@ -192,6 +192,35 @@ test.each(["gpt-5-mini", "openai/gpt-5", "mistral/magnum-opus", "{{ model }}"])(
   },
 );
 
+/** Every place of a model, with `MODEL` for its value. */
+const MODEL_PLACES: readonly [type: DefinitionType, yaml: string][] = [
+  ["agent", `${MISSION}defaults: {model: MODEL}`],
+  ["command", "execution: {model: MODEL}"],
+  ["command", "execution: {model: {default: MODEL}}"],
+  ["command", "execution: {model: {default: opus, allowed: [MODEL]}}"],
+  // Of a workflow, in its interface.
+  ["workflow", PHASE.replace(", KEY", "")],
+  ["pipeline", "stages: [{id: a, agents: [{ref: a, model: MODEL}]}]"],
+];
+
+test.each(MODEL_PLACES)("no model of a %s is dropped: %s", (type, yaml) => {
+  for (const model of [
+    "gpt-5-mini",
+    "openai/gpt-5",
+    "sonnet-5-pro",
+    "5",
+    '"{{ model }}"',
+    "[a-model]",
+    "{x: a-model}",
+  ]) {
+    const header = type === "workflow" ? `explorer, model: ${model}` : "explorer";
+    const markdown = rendered(type, yaml.replace("MODEL", model), header);
+    const name = model.startsWith("[") || model.startsWith("{") ? "a-model" : model.replaceAll('"', "");
+    const word = type === "agent" && name.startsWith("sonnet") ? 'model: "sonnet"' : name;
+    expect(markdown, model).toContain(word);
+  }
+});
+
 test("an empty default is a default, and keeps an argument optional", () => {
   const workflow = rendered(
     "workflow",
