@@ -104,7 +104,13 @@ function serviceRoutes(deps: Deps) {
     .use(securityTxtRoutes(deps));
   return new Elysia()
     .use(described)
-    .use(docsRoutes(OPERATIONS, { others: described, sessionCookie: sessionCookieName(deps.config) }))
+    .use(
+      docsRoutes(OPERATIONS, {
+        ...deps.config,
+        others: described,
+        sessionCookie: sessionCookieName(deps.config),
+      }),
+    )
     .use(pageRoutes(deps));
 }
 

@@ -31,7 +31,7 @@ const TAG = "Model catalog";
 const EXAMPLE_CSV = "\uFEFFprovider,modelId,name\r\nopenai,gpt-5,GPT-5\r\n";
 
 const ETAG = { description: "Strong; changes when the catalog does", schema: TEXT };
-const NOT_MODIFIED = { 304: { description: "Not modified", headers: { ETag: ETAG } } };
+const NOT_MODIFIED = { 304: { description: "Not modified: the ETag in `If-None-Match` is current" } };
 
 const PROVIDER_PARAMETER = pathParameter("provider", "Provider id", "openai");
 

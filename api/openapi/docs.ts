@@ -1,5 +1,5 @@
 /** GET /swagger and what it loads: Swagger UI, served entirely by this process, and /swagger/json. */
-import { type AnyElysia, Elysia } from "elysia";
+import { Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { access, notCounted } from "../http/access.ts";
 import type { AnyOperation } from "../http/operation.ts";
@@ -11,7 +11,7 @@ import {
   staticResponse,
   toStaticFile,
 } from "../http/response/static_file.ts";
-import { buildOpenApi } from "./document.ts";
+import { buildOpenApi, type DocumentOptions } from "./document.ts";
 
 /** Only scripts and styles of this origin, none inline, and no framing. */
 const CONTENT_SECURITY_POLICY = [
@@ -77,10 +77,7 @@ function textFile(text: string, type: string): StaticFile {
 }
 
 /** Serves the documentation of the operations and of the routes of `others`. */
-export function docsRoutes(
-  operations: readonly AnyOperation[],
-  options: { others: AnyElysia; sessionCookie: string },
-) {
+export function docsRoutes(operations: readonly AnyOperation[], options: DocumentOptions) {
   const page = textFile(PAGE, "text/html");
   let assets: ReadonlyMap<string, StaticFile> | undefined;
   let document: Promise<StaticFile> | undefined;

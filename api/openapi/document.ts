@@ -8,7 +8,7 @@ import { mapValues, withSchema } from "./complete.ts";
 import { readElysiaPaths } from "./elysia_paths.ts";
 import { OPENAPI_HEADERS } from "./headers.ts";
 import { describeOperations } from "./operations.ts";
-import { OPENAPI_PARAMETERS } from "./parameters.ts";
+import { shareParameters } from "./parameters.ts";
 import { createSchemaCollector, type SchemaCollector } from "./schemas.ts";
 import { shareResponses } from "./share_responses.ts";
 import { listTags } from "./tags.ts";
@@ -27,7 +27,8 @@ const INFO = {
     "The organization is resolved in this order: the path, the key's organization, the `X-Org-Slug` header, your personal " +
       "organization.",
     "Responses are wrapped in `data`, except files, export jobs and single models. Errors have the form " +
-      "`{ error: { code, message, requestId, details? } }`. Quote `requestId` when you contact support.",
+      "`{ error: { code, message, requestId, details? } }`. `message` says what is wrong and what to do; `code` " +
+      "says what `details` has. Quote `requestId`, the X-Request-Id of the response, when you contact support.",
     "A request body is one JSON object in UTF-8 of at most 1 MiB (4 KiB under `/auth`), with at most " +
       `${MAX_JSON_DEPTH} levels and ${MAX_JSON_VALUES.toLocaleString("en-US")} members and elements. ` +
       "An omitted body means `{}`.",
@@ -36,7 +37,6 @@ const INFO = {
     "Responses of 4 KiB or more are compressed (`zstd`, `gzip`) according to `Accept-Encoding`; each encoding has its own " +
       "`ETag`. A caller with 8 MiB of unread responses gets `RATE_LIMITED` for further large ones.",
   ].join("\n\n"),
-  contact: { name: "The operators of this service", url: "/.well-known/security.txt" },
   license: { name: "MIT", identifier: "MIT" },
 };
 
@@ -59,13 +59,18 @@ function securitySchemes(sessionCookie: string) {
   } as const;
 }
 
-/**
- * Returns the OpenAPI document of the operations, and of the routes of `others`. `sessionCookie` is the name of the session
- * cookie.
- */
+export interface DocumentOptions {
+  /** Routes that are no operations. */
+  others: AnyElysia;
+  /** The name of the session cookie. */
+  sessionCookie: string;
+  publicUrl: string;
+}
+
+/** Returns the OpenAPI document of the operations, and of the other routes. */
 export async function buildOpenApi(
   operations: readonly AnyOperation[],
-  { others, sessionCookie }: { others: AnyElysia; sessionCookie: string },
+  { others, sessionCookie, publicUrl }: DocumentOptions,
 ): Promise<OpenApiDocument> {
   const schemas = createSchemaCollector();
   const elysiaPaths = await readElysiaPaths(others, schemas);
@@ -73,9 +78,10 @@ export async function buildOpenApi(
   const tags = Object.values(all).flatMap((path) => Object.values(path).flatMap(({ tags = [] }) => tags));
   const webhooks = { event: { post: completeDelivery(schemas) } };
   const { paths, responses } = shareResponses(all);
+  const parameters = shareParameters(Object.values(paths).flatMap((path) => Object.values(path)));
   const documentation = {
     openapi: OPENAPI_VERSION,
-    info: INFO,
+    info: { ...INFO, contact: { name: "Security policy and contact", url: `${publicUrl}/security-policy` } },
     servers: [{ url: "/", description: "This service" }],
     tags: listTags(new Set(tags)),
     paths,
@@ -83,7 +89,7 @@ export async function buildOpenApi(
     components: {
       securitySchemes: securitySchemes(sessionCookie),
       headers: OPENAPI_HEADERS,
-      parameters: OPENAPI_PARAMETERS,
+      parameters,
       responses,
       schemas: schemas.components,
     },

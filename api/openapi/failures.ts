@@ -1,7 +1,7 @@
 /** The error responses in the OpenAPI document: one per status, with an example of each code. */
 import { ERRORS, type ErrorCode } from "../../shared/errors.ts";
 import type { Access } from "../http/access.ts";
-import { ErrorEnvelope } from "../http/schemas.ts";
+import { errorEnvelope } from "./error_schemas.ts";
 import { headerRef } from "./headers.ts";
 import type { Failure, OpenApiResponse } from "./types.ts";
 
@@ -77,32 +77,27 @@ export function failureResponses(
   const isOwn = (code: ErrorCode) => own.some(([listedCode]) => listedCode === code);
   const common = commonFailures(traits).filter((code) => !isOwn(code));
   const defaults: typeof DETAILS = { ...DETAILS, PAYLOAD_TOO_LARGE: { maxSize: traits.maxBodyBytes } };
-  const responses: Record<string, OpenApiResponse> = {};
-  for (const [code, details = defaults[code]] of [...common.map((code) => [code] as const), ...own]) {
-    addFailure(responses, code, details);
-  }
-  return responses;
+  const failures = [...common.map((code) => [code] as const), ...own].map(
+    ([code, details = defaults[code]]) => ({ code, details, status: ERRORS[code].status }),
+  );
+  const byStatus = Map.groupBy(failures, ({ status }) => status);
+  return Object.fromEntries([...byStatus].map(([status, group]) => [status, responseOf(status, group)]));
 }
 
-function addFailure(
-  responses: Record<string, OpenApiResponse>,
-  code: ErrorCode,
-  details: Readonly<Record<string, unknown>> | undefined,
-): void {
-  const { status, message } = ERRORS[code];
-  const known = responses[status];
-  const line = `\`${code}\`: ${message}`;
-  const lines = known?.description?.split("\n\n") ?? [];
-  const examples = known?.content?.["application/json"]?.examples ?? {};
-  const name = code in examples ? `${code} (${Object.values(details ?? {}).join(", ")})` : code;
-  const value = {
-    error: { code, message, requestId: EXAMPLE_REQUEST_ID, ...(details ? { details } : {}) },
-  };
-  responses[status] = {
-    description: [...new Set([...lines, line])].join("\n\n"),
+function responseOf(
+  status: number,
+  failures: readonly { code: ErrorCode; details: Readonly<Record<string, unknown>> | undefined }[],
+): OpenApiResponse {
+  const examples: Record<string, { value: object }> = {};
+  for (const { code, details } of failures) {
+    const name = code in examples ? `${code} (${Object.values(details ?? {}).join(", ")})` : code;
+    const error = { code, message: ERRORS[code].message, requestId: EXAMPLE_REQUEST_ID };
+    examples[name] = { value: { error: { ...error, ...(details ? { details } : {}) } } };
+  }
+  const codes = [...new Set(failures.map(({ code }) => code))];
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join("\n\n"),
     headers: Object.fromEntries((HEADERS[status] ?? []).map((header) => [header, headerRef(header)])),
-    content: {
-      "application/json": { schema: ErrorEnvelope, examples: { ...examples, [name]: { value } } },
-    },
+    content: { "application/json": { schema: errorEnvelope(codes), examples } },
   };
 }

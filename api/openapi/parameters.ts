@@ -1,9 +1,9 @@
 /** The parameters that operations share in the OpenAPI document. */
 import { TEXT } from "../../shared/json_schema.ts";
-import type { OpenApiParameter, OpenApiReference } from "./types.ts";
+import type { OpenApiOperation, OpenApiParameter, OpenApiReference } from "./types.ts";
 
 /** By component name. */
-export const OPENAPI_PARAMETERS: Readonly<Record<string, OpenApiParameter>> = {
+const OPENAPI_PARAMETERS: Readonly<Record<string, OpenApiParameter>> = {
   OrgSlug: {
     name: "X-Org-Slug",
     in: "header",
@@ -40,3 +40,35 @@ export const IDEMPOTENCY_KEY: OpenApiReference = { $ref: "#/components/parameter
 
 /** `X-Org-Slug`. */
 export const ORG_SLUG: OpenApiReference = { $ref: "#/components/parameters/OrgSlug" };
+
+/**
+ * Puts references in place of parameters that several operations have, and returns the components. Of parameters with the
+ * same name, the one that most operations have becomes a component.
+ */
+export function shareParameters(operations: readonly OpenApiOperation[]): Record<string, OpenApiParameter> {
+  const uses = new Map<string, { parameter: OpenApiParameter; operations: number }>();
+  for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
+    if ("$ref" in parameter) continue;
+    const text = JSON.stringify(parameter);
+    const known = uses.get(text);
+    uses.set(text, { parameter, operations: (known?.operations ?? 0) + 1 });
+  }
+  const shared = { ...OPENAPI_PARAMETERS };
+  const names = new Map<string, string>();
+  for (const [text, { parameter, operations: count }] of [...uses].sort(
+    ([, a], [, b]) => b.operations - a.operations,
+  )) {
+    const name = parameter.name.replaceAll(/(?:^|\W|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+    if (count === 1 || name in shared) continue;
+    shared[name] = parameter;
+    names.set(text, name);
+  }
+  for (const operation of operations) {
+    if (!operation.parameters) continue;
+    operation.parameters = operation.parameters.map((parameter) => {
+      const name = names.get(JSON.stringify(parameter));
+      return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` };
+    });
+  }
+  return shared;
+}

@@ -1,5 +1,6 @@
-/** Moves the error responses of all operations to `components`, where equal ones stand once. */
+/** Moves the error responses of all operations, and 304, to `components`, where equal ones stand once. */
 import { mapValues } from "./complete.ts";
+import { pascalCase } from "./error_schemas.ts";
 import type { OpenApiDocument, OpenApiResponse } from "./types.ts";
 
 /** Returns the paths with references, and the responses that these refer to by name. */
@@ -24,7 +25,7 @@ export function shareResponses(paths: OpenApiDocument["paths"]): {
       responses: Object.fromEntries(
         Object.entries(operation.responses ?? {}).map(([status, response]) => [
           status,
-          Number(status) >= 400 ? share(response) : response,
+          Number(status) >= 300 ? share(response) : response,
         ]),
       ),
     })),
@@ -32,14 +33,10 @@ export function shareResponses(paths: OpenApiDocument["paths"]): {
   return { paths: shared, responses };
 }
 
-/** Joins the codes of an error response: `SessionRequiredOrForbiddenOrigin`. */
+/** Joins the codes of an error response: `SessionRequiredOrForbiddenOrigin`. A response without codes is a 304. */
 function nameOf({ description = "" }: OpenApiResponse): string {
   const codes = [...description.matchAll(/^`([A-Z_]+)`/gm)].map(([, code = ""]) => code);
-  return codes.map(pascalCase).join("Or");
-}
-
-function pascalCase(code: string): string {
-  return code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return codes.map(pascalCase).join("Or") || "NotModified";
 }
 
 /** Responses of the same codes differ in their examples. */

@@ -75,7 +75,10 @@ export const RETRANSLATE_DETAIL = describe({
       },
     ),
   },
-  ...failsWith(...LINE_WRITE_FAILURES, "UNPROCESSABLE_ENTITY", "VERSION_EXISTS", "QUOTA_EXCEEDED"),
+  ...failsWith(
+    ...LINE_WRITE_FAILURES,
+    ...(["UNPROCESSABLE_ENTITY", "INVALID_TRANSITION", "VERSION_EXISTS", "QUOTA_EXCEEDED"] as const),
+  ),
 });
 
 export const UPGRADE_DETAIL = describe({

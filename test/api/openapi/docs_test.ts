@@ -104,7 +104,13 @@ describe("GET /swagger/json", () => {
         new Elysia({ prefix: "/parts" }).use(access).get("/", () => ({ data: 1 }), { publicAccess: true }),
       );
     const routes = new Elysia()
-      .use(docsRoutes([], { others: described, sessionCookie: "ulr_session" }))
+      .use(
+        docsRoutes([], {
+          others: described,
+          sessionCookie: "ulr_session",
+          publicUrl: "http://localhost:3000",
+        }),
+      )
       .use(described);
     await using api = await openTestApp({ routes });
     const document = withInlineResponses(await readDocument(api));

@@ -214,6 +214,33 @@ describe("for clients that are generated, the document", () => {
     }
   });
 
+  test("tells errors apart by their code, and lists those of each operation", () => {
+    const operations = listOperations(document);
+    const codesOf = (id: string, status: string) => {
+      const found = operations.find(({ operation }) => operation.operationId === id);
+      const { schema, examples = {} } =
+        found?.operation.responses?.[status]?.content?.["application/json"] ?? {};
+      const { error } = (schema as { properties: { error: { $ref?: string; discriminator?: Mapping } } })
+        .properties;
+      const mapping = error.discriminator?.mapping ?? { [String(error.$ref)]: "" };
+      expect(Object.keys(mapping)).toHaveLength(Object.keys(examples).length);
+      return Object.keys(examples);
+    };
+    expect(codesOf("getDefinition", "404")).toEqual(["NOT_FOUND"]);
+    expect(codesOf("exportIssues", "413")).toEqual(["EXPORT_TOO_LARGE"]);
+    expect(codesOf("downloadExportJob", "409")).toEqual(["EXPORT_NOT_READY", "EXPORT_JOB_FAILED"]);
+    expect(document.components.schemas["ExportTooLargeError"]).toMatchObject({
+      properties: {
+        code: { enum: ["EXPORT_TOO_LARGE"] },
+        details: { required: ["rows", "limit", "asyncEndpoint"] },
+      },
+    });
+  });
+
+  test("has what operations share once", () => {
+    expect(JSON.stringify(document).length).toBeLessThan(540_000);
+  });
+
   test("lets a client ask whether something has changed wherever the answer can be 304", () => {
     const operations = listOperations(document).filter(({ operation }) => operation.responses?.["304"]);
     expect(operations.length).toBeGreaterThan(20);
@@ -278,7 +305,16 @@ describe("the document's schemas", () => {
         ...["Model", "ModelSummary", "Provider", "Alias", "PriceChange"],
         ...["ExportJob", "NewExportJob", "Manifest", "OrganizationManifest", "Dataset", "Estimate"],
         ...["Organization", "OrganizationSummary", "OrganizationProfile", "Member", "Project", "AuditEntry"],
-        ...["User", "UserProfile", "Session", "ApiKey", "NewApiKey", "Credential", "Error", "ErrorCode"],
+        ...[
+          "User",
+          "UserProfile",
+          "Session",
+          "ApiKey",
+          "NewApiKey",
+          "Credential",
+          "NotFoundError",
+          "ValidationError",
+        ],
       ]),
     );
   });
