@@ -32,6 +32,11 @@ function listMissing(root: string): string[] {
     .map(([name]) => name);
 }
 
+/** True if the packages of this folder are those of its package.json. */
+export function isInstalled(root: string): boolean {
+  return listMissing(root).length === 0;
+}
+
 export interface InstallOptions extends Pick<RunBunOptions, "supervisor" | "root" | "env"> {
   progress: Progress;
 }
@@ -41,7 +46,7 @@ export interface InstallOptions extends Pick<RunBunOptions, "supervisor" | "root
  * if something is still missing afterwards, because a caller that retried would install forever.
  */
 export async function installDependencies({ progress, ...options }: InstallOptions): Promise<boolean> {
-  if (listMissing(options.root).length === 0) return false;
+  if (isInstalled(options.root)) return false;
   await progress.step("Installing the dependencies", (note) => {
     const args = ["install", "--frozen-lockfile"];
     return runBun({ ...options, note, purpose: "install the dependencies", args });

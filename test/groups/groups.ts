@@ -3,6 +3,8 @@
  * Imports no package.
  */
 import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { isInstalled } from "../../deploy/local/install.ts";
 import { findFault, PROGRAMS, type ProgramName } from "./programs.ts";
 
 export interface TestGroup {
@@ -10,9 +12,13 @@ export interface TestGroup {
   /** Patterns of its test files, from the repository's root. */
   files: readonly string[];
   programs: readonly ProgramName[];
+  /** A folder with a package.json, for packages that nothing else needs. */
+  folder?: string;
   /** Says what else is missing, or returns null. */
   findLack?: () => string | null;
 }
+
+const ROOT = join(import.meta.dir, "../..");
 
 /** Where Debian has the server that Citus is built for. */
 export const CITUS_BIN_DIRECTORY = "/usr/lib/postgresql/15/bin";
@@ -50,6 +56,12 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     files: ["test/shared/definitions/hash_definition/programs_test.ts"],
     programs: ["Python"],
     findLack: findMissingPyYaml,
+  },
+  {
+    name: "clients",
+    files: ["test/api/openapi/document/generated_clients_test.ts"],
+    programs: [],
+    folder: "test/fixtures/clients",
   },
   { name: "alerts", files: ["test/system/alerts_test.ts"], programs: ["promtool"] },
   {
@@ -103,7 +115,9 @@ export function listMissingGroups(env: NodeJS.ProcessEnv): MissingGroup[] {
       return fault === null ? [] : [{ fault, package: PROGRAMS[name].package }];
     });
     const lack = group.findLack?.() ?? null;
-    const faults = [...wrong.map(({ fault }) => fault), ...(lack === null ? [] : [lack])];
+    const isLacking = group.folder !== undefined && !isInstalled(join(ROOT, group.folder));
+    const packages = isLacking ? [`packages (bun install --cwd ${group.folder})`] : [];
+    const faults = [...wrong.map(({ fault }) => fault), ...(lack === null ? [] : [lack]), ...packages];
     return faults.length === 0 ? [] : [{ ...group, faults, packages: wrong.map((one) => one.package) }];
   });
 }

@@ -1,13 +1,24 @@
-/** Installs the programs that tests need, on Debian and Ubuntu. */
+/** Installs what tests need: packages of npm, and programs on Debian and Ubuntu. */
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "../../deploy/local/bootstrap.ts";
+import { installDependencies } from "../../deploy/local/install.ts";
 import { StartError } from "../../deploy/local/start_error.ts";
 import { openSupervisor } from "../../deploy/local/supervisor.ts";
 import { untilAborted } from "../../deploy/local/wait.ts";
 import type { MissingGroup } from "./groups.ts";
 
-/** Installs the packages that the groups lack, and says which. Throws StartError where that cannot be done. */
+/** Installs what the groups lack, and says what. Throws StartError where that cannot be done. */
 export async function installPackages(command: Command, missing: readonly MissingGroup[]): Promise<void> {
+  for (const { folder } of missing) {
+    if (folder === undefined) continue;
+    await using supervisor = openSupervisor(command);
+    await installDependencies({ ...command, supervisor, root: join(command.root, folder) });
+  }
+  await installDebianPackages(command, missing);
+}
+
+async function installDebianPackages(command: Command, missing: readonly MissingGroup[]): Promise<void> {
   const packages = [...new Set(missing.flatMap((group) => group.packages))].sort();
   if (packages.length === 0) return;
   if (!existsSync("/usr/bin/apt-get")) {

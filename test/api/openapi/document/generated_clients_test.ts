@@ -1,0 +1,105 @@
+/** What generators of clients and linters, which many people use, make of the document. */
+import { expect, test } from "bun:test";
+import { copyFile, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { seedSmallDemo } from "../../../helpers/demo.ts";
+import { type ListeningApp, openListeningApp } from "../../../helpers/http/listening_app.ts";
+import { readDocument } from "../../../helpers/http/openapi.ts";
+import { loadBundledCatalog } from "../../../helpers/models/catalog.ts";
+
+const ROOT = join(import.meta.dir, "../../../..");
+/** A folder with packages of its own. What imports generated code is checked here only. */
+const CLIENTS = join(ROOT, "test/fixtures/clients");
+const PROGRAMS = ["openapi_fetch", "hey_api", "orval", "kubb"] as const;
+const STRICT = [
+  ...["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "preserve", "--target", "esnext"],
+  ...["--lib", "esnext,dom,dom.iterable", "--allowImportingTsExtensions"],
+];
+
+interface Program {
+  visit(visitor: object): Promise<object>;
+}
+
+async function run(cwd: string, args: readonly string[]): Promise<[number, string]> {
+  const child = Bun.spawn([process.execPath, ...args], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  const said = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  return [await child.exited, said.join("")];
+}
+
+/** Makes a folder for generated code, with the document in `openapi.json` and the packages of the clients. */
+async function openFolder({ app }: ListeningApp): Promise<AsyncDisposable & { folder: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "ulr-clients-"));
+  await Bun.write(join(folder, "openapi.json"), JSON.stringify(await readDocument(app)));
+  await symlink(join(CLIENTS, "node_modules"), join(folder, "node_modules"));
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}
+
+async function buildClients(folder: string, origin: string): Promise<void> {
+  const generator = join(CLIENTS, "generate.ts");
+  const [generated, said] = await run(folder, [generator, join(folder, "openapi.json"), folder, origin]);
+  expect([generated, said]).toEqual([0, expect.not.stringMatching(/warn|error/i)]);
+  for (const file of await readdir(CLIENTS)) {
+    if (file.endsWith(".ts")) await copyFile(join(CLIENTS, file), join(folder, file));
+  }
+  const files = PROGRAMS.map((name) => `${name}.ts`);
+  for (const compiler of ["typescript", "typescript-7"]) {
+    const tsc = join(ROOT, "node_modules", compiler, "bin/tsc");
+    expect([compiler, ...(await run(folder, [tsc, ...STRICT, ...files]))]).toEqual([compiler, 0, ""]);
+  }
+}
+
+async function seedVisitor({ app, origin }: ListeningApp) {
+  const { sql } = app.db;
+  await seedSmallDemo(sql);
+  await loadBundledCatalog(sql);
+  const [owner] = await sql<[{ id: string }]>`select id from users where username = 'demo-owner'`;
+  const { token: key } = await app.make.session({ userId: owner.id });
+  return { origin, key, slug: "demo", project: "checkout-service" };
+}
+
+test("clients of four generators compile strictly, and read and write the same", async () => {
+  await using open = await openListeningApp();
+  await using made = await openFolder(open);
+  const visitor = await seedVisitor(open);
+  await buildClients(made.folder, open.origin);
+  const expected = {
+    models: expect.any(Number),
+    repeated: 304,
+    version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    markdown: "---",
+    rows: expect.any(Number),
+    column: "id",
+    events: expect.arrayContaining(["agent code-reviewer"]),
+    secret: "whsec_",
+    deleted: 204,
+    cost: "1.25",
+    suggestions: expect.arrayContaining(["openai/gpt-5"]),
+  };
+  const found: object[] = [];
+  for (const name of PROGRAMS) {
+    const program: Program = await import(join(made.folder, `${name}.ts`));
+    found.push(await program.visit(visitor));
+    expect([name, found.at(-1)]).toEqual([name, expected]);
+  }
+  expect(found).toEqual(PROGRAMS.map(() => found[0] ?? {}));
+  expect(found[0]).not.toMatchObject({ models: 0 });
+});
+
+test("Spectral and Redocly find no error by their recommended rules", async () => {
+  await using open = await openListeningApp();
+  await using made = await openFolder(open);
+  const { folder } = made;
+  await Bun.write(join(folder, "ruleset.yaml"), "extends: [spectral:oas]\n");
+  await Bun.write(join(folder, "redocly.yaml"), "extends: [recommended]\n");
+  const spectral = join(CLIENTS, "node_modules/.bin/spectral");
+  expect(await run(folder, [spectral, "lint", "openapi.json", "-r", "ruleset.yaml"])).toEqual([
+    0,
+    expect.stringContaining("No results with a severity of 'error' found"),
+  ]);
+  const redocly = join(ROOT, "node_modules/.bin/redocly");
+  expect(await run(folder, [redocly, "lint", "openapi.json"])).toEqual([
+    0,
+    expect.stringContaining("Your API description is valid"),
+  ]);
+});
