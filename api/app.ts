@@ -40,7 +40,7 @@ import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
 import { docsRoutes } from "./openapi/docs.ts";
 import { publishingRoutes } from "./pages/definitions/edit/publishing_routes.ts";
 import { definitionPageRoutes } from "./pages/definitions/routes.ts";
-import { toErrorPage } from "./pages/error_page.ts";
+import { createErrorPage, isForPeople } from "./pages/error_page.ts";
 import { exportPageRoutes } from "./pages/exports/routes.ts";
 import { homeRoutes } from "./pages/home/routes.ts";
 import { modelPageRoutes } from "./pages/models/routes.ts";
@@ -167,6 +167,7 @@ export function buildApp(deps: Deps, ownRoutes: OwnRoutes | null = null): App {
       respondOnce: createRespondOnce({ ...deps, onError: respondError }),
       tracing: deps.tracing,
       auditDenial,
+      isForPeople,
     },
     routes,
   );
@@ -176,7 +177,7 @@ export function buildApp(deps: Deps, ownRoutes: OwnRoutes | null = null): App {
     addSecurityHeaders: createSecurityHeaders(config),
     encodeResponse: createEncodeResponse(),
     claimResponse: createClaimResponse(metrics),
-    toErrorPage,
+    toErrorPage: createErrorPage(config),
     finishRequest: createFinishRequest({ config, log, metrics }),
     shutdownSignal,
   });

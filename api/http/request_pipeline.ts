@@ -3,7 +3,6 @@
  * It is a plain function around Elysia and no hooks, so that nothing bypasses it (an error in a hook, a stream, an
  * unknown route), and tests of `handle` see what a socket gets.
  */
-import type { ApiError } from "../../shared/errors.ts";
 import type { AuditDenial } from "./audit_denial.ts";
 import { respondError } from "./error_handler.ts";
 import { type ClientConnection, newContext, type RequestContext } from "./request_context.ts";
@@ -21,7 +20,7 @@ export interface PipelineDeps {
   encodeResponse: EncodeResponse;
   claimResponse: ClaimResponse;
   /** Turns errors into pages for browsers. */
-  toErrorPage: (request: Request, response: Response, error: ApiError) => Response;
+  toErrorPage: (request: Request, response: Response, context: RequestContext) => Promise<Response>;
   finishRequest: FinishRequest;
   /** Aborted when the process begins to shut down. */
   shutdownSignal: AbortSignal;
@@ -51,7 +50,7 @@ export function createHandle(deps: PipelineDeps): Handle {
     }
     await deps.auditDenial(context);
     addHeaders(response.headers, request, context, deps.shutdownSignal);
-    if (context.error) response = deps.toErrorPage(request, response, context.error);
+    if (context.error) response = await deps.toErrorPage(request, response, context);
     deps.addSecurityHeaders(response.headers);
     if (request.method === "HEAD") response = await withoutBody(response, context);
     const { status } = response;

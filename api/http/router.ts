@@ -31,7 +31,7 @@ export function createRouter(deps: ServeDeps & CallApiDeps, routes: readonly Rou
   const allowedMethods = createAllowedMethods(routes);
   const createCall = (page: RequestContext) => createCallApi({ ...deps, dispatch }, page);
   const reject = (context: RequestContext) =>
-    rejectUnknown(deps, context, allowedMethods(context.url.pathname));
+    rejectUnknown(deps, context, { allow: allowedMethods(context.url.pathname), createCallApi: createCall });
   for (const route of routes) {
     router.route(
       route.method,

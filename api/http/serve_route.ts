@@ -25,6 +25,8 @@ const RESPONSE_TIMEOUT_MS = 30_000;
 export const API_PREFIX = "/api/v1";
 
 export interface ServeDeps extends Admission {
+  /** Whether a browser asks for an address of people, whose errors are pages. */
+  isForPeople: (request: Request) => boolean;
   isOwnPage: IsOwnPage;
   respondOnce: RespondOnce;
   /** Null if tracing is off. */
@@ -73,9 +75,17 @@ export async function serveRoute(
   });
 }
 
-/** Rejects a request that matches no route. `allow` has the methods of its path, separated by commas. */
-export async function rejectUnknown(deps: ServeDeps, context: RequestContext, allow: string): Promise<never> {
+/**
+ * Rejects a request that matches no route. `allow` has the methods of its path, separated by commas. The page of an unknown
+ * address shows who is signed in, like all others.
+ */
+export async function rejectUnknown(
+  deps: ServeDeps,
+  context: RequestContext,
+  { allow, createCallApi }: { allow: string; createCallApi: (page: RequestContext) => CallApi },
+): Promise<never> {
   await admit(deps, context, null);
+  if (deps.isForPeople(context.request)) context.callApi = createCallApi(context);
   if (!allow) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
   throw new ApiError("METHOD_NOT_ALLOWED", {
     message: `Method not allowed. This path accepts ${allow}.`,
@@ -91,10 +101,11 @@ async function admit(deps: ServeDeps, context: RequestContext, route: Route | nu
   if (deps.tracing && !route?.isUnlimited) {
     startRequestSpan(deps.tracing, { request, context, route: route?.pattern ?? null });
   }
+  const isPage = route ? route.maxFormBytes !== null : deps.isForPeople(request);
   const ignoresCookie = route?.ignoresCookie ?? false;
   if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) {
     await withTimeout(deps.admitCaller(request.headers, context, { ignoresCookie }), remainingMs(context));
-  } else if (typeof route?.maxFormBytes === "number" && !ignoresCookie) {
+  } else if (isPage && !ignoresCookie) {
     await withTimeout(deps.admitVisitor(request.headers, context), remainingMs(context));
   } else if (!route?.isUnlimited) deps.admitAddress(context);
   context.isAdmitted = true;

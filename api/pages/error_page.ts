@@ -1,16 +1,20 @@
 /** The page that a browser gets for an error: a wrong address, a refused form, a failure of the service. */
-import type { ApiError } from "../../shared/errors.ts";
+
 import { requestUrl } from "../../shared/network/request_url.ts";
+import type { Config } from "../../shared/process/config.ts";
+import type { RequestContext } from "../http/request_context.ts";
+import { OTHER_ORG_ADVICE } from "../http/require_allowed.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import { html } from "./html.ts";
 import { renderPage } from "./layout.ts";
+import { findSession } from "./page.ts";
 import { PAGE_POLICY } from "./page_policy.ts";
 
 const HEADERS = {
   ...PAGE_HEADERS,
   "Content-Security-Policy": PAGE_POLICY,
   "Content-Type": "text/html; charset=utf-8",
-  Vary: "Accept",
+  Vary: "Cookie, Accept",
 };
 
 /** Paths for programs. They get JSON, whatever they accept. */
@@ -44,28 +48,41 @@ export function acceptsHtml(request: Request): boolean {
   return request.headers.get("accept")?.includes("text/html") ?? false;
 }
 
-/**
- * Replaces an error response by a page if the request is a browser's. Pages of errors are the same for everyone and need
- * no database.
- */
-export function toErrorPage(request: Request, response: Response, error: ApiError): Response {
-  if (!acceptsHtml(request)) return response;
+/** True for a browser at an address that is not one of programs. */
+export function isForPeople(request: Request): boolean {
   const { pathname } = requestUrl(request) ?? { pathname: "" };
-  if (PROGRAM_PATHS.test(pathname)) return response;
-  const { status } = response;
-  const headers = new Headers(response.headers);
-  for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
-  const { title, text } = TEXTS[status] ?? {
-    title: OTHER_TITLES[status] ?? "Invalid request",
-    text: error.message,
+  return acceptsHtml(request) && !PROGRAM_PATHS.test(pathname);
+}
+
+/**
+ * Makes the function that replaces an error response by a page if the request is a browser's. The page shows who is signed
+ * in, unless the service has failed: then it needs no database.
+ */
+export function createErrorPage(config: Pick<Config, "publicUrl">) {
+  return async (request: Request, response: Response, context: RequestContext): Promise<Response> => {
+    const { error } = context;
+    if (!error || !isForPeople(request)) return response;
+    const { status } = response;
+    const headers = new Headers(response.headers);
+    for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
+    const session = status < 500 ? await findSession(request, context, config).catch(() => null) : null;
+    const { title, text } = TEXTS[status] ?? {
+      title: OTHER_TITLES[status] ?? "Invalid request",
+      text: error.message.replace(
+        OTHER_ORG_ADVICE,
+        "You can choose another organization at the top of the page.",
+      ),
+    };
+    const page = renderPage({
+      title,
+      section: null,
+      // The page of an unknown address is the same at all of them.
+      address: status === 404 ? "/" : context.url.pathname,
+      main: renderMain(title, text, headers),
+      ...(session && { session }),
+    });
+    return new Response(page.text, { status, headers });
   };
-  const page = renderPage({
-    title,
-    section: null,
-    address: pathname,
-    main: renderMain(title, text, headers),
-  });
-  return new Response(page.text, { status, headers });
 }
 
 function renderMain(title: string, text: string, headers: Headers) {

@@ -113,7 +113,7 @@ async function openPage(request: Request, config: Pick<Config, "publicUrl">): Pr
   const formToken = context.caller && formTokenOf(request.headers, config);
   if (formToken === null) return page;
   if (context.writes) requireFormToken(page.form, formToken);
-  const session = await openSession(page, formToken);
+  const session = await findSession(request, context, config);
   const notice = session && request.method === "GET" ? readNotice(request.headers, url.pathname) : null;
   if (notice) context.responseHeaders["Set-Cookie"] = CLEARED_NOTICE;
   return { ...page, session, notice };
@@ -126,12 +126,19 @@ function withOneOrg(url: URL): URL {
   return url;
 }
 
-/** Returns the session as the API describes it; null if it ended after the request was authenticated. */
-async function openSession(page: Page, formToken: string): Promise<PageSession | null> {
+/** Returns the session of a page's request; null for anonymous visitors, and if it ended after the request was authenticated. */
+export async function findSession(
+  request: Request,
+  { caller, callApi, url }: Pick<RequestContext, "caller" | "callApi" | "url">,
+  config: Pick<Config, "publicUrl">,
+): Promise<PageSession | null> {
+  const formToken = caller && callApi && formTokenOf(request.headers, config);
+  if (!callApi || formToken === null) return null;
   try {
-    const { data } = await page.api<{ data: Pick<PageSession, "user" | "organizations"> }>("/auth/me");
+    const response = await callApi("/auth/me");
+    const { data } = (await response.json()) as { data: Pick<PageSession, "user" | "organizations"> };
     const { user, organizations } = data;
-    const org = chooseOrg(organizations, page.url.searchParams.get("org"));
+    const org = chooseOrg(organizations, url.searchParams.get("org"));
     return { user, organizations, org, formToken };
   } catch (error) {
     if (error instanceof ApiError && error.code === "UNAUTHORIZED") return null;

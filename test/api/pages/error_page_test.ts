@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { access } from "../../../api/http/access.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
+import { openPage } from "../../helpers/pages/forms.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
@@ -18,7 +19,7 @@ test("a browser gets a page for a wrong address, with links and the request ID",
     const { status, headers } = response;
     expect([path, status, headers.get("content-type")]).toEqual([path, 404, "text/html; charset=utf-8"]);
     expect(headers.get("content-security-policy")).toStartWith("default-src 'none'; script-src 'self'");
-    expect([headers.get("cache-control"), headers.get("vary")]).toEqual(["no-store", "Accept"]);
+    expect([headers.get("cache-control"), headers.get("vary")]).toEqual(["no-store", "Cookie, Accept"]);
     const page = await response.text();
     for (const text of ["<h1>Page not found</h1>", 'href="/dashboard/exports"', 'href="/swagger"']) {
       expect(page).toContain(text);
@@ -26,6 +27,31 @@ test("a browser gets a page for a wrong address, with links and the request ID",
     expect(page).toContain(`Request ID: ${headers.get("x-request-id")}`);
     expect(page).not.toMatch(/\{\{|<script|nowhere|nothing/);
   }
+});
+
+test("an error page shows who is signed in, with words for people", async () => {
+  await using api = await openTestApp();
+  const { user, org } = await api.make.person({ role: "viewer" });
+  const { token } = await api.make.session({ userId: user.id });
+  const paths: readonly [string, number][] = [
+    ["/nowhere", 404],
+    ["/models/nobody/nothing", 404],
+    [`/definitions/new?org=${org.slug}`, 403],
+    [`/orgs/${org.slug}/audit`, 403],
+  ];
+  for (const [path, expected] of paths) {
+    const response = await openPage(api, path, token);
+    const page = await response.text();
+    expect([path, response.status]).toEqual([path, expected]);
+    expect([path, page.includes("Sign out")]).toEqual([path, true]);
+    expect(page).not.toContain("X-Org-Slug");
+    expect((await (await openPage(api, path)).text()).includes("Sign out")).toBe(false);
+  }
+  const refused = await (await openPage(api, `/definitions/new?org=${org.slug}`, token)).text();
+  expect(refused).toContain("You can choose another organization at the top of the page.");
+  // A session that has ended is cleared here too, and a page of a failure asks no database.
+  const ended = await openPage(api, "/nowhere", `${token}x`);
+  expect([ended.status, ended.headers.getSetCookie().length]).toEqual([404, 1]);
 });
 
 test("a program gets JSON, and so does a browser at the addresses of programs", async () => {
