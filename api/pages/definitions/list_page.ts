@@ -1,6 +1,8 @@
 /** GET /definitions: search and filters, with the query parameters of the API's list. */
 import { ApiError } from "../../../shared/errors.ts";
+import { LIST_QUERY } from "../../definitions/openapi/list.ts";
 import { type Content, type Html, html } from "../html.ts";
+import { withKnownQuery } from "../known_query.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { renderTags } from "./definition_frame.ts";
@@ -23,7 +25,8 @@ interface ListJson {
 }
 
 /** Shows one page of the list. A query that the API refuses is shown with its problem and status. */
-export async function showList(page: Page): Promise<PageContent> {
+export async function showList(opened: Page): Promise<PageContent> {
+  const page = { ...opened, url: withKnownQuery(opened.url, LIST_QUERY) };
   const { results, problem } = await loadResults(page);
   const search = page.url.searchParams.get("search")?.trim();
   return {

@@ -1,4 +1,5 @@
 /** GET /models/compare: up to four models side by side. */
+import { ApiError } from "../../../shared/errors.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
 import { modelName, modelPath, withQuery } from "./addresses.ts";
@@ -14,29 +15,71 @@ import {
 import { pricePlot } from "./price_plot.ts";
 import { type PriceChange, periodSince, priceSteps } from "./price_steps.ts";
 
-/** Shows the models of the query; one that does not exist is the 404 of the API. */
+/** Shows the models of the query, named by id or alias. Says which do not exist, and what may be meant. */
 export async function showComparison(page: Page): Promise<PageResult> {
   const { searchParams } = page.url;
   const org = searchParams.get("org");
   const names = [...new Set(searchParams.getAll("model"))].filter((name) => name !== "");
-  const [providers, ...compared] = await Promise.all([
+  const [providers, ...found] = await Promise.all([
     page.call("/models/providers").then(readProviderNames),
-    ...names.slice(0, MAX_COMPARED).map((name) => load(page, name)),
+    ...names.slice(0, MAX_COMPARED).map((name) => find(page, name)),
   ]);
+  const compared = found.filter((one) => "model" in one);
+  const unknown = found.filter((one) => "suggestions" in one);
   return {
     title: "Compare models",
     section: "models",
+    status: unknown.length > 0 ? 404 : 200,
     main: html`<p class="crumbs"><a href="${withQuery("/models", [], org)}">Models</a></p>
 <h1>Compare models</h1>
 ${names.length > MAX_COMPARED && html`<p class="notice">You selected ${names.length} models. These are the first ${MAX_COMPARED}.</p>`}
+${unknown.map((name) => renderUnknown(name, compared, org))}
 ${compared.length < MAX_COMPARED && addForm(compared, org)}
 ${compared.length > 0 && html`${comparisonTable(compared, { org, providers })}${plots(compared)}`}`,
   };
 }
 
-async function load(page: Page, name: string): Promise<Compared> {
+interface UnknownModel {
+  name: string;
+  /** Ids or aliases. */
+  suggestions: readonly string[];
+}
+
+async function find(page: Page, name: string): Promise<Compared | UnknownModel> {
+  try {
+    return await load(page, name);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    const { suggestions = [] } = (error.details ?? {}) as Partial<UnknownModel>;
+    return { name, suggestions };
+  }
+}
+
+/** A name without a provider is an alias. */
+async function pathOf(page: Page, name: string): Promise<string> {
   const [provider = "", ...id] = name.split("/");
-  const path = modelPath({ provider, modelId: id.join("/") });
+  if (id.length > 0) return modelPath({ provider, modelId: id.join("/") });
+  const { data } = await page.api<{ data: { model: FullModel } }>(
+    `/models/resolve/${encodeURIComponent(name)}`,
+  );
+  return modelPath(data.model);
+}
+
+function renderUnknown(
+  { name, suggestions }: UnknownModel,
+  compared: readonly Compared[],
+  org: string | null,
+): Html {
+  const kept = compared.map(({ model }): [string, string] => ["model", modelName(model)]);
+  const links = suggestions.map(
+    (other, index) =>
+      html`${index > 0 && ", "}<a href="${withQuery("/models/compare", [...kept, ["model", other]], org)}">${other}</a>`,
+  );
+  return html`<p class="problem" role="alert">There is no model “${name}”.${links.length > 0 && html` Did you mean ${links}?`}</p>`;
+}
+
+async function load(page: Page, name: string): Promise<Compared> {
+  const path = await pathOf(page, name);
   const [model, history] = await Promise.all([
     page.api<FullModel>(path),
     page.api<{ data: { changes: readonly PriceChange[] } }>(path.replace("/models/", "/models/history/")),

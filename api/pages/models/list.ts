@@ -1,5 +1,7 @@
 /** GET /models: the catalog as a table that can be filtered, sorted and compared. */
+import { LIST_QUERY } from "../../models/list_parameters.ts";
 import { type Html, html } from "../html.ts";
+import { withKnownQuery } from "../known_query.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { changed, modelName, withQuery } from "./addresses.ts";
 import { formatDay } from "./format.ts";
@@ -22,8 +24,9 @@ type Changes = ReadonlyMap<string, readonly PriceChange[]>;
 /** Shows a page of models. The query is that of `GET /models`; empty values count as left out. */
 export async function showModels(page: Page): Promise<PageResult> {
   const org = page.url.searchParams.get("org");
+  const { searchParams } = withKnownQuery(page.url, LIST_QUERY);
   const query = new URLSearchParams(
-    [...page.url.searchParams].filter(([name, value]) => name !== "org" && value !== ""),
+    [...searchParams].filter(([name, value]) => name !== "org" && value !== ""),
   );
   if (query.get("format") === "csv") return seeOther(`/api/v1/models?${query}`);
   const [{ data: list }, names] = await Promise.all([

@@ -310,7 +310,13 @@ test("the list has pages", async () => {
   expect(second).not.toContain('rel="next"');
 });
 
-test.each(["limit=0", "type=robot", "nonsense=1", "offset=-1", `search=${"x".repeat(501)}`])(
+test("parameters that are not ours are ignored", async () => {
+  const page = await textOf("/definitions?utm_source=mail&fbclid=1&type=agent");
+  expect(page).toContain('<a href="/definitions?type=command">');
+  expect(page.slice(page.indexOf("<main"))).not.toMatch(/utm_source|fbclid/);
+});
+
+test.each(["limit=0", "type=robot", "offset=-1", `search=${"x".repeat(501)}`])(
   "a query that the API refuses is shown with its problem: %s",
   async (query) => {
     const response = await openPage(api, `/definitions?${query}`);

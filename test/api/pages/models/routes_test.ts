@@ -252,12 +252,40 @@ test("GET /models/compare shows up to four models and marks what differs", async
   expect(await read(app, "/models/compare")).toContain('name="model" required');
 });
 
+test("a comparison keeps its models and suggests others if one does not exist", async () => {
+  await using app = await openModels(THREE);
+  await app.db.sql`insert into model_aliases (alias, provider, model_id) values ('dearest', 'acme', 'dear')`;
+  for (const name of [
+    "acme/none",
+    "acme",
+    "history/acme/dear",
+    "resolve/dear",
+    "acme/",
+    "/",
+    "..",
+    "acme/../dear",
+  ]) {
+    const page = await read(app, `/models/compare?model=acme/cheap&model=${encodeURIComponent(name)}`, 404);
+    expect([name, page.includes(`There is no model “${name}”.`)]).toEqual([name, true]);
+    expect(page).toContain('name="model" value="acme/cheap"');
+  }
+  const page = await read(app, "/models/compare?model=acme/cheap&model=acme/deer", 404);
+  expect(hrefs(page)).toContain("/models/compare?model=acme%2Fcheap&model=acme%2Fdear");
+  expect(await read(app, "/models/compare?model=dearest")).toContain('name="model" value="acme/dear"');
+});
+
+test("parameters that are not ours are ignored", async () => {
+  await using app = await openModels(THREE);
+  const page = await read(app, "/models?utm_source=mail&sortBy=inputCost");
+  expect(namesIn(page).length).toBe(3);
+  expect(page.slice(page.indexOf("<main"))).not.toContain("utm_source");
+  expect(await read(app, "/models/acme/dear?fbclid=1")).toContain("acme/dear");
+});
+
 test("what the API does not find is the page for unknown addresses", async () => {
   await using app = await openModels(THREE);
   for (const path of [
     ...["/models/acme/none", "/models/none/cheap", "/models/history/acme/dear", "/models/resolve/dear"],
-    ...["/models/compare?model=acme/none", "/models/compare?model=acme"],
-    ...["/models/compare?model=history/acme/dear", "/models/compare?model=resolve/dear"],
   ]) {
     expect(await read(app, path, 404)).toContain("<h1>Page not found</h1>");
   }
