@@ -1,5 +1,4 @@
 /** `bun run bench citus`: what an export costs whom when the tracker tables are distributed. Needs Citus (docs/scaling.md). */
-
 import { createLog } from "../../shared/process/log.ts";
 import { type Node, Nodes } from "../../sql/connection/nodes.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
@@ -9,12 +8,11 @@ import { listTrackerNodes } from "../../sql/tracker/tracker_shards.ts";
 import { CitusCluster } from "../helpers/postgres/citus_cluster.ts";
 import { openUndistributedDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person, type ProjectRow } from "../helpers/postgres/factory.ts";
-import type { BenchRun } from "./bench_run.ts";
-import { download } from "./download.ts";
-import { makeBenchProject } from "./export_data.ts";
-import { type FigureTable, figure } from "./figures.ts";
-import { measureInTurn, metered } from "./measure.ts";
-import { cpuSeconds, serverCpuSeconds } from "./process_cpu.ts";
+import { makeBenchProject } from "./bench_data.ts";
+import { download } from "./export_bench.ts";
+import { cpuSeconds, serverCpuSeconds } from "./machine.ts";
+import { type BenchRun, measureInTurn, metered } from "./measure.ts";
+import { type FigureTable, figure } from "./results.ts";
 import { startOurs } from "./servers.ts";
 
 const WORKERS = 8;

@@ -7,8 +7,8 @@ import { parsed } from "../helpers/definitions/demo_definitions.ts";
 import { HOSTILE_YAML } from "../helpers/definitions/hostile_yaml.ts";
 import { translateBody } from "../helpers/definitions/translation.ts";
 import { AWKWARD_PIECES, LARGE_BODIES } from "../helpers/http/large_bodies.ts";
-import type { BenchRun } from "./bench_run.ts";
-import { type Figure, type FigureTable, figure, type Goal } from "./figures.ts";
+import type { BenchRun } from "./measure.ts";
+import { type Figure, type FigureTable, figure, type Goal } from "./results.ts";
 
 const RUNS = 20;
 const SCANNED_CHARACTERS = 150_000;

@@ -2,20 +2,23 @@
  * `bun run bench export`: one dataset over HTTP against psql running the same SQL (the limit) and against the usual way on
  * Node.js, and how time and memory grow with the rows.
  */
+import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../shared/vocabulary.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person, type ProjectRow } from "../helpers/postgres/factory.ts";
-import type { BenchRun } from "./bench_run.ts";
-import { download } from "./download.ts";
-import { makeBenchProject } from "./export_data.ts";
-import { type Cell, type FigureTable, figure, type Goal } from "./figures.ts";
-import { measureInTurn, metered, type Reading } from "./measure.ts";
-import { peakBytes, resetPeak, residentBytes } from "./peak_memory.ts";
-import { cpuSeconds, findPostmaster, serverCpuSeconds } from "./process_cpu.ts";
-import { AS_OF, copyCommand, runShell } from "./psql.ts";
-import { requireSameBytes } from "./same_content.ts";
+import { AS_OF, copyCommand, makeBenchProject, runShell } from "./bench_data.ts";
+import {
+  cpuSeconds,
+  findPostmaster,
+  peakBytes,
+  resetPeak,
+  residentBytes,
+  serverCpuSeconds,
+} from "./machine.ts";
+import { type BenchRun, measureInTurn, metered, type Reading } from "./measure.ts";
+import { type Cell, type FigureTable, figure, type Goal } from "./results.ts";
 import { type BenchServer, startOurs, startPeer } from "./servers.ts";
 
 const MEBIBYTE = 2 ** 20;
@@ -190,4 +193,61 @@ async function measureWays(
   await requireSameBytes([`${ours.url}${path}`, `${peer.url}${path}`], { key: person.key, format });
   const all = { ...tasks, node: () => get(peer) };
   return measureInTurn<keyof Ways, ExportReading>(run, name, { tasks: all, rounds });
+}
+
+/** Throws unless all of the URLs answer with the same bytes, in CSV but for the quotes: fast-csv quotes fewer fields. */
+export async function requireSameBytes(
+  urls: readonly string[],
+  { key, format }: { key: string; format: TextExportFormat },
+): Promise<void> {
+  const ignored = format === "csv" ? '"' : "";
+  const digests = await Promise.all(urls.map((url) => digestOf(url, { key, ignored })));
+  if (new Set(digests).size !== 1)
+    throw new Error(`Cannot compare: not the same bytes come from ${urls.join(", ")}`);
+}
+
+async function digestOf(url: string, { key, ignored }: { key: string; ignored: string }): Promise<string> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  if (!response.ok || !response.body) throw new Error(`Cannot compare: ${url} answers ${response.status}`);
+  const hash = createHash("sha256");
+  for await (const chunk of response.body) {
+    hash.update(Buffer.from(chunk).toString("latin1").replaceAll(ignored, ""), "latin1");
+  }
+  return hash.digest("hex");
+}
+
+/** Throws unless all of the archives hold as many lines in files of this kind. */
+export async function requireSameLines(archives: readonly string[], extension: string): Promise<void> {
+  const counts = await Promise.all(archives.map((path) => countLines(path, extension)));
+  if (new Set(counts).size !== 1)
+    throw new Error(`Cannot compare: ${archives.join(", ")} have ${counts} lines`);
+}
+
+async function countLines(path: string, extension: string): Promise<number> {
+  const script = `unzip -p "$1" "*.$2" | wc -l`;
+  const child = Bun.spawn(["sh", "-c", script, "sh", path, extension], { stdout: "pipe", stderr: "inherit" });
+  const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  if (code !== 0) throw new Error(`Cannot count the lines of ${path}`);
+  return Number(text);
+}
+
+const OPTIONS = ["--silent", "--show-error", "--fail", "--write-out", "%{size_download}"];
+
+/** Downloads by curl and throws the bytes away, or writes them; throws unless the answer is a success and whole. */
+export async function download(
+  url: string,
+  { key, path = "/dev/null" }: { key: string; path?: string },
+): Promise<{ bytes: number }> {
+  const curl = Bun.spawn(
+    ["curl", ...OPTIONS, "--output", path, "--header", "@-", url],
+    // On standard input, so that the key stands in no list of processes.
+    { stdin: new TextEncoder().encode(`Authorization: Bearer ${key}\n`), stdout: "pipe", stderr: "pipe" },
+  );
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(curl.stdout).text(),
+    new Response(curl.stderr).text(),
+    curl.exited,
+  ]);
+  if (exitCode !== 0) throw new Error(`Cannot download ${url}: ${stderr}`);
+  return { bytes: Number(stdout) };
 }

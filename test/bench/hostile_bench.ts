@@ -2,18 +2,26 @@
  * `bun run bench hostile`: what hostile bodies, large answers and readers who leave cost everybody else. The event loop is
  * measured in the API's own process (loop_probe.ts).
  */
+import type { OpenApiDocument } from "../../api/openapi/types.ts";
+import type { JsonSchema } from "../../shared/json_schema.ts";
+import { EXPORT_APPLICATION } from "../../sql/connection/application_names.ts";
+import { agentNeeding, agentYaml } from "../helpers/definitions/definitions.ts";
 import { makeForest } from "../helpers/definitions/forest.ts";
+import { HOSTILE_YAML } from "../helpers/definitions/hostile_yaml.ts";
+import { addNoise } from "../helpers/exports/heavy_org.ts";
+import { beginDownload } from "../helpers/exports/slow_download.ts";
+import { deepBodies, longStrings, WIDE_BODIES, wrongBodies } from "../helpers/http/hostile_json.ts";
+import { LARGE_BODIES } from "../helpers/http/large_bodies.ts";
+import { listOperations } from "../helpers/http/openapi.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person } from "../helpers/postgres/factory.ts";
-import type { BenchRun } from "./bench_run.ts";
-import { type Cell, type FigureTable, figure } from "./figures.ts";
-import { type HostileRequest, hostileKinds } from "./hostile_requests.ts";
-import { measureLeavers } from "./leavers.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+import { makeBenchRegistry } from "./bench_data.ts";
 import type { LoopReading } from "./loop_probe.ts";
-import { metered } from "./measure.ts";
-import { startProbed } from "./probed_server.ts";
-import { cpuSeconds, findPostmaster, serverCpuSeconds } from "./process_cpu.ts";
-import { makeBenchRegistry } from "./registry_data.ts";
+import { cpuSeconds, findPostmaster, serverCpuSeconds } from "./machine.ts";
+import { type BenchRun, metered } from "./measure.ts";
+import { type Cell, type FigureTable, figure } from "./results.ts";
+import { startProbed } from "./servers.ts";
 
 /** Issue 12: whatever a body holds. */
 const LOOP_GOAL = { atMost: 50 };
@@ -187,4 +195,170 @@ async function benchLeavers(bench: HostileBench): Promise<FigureTable> {
     header: ["export", "ms"],
     rows: measured.map(([kind, ms]) => [kind, figure(ms, 0, LEAVER_GOAL)]),
   };
+}
+
+/** More than the sockets on both sides hold by themselves. */
+const NOISE_MIB = 16;
+const ROUNDS = 5;
+
+/** The kinds of exports, each with the longest of some times, in milliseconds. */
+export async function measureLeavers(given: {
+  db: TestDatabase;
+  url: string;
+  person: Person;
+}): Promise<[kind: string, ms: number][]> {
+  const { db, url, person } = given;
+  const project = await createFactory(db.sql).project({ orgId: person.org.id, ownerId: person.user.id });
+  await addNoise(db, project, NOISE_MIB);
+  const leave = async (path: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${person.key}` };
+    const download = await beginDownload(`${url}/api/v1/export/projects/${project.id}/${path}`, headers);
+    await waitFor(async () => (await countBusy(db)) > 0);
+    download[Symbol.dispose]();
+    const leftAt = performance.now();
+    await waitFor(async () => (await countBusy(db)) === 0);
+    return performance.now() - leftAt;
+  };
+  const measured: [string, number][] = [];
+  for (const [kind, path] of [
+    ["NDJSON", "runs"],
+    ["CSV", "runs?format=csv"],
+    ["a bundle", "bundle"],
+  ] as const) {
+    const times: number[] = [];
+    while (times.length < ROUNDS) times.push(await leave(path));
+    measured.push([kind, Math.max(...times)]);
+  }
+  return measured;
+}
+
+/** Connections of exports that are in a transaction, or at a statement. */
+async function countBusy({ sql }: TestDatabase): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)
+    from pg_stat_activity
+    where datname = current_database() and application_name = ${EXPORT_APPLICATION} and state <> 'idle'`;
+  return row.count;
+}
+
+export interface HostileRequest {
+  method: string;
+  path: string;
+  body: string;
+}
+
+export interface HostileKind {
+  name: string;
+  requests: readonly HostileRequest[];
+}
+
+interface WriteRoute {
+  method: string;
+  path: string;
+  /** That the body may have. */
+  members: readonly string[];
+}
+
+/** Makes the requests for the API at this URL, whose description names the routes. */
+export async function hostileKinds(url: string): Promise<HostileKind[]> {
+  const document = (await (await fetch(`${url}/swagger/json`)).json()) as OpenApiDocument;
+  const routes = writeRoutes(document);
+  const toAll = (name: string, bodies: (members: readonly string[]) => readonly string[]): HostileKind => ({
+    name,
+    requests: routes.flatMap(({ method, path, members }) =>
+      bodies(members).map((body) => ({ method, path, body })),
+    ),
+  });
+  return [
+    toAll("nested JSON", deepBodies),
+    toAll("wide JSON", () => WIDE_BODIES),
+    toAll("JSON that is wrong everywhere", wrongBodies),
+    toAll("JSON of one long string", longStrings),
+    {
+      name: "YAML bombs",
+      requests: toDrafts(
+        HOSTILE_YAML.map(
+          ([, yaml]) =>
+            () =>
+              yaml,
+        ),
+      ),
+    },
+    {
+      name: "large documents",
+      requests: toDrafts(
+        LARGE_BODIES.map(
+          ([, type, body]) =>
+            (name) =>
+              documentOf(name, type, body),
+        ),
+      ),
+    },
+    { name: "batches of 200 documents", requests: batches() },
+  ];
+}
+
+/** Bodies are at most this large; the JSON around the texts needs some of it. */
+const MAX_TEXT_BYTES = 900_000;
+
+/** Stores and tries 200 documents at once: a chain, large ones, ones with many references, and YAML bombs. */
+function batches(): HostileRequest[] {
+  const number = (make: (n: number) => string) => Array.from({ length: 200 }, (_, n) => make(n));
+  const needs = (n: number) => Array.from({ length: 100 }, (_, k) => `other-${n}-${k}@^1.0.0`);
+  const filler = Array.from({ length: 40 }, (_, k) => `    - "${"text ".repeat(18)}${k}"\n`).join("");
+  const bombs = HOSTILE_YAML.map(([, yaml]) => yaml);
+  const kinds = [
+    number((n) => agentNeeding(`chain-${n}`, n === 0 ? [] : [`chain-${n - 1}@^1.0.0`])),
+    number((n) => `${agentYaml(`large-${n}`)}  notes:\n${filler}`),
+    number((n) => agentNeeding(`needing-${n}`, needs(n))),
+    number((n) => bombs[n % bombs.length] ?? ""),
+  ];
+  return kinds.flatMap((yamls) => {
+    let bytes = 0;
+    const fitting = yamls.filter((yaml) => {
+      const length = Buffer.byteLength(JSON.stringify(yaml));
+      if (bytes + length > MAX_TEXT_BYTES) return false;
+      bytes += length;
+      return true;
+    });
+    const definitions = fitting.map((yaml) => ({ yaml }));
+    return [true, false].map((validate) => {
+      const body = JSON.stringify({ definitions, publish: true, validate });
+      return { method: "POST", path: "/api/v1/definitions/batch", body };
+    });
+  });
+}
+
+/** What a route's path means is nothing that exists: bodies are read first. */
+function writeRoutes(document: OpenApiDocument): WriteRoute[] {
+  return listOperations(document)
+    .filter(({ method }) => method !== "GET" && method !== "HEAD")
+    .map(({ method, path, operation }) => {
+      const schema = operation.requestBody?.content?.["application/json"]?.schema as JsonSchema | undefined;
+      const members = Object.keys(schema?.["properties"] ?? {});
+      return { method, path: path.replaceAll(/\{\w+\}/g, "x"), members };
+    });
+}
+
+/** Creates a draft for each text, and changes it to the text: writers of one draft would turn each other away. */
+function toDrafts(texts: readonly ((name: string) => string)[]): HostileRequest[] {
+  const drafts = texts.map((text, number) => ({ name: `hostile-${number}`, text }));
+  const pathOf = (name: string) => `/api/v1/definitions/agent/${name}`;
+  return [
+    ...drafts.map(({ name }) => toPost(pathOf(name), agentYaml(name))),
+    ...drafts.flatMap(({ name, text }) => [
+      toPost(pathOf(name), text(name)),
+      { method: "PUT", path: `${pathOf(name)}@1.0.0`, body: JSON.stringify({ yaml: text(name) }) },
+    ]),
+  ];
+}
+
+function toPost(path: string, yaml: string): HostileRequest {
+  return { method: "POST", path, body: JSON.stringify({ yaml }) };
+}
+
+/** JSON is YAML. */
+function documentOf(name: string, type: string, body: unknown): string {
+  const { interface: header, ...blocks } = body as { interface: object };
+  return JSON.stringify({ [type]: { interface: { ...header, name, version: "1.0.0" }, ...blocks } });
 }

@@ -7,17 +7,14 @@ import { openTestDatabase, type TestDatabase } from "../helpers/postgres/databas
 import { createFactory } from "../helpers/postgres/factory.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
-import type { BenchRun } from "./bench_run.ts";
-import { startScheduledSync } from "./catalog_sync_process.ts";
-import { CONNECTIONS } from "./compare_loads.ts";
-import { download } from "./download.ts";
-import { makeBenchProject } from "./export_data.ts";
-import { type Cell, type FigureTable, figure, type Goal } from "./figures.ts";
-import { runLoad } from "./http_load.ts";
-import { withLargeDocument } from "./models_data.ts";
-import { type BenchOrg, buildByJob } from "./org_builds.ts";
-import { peakBytes, resetPeak, residentBytes } from "./peak_memory.ts";
-import { AS_OF } from "./psql.ts";
+import { AS_OF, makeBenchProject } from "./bench_data.ts";
+import { download } from "./export_bench.ts";
+import { CONNECTIONS, runLoad } from "./http_load.ts";
+import { type BenchOrg, buildByJob } from "./jobs_bench.ts";
+import { peakBytes, resetPeak, residentBytes } from "./machine.ts";
+import type { BenchRun } from "./measure.ts";
+import { startScheduledSync, withLargeDocument } from "./reads_bench.ts";
+import { type Cell, type FigureTable, figure, type Goal } from "./results.ts";
 import { type BenchServer, startOurs } from "./servers.ts";
 
 const MEBIBYTE = 2 ** 20;

@@ -2,11 +2,10 @@
 import { seedSmallDemo } from "../helpers/demo.ts";
 import { loadBundledCatalog } from "../helpers/models/catalog.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
-import type { BenchRun } from "./bench_run.ts";
-import { type LoadTarget, measureLoads } from "./compare_loads.ts";
-import { type Cell, type FigureTable, figure } from "./figures.ts";
-import { measurePageBytes } from "./page_bytes.ts";
-import { findPostmaster } from "./process_cpu.ts";
+import { type LoadTarget, measureLoads } from "./http_load.ts";
+import { findPostmaster } from "./machine.ts";
+import type { BenchRun } from "./measure.ts";
+import { type Cell, type FigureTable, figure } from "./results.ts";
 import { type BenchServer, startOurs } from "./servers.ts";
 
 /** Issue 17. */
@@ -116,4 +115,27 @@ async function recentHistory({ url }: BenchServer): Promise<string> {
     if (cost !== null) query.append("model", `${provider}/${modelId}`);
   }
   return `/models/history?${query}`;
+}
+
+/** Stylesheets, icons, modules, and what modules import. */
+const LOADED = /(?:href|src)="(\/dashboard\/assets\/[^"]+)"|from "(\.\/[^"]+)"/g;
+
+/** Fetches the page and each file once. Throws if one of them is missing. */
+export async function measurePageBytes(origin: string, path: string): Promise<number> {
+  const seen = new Set<string>();
+  const queue = [new URL(path, origin).href];
+  let bytes = 0;
+  for (let url = queue.pop(); url !== undefined; url = queue.pop()) {
+    if (seen.has(url)) continue;
+    seen.add(url);
+    const response = await fetch(url, { headers: { Accept: "text/html", "Accept-Encoding": "identity" } });
+    if (!response.ok) throw new Error(`Cannot measure ${path}: ${url} is ${response.status}`);
+    const text = await response.text();
+    bytes += Buffer.byteLength(text);
+    for (const [, file, module] of text.matchAll(LOADED)) {
+      const address = file ?? module;
+      if (address !== undefined) queue.push(new URL(address, url).href);
+    }
+  }
+  return bytes;
 }

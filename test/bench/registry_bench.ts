@@ -2,15 +2,14 @@
  * `bun run bench registry`: what pages of the list of definitions cost, by kind of query, and how that grows from ten
  * thousand lines to a hundred thousand. Making them takes some minutes, so quick runs leave it out.
  */
-
 import { openPool, type Pool } from "../../sql/connection/pool.ts";
 import { type DefinitionListQuery, listDefinitions } from "../../sql/definitions/list/list_definitions.ts";
 import { ALL_DEFINITIONS } from "../helpers/definitions/definition_list.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
-import type { BenchRun } from "./bench_run.ts";
-import { type Cell, type FigureTable, figure } from "./figures.ts";
-import { busyMs } from "./process_cpu.ts";
-import { COMMON_WORDS, makeBenchRegistry, makeStrangerDrafts, STRANGER_DRAFTS } from "./registry_data.ts";
+import { COMMON_WORDS, makeBenchRegistry, makeStrangerDrafts, STRANGER_DRAFTS } from "./bench_data.ts";
+import { busyMs } from "./machine.ts";
+import type { BenchRun } from "./measure.ts";
+import { type Cell, type FigureTable, figure } from "./results.ts";
 
 const SIZES = [10_000, 100_000] as const;
 /** Milliseconds in the database, in the smaller registry and in the larger one. */

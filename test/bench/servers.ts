@@ -1,8 +1,14 @@
-/** What is compared: our API and its peers, each a process of its own that is set up as in production. */
+/** Starts what is compared: our API and its peers, each a process of its own, configured as in production. */
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { chooseFreePort } from "../../deploy/local/ports.ts";
+import type { Pool } from "../../sql/connection/pool.ts";
+import type { TestDatabase } from "../helpers/postgres/database.ts";
 import { spawnApi } from "../helpers/process/api_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
+import { LOOP_PROBE_PORT, type LoopReading } from "./loop_probe.ts";
+import { findPostmaster } from "./machine.ts";
+import type { BenchRun } from "./measure.ts";
 
 const HOST = "127.0.0.1";
 const READY_PATH = "/health/ready";
@@ -14,8 +20,8 @@ export interface BenchServer extends AsyncDisposable {
   pid: number;
 }
 
-/** Scripts in `peers/` by the runtime they are for. */
-export type PeerScript = "fastify_exports" | "fastify_reads" | "hono_reads";
+/** Scripts in `peers/`, for Node.js. */
+export type PeerScript = "fastify_exports" | "fastify_reads";
 
 /** The API without limits of rate or size (`env` adds to that), and without a line for every request, as its peers have none. */
 export async function startOurs(
@@ -38,15 +44,14 @@ export async function startOurs(
   return untilReady({ ...api, url: `http://${HOST}:${port}` });
 }
 
-/** Starts a peer: that on Hono with our runtime, those on Fastify with Node.js. */
+/** Starts a peer on Node.js. */
 export async function startPeer(
   root: string,
   { script, databaseUrl }: { script: PeerScript; databaseUrl: string },
 ): Promise<BenchServer> {
   const port = await chooseFreePort(HOST);
   const path = join(root, "test/bench/peers", `${script}.ts`);
-  const command =
-    script === "hono_reads" ? [process.execPath, path] : ["node", await buildForNode(root, path)];
+  const command = ["node", await buildForNode(root, path)];
   const child = Bun.spawn(command, {
     env: { ...process.env, DATABASE_URL: databaseUrl, PORT: String(port), NODE_ENV: "production" },
     stdout: "ignore",
@@ -85,4 +90,65 @@ async function untilReady({ url, pid, [Symbol.asyncDispose]: dispose }: BenchSer
     throw error;
   }
   return { url, pid, [Symbol.asyncDispose]: dispose };
+}
+
+const PROBE = fileURLToPath(new URL("loop_probe.ts", import.meta.url));
+
+export interface ProbedServer extends BenchServer {
+  /** Returns what the loop did since the last call. */
+  readLoop: () => Promise<LoopReading>;
+}
+
+export async function startProbed(databaseUrl: string): Promise<ProbedServer> {
+  const probePort = String(await chooseFreePort(HOST));
+  const env = { [LOOP_PROBE_PORT]: probePort, BUN_OPTIONS: `--preload ${PROBE}` };
+  const ours = await startOurs(databaseUrl, { env });
+  const readLoop = async () => (await (await fetch(`http://${HOST}:${probePort}/`)).json()) as LoopReading;
+  return { ...ours, readLoop };
+}
+
+export interface ComparedServers {
+  ours: BenchServer;
+  fastify: BenchServer;
+  /** Main process of their database. */
+  postmaster: number;
+}
+
+/** A busy tracker: no server gains from results that it keeps between commits. */
+const COMMITS_PER_SECOND = 200;
+const COMMIT_TICK_MS = 5;
+
+/** Starts our API and the peer of reads on one database, to which another client commits all the time. */
+export async function startComparedServers(
+  { command: { root } }: BenchRun,
+  { url: databaseUrl, sql, owner }: TestDatabase,
+): Promise<ComparedServers & AsyncDisposable> {
+  await using started = new AsyncDisposableStack();
+  const ours = started.use(await startOurs(databaseUrl));
+  const fastify = started.use(await startPeer(root, { script: "fastify_reads", databaseUrl }));
+  started.use(await commitSteadily(owner));
+  const postmaster = await findPostmaster(sql);
+  const all = started.move();
+  return { ours, fastify, postmaster, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** Commits transactions at a steady rate until it is disposed. */
+async function commitSteadily(sql: Pool): Promise<AsyncDisposable> {
+  await sql`create table bench_commits (id bigint generated always as identity, at timestamptz not null default now())`;
+  const start = performance.now();
+  const running = new Set<Promise<unknown>>();
+  let committed = 0;
+  const timer = setInterval(() => {
+    const due = Math.floor(((performance.now() - start) / 1000) * COMMITS_PER_SECOND);
+    for (; committed < due; committed += 1) {
+      const commit = sql`insert into bench_commits default values`.finally(() => running.delete(commit));
+      running.add(commit);
+    }
+  }, COMMIT_TICK_MS);
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await Promise.allSettled(running);
+    },
+  };
 }

@@ -1,22 +1,156 @@
 /** The peer of reads on Node.js: Fastify with compiled serializers, and node-postgres. */
+import { createHash } from "node:crypto";
 import Fastify, { type FastifyReply } from "fastify";
 import pg from "pg";
 import {
-  type Answer,
-  listDefinitions,
-  type RunStatement,
-  readDefinition,
-  readModels,
-  readProfile,
-  resolveAlias,
-} from "./read_work.ts";
-import {
-  DEFINITION_SCHEMA,
-  DEFINITIONS_SCHEMA,
-  MODELS_SCHEMA,
-  PROFILE_SCHEMA,
-  RESOLVE_SCHEMA,
-} from "./response_schemas.ts";
+  ALIASES,
+  CALLER,
+  DEFINITION,
+  LIST,
+  LIST_COUNT,
+  MODEL_COUNT,
+  MODEL_COUNT_NAMED,
+  MODELS,
+  MODELS_NAMED,
+  PROFILE,
+  RESOLVE,
+  SEARCH,
+  SEARCH_COUNT,
+  type Statement,
+} from "./statements.ts";
+
+const TEXT = { type: "string", nullable: true };
+const TRUTH = { type: "boolean" };
+const NUMBER = { type: "number", nullable: true };
+/** Of any shape, written as it is. */
+const ANY = {};
+const record = (properties: Record<string, object>) => ({ type: "object", properties });
+const list = (items: object) => ({ type: "array", items });
+
+/** The same schema for every name. */
+function each(schema: object, ...names: string[]): Record<string, object> {
+  return Object.fromEntries(names.map((name) => [name, schema]));
+}
+
+const PAGE = { ...each(NUMBER, "total", "limit", "offset"), hasMore: TRUTH };
+
+export const PROFILE_SCHEMA = record({
+  data: record(each(TEXT, "id", "username", "name", "bio", "websiteUrl", "avatar", "avatarMimeType")),
+});
+
+const MODEL_ITEM = {
+  ...each(TEXT, "provider", "modelId", "name", "family", "tier", "status", "releaseDate"),
+  capabilities: record(
+    each(TRUTH, "vision", "tools", "streaming", "reasoning", "structuredOutput", "attachment"),
+  ),
+  limits: record(each(NUMBER, "context", "output")),
+  cost: record(each(NUMBER, "input", "output", "cacheRead", "cacheWrite")),
+};
+const ALIAS = record({ ...each(TEXT, "alias", "provider", "modelId", "scope"), deprecated: TRUTH });
+export const MODELS_SCHEMA = record({
+  data: record({ models: list(record(MODEL_ITEM)), aliases: list(ALIAS), ...PAGE }),
+});
+const MODEL = record({
+  ...MODEL_ITEM,
+  ...each(TEXT, "description", "providerModelId", "knowledgeCutoff", "syncedAt"),
+  openWeights: TRUTH,
+  modalities: record(each(list(TEXT), "input", "output")),
+});
+export const RESOLVE_SCHEMA = record({ data: record({ ...each(TEXT, "alias", "target"), model: MODEL }) });
+
+const DEFINITION_ITEM = {
+  ...each(TEXT, "id", "type", "name", "version", "status", "domain", "subdomain", "agentType", "displayName"),
+  ...each(TEXT, "description", "author", "authorshipType", "authorId", "orgId", "tier", "visibility"),
+  ...each(TEXT, "createdAt", "updatedAt", "publishedAt", "forkedFromId", "namespace", "releasedAt"),
+  ...each(NUMBER, "executionCount", "uniqueExecutionCount", "forkCount", "starCount"),
+  tags: list(TEXT),
+};
+export const DEFINITIONS_SCHEMA = record({
+  data: record({ definitions: list(record(DEFINITION_ITEM)), ...PAGE }),
+});
+export const DEFINITION_SCHEMA = record({
+  data: record({
+    ...DEFINITION_ITEM,
+    ...each(TEXT, "yaml", "hash", "runtimeMd", "promptHash", "translatorVersion", "deprecatedAt"),
+    ...each(TEXT, "deprecationReason", "successor"),
+    ...each(ANY, "provenance", "translationError", "riskProfile"),
+  }),
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: rows are as the statement has them, as drivers say too
+type Row = Record<string, any>;
+
+/** Runs a statement with its driver. */
+export type RunStatement = (statement: Statement, values: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** What to answer; a server adds its headers. */
+export interface Answer {
+  status: 200 | 401 | 404;
+  body: object;
+}
+
+const PAGE_SIZE = 50;
+const NOT_FOUND: Answer = { status: 404, body: { error: { code: "NOT_FOUND" } } };
+
+/** A user, for callers whose key is known. */
+export async function readProfile(
+  run: RunStatement,
+  { id, authorization = "" }: { id: string; authorization?: string | undefined },
+): Promise<Answer> {
+  const [, secret = ""] = /^Bearer (ulr_[\w-]+)$/.exec(authorization) ?? [];
+  const hash = createHash("sha256").update(secret).digest();
+  const [caller] = await run(CALLER, [hash]);
+  if (!caller) return { status: 401, body: { error: { code: "UNAUTHORIZED" } } };
+  const [row] = await run(PROFILE, [id]);
+  return row ? { status: 200, body: { data: row } } : NOT_FOUND;
+}
+
+/** A page of the catalogue, with the aliases of its models. */
+export async function readModels(
+  run: RunStatement,
+  page: { limit?: number | undefined; offset?: number | undefined; search?: string | undefined },
+): Promise<Answer> {
+  const { limit = PAGE_SIZE, offset = 0, search } = page;
+  const pattern = search === undefined ? [] : [`%${search}%`];
+  const [models, [counted]] = await Promise.all([
+    run(search === undefined ? MODELS : MODELS_NAMED, [limit, offset, ...pattern]),
+    run(search === undefined ? MODEL_COUNT : MODEL_COUNT_NAMED, pattern),
+  ]);
+  const keys = [models.map(({ provider }) => provider), models.map(({ modelId }) => modelId)];
+  const aliases = await run(ALIASES, keys);
+  const total: number = counted?.["total"];
+  const hasMore = offset + models.length < total;
+  return { status: 200, body: { data: { models, aliases, total, limit, offset, hasMore } } };
+}
+
+/** The model that an alias stands for. */
+export async function resolveAlias(run: RunStatement, alias: string): Promise<Answer> {
+  const [model] = await run(RESOLVE, [alias]);
+  if (!model) return NOT_FOUND;
+  const target = `${model["provider"]}/${model["modelId"]}`;
+  return { status: 200, body: { data: { alias, target, model } } };
+}
+
+/** The latest published version of a definition, whole. */
+export async function readDefinition(
+  run: RunStatement,
+  { type, name }: { type: string; name: string },
+): Promise<Answer> {
+  const [row] = await run(DEFINITION, [type, name]);
+  return row ? { status: 200, body: { data: row } } : NOT_FOUND;
+}
+
+/** The first page of the registry, or of what a search finds in it. */
+export async function listDefinitions(run: RunStatement, search: string | undefined): Promise<Answer> {
+  const words = search === undefined ? [] : [search];
+  const [definitions, [counted]] = await Promise.all([
+    run(search === undefined ? LIST : SEARCH, [PAGE_SIZE, ...words]),
+    run(search === undefined ? LIST_COUNT : SEARCH_COUNT, words),
+  ]);
+  const total: number = counted?.["total"];
+  const page = { limit: PAGE_SIZE, offset: 0, hasMore: definitions.length < total };
+  return { status: 200, body: { data: { definitions, total, ...page } } };
+}
 
 const POOL_MAX = 10;
 
@@ -39,13 +173,13 @@ app.get<{ Params: { id: string } }>(
     send(reply, await readProfile(run, { id, authorization })),
 );
 
-const PAGE = {
+const PAGE_QUERY = {
   type: "object",
   properties: { limit: { type: "integer" }, offset: { type: "integer" }, search: { type: "string" } },
 };
 app.get<{ Querystring: { limit?: number; offset?: number; search?: string } }>(
   "/api/v1/models",
-  { schema: { querystring: PAGE, response: { 200: MODELS_SCHEMA } } },
+  { schema: { querystring: PAGE_QUERY, response: { 200: MODELS_SCHEMA } } },
   async ({ query }, reply) => send(reply, await readModels(run, query)),
 );
 
@@ -57,7 +191,7 @@ app.get<{ Params: { alias: string } }>(
 
 app.get<{ Querystring: { search?: string } }>(
   "/api/v1/definitions",
-  { schema: { querystring: PAGE, response: { 200: DEFINITIONS_SCHEMA } } },
+  { schema: { querystring: PAGE_QUERY, response: { 200: DEFINITIONS_SCHEMA } } },
   async ({ query: { search } }, reply) => send(reply, await listDefinitions(run, search)),
 );
 

@@ -1,7 +1,7 @@
 /** What a build may cost while it runs: writes to its row, and memory. */
 import { expect, test } from "bun:test";
-import { fillProject } from "../../bench/export_data.ts";
-import { peakBytes, residentBytes } from "../../bench/peak_memory.ts";
+import { fillProject } from "../../bench/bench_data.ts";
+import { peakBytes, residentBytes } from "../../bench/machine.ts";
 import { getJob, jobOf, postJob } from "../../helpers/exports/export_job.ts";
 import { addNoise, makeHeavyOrg } from "../../helpers/exports/heavy_org.ts";
 import { openTestApp } from "../../helpers/http/app.ts";

@@ -1,6 +1,6 @@
 /** How much memory the processes hold, and whether it grows. */
 
-import { residentBytes } from "../../bench/peak_memory.ts";
+import { residentBytes } from "../../bench/machine.ts";
 import { formatTable } from "../../helpers/format_table.ts";
 import type { Life, Service } from "../service.ts";
 

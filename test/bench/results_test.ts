@@ -1,0 +1,161 @@
+import { expect, test } from "bun:test";
+import {
+  type Choice,
+  composeDocument,
+  type FigureTable,
+  figure,
+  findOtherFact,
+  readChoice,
+  readDocument,
+  renderFigures,
+  renderSection,
+  scoreOf,
+} from "./results.ts";
+
+const FACTS = { CPU: "Some processor, 2 cores", PostgreSQL: "18.4" };
+
+function sectionOf(name: string, ratio: number): string {
+  return renderSection({
+    name,
+    title: `the ${name}`,
+    about: "Against a peer.",
+    measuredAt: new Date("2026-11-20T10:11:12Z"),
+    seconds: 61.4,
+    loadBefore: 0.125,
+    tables: [
+      { title: "Ratios", header: ["what", "ratio"], rows: [["all", figure(ratio, 2, { atMost: 1 })]] },
+    ],
+  });
+}
+
+const SECTIONS = new Map([
+  ["export", sectionOf("export", 0.5)],
+  ["jobs", sectionOf("jobs", 1.5)],
+]);
+
+test("a section says when it was measured and how many goals it meets", () => {
+  const [heading, , about, , status] = sectionOf("export", 0.5).split("\n");
+  expect(heading).toBe("## export: the export");
+  expect(about).toBe("Against a peer.");
+  expect(status).toBe("Measured 2026-11-20 10:11 UTC in 61 s; load before 0.13; 1 of 1 goals met.");
+});
+
+test("a document is read back as it was composed", () => {
+  const document = composeDocument({ facts: FACTS, sections: SECTIONS }, {});
+  expect(readDocument(document)).toEqual({ facts: FACTS, sections: SECTIONS });
+});
+
+test("the head counts the goals of all sections, and lists their dates", () => {
+  const [head = ""] = composeDocument({ facts: FACTS, sections: SECTIONS }, {}).split("\n## ");
+  expect(head).toContain("- CPU: Some processor, 2 cores\n- PostgreSQL: 18.4\n");
+  expect(head).toContain("1 of 2 goals met:");
+  const lines = head.split("\n").filter((line) => line.startsWith("| jobs"));
+  expect(lines.map((line) => line.split("|").map((cell) => cell.trim()))).toEqual([
+    ["", "jobs: the jobs", "2026-11-20 10:11", "0.13", "0 of 1", ""],
+  ]);
+});
+
+test("notes stand below their section, and take the place of those that were there", () => {
+  const first = composeDocument({ facts: FACTS, sections: SECTIONS }, { jobs: "It was Monday.\n" });
+  expect(first.endsWith("\n\n### Notes\n\nIt was Monday.\n")).toBe(true);
+  const second = composeDocument(readDocument(first), { jobs: "It was Tuesday." });
+  expect(second).toBe(first.replace("Monday", "Tuesday"));
+  expect(composeDocument(readDocument(second), {})).toBe(
+    composeDocument({ facts: FACTS, sections: SECTIONS }, {}),
+  );
+});
+
+test("sections of another machine show the difference, and an empty document names no machine", () => {
+  const old = readDocument(composeDocument({ facts: FACTS, sections: SECTIONS }, {}));
+  expect(findOtherFact(old, FACTS)).toBeNull();
+  expect(findOtherFact(old, { ...FACTS, PostgreSQL: "15.9" })).toBe("PostgreSQL");
+  expect(findOtherFact(readDocument(""), FACTS)).toBeNull();
+});
+
+function tableOf(rows: FigureTable["rows"]): FigureTable {
+  return { title: "Speed", header: ["what", "s", "ratio"], rows };
+}
+
+test("a table without goals has no column for them", () => {
+  const table = tableOf([["export", figure(1.25, 2), figure(0.5, 1)]]);
+  expect(renderFigures(table)).toBe(
+    [
+      "### Speed",
+      "",
+      "| what   |    s | ratio |",
+      "| ------ | ---: | ----: |",
+      "| export | 1.25 |   0.5 |",
+    ].join("\n"),
+  );
+  expect(scoreOf([table])).toEqual({ met: 0, goals: 0 });
+});
+
+test("a row says which goals its figures have, and whether it meets all of them", () => {
+  const table = tableOf([
+    ["fast", figure(1, 1, { atMost: 2 }), figure(3, 2, { atLeast: 2 })],
+    ["slow", figure(1, 1, { atMost: 2 }), figure(1.5, 2, { atLeast: 2 })],
+    ["unjudged", figure(1, 1), ""],
+  ]);
+  const [, , header = "", , fast = "", slow = "", unjudged = ""] = renderFigures(table).split("\n");
+  const cellsOf = (line: string) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+  expect(cellsOf(header)).toEqual(["what", "s", "ratio", "goal", "met"]);
+  expect(cellsOf(fast)).toEqual(["fast", "1.0", "3.00", "s ≤ 2.0, ratio ≥ 2.00", "yes"]);
+  expect(cellsOf(slow)).toEqual(["slow", "1.0", "1.50", "s ≤ 2.0, ratio ≥ 2.00", "**no**"]);
+  expect(cellsOf(unjudged)).toEqual(["unjudged", "1.0", "", "", ""]);
+  expect(scoreOf([table])).toEqual({ met: 3, goals: 4 });
+});
+
+test("exactly the missed goals are listed below the table", () => {
+  const table = tableOf([
+    ["slow", figure(3.04, 1, { atMost: 2 }), figure(1.5, 2, { atLeast: 2, atMost: 4 })],
+    ["fast", figure(1, 1, { atMost: 2 }), figure(3, 2, { atLeast: 2 })],
+  ]);
+  expect(renderFigures(table).split("Missed:\n\n")[1]?.split("\n")).toEqual([
+    "- slow: s is 3.0, the goal at most 2.0",
+    "- slow: ratio is 1.50, the goal at least 2.00 and at most 4.00",
+  ]);
+});
+
+test("a figure on its goal meets it, and so does one that is shown as the goal", () => {
+  expect(
+    scoreOf([tableOf([["edge", figure(1.1, 2, { atMost: 1.1 }), figure(1.104, 2, { atMost: 1.1 })]])]),
+  ).toEqual({
+    met: 2,
+    goals: 2,
+  });
+});
+
+test("what could not be measured meets no goal", () => {
+  const table = tableOf([["broken", figure(Number.NaN, 2, { atMost: 1 }), figure(Number.NaN, 2)]]);
+  expect(scoreOf([table])).toEqual({ met: 0, goals: 1 });
+  expect(renderFigures(table)).toContain("- broken: s is not measured, the goal at most 1.00");
+});
+
+const KNOWN = ["export", "jobs"];
+
+test.each<[args: string[], choice: Partial<Choice>]>([
+  [[], { names: null, isQuick: false, isWritten: true, notesOnly: false }],
+  [["--quick"], { names: null, isQuick: true, isWritten: false }],
+  [["jobs"], { names: ["jobs"], isQuick: false, isWritten: false }],
+  [["jobs", "export", "--write"], { names: ["jobs", "export"], isWritten: true }],
+  [["--notes"], { names: null, isWritten: true, notesOnly: true }],
+])("the arguments %j are understood", (args, choice) => {
+  expect(readChoice(args, KNOWN)).toMatchObject({ ok: true, ...choice });
+});
+
+test.each<[args: string[], problem: string | null]>([
+  [["--help"], null],
+  [["toString"], 'Cannot run the benchmark "toString": there is none of that name'],
+  [["--quick", "--write"], "Cannot write the figures of a quick run: they mean nothing"],
+  [["--notes", "jobs"], "Cannot take anything beside --notes"],
+])("the arguments %j are refused", (args, problem) => {
+  expect(readChoice(args, KNOWN)).toEqual({ ok: false, problem });
+});
+
+test("an option that there is not is refused", () => {
+  expect(readChoice(["--rows", "5"], KNOWN)).toMatchObject({ ok: false });
+});
