@@ -9,6 +9,7 @@ import { type DefinitionTextRow, resolveDefinitionText } from "../../sql/definit
 import { access } from "../http/access.ts";
 import { parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { conditionalText, joinJson } from "../http/response/conditional_json.ts";
+import { reprDigest } from "../http/response/repr_digest.ts";
 import { type DefinitionAddress, DefinitionParams, parseReadAddress } from "./address.ts";
 import { type DefinitionDeps, readerWork } from "./document.ts";
 import {
@@ -74,6 +75,7 @@ async function respondText(
     ...deprecationHeaders(row, address, deps.config.publicUrl),
     Vary: "Accept",
     "Content-Type": contentType,
+    "Repr-Digest": reprDigest(row.text),
     "Content-Disposition": contentDisposition({ ascii: fileName, full: fileName }),
   });
 }

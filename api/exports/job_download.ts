@@ -12,6 +12,7 @@ import { access } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
+import { formatDigest } from "../http/response/repr_digest.ts";
 import type { StreamRules } from "../http/response/stream_cutoff.ts";
 import { chooseRange } from "./byte_range.ts";
 import { requireExportJob } from "./export_job.ts";
@@ -206,6 +207,6 @@ function fileHeaders(job: ReadableExportJobRow, artifact: Artifact): Record<stri
     "X-Export-Total-Rows": String(job.rowsWritten),
     "Accept-Ranges": "bytes",
     ETag: `"${sha256}"`,
-    "Repr-Digest": `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`,
+    "Repr-Digest": formatDigest(Buffer.from(sha256, "hex")),
   };
 }

@@ -93,6 +93,18 @@ export const SUMMARY_FIELDS = {
   domain: word("d.domain", DEFINITION_DOMAINS, "software"),
   subdomain: nullable(text("d.subdomain", null)),
   agentType: nullable(word("d.agent_type", DEFINITION_AGENT_TYPES, "explorer")),
+  hash: text(
+    "d.hash",
+    `sha256:${"0".repeat(64)}`,
+    "`sha256:` and the hex digest of the document as canonical JSON (RFC 8785)",
+  ),
+  promptHash: nullable(
+    text(
+      "d.prompt_hash",
+      `sha256:${"1".repeat(64)}`,
+      "`sha256:` and the hex digest of `runtimeMd` in UTF-8; null if there is none",
+    ),
+  ),
   displayName: text("d.display_name", "Reviewer"),
   description: text("d.description", "Reviews a change and says what to mend before it is merged."),
   author: nullable(text("d.author", null)),
@@ -141,11 +153,6 @@ export const SUMMARY_FIELDS = {
 export const DEFINITION_FIELDS = {
   ...SUMMARY_FIELDS,
   yaml: text("d.yaml", EXAMPLE_YAML),
-  hash: text(
-    "d.hash",
-    `sha256:${"0".repeat(64)}`,
-    "`sha256:` and the hex digest of the document as canonical JSON (RFC 8785)",
-  ),
   provenance: nullable(
     field<unknown>(named("Provenance", PROVENANCE), { sql: "d.provenance", example: null }),
   ),
@@ -154,13 +161,6 @@ export const DEFINITION_FIELDS = {
       "d.runtime_md",
       '---\nname: "reviewer"\n…',
       "The Markdown that coding agents load; null if rendering failed",
-    ),
-  ),
-  promptHash: nullable(
-    text(
-      "d.prompt_hash",
-      `sha256:${"1".repeat(64)}`,
-      "`sha256:` and the hex digest of `runtimeMd` in UTF-8; null if there is none",
     ),
   ),
   translatorVersion: nullable(text("d.translator_version", "1.0.0")),

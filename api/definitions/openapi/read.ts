@@ -82,6 +82,10 @@ function describeTexts(): OtherPath[] {
             headers: {
               ...HEADERS,
               "Content-Disposition": { description: "`attachment` with a file name", schema: TEXT },
+              "Repr-Digest": {
+                description: "SHA-256 of the bytes as they are sent (RFC 9530)",
+                schema: TEXT,
+              },
             },
             content: { [READ_FORMATS[text.ending].mediaType]: { schema: TEXT } },
           },

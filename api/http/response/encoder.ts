@@ -7,6 +7,7 @@ import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
 import { canonicalPath } from "../route.ts";
 import { type ContentEncoding, chooseEncoding, encode, encodedTag } from "./content_encoding.ts";
+import { reprDigest } from "./repr_digest.ts";
 
 /** Below this size, compressing takes longer than it saves (measured: 40 to 140 µs for 4 KiB). */
 const MIN_BYTES = 4 * 1024;
@@ -69,7 +70,10 @@ export function createEncodeResponse(): EncodeResponse {
       headers.set("ETag", tag);
       addVary(headers);
     }
-    if (status === 304) return { response, bytes: 0 };
+    if (status === 304) {
+      updateDigest(headers, null);
+      return { response, bytes: 0 };
+    }
     const body = new Uint8Array(await response.arrayBuffer());
     if (encoding === null || body.length < MIN_BYTES) {
       return { response: new Response(body, { status, headers }), bytes: body.length };
@@ -79,6 +83,7 @@ export function createEncodeResponse(): EncodeResponse {
     const bytes = await encodeOnce(key, body, encoding);
     headers.set("Content-Encoding", encoding);
     headers.delete("Content-Length");
+    updateDigest(headers, bytes);
     addVary(headers);
     return { response: new Response(bytes, { status, headers }), bytes: bytes.length };
   };
@@ -93,6 +98,12 @@ function resourceOf({ url }: Request): string {
 function isText({ headers }: Response): boolean {
   const type = headers.get("content-type")?.split(";", 1)[0];
   return type !== undefined && TEXT_TYPES.has(type) && !headers.has("content-encoding");
+}
+
+/** Sets `Repr-Digest`, if there is one, to that of the encoded bytes; null removes it, as a 304 does not have them. */
+function updateDigest(headers: Headers, bytes: Uint8Array | null): void {
+  if (bytes === null) headers.delete("Repr-Digest");
+  else if (headers.has("Repr-Digest")) headers.set("Repr-Digest", reprDigest(bytes));
 }
 
 /** Tells caches that the response depends on Accept-Encoding. */

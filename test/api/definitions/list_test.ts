@@ -33,6 +33,8 @@ test("an item has exactly the documented fields", async () => {
         domain: "software",
         subdomain: null,
         agentType: null,
+        hash: `sha256:${"0".repeat(64)}`,
+        promptHash: null,
         displayName: "Reviewer",
         description: "",
         author: null,

@@ -1,5 +1,6 @@
 /** The program in docs/languages.md computes both digests of a definition from its address alone, and finds wrong ones. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -105,4 +106,37 @@ test("steps with other texts have another hash, though they normalize to the sam
   const same = `# as before\n${yamlOf("1.0.1", "'Review it'")}`;
   const put = await write(api, "/workflow/checks@1.0.1", person, { method: "PUT", body: { yaml: same } });
   expect((await definitionOf(put)).hash).not.toBe(other.hash);
+});
+
+test("lists have both hashes, and texts the digest of the bytes that are sent", async () => {
+  await using server = await openListeningApp();
+  const { app, origin } = server;
+  const person = await app.make.person();
+  const paragraphs = "Read the diff, then the code around it. ".repeat(200);
+  const yaml = `${agentYaml("reviewer")}  context: {shell: "${paragraphs}"}\n`;
+  const address = `${origin}${await publish(app, person, { type: "agent", yaml })}`;
+  const { hash, promptHash, runtimeMd } = await definitionOf(await fetch(address));
+  const list = (await (await fetch(`${origin}/api/v1/definitions?search=reviewer`)).json()) as {
+    data: { definitions: object[] };
+  };
+  expect(list.data.definitions).toMatchObject([{ hash, promptHash }]);
+  const read = async (format: string, encoding: string, headers: Record<string, string> = {}) => {
+    const request = { headers: { "accept-encoding": encoding, ...headers }, decompress: false };
+    const response = await fetch(`${address}.${format}`, request);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const digest = `sha-256=:${createHash("sha256").update(bytes).digest("base64")}:`;
+    return { response, bytes, digest, sent: response.headers.get("repr-digest") };
+  };
+  const plain = await read("md", "identity");
+  expect([plain.sent, plain.bytes.toString()]).toEqual([plain.digest, runtimeMd ?? ""]);
+  expect(Buffer.from(plain.sent?.slice(9, -1) ?? "", "base64").toString("hex")).toBe(
+    promptHash?.slice(7) ?? "",
+  );
+  for (const format of ["md", "yaml"]) {
+    const packed = await read(format, "gzip");
+    expect([packed.response.headers.get("content-encoding"), packed.sent]).toEqual(["gzip", packed.digest]);
+    const etag = packed.response.headers.get("etag") ?? "";
+    const known = await read(format, "gzip", { "if-none-match": etag });
+    expect([known.response.status, known.sent]).toEqual([304, null]);
+  }
 });
