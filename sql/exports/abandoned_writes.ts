@@ -18,9 +18,9 @@ interface LiveWork {
 }
 
 /**
- * Returns the writes that no open session of the coordinator accounts for: prepared transactions left by a crash of the
- * coordinator, and statements that still run after their session ended. The start of their transactions is unknown; the
- * caller decides what follows from that. Throws NodeUnavailable if a node cannot be reached.
+ * Returns the writes that no open session of the coordinator accounts for: prepared transactions with tracker rows, left by
+ * a crash of the coordinator, and statements that still run after their session ended. The start of their transactions is
+ * unknown; the caller decides what follows from that. Throws NodeUnavailable if a node cannot be reached.
  */
 export async function listAbandonedWrites(sql: Sql, nodes: readonly Node[]): Promise<AbandonedWrite[]> {
   if (nodes.length === 0) return [];
@@ -39,6 +39,21 @@ async function listOnNode(node: Node, { pids, transactions }: LiveWork): Promise
       from pg_prepared_xacts as x
       where x.database = current_database()
         and coalesce(substring(x.gid from '^citus_0_(\\d+_\\d+)_') <> all (${transactions}::text[]), true)
+        and exists (
+          -- A transaction keeps its virtual id, with its locks, when it is prepared.
+          select from pg_locks as own
+          join pg_locks as written on written.virtualtransaction = own.virtualtransaction
+          where own.locktype = 'transactionid' and own.transactionid = x.transaction
+            and written.mode = 'RowExclusiveLock'
+            and written.database = (select oid from pg_database where datname = current_database())
+            and written.relation in (
+              select to_regclass(shard_name(s.logicalrelid, s.shardid))
+              from pg_dist_shard as s
+              join pg_dist_partition as p on p.logicalrelid = s.logicalrelid
+              join pg_dist_partition as runs on runs.colocationid = p.colocationid
+              where runs.logicalrelid = to_regclass('public.runs')
+            )
+        )
       union all
       select a.pid, a.application_name, a.backend_start
       from pg_stat_get_activity(null) as a

@@ -102,6 +102,26 @@ test("tracker check names a table that is not with the others, and distribute ta
   expect((await runCommand(db.ownerUrl, ["tracker", "check"])).exitCode).toBe(0);
 });
 
+test("tracker check names an index that distributed tables lack", async () => {
+  await using db = await openTestDatabase();
+  await db.owner`drop index issues_project_id_created_at_id_idx`;
+  const check = await runCommand(db.ownerUrl, ["tracker", "check"]);
+  expect(check.exitCode).toBe(1);
+  expect(check.err).toContain("issues: no index on (project_id, created_at, id)");
+  expect(check.err).not.toContain("runs: no index");
+});
+
+test("/metrics counts snapshots by the node that was read", async () => {
+  await using app = await openTestApp();
+  const projects = await makeProjectOnEach(cluster, app);
+  for (const exported of projects) expect((await exportDataset(app, exported, "issues")).status).toBe(200);
+  const metrics = await (await app.request("/metrics")).text();
+  for (const url of cluster.urls.slice(1)) {
+    const node = `127.0.0.1:${new URL(url).port}`;
+    expect(metrics).toContain(`export_snapshots_total{database="node",node="${node}"} 1\n`);
+  }
+});
+
 test("a later migration changes distributed tables as it changes others", async () => {
   const app = await openTestApp();
   await using _app = app;

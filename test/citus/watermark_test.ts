@@ -56,9 +56,14 @@ test("a transaction that a coordinator has left prepared stops exports of its no
   const { app, first, second } = await openPair();
   await using _app = app;
   const worker = cluster.urls[1] ?? "";
+  const [{ shard }] = await app.db.sql<[{ shard: string }]>`
+    select shard from find_tracker_shards(${first.project.id}) where tracker_table = 'issues'`;
   // As a coordinator leaves it that never comes back.
   await inDatabase(worker, databaseOf(app), (sql) =>
-    sql.unsafe("begin; create table left_behind (id int); prepare transaction 'citus_5_999999_8_1'"),
+    sql.unsafe(
+      `begin; set local citus.enable_manual_changes_to_shards = on; set local session_replication_role = replica;
+       update ${shard} set title = title; prepare transaction 'citus_5_999999_8_1'`,
+    ),
   );
   const [blocked, other, job] = await Promise.all([
     exportDataset(app, first, "runs"),
@@ -71,6 +76,29 @@ test("a transaction that a coordinator has left prepared stops exports of its no
   expect(error.message).not.toMatch(/citus|127\.0\.0\.1|999999/);
   expect(blocked.headers.get("retry-after")).not.toBeNull();
   expect((await exportDataset(app, first, "runs")).status).toBe(200);
+});
+
+test("a transaction that was left prepared and wrote no tracker row holds nothing back", async () => {
+  const { app, first, second } = await openPair();
+  await using _app = app;
+  const gid = `other_${databaseOf(app)}`;
+  for (const url of cluster.urls) {
+    await inDatabase(url, databaseOf(app), (sql) =>
+      sql.unsafe(
+        `create table others (id int); begin; insert into others values (1); prepare transaction '${gid}'`,
+      ),
+    );
+  }
+  await app.db.sql.unsafe(insertRun(first.project.id, 800));
+  const answers = [
+    await runNumbers(app, first),
+    await runNumbers(app, second),
+    (await postJob(app, first.person)).status,
+  ];
+  for (const url of cluster.urls) {
+    await inDatabase(url, databaseOf(app), (sql) => sql.unsafe(`rollback prepared '${gid}'`));
+  }
+  expect(answers).toEqual([expect.arrayContaining([800]), expect.any(Array), 201]);
 });
 
 test("a coordinator that is killed in the middle of a commit leaves no row before a cutoff that was handed out", async () => {
