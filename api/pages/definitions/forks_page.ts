@@ -1,13 +1,19 @@
 /** …/forks: the source of a definition, and what was made from it. */
+import { ApiError } from "../../../shared/errors.ts";
 import type { NamedVersion } from "../../../sql/definitions/fields.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { frameTab, loadDefinition, renderDay } from "./definition_frame.ts";
-import { definitionApiPath } from "./definition_links.ts";
+import { definitionApiPath, definitionPath, organizationOf } from "./definition_links.ts";
 import type { PageAddress } from "./page_address.ts";
 
-const MAX_ROWS = 200;
+const MAX_ROWS = 100;
+/** Organizations whose names are looked up at once. */
+const LOOKUPS_AT_ONCE = 8;
+
+/** Slugs of organizations by id. */
+type Slugs = ReadonlyMap<string, string>;
 
 interface LineageJson {
   chain: readonly {
@@ -30,22 +36,61 @@ export async function showForks(page: Page, address: PageAddress): Promise<PageC
     page.api<{ data: LineageJson }>(definitionApiPath(address, "/lineage")),
     page.api<{ data: ForksJson }>(definitionApiPath(address, "/forks")),
   ]);
+  const sources = lineage.data.chain.flatMap(({ source }) => source ?? []);
+  const shown = forks.data.forks.slice(0, MAX_ROWS).map((fork) => fork.definition);
+  const slugs = await findSlugs(page, [...sources, ...shown]);
   return frameTab(definition, {
     tab: "forks",
-    body: html`${renderLineage(lineage.data)}
-${renderForks(forks.data)}`,
+    body: html`${renderLineage(lineage.data, slugs)}
+${renderForks(forks.data, slugs)}`,
   });
 }
 
-/** The page of a version by its id, which redirects to its address. */
-function versionPath({ type, id }: NamedVersion): string {
-  return `/definitions/${type}/${id}`;
+/** Asks one version of each organization for its slug: forks have the id only. */
+async function findSlugs(page: Page, versions: readonly NamedVersion[]): Promise<Slugs> {
+  const asked = [...new Map(versions.map((version) => [version.orgId, version])).values()].slice(0, MAX_ROWS);
+  const slugs = new Map<string, string>();
+  for (let from = 0; from < asked.length; from += LOOKUPS_AT_ONCE) {
+    await Promise.all(
+      asked.slice(from, from + LOOKUPS_AT_ONCE).map(async ({ type, id, orgId }) => {
+        const slug = await findSlug(
+          page,
+          `/definitions/${type}/${id}?includeYaml=false&includeRuntime=false`,
+        );
+        if (slug !== null) slugs.set(orgId, slug);
+      }),
+    );
+  }
+  return slugs;
 }
 
-function renderLineage({ chain }: LineageJson): Content {
+/** Null for a version that was deleted meanwhile. */
+async function findSlug({ api }: Page, path: string): Promise<string | null> {
+  try {
+    return organizationOf((await api<{ data: { namespace: string } }>(path)).data);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** The page of a version; by its id, which redirects to its address, if the organization is unknown. */
+function versionPath({ type, id, orgId, name, version }: NamedVersion, slugs: Slugs): string {
+  const organization = slugs.get(orgId);
+  return organization === undefined
+    ? `/definitions/${type}/${id}`
+    : definitionPath({ type, organization, name, version });
+}
+
+function addressOf({ orgId, name, version }: NamedVersion, slugs: Slugs): string {
+  const organization = slugs.get(orgId);
+  return `${organization === undefined ? "" : `@${organization}/`}${name}@${version}`;
+}
+
+function renderLineage({ chain }: LineageJson, slugs: Slugs): Content {
   if (chain.length === 0) return null;
   const items = chain.map(({ source, sourceType, sourceName, sourceVersion }) => {
-    if (source) return html`<li><a href="${versionPath(source)}">${source.name}@${source.version}</a></li>`;
+    if (source) return html`<li><a href="${versionPath(source, slugs)}">${addressOf(source, slugs)}</a></li>`;
     if (sourceName !== null)
       return html`<li>${sourceName}@${sourceVersion} <span class="quiet">no longer available</span></li>`;
     return html`<li>${sourceType} <span class="quiet">that you cannot see</span></li>`;
@@ -53,14 +98,14 @@ function renderLineage({ chain }: LineageJson): Content {
   return html`<section aria-labelledby="lineage"><h2 id="lineage">Forked from</h2><ol>${items}</ol></section>`;
 }
 
-function renderForks({ forks, totalForks }: ForksJson): Html {
+function renderForks({ forks, totalForks }: ForksJson, slugs: Slugs): Html {
   if (totalForks === 0) return html`<p class="empty">It has no forks.</p>`;
   const rows = forks.slice(0, MAX_ROWS).map(
     ({
       fork,
       definition,
-    }) => html`<tr><th scope="row"><a href="${versionPath(definition)}">${definition.displayName}</a></th>
-<td>${definition.name}</td><td>${renderDay(fork.forkedAt)}</td></tr>
+    }) => html`<tr><th scope="row"><a href="${versionPath(definition, slugs)}">${definition.displayName}</a></th>
+<td>${addressOf(definition, slugs)}</td><td>${renderDay(fork.forkedAt)}</td></tr>
 `,
   );
   const hidden = totalForks - rows.length;
@@ -68,7 +113,7 @@ function renderForks({ forks, totalForks }: ForksJson): Html {
 ${
   rows.length > 0 &&
   html`<div class="table-box" tabindex="0" role="region" aria-label="Forks"><table class="data-table">
-<thead><tr><th scope="col">Fork</th><th scope="col">Name</th><th scope="col">Forked</th></tr></thead>
+<thead><tr><th scope="col">Fork</th><th scope="col">Address</th><th scope="col">Forked</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`
 }
 ${hidden > 0 && html`<p class="quiet">${hidden} ${hidden === 1 ? "is" : "are"} not shown: private, not published, or older.</p>`}</section>`;

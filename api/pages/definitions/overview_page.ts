@@ -30,9 +30,10 @@ export async function showOverview(
     loadSide(page, address),
   ]);
   const alias = readFrontMatter(definition.runtimeMd ?? "")["model"] ?? null;
-  const [model, prompt] = await Promise.all([
+  const [model, prompt, publisher] = await Promise.all([
     alias === null ? null : loadModel(page, alias),
     renderPrompt(definition, work),
+    loadPublisher(page, definition),
   ]);
   return frameTab(definition, {
     tab: null,
@@ -41,7 +42,7 @@ export async function showOverview(
 <article class="card prose">${prompt}</article>
 <aside class="side" aria-label="About this definition">
 ${renderInstall(definition, { publicUrl })}
-${renderSide(definition, { ...side, alias, model })}
+${renderSide(definition, { ...side, alias, model, publisher })}
 </aside>
 </div>`,
   });
@@ -67,6 +68,19 @@ async function loadSide(page: Page, address: PageAddress): Promise<LoadedSide> {
     versions: versions.data,
     forkable: forkable?.data.canFork ?? false,
   };
+}
+
+/** Returns the name of the version's author; null if the account is gone. */
+async function loadPublisher(page: Page, { authorId }: ShownDefinition): Promise<string | null> {
+  try {
+    const { data } = await page.api<{ data: { name: string | null; username: string } }>(
+      `/users/${authorId}`,
+    );
+    return data.name ?? data.username;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
 }
 
 /** A model that the catalog does not know is shown by its alias. */

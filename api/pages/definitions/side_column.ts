@@ -4,7 +4,7 @@ import type { Version } from "../../../sql/definitions/fields.ts";
 import type { SafetyScan } from "../../documents/safety_scan.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageSession } from "../page_session.ts";
-import type { ShownDefinition } from "./definition_frame.ts";
+import { renderDay, type ShownDefinition } from "./definition_frame.ts";
 import { definitionPath } from "./definition_links.ts";
 import { drawBars, type TimeCount } from "./execution_bars.ts";
 import { type PricedModel, renderModel } from "./model_price.ts";
@@ -16,6 +16,8 @@ export interface SideData {
   alias: string | null;
   /** Null if the catalog does not know it. */
   model: PricedModel | null;
+  /** Name of the version's author; null if unknown. */
+  publisher: string | null;
   /** Whether the current organization can fork it. */
   forkable: boolean;
   session: PageSession | null;
@@ -34,7 +36,7 @@ export function renderSide(definition: ShownDefinition, data: SideData): Content
     renderVersions(definition, data),
     data.alias !== null && section("Model", renderModel(data.alias, data.model)),
     renderSafety(definition),
-    renderMaintainers(definition),
+    renderMaintainers(definition, data),
     renderManage(definition, data),
   ];
 }
@@ -106,7 +108,8 @@ function renderSignals({ signals }: SafetyScan): Html {
   return html`<ul class="plain">${items}</ul>${hidden > 0 && html`<p class="quiet">and ${hidden} more</p>`}`;
 }
 
-function renderMaintainers({ author, provenance, address }: ShownDefinition): Html {
+function renderMaintainers(definition: ShownDefinition, { publisher }: SideData): Html {
+  const { author, provenance, address, version, publishedAt, createdAt } = definition;
   const { contributors = [] } = (provenance ?? {}) as { contributors?: readonly Contributor[] };
   const names = contributors.flatMap(({ name, agentName, role }) => {
     const shown = name ?? agentName;
@@ -114,7 +117,12 @@ function renderMaintainers({ author, provenance, address }: ShownDefinition): Ht
   });
   const items = names.length > 0 || author === null ? names : [html`<li>${author}</li>`];
   const org = html`<li><a href="/orgs/${address.organization}">@${address.organization}</a></li>`;
-  return section("Maintainers", html`<ul class="plain">${items}${org}</ul>`);
+  const since = publishedAt ?? createdAt;
+  return section(
+    "Maintainers",
+    html`<ul class="plain">${items}${org}</ul>
+<p class="quiet">${version} ${publishedAt === null ? "created" : "published"} ${renderDay(since)}${publisher !== null && ` by ${publisher}`}</p>`,
+  );
 }
 
 /** What the visitor can do with the definition: fork it, and edit it as a publisher of its organization. */

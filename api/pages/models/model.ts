@@ -1,9 +1,10 @@
 /** GET /models/{provider}/{modelId}: everything about one model. */
 import { ApiError } from "../../../shared/errors.ts";
-import { type Html, html } from "../html.ts";
+import { type Content, type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
 import { modelName, modelPath, withQuery } from "./addresses.ts";
 import { computeCost, costSection } from "./cost_form.ts";
+import { formatDay, formatPrice, priceLabel } from "./format.ts";
 import { modelFacts } from "./model_facts.ts";
 import {
   type Alias,
@@ -25,7 +26,7 @@ export async function showModel(page: Page): Promise<PageResult> {
   // As it is: the API decodes it.
   const model = await page.api<FullModel>(pathname);
   const name = modelName(model);
-  const [history, aliases, newest, cost, providers, catalog] = await Promise.all([
+  const [history, aliases, newest, cost, providers, catalog, held] = await Promise.all([
     page.api<{ data: { changes: readonly PriceChange[] } }>(pathname.replace("/models/", "/models/history/")),
     page.api<{ data: { aliases: readonly Alias[] } }>(
       `/models/aliases?${new URLSearchParams({ model: name })}`,
@@ -34,6 +35,7 @@ export async function showModel(page: Page): Promise<PageResult> {
     computeCost(page, model),
     page.call("/models/providers").then(readProviderNames),
     page.api<{ data: ModelPage }>("/models?limit=1"),
+    page.api<{ data: { prices: readonly HeldPrices[] } }>("/models/held"),
   ]);
   const org = searchParams.get("org");
   return {
@@ -42,6 +44,7 @@ export async function showModel(page: Page): Promise<PageResult> {
     head: html`<meta name="description" content="${model.description ?? `Prices, limits and capabilities of ${model.name} (${name}).`}">`,
     status: cost?.problems?.status ?? 200,
     main: html`${heading(model, providers, org)}
+${doubts(model, held.data.prices)}
 <div class="columns">
 <div class="stack">
 ${priceSection(model, history.data.changes)}
@@ -69,6 +72,41 @@ ${description !== null && html`<p class="lead">${description}</p>`}
 <p><code>${modelName(model)}</code></p>
 </div>
 ${goneAt !== undefined && html`<p class="notice">The source no longer lists this model, since <time datetime="${goneAt}">${goneAt.slice(0, 10)}</time>.</p>`}`;
+}
+
+interface HeldPrices {
+  provider: string;
+  modelId: string;
+  changes: readonly { field: string; oldValue: number | null; newValue: number | null }[];
+  firstSeenAt: string;
+  rejected: boolean;
+}
+
+/** Says what the source has of the model that the catalog does not take: an entry that cannot be read, or doubtful prices. */
+function doubts(model: FullModel, held: readonly HeldPrices[]): Content {
+  const { staleSince } = model;
+  const waiting = held.find((one) => modelName(one) === modelName(model));
+  return [
+    staleSince !== undefined &&
+      html`<p class="notice">The source's entry of this model cannot be read since ${day(staleSince)}. What you see is from before.</p>`,
+    waiting &&
+      html`<p class="notice">Since ${day(waiting.firstSeenAt)}, the source has ${waiting.changes
+        .map(
+          ({ field, oldValue, newValue }) =>
+            `${priceLabel(field).toLowerCase()} ${priceOrUnknown(newValue)} instead of ${priceOrUnknown(oldValue)}`,
+        )
+        .join(
+          ", ",
+        )}. ${waiting.rejected ? "An operator has rejected this as a mistake." : "This may be a mistake: it is not used until a later sync or an operator confirms it."}</p>`,
+  ];
+}
+
+function priceOrUnknown(price: number | null): string {
+  return price === null ? "unknown" : formatPrice(price);
+}
+
+function day(instant: string): Html {
+  return html`<time datetime="${instant}">${formatDay(instant)}</time>`;
 }
 
 /** Finds the model that the name of the family stands for, unless it is this one. */

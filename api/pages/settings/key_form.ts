@@ -36,7 +36,7 @@ export function keyForm(
     ${formField(
       { name: "name", label: "Name", hint: "What the key is for.", problems },
       (attributes) =>
-        html`<input ${attributes} type="text" maxlength="200" autocomplete="off" value="${form.name}">`,
+        html`<input ${attributes} type="text" maxlength="200" required autocomplete="off" value="${form.name}">`,
     )}
     ${formField(
       {

@@ -222,6 +222,18 @@ test("dependencies are a graph and a list, and what needs it is on the other pag
   expect(await textOf(`${pathOf("needed")}/dependencies`)).toContain("needs no other definition");
 });
 
+test("a definition says who published its version, and when", async () => {
+  await publishAgent(api, publisher, { name: "authored", visibility: "public" });
+  await api.db.owner`update users set name = 'Olivia <b>' where id = ${publisher.user.id}`;
+  for (const token of [undefined, publisher.token]) {
+    expect(await textOf(pathOf("authored"), token)).toMatch(
+      /1\.0\.0 published <time datetime="[^"]+">\d{4}-\d\d-\d\d<\/time> by Olivia &lt;b&gt;/,
+    );
+  }
+  await write(api, "/agent/authored", publisher, { body: { yaml: agentYaml("authored", "1.1.0") } });
+  expect(await textOf(`${pathOf("authored")}@1.1.0`, publisher.token)).toContain("1.1.0 created <time");
+});
+
 test("forks link to each other", async () => {
   const { id } = await publishAgent(api, publisher, { name: "source", visibility: "public" });
   const stranger = await makePublisher();
@@ -230,9 +242,12 @@ test("forks link to each other", async () => {
     visibility: "public",
   });
   const own = await textOf(`/definitions/agent/@${stranger.org.slug}/forked@1.0.0/forks`, stranger.token);
-  expect(own).toContain(`href="/definitions/agent/${id}"`);
+  expect(id).not.toBe(definition.id);
+  expect(own).toContain(`<a href="${pathOf("source")}@1.0.0">@${publisher.org.slug}/source@1.0.0</a>`);
   const source = await textOf(`${pathOf("source")}/forks`, stranger.token);
   expect(source).toContain("1 fork");
+  expect(source).toContain(`href="/definitions/agent/@${stranger.org.slug}/forked@1.0.0"`);
+  expect(source).toContain(`<td>@${stranger.org.slug}/forked@1.0.0</td>`);
   // The fork is a draft.
   const anonymous = await textOf(`${pathOf("source")}/forks`);
   expect(anonymous).toContain("1 is not shown");

@@ -252,6 +252,27 @@ test("GET /models/compare shows up to four models and marks what differs", async
   expect(await read(app, "/models/compare")).toContain('name="model" required');
 });
 
+test("a model says which prices of the source are not used, and since when its entry cannot be read", async () => {
+  await using app = await openModels({
+    acme: { doubtful: { cost: { input: 3, output: 15 } }, broken: {}, fine: {} },
+  });
+  const next = {
+    acme: { doubtful: { cost: { input: 0, output: 15, cache_read: 0 } }, broken: { cost: "free" }, fine: {} },
+  };
+  await syncFrom(app.db.sql, documentSource(makeDocument(next as DocumentModels)));
+  const doubtful = await read(app, "/models/acme/doubtful");
+  expect(doubtful).toMatch(
+    /Since <time datetime="[^"]+">[^<]+<\/time>, the source has input \$0\.00 instead of \$3\.00, cache read \$0\.00 instead of unknown\. This may be a mistake: it is not used until/,
+  );
+  expect(await read(app, "/models/acme/broken")).toMatch(
+    /cannot be read since <time datetime="[^"]+">[^<]+<\/time>\. What you see is from before\./,
+  );
+  const fine = await read(app, "/models/acme/fine");
+  expect(fine).not.toMatch(/mistake|cannot be read/);
+  await app.db.sql`update held_prices set rejected_at = now()`;
+  expect(await read(app, "/models/acme/doubtful")).toContain("An operator has rejected this as a mistake.");
+});
+
 test("a comparison keeps its models and suggests others if one does not exist", async () => {
   await using app = await openModels(THREE);
   await app.db.sql`insert into model_aliases (alias, provider, model_id) values ('dearest', 'acme', 'dear')`;
