@@ -1,17 +1,22 @@
 /** The start of every command that may run on a fresh machine: stop requests, dependencies, readable errors. */
 import { fileURLToPath } from "node:url";
-import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
+import { onStdinEnd, STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { installDependencies } from "./install.ts";
-import { openProgress, type Progress } from "./progress.ts";
-import { describeFailure } from "./start_error.ts";
-import { listenForStop, type StopRequest } from "./stop_request.ts";
-import { openSupervisor } from "./supervisor.ts";
-import { untilAborted } from "./wait.ts";
+import { parentOf } from "./machine.ts";
+import { openSupervisor, untilAborted } from "./supervisor.ts";
+import { describeFailure, openProgress, type Progress } from "./terminal.ts";
 
 /** Longer than the second process needs to stop its children. */
 const RERUN_GRACE_MS = 60_000;
+/** One Ctrl-C can arrive twice: from the terminal, and passed on by `bun run`. */
+const SAME_KEYPRESS_MS = 1000;
+const LAUNCHER_POLL_MS = 500;
 
-export interface Command extends StopRequest {
+export interface Command {
+  /** Aborted by SIGINT, SIGTERM or SIGHUP, and when what launched us has ended. */
+  stop: AbortSignal;
+  /** Aborted by the second signal. */
+  force: AbortSignal;
   /** The repository's root. */
   root: string;
   env: NodeJS.ProcessEnv;
@@ -31,25 +36,55 @@ export async function bootstrap(
 ): Promise<number> {
   const startedAt = performance.now();
   const [, entry = "", ...args] = self.argv;
-  const request = listenForStop(self);
   // It is about our own stdin, not about our children's.
   const { [STOP_ON_STDIN_END]: _, ...env } = self.env;
+  const root = fileURLToPath(new URL("../..", import.meta.url));
   const command: Command = {
-    ...request,
-    root: fileURLToPath(new URL("../..", import.meta.url)),
-    env,
-    args,
-    progress: openProgress(self.stderr),
-    startedAt,
+    ...listenForStop(self),
+    ...{ root, env, args, progress: openProgress(self.stderr), startedAt },
   };
   try {
     if (!(await installFirst(command))) return await run(command);
     return await rerun(entry, command);
   } catch (error) {
-    if (request.stop.aborted) return 0;
+    if (command.stop.aborted) return 0;
     self.stderr.write(`${describeFailure(error)}\n`);
     return 1;
   }
+}
+
+/** Installs the signal handlers on the process that an entry point hands over. */
+function listenForStop(self: NodeJS.Process): Pick<Command, "stop" | "force"> {
+  const stop = new AbortController();
+  const force = new AbortController();
+  let stoppedAt = 0;
+  const onSignal = () => {
+    if (!stop.signal.aborted) {
+      stoppedAt = performance.now();
+      stop.abort(new Error("Cannot go on: asked to stop"));
+    } else if (performance.now() - stoppedAt > SAME_KEYPRESS_MS) {
+      force.abort();
+    }
+  };
+  const onParentEnd = () => stop.abort(new Error("Cannot go on: the parent process has ended"));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) self.on(signal, onSignal);
+  watchLaunchers(self.env, onParentEnd);
+  onStdinEnd(self, onParentEnd);
+  return { stop: stop.signal, force: force.signal };
+}
+
+/** Calls `onGone` when `bun run` or the `npx` above it has exited: `npx` does not pass on a SIGTERM. */
+function watchLaunchers(env: NodeJS.ProcessEnv, onGone: () => void): void {
+  if (!env["npm_lifecycle_event"]) return;
+  const byNpm = /np[mx]-cli\.[cm]?js$/.test(env["npm_execpath"] ?? "");
+  const listLaunchers = () => `${process.ppid} ${byNpm ? parentOf(process.ppid) : ""}`;
+  const launchers = listLaunchers();
+  const timer = setInterval(() => {
+    if (listLaunchers() === launchers) return;
+    clearInterval(timer);
+    onGone();
+  }, LAUNCHER_POLL_MS);
+  timer.unref();
 }
 
 async function installFirst(command: Command): Promise<boolean> {

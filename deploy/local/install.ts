@@ -1,9 +1,8 @@
 /** Installs the dependencies when they are missing. Imports no package. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Progress } from "./progress.ts";
-import { type RunBunOptions, runBun } from "./run_bun.ts";
-import { StartError } from "./start_error.ts";
+import { readText } from "./machine.ts";
+import { type RunBunOptions, runBun } from "./supervisor.ts";
+import { type Progress, StartError } from "./terminal.ts";
 
 interface PackageJson {
   version?: string;
@@ -14,7 +13,7 @@ interface PackageJson {
 function readPackageJson(folder: string): PackageJson | null {
   try {
     // Written by package managers, or by us.
-    return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PackageJson;
+    return JSON.parse(readText(join(folder, "package.json")) ?? "null") as PackageJson | null;
   } catch {
     return null;
   }

@@ -69,14 +69,3 @@ export function watchLog(
     },
   };
 }
-
-/** A short line about a warning or worse, as shared/process/log.ts writes them; null for other lines. */
-export function toNotice(name: string, line: string): string | null {
-  if (!/^\{"level":"(?:warn|error|fatal)"/.test(line)) return null;
-  try {
-    const { level, message, requestId } = JSON.parse(line) as Record<string, string>;
-    return `${name} ${level}: ${message ?? ""}${requestId ? ` (request ${requestId})` : ""}`;
-  } catch {
-    return null;
-  }
-}

@@ -1,8 +1,8 @@
 /** The processes of `bun run start`, and how to start one. */
 import { httpFetch } from "../../shared/network/http_fetch.ts";
-import { openLogFile, toNotice, watchLog } from "./log_file.ts";
-import { type Child, describeExit, type Supervisor } from "./supervisor.ts";
-import { pollUntil } from "./wait.ts";
+import { openLogFile, watchLog } from "./log_file.ts";
+import { type Child, describeExit, pollUntil, type Supervisor } from "./supervisor.ts";
+import { toNotice } from "./terminal.ts";
 
 export interface ServiceProcess {
   name: string;

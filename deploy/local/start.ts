@@ -1,25 +1,41 @@
 /** `bun run start` with the dependencies installed: database, migrations, demo data, processes, then waits. */
-import { readFileSync } from "node:fs";
-import { join, relative } from "node:path";
-import { renderBanner } from "./banner.ts";
+import { join, relative, resolve } from "node:path";
+import { type Config, readConfig } from "../../shared/process/config.ts";
+import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
+import { readVariableFiles } from "../../shared/process/variable_files.ts";
 import type { Command } from "./bootstrap.ts";
 import { lockDataDirectory } from "./data_lock.ts";
 import { databaseUrlPath, startEmbeddedPostgres } from "./embedded_postgres.ts";
-import { findListenProblem } from "./ports.ts";
-import { OWNER_ROLE, RUNTIME_ROLE } from "./postgres_roles.ts";
-import { elapsed } from "./progress.ts";
-import { runBun } from "./run_bun.ts";
+import { chooseFreePort, findListenProblem, readText } from "./machine.ts";
+import { OWNER_ROLE, RUNTIME_ROLE } from "./postgres_cluster.ts";
 import { launchProcess, metricsPortOf, SERVICE_PROCESSES } from "./service_processes.ts";
-import { readStackSettings, type StackSettings } from "./settings.ts";
-import { StartError } from "./start_error.ts";
-import { type Child, describeExit, openSupervisor, type Supervisor } from "./supervisor.ts";
-import { pollUntil, untilAborted } from "./wait.ts";
+import {
+  type Child,
+  describeExit,
+  openSupervisor,
+  pollUntil,
+  runBun,
+  type Supervisor,
+  settlesWithin,
+  untilAborted,
+} from "./supervisor.ts";
+import { elapsed, renderBanner, StartError } from "./terminal.ts";
 
 /** The API of a killed start closes its port when its stdin ends, or at the latest when its requests are cut off. */
 const ABANDONED_PORT_MS = 30_000;
 
-const DATABASE_POLL_MS = 500;
 const MAX_PORT = 65_535;
+/** Placeholder for the URL of the embedded database; nothing connects to it. */
+const EMBEDDED = "postgres://embedded";
+
+export interface StackSettings extends Omit<Config, "databaseUrl"> {
+  /** Absolute. */
+  dataDirectory: string;
+  /** Null: start the embedded PostgreSQL. */
+  databaseUrl: string | null;
+  /** One line for each variable that looks misspelled. */
+  warnings: readonly string[];
+}
 
 export interface StartOptions extends Command {
   stdout: NodeJS.WriteStream;
@@ -38,50 +54,64 @@ interface Database {
   url: string;
   /** Of the role that migrates. */
   ownerUrl: string;
-  hasEnded(): boolean;
+  /** The embedded server. */
+  server: Child | null;
+}
+
+/** Reads the settings; the error has a line for every problem. Port 0 becomes a free one. */
+export async function readStackSettings(root: string, env: NodeJS.ProcessEnv): Promise<StackSettings> {
+  const files = readVariableFiles(env);
+  if (files.problems.size > 0) throw new StartError([...files.problems.values()].join("\n"));
+  const databaseUrl = files.env["DATABASE_URL"]?.trim() || null;
+  if (databaseUrl === null && files.env["DATABASE_DIRECT_URL"]?.trim()) {
+    throw new StartError("DATABASE_DIRECT_URL: must not be set without DATABASE_URL");
+  }
+  const given = { ...files.env, DATABASE_URL: databaseUrl ?? EMBEDDED };
+  let result = readConfig(given);
+  if (result.ok && result.config.port === 0) {
+    const port = await chooseFreePort(result.config.host);
+    result = readConfig({ ...given, PORT: String(port) });
+  }
+  if (!result.ok) throw new StartError(result.problems.join("\n"));
+  const { config } = result;
+  const dataDirectory = resolve(root, config.dataDir);
+  return { ...config, dataDirectory, databaseUrl, warnings: describeUnknownVariables(env) };
 }
 
 function credentialsPath(settings: StackSettings): string {
   return join(settings.dataDirectory, "demo-credentials.txt");
 }
 
-/** Throws StartError if the port is in use; waits if the API of a killed start is about to close it. */
-async function requireFreePort({ settings, progress, wasAbandoned }: Stack): Promise<void> {
-  const findProblem = () => findListenProblem(settings.host, settings.port);
-  if (wasAbandoned && (await findProblem())) {
-    const isFree = async () => (await findProblem()) === null;
+/** Throws StartError if a port is in use; waits if the API of a killed start is about to close its own. */
+async function requireFreePorts({ settings, progress, wasAbandoned }: Stack): Promise<void> {
+  const { host, port, metricsHost, metricsPort } = settings;
+  const isFree = async () => (await findListenProblem(host, port)) === null;
+  if (wasAbandoned && !(await isFree())) {
     await progress.step("Waiting for the port, which a killed start is leaving", () =>
       pollUntil(isFree, { timeoutMs: ABANDONED_PORT_MS, intervalMs: 50 }),
     );
   }
-  const problem = await findProblem();
+  const problem = await findListenProblem(host, port);
   if (problem) throw new StartError(`${problem}. Set HOST or PORT to listen elsewhere.`);
-  await requireFreeMetricsPorts(settings);
-}
-
-/** Throws StartError if METRICS_PORT or one of the next two ports is in use: each process listens on one. */
-async function requireFreeMetricsPorts({ metricsHost, metricsPort }: StackSettings): Promise<void> {
   if (metricsPort === null) return;
   for (const service of SERVICE_PROCESSES) {
-    const port = metricsPortOf(service, metricsPort);
-    const problem =
-      port > MAX_PORT ? `Cannot listen on port ${port}` : await findListenProblem(metricsHost, port);
-    if (problem) {
-      throw new StartError(
-        `${problem}. Metrics of ${service.name} need it; set METRICS_PORT to listen elsewhere.`,
-      );
-    }
+    const own = metricsPortOf(service, metricsPort);
+    const taken = own > MAX_PORT ? `Cannot listen on port ${own}` : await findListenProblem(metricsHost, own);
+    if (!taken) continue;
+    throw new StartError(
+      `${taken}. Metrics of ${service.name} need it; set METRICS_PORT to listen elsewhere.`,
+    );
   }
 }
 
 /** Starts the embedded database, or uses the one of DATABASE_URL, whose only role also migrates. */
 async function openDatabase({ settings, supervisor, progress }: Stack): Promise<Database> {
   const { dataDirectory, databaseUrl: url } = settings;
-  if (url !== null) return { url, ownerUrl: url, hasEnded: () => false };
-  const { urls, hasEnded } = await progress.step("Starting PostgreSQL", () =>
+  if (url !== null) return { url, ownerUrl: url, server: null };
+  const server = await progress.step("Starting PostgreSQL", () =>
     startEmbeddedPostgres({ supervisor, dataDirectory }),
   );
-  return { url: urls[RUNTIME_ROLE], ownerUrl: urls[OWNER_ROLE], hasEnded };
+  return { url: server.urls[RUNTIME_ROLE], ownerUrl: server.urls[OWNER_ROLE], server };
 }
 
 /** Migrates the database as its owner, and fills an empty one with a first model catalog and demo data. */
@@ -129,19 +159,11 @@ async function launchAll(stack: Stack, env: NodeJS.ProcessEnv): Promise<Child[]>
   return started;
 }
 
-function readCredentials(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return null;
-  }
-}
-
 function announce({ settings, root, stdout, startedAt }: Stack): void {
   const { publicUrl, dataDirectory, databaseUrl } = settings;
   const shown = (path: string) => (path.startsWith(root) ? relative(root, path) : path);
   const path = credentialsPath(settings);
-  const text = readCredentials(path);
+  const text = readText(path);
   stdout.write(
     renderBanner({
       took: elapsed(startedAt),
@@ -153,21 +175,21 @@ function announce({ settings, root, stdout, startedAt }: Stack): void {
   );
 }
 
-/** Waits until something exits and describes it. Checks PostgreSQL first, because its exit makes processes exit too. */
-async function untilOneEnds(stack: Stack, services: readonly Child[], database: Database): Promise<string> {
-  const serviceEnds = services.map(
+/** Waits until something exits and describes it: PostgreSQL if it has, because then processes exit too. */
+async function untilOneEnds(stack: Stack, services: readonly Child[], { server }: Database): Promise<string> {
+  const log = join(stack.settings.dataDirectory, "logs", "postgres.log");
+  const ends = [...services, ...(server ? [server] : [])].map(
     async ({ name, exited }) => `${name} ended unexpectedly (${describeExit(await exited)})`,
   );
-  const watch = { timeoutMs: Number.POSITIVE_INFINITY, intervalMs: DATABASE_POLL_MS };
-  const reason = await Promise.race([...serviceEnds, pollUntil(database.hasEnded, watch)]);
-  if (!database.hasEnded()) return String(reason);
-  const log = join(stack.settings.dataDirectory, "logs", "postgres.log");
-  return `PostgreSQL ended unexpectedly; ${log} says why`;
+  const reason = await Promise.race(ends);
+  // Processes may notice first.
+  const isServerGone = server !== null && (await settlesWithin(server.exited, 1000));
+  return isServerGone ? `PostgreSQL ended unexpectedly; ${log} says why` : reason;
 }
 
 /** Starts everything, then waits; throws if something exits unexpectedly. */
 async function bringUp(stack: Stack): Promise<never> {
-  await requireFreePort(stack);
+  await requireFreePorts(stack);
   const { env, settings } = stack;
   const database = await openDatabase(stack);
   // The URL itself is passed on, and a process accepts only one of the two.

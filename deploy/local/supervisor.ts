@@ -1,15 +1,14 @@
 /** Starts children outside the terminal's process group and ends them in order: newest first, politely, then by force. */
+import { setTimeout as delay } from "node:timers/promises";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
-import { settlesWithin, untilAborted } from "./wait.ts";
+import { withTimeout } from "../../shared/process/with_timeout.ts";
+import { StartError } from "./terminal.ts";
 
 /** An unprivileged account to run as; only root can choose one. */
 export interface RunAs {
   uid: number;
   gid: number;
 }
-
-/** Takes what a child prints, line by line. */
-export type LineSink = (line: string, stream: "stdout" | "stderr") => void;
 
 export interface ChildOptions {
   /** What messages call it. */
@@ -20,14 +19,14 @@ export interface ChildOptions {
   env: NodeJS.ProcessEnv;
   runAs?: RunAs | undefined;
   /** Where stdout and stderr go: our own, an open file, or line by line to a function. */
-  output: "inherit" | number | LineSink;
+  output: "inherit" | number | ((line: string, stream: "stdout" | "stderr") => void);
   /** The whole of the child's stdin; empty by default. */
   input?: string;
   /** Holds stdin open, so that a child of ours that watches it also stops when this process is killed. */
   stopsOnStdinEnd?: boolean;
-  /** The polite signal; SIGTERM by default. */
-  stopSignal?: NodeJS.Signals;
-  /** How long the polite signal may take before SIGKILL. */
+  /** Signals that end it, the polite one first; SIGTERM by default. SIGKILL follows. */
+  stopSignals?: readonly NodeJS.Signals[];
+  /** How long the polite signal may take. */
   graceMs?: number;
 }
 
@@ -51,8 +50,37 @@ export interface Supervisor extends AsyncDisposable {
   force: AbortSignal;
   /** Throws when the program cannot be run, or the supervisor has been disposed. */
   spawn(options: ChildOptions): Promise<Child>;
-  /** Has `stop` called at disposal, after the children that were started later. */
-  onDispose(stop: () => Promise<void>): void;
+}
+
+/** True when `promise` settled in time; it continues when not. */
+export async function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  return withTimeout(settled, timeoutMs).catch(() => false);
+}
+
+/** Settles as `promise` does, or rejects with the signal's reason, whichever is first. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
+}
+
+/** Asks `check` until it says true; false when it did not within `timeoutMs`. */
+export async function pollUntil(
+  check: () => boolean | Promise<boolean>,
+  options: { timeoutMs: number; intervalMs: number },
+): Promise<boolean> {
+  const deadline = performance.now() + options.timeoutMs;
+  while (!(await check())) {
+    if (performance.now() >= deadline) return false;
+    await delay(options.intervalMs);
+  }
+  return true;
 }
 
 async function readLines(
@@ -86,24 +114,38 @@ function launch(options: ChildOptions): Bun.Subprocess {
   }
 }
 
+interface Ending {
+  signals: readonly NodeJS.Signals[];
+  graceMs: number;
+  /** Skips the polite signal. */
+  force: AbortSignal;
+  kill(signal: NodeJS.Signals): void;
+  endsWithin(timeoutMs: number): Promise<boolean>;
+}
+
+/** Ends a process by the signals, the polite one first, and by SIGKILL at last. */
+export async function endProcess({ signals, graceMs, force, kill, endsWithin }: Ending): Promise<void> {
+  for (const [index, signal] of [...signals, "SIGKILL" as const].entries()) {
+    if (index === 0 && force.aborted) continue;
+    kill(signal);
+    const ended = endsWithin(index === 0 ? graceMs : 5000);
+    if (await (index === 0 ? untilAborted(ended, force).catch(() => false) : ended)) return;
+  }
+}
+
 function startChild(options: ChildOptions, force: AbortSignal): Child {
-  const { name, output, stopSignal = "SIGTERM", graceMs = 25_000 } = options;
+  const { name, output, stopSignals: signals = ["SIGTERM"], graceMs = 25_000 } = options;
   const subprocess = launch(options);
-  const onLine: LineSink = typeof output === "function" ? output : () => {};
+  const onLine = typeof output === "function" ? output : () => {};
   const read = Promise.all([
     readLines(subprocess.stdout, (line) => onLine(line, "stdout")),
     readLines(subprocess.stderr, (line) => onLine(line, "stderr")),
   ]);
   const hasExited = () => subprocess.exitCode !== null || subprocess.signalCode !== null;
+  const kill = (signal: NodeJS.Signals) => subprocess.kill(signal);
+  const endsWithin = (timeoutMs: number) => settlesWithin(subprocess.exited, timeoutMs);
   const stop = async () => {
-    if (hasExited()) return;
-    if (!force.aborted) {
-      subprocess.kill(stopSignal);
-      const polite = settlesWithin(subprocess.exited, graceMs);
-      if (await untilAborted(polite, force).catch(() => false)) return;
-    }
-    subprocess.kill("SIGKILL");
-    await settlesWithin(subprocess.exited, 5000);
+    if (!hasExited()) await endProcess({ signals, graceMs, force, kill, endsWithin });
   };
   return {
     name,
@@ -121,22 +163,19 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
 
 /** Opens a supervisor; disposing it ends the children that are left, newest first. */
 export function openSupervisor({ force }: { force: AbortSignal }): Supervisor {
-  const stops: (() => Promise<void>)[] = [];
+  const children: Child[] = [];
   let isClosed = false;
   return {
     force,
     async spawn(options) {
       if (isClosed) throw new Error(`Cannot run ${options.name}: everything is being stopped`);
       const child = startChild(options, force);
-      stops.push(child.stop);
+      children.push(child);
       return child;
-    },
-    onDispose(stop) {
-      stops.push(stop);
     },
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      for (const stop of stops.toReversed()) await stop();
+      for (const child of children.toReversed()) await child.stop();
     },
   };
 }
@@ -144,4 +183,37 @@ export function openSupervisor({ force }: { force: AbortSignal }): Supervisor {
 /** How a child ended, in words. */
 export function describeExit(exit: ChildExit): string {
   return exit.signal ? `ended by ${exit.signal}` : `exit code ${exit.code}`;
+}
+
+export interface RunBunOptions {
+  supervisor: Supervisor;
+  /** Completes "Cannot …" in the error message. */
+  purpose: string;
+  /** A file of ours with its arguments, or a command of Bun. */
+  args: readonly string[];
+  root: string;
+  env: NodeJS.ProcessEnv;
+  /** Gets every line of stderr, where our commands print progress. */
+  note: (line: string) => void;
+}
+
+/** Runs Bun for a task that ends, such as the migrations. Throws StartError with the last lines of output on failure. */
+export async function runBun({ supervisor, purpose, args, root, env, note }: RunBunOptions): Promise<void> {
+  const lines: string[] = [];
+  const child = await supervisor.spawn({
+    name: purpose,
+    command: process.execPath,
+    args,
+    cwd: root,
+    env,
+    stopsOnStdinEnd: true,
+    output(line, stream) {
+      if (line.trim() === "") return;
+      lines.push(line);
+      if (stream === "stderr") note(line);
+    },
+  });
+  const exit = await child.exited;
+  if (exit.code === 0) return;
+  throw new StartError(`Cannot ${purpose}: ${lines.slice(-3).join("\n") || describeExit(exit)}`);
 }

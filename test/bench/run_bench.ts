@@ -3,9 +3,8 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import type { Command } from "../../deploy/local/bootstrap.ts";
 import { installDependencies } from "../../deploy/local/install.ts";
-import { elapsed } from "../../deploy/local/progress.ts";
-import { openSupervisor } from "../../deploy/local/supervisor.ts";
-import { settlesWithin, untilAborted } from "../../deploy/local/wait.ts";
+import { openSupervisor, settlesWithin, untilAborted } from "../../deploy/local/supervisor.ts";
+import { elapsed } from "../../deploy/local/terminal.ts";
 import { openTestServer } from "../helpers/postgres/server.ts";
 import { type Bench, FULL_SIZES, QUICK_SIZES } from "./measure.ts";
 import {

@@ -1,7 +1,7 @@
 /** Starts what is compared: our API and its peers, each a process of its own, configured as in production. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chooseFreePort } from "../../deploy/local/ports.ts";
+import { chooseFreePort } from "../../deploy/local/machine.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import { spawnApi } from "../helpers/process/api_process.ts";

@@ -1,6 +1,6 @@
 /** The dashboard behind a proxy with TLS, where the session's cookie is bound to its host. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chooseFreePort } from "../../deploy/local/ports.ts";
+import { chooseFreePort } from "../../deploy/local/machine.ts";
 import { makeAccount } from "../helpers/accounts/accounts.ts";
 import { openVisit } from "./browser.ts";
 import { type Dashboard, openDashboard } from "./dashboard.ts";

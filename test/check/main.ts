@@ -3,9 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { bootstrap, type Command } from "../../deploy/local/bootstrap.ts";
 import { installDependencies } from "../../deploy/local/install.ts";
-import { elapsed } from "../../deploy/local/progress.ts";
-import { openSupervisor } from "../../deploy/local/supervisor.ts";
-import { untilAborted } from "../../deploy/local/wait.ts";
+import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
+import { elapsed } from "../../deploy/local/terminal.ts";
 
 const BIN = "node_modules/.bin";
 /** The compiler of today. The package `typescript` is version 5, for programs that import it; 7 cannot be imported yet. */

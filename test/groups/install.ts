@@ -3,9 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "../../deploy/local/bootstrap.ts";
 import { installDependencies } from "../../deploy/local/install.ts";
-import { StartError } from "../../deploy/local/start_error.ts";
-import { openSupervisor } from "../../deploy/local/supervisor.ts";
-import { untilAborted } from "../../deploy/local/wait.ts";
+import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
+import { StartError } from "../../deploy/local/terminal.ts";
 import type { MissingGroup } from "./groups.ts";
 
 /** Installs what the groups lack, and says what. Throws StartError where that cannot be done. */

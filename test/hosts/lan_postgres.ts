@@ -1,11 +1,13 @@
 /** A PostgreSQL of a test's own that listens on a network, set up by `deploy/postgresql.conf`. */
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findPostgresBinaries } from "../../deploy/local/postgres_binaries.ts";
-import { openPostgresDirectory, type PostgresDirectory } from "../../deploy/local/postgres_directory.ts";
-import { SUPERUSER } from "../../deploy/local/postgres_roles.ts";
+import { type Cluster, createCluster, SUPERUSER } from "../../deploy/local/postgres_cluster.ts";
+import {
+  findPostgresBinaries,
+  openPostgresDirectory,
+  type PostgresDirectory,
+} from "../../deploy/local/postgres_files.ts";
 import { startServer } from "../../deploy/local/postgres_server.ts";
-import { type Cluster, createCluster } from "../../deploy/local/postgres_setup.ts";
 import { openSupervisor } from "../../deploy/local/supervisor.ts";
 import { makeClusterFolder } from "../helpers/postgres/cluster_folder.ts";
 import { removeDirectory } from "../helpers/postgres/server.ts";

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chooseFreePort } from "../../deploy/local/ports.ts";
+import { chooseFreePort } from "../../deploy/local/machine.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import type { LanHost } from "./lan.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chooseFreePort } from "../../deploy/local/ports.ts";
+import { chooseFreePort } from "../../deploy/local/machine.ts";
 import { makeNoiseFile } from "../helpers/exports/noise_file.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { type ListeningApp, openListeningApp } from "../helpers/http/listening_app.ts";

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chooseFreePort } from "../../deploy/local/ports.ts";
+import { chooseFreePort } from "../../deploy/local/machine.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const CONFIGURATION = new URL("../../deploy/pgbouncer.ini", import.meta.url);

@@ -1,7 +1,7 @@
 /** Two APIs behind the shipped nginx.conf and pgbouncer.ini are upgraded and taken back under load. Clients notice nothing. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { chooseFreePort } from "../../deploy/local/ports.ts";
+import { chooseFreePort } from "../../deploy/local/machine.ts";
 import { agentYaml, ask, createAgent, publishAgent, write } from "../helpers/definitions/definitions.ts";
 import type { Client } from "../helpers/exports/export_job.ts";
 import { exportDataset, makeExportProject } from "../helpers/exports/export_project.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SMTPServerOptions } from "smtp-server";
-import { chooseFreePort } from "../../deploy/local/ports.ts";
+import { chooseFreePort } from "../../deploy/local/machine.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { JOBS_APPLICATION } from "../../sql/connection/application_names.ts";
 import { ageExportJob, getJob, jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";

@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { chooseFreePort } from "../../deploy/local/ports.ts";
+import { chooseFreePort } from "../../deploy/local/machine.ts";
 import type { Supervisor } from "../../deploy/local/supervisor.ts";
 import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
 import { testRequest } from "../helpers/http/app.ts";

@@ -1,8 +1,7 @@
 /** `bun run soak`: mixed load on real processes while they are killed in turn, and at the end an account of all of it. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "../../deploy/local/bootstrap.ts";
-import { openSupervisor } from "../../deploy/local/supervisor.ts";
-import { untilAborted } from "../../deploy/local/wait.ts";
+import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
 import { openMailServer } from "../helpers/network/mail_server.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { OwnServer } from "../helpers/postgres/own_server.ts";

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installDependencies } from "../../../deploy/local/install.ts";
-import { openProgress } from "../../../deploy/local/progress.ts";
 import { openSupervisor } from "../../../deploy/local/supervisor.ts";
+import { openProgress } from "../../../deploy/local/terminal.ts";
 
 async function openFolder(files: Readonly<Record<string, object>>) {
   const root = await mkdtemp(join(tmpdir(), "ulr-install-"));

@@ -10,12 +10,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { chooseFreePort } from "../../../deploy/local/ports.ts";
-import { findPostgresBinaries } from "../../../deploy/local/postgres_binaries.ts";
-import { runSingleUser } from "../../../deploy/local/postgres_setup.ts";
-import { commandLineOf } from "../../../deploy/local/process_table.ts";
-import { openSupervisor } from "../../../deploy/local/supervisor.ts";
-import { pollUntil } from "../../../deploy/local/wait.ts";
+import { chooseFreePort, commandLineOf } from "../../../deploy/local/machine.ts";
+import { runSingleUser } from "../../../deploy/local/postgres_cluster.ts";
+import { findPostgresBinaries } from "../../../deploy/local/postgres_files.ts";
+import { openSupervisor, pollUntil } from "../../../deploy/local/supervisor.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import {
   copyDataDirectory,

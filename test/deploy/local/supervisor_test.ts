@@ -1,7 +1,6 @@
 /** How children end: politely if they will, in order, and in any case. */
 import { expect, test } from "bun:test";
-import { type Child, openSupervisor, type Supervisor } from "../../../deploy/local/supervisor.ts";
-import { pollUntil } from "../../../deploy/local/wait.ts";
+import { type Child, openSupervisor, pollUntil, type Supervisor } from "../../../deploy/local/supervisor.ts";
 import { identifyProcess } from "../../helpers/process/identity.ts";
 
 const NEVER = new AbortController().signal;

@@ -2,8 +2,8 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../../deploy/local/embedded_postgres.ts";
-import { SUPERUSER } from "../../../deploy/local/postgres_roles.ts";
-import { parentOf } from "../../../deploy/local/process_table.ts";
+import { parentOf } from "../../../deploy/local/machine.ts";
+import { SUPERUSER } from "../../../deploy/local/postgres_cluster.ts";
 import { openSupervisor, type Supervisor } from "../../../deploy/local/supervisor.ts";
 import { identifyProcess, signalProcess } from "../process/identity.ts";
 import { waitFor } from "../wait_for.ts";

@@ -2,7 +2,7 @@
 import { appendFileSync, chmodSync, cpSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { databaseUrlPath } from "../../../deploy/local/embedded_postgres.ts";
-import { OWNER_ROLE, RUNTIME_ROLE, SUPERUSER } from "../../../deploy/local/postgres_roles.ts";
+import { OWNER_ROLE, RUNTIME_ROLE, SUPERUSER } from "../../../deploy/local/postgres_cluster.ts";
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import { waitFor } from "../wait_for.ts";
 import { OwnServer } from "./own_server.ts";

@@ -1,8 +1,8 @@
 /** `bun run start` as a test sees it: a real process with a data directory and a port of its own. */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { chooseFreePort } from "../../../deploy/local/ports.ts";
-import { pollUntil } from "../../../deploy/local/wait.ts";
+import { chooseFreePort } from "../../../deploy/local/machine.ts";
+import { pollUntil } from "../../../deploy/local/supervisor.ts";
 import { makeClusterFolder, removeCluster } from "../postgres/cluster_folder.ts";
 
 const ROOT = join(import.meta.dir, "../../..");

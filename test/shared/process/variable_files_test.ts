@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runAdmin } from "../../../api/admin/run_admin.ts";
-import { readStackSettings } from "../../../deploy/local/settings.ts";
+import { readStackSettings } from "../../../deploy/local/start.ts";
 import { readConfig } from "../../../shared/process/config.ts";
 import { FILE_VARIABLES, readVariableFiles } from "../../../shared/process/variable_files.ts";
 

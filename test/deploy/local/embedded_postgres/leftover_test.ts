@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../../../deploy/local/embedded_postgres.ts";
-import { commandLineOf, parentOf } from "../../../../deploy/local/process_table.ts";
+import { commandLineOf, parentOf } from "../../../../deploy/local/machine.ts";
 import { openSupervisor, type Supervisor } from "../../../../deploy/local/supervisor.ts";
 import { identifyProcess } from "../../../helpers/process/identity.ts";
 import { makeDataDirectory } from "../../../helpers/process/stack.ts";

@@ -1,7 +1,7 @@
 /** Free ports: which ones are chosen. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { chooseFreePort } from "../../../deploy/local/ports.ts";
+import { chooseFreePort } from "../../../deploy/local/machine.ts";
 
 const HOST = "127.0.0.1";
 const EPHEMERAL = "/proc/sys/net/ipv4/ip_local_port_range";

@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { openTestDatabase } from "../../helpers/postgres/database.ts";
-import { makeDataDirectory, startStack } from "../../helpers/process/stack.ts";
+import { openTestDatabase } from "../../../helpers/postgres/database.ts";
+import { makeDataDirectory, startStack } from "../../../helpers/process/stack.ts";
 
 test("a port that is taken is one line that names it", async () => {
   using directory = makeDataDirectory();

@@ -1,4 +1,6 @@
-/** Free ports. */
+/** What a start asks the machine: which ports are free, and which processes run. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 
 /**
@@ -16,6 +18,15 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "the address is not one of this machine",
   ENOTFOUND: "the address is not known",
 };
+
+/** Returns the text of a file; null if it cannot be read. */
+export function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
 
 /** Returns why a server cannot listen on the port; null if it can. */
 export function findListenProblem(host: string, port: number): Promise<string | null> {
@@ -36,4 +47,24 @@ export async function chooseFreePort(host: string, preferred?: number): Promise<
     if ((await findListenProblem(host, port)) === null) return port;
   }
   throw new Error(`Cannot find a free port on ${host}`);
+}
+
+/** Asks `ps`, where there is no /proc. */
+function askPs(pid: number, column: string): string | null {
+  const { status, stdout } = spawnSync("ps", ["-o", `${column}=`, "-p", String(pid)], { encoding: "utf8" });
+  return status === 0 ? stdout.trim() || null : null;
+}
+
+/** Returns the parent of process `pid`; null if there is no such process. */
+export function parentOf(pid: number): number | null {
+  if (process.platform !== "linux") return Number(askPs(pid, "ppid")) || null;
+  const stat = readText(`/proc/${pid}/stat`);
+  // The name before the last bracket may hold spaces and brackets; state and parent follow.
+  return stat === null ? null : Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+}
+
+/** Returns the command line of process `pid`; null if there is no such process, or only a zombie. */
+export function commandLineOf(pid: number): string | null {
+  if (process.platform !== "linux") return askPs(pid, "command");
+  return readText(`/proc/${pid}/cmdline`)?.replaceAll("\0", " ").trim() || null;
 }
