@@ -60,6 +60,25 @@ test("on a phone, long names stay next to their markers, and downloads are in on
   });
 });
 
+test("on a phone, words of buttons and of tables in a text stay whole", async () => {
+  await dashboard.visit({ path: "/nowhere", viewport: WINDOWS.phone }, async (page) => {
+    const cells = ["MERGE", "Everything is fine and nobody objects to it", "It is merged afterwards"];
+    const table = `<table><tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr></table>`;
+    const lines = await page.evaluate<number[]>(`(() => {
+      const box = document.createElement("div");
+      box.className = "card prose";
+      box.innerHTML = ${JSON.stringify(`<div class="scroll">${table}</div>`)};
+      document.querySelector("main").append(box);
+      return ["td", 'main a[href="/dashboard/exports"]'].map((selector) => {
+        const range = document.createRange();
+        range.selectNodeContents(document.querySelector(selector));
+        return range.getClientRects().length;
+      });
+    })()`);
+    expect(lines).toEqual([1, 1]);
+  });
+});
+
 test("buttons are at least 24 px high, and 44 px under a finger", async () => {
   const path = `/dashboard/exports?org=${publisher.org.slug}`;
   for (const hasTouch of [false, true]) {
