@@ -3,6 +3,12 @@ import type { ExportColumn } from "../../shared/exports/column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { Sql, Transaction } from "../connection/pool.ts";
 import { listDistributionDifferences } from "./distribute_tracker.ts";
+import {
+  listMissingIndexes,
+  listMissingLogTriggers,
+  listMissingOwnIndexes,
+  listMissingTriggers,
+} from "./tracker_parts.ts";
 import { listNulls, listUnguardedSources, listUnsafeSources } from "./tracker_sources.ts";
 import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
 import { listUnvalidatedTimes, listWrongTimes } from "./tracker_times.ts";
@@ -38,16 +44,18 @@ export async function listTrackerDifferences(sql: Transaction, schema: string): 
     ...wrongColumns,
     ...(await listMissingKeys(sql, schema, tables)),
     ...(await listMissingTriggers(sql, schema, tables)),
+    ...(await listMissingIndexes(sql, schema, datasets.filter(hasKeyColumns(columns)))),
     // Their queries would fail.
     ...(wrongColumns.length > 0
       ? []
-      : [
-          ...(await listMissingIndexes(sql, schema)),
-          ...(await listNulls(sql, schema, views)),
-          ...(await listWrongTimes(sql, schema)),
-        ]),
+      : [...(await listNulls(sql, schema, views)), ...(await listWrongTimes(sql, schema))]),
     ...(schema === OWN_TRACKER_SCHEMA
-      ? [...(await listUnvalidatedTimes(sql)), ...(await listDistributionDifferences(sql))]
+      ? [
+          ...(await listMissingLogTriggers(sql)),
+          ...(await listMissingOwnIndexes(sql)),
+          ...(await listUnvalidatedTimes(sql)),
+          ...(await listDistributionDifferences(sql)),
+        ]
       : []),
     ...(await listUnguardedSources(sql, schema)),
     ...(await listUnsafeSources(sql, schema)),
@@ -162,6 +170,14 @@ function compareColumns(
   });
 }
 
+/** Whether a dataset has the columns that its rows are ordered by. */
+function hasKeyColumns(columns: readonly Column[]): (dataset: ExportDataset) => boolean {
+  return ({ table, timeColumn }) =>
+    ["project_id", timeColumn, "id"].every((wanted) =>
+      columns.some(({ tableName, columnName }) => tableName === table && columnName === wanted),
+    );
+}
+
 async function listMissingKeys(sql: Sql, schema: string, tables: readonly string[]): Promise<string[]> {
   const rows = await sql<{ table: string; type: string; key: string }[]>`
     select c.relname as table, k.contype::text as type, pg_get_constraintdef(k.oid) as key
@@ -184,45 +200,4 @@ async function listMissingKeys(sql: Sql, schema: string, tables: readonly string
           .map((key) => `${table}: no ${key}; exports may have rows without a parent`),
       ];
     });
-}
-
-async function listMissingTriggers(sql: Sql, schema: string, tables: readonly string[]): Promise<string[]> {
-  const rows = await sql<{ table: string; timing: "insert" | "update" }[]>`
-    select c.relname as table, case when t.tgtype & 4 > 0 then 'insert' else 'update' end as timing
-    from pg_trigger as t
-    join pg_class as c on c.oid = t.tgrelid
-    join pg_proc as p on p.oid = t.tgfoid
-    where c.oid = any (${trackerTables(schema)}::text[]::regclass[])
-      and p.proname = 'refuse_wrong_time' and t.tgenabled in ('O', 'A')`;
-  return tables.flatMap((table) =>
-    (["insert", "update"] as const)
-      .filter((timing) => !rows.some((row) => row.table === table && row.timing === timing))
-      .map(
-        (timing) =>
-          `${table}: no enabled trigger ${table}_time_${timing}_trigger; a wrong time is accepted, and the same as_of may name other rows`,
-      ),
-  );
-}
-
-/** Plans the order of an export without sorts and scans, as far as PostgreSQL can. */
-async function listMissingIndexes(sql: Sql, schema: string): Promise<string[]> {
-  const differences: string[] = [];
-  // Nodes of a Citus cluster plan for themselves.
-  await sql`set local citus.propagate_set_commands = 'local'`;
-  for (const setting of ["enable_seqscan", "enable_bitmapscan", "enable_sort"])
-    await sql`set local ${sql(setting)} = off`;
-  for (const name of EXPORT_DATASET_NAMES) {
-    const { table, timeColumn } = EXPORT_DATASETS[name];
-    const lines = await sql.unsafe<{ queryPlan?: string; "QUERY PLAN"?: string }[]>(
-      `explain (costs off) select r.id from ${trackerTable(schema, table)} as r
-       where r.project_id = '00000000-0000-4000-8000-000000000000' and r.${timeColumn} <= '2026-01-01T00:00:00Z'
-       order by r.${timeColumn}, r.id`,
-    );
-    const plan = lines.map((line) => Object.values(line).join("")).join("\n");
-    if (!/\b(Sort|Seq Scan)\b/.test(plan)) continue;
-    differences.push(
-      `${table}: no index on (project_id, ${timeColumn}, id); every export reads the whole table and sorts it`,
-    );
-  }
-  return differences;
 }

@@ -47,12 +47,50 @@ test.each([
   ["drop trigger runs_time_insert_trigger on runs", "runs: no enabled trigger runs_time_insert_trigger"],
   ["alter table issue_notes drop constraint issue_notes_pkey", "issue_notes: no primary key"],
   ["drop table occurrences cascade", "public.occurrences: missing"],
+  [
+    "drop index occurrences_project_id_run_id_idx",
+    "occurrences: no index on (project_id, run_id, created_at, id)",
+  ],
+  ["drop index issues_deleted_idx", "issues: no index on (project_id, id) WHERE (deleted_at IS NOT NULL)"],
+  [
+    "drop index tracker_changes_project_id_dataset_at_idx",
+    "tracker_changes: no index on (project_id, dataset, at)",
+  ],
+  [
+    "drop trigger issues_log_visibility_trigger on issues",
+    "issues: no enabled trigger issues_log_visibility_trigger",
+  ],
+  [
+    "alter table runs disable trigger runs_log_delete_trigger",
+    "runs: no enabled trigger runs_log_delete_trigger",
+  ],
 ])("tracker check reports after %p: %p", async (change, expected) => {
   await using db = await openTestDatabase();
   await db.owner.unsafe(change);
   const run = await runCommand(db.url, ["tracker", "check"]);
   expect(run.exitCode).toBe(1);
   expect(run.err.split("\n").some((line) => line.startsWith(expected))).toBe(true);
+});
+
+test("tracker check has one line for each difference", async () => {
+  await using db = await openTestDatabase();
+  await db.owner.unsafe(`
+    alter table issues drop column title;
+    drop index runs_project_id_created_at_id_idx;
+    drop index issue_notes_project_id_issue_id_idx;
+    drop trigger status_history_time_insert_trigger on status_history;
+    drop trigger status_history_log_update_trigger on status_history`);
+  const run = await runCommand(db.url, ["tracker", "check"]);
+  expect([run.exitCode, run.err.trimEnd().split("\n")]).toEqual([
+    1,
+    [
+      expect.stringContaining("issues.title: missing"),
+      expect.stringContaining("status_history: no enabled trigger status_history_time_insert_trigger"),
+      expect.stringContaining("runs: no index on (project_id, created_at, id)"),
+      expect.stringContaining("status_history: no enabled trigger status_history_log_update_trigger"),
+      expect.stringContaining("issue_notes: no index on (project_id, issue_id, created_at, id)"),
+    ],
+  ]);
 });
 
 /** A view of the same columns in the place of the one of notes, over `source`. */
