@@ -5,9 +5,11 @@ import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
 import { requireNoArguments } from "../shared/process/arguments.ts";
 import type { Config } from "../shared/process/config.ts";
 import {
+  type Host,
   listenOrExit,
   openProcessLog,
   readConfigOrExit,
+  serviceHost,
   startOrExit,
   stopOnSignals,
 } from "../shared/process/entry_point.ts";
@@ -117,24 +119,25 @@ async function warnIfBlind(sql: Pool, log: Log): Promise<void> {
 }
 
 /** Serves the app on PORT, and its metrics on METRICS_PORT if that is set. */
-function serve(deps: Deps) {
+function serve(host: Host, deps: Deps) {
   const { config, log, metrics } = deps;
-  const { host, port, trustProxy } = config;
+  const { host: hostname, port, trustProxy } = config;
   const app = buildApp(deps);
-  const server = listenOrExit(process, config, () => listen(app, { host, port, trustProxy }));
+  const server = listenOrExit(host, config, () => listen(app, { host: hostname, port, trustProxy }));
   const ready = () => app.handle(new Request("http://localhost/health/ready"), "unknown");
   const { registry } = metrics;
-  const metricsServer = serveMetricsOrExit(process, config, { registry, respondReady: ready, log });
+  const metricsServer = serveMetricsOrExit(host, config, { registry, respondReady: ready, log });
   return { server, metricsServer };
 }
 
 async function main(): Promise<void> {
   requireNoArguments(process, USAGE);
-  const config = readConfigOrExit(process);
-  const log = openProcessLog(process, config, "api");
+  const host = serviceHost(process, "api");
+  const config = readConfigOrExit(host);
+  const log = openProcessLog(host, config, "api");
   const pools = openPools(config, log);
   const { sql, exportSql, replica, nodes } = pools;
-  const boss = await startOrExit(process, describeConnectionFailure, async () => {
+  const boss = await startOrExit(host, describeConnectionFailure, async () => {
     await checkConnections(pools, config.databaseDirectUrl, log);
     await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
     await requireTracker(sql, config.trackerSchema);
@@ -161,7 +164,7 @@ async function main(): Promise<void> {
     callers: createCredentialCache(),
     shutdownSignal: stop.signal,
   };
-  const { server, metricsServer } = serve(deps);
+  const { server, metricsServer } = serve(host, deps);
   catalog.start();
 
   const shutdownDelayMs = config.shutdownDelaySeconds * 1_000;
@@ -204,7 +207,7 @@ async function main(): Promise<void> {
       },
     ],
   });
-  stopOnSignals(process, log, shutdown);
+  stopOnSignals(host, log, shutdown);
   log.info({ host: config.host, port: server.port, publicUrl: config.publicUrl }, "listening");
 }
 

@@ -6,9 +6,9 @@ import { errorJson } from "./summary.ts";
 /** Wraps a process for `--json`: what it writes to stderr before it exits with a failure is on stdout too. */
 export function jsonHost(host: Host & Pick<NodeJS.Process, "stdout">): Host {
   const lines: string[] = [];
-  const write = (text: string): boolean => {
+  const write = (text: string): void => {
     lines.push(text);
-    return host.stderr.write(text);
+    host.stderr.write(text);
   };
   const exit = (code: number): never => {
     const message = lines.join("").trimEnd();

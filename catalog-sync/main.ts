@@ -4,6 +4,7 @@ import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import {
   openProcessLog,
   readConfigOrExit,
+  serviceHost,
   startOrExit,
   stopOnSignals,
 } from "../shared/process/entry_point.ts";
@@ -37,7 +38,9 @@ async function main(): Promise<void> {
     process.stdout.write(USAGE);
     process.exit(0);
   }
-  const host = args.includes("--json") ? jsonHost(process) : process;
+  const isService = command.type === "run" && command.mode === "schedule";
+  const own = isService ? serviceHost(process, "catalog-sync") : process;
+  const host = args.includes("--json") ? jsonHost(process) : own;
   if (command.type === "wrong") {
     host.stderr.write(`${command.problem}. See \`bun run catalog-sync --help\`.\n`);
     return host.exit(EXIT_USAGE);

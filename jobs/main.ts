@@ -7,8 +7,10 @@ import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
 import { requireNoArguments } from "../shared/process/arguments.ts";
 import {
+  type Host,
   openProcessLog,
   readConfigOrExit,
+  serviceHost,
   startOrExit,
   stopOnSignals,
 } from "../shared/process/entry_point.ts";
@@ -54,7 +56,7 @@ const QUEUE_CONNECTIONS = 3;
 const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 3 + QUEUE_CONNECTIONS;
 
 /** Serves the metrics on METRICS_PORT if that is set. */
-function serveRunnerMetrics(deps: JobsDeps, registry: Registry) {
+function serveRunnerMetrics(host: Host, deps: JobsDeps, registry: Registry) {
   const { config, sql, exportSql, store, log, shutdownSignal } = deps;
   const artifactStatus = createArtifactStatus({ sql, store, log });
   registerArtifactMetrics(registry, artifactStatus);
@@ -68,13 +70,14 @@ function serveRunnerMetrics(deps: JobsDeps, registry: Registry) {
     findArtifactProblem: createArtifactProblemCheck(artifactStatus),
     shutdownSignal,
   });
-  return serveMetricsOrExit(process, config, { registry, respondReady, log });
+  return serveMetricsOrExit(host, config, { registry, respondReady, log });
 }
 
 async function main(): Promise<void> {
   requireNoArguments(process, USAGE);
-  const config = readConfigOrExit(process);
-  const log = openProcessLog(process, config, "jobs");
+  const host = serviceHost(process, "jobs");
+  const config = readConfigOrExit(host);
+  const log = openProcessLog(host, config, "jobs");
   const applicationName = JOBS_APPLICATION;
   const sql = openPool(config.databaseDirectUrl, { applicationName, max: POOL_MAX });
   const exportSql = openPool(config.databaseDirectUrl, {
@@ -91,7 +94,7 @@ async function main(): Promise<void> {
   });
   const nodes = new Nodes({ url: config.databaseDirectUrl, applicationName, max: CONCURRENT_BUILDS, log });
   const mailer = openMailer(config);
-  const boss = await startOrExit(process, describeConnectionFailure, async () => {
+  const boss = await startOrExit(host, describeConnectionFailure, async () => {
     await requireDirectConnection(sql);
     await warnIfClearText(sql, (message) => log.warn({ event: "database.clear_text" }, message));
     void replica?.warnIfClearText();
@@ -118,8 +121,8 @@ async function main(): Promise<void> {
     tracing: await openTracing(process.env, { serviceName: "ulr-jobs", log }),
     shutdownSignal: stop.signal,
   };
-  const metricsServer = serveRunnerMetrics(deps, registry);
-  const jobs = await startOrExit(process, describeConnectionFailure, () => startJobs(deps));
+  const metricsServer = serveRunnerMetrics(host, deps, registry);
+  const jobs = await startOrExit(host, describeConnectionFailure, () => startJobs(deps));
   const background = [keepAuditLogSealed(deps, stop.signal), keepHeartbeat(deps, stop.signal)];
   const leave = new AbortController();
   const delivering = keepWebhooksDelivered(deps, leave.signal);
@@ -162,7 +165,7 @@ async function main(): Promise<void> {
       },
     ],
   });
-  stopOnSignals(process, log, shutdown);
+  stopOnSignals(host, log, shutdown);
 }
 
 await main();

@@ -5,7 +5,30 @@ import { onStdinEnd } from "./stdin_end.ts";
 import { describeUnknownVariables } from "./unknown_variables.ts";
 
 /** What an entry point passes on: only `main.ts` files touch `process`. */
-export type Host = Pick<NodeJS.Process, "env" | "stdin" | "stderr" | "exit" | "on">;
+export interface Host extends Pick<NodeJS.Process, "env" | "stdin" | "exit" | "on"> {
+  stderr: { write(text: string): void };
+}
+
+/**
+ * Wraps the process of a service: each line that it writes to stderr is a JSON line of the log, because programs read stderr
+ * and stdout together. At a terminal, where a person reads it, it stays text.
+ */
+export function serviceHost(process: Host & { stderr: { isTTY?: boolean } }, name: string): Host {
+  if (process.stderr.isTTY) return process;
+  const destination = { write: (line: string) => process.stderr.write(line) };
+  const log = createLog({ level: "fatal", process: name, destination });
+  return {
+    env: process.env,
+    stdin: process.stdin,
+    exit: (code) => process.exit(code),
+    on: process.on.bind(process),
+    stderr: {
+      write(text) {
+        for (const line of text.trimEnd().split("\n")) log.fatal({ event: "process.failed" }, line);
+      },
+    },
+  };
+}
 
 /** Prints each problem on a line of its own and exits with code 1. */
 function exitWithProblems(host: Host, ...problems: readonly string[]): never {

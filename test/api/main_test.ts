@@ -64,7 +64,7 @@ test("a database that hides other sessions is warned about at the start, and rea
 describe("the API process refuses to start, in a line a problem,", () => {
   async function refusal(env: Readonly<Record<string, string>>): Promise<[number, string]> {
     await using api = spawnApi(env);
-    return [await api.exited, api.output.stderr];
+    return [await api.exited, api.problems()];
   }
 
   test(

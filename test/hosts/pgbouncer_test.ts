@@ -189,7 +189,7 @@ test("a pooler where PostgreSQL itself has to be is refused by every process in 
   const env = { DATABASE_URL: pooler.url };
   for (const spawn of [spawnApi, spawnRunner]) {
     await using service = spawn(env);
-    expect([await service.exited, service.output.stderr]).toEqual([1, `Cannot start: ${reason}\n`]);
+    expect([await service.exited, service.problems()]).toEqual([1, `Cannot start: ${reason}\n`]);
   }
   const sync = new URL("../../catalog-sync/main.ts", import.meta.url).pathname;
   const { stderr } = await runCommand([process.execPath, sync, "--once"], { env });
@@ -209,11 +209,11 @@ test("two URLs that lead to different databases are refused", async () => {
   await using db = await openTestDatabase();
   await using other = await openTestDatabase();
   await using pooler = await startPgBouncer(db.url);
-  await using api: Pick<ApiProcess, "exited" | "output"> & AsyncDisposable = spawnApi({
+  await using api: Pick<ApiProcess, "exited" | "problems"> & AsyncDisposable = spawnApi({
     DATABASE_URL: pooler.url,
     DATABASE_DIRECT_URL: other.url,
   });
-  expect([await api.exited, api.output.stderr]).toEqual([
+  expect([await api.exited, api.problems()]).toEqual([
     1,
     "Cannot start: DATABASE_URL and DATABASE_DIRECT_URL lead to different databases\n",
   ]);
@@ -252,7 +252,7 @@ test("the TLS lines of deploy/pgbouncer.ini verify PostgreSQL, and API processes
 
     await using mistaken = spawnApi({ ...env, DATABASE_URL: pooler.url + verified(server.authority) });
     const line = "Cannot reach the database: unable to verify the first certificate\n";
-    expect([await mistaken.exited, mistaken.output.stderr]).toEqual([1, line]);
+    expect([await mistaken.exited, mistaken.problems()]).toEqual([1, line]);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -40,7 +40,7 @@ test("a runner does not start on a database that is behind", async () => {
   await app.db.owner`delete from schema_migrations where name like '%export_jobs__create%'`;
   const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl });
   expect(await runner.exited).toBe(1);
-  expect(runner.output.stderr).toBe(
+  expect(runner.problems()).toBe(
     'Cannot start: the database lacks 1 migration, from "20261121130000_export_jobs__create" on; run `bun run migrate` first\n',
   );
 });
@@ -51,7 +51,7 @@ test("a runner does not start with a mail server it could not reach, and says no
     SMTP_URL: "mailto://me:hunter2@mail.internal",
   });
   expect(await runner.exited).toBe(1);
-  expect(runner.output.stderr).toBe(
+  expect(runner.problems()).toBe(
     "SMTP_URL: must be an smtp:// or smtps:// URL with user and password percent-encoded\n",
   );
 });
@@ -60,7 +60,7 @@ test("a runner does not start when TRACKER_SCHEMA names no schema", async () => 
   await using app = await openTestApp();
   const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl, TRACKER_SCHEMA: "nowhere" });
   expect(await runner.exited).toBe(1);
-  expect(runner.output.stderr).toBe(
+  expect(runner.problems()).toBe(
     'Cannot start: TRACKER_SCHEMA: schema "nowhere": missing; set TRACKER_SCHEMA to the schema of the tables or views\n',
   );
 });

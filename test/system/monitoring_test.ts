@@ -141,7 +141,7 @@ describe("METRICS_PORT", () => {
     for (const name of PROCESSES) {
       const port = new URL(urlOf("api")).port;
       await using second = spawnService(name, { ...environment(), METRICS_PORT: port });
-      expect([await second.exited, second.output.stderr]).toEqual([
+      expect([await second.exited, second.problems()]).toEqual([
         1,
         `Cannot listen on 127.0.0.1:${port}: the port is taken\n`,
       ]);

@@ -50,7 +50,7 @@ test("an older release does not start where the schema requires a newer one, and
   for (const spawn of [spawnApi, spawnRunner]) {
     await using service = spawn(env);
     expect(await service.exited).toBe(1);
-    expect(service.output.stderr).toBe(`Cannot start: ${REFUSAL}`);
+    expect(service.problems()).toBe(`Cannot start: ${REFUSAL}`);
   }
   expect(await syncOnce(env)).toMatchObject({ exitCode: 1, stderr: `Cannot start: ${REFUSAL}` });
   expect(await runCommand(db.url, ["user", "list"])).toMatchObject({

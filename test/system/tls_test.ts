@@ -117,7 +117,7 @@ test(
     const line = "Cannot reach the database: unable to verify the first certificate\n";
     for (const spawn of [spawnApi, spawnRunner]) {
       await using service = spawn(given);
-      expect([await service.exited, service.output.stderr]).toEqual([1, line]);
+      expect([await service.exited, service.problems()]).toEqual([1, line]);
     }
     expect(await syncOnce(given)).toMatchObject({ exitCode: 1, stderr: line });
     const { exitCode, err } = await runAdminCommand(url, ["migrate"]);

@@ -17,6 +17,8 @@ export interface ServiceProcess extends AsyncDisposable {
   output: { stdout: string; stderr: string };
   /** Its log, parsed. */
   logLines(): LogRecord[];
+  /** Why it did not start: the messages of the lines on stderr, which are JSON like the log. */
+  problems(): string;
 }
 
 async function collect(stream: ReadableStream<Uint8Array>, add: (text: string) => void): Promise<void> {
@@ -71,6 +73,10 @@ export function spawnService(
         .split("\n")
         .slice(0, -1)
         .map((line) => JSON.parse(line)),
+    problems() {
+      const lines = output.stderr.split("\n").slice(0, -1);
+      return lines.map((line) => `${(JSON.parse(line) as { message: string }).message}\n`).join("");
+    },
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;
