@@ -239,10 +239,36 @@ async function eraseAccount(): Promise<void> {
   expect(ann).toEqual({ name: null, disabledAt: expect.any(String) });
 }
 
-test("the commands of docs/operating.md install, back up, restore, clear a copy, upgrade, go back and erase", async () => {
+/** The service's role is replaced by a second one while an API of each serves. */
+async function rotatePassword(): Promise<void> {
+  await using old = await startApi(processEnv("APP_URL"));
+  await succeed("A second role");
+  const second = (env["APP_URL"] ?? "").replace("ulr_app:app-password", "ulr_app_2:second-password");
+  expect(second).not.toBe(env["APP_URL"]);
+  const secondEnv = { ...processEnv("APP_URL"), DATABASE_URL: second };
+  await using api = await startApi(secondEnv);
+  await using runner = await startRunner(secondEnv);
+  for (const client of [old, api]) expect((await exportDataset(client, exported, "issues")).status).toBe(200);
+  old.kill("SIGTERM");
+  expect(await old.exited).toBe(0);
+  await sql.end();
+  const ended = await succeed("End the old password");
+  expect(ended).toMatch(/sessions_left\s+-+\s+0\s/);
+  await exportOrg(api);
+  expect((await exportDataset(api, exported, "issues")).status).toBe(200);
+  const list = ["bash", "-c", "bun run admin org list"];
+  const withOld = await runCommand(list, { env: { ...env, DATABASE_URL: env["APP_URL"] ?? "" } });
+  expect([withOld.exitCode, withOld.stderr]).toEqual([1, expect.stringContaining("ulr_app")]);
+  const withNew = await runCommand(list, { env: { ...env, DATABASE_URL: second } });
+  expect([withNew.exitCode, withNew.stderr]).toEqual([0, expect.anything()]);
+  expect(listEvents(runner, "artifact_store.owned")).toHaveLength(1);
+}
+
+test("the commands of docs/operating.md install, back up, restore, clear a copy, upgrade, go back, erase and rotate", async () => {
   await install();
   await restoreBeside();
   await clearStagingCopy();
   await upgradeAndGoBack();
   await eraseAccount();
+  await rotatePassword();
 });
