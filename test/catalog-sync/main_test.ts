@@ -244,21 +244,26 @@ test("--if-empty waits five seconds for a silent source, then loads the bundled 
 test("the process does not start on a database that is behind, nor with a wrong source or schedule", async () => {
   await using db = await openTestDatabase();
   await db.owner`delete from schema_migrations where name like '%catalog_syncs__create'`;
-  expect(await runSync({ DATABASE_URL: db.url })).toEqual({
-    code: 1,
-    stdout: "",
-    stderr:
-      'Cannot start: the database lacks 1 migration, from "20261121140300_catalog_syncs__create" on; run `bun run migrate` first\n',
-  });
+  const readProblems = (text: string): string[] =>
+    text
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { message: string }).message);
+  const behind = await runSync({ DATABASE_URL: db.url });
+  expect([behind.code, behind.stdout, readProblems(behind.stderr)]).toEqual([
+    1,
+    "",
+    [
+      'Cannot start: the database lacks 1 migration, from "20261121140300_catalog_syncs__create" on; run `bun run migrate` first',
+    ],
+  ]);
   const wrong = { DATABASE_URL: db.url, CATALOG_SOURCE: "http://models.dev/", CATALOG_SYNC_CRON: "never" };
   const { code, stderr } = await runSync(wrong);
   expect(code).toBe(1);
-  expect(
-    stderr
-      .trimEnd()
-      .split("\n")
-      .map((line) => line.split(":")[0]),
-  ).toEqual(["CATALOG_SOURCE", "CATALOG_SYNC_CRON"]);
+  expect(readProblems(stderr).map((line) => line.split(":")[0])).toEqual([
+    "CATALOG_SOURCE",
+    "CATALOG_SYNC_CRON",
+  ]);
 });
 
 test("without its source, the process loads the bundled copy, logs that and how old it is, and leaves at SIGTERM", async () => {
