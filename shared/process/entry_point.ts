@@ -13,15 +13,15 @@ export interface Host extends Pick<NodeJS.Process, "env" | "stdin" | "exit" | "o
  * Wraps the process of a service: each line that it writes to stderr is a JSON line of the log, because programs read stderr
  * and stdout together. At a terminal, where a person reads it, it stays text.
  */
-export function serviceHost(process: Host & { stderr: { isTTY?: boolean } }, name: string): Host {
-  if (process.stderr.isTTY) return process;
-  const destination = { write: (line: string) => process.stderr.write(line) };
+export function serviceHost(host: Host & { stderr: { isTTY?: boolean } }, name: string): Host {
+  if (host.stderr.isTTY) return host;
+  const destination = { write: (line: string) => host.stderr.write(line) };
   const log = createLog({ level: "fatal", process: name, destination });
   return {
-    env: process.env,
-    stdin: process.stdin,
-    exit: (code) => process.exit(code),
-    on: process.on.bind(process),
+    env: host.env,
+    stdin: host.stdin,
+    exit: (code) => host.exit(code),
+    on: host.on.bind(host),
     stderr: {
       write(text) {
         for (const line of text.trimEnd().split("\n")) log.fatal({ event: "process.failed" }, line);
