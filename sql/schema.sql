@@ -1638,6 +1638,13 @@ begin
   if citus_is_coordinator() and citus_pid_for_gpid(writer) = pg_backend_pid() then
     return now();
   end if;
+  -- The node that Citus names where it knows none. Asked for it, citus_nodeid_for_gpid fails in Citus's words.
+  if writer / 10000000000 = 99999999 then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'Cannot write tracker rows in this session: the coordinator was not registered when it was opened',
+      hint = 'Connect again. If that does not help, call citus_set_coordinator_host() on the coordinator first.';
+  end if;
   if citus_nodeid_for_gpid(writer) <> citus_coordinator_nodeid() then
     raise exception using
       errcode = 'object_not_in_prerequisite_state',
