@@ -54,8 +54,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   {
     name: "digests",
     files: ["test/shared/definitions/hash_definition/programs_test.ts"],
-    programs: ["Python"],
-    findLack: findMissingPyYaml,
+    programs: ["Python", "PyYAML"],
   },
   {
     name: "clients",
@@ -90,13 +89,6 @@ export const TEST_GROUPS: readonly TestGroup[] = [
 /** Network namespaces and file systems of a test's own are made by root. */
 function findMissingRoot(): string | null {
   return process.getuid?.() === 0 ? null : "root";
-}
-
-function findMissingPyYaml(): string | null {
-  const hasPyYaml =
-    Bun.which("python3") !== null &&
-    Bun.spawnSync(["python3", "-c", "import yaml"], { stderr: "ignore" }).success;
-  return hasPyYaml ? null : "PyYAML (python3-yaml on Debian)";
 }
 
 /** A group that cannot run here, and why. */
