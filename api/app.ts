@@ -33,7 +33,8 @@ import type { Route } from "./http/route.ts";
 import { createRouter } from "./http/router.ts";
 import { toRoute } from "./http/serve_operation.ts";
 import { sessionCookieName } from "./http/session_cookie.ts";
-import { modelRoutes } from "./models/routes.ts";
+import { registerCatalogMetrics } from "./models/catalog_metrics.ts";
+import { MODEL_OPERATIONS } from "./models/operations.ts";
 import { healthRoutes } from "./monitoring/health.ts";
 import { metricsRoutes } from "./monitoring/metrics.ts";
 import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
@@ -74,7 +75,6 @@ function apiRoutes(deps: Deps) {
     .use(definitionRoutes(deps))
     .use(languageRoutes(deps))
     .use(eventRoutes(deps))
-    .use(modelRoutes(deps))
     .use(orgRoutes(deps))
     .use(webhookRoutes(deps))
     .use(ownProfileRoutes(deps))
@@ -82,13 +82,14 @@ function apiRoutes(deps: Deps) {
 }
 
 function registerServiceMetrics(deps: Deps, checkDatabase: () => Promise<DatabaseStatus>): void {
-  const { config, sql, exportSql, replica, log } = deps;
+  const { config, sql, exportSql, replica, catalog, log } = deps;
   const { registry } = deps.metrics;
   if (replica) registerReplicaMetrics(registry, { replica, log });
   registerPoolMetrics(registry, { requests: sql, exports: exportSql });
   registerServerConnections(registry, { sql, log });
   registerDatabaseUp(registry, checkDatabase);
   registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
+  registerCatalogMetrics(registry, catalog);
 }
 
 function serviceRoutes(deps: Deps) {
@@ -131,7 +132,7 @@ function pageRoutes(deps: Deps) {
 }
 
 /** Every operation. Each subject adds a line. */
-const OPERATIONS: readonly AnyOperation[] = [];
+const OPERATIONS: readonly AnyOperation[] = [...MODEL_OPERATIONS];
 
 /** The routes of an Elysia app, which needs no other router than its own. */
 function elysiaRoutes(routes: AnyElysia): Route[] {
@@ -156,8 +157,8 @@ export function buildApp(deps: Deps, ownRoutes: OwnRoutes | null = null): App {
     : { operations: [], others: ownRoutes };
   const { operations, others } = ownRoutes ? own : { operations: OPERATIONS, others: serviceRoutes(deps) };
   const routes = [
-    ...operations.map((operation) => toRoute(operation, deps)),
     ...(others ? elysiaRoutes(others) : []),
+    ...operations.map((operation) => toRoute(operation, deps)),
   ];
   const auditDenial = createAuditDenial({ ...deps, now });
   const dispatch = createRouter(

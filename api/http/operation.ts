@@ -2,25 +2,33 @@
  * An operation is one endpoint: what it accepts, what it answers, how it can fail, and the function that does it. The
  * route, the access check and the OpenAPI document are maps over these values; no other place says what an endpoint is.
  */
-import type { Static, TObject, TProperties, TSchema } from "@sinclair/typebox";
+import type { Static, TObject, TProperties, TSchema, TUnsafe } from "@sinclair/typebox";
 import type { Deps } from "../deps.ts";
 import type { Failure } from "../openapi/types.ts";
 import type { Access } from "./access.ts";
+import type { JsonObject } from "./body/request_body.ts";
 import type { Caller } from "./caller.ts";
 import type { Query, QueryValues } from "./query.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Content that is no JSON of a schema: an example by media type. The reply's headers have the `Content-Type`. */
+/** Files: an example by media type, null for bytes. The reply's headers have the `Content-Type`. */
 export interface Files {
   readonly description: string;
   readonly files: Readonly<Record<string, string | null>>;
-  /** What the same status answers as JSON. */
-  readonly json?: TSchema;
 }
 
-/** The content of a status: JSON, files, or null for no body. The document has the schema's description and example. */
-export type Content = TSchema | Files | null;
+/** JSON with more to say than its schema does. */
+export interface DescribedJson {
+  readonly json: TSchema;
+  /** The description of the response if it is not the schema's. */
+  readonly description?: string;
+  /** The request may ask for a file instead, which the document describes as an operation of its own. */
+  readonly orFile?: true;
+}
+
+/** The content of a status; null for no body. The document has a schema's description and example. */
+export type Content = TSchema | DescribedJson | Files | null;
 export type Responses = Readonly<Record<number, Content>>;
 
 /** The text of a JSON value of this type, as PostgreSQL or a cache has it: sent as it is. */
@@ -36,7 +44,7 @@ type Json<Schema extends TSchema> = Static<Schema> | JsonText<Static<Schema>>;
 type BodyOf<Declared> = Declared extends TSchema
   ? Json<Declared>
   : Declared extends { readonly json: infer Schema extends TSchema }
-    ? Json<Schema> | FileBody
+    ? Json<Schema> | (Declared extends { readonly orFile: true } ? FileBody : never)
     : Declared extends Files
       ? FileBody
       : null;
@@ -139,7 +147,7 @@ export function operation<
   const R extends Responses,
   P extends TProperties = Record<never, never>,
   Q extends Query = Record<never, never>,
-  B extends TSchema = TSchema,
+  B extends TSchema = TUnsafe<JsonObject>,
 >(
   declaration: Declaration<A, P, Q, B, R>,
   handle: (input: Input<A, P, Q, B>, deps: Deps) => Promise<Reply<R>>,

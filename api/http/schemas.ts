@@ -1,13 +1,50 @@
 /** TypeBox schemas that several routes use. */
-import { Type } from "@sinclair/typebox";
+import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 
+export const Text = Type.String();
+export const Count = Type.Integer({ minimum: 0, examples: [1] });
+/** The details of an error. */
+export const Details = Type.Record(Type.String(), Type.Unknown());
 export const NullableText = Type.Union([Type.String(), Type.Null()]);
 export const NullableInstant = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
+
+/** An instant in ISO 8601. */
+export function Instant(options: SchemaOptions = {}) {
+  return Type.String({ format: "date-time", ...options });
+}
+
+/** The same or null. */
+export function Nullable<Schema extends TSchema>(schema: Schema, options: SchemaOptions = {}) {
+  return Type.Union([schema, Type.Null()], options);
+}
+
+export function listOf<Schema extends TSchema>(items: Schema, options: SchemaOptions = {}) {
+  return Type.Unsafe<readonly Static<Schema>[]>(Type.Array(items, options));
+}
+
+/** The same schema under each of the names. */
+export function each<const Name extends string, Schema extends TSchema>(
+  names: readonly Name[],
+  schema: Schema,
+): Record<Name, Schema> {
+  // Every name is there.
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
+}
+
+/** A response whose fields are wrapped in `data`. */
+export function data<Fields extends TProperties>(fields: Fields, description: string) {
+  return Type.Object({ data: Type.Object(fields) }, { description });
+}
 
 /**
  * One of a list of words. `Unsafe` keeps the type, which a union of a mapped list loses; `t.UnionEnum` would default to
  * the first word.
  */
-export function oneOf<const Word extends string>(words: readonly Word[]) {
-  return Type.Unsafe<Word>(Type.Union(words.map((word) => Type.Literal(word))));
+export function oneOf<const Word extends string>(words: readonly Word[], options: SchemaOptions = {}) {
+  return Type.Unsafe<Word>(
+    Type.Union(
+      words.map((word) => Type.Literal(word)),
+      options,
+    ),
+  );
 }

@@ -1,4 +1,5 @@
 /** The catalog in memory, serialized once: a response is a lookup and some concatenated JSON. */
+import { LRUCache } from "lru-cache";
 import type { CatalogSnapshot } from "../../sql/models/catalog_snapshot.ts";
 import type { ModelAliasRow } from "../../sql/models/model_aliases.ts";
 import { type ModelKey, type ModelRow, modelKeyText } from "../../sql/models/models.ts";
@@ -38,7 +39,12 @@ export interface Catalog {
   providersBody: string;
   /** JSON of the data's source and age. */
   originJson: string;
+  /** Pages of the list by query. */
+  pages: LRUCache<string, string>;
 }
+
+/** Characters of pages and their keys that are cached: some 300 full pages. */
+const MAX_CACHED = 8 * 2 ** 20;
 
 /** Builds the catalog from a snapshot of the database. */
 export function buildCatalog({ version, providers, models, aliases }: CatalogSnapshot): Catalog {
@@ -71,6 +77,10 @@ export function buildCatalog({ version, providers, models, aliases }: CatalogSna
     aliasesBody,
     providersBody,
     originJson,
+    pages: new LRUCache({
+      maxSize: MAX_CACHED,
+      sizeCalculation: (page, query) => page.length + query.length,
+    }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Pool } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import { readCatalogSnapshot } from "../../sql/models/catalog_snapshot.ts";
 import { type CatalogVersion, findCatalogVersion } from "../../sql/models/catalog_syncs.ts";
+import { Semaphore } from "../http/semaphore.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
 
 /** Loading takes about 0.2 s, so a sync is visible well within a second. */
@@ -26,6 +27,8 @@ interface CatalogCacheDeps {
 
 /** Empty until the first request or `start()` loads the catalog. */
 export class CatalogCache {
+  /** Running downloads of the list as CSV: each may hold a compressor of some megabytes. */
+  readonly downloads = new Semaphore({ max: 16, perHolder: 4, perGroup: 16 });
   readonly #deps: CatalogCacheDeps;
   #loaded: CurrentCatalog | null = null;
   /** The replica while it is known to show what is loaded. */

@@ -1,56 +1,122 @@
 /** POST /models/cost: what usage costs, at the prices of the time. */
-
+import { type Static, Type } from "@sinclair/typebox";
 import Big from "big.js";
-import { Elysia } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { type FoundPrices, findPrices } from "../../sql/models/model_prices.ts";
-import { access } from "../http/access.ts";
-import { requestContext } from "../http/request_context.ts";
+import { operation, reply } from "../http/operation.ts";
+import { Details, data, Instant, listOf, oneOf, Text } from "../http/schemas.ts";
 import { nextTurn } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
-import type { CatalogCache } from "./catalog_cache.ts";
 import {
-  computeCost,
+  computeCost as computeItemCost,
   formatAmount,
   GENERAL_PRICES,
   UnpricedKind,
   USAGE_FIELDS,
   type Usage,
 } from "./cost_arithmetic.ts";
-import { ITEMS_PER_TURN, type ItemError, type ItemLookup, readItems } from "./cost_items.ts";
-import { COST_DETAIL } from "./cost_openapi.ts";
+import { CostBody, ITEMS_PER_TURN, type ItemError, type ItemLookup, readItems } from "./cost_items.ts";
+import { PriceParts } from "./price_json.ts";
 import { type KnownPrices, requireCost, requirePrices } from "./prices_as_of.ts";
 import type { ListNames } from "./require_model.ts";
 import { indexNames, modelName, type NameIndex } from "./similar_names.ts";
 
-export function costRoutes({ catalog: cache }: { catalog: CatalogCache }) {
-  return new Elysia({ prefix: "/models" }).use(access).post(
-    "/cost",
-    async ({ request }) => {
-      const { catalog } = await cache.current();
-      const items = await readItems(requestContext(request).body, catalog);
-      const lookups = items.flatMap((item) => ("error" in item ? [] : [item]));
-      const found = lookups.length === 0 ? [] : await cache.read((sql) => findPrices(sql, lookups));
-      const prices = new Map(lookups.map((lookup, position) => [lookup, found[position]]));
-      return { data: await priceAll(items, prices, catalog) };
-    },
-    { publicAccess: true, detail: COST_DETAIL },
-  );
-}
+const AMOUNT = { pattern: "^\\d+(\\.\\d+)?$", examples: ["0.0125"] };
+
+const UsageCost = Type.Object(
+  {
+    cost: Type.String({ ...AMOUNT, description: "Exact, in `currency`" }),
+    currency: oneOf(["USD"]),
+    prices: Type.Object(
+      {
+        ...PriceParts,
+        input: Type.Number({ minimum: 0 }),
+        contextOver: Type.Optional(Type.Integer({ minimum: 1 })),
+      },
+      {
+        description:
+          "The prices that were charged, in USD per million tokens. `contextOver` is the price tier, if one applied",
+      },
+    ),
+    pricesFrom: Instant({ description: "When these prices came into effect, as far as they are known" }),
+    resolvedTo: Type.Optional(
+      Type.String({
+        description:
+          "The model that was priced, as `provider/modelId`; only if `resolveDated` removed a date",
+      }),
+    ),
+  },
+  {
+    title: "UsageCost",
+    examples: [
+      {
+        cost: "0.0125",
+        currency: "USD",
+        prices: { input: 1.25, output: 10, cacheRead: 0.125 },
+        pricesFrom: "2026-11-20T10:00:00.000Z",
+      },
+    ],
+  },
+);
+
+const UsageError = Type.Object(
+  { error: Type.Object({ code: Text, message: Text, details: Details }) },
+  { title: "UsageError" },
+);
+
+const UsageCosts = data(
+  {
+    items: listOf(Type.Union([UsageCost, UsageError])),
+    total: Type.String({ ...AMOUNT, description: "Exact" }),
+  },
+  "A result for each item, in the same order",
+);
+type UsageCosts = Static<typeof UsageCosts>["data"];
+
+export const computeCost = operation(
+  {
+    id: "computeCost",
+    method: "POST",
+    path: "/api/v1/models/cost",
+    access: "public",
+    tag: "Model catalog",
+    summary: "Compute what usage costs",
+    description:
+      "Prices up to 1,000 items of usage, each at the prices of its `asOf`. An alias stands for the model it meant at that " +
+      "instant. Count each token in one field only: `inputTokens` does not include tokens read from a cache. If the context " +
+      "is larger than a price tier's size, the tier's prices apply to the whole item. Amounts are decimal strings, because " +
+      "they are exact and JSON parsers round long numbers. An item that cannot be priced has `error` with the same codes as " +
+      "responses, and the others are priced. One that is invalid has `VALIDATION_ERROR`, with paths within the item in " +
+      "`details.errors`. The `details.reason` of others is `model` or `alias`, with similar names in `details.suggestions`; " +
+      "`unknown_at`; or `price`: the model had no price at that time, or none for the kind of token in `details.kind`. " +
+      "`total` adds up the others.",
+    uncheckedBody: CostBody,
+    response: { 200: UsageCosts },
+    reads: true,
+  },
+  async ({ body }, { catalog: cache }) => {
+    const { catalog } = await cache.current();
+    const items = await readItems(body, catalog);
+    const lookups = items.flatMap((item) => ("error" in item ? [] : [item]));
+    const found = lookups.length === 0 ? [] : await cache.read((sql) => findPrices(sql, lookups));
+    const prices = new Map(lookups.map((lookup, position) => [lookup, found[position]]));
+    return reply(200, { data: await priceAll(items, prices, catalog) });
+  },
+);
 
 async function priceAll(
   given: readonly (ItemLookup | ItemError)[],
   prices: ReadonlyMap<ItemLookup, FoundPrices | undefined>,
   catalog: Catalog,
-): Promise<{ items: object[]; total: string }> {
+): Promise<UsageCosts> {
   let index: NameIndex | null = null;
   const names = () => (index ??= indexNames(catalog));
   let total = new Big(0);
-  const items: object[] = [];
+  const items: UsageCosts["items"][number][] = [];
   for (const [position, item] of given.entries()) {
     if (position % ITEMS_PER_TURN === 0) await nextTurn();
     const priced = "error" in item ? item : priceItem(item, prices.get(item), { catalog, names });
-    if ("error" in priced) items.push(priced);
+    if (priced.error) items.push(priced);
     else {
       total = total.plus(priced.cost);
       items.push({ ...priced, cost: formatAmount(priced.cost) });
@@ -68,18 +134,18 @@ function priceItem(
     const model = requirePrices(found, lookup, context);
     const { cost, prices } = computeUsageCost(model, lookup.usage);
     const resolved = lookup.isUndated ? { resolvedTo: modelName(model) } : {};
-    return { cost, currency: "USD", prices, pricesFrom: model.pricesFrom, ...resolved };
+    return { cost, currency: "USD" as const, prices, pricesFrom: model.pricesFrom, ...resolved };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { code, message, details } = error;
-    return { error: { code, message, details } };
+    return { error: { code, message, details: details ?? {} } };
   }
 }
 
 /** Throws NOT_FOUND with the reason `price`, and in `details.kind` the kind of tokens that has none. */
-function computeUsageCost(model: KnownPrices, usage: Usage): ReturnType<typeof computeCost> {
+function computeUsageCost(model: KnownPrices, usage: Usage): ReturnType<typeof computeItemCost> {
   try {
-    return computeCost(requireCost(model), usage);
+    return computeItemCost(requireCost(model), usage);
   } catch (error) {
     if (!(error instanceof UnpricedKind)) throw error;
     const { kind } = error;

@@ -1,7 +1,7 @@
 /** What a usage of tokens costs, computed with exact decimals. Pure. */
 import Big from "big.js";
 import { PRICE_FIELDS, type PriceField } from "../../shared/vocabulary.ts";
-import type { Cost, PricesByField } from "./price_json.ts";
+import type { Cost } from "./price_json.ts";
 
 /** Numbers of tokens. Every token counts in one field only. */
 export interface Usage {
@@ -28,7 +28,7 @@ export class UnpricedKind extends Error {
 }
 
 /** The prices that were charged. */
-export interface ChargedPrices extends PricesByField {
+export interface ChargedPrices extends Omit<Cost, "tiers"> {
   /** The tier they come from; omitted for the base prices. */
   contextOver?: number;
 }

@@ -1,7 +1,7 @@
 /** Reads the items of POST /models/cost. One that cannot be read has an error of its own, so the others are priced. */
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import type { ApiError } from "../../shared/errors.ts";
+import type { ApiError, ErrorCode } from "../../shared/errors.ts";
 import type { PriceLookup } from "../../sql/models/model_prices.ts";
 import { findUnstorable } from "../definitions/storable_text.ts";
 import { createBodyCheck } from "../http/body/body_schema.ts";
@@ -10,9 +10,62 @@ import { listSchemaProblems, type Problem } from "../http/validation_problems.ts
 import { nextTurn } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Usage } from "./cost_arithmetic.ts";
-import { CostItem, MAX_ITEMS } from "./cost_openapi.ts";
 import { readAsOf } from "./prices_as_of.ts";
 import { findUndated } from "./similar_names.ts";
+
+const MAX_ITEMS = 1000;
+const MAX_TOKENS = 1e12;
+
+const name = () => Type.Optional(Type.String({ minLength: 1, maxLength: 500 }));
+const tokens = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_TOKENS, description });
+const moreTokens = (description: string) => Type.Optional(tokens(description));
+
+const CostItem = Type.Object(
+  {
+    provider: name(),
+    modelId: name(),
+    alias: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 500, description: "Instead of provider and modelId" }),
+    ),
+    resolveDated: Type.Optional(
+      Type.Boolean({
+        description:
+          "If the id or alias ends with a date and is unknown, use the one without the date: `gpt-5` for `gpt-5-2025-08-07`",
+      }),
+    ),
+    asOf: Type.Optional(
+      Type.String({ maxLength: 50, description: "When the tokens were used; now when omitted" }),
+    ),
+    knownAt: Type.Optional(
+      Type.String({ maxLength: 50, description: "Leave out corrections that are newer; now when omitted" }),
+    ),
+    inputTokens: tokens("Text tokens of the prompt that no cache served"),
+    outputTokens: tokens("Text tokens of the response, without reasoning"),
+    cacheReadTokens: moreTokens("Prompt tokens read from a cache"),
+    cacheWriteTokens: moreTokens("Prompt tokens written to a cache"),
+    reasoningTokens: moreTokens(
+      "Reasoning tokens. They cost as much as output unless the model has a price for them",
+    ),
+    inputAudioTokens: moreTokens("Audio tokens of the prompt"),
+    outputAudioTokens: moreTokens("Audio tokens of the response"),
+    contextTokens: moreTokens(
+      "Size of the prompt, which selects the price tier; the sum of the item's prompt tokens when omitted. Set it " +
+        "when an item adds up several requests",
+    ),
+  },
+  { additionalProperties: false, title: "Usage" },
+);
+
+export const CostBody = Type.Object(
+  { items: Type.Array(CostItem, { minItems: 1, maxItems: MAX_ITEMS }) },
+  {
+    additionalProperties: false,
+    title: "UsageItems",
+    examples: [{ items: [{ provider: "openai", modelId: "gpt-5", inputTokens: 2000, outputTokens: 1000 }] }],
+  },
+);
+
+type CostItem = Static<typeof CostItem>;
 
 /** Items between two turns of the event loop: some milliseconds of work. */
 export const ITEMS_PER_TURN = 100;
@@ -24,7 +77,7 @@ export type ItemLookup = PriceLookup & { usage: Usage; isUndated: boolean };
 
 /** The result of an item that cannot be priced. */
 export interface ItemError {
-  error: Pick<ApiError, "code" | "message" | "details">;
+  error: { code: ErrorCode; message: string; details: NonNullable<ApiError["details"]> };
 }
 
 const checkList = createBodyCheck(

@@ -1,32 +1,86 @@
 /** GET /models/held: what the source says and the catalog does not take yet. */
-import { Elysia } from "elysia";
+import { type Static, Type } from "@sinclair/typebox";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { listRefusedDoubts, type RefusedDoubt } from "../../sql/models/catalog_syncs.ts";
-import { type HeldPricesRow, listHeldPrices } from "../../sql/models/held_prices.ts";
+import { type HeldPricesRow, listHeldPrices as listHeldRows } from "../../sql/models/held_prices.ts";
 import { comparePrices } from "../../sql/models/model_prices.ts";
-import { access } from "../http/access.ts";
-import type { CatalogCache } from "./catalog_cache.ts";
-import { respondText } from "./conditional_response.ts";
-import { HELD_DETAIL } from "./openapi.ts";
+import { operation, reply } from "../http/operation.ts";
+import { Count, data, Instant, listOf, Nullable, Text } from "../http/schemas.ts";
 
-export function heldRoutes({ catalog: cache }: { catalog: CatalogCache }) {
-  return new Elysia({ prefix: "/models" }).use(access).get(
-    "/held",
-    async ({ request }) => {
-      const [held, doubts] = await cache.read((sql: Pool) =>
-        Promise.all([listHeldPrices(sql), listRefusedDoubts(sql)]),
-      );
-      const prices = held.map(presentHeld);
-      return respondText(
-        request,
-        JSON.stringify({ data: { prices, total: prices.length, document: presentDocument(doubts) } }),
-      );
+const SEEN = {
+  firstSeenAt: Instant(),
+  lastSeenAt: Instant(),
+  timesSeen: Type.Integer({ minimum: 1, description: "Syncs that found it" }),
+  rejected: Type.Boolean({ description: "An operator said that it is wrong: it is not taken" }),
+};
+
+const HeldPrices = Type.Object(
+  {
+    provider: Text,
+    modelId: Text,
+    changes: listOf(
+      Type.Object({
+        field: Text,
+        oldValue: Nullable(Type.Number(), { description: "The price that applies" }),
+        newValue: Nullable(Type.Number(), { description: "The price of the source" }),
+      }),
+    ),
+    ...SEEN,
+  },
+  {
+    title: "HeldPrices",
+    examples: [
+      {
+        provider: "openrouter",
+        modelId: "deepseek/deepseek-chat",
+        changes: [
+          { field: "input", oldValue: 0.2002, newValue: 0 },
+          { field: "output", oldValue: 0.8001, newValue: 0 },
+        ],
+        firstSeenAt: "2026-06-25T18:23:01.000Z",
+        lastSeenAt: "2026-06-25T18:23:01.000Z",
+        timesSeen: 1,
+        rejected: false,
+      },
+    ],
+  },
+);
+const HeldDocument = Type.Object({ reason: Text, ...SEEN }, { title: "HeldDocument" });
+
+export const listHeldPrices = operation(
+  {
+    id: "listHeldPrices",
+    method: "GET",
+    path: "/api/v1/models/held",
+    access: "public",
+    tag: "Model catalog",
+    summary: "List doubtful changes that wait",
+    description:
+      "Prices that change by more than five times, or to or from 0, wait until a sync at least an hour later finds them again, " +
+      "or until an operator accepts them; the old prices apply meanwhile. `document` is set while the source's document as a " +
+      "whole waits, because it would remove too many models or prices.",
+    response: {
+      200: data(
+        {
+          prices: listOf(HeldPrices),
+          total: Count,
+          document: Nullable(HeldDocument, { examples: [null] }),
+        },
+        "Everything that waits",
+      ),
     },
-    { publicAccess: true, detail: HELD_DETAIL },
-  );
-}
+    conditional: true,
+  },
+  async (_, { catalog }) => {
+    const [held, doubts] = await catalog.read((sql: Pool) =>
+      Promise.all([listHeldRows(sql), listRefusedDoubts(sql)]),
+    );
+    const prices = held.map(presentHeld);
+    return reply(200, { data: { prices, total: prices.length, document: presentDocument(doubts) } });
+  },
+);
 
-function presentHeld(row: HeldPricesRow) {
+function presentHeld(row: HeldPricesRow): Static<typeof HeldPrices> {
   const { provider, modelId, firstSeenAt, lastSeenAt, timesSeen, rejectedAt } = row;
   const changes = comparePrices(row, row.currentPrices, row.prices).map(({ field, oldValue, newValue }) => ({
     field,
@@ -37,7 +91,7 @@ function presentHeld(row: HeldPricesRow) {
 }
 
 /** The document that waits as a whole; `null` if there is none. */
-function presentDocument(doubts: readonly RefusedDoubt[]) {
+function presentDocument(doubts: readonly RefusedDoubt[]): Static<typeof HeldDocument> | null {
   const last = doubts.toSorted((a, b) => (a.lastSeenAt < b.lastSeenAt ? 1 : -1))[0];
   if (!last) return null;
   const { error, firstSeenAt, lastSeenAt, timesSeen, decision } = last;

@@ -1,55 +1,74 @@
 /** GET /models, GET /models.csv: the catalog, filtered and sorted, a page as JSON or all of it as CSV. */
-import { Elysia } from "elysia";
-import { LRUCache } from "lru-cache";
-import { access } from "../http/access.ts";
-import { parseQuery, queryOf } from "../http/query.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { jsonText, operation, reply } from "../http/operation.ts";
+import { Count, data, listOf } from "../http/schemas.ts";
 import type { Catalog } from "./catalog.ts";
-import type { CatalogCache } from "./catalog_cache.ts";
-import { respondTagged } from "./conditional_response.ts";
-import { createRespondCsv } from "./csv_response.ts";
-import { LIST_QUERY, type ListParameters, type ModelSelection, SELECTION_QUERY } from "./list_parameters.ts";
-import { LIST_CSV_DETAIL, LIST_DETAIL } from "./openapi.ts";
-import { countFacets, selectModels } from "./select_models.ts";
+import { replyCsv } from "./list_csv.ts";
+import { LIST_QUERY, type ListParameters, SELECTION_QUERY } from "./list_parameters.ts";
+import { Alias, CatalogOrigin, ModelSummary } from "./schemas.ts";
+import { countFacets, ModelFacets, selectModels } from "./select_models.ts";
 
-/** Characters of pages and their keys that are cached: some 300 full pages. */
-const MAX_CACHED = 8 * 2 ** 20;
+const BASE = { method: "GET", access: "public", tag: "Model catalog", conditional: true } as const;
 
-export function listRoutes({ catalog: cache }: { catalog: CatalogCache }) {
-  const pages = new LRUCache<string, string>({
-    maxSize: MAX_CACHED,
-    sizeCalculation: (page, key) => page.length + key.length,
-  });
-  const respondCsv = createRespondCsv();
-  const respondAll = (request: Request, catalog: Catalog, selection: ModelSelection) =>
-    respondCsv(request, catalog.etag, () => selectModels(catalog, selection).map(({ row }) => row));
-  return new Elysia()
-    .use(access)
-    .get(
-      "/models",
-      async ({ request }) => {
-        const { catalog } = await cache.current();
-        const { etag } = catalog;
-        const key = `${etag} ${new URL(request.url).search}`;
-        const cached = pages.get(key);
-        if (cached !== undefined) return respondTagged(request, etag, () => cached);
-        const parameters = parseQuery(LIST_QUERY, queryOf(request));
-        if (parameters.format === "csv") return respondAll(request, catalog, parameters);
-        const page = makePage(catalog, parameters);
-        pages.set(key, page);
-        return respondTagged(request, etag, () => page);
+const ModelPage = data(
+  {
+    models: listOf(ModelSummary),
+    aliases: listOf(Alias),
+    total: Count,
+    limit: Type.Integer({ minimum: 0, examples: [50] }),
+    offset: Type.Integer({ minimum: 0 }),
+    hasMore: Type.Boolean(),
+    catalog: CatalogOrigin,
+    facets: Type.Optional(ModelFacets),
+  },
+  "A page of models and their aliases",
+);
+export type ModelPage = Static<typeof ModelPage>["data"];
+
+export const listModels = operation(
+  {
+    ...BASE,
+    id: "listModels",
+    path: "/api/v1/models",
+    summary: "List models",
+    description:
+      "Sorted by provider and id, unless `sortBy` is set. Models that the source no longer lists are excluded, unless " +
+      "`includeGone` is true. Filters on a price or context exclude models for which it is unknown. An unknown provider " +
+      "returns an empty page. `catalog` says where the data comes from and how old it is. `format=csv` " +
+      "responds as `/models.csv`.",
+    query: LIST_QUERY,
+    response: { 200: { json: ModelPage, orFile: true } },
+  },
+  async ({ query, request }, { catalog: cache }) => {
+    const { catalog } = await cache.current();
+    if (query.format === "csv") return replyCsv(request, catalog, { query, downloads: cache.downloads });
+    const { search } = new URL(request.url);
+    const page = catalog.pages.get(search) ?? makePage(catalog, query);
+    catalog.pages.set(search, page);
+    return reply(200, jsonText(page), { etag: catalog.etag });
+  },
+);
+
+export const listModelsCsv = operation(
+  {
+    ...BASE,
+    id: "listModelsCsv",
+    path: "/api/v1/models.csv",
+    summary: "List models as CSV",
+    description: "The whole filtered list as one file, by the same rules as CSV exports.",
+    query: SELECTION_QUERY,
+    response: {
+      200: {
+        description: "The file",
+        files: { "text/csv": "\uFEFFprovider,modelId,name\r\nopenai,gpt-5,GPT-5\r\n" },
       },
-      { publicAccess: true, detail: LIST_DETAIL },
-    )
-    .get(
-      "/models.csv",
-      async ({ request }) => {
-        const selection = parseQuery(SELECTION_QUERY, queryOf(request));
-        const { catalog } = await cache.current();
-        return respondAll(request, catalog, selection);
-      },
-      { publicAccess: true, detail: LIST_CSV_DETAIL },
-    );
-}
+    },
+  },
+  async ({ query, request }, { catalog: cache }) => {
+    const { catalog } = await cache.current();
+    return replyCsv(request, catalog, { query, downloads: cache.downloads });
+  },
+);
 
 function makePage(catalog: Catalog, parameters: ListParameters): string {
   const selected = selectModels(catalog, parameters);

@@ -1,12 +1,85 @@
-/** A list of models as CSV, by the same rules as exports (docs/contract.md, Exports). */
+/** The list of models as a CSV file, by the same rules as exports (docs/contract.md, Exports). */
 import { setImmediate } from "node:timers/promises";
 import Big from "big.js";
+import { ApiError } from "../../shared/errors.ts";
 import { BYTE_ORDER_MARK, type CsvValue, csvLine } from "../../shared/exports/csv_syntax.ts";
+import { contentDisposition } from "../../shared/exports/file_names.ts";
 import { MODEL_CAPABILITIES } from "../../shared/vocabulary.ts";
 import { modelPrices } from "../../sql/models/model_prices.ts";
 import type { ModelRow } from "../../sql/models/models.ts";
+import { reply } from "../http/operation.ts";
+import { announceStream, requestContext } from "../http/request_context.ts";
+import { compress } from "../http/response/compress_stream.ts";
+import { type ContentEncoding, chooseEncoding, encodedTag } from "../http/response/content_encoding.ts";
+import { countBytes, responseStream } from "../http/response/stream.ts";
+import { STREAM_RULES } from "../http/response/stream_cutoff.ts";
+import type { Permit, Semaphore } from "../http/semaphore.ts";
+import type { Catalog } from "./catalog.ts";
+import type { ModelSelection } from "./list_parameters.ts";
 import { CAPABILITY_COLUMNS } from "./model_json.ts";
 import { presentCost } from "./price_json.ts";
+import { selectModels } from "./select_models.ts";
+
+const RETRY_SECONDS = 5;
+const RULES = { ...STREAM_RULES, maxMs: 10 * 60_000 };
+
+const FILE_HEADERS = {
+  "Content-Type": "text/csv; charset=utf-8; header=present",
+  "Content-Disposition": contentDisposition({ ascii: "models.csv", full: "models.csv" }),
+};
+
+export interface CsvRequest {
+  query: ModelSelection;
+  downloads: Semaphore;
+}
+
+/** Replies with the file, which is made as the client reads it. */
+export function replyCsv(request: Request, catalog: Catalog, wanted: CsvRequest) {
+  const { etag } = catalog;
+  const encoding = chooseEncoding(request.headers.get("accept-encoding"));
+  const headers = {
+    ...FILE_HEADERS,
+    Vary: "Accept-Encoding",
+    ...(encoding ? { "Content-Encoding": encoding, ETag: encodedTag(etag, encoding) } : {}),
+  };
+  return reply(200, () => openCsv(request, catalog, { ...wanted, encoding }), { etag, headers });
+}
+
+/** Throws RATE_LIMITED or SERVICE_UNAVAILABLE if too many are being sent. */
+function openCsv(
+  request: Request,
+  catalog: Catalog,
+  { query, downloads, encoding }: CsvRequest & { encoding: ContentEncoding | null },
+): ReadableStream<Uint8Array> {
+  const permit = takeSlot(downloads, request);
+  const lines = streamModelsCsv(selectModels(catalog, query).map(({ row }) => row));
+  const endStream = announceStream(request);
+  let bytes = 0;
+  const chunks = countBytes(encoding ? compress(lines, encoding) : lines, (length) => {
+    bytes += length;
+  });
+  return responseStream(chunks, {
+    abort: new AbortController(),
+    // The catalog is public, so access never ends.
+    watch: { rules: RULES, permit, mayContinue: async () => true },
+    connection: requestContext(request).connection,
+    onSourceEnd: async () => permit.release(),
+    onEnd: (end) => endStream({ ...end, bytes }),
+  });
+}
+
+function takeSlot(slots: Semaphore, request: Request): Permit {
+  const { caller, network } = requestContext(request);
+  const result = slots.take({ holder: caller?.userId ?? network, group: null });
+  if (result.ok) return result.permit;
+  const headers = { "Retry-After": String(RETRY_SECONDS) };
+  if (result.shortage === "holder") {
+    const message = `You are downloading ${slots.limits.perHolder} lists of models, the most at once. Wait until one ends, then retry.`;
+    throw new ApiError("RATE_LIMITED", { message, headers });
+  }
+  const message = `This server is sending ${slots.limits.max} lists of models, the most at once. Retry in ${RETRY_SECONDS} seconds.`;
+  throw new ApiError("SERVICE_UNAVAILABLE", { message, headers });
+}
 
 /** Columns by the path of the value in JSON. */
 const COLUMNS: Readonly<Record<string, (row: ModelRow) => CsvValue>> = {
@@ -47,7 +120,7 @@ const READERS = Object.values(COLUMNS);
 const ROWS_PER_CHUNK = 100;
 
 /** Yields the file: byte order mark and header first, then rows as the client reads them. */
-export async function* streamModelsCsv(rows: readonly ModelRow[]): AsyncGenerator<Uint8Array, void, void> {
+async function* streamModelsCsv(rows: readonly ModelRow[]): AsyncGenerator<Uint8Array, void, void> {
   yield Buffer.from(BYTE_ORDER_MARK + csvLine(Object.keys(COLUMNS)));
   for (let start = 0; start < rows.length; start += ROWS_PER_CHUNK) {
     const lines = rows

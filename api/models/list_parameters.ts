@@ -1,4 +1,5 @@
 /** The query parameters of GET /models and GET /models.csv. */
+import { oneOf } from "../../shared/json_schema.ts";
 import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../shared/vocabulary.ts";
 import {
   choice,
@@ -51,7 +52,8 @@ export const LIST_QUERY = {
   facets: flag(false, "Return in `facets` how many models there are by the values of these filters"),
   limit: limit({ max: 200, unset: 50 }, "Page size"),
   offset: offset("Number of models to skip"),
-  format: word(["json", "csv"], "`csv` returns the whole filtered list, not a page"),
+  // `csv` is described as an operation of its own.
+  format: { ...word(["json", "csv"], "`json`, a page"), schema: { ...oneOf(["json"]), default: "json" } },
 };
 
 export type ListParameters = QueryValues<typeof LIST_QUERY>;

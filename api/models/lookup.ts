@@ -1,84 +1,131 @@
-/** One model: by provider and id, or by an alias; the lists of providers and aliases. */
-import { Elysia } from "elysia";
+/** One model, by provider and id or by an alias; the lists of providers and aliases. */
+import { Type } from "@sinclair/typebox";
 import { findPrices, type PriceLookup } from "../../sql/models/model_prices.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
-import { access } from "../http/access.ts";
-import { parseQuery, queryOf } from "../http/query.ts";
+import { jsonText, operation, reply } from "../http/operation.ts";
+import { Count, data, listOf } from "../http/schemas.ts";
 import type { Catalog } from "./catalog.ts";
 import type { CatalogCache, CurrentCatalog } from "./catalog_cache.ts";
-import { respondTagged, respondText } from "./conditional_response.ts";
 import { ALIASES_QUERY } from "./history_parameters.ts";
 import { presentAlias, presentModel } from "./model_json.ts";
-import { ALIASES_DETAIL, MODEL_DETAIL, PROVIDERS_DETAIL, RESOLVE_DETAIL } from "./openapi.ts";
 import { presentCost } from "./price_json.ts";
 import { AS_OF_QUERY, requirePrices } from "./prices_as_of.ts";
-import { modelKey, requireAlias, requireModel } from "./require_model.ts";
+import { MODEL_NOT_FOUND, ModelPath, requireAlias, requireModel } from "./require_model.ts";
+import { Alias, Model, Provider } from "./schemas.ts";
 
-/** Ids and aliases may contain slashes: they are the rest of the path. */
-export function lookupRoutes({ catalog: cache }: { catalog: CatalogCache }) {
-  return new Elysia({ prefix: "/models" })
-    .use(access)
-    .get(
-      "/providers",
-      async ({ request }) => {
-        const { etag, providersBody } = (await cache.current()).catalog;
-        return respondTagged(request, etag, () => providersBody);
-      },
-      { publicAccess: true, detail: PROVIDERS_DETAIL },
-    )
-    .get(
-      "/aliases",
-      async ({ request }) => {
-        const { model } = parseQuery(ALIASES_QUERY, queryOf(request));
-        const { catalog } = await cache.current();
-        return respondTagged(request, catalog.etag, () =>
-          model === null ? catalog.aliasesBody : makeAliasList(catalog, model),
-        );
-      },
-      { publicAccess: true, detail: ALIASES_DETAIL },
-    )
-    .get(
-      "/resolve/*",
-      async ({ request, params }) => {
-        const past = parseQuery(AS_OF_QUERY, queryOf(request));
-        const alias = decodeURIComponent(params["*"]);
-        const current = await cache.current();
-        const wrap = (target: string, model: string) =>
-          `{"data":{"alias":${JSON.stringify(alias)},"target":${JSON.stringify(target)},"model":${model}}}`;
-        if (isPast(past)) {
-          const { target, modelJson } = await readPastModel(cache, { alias, ...past });
-          return respondText(request, wrap(target, withSyncTime(modelJson, current)));
-        }
-        const { target, entry } = requireAlias(current.catalog, alias);
-        return respondText(request, wrap(target, withSyncTime(entry.modelJson, current)));
-      },
-      { publicAccess: true, detail: RESOLVE_DETAIL },
-    )
-    .get(
-      "/:provider/*",
-      async ({ request, params }) => {
-        const past = parseQuery(AS_OF_QUERY, queryOf(request));
-        const key = modelKey(params);
-        const current = await cache.current();
-        const { modelJson: currentJson } = requireModel(current.catalog, key);
-        const { modelJson } = isPast(past)
-          ? await readPastModel(cache, { ...key, ...past })
-          : { modelJson: currentJson };
-        return respondText(request, withSyncTime(modelJson, current));
-      },
-      { publicAccess: true, detail: MODEL_DETAIL },
-    );
-}
+const BASE = { method: "GET", access: "public", tag: "Model catalog", conditional: true } as const;
+
+export const listModelProviders = operation(
+  {
+    ...BASE,
+    id: "listModelProviders",
+    path: "/api/v1/models/providers",
+    summary: "List providers",
+    description: "Active providers, sorted by id.",
+    response: { 200: data({ providers: listOf(Provider), total: Count }, "All active providers") },
+  },
+  async (_, { catalog }) => {
+    const { etag, providersBody } = (await catalog.current()).catalog;
+    return reply(200, jsonText(providersBody), { etag });
+  },
+);
+
+export const listModelAliases = operation(
+  {
+    ...BASE,
+    id: "listModelAliases",
+    path: "/api/v1/models/aliases",
+    summary: "List aliases",
+    description:
+      "Short names such as `sonnet` and the model each one currently stands for, sorted by alias. An unknown model returns " +
+      "an empty list.",
+    query: ALIASES_QUERY,
+    response: { 200: data({ aliases: listOf(Alias), total: Count }, "All aliases, or those of a model") },
+  },
+  async ({ query: { model } }, { catalog: cache }) => {
+    const { catalog } = await cache.current();
+    const { etag } = catalog;
+    if (model === null) return reply(200, jsonText(catalog.aliasesBody), { etag });
+    const aliases = listAliases(catalog, model);
+    return reply(200, { data: { aliases, total: aliases.length } }, { etag });
+  },
+);
+
+const AS_OF_NOTE =
+  "With `asOf`, `cost` has the prices of that instant, as they are known today or were known at `knownAt`, and `pricesFrom` says when they came into effect; all other fields " +
+  "are current. Before `pricesKnownSince` that is 404 with `details.reason` `unknown_at` and the instant in " +
+  "`details.pricesKnownSince`.";
+
+export const resolveModelAlias = operation(
+  {
+    ...BASE,
+    id: "resolveModelAlias",
+    path: "/api/v1/models/resolve/{+alias}",
+    summary: "Resolve an alias",
+    description:
+      "Returns the model an alias stands for. If the source no longer lists the model, it is deprecated and has `goneAt`. " +
+      `A 404 names up to three similar aliases in \`details.suggestions\`. ${AS_OF_NOTE}`,
+    params: {
+      alias: Type.String({ description: "May contain slashes, plain or as %2F", examples: ["gpt"] }),
+    },
+    query: AS_OF_QUERY,
+    response: {
+      200: data(
+        {
+          alias: Type.String({ examples: ["gpt"] }),
+          target: Type.String({ description: "provider/modelId", examples: ["openai/gpt-5"] }),
+          model: Model,
+        },
+        "The model",
+      ),
+    },
+    fails: [["NOT_FOUND", { reason: "alias", suggestions: ["gpt-5", "gpt-4"] }]],
+  },
+  async ({ params: { alias }, query }, { catalog: cache }) => {
+    const current = await cache.current();
+    const past = isPast(query) ? await readPastModel(cache, { alias, ...query }) : null;
+    const { target, modelJson } = past ?? currentAlias(current, alias);
+    const model = withSyncTime(modelJson, current);
+    const names = `"alias":${JSON.stringify(alias)},"target":${JSON.stringify(target)}`;
+    return reply(200, jsonText(`{"data":{${names},"model":${model}}}`));
+  },
+);
+
+export const getModel = operation(
+  {
+    ...BASE,
+    id: "getModel",
+    path: "/api/v1/models/{provider}/{+modelId}",
+    summary: "Get a model",
+    description:
+      "A model that the source no longer lists is deprecated and has `goneAt`. A 404 names up to three similar models in " +
+      `\`details.suggestions\`, as \`provider/modelId\`. ${AS_OF_NOTE}`,
+    params: ModelPath,
+    query: AS_OF_QUERY,
+    response: { 200: { json: Model, description: "The model, not wrapped in `data`" } },
+    fails: [MODEL_NOT_FOUND],
+  },
+  async ({ params, query }, { catalog: cache }) => {
+    const current = await cache.current();
+    const { modelJson: currentJson } = requireModel(current.catalog, params);
+    const past = isPast(query) ? await readPastModel(cache, { ...params, ...query }) : null;
+    return reply(200, jsonText(withSyncTime(past?.modelJson ?? currentJson, current)));
+  },
+);
 
 function isPast({ asOf, knownAt }: { asOf: string | null; knownAt: string | null }): boolean {
   return asOf !== null || knownAt !== null;
 }
 
-function makeAliasList(catalog: Catalog, { provider, modelId }: ModelKey): string {
-  const aliases = [...catalog.aliases.values()]
+function listAliases(catalog: Catalog, { provider, modelId }: ModelKey): Alias[] {
+  return [...catalog.aliases.values()]
     .filter(({ row }) => row.provider === provider && row.modelId === modelId)
     .map(({ row, entry }) => presentAlias(row, entry?.row));
-  return JSON.stringify({ data: { aliases, total: aliases.length } });
+}
+
+function currentAlias({ catalog }: CurrentCatalog, alias: string): { target: string; modelJson: string } {
+  const { target, entry } = requireAlias(catalog, alias);
+  return { target, modelJson: entry.modelJson };
 }
 
 /** Returns a model's JSON with the prices of an instant; everything else is current. Throws NOT_FOUND. */

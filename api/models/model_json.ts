@@ -6,6 +6,7 @@ import { modelPrices } from "../../sql/models/model_prices.ts";
 import type { ModelProvider } from "../../sql/models/model_providers.ts";
 import type { ModelRow } from "../../sql/models/models.ts";
 import { presentCost } from "./price_json.ts";
+import type { Alias, CatalogOrigin, Model, ModelSummary, Provider } from "./schemas.ts";
 
 /** Columns of the capabilities by their name in the API. */
 export const CAPABILITY_COLUMNS = {
@@ -17,25 +18,21 @@ export const CAPABILITY_COLUMNS = {
   attachment: "hasAttachment",
 } as const satisfies Record<ModelCapability, keyof ModelRow>;
 
-function presentCapabilities(row: ModelRow) {
-  return Object.fromEntries(MODEL_CAPABILITIES.map((name) => [name, row[CAPABILITY_COLUMNS[name]]]));
-}
-
-interface Limits {
-  context?: number;
-  input?: number;
-  output?: number;
+function presentCapabilities(row: ModelRow): ModelSummary["capabilities"] {
+  const capabilities = MODEL_CAPABILITIES.map((name) => [name, row[CAPABILITY_COLUMNS[name]]]);
+  // Every name has its column.
+  return Object.fromEntries(capabilities) as ModelSummary["capabilities"];
 }
 
 /** Tokens; `null` if no limit is known. */
-function presentLimits({ contextTokens, inputTokens, outputTokens }: ModelRow): Limits | null {
+function presentLimits({ contextTokens, inputTokens, outputTokens }: ModelRow): ModelSummary["limits"] {
   const limits = { context: contextTokens, input: inputTokens, output: outputTokens };
   const known = Object.entries(limits).filter(([, tokens]) => tokens !== null);
   return known.length === 0 ? null : Object.fromEntries(known);
 }
 
 /** Presents a model in a list. */
-export function presentListItem(row: ModelRow) {
+export function presentListItem(row: ModelRow): ModelSummary {
   return {
     provider: row.provider,
     modelId: row.modelId,
@@ -56,7 +53,7 @@ export function presentListItem(row: ModelRow) {
 }
 
 /** Presents the full model without `syncedAt`, which is the same for all models. */
-export function presentModel(row: ModelRow) {
+export function presentModel(row: ModelRow): Omit<Model, "syncedAt"> {
   return {
     ...presentListItem(row),
     description: row.description,
@@ -70,13 +67,13 @@ export function presentModel(row: ModelRow) {
 }
 
 /** Presents a provider. One without a known address has no `apiUrl`. */
-export function presentProvider({ id, name, docUrl, apiUrl }: ModelProvider) {
-  const provider = { id, name, status: "active", logoUrl: logoUrl(id), docUrl };
+export function presentProvider({ id, name, docUrl, apiUrl }: ModelProvider): Provider {
+  const provider = { id, name, status: "active" as const, logoUrl: logoUrl(id), docUrl };
   return apiUrl === null ? provider : { ...provider, apiUrl };
 }
 
 /** Presents an alias. It is deprecated if `target`, its model, is. */
-export function presentAlias(row: ModelAliasRow, target: ModelRow | undefined) {
+export function presentAlias(row: ModelAliasRow, target: ModelRow | undefined): Alias {
   const { alias, provider, modelId, scope } = row;
   return { alias, provider, modelId, scope, deprecated: row.deprecated || target?.status === "deprecated" };
 }
@@ -85,7 +82,10 @@ export function presentAlias(row: ModelAliasRow, target: ModelRow | undefined) {
  * Where the catalog comes from and how old its data is. `source` is `bundled`, `file` or the host of a URL: paths of
  * this machine stay private.
  */
-export function presentOrigin({ source, dataDate }: Pick<CatalogVersion, "source" | "dataDate">) {
+export function presentOrigin({
+  source,
+  dataDate,
+}: Pick<CatalogVersion, "source" | "dataDate">): CatalogOrigin {
   if (source === null || source === "bundled") return { source, dataDate };
   return { source: URL.parse(source)?.host || "file", dataDate };
 }

@@ -1,24 +1,118 @@
-/** GET /models/history/{provider}/{modelId}: the history of a model's prices. */
-import { Elysia } from "elysia";
-import { listPriceChanges } from "../../sql/models/model_price_changes.ts";
+/** The history of models' prices: of one model, and of several. */
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  listPriceChanges,
+  listRecentPriceChanges as listRecentRows,
+} from "../../sql/models/model_price_changes.ts";
 import { listPriceCorrections } from "../../sql/models/model_price_corrections.ts";
-import { access } from "../http/access.ts";
-import type { CatalogCache } from "./catalog_cache.ts";
-import { respondText } from "./conditional_response.ts";
-import { HISTORY_DETAIL } from "./openapi.ts";
-import { modelKey, requireModel } from "./require_model.ts";
+import { operation, reply } from "../http/operation.ts";
+import { Count, data, Instant, listOf, Nullable, Text } from "../http/schemas.ts";
+import { HISTORY_QUERY } from "./history_parameters.ts";
+import { MODEL_NOT_FOUND, ModelPath, requireModel } from "./require_model.ts";
+import { ModelKeyFields } from "./schemas.ts";
 
-export function priceHistoryRoutes({ catalog: cache }: { catalog: CatalogCache }) {
-  return new Elysia({ prefix: "/models" }).use(access).get(
-    "/history/:provider/*",
-    async ({ request, params }) => {
-      const { row } = requireModel((await cache.current()).catalog, modelKey(params));
-      const [changes, corrections] = await cache.read((sql) =>
-        Promise.all([listPriceChanges(sql, row), listPriceCorrections(sql, row)]),
-      );
-      const body = JSON.stringify({ data: { changes, total: changes.length, corrections } });
-      return respondText(request, body);
+const Price = Nullable(Type.Number());
+
+const PriceChange = Type.Object(
+  {
+    field: Type.String({
+      description:
+        "The part of `cost`, such as `input`, or `tiers.200000.input` for a tier above 200,000 tokens",
+    }),
+    oldValue: Price,
+    newValue: Price,
+    changedAt: Instant(),
+  },
+  {
+    title: "PriceChange",
+    examples: [
+      { field: "cacheRead", oldValue: 0.13, newValue: 0.125, changedAt: "2026-01-20T16:03:07.000Z" },
+    ],
+  },
+);
+
+const PriceCorrection = Type.Object(
+  {
+    field: Text,
+    value: Nullable(Type.Number(), { description: "Null if the price is not known" }),
+    validFrom: Instant(),
+    validTo: Instant(),
+    reason: Text,
+    knownFrom: Instant({ description: "When it was added; with an earlier `knownAt` it does not count" }),
+  },
+  { title: "PriceCorrection" },
+);
+
+const ModelPriceChanges = Type.Object(
+  { ...ModelKeyFields, changes: listOf(PriceChange) },
+  { title: "ModelPriceChanges" },
+);
+export type ModelPriceChanges = Static<typeof ModelPriceChanges>;
+
+export const listModelPriceChanges = operation(
+  {
+    id: "listModelPriceChanges",
+    method: "GET",
+    path: "/api/v1/models/history/{provider}/{+modelId}",
+    access: "public",
+    tag: "Model catalog",
+    summary: "List price changes of a model",
+    description:
+      "Every recorded price change, newest first, in USD per million tokens, and the corrections that operators have added to " +
+      "the past. A correction counts from `validFrom` to before `validTo`; of several the first one counts.",
+    params: ModelPath,
+    response: {
+      200: data(
+        {
+          changes: listOf(PriceChange),
+          total: Count,
+          corrections: listOf(PriceCorrection, { examples: [[]] }),
+        },
+        "All price changes",
+      ),
     },
-    { publicAccess: true, detail: HISTORY_DETAIL },
-  );
-}
+    conditional: true,
+    fails: [MODEL_NOT_FOUND],
+  },
+  async ({ params }, { catalog: cache }) => {
+    const { row } = requireModel((await cache.current()).catalog, params);
+    const [changes, corrections] = await cache.read((sql) =>
+      Promise.all([listPriceChanges(sql, row), listPriceCorrections(sql, row)]),
+    );
+    return reply(200, { data: { changes, total: changes.length, corrections } });
+  },
+);
+
+export const listRecentPriceChanges = operation(
+  {
+    id: "listRecentPriceChanges",
+    method: "GET",
+    path: "/api/v1/models/history",
+    access: "public",
+    tag: "Model catalog",
+    summary: "List recent price changes of several models",
+    description:
+      "The newest price changes of each model, in the order of `model`, in USD per million tokens. Unknown models are left " +
+      "out. `GET /models/history/{provider}/{modelId}` has every change of one model.",
+    query: HISTORY_QUERY,
+    response: {
+      200: data(
+        { models: listOf(ModelPriceChanges), total: Count },
+        "The models and their changes, newest first",
+      ),
+    },
+    conditional: true,
+  },
+  async ({ query }, { catalog: cache }) => {
+    const { model: keys, field: fields, since, limit } = query;
+    const { catalog } = await cache.current();
+    const known = keys.filter((key) => catalog.find(key) !== undefined);
+    const rows = await cache.read((sql) => listRecentRows(sql, known, { fields, since, limit }));
+    const byModel = Map.groupBy(rows, ({ position }) => position);
+    const models = known.map((key, index) => ({
+      ...key,
+      changes: (byModel.get(index) ?? []).map(({ position: _, ...change }) => change),
+    }));
+    return reply(200, { data: { models, total: models.length } });
+  },
+);

@@ -1,30 +1,41 @@
 /** Prices as clients see them: tiers become a list. */
+import { type Static, Type } from "@sinclair/typebox";
 import { PRICE_FIELDS, type PriceField } from "../../shared/vocabulary.ts";
 import type { Prices } from "../../sql/models/models.ts";
+import { each, listOf } from "../http/schemas.ts";
 
+/** Prices of kinds of tokens. */
+export const PriceParts = each(PRICE_FIELDS, Type.Optional(Type.Number({ minimum: 0 })));
 export type PricesByField = Partial<Record<PriceField, number>>;
 
-export interface PriceTier extends PricesByField {
-  /** The tier applies to requests with more tokens of context. */
-  contextOver: number;
-}
+const PriceTier = Type.Object(
+  {
+    /** The tier applies to requests with more tokens of context. */
+    contextOver: Type.Integer({ minimum: 1 }),
+    ...PriceParts,
+  },
+  { title: "PriceTier" },
+);
 
-/** USD per million tokens; unknown prices are left out. */
-export interface Cost extends PricesByField {
-  /** By size; only if there are any. */
-  tiers?: PriceTier[];
-}
+/** USD per million tokens; unknown prices are omitted. */
+export const Cost = Type.Object({
+  ...PriceParts,
+  input: Type.Number({ minimum: 0 }),
+  tiers: Type.Optional(listOf(PriceTier)),
+});
+export type Cost = Static<typeof Cost>;
 
 const TIER_PREFIX = /^tiers\.(\d+)\./;
 
 /** Presents the prices of a model; `null` if it has none. */
 export function presentCost(prices: Prices): Cost | null {
-  if (prices["input"] === undefined) return null;
+  const { input } = prices;
+  if (input === undefined) return null;
   const sizes = new Set(Object.keys(prices).flatMap((name) => TIER_PREFIX.exec(name)?.[1] ?? []));
   const tiers = [...sizes]
     .map((size) => ({ contextOver: Number(size), ...pickPrices(prices, `tiers.${size}.`) }))
     .sort((a, b) => a.contextOver - b.contextOver);
-  return { ...pickPrices(prices, ""), ...(tiers.length === 0 ? {} : { tiers }) };
+  return { ...pickPrices(prices, ""), input, ...(tiers.length === 0 ? {} : { tiers }) };
 }
 
 function pickPrices(prices: Prices, prefix: string): PricesByField {

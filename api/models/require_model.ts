@@ -1,8 +1,18 @@
 /** Finds a model by key or alias. A failure names similar ones. */
+import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import type { Catalog, CatalogEntry } from "./catalog.ts";
 import { indexNames, modelName, type NameIndex } from "./similar_names.ts";
+
+/** The parameters of a path that ends with a model. */
+export const ModelPath = {
+  provider: Type.String({ description: "Provider id", examples: ["openai"] }),
+  modelId: Type.String({ description: "May contain slashes, plain or as %2F", examples: ["gpt-5"] }),
+};
+
+/** How operations of a model declare what `requireModel` throws. */
+export const MODEL_NOT_FOUND = ["NOT_FOUND", { reason: "model", suggestions: ["openai/gpt-5"] }] as const;
 
 /** Returns the index of a catalog's names. Requests with many unknown names pass one that makes it once. */
 export type ListNames = () => NameIndex;
@@ -51,9 +61,4 @@ function notFound(given: { reason: "alias" | "model"; message: string; suggestio
   const names = suggestions.map((name) => `"${name}"`).join(", ");
   const message = names === "" ? given.message : `${given.message}. Did you mean ${names}?`;
   return new ApiError("NOT_FOUND", { message, details: { reason, suggestions } });
-}
-
-/** Elysia decodes a parameter but not the rest of a path. */
-export function modelKey(params: { provider: string; "*": string }): ModelKey {
-  return { provider: params.provider, modelId: decodeURIComponent(params["*"]) };
 }

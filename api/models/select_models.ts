@@ -1,5 +1,7 @@
 /** Filters and sorts the models of a list. Pure. */
+import { type Static, Type } from "@sinclair/typebox";
 import { MODEL_CAPABILITIES } from "../../shared/vocabulary.ts";
+import { Count, each } from "../http/schemas.ts";
 import { type Catalog, type CatalogEntry, compareTexts } from "./catalog.ts";
 import type { ModelSelection } from "./list_parameters.ts";
 import { CAPABILITY_COLUMNS } from "./model_json.ts";
@@ -35,6 +37,15 @@ export function selectModels(catalog: Catalog, parameters: ModelSelection): Cata
 /** What models are counted by: a filter and its values. */
 const FACETS = ["provider", "tier", "status", "capability", "openWeights"] as const;
 type Facet = (typeof FACETS)[number];
+
+export const ModelFacets = Type.Object(each(FACETS, Type.Record(Type.String(), Count)), {
+  title: "ModelFacets",
+  description:
+    "Models by value: how many a list with that value has. The filter of the same name does not count, except `capability`, " +
+    "which can be added to. Only with `facets=true`; values without a model are omitted",
+});
+type ModelFacets = Static<typeof ModelFacets>;
+
 type Test = (entry: CatalogEntry) => boolean;
 
 /** Returns the conditions of a list: those of facets by name, and the others. */
@@ -68,10 +79,7 @@ function createFilter(parameters: ModelSelection): Test {
  * Counts models by the values of each facet, as if that facet had no filter: how many a list with that value has. A list
  * with one more capability has those of before too, so capabilities are counted among the selected models.
  */
-export function countFacets(
-  catalog: Catalog,
-  parameters: ModelSelection,
-): Record<Facet, Record<string, number>> {
+export function countFacets(catalog: Catalog, parameters: ModelSelection): ModelFacets {
   const { facets, others } = makeTests(parameters);
   const count = (facet: Facet) => {
     const ignored: readonly Facet[] = facet === "capability" ? [] : [facet];

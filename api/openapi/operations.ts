@@ -29,6 +29,7 @@ import type {
 } from "./types.ts";
 
 const ETAG = { description: "Strong; changes when the content does", schema: Type.String() };
+const NOT_MODIFIED = { description: "Not modified: the ETag in `If-None-Match` is current" };
 /** Either is sufficient. */
 const CREDENTIALS = [{ bearer: [] }, { cookie: [] }];
 
@@ -120,24 +121,26 @@ function responsesOf({ response, responseHeaders = {}, conditional }: AnyOperati
     ...describeContent(content),
     headers,
   }));
-  return { ...declared, ...(conditional ? { 304: { description: "Not modified", headers } } : {}) };
+  return { ...declared, ...(conditional ? { 304: NOT_MODIFIED } : {}) };
 }
 
 function describeContent(content: Content): OpenApiResponse {
   if (content === null) return { description: "Done" };
+  if ("json" in content) return describeJson(content.json as TSchema, content.description);
   if (!("files" in content)) return describeJson(content);
-  const { description, files, json } = content as Files;
-  const text = mapValues(files, (example) => ({
+  // A schema with a property of this name has no member of this name.
+  const { description, files } = content as Files;
+  const media = mapValues(files, (example: string | null) => ({
     schema: { type: "string" },
     ...(example === null ? {} : { example }),
   }));
-  return { description, content: { ...(json ? describeJson(json).content : {}), ...text } };
+  return { description, content: media };
 }
 
 /** The description of an anonymous schema is that of the response. */
-function describeJson(schema: TSchema): OpenApiResponse {
+function describeJson(schema: TSchema, given?: string): OpenApiResponse {
   const { description = "Done", ...anonymous } = schema;
   const example = exampleOf(schema as JsonSchema);
   const shown = schema.title === undefined ? anonymous : schema;
-  return { description, content: { "application/json": { schema: shown, example } } };
+  return { description: given ?? description, content: { "application/json": { schema: shown, example } } };
 }

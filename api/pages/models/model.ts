@@ -1,18 +1,13 @@
 /** GET /models/{provider}/{modelId}: everything about one model. */
 import { ApiError } from "../../../shared/errors.ts";
+import type { Alias } from "../../models/schemas.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
 import { modelName, modelPath, withQuery } from "./addresses.ts";
 import { computeCost, costSection } from "./cost_form.ts";
 import { formatDay, formatPrice, priceLabel } from "./format.ts";
 import { modelFacts } from "./model_facts.ts";
-import {
-  type Alias,
-  type FullModel,
-  type ModelPage,
-  type ProviderNames,
-  readProviderNames,
-} from "./model_responses.ts";
+import { type FullModel, type ModelPage, type ProviderNames, readProviderNames } from "./model_responses.ts";
 import { priceSection } from "./price_section.ts";
 import type { PriceChange } from "./price_steps.ts";
 

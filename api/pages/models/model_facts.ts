@@ -1,9 +1,10 @@
 /** The column beside a model: limits, capabilities, names, dates, links. What is unknown has no row. */
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
+import type { Alias } from "../../models/schemas.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { modelName, modelPath, withQuery } from "./addresses.ts";
 import { CAPABILITY_LABELS, formatCapability, formatDay } from "./format.ts";
-import type { Alias, FullModel } from "./model_responses.ts";
+import type { FullModel } from "./model_responses.ts";
 
 interface Facts {
   model: FullModel;

@@ -1,22 +1,15 @@
 /** The API's responses about models, as the pages read them. */
-import type { presentAlias, presentListItem, presentModel, presentOrigin } from "../../models/model_json.ts";
+
+import type { ModelPage as ListedModels } from "../../models/list.ts";
 import type { Cost } from "../../models/price_json.ts";
-import type { countFacets } from "../../models/select_models.ts";
+import type { Model, ModelSummary } from "../../models/schemas.ts";
 import type { PriceChange } from "./price_steps.ts";
 
-export type ModelItem = ReturnType<typeof presentListItem>;
-export type FullModel = ReturnType<typeof presentModel> & { syncedAt: string };
-export type Alias = ReturnType<typeof presentAlias>;
+export type FullModel = Model;
+export type ModelItem = ModelSummary;
 
-export interface ModelPage {
-  models: readonly ModelItem[];
-  total: number;
-  limit: number;
-  offset: number;
-  hasMore: boolean;
-  catalog: ReturnType<typeof presentOrigin>;
-  facets: ReturnType<typeof countFacets>;
-}
+/** Pages ask for facets. */
+export type ModelPage = ListedModels & Required<Pick<ListedModels, "facets">>;
 
 /** Names of providers by id; those that the source no longer lists have none. */
 export type ProviderNames = ReadonlyMap<string, string>;

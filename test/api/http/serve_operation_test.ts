@@ -35,32 +35,33 @@ const createThing = operation(
     body.size === 0 ? reply(204, null) : reply(201, { data: [body.size, caller.userId] }),
 );
 
-const made: string[] = [];
-const listThings = operation(
-  {
-    ...BASE,
-    id: "listThings",
-    method: "GET",
-    path: "/api/v1/things",
-    access: "public",
-    usesOrg: true,
-    conditional: true,
-    query: { as: word(["text", "tagged", "csv"], "Form") },
-    response: { 200: { description: "Things", files: { "text/csv": "a" }, json: Thing } },
-  },
-  async ({ query }) => {
-    if (query.as === "csv") {
-      return reply(200, new Blob(["a\n"]), { headers: { "Content-Type": "text/csv" }, etag: '"csv"' });
-    }
-    const make = () => {
-      made.push(query.as);
-      return jsonText('{"data":   []}');
-    };
-    return query.as === "text" ? reply(200, make()) : reply(200, make, { etag: '"things"' });
-  },
-);
+/** Adds to `made` what it makes. */
+const listThings = (made: string[]) =>
+  operation(
+    {
+      ...BASE,
+      id: "listThings",
+      method: "GET",
+      path: "/api/v1/things",
+      access: "public",
+      usesOrg: true,
+      conditional: true,
+      query: { as: word(["text", "tagged", "csv"], "Form") },
+      response: { 200: { json: Thing, orFile: true } },
+    },
+    async ({ query }) => {
+      if (query.as === "csv") {
+        return reply(200, new Blob(["a\n"]), { headers: { "Content-Type": "text/csv" }, etag: '"csv"' });
+      }
+      const make = () => {
+        made.push(query.as);
+        return jsonText('{"data":   []}');
+      };
+      return query.as === "text" ? reply(200, make()) : reply(200, make, { etag: '"things"' });
+    },
+  );
 
-const OPERATIONS = [getThing, createThing, listThings];
+const OPERATIONS = [getThing, createThing, listThings([])];
 
 test("parameters are decoded, the rest of a path with its slashes", async () => {
   await using api = await openTestApp({ routes: OPERATIONS });
@@ -103,7 +104,8 @@ test("access and body are checked before the handler is called", async () => {
 });
 
 test("a conditional operation answers 304 for its own tag or the text's, and makes nothing then", async () => {
-  await using api = await openTestApp({ routes: OPERATIONS });
+  const made: string[] = [];
+  await using api = await openTestApp({ routes: [listThings(made)] });
   for (const as of ["text", "tagged", "csv"]) {
     const path = `/api/v1/things?as=${as}`;
     const first = await api.request(path);

@@ -77,7 +77,9 @@ function expectedCost(given: SourceCost | null): Cost | null {
     inputAudio: given.input_audio,
     tiers: given.context_over_200k && [{ contextOver: 200_000, ...given.context_over_200k }],
   };
-  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(named).filter(([, value]) => value !== undefined),
+  ) as unknown as Cost;
 }
 
 type Costs = Readonly<Record<string, Cost | null>>;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
-import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { documentSource, makeDocument, syncFrom } from "../../../helpers/models/catalog.ts";
 
 interface Recent {
   models: {
