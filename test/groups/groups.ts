@@ -14,8 +14,13 @@ export interface TestGroup {
   programs: readonly ProgramName[];
   /** A folder with a package.json, for packages that nothing else needs. */
   folder?: string;
-  /** Says what else is missing, or returns null. */
-  findLack?: () => string | null;
+  /** Says what else is missing, and which package of Debian has it; null if nothing is. */
+  findLack?: () => Lack | null;
+}
+
+interface Lack {
+  fault: string;
+  package?: string;
 }
 
 const ROOT = join(import.meta.dir, "../..");
@@ -54,7 +59,8 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   {
     name: "digests",
     files: ["test/shared/definitions/hash_definition/programs_test.ts"],
-    programs: ["Python", "PyYAML"],
+    programs: ["Python"],
+    findLack: findMissingPyYaml,
   },
   {
     name: "clients",
@@ -82,13 +88,20 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     findLack: () =>
       existsSync(`${CITUS_BIN_DIRECTORY}/../lib/citus.so`)
         ? null
-        : "Citus for PostgreSQL 15, which is no package of Debian's: https://docs.citusdata.com",
+        : { fault: "Citus for PostgreSQL 15, which is no package of Debian's: https://docs.citusdata.com" },
   },
 ];
 
 /** Network namespaces and file systems of a test's own are made by root. */
-function findMissingRoot(): string | null {
-  return process.getuid?.() === 0 ? null : "root";
+function findMissingRoot(): Lack | null {
+  return process.getuid?.() === 0 ? null : { fault: "root" };
+}
+
+function findMissingPyYaml(): Lack | null {
+  const hasPyYaml =
+    Bun.which("python3") !== null &&
+    Bun.spawnSync(["python3", "-c", "import yaml"], { stderr: "ignore" }).success;
+  return hasPyYaml ? null : { fault: "PyYAML", package: "python3-yaml" };
 }
 
 /** A group that cannot run here, and why. */
@@ -102,14 +115,16 @@ export interface MissingGroup extends TestGroup {
 /** Lists the groups that cannot run with these variables. */
 export function listMissingGroups(env: NodeJS.ProcessEnv): MissingGroup[] {
   return TEST_GROUPS.flatMap((group) => {
-    const wrong = group.programs.flatMap((name) => {
+    const wrong = group.programs.flatMap((name): Lack[] => {
       const fault = findFault(name, env);
       return fault === null ? [] : [{ fault, package: PROGRAMS[name].package }];
     });
-    const lack = group.findLack?.() ?? null;
+    wrong.push(...[group.findLack?.() ?? []].flat());
     const isLacking = group.folder !== undefined && !isInstalled(join(ROOT, group.folder));
     const packages = isLacking ? [`packages (bun install --cwd ${group.folder})`] : [];
-    const faults = [...wrong.map(({ fault }) => fault), ...(lack === null ? [] : [lack]), ...packages];
-    return faults.length === 0 ? [] : [{ ...group, faults, packages: wrong.map((one) => one.package) }];
+    const faults = [...wrong.map(({ fault }) => fault), ...packages];
+    return faults.length === 0
+      ? []
+      : [{ ...group, faults, packages: wrong.flatMap((one) => one.package ?? []) }];
   });
 }

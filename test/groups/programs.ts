@@ -65,12 +65,6 @@ export const PROGRAMS = {
     version: { args: DASHED, pattern: /promtool, version ([\d.]+)/ },
     package: "prometheus",
   },
-  // A library of the python3 on PATH.
-  PyYAML: {
-    names: ["python3"],
-    version: { args: ["-c", "import yaml; print('PyYAML', yaml.__version__)"], pattern: /PyYAML ([\d.]+)/ },
-    package: "python3-yaml",
-  },
   Python: {
     names: ["python3"],
     version: { args: DASHED, pattern: /^Python ([\d.]+)/ },
