@@ -14,7 +14,6 @@ import {
   stopOnSignals,
 } from "../shared/process/entry_point.ts";
 import type { Log } from "../shared/process/log.ts";
-import { createShutdown } from "../shared/process/shutdown.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
 import {
   API_APPLICATION,
@@ -168,9 +167,9 @@ async function main(): Promise<void> {
   catalog.start();
 
   const shutdownDelayMs = config.shutdownDelaySeconds * 1_000;
-  const shutdown = createShutdown({
+  stopOnSignals(host, {
     log,
-    exit: (code) => process.exit(code),
+    tracing,
     phases: [
       {
         name: "wait for load balancers",
@@ -192,22 +191,16 @@ async function main(): Promise<void> {
         timeoutMs: 1_000,
         run: async () => void (await Promise.all([server.stop(true), metricsServer?.stop(true)])),
       },
-      { name: "send traces", timeoutMs: 3_000, run: async () => tracing?.shutdown() },
-      {
-        name: "close database",
-        timeoutMs: 3_000,
-        run: async () => {
-          catalog.close();
-          await documents.close();
-          await boss.stop({ graceful: false });
-          // At once: one after the other, two servers that are silent would take longer than the phase may.
-          const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 2 }));
-          await Promise.all([replica?.close(), nodes.close(), ...pools]);
-        },
-      },
     ],
+    close: async () => {
+      catalog.close();
+      await documents.close();
+      await boss.stop({ graceful: false });
+      // At once: one after the other, two servers that are silent would take longer than the phase may.
+      const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 2 }));
+      await Promise.all([replica?.close(), nodes.close(), ...pools]);
+    },
   });
-  stopOnSignals(host, log, shutdown);
   log.info({ host: config.host, port: server.port, publicUrl: config.publicUrl }, "listening");
 }
 

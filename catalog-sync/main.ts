@@ -8,7 +8,6 @@ import {
   startOrExit,
   stopOnSignals,
 } from "../shared/process/entry_point.ts";
-import { createShutdown } from "../shared/process/shutdown.ts";
 import { onStdinEnd } from "../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../shared/process/unknown_variables.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
@@ -79,9 +78,9 @@ async function main(): Promise<void> {
   const metricsServer = serveMetricsOrExit(host, config, { registry, respondReady, log });
   const tracing = await openTracing(process.env, { serviceName: "ulr-catalog-sync", log });
   const schedule = startSchedule({ ...deps, onOutcome, tracing }, { source, cron: config.catalogSyncCron });
-  const shutdown = createShutdown({
+  stopOnSignals(process, {
     log,
-    exit: (code) => process.exit(code),
+    tracing,
     phases: [
       {
         name: "finish the sync",
@@ -91,22 +90,12 @@ async function main(): Promise<void> {
           return schedule.finish();
         },
       },
-      {
-        name: "send traces",
-        timeoutMs: 3_000,
-        run: async () => tracing?.shutdown(),
-      },
-      {
-        name: "close database",
-        timeoutMs: 3_000,
-        run: async () => {
-          await metricsServer?.stop(true);
-          await sql.end({ timeout: 1 });
-        },
-      },
     ],
+    close: async () => {
+      await metricsServer?.stop(true);
+      await sql.end({ timeout: 1 });
+    },
   });
-  stopOnSignals(process, log, shutdown);
 }
 
 await main();

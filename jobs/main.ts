@@ -14,7 +14,6 @@ import {
   startOrExit,
   stopOnSignals,
 } from "../shared/process/entry_point.ts";
-import { createShutdown } from "../shared/process/shutdown.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
 import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
 import { warnIfClearText } from "../sql/connection/clear_text.ts";
@@ -127,9 +126,9 @@ async function main(): Promise<void> {
   const leave = new AbortController();
   const delivering = keepWebhooksDelivered(deps, leave.signal);
 
-  const shutdown = createShutdown({
+  stopOnSignals(host, {
     log,
-    exit: (code) => process.exit(code),
+    tracing: deps.tracing,
     phases: [
       {
         name: "finish jobs",
@@ -148,24 +147,14 @@ async function main(): Promise<void> {
           await Promise.all([...background, delivering, jobs.finish()]);
         },
       },
-      {
-        name: "send traces",
-        timeoutMs: 3_000,
-        run: async () => deps.tracing?.shutdown(),
-      },
-      {
-        name: "close database",
-        timeoutMs: 3_000,
-        run: async () => {
-          await metricsServer?.stop(true);
-          await boss.stop({ graceful: false });
-          const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 1 }));
-          await Promise.all([replica?.close(), nodes.close(), ...pools]);
-        },
-      },
     ],
+    close: async () => {
+      await metricsServer?.stop(true);
+      await boss.stop({ graceful: false });
+      const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 1 }));
+      await Promise.all([replica?.close(), nodes.close(), ...pools]);
+    },
   });
-  stopOnSignals(host, log, shutdown);
 }
 
 await main();

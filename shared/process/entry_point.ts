@@ -1,6 +1,7 @@
 /** How an entry point starts and stops, the same for every process of the service. */
 import { type Config, readConfig } from "./config.ts";
 import { createLog, type Log, openStdout, redactSecrets } from "./log.ts";
+import { createShutdown, type ShutdownPhase } from "./shutdown.ts";
 import { onStdinEnd } from "./stdin_end.ts";
 import { describeUnknownVariables } from "./unknown_variables.ts";
 
@@ -82,15 +83,29 @@ export async function startOrExit<Result>(
   }
 }
 
+export interface StopOptions {
+  log: Log;
+  /** What has to end first, in order. */
+  phases: readonly ShutdownPhase[];
+  tracing: { shutdown(): Promise<void> } | null;
+  /** Closes the connections of the process. */
+  close: () => Promise<void>;
+}
+
 /**
- * Calls `shutdown` on SIGTERM and SIGINT, when the parent process ends (if it asked for that), and after an uncaught
+ * Ends the process in order on SIGTERM and SIGINT, when the parent process ends (if it asked for that), and after an uncaught
  * error, which leaves the process in an unknown state.
  */
-export function stopOnSignals(
-  host: Host,
-  log: Log,
-  shutdown: (reason: string, exitCode?: number) => void,
-): void {
+export function stopOnSignals(host: Host, { log, phases, tracing, close }: StopOptions): void {
+  const shutdown = createShutdown({
+    log,
+    exit: (code) => host.exit(code),
+    phases: [
+      ...phases,
+      { name: "send traces", timeoutMs: 3_000, run: async () => tracing?.shutdown() },
+      { name: "close database", timeoutMs: 3_000, run: close },
+    ],
+  });
   for (const signal of ["SIGTERM", "SIGINT"] as const) host.on(signal, () => shutdown(signal));
   onStdinEnd(host, () => shutdown("end of the parent process"));
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
