@@ -8,11 +8,19 @@ import {
   listRefusedDoubts,
   type SyncCounts,
 } from "../sql/models/catalog_syncs.ts";
-import { listHeldPrices, takeHeldPrices, upsertHeldPrices } from "../sql/models/held_prices.ts";
-import { listModelAliases } from "../sql/models/model_aliases.ts";
-import { listModelProviders } from "../sql/models/model_providers.ts";
-import { listModels } from "../sql/models/models.ts";
-import { applyPlan } from "./apply.ts";
+import {
+  deleteHeldPrices,
+  listHeldPrices,
+  takeHeldPrices,
+  upsertHeldPrices,
+} from "../sql/models/held_prices.ts";
+import { listModelAliases, upsertGeneratedAliases } from "../sql/models/model_aliases.ts";
+import {
+  listModelProviders,
+  markModelProvidersGone,
+  upsertModelProviders,
+} from "../sql/models/model_providers.ts";
+import { listModels, markModelsGone, markModelsStale, upsertModels } from "../sql/models/models.ts";
 import { readDocument, type SourceDocument } from "./document.ts";
 import { type Doubt, describeDoubts, findDoubts } from "./doubts.ts";
 import { mapCatalog } from "./mapping.ts";
@@ -152,4 +160,16 @@ async function requireTrusted(tx: Sql, doubts: readonly Doubt[], label: string):
     describeDoubts(doubts),
     doubts.map(({ code }) => code),
   );
+}
+
+/** Writes the plan, one statement per table. */
+async function applyPlan(tx: Sql, plan: SyncPlan): Promise<void> {
+  await upsertModelProviders(tx, plan.providers);
+  await upsertModels(tx, [...plan.inserted, ...plan.updated]);
+  await markModelsGone(tx, plan.gone);
+  await markModelsStale(tx, plan.stale);
+  await deleteHeldPrices(tx, plan.released);
+  await upsertHeldPrices(tx, plan.held);
+  await markModelProvidersGone(tx, plan.goneProviders);
+  await upsertGeneratedAliases(tx, plan.aliases);
 }

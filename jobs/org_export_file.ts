@@ -2,6 +2,7 @@
 
 import type { ContentDigest } from "../shared/artifacts/content_digest.ts";
 import type { ArtifactStore } from "../shared/artifacts/store.ts";
+import { sanitizeProjectName } from "../shared/exports/file_names.ts";
 import { type ManifestProject, organizationManifest } from "../shared/exports/manifest.ts";
 import { organizationReadme, schemaFile } from "../shared/exports/readme.ts";
 import { NO_FILTERS } from "../shared/exports/selection.ts";
@@ -14,8 +15,6 @@ import { type ProjectContents, projectEntries } from "../sql/exports/project_ent
 import { requireRightTimes } from "../sql/exports/rows.ts";
 import { startProgressReports } from "./build_progress.ts";
 import { type BuildDatabases, BuildSnapshots, type ProjectSource } from "./build_snapshots.ts";
-import { nameDirectories } from "./export_directories.ts";
-import { gatherChunks } from "./gather_chunks.ts";
 import { readAhead } from "./read_ahead.ts";
 import { writeArtifact } from "./write_artifact.ts";
 
@@ -155,4 +154,43 @@ async function* projectPart(
 
 function visibilityOf({ includeDeleted, includeArchived, includeSuperseded, includeResolved }: ExportJobRow) {
   return { includeDeleted, includeArchived, includeSuperseded, includeResolved };
+}
+
+const SHORT_ID_LENGTH = 8;
+
+/**
+ * Returns the directory of each project by its id: `{sanitizedProjectName}__{first8OfProjectId}`. If two would be
+ * equal, ignoring case, both get the whole id.
+ */
+export function nameDirectories(
+  projects: readonly { id: string; name: string }[],
+): ReadonlyMap<string, string> {
+  const named = projects.map(({ id, name }) => {
+    const stem = sanitizeProjectName(name);
+    return { id, stem, short: `${stem}__${id.slice(0, SHORT_ID_LENGTH)}` };
+  });
+  const uses = new Map<string, number>();
+  for (const { short } of named) uses.set(short.toLowerCase(), (uses.get(short.toLowerCase()) ?? 0) + 1);
+  return new Map(
+    named.map(({ id, stem, short }) => [id, uses.get(short.toLowerCase()) === 1 ? short : `${stem}__${id}`]),
+  );
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Yields the same bytes in chunks of at least 256 KiB, except the last; larger chunks pass uncopied. */
+export async function* gatherChunks(
+  content: AsyncGenerator<Uint8Array, void, void>,
+): AsyncGenerator<Uint8Array, void, void> {
+  let gathered: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of content) {
+    gathered.push(chunk);
+    bytes += chunk.length;
+    if (bytes < CHUNK_BYTES) continue;
+    yield gathered.length === 1 ? chunk : Buffer.concat(gathered, bytes);
+    gathered = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(gathered, bytes);
 }

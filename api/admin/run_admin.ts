@@ -12,7 +12,6 @@ import { AdminError, type AdminErrorCode, type Command, type CommandContext, Usa
 import { type CommandLine, parseCommandLine } from "./command_line.ts";
 import { COMMANDS } from "./commands.ts";
 import { helpText } from "./help.ts";
-import { openProgress } from "./progress.ts";
 
 /** `demo seed` needs the most: two for concurrent projects and one for the rest. */
 const CONNECTIONS = 3;
@@ -103,4 +102,42 @@ function explain(error: unknown): { code: AdminErrorCode; message: string } {
   const text = (error instanceof Error && error.message ? error.message : String(error)).split("\n")[0];
   const message = text?.startsWith("Cannot ") ? text : `Cannot complete the command: ${text}`;
   return { code: "FAILED", message };
+}
+
+export interface Progress {
+  show: (text: string) => void;
+  /** Shows frequent changes: on a terminal only, a few times per second. */
+  tick: (text: () => string) => void;
+  /** Erases the line before other output. */
+  clear: () => void;
+}
+
+/** Erases the current line. */
+const ERASE = "\r\u001b[2K";
+const TICK_MS = 200;
+
+/** Opens the progress line of a command; nothing is shown if it is quiet. */
+function openProgress(
+  terminal: { err: (text: string) => void; isTerminal: boolean },
+  options: { isQuiet: boolean },
+): Progress {
+  let shown = false;
+  let lastTick = 0;
+  const show = (text: string): void => {
+    if (options.isQuiet) return;
+    terminal.err(terminal.isTerminal ? ERASE + text : `${text}\n`);
+    shown = true;
+  };
+  return {
+    show,
+    tick(text) {
+      if (!terminal.isTerminal || Date.now() - lastTick < TICK_MS) return;
+      lastTick = Date.now();
+      show(text());
+    },
+    clear() {
+      if (shown && terminal.isTerminal) terminal.err(ERASE);
+      shown = false;
+    },
+  };
 }

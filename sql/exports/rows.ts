@@ -1,5 +1,6 @@
 /** Counts, estimates and streams the rows of an export inside a snapshot. */
 
+import { BYTE_ORDER_MARK } from "../../shared/exports/csv_syntax.ts";
 import {
   EXPORT_DATASET_NAMES,
   EXPORT_DATASETS,
@@ -14,7 +15,6 @@ import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { hasTimeChecks } from "../tracker/tracker_times.ts";
 import { copyLanes } from "./copy_lanes.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
-import { csvHeader } from "./csv_header.ts";
 import { encodeParquet } from "./parquet/encode_parquet.ts";
 import { countQuery, type KeyRange, rangeQuery, rowsQuery, sampleQuery, wrongTimeQuery } from "./query.ts";
 import { KeyRanges } from "./ranges.ts";
@@ -181,4 +181,10 @@ async function* copyDataset(
   } finally {
     await twin.close();
   }
+}
+
+/** Byte order mark and header line. Column names are camelCase identifiers and need no quotes. */
+function csvHeader(dataset: ExportDataset): Uint8Array {
+  const names = dataset.columns.map((column) => column.name);
+  return new TextEncoder().encode(`${BYTE_ORDER_MARK}${names.join(",")}\r\n`);
 }

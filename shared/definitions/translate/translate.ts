@@ -2,7 +2,6 @@
 import type { DefinitionType } from "../../vocabulary.ts";
 import { renderAgent } from "./agent.ts";
 import { renderCommand } from "./command.ts";
-import { checkDocumentSize } from "./document_size.ts";
 import {
   missingDescription,
   readSource,
@@ -77,4 +76,28 @@ function render(definition: TranslatableDefinition): string {
 
 function toFailure({ reason, path, message }: TranslationFailure, type: DefinitionType): Failure {
   return { reason, path: path || type, message };
+}
+
+/**
+ * Maps, lists and scalars with every alias written out. A document of the largest size has 20,000; this many take
+ * well below a second.
+ */
+const MAX_NODES = 100_000;
+/** As deep as documents may nest (definition-languages, section 1). */
+const MAX_DEPTH = 64;
+
+/** Refuses a document that would keep the translator busy for too long. */
+function checkDocumentSize(body: unknown, path: string): void {
+  let nodes = 0;
+  const visit = (value: unknown, depth: number): void => {
+    if (++nodes > MAX_NODES) {
+      throw new TranslationFailure("timeout", path, `The document has more than ${MAX_NODES} nodes`);
+    }
+    if (typeof value !== "object" || value === null) return;
+    if (depth > MAX_DEPTH) {
+      throw new TranslationFailure("too_large", path, `The document nests deeper than ${MAX_DEPTH} levels`);
+    }
+    for (const item of Array.isArray(value) ? value : Object.values(value)) visit(item, depth + 1);
+  };
+  visit(body, 1);
 }

@@ -1,11 +1,11 @@
 /** What the agent knows before it begins: terms, standards, what to look for, right and wrong. */
 import { scalarText } from "../../../yaml/scalars.ts";
+import { isRecord } from "../../../yaml/values.ts";
 import type { Fields } from "../field_reader.ts";
-import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { humanize, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { type Agent, agentBlock, categoryTitle } from "./agent_source.ts";
-import { writeRecords } from "./records_table.ts";
 
 export function writeKnowledge(w: MarkdownWriter, agent: Agent): void {
   const knowledge = agentBlock(agent, "knowledge_base");
@@ -84,4 +84,38 @@ function writeTaxonomy(w: MarkdownWriter, agent: Agent, knowledge: Fields): void
     w.paragraph(md`Give every finding the code that describes it best.`);
   }
   writeRecords(w, knowledge, "failure_code_examples");
+}
+
+const MAX_COLUMNS = 6;
+
+/**
+ * Writes a map of scalars as names and meanings, a list of flat maps as one row each. Anything else is left unread,
+ * for the generic section.
+ */
+function writeRecords(w: MarkdownWriter, fields: Fields, key: string): void {
+  const value = fields.peek(key);
+  const records = Array.isArray(value) ? value : [];
+  const columns = [...new Set(records.flatMap((record) => (isRecord(record) ? Object.keys(record) : [])))];
+  if (records.length > 0 && records.every(isFlat) && columns.length <= MAX_COLUMNS) {
+    fields.skip(key);
+    w.table(
+      columns.map((column) => prose(humanize(column)) ?? ""),
+      records.map((record) => columns.map((column) => cell(record, column))),
+    );
+  } else if (isFlat(value)) {
+    fields.skip(key);
+    w.table(
+      ["Name", "Meaning"],
+      Object.keys(value).map((name) => [prose(name), cell(value, name)]),
+    );
+  }
+}
+
+function isFlat(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && Object.values(value).every((item) => item === null || typeof item !== "object");
+}
+
+function cell(record: Record<string, unknown>, key: string): Inline | null {
+  const text = Object.hasOwn(record, key) ? scalarText(record[key]) : null;
+  return text === null ? null : prose(text);
 }

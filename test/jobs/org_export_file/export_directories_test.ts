@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nameDirectories } from "../../jobs/export_directories.ts";
+import { nameDirectories } from "../../../jobs/org_export_file.ts";
 
 test("directories are the sanitized name and the beginning of the id, or all of it where two would be the same", () => {
   const ids = ["11111111-0000-4000-8000-00000000000a", "11111111-0000-4000-8000-00000000000b"] as const;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ROOT_CONTEXT, SpanKind } from "@opentelemetry/api";
 import { SamplingDecision } from "@opentelemetry/sdk-trace";
-import { createSampler } from "../../../shared/tracing/sampler.ts";
+import { createSampler } from "../../../../shared/tracing/sdk.ts";
 
 /** How many of 100 traces without a parent are sampled, and what is reported. */
 function sample(env: Readonly<Record<string, string>>) {

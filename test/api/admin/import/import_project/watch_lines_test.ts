@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { watchLines } from "../../../../api/admin/import/watch_lines.ts";
+import { watchLines } from "../../../../../api/admin/import/import_project.ts";
 
 const TEXT = "first\n\nthird, with é and 🚀\nlast, without an end";
 
