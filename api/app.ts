@@ -12,9 +12,13 @@ import { userRoutes } from "./accounts/users.ts";
 import { definitionRoutes } from "./definitions/routes.ts";
 import { languageSchemaRoutes } from "./definitions/schemas/language_schemas.ts";
 import { languageRoutes } from "./definitions/schemas/languages.ts";
-import type { Deps } from "./deps.ts";
+import type { Deps, OperationDeps } from "./deps.ts";
 import { eventRoutes } from "./events/events.ts";
+import { createExportResources } from "./exports/export_resources.ts";
+import { registerJobMetrics } from "./exports/job_metrics.ts";
+import { EXPORT_OPERATIONS } from "./exports/operations.ts";
 import { exportRoutes } from "./exports/routes.ts";
+import { registerWatermarkMetrics } from "./exports/watermark_metrics.ts";
 import { createAuditDenial } from "./http/audit_denial.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { type RegisteredRoute, toRoute as toElysiaRoute } from "./http/elysia_routes.ts";
@@ -68,7 +72,7 @@ function isOperations(routes: OwnRoutes | null): routes is readonly AnyOperation
 }
 
 /** What is served under /api/v1: the visible list. */
-function apiRoutes(deps: Deps) {
+function apiRoutes(deps: OperationDeps) {
   return new Elysia({ prefix: "/api/v1" })
     .use(authRoutes(deps))
     .use(exportRoutes(deps))
@@ -90,9 +94,11 @@ function registerServiceMetrics(deps: Deps, checkDatabase: () => Promise<Databas
   registerDatabaseUp(registry, checkDatabase);
   registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
   registerCatalogMetrics(registry, catalog);
+  registerJobMetrics(registry, { sql, log });
+  registerWatermarkMetrics(registry, { sql, log, config });
 }
 
-function serviceRoutes(deps: Deps) {
+function serviceRoutes(deps: OperationDeps) {
   const artifactStatus = createArtifactStatus({ ...deps, store: openArtifactStore(deps.config) });
   registerArtifactMetrics(deps.metrics.registry, artifactStatus);
   const checkDatabase = createDatabaseCheck(deps.sql, deps.config);
@@ -132,7 +138,7 @@ function pageRoutes(deps: Deps) {
 }
 
 /** Every operation. Each subject adds a line. */
-const OPERATIONS: readonly AnyOperation[] = [...MODEL_OPERATIONS];
+const OPERATIONS: readonly AnyOperation[] = [...EXPORT_OPERATIONS, ...MODEL_OPERATIONS];
 
 /** The routes of an Elysia app, which needs no other router than its own. */
 function elysiaRoutes(routes: AnyElysia): Route[] {
@@ -150,7 +156,8 @@ function elysiaRoutes(routes: AnyElysia): Route[] {
  * Builds the app. It holds no connection and no timer of its own: it is gone when it is let go. Tests can bring routes
  * instead of the service's own.
  */
-export function buildApp(deps: Deps, ownRoutes: OwnRoutes | null = null): App {
+export function buildApp(given: Deps, ownRoutes: OwnRoutes | null = null): App {
+  const deps: OperationDeps = { ...given, exports: createExportResources(given) };
   const { config, log, metrics, shutdownSignal, now = Date.now } = deps;
   const own = isOperations(ownRoutes)
     ? { operations: ownRoutes, others: null }

@@ -7,6 +7,7 @@ import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import type { Boss } from "../sql/queue.ts";
 import type { Documents } from "./documents/documents.ts";
+import type { ExportResources } from "./exports/export_resources.ts";
 import type { CredentialCache } from "./http/credential_cache.ts";
 import type { StreamRules } from "./http/response/stream_cutoff.ts";
 import type { CatalogCache } from "./models/catalog_cache.ts";
@@ -40,4 +41,9 @@ export interface Deps {
   now?: () => number;
   /** Overrides STREAM_RULES, for tests. */
   streamRules?: Partial<StreamRules>;
+}
+
+/** What operations get: the parts, and what the app makes of them. */
+export interface OperationDeps extends Deps {
+  exports: ExportResources;
 }

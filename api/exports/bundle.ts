@@ -4,17 +4,18 @@ import { bundleManifest } from "../../shared/exports/manifest.ts";
 import { projectReadme, schemaFile } from "../../shared/exports/readme.ts";
 import { streamZip, textEntry, type ZipEntry } from "../../shared/exports/zip_stream.ts";
 import { type ProjectContents, projectEntries } from "../../sql/exports/project_entries.ts";
+import type { OperationDeps } from "../deps.ts";
 import { access } from "../http/access.ts";
 import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
 import { fileResponse } from "./file_response.ts";
 import { noteExport } from "./note_export.ts";
-import { type ExportDeps, fileKind } from "./open_export.ts";
+import { fileKind } from "./open_export.ts";
 import { BUNDLE_DETAIL } from "./openapi.ts";
 import { tooLarge } from "./too_large.ts";
 
 const Params = t.Object({ project: t.String() });
 
-export function bundleRoutes(deps: ExportDeps) {
+export function bundleRoutes(deps: OperationDeps) {
   return new Elysia().use(access).get(
     "/export/projects/:project/bundle",
     async ({ params, request, caller }) => {
@@ -45,7 +46,7 @@ export function bundleRoutes(deps: ExportDeps) {
           });
           return fileResponse(request, {
             opened,
-            metrics: deps.metrics,
+            metrics: deps.exports.metrics,
             file: {
               kind: "bundle",
               format,

@@ -4,11 +4,12 @@ import { mayExportBundle } from "../../shared/policy.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
 import { countBundleRows, limitStatements, type RowCounts } from "../../sql/exports/rows.ts";
+import type { OperationDeps } from "../deps.ts";
 import type { Caller } from "../http/caller.ts";
 import { queryOf } from "../http/query.ts";
 import { parseBundleParameters } from "./export_parameters.ts";
 import { requireExportProject } from "./export_project.ts";
-import { type ExportDeps, type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
+import { type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
 
 export interface BundleRequest {
   project: ReadableProjectRow;
@@ -24,7 +25,7 @@ export interface BundleRequest {
  * stop at `limit` per dataset. Throws EXPORT_PREPARE_TIMEOUT if counting takes too long.
  */
 export async function withBundleRequest<Answer>(
-  deps: ExportDeps,
+  deps: OperationDeps,
   given: { caller: Caller; request: Request; project: string; limit: number; kind: ExportRequest["kind"] },
   serve: (bundle: BundleRequest) => Promise<Answer>,
 ): Promise<Answer | Response> {

@@ -7,6 +7,7 @@ import { mayExportDataset } from "../../shared/policy.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
 import { countDatasetRows, streamDatasetFile } from "../../sql/exports/rows.ts";
+import type { OperationDeps } from "../deps.ts";
 import { access } from "../http/access.ts";
 import { compress } from "../http/response/compress_stream.ts";
 import { chooseEncoding } from "../http/response/content_encoding.ts";
@@ -15,7 +16,7 @@ import { requireExportProject } from "./export_project.ts";
 import { type ExportFile, fileResponse } from "./file_response.ts";
 import { queryWithEnding, splitFormatEnding } from "./format_ending.ts";
 import { noteExport } from "./note_export.ts";
-import { type ExportDeps, fileKind, type OpenExport, withOpenExport } from "./open_export.ts";
+import { fileKind, type OpenExport, withOpenExport } from "./open_export.ts";
 import { DATASET_DETAIL } from "./openapi.ts";
 import { tooLarge } from "./too_large.ts";
 
@@ -34,7 +35,7 @@ const LANES_MIN_ROWS = 20_000;
 const Params = t.Object({ project: t.String(), dataset: t.String() });
 
 /** Refuses in the order 401, 404, 403, 402, 400, 413, always before the first byte (docs/contract.md, Errors). */
-export function datasetRoutes(deps: ExportDeps) {
+export function datasetRoutes(deps: OperationDeps) {
   return new Elysia().use(access).get(
     "/export/projects/:project/:dataset",
     async ({ params, request, caller }) => {
@@ -67,7 +68,7 @@ export function datasetRoutes(deps: ExportDeps) {
             rows: totalRows,
           },
         });
-        return fileResponse(request, { opened, file, metrics: deps.metrics });
+        return fileResponse(request, { opened, file, metrics: deps.exports.metrics });
       });
     },
     { access: "caller", params: Params, detail: DATASET_DETAIL },
@@ -83,7 +84,7 @@ interface Preparation {
 }
 
 /** Counts the rows and describes the file. Throws EXPORT_TOO_LARGE. */
-async function prepareFile(deps: ExportDeps, given: Preparation): Promise<ExportFile> {
+async function prepareFile(deps: OperationDeps, given: Preparation): Promise<ExportFile> {
   const { dataset, project, opened, request } = given;
   const { format, ...parameters } = given.parameters;
   const { trackerSchema } = deps.config;

@@ -3,6 +3,7 @@ import { Elysia, t } from "elysia";
 import { NO_FILTERS } from "../../shared/exports/selection.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
 import { countDeletedRows, streamDeletedFile } from "../../sql/exports/deleted_rows.ts";
+import type { OperationDeps } from "../deps.ts";
 import { access } from "../http/access.ts";
 import type { Caller } from "../http/caller.ts";
 import { compress } from "../http/response/compress_stream.ts";
@@ -13,13 +14,13 @@ import { requireExportProject } from "./export_project.ts";
 import { fileResponse } from "./file_response.ts";
 import { type FormatEnding, queryWithEnding } from "./format_ending.ts";
 import { noteExport } from "./note_export.ts";
-import { type ExportDeps, fileKind, withOpenExport } from "./open_export.ts";
+import { fileKind, withOpenExport } from "./open_export.ts";
 import { DELETED_CSV_DETAIL, DELETED_DETAIL } from "./openapi.ts";
 import { tooLarge } from "./too_large.ts";
 
 const Params = t.Object({ project: t.String() });
 
-export function deletedRoutes(deps: ExportDeps) {
+export function deletedRoutes(deps: OperationDeps) {
   const options = { access: "caller", params: Params } as const;
   return new Elysia()
     .use(access)
@@ -36,7 +37,7 @@ export function deletedRoutes(deps: ExportDeps) {
 }
 
 async function exportDeleted(
-  deps: ExportDeps,
+  deps: OperationDeps,
   given: { project: string; request: Request; caller: Caller; ending: FormatEnding | null },
 ): Promise<Response> {
   const { request, caller, ending } = given;
@@ -70,7 +71,7 @@ async function exportDeleted(
     const encoding = chooseEncoding(request.headers.get("accept-encoding"));
     return fileResponse(request, {
       opened,
-      metrics: deps.metrics,
+      metrics: deps.exports.metrics,
       file: {
         kind: "dataset",
         format,

@@ -2,9 +2,10 @@
 import { Elysia, t } from "elysia";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { sampleLineBytes } from "../../sql/exports/rows.ts";
+import type { OperationDeps } from "../deps.ts";
 import { access } from "../http/access.ts";
 import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
-import type { ExportDeps } from "./open_export.ts";
+
 import { ESTIMATE_DETAIL } from "./openapi.ts";
 
 /** PostgreSQL's largest integer: estimates count all rows. */
@@ -12,7 +13,7 @@ const NO_LIMIT = 2_147_483_647;
 
 const Params = t.Object({ project: t.String() });
 
-export function estimateRoutes(deps: ExportDeps) {
+export function estimateRoutes(deps: OperationDeps) {
   return new Elysia().use(access).get(
     "/export/projects/:project/estimate",
     async ({ params, request, caller }) =>

@@ -1,8 +1,14 @@
-/** Finds an export job that the caller can see, and presents it. */
+/** Export jobs as clients see them. */
+import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import type { ExportFacts, Verdict } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
-import type { BuildFault } from "../../shared/vocabulary.ts";
+import {
+  BUILD_FAULTS,
+  EXPORT_FORMATS,
+  EXPORT_JOB_ERROR_CODES,
+  EXPORT_JOB_STATUSES,
+} from "../../shared/vocabulary.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import {
   type ExportJobRow,
@@ -12,6 +18,101 @@ import {
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
+import { Instant, oneOf, Text } from "../http/schemas.ts";
+import { EXAMPLE_AS_OF } from "./export_parameters.ts";
+import { Visibility } from "./manifest_schema.ts";
+
+const Id = Type.String({ format: "uuid" });
+const Total = Type.Integer({ minimum: 0 });
+
+/** A job that has just been queued, for the document. */
+export const QUEUED_JOB = {
+  id: "4b6a3f4e-2c71-4d0a-8f5e-1d2c3b4a5f60",
+  number: 12,
+  status: "queued",
+  format: "ndjson",
+  asOf: EXAMPLE_AS_OF,
+  createdAt: EXAMPLE_AS_OF,
+  requestedBy: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
+  organizationId: "0b9b7f0a-6a2e-4b1c-8b0e-6c3a0e6b7d21",
+  visibility: {
+    includeDeleted: false,
+    includeArchived: false,
+    includeSuperseded: false,
+    includeResolved: true,
+  },
+  attempt: 0,
+  progress: { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 },
+};
+
+/** A finished job, for the document. */
+export const READY_JOB = {
+  ...QUEUED_JOB,
+  status: "ready",
+  attempt: 1,
+  progress: { projectsDone: 2, projectsTotal: 2, rowsWritten: 1920, bytesWritten: 182_400 },
+  startedAt: "2026-11-20T10:00:01.000Z",
+  readyAt: "2026-11-20T10:05:00.000Z",
+  finishedAt: "2026-11-20T10:05:00.000Z",
+  expiresAt: "2026-11-23T10:05:00.000Z",
+  artifact: {
+    fileName: "demo__2026-11-20T10-00-00Z.zip",
+    bytes: 182_400,
+    sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  },
+};
+
+/** A job as clients see it; fields that do not apply yet are omitted. */
+export const ExportJob = Type.Object(
+  {
+    id: Id,
+    number: Type.Integer({ minimum: 0, description: "Numbers the organization's jobs from 1" }),
+    status: oneOf(EXPORT_JOB_STATUSES),
+    format: oneOf(EXPORT_FORMATS),
+    asOf: Instant({
+      description: "The cutoff: rows created later are excluded. Default: about the time of queueing",
+    }),
+    createdAt: Instant(),
+    requestedBy: Type.String({ format: "uuid", description: "The user who queued the job" }),
+    organizationId: Id,
+    visibility: Visibility,
+    attempt: Type.Integer({
+      minimum: 0,
+      description: "Number of the current build attempt, at most 3; 0 before the first",
+    }),
+    progress: Type.Object({
+      projectsDone: Total,
+      projectsTotal: Total,
+      rowsWritten: Total,
+      bytesWritten: Total,
+    }),
+    since: Type.Optional(
+      Instant({ description: "Set for an increment: only rows that changed after this time" }),
+    ),
+    waitingFor: Type.Optional(
+      oneOf(BUILD_FAULTS, {
+        description: "Set while a queued job waits because the artifact storage or the database failed",
+      }),
+    ),
+    retryAt: Type.Optional(Instant({ description: "When a job with `waitingFor` is tried again" })),
+    startedAt: Type.Optional(Instant()),
+    readyAt: Type.Optional(Instant()),
+    expiresAt: Type.Optional(Instant({ description: "When the file is deleted" })),
+    finishedAt: Type.Optional(Instant()),
+    artifact: Type.Optional(Type.Object({ fileName: Text, bytes: Total, sha256: Text })),
+    errorCode: Type.Optional(oneOf(EXPORT_JOB_ERROR_CODES)),
+    errorMessage: Type.Optional(Text),
+  },
+  { title: "ExportJob", examples: [READY_JOB] },
+);
+export type ExportJob = Static<typeof ExportJob>;
+
+/** The path parameter of one job. An id that is none is not found. */
+export const JobParams = {
+  job_id: Type.Unsafe<string>(
+    Type.Any({ type: "string", format: "uuid", description: "The job's id", examples: [QUEUED_JOB.id] }),
+  ),
+};
 
 /**
  * Finds a job in any of the caller's organizations. Throws EXPORT_JOB_NOT_FOUND, also for jobs of other organizations,
@@ -35,36 +136,6 @@ export async function requireExportJob(
   requestContext(given.request).orgId = job.orgId;
   requireAllowed(given.policy({ credential, role: job.role }));
   return job;
-}
-
-/** Presents a job; fields that do not apply yet are omitted. */
-export interface ExportJob {
-  id: string;
-  number: number;
-  status: ExportJobRow["status"];
-  format: ExportJobRow["format"];
-  asOf: string;
-  createdAt: string;
-  requestedBy: string;
-  organizationId: string;
-  visibility: {
-    includeDeleted: boolean;
-    includeArchived: boolean;
-    includeSuperseded: boolean;
-    includeResolved: boolean;
-  };
-  attempt: number;
-  progress: { projectsDone: number; projectsTotal: number; rowsWritten: number; bytesWritten: number };
-  since?: string;
-  waitingFor?: BuildFault;
-  retryAt?: string;
-  startedAt?: string;
-  readyAt?: string;
-  expiresAt?: string;
-  finishedAt?: string;
-  artifact?: { fileName: string; bytes: number; sha256: string };
-  errorCode?: string;
-  errorMessage?: string;
 }
 
 export function presentExportJob(row: ExportJobRow): ExportJob {

@@ -1,6 +1,6 @@
 /** GET /export/jobs/{job_id}/download: the finished file, or the rest of an interrupted download. */
 import { Elysia, t } from "elysia";
-import { ArtifactStorageError, type ArtifactStore, type ByteRange } from "../../shared/artifacts/store.ts";
+import { ArtifactStorageError, type ByteRange } from "../../shared/artifacts/store.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
 import { type ExportFacts, isPersonalCredential } from "../../shared/policy.ts";
@@ -8,16 +8,15 @@ import type { Log } from "../../shared/process/log.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { ReadableExportJobRow } from "../../sql/exports/jobs.ts";
+import type { OperationDeps } from "../deps.ts";
 import { access } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
 import { formatDigest } from "../http/response/repr_digest.ts";
-import type { StreamRules } from "../http/response/stream_cutoff.ts";
 import { chooseRange } from "./byte_range.ts";
 import { requireExportJob } from "./export_job.ts";
-import type { ExportMetrics } from "./export_metrics.ts";
-import { type ExportSlots, requireExportSlot, takeExportSlot } from "./export_slots.ts";
+import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
 import { followDownload } from "./follow_download.ts";
 import { DOWNLOAD_DETAIL } from "./job_openapi.ts";
 import { mayContinue } from "./may_continue.ts";
@@ -36,17 +35,8 @@ interface Artifact {
   sha256: string;
 }
 
-interface DownloadDeps {
-  sql: Sql;
-  store: ArtifactStore;
-  log: Log;
-  metrics: ExportMetrics;
-  slots: ExportSlots;
-  streamRules: StreamRules;
-}
-
 /** Any member may download, with a session or a key of kind `user`. */
-export function jobDownloadRoutes(deps: DownloadDeps) {
+export function jobDownloadRoutes(deps: OperationDeps) {
   return new Elysia().use(access).get(
     "/export/jobs/:job_id/download",
     async ({ params, request, caller }) => {
@@ -65,23 +55,23 @@ export function jobDownloadRoutes(deps: DownloadDeps) {
       // Never released: it ends when the response is sent.
       const claim = { holder: caller.userId, group: job.orgId, isOver };
       if (context.method === "HEAD") {
-        requireExportSlot(deps.slots, "downloads", claim);
-        const isThere = await orUnavailable(deps.store.exists(artifact.key));
+        requireExportSlot(deps.exports.slots, "downloads", claim);
+        const isThere = await orUnavailable(deps.exports.store.exists(artifact.key));
         if (!isThere) throw await goneOrLost(deps.log, find);
         return new Response(null, { headers });
       }
-      const permit = takeExportSlot(deps.slots, "downloads", claim);
+      const permit = takeExportSlot(deps.exports.slots, "downloads", claim);
       const file = await readArtifact(deps, { request, artifact, range, isOver });
       if (file === "unwanted") return new Response(null);
       if (!file) throw await goneOrLost(deps.log, find);
       const contentRange = range && `bytes ${first}-${last}/${artifact.bytes}`;
       await noteDownload(deps.sql, { request, caller, job, range: contentRange });
       const watch = {
-        rules: deps.streamRules,
+        rules: deps.exports.streamRules,
         permit,
         mayContinue: () => mayContinue(deps, caller, findJob),
       };
-      followDownload(deps, { request, watch, job, bytes });
+      followDownload({ metrics: deps.exports.metrics, log: deps.log }, { request, watch, job, bytes });
       return new Response(file, {
         status: range ? 206 : 200,
         headers: { ...headers, ...(contentRange ? { "Content-Range": contentRange } : {}) },
@@ -122,14 +112,14 @@ function findReadableJob(
  * disconnected.
  */
 async function readArtifact(
-  deps: DownloadDeps,
+  deps: OperationDeps,
   given: { request: Request; artifact: Artifact; range: ByteRange | null; isOver: () => boolean },
 ): Promise<Blob | null | "unwanted"> {
   const { request, artifact, range, isOver } = given;
   const { signal } = request;
   try {
     const options = { bytes: artifact.bytes, signal, isOver, ...(range ? { range } : {}) };
-    return await orUnavailable(deps.store.read(artifact.key, options));
+    return await orUnavailable(deps.exports.store.read(artifact.key, options));
   } catch (error) {
     if (!signal.aborted) throw error;
     announceStream(request)({ outcome: "aborted", bytes: 0 });

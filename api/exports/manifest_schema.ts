@@ -1,11 +1,17 @@
 /** The schema of `manifest.json` for the OpenAPI document, so that generated clients have a type for it. */
+import { Type } from "@sinclair/typebox";
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
-import { COUNT, FLAG, ID, INSTANT, listOf, named, oneOf, record, TEXT } from "../../shared/json_schema.ts";
+import { COUNT, ID, INSTANT, listOf, named, oneOf, record, TEXT } from "../../shared/json_schema.ts";
 import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 
-export const VISIBILITY = named(
-  "ExportVisibility",
-  record({ includeDeleted: FLAG, includeArchived: FLAG, includeSuperseded: FLAG, includeResolved: FLAG }),
+export const Visibility = Type.Object(
+  {
+    includeDeleted: Type.Boolean(),
+    includeArchived: Type.Boolean(),
+    includeSuperseded: Type.Boolean(),
+    includeResolved: Type.Boolean(),
+  },
+  { title: "ExportVisibility" },
 );
 
 const FILE = named(
@@ -41,7 +47,7 @@ const HEAD = {
   nextSince: { ...INSTANT, description: "Pass it as `since` for the next increment" },
   coherence: { type: "string", const: "insert-level" },
   format: oneOf(EXPORT_FORMATS),
-  visibility: VISIBILITY,
+  visibility: Visibility,
 };
 
 const MANIFEST = named(

@@ -1,10 +1,7 @@
 /** Opens an export: slot, settled watermark and snapshot. */
-import type { Config } from "../../shared/process/config.ts";
-import type { Log } from "../../shared/process/log.ts";
 import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
 import type { ExportLanes } from "../../sql/connection/lanes.ts";
-import type { Nodes } from "../../sql/connection/nodes.ts";
-import { hasSqlState, type Pool } from "../../sql/connection/pool.ts";
+import { hasSqlState } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { openOnNode } from "../../sql/exports/open_on_node.ts";
@@ -12,12 +9,12 @@ import { limitStatements } from "../../sql/exports/rows.ts";
 import { WrongTimeError } from "../../sql/exports/wrong_time_error.ts";
 import type { TrackerShards } from "../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";
+import type { OperationDeps } from "../deps.ts";
 import type { Caller } from "../http/caller.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
-import type { StreamRules, StreamWatch } from "../http/response/stream_cutoff.ts";
-import type { ExportMetrics } from "./export_metrics.ts";
+import type { StreamWatch } from "../http/response/stream_cutoff.ts";
 import { type ExportPolicy, requireExportProject } from "./export_project.ts";
-import { type ExportSlots, requireExportSlot, takeExportSlot } from "./export_slots.ts";
+import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
 import { mayContinue } from "./may_continue.ts";
 import { explainMissingTracker } from "./missing_tracker.ts";
 import { requireSince } from "./require_since.ts";
@@ -26,24 +23,6 @@ import { prepareTimeout, wrongTime } from "./too_large.ts";
 
 /** SQLSTATE query_canceled, as after a statement timeout. */
 const QUERY_CANCELED = "57014";
-
-export interface ExportDeps {
-  /** The pool of requests: chooses watermarks and cancels queries. */
-  sql: Pool;
-  /** The pool of streams: one connection per slot and lane. */
-  exportSql: Pool;
-  lanes: ExportLanes;
-  /** Preferred for snapshots; null without a replica. */
-  replica: Replica | null;
-  /** Where snapshots are opened if the tracker tables are distributed. */
-  nodes: Nodes;
-  slots: ExportSlots;
-  /** When a stream is cut off. */
-  streamRules: StreamRules;
-  metrics: ExportMetrics;
-  log: Log;
-  config: Config;
-}
 
 /** Where an export reads, and as of when. */
 interface ExportSource {
@@ -93,7 +72,7 @@ export function fileKind(request: Request): "file" | "head" {
  * if counting takes too long.
  */
 export async function withOpenExport<Answer>(
-  deps: ExportDeps,
+  deps: OperationDeps,
   given: ExportRequest,
   serve: (opened: OpenExport) => Promise<Answer>,
 ): Promise<Answer | Response> {
@@ -112,7 +91,7 @@ interface Opening extends ExportRequest {
 }
 
 async function openAndServe<Answer>(
-  deps: ExportDeps,
+  deps: OperationDeps,
   given: Opening,
   serve: (opened: OpenExport) => Promise<Answer>,
 ): Promise<Answer> {
@@ -133,11 +112,11 @@ async function openAndServe<Answer>(
   }
 }
 
-async function openExport(deps: ExportDeps, given: Opening): Promise<OpenExport> {
+async function openExport(deps: OperationDeps, given: Opening): Promise<OpenExport> {
   const { abort, caller, project } = given;
   const claim = { holder: caller.userId, group: project.orgId };
-  if (given.kind === "head") requireExportSlot(deps.slots, "streams", claim);
-  const permit = takeExportSlot(deps.slots, given.kind === "file" ? "streams" : "counts", claim);
+  if (given.kind === "head") requireExportSlot(deps.exports.slots, "streams", claim);
+  const permit = takeExportSlot(deps.exports.slots, given.kind === "file" ? "streams" : "counts", claim);
   const forget = abortWhenLeft(given);
   try {
     const source = (await openNodeSource(deps, given)) ?? (await openSource(deps, given));
@@ -146,7 +125,11 @@ async function openExport(deps: ExportDeps, given: Opening): Promise<OpenExport>
       await source.snapshot.close();
       permit.release();
     };
-    const watch = { rules: deps.streamRules, permit, mayContinue: () => mayContinueExport(deps, given) };
+    const watch = {
+      rules: deps.exports.streamRules,
+      permit,
+      mayContinue: () => mayContinueExport(deps, given),
+    };
     return { ...source, abort, watch, close };
   } catch (error) {
     forget();
@@ -156,8 +139,8 @@ async function openExport(deps: ExportDeps, given: Opening): Promise<OpenExport>
 }
 
 /** Settles the watermark, and opens a snapshot on the node that holds the project; null if no node does. */
-async function openNodeSource(deps: ExportDeps, given: Opening): Promise<ExportSource | null> {
-  const { sql, nodes, config, metrics } = deps;
+async function openNodeSource(deps: OperationDeps, given: Opening): Promise<ExportSource | null> {
+  const { sql, nodes, config } = deps;
   const { signal } = given.abort;
   if (config.trackerSchema !== OWN_TRACKER_SCHEMA) return null;
   let { asOf } = given;
@@ -167,27 +150,27 @@ async function openNodeSource(deps: ExportDeps, given: Opening): Promise<ExportS
   });
   if (opened === null || asOf === null) return null;
   const { node, snapshot, shards } = opened;
-  metrics.snapshots.inc({ database: "node", node: node.name });
+  deps.exports.metrics.snapshots.inc({ database: "node", node: node.name });
   return { asOf, snapshot, shards, lanes: node.lanes, isReplicaFault: () => false };
 }
 
 /** Settles the watermark, and opens a snapshot on the replica while it keeps up, otherwise on the primary. */
-async function openSource(deps: ExportDeps, given: Opening): Promise<ExportSource> {
-  const { sql, exportSql, replica, metrics } = deps;
+async function openSource(deps: OperationDeps, given: Opening): Promise<ExportSource> {
+  const { sql, exportSql, replica } = deps;
   const { signal } = given.abort;
   const asOf = await requireWatermark(deps, given.asOf, { signal });
   if (given.since !== null) await requireSince(deps, { since: given.since, asOf });
   const fromReplica = await openReplicaSnapshot(replica, signal);
   const snapshot = fromReplica ?? (await openExportSnapshot(exportSql, { control: sql, signal }));
-  metrics.snapshots.inc({ database: fromReplica ? "replica" : "primary" });
-  const lanes = fromReplica && replica ? replica.lanes : deps.lanes;
+  deps.exports.metrics.snapshots.inc({ database: fromReplica ? "replica" : "primary" });
+  const lanes = fromReplica && replica ? replica.lanes : deps.exports.lanes;
   const isReplicaFault = (error: unknown): boolean =>
     fromReplica ? (replica?.isToBlameFor(error) ?? false) : false;
   return { asOf, snapshot, shards: null, lanes, isReplicaFault };
 }
 
 /** Repeats the checks of the start: credential, membership, role and subscription. */
-function mayContinueExport(deps: ExportDeps, given: ExportRequest): Promise<boolean> {
+function mayContinueExport(deps: OperationDeps, given: ExportRequest): Promise<boolean> {
   const { caller, request, project, policy } = given;
   return mayContinue(deps, caller, () =>
     requireExportProject(deps.sql, { caller, request, project: project.id, policy }),

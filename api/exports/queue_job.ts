@@ -1,22 +1,32 @@
-/** Queues an organization export, or returns the one that is active. */
-
+/** POST /export/jobs: queues an organization export, or returns the one that is active. */
+import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
-import type { Config } from "../../shared/process/config.ts";
-import type { Log } from "../../shared/process/log.ts";
-import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { toVisibility } from "../../shared/exports/selection.ts";
+import { mayExportBundle } from "../../shared/policy.ts";
+import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
-import type { Nodes } from "../../sql/connection/nodes.ts";
-import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import {
   type ExportJobRow,
   findActiveExportJob,
   findExportJobWait,
   insertExportJob,
 } from "../../sql/exports/jobs.ts";
-import { type Boss, enqueueJob } from "../../sql/queue.ts";
+import { enqueueJob } from "../../sql/queue.ts";
 import { listTrackerNodes } from "../../sql/tracker/tracker_shards.ts";
+import type { OperationDeps } from "../deps.ts";
+import { auditActor } from "../http/audit_actor.ts";
+import type { JsonObject } from "../http/body/request_body.ts";
 import type { Caller } from "../http/caller.ts";
-import type { JobRequest } from "./job_body.ts";
+import { operation, reply } from "../http/operation.ts";
+import { resolveOrg } from "../http/organization.ts";
+import { type Query, type QueryParameter, queryOf, readValues } from "../http/query.ts";
+import { requestContext } from "../http/request_context.ts";
+import { requireAllowed } from "../http/require_allowed.ts";
+import { Instant } from "../http/schemas.ts";
+import { findUnknownFields, invalidInput, type Problem } from "../http/validation_problems.ts";
+import { ExportJob, presentExportJob, QUEUED_JOB } from "./export_job.ts";
+import { BUNDLE_QUERY, type BundleParameters, EXAMPLE_AS_OF } from "./export_parameters.ts";
 import { requireTracker } from "./missing_tracker.ts";
 import { requireSince } from "./require_since.ts";
 import { requireWatermark } from "./require_watermark.ts";
@@ -24,25 +34,150 @@ import { requireWatermark } from "./require_watermark.ts";
 /** Time for the builder, which enforces the timeout itself, to report it. */
 const EXPIRE_MARGIN_SECONDS = 120;
 
-export interface JobDeps {
-  config: Config;
-  sql: Pool;
-  boss: Boss;
-  /** Where builds read if the tracker tables are distributed. */
-  nodes: Nodes;
-  log: Log;
+/**
+ * The fields are those of a bundle's query. They have no `default`, because generated types would then require them.
+ */
+const OPTIONS = Object.fromEntries(
+  Object.entries<QueryParameter<unknown>>(BUNDLE_QUERY).map(([name, parameter]) => {
+    const { default: unset, ...schema } = parameter.schema;
+    const description = `${parameter.description}${unset === undefined ? "" : `. If unset: ${unset}`}`;
+    return [name, { ...schema, description, ...("example" in parameter && { example: parameter.example }) }];
+  }),
+);
+
+/** Options of the wrong type are errors of `parseOptions`, once the caller is known to have the right to queue a job. */
+const NewExportJob = Type.Unsafe<JsonObject>({
+  title: "NewExportJob",
+  type: "object",
+  additionalProperties: false,
+  examples: [{ format: "csv", include_deleted: true }],
+  // Without it, about the time of queueing.
+  properties: { ...OPTIONS, as_of: Instant({ example: EXAMPLE_AS_OF }) },
+});
+
+const ActiveJob = Type.Object(
+  {
+    job: ExportJob,
+    parametersDiffer: Type.Optional(
+      Type.Unsafe<true>({
+        type: "boolean",
+        enum: [true],
+        description:
+          "Set if the job differs from the request in format, since, flags or a given as_of. The request was not queued",
+      }),
+    ),
+    message: Type.Optional(
+      Type.String({ description: "With parametersDiffer: names the parameters, with both values" }),
+    ),
+  },
+  {
+    description: "The job that is already active",
+    examples: [
+      {
+        job: QUEUED_JOB,
+        parametersDiffer: true,
+        message:
+          "Export #12 is still active, with other parameters: format is ndjson, not csv. Yours was not queued. Wait until #12 has ended or cancel it, then queue yours",
+      },
+    ],
+  },
+);
+
+/** Refuses in the order 401, 404, 403, 402, 400 (docs/contract.md, Errors), so the handler checks the options. */
+export const queueExportJob = operation(
+  {
+    id: "queueExportJob",
+    method: "POST",
+    path: "/api/v1/export/jobs",
+    access: "caller",
+    tag: "Export",
+    summary: "Export an organization",
+    description:
+      "Queues a job that builds a ZIP of every project. An organization has at most one active job; while there is one, it is " +
+      "returned with status 200. If its parameters are not those of the request, `parametersDiffer` is true.",
+    usesOrg: true,
+    uncheckedQuery: {},
+    uncheckedBody: NewExportJob,
+    response: {
+      201: Type.Object({ job: ExportJob }, { description: "The new job", examples: [{ job: QUEUED_JOB }] }),
+      200: ActiveJob,
+    },
+    fails: [
+      "SUBSCRIPTION_REQUIRED",
+      "ORG_ACCESS_DENIED",
+      "INSUFFICIENT_ORG_ROLE",
+      "KEY_KIND_FORBIDDEN",
+      "EXPORT_JOB_LIMIT",
+    ],
+  },
+  async ({ body, request, caller }, deps) => {
+    const org = await resolveOrg(deps.sql, caller, request);
+    const { orgId, role, tier } = org;
+    requireAllowed(mayExportBundle({ credential: caller.credential, role, tier }), org);
+    const options = parseOptions(body, queryOf(request));
+    const queued = await queueOrFindActive(deps, { orgId, caller, request, options });
+    const job = presentExportJob(queued.job);
+    if (queued.isNew) return reply(201, { job });
+    const message = describeDifferences(queued.job, options);
+    return reply(200, message === null ? { job } : { job, parametersDiffer: true as const, message });
+  },
+);
+
+/**
+ * Reads the options. Throws VALIDATION_ERROR with every problem. The query must be empty: an option there would otherwise be
+ * ignored, because the other exports take it in the query.
+ */
+function parseOptions(given: JsonObject, query: URLSearchParams): BundleParameters {
+  const { values, problems } = readValues(BUNDLE_QUERY, (name) => textsOf(name, given[name]));
+  const unknown = findUnknownFields(given, Object.keys(BUNDLE_QUERY));
+  const refused = [...findMisplaced(query), ...unknown, ...problems];
+  if (refused.length > 0) throw invalidInput(refused);
+  const { format, as_of: asOf, since, ...flags } = values;
+  return { format, asOf, since, visibility: toVisibility(flags) };
+}
+
+/** Returns an option as the text that a query would have; a value of the wrong type becomes "", which no option accepts. */
+function textsOf(name: string, value: unknown): string[] {
+  if (value === undefined) return [];
+  const declared: Query = BUNDLE_QUERY;
+  return [typeof value === declared[name]?.schema["type"] ? String(value) : ""];
+}
+
+function findMisplaced(query: URLSearchParams): Problem[] {
+  const message = "is not a query parameter here. Send the options of an export job in the JSON body";
+  return [...new Set(query.keys())].map((path) => ({ path, message }));
+}
+
+/**
+ * Returns a message that names the options in which an active job differs from the request; null if there are none. The
+ * cutoff counts only if the request has one.
+ */
+function describeDifferences(job: ExportJobRow, request: BundleParameters): string | null {
+  const { visibility } = request;
+  const options: readonly [name: string, active: unknown, requested: unknown][] = [
+    ["format", job.format, request.format],
+    ["since", job.since, request.since],
+    ["as_of", job.asOf, request.asOf ?? job.asOf],
+    ["include_deleted", job.includeDeleted, visibility.includeDeleted],
+    ["include_archived", job.includeArchived, visibility.includeArchived],
+    ["include_superseded", job.includeSuperseded, visibility.includeSuperseded],
+    ["include_resolved", job.includeResolved, visibility.includeResolved],
+  ];
+  const differing = options
+    .filter(([, active, requested]) => active !== requested)
+    .map(([name, active, requested]) => `${name} is ${active ?? "unset"}, not ${requested ?? "unset"}`);
+  if (differing.length === 0) return null;
+  return `Export #${job.number} is still active, with other parameters: ${differing.join("; ")}. Yours was not queued. Wait until #${job.number} has ended or cancel it, then queue yours`;
 }
 
 interface NewJob {
   orgId: string;
   caller: Caller;
-  actor: AuditActor;
-  job: JobRequest;
-  /** The request's `traceparent`, if it is traced. */
-  traceparent?: string | undefined;
+  request: Request;
+  options: BundleParameters;
 }
 
-export interface QueuedExport {
+interface QueuedExport {
   job: ExportJobRow;
   /** False if the organization already had an active job. */
   isNew: boolean;
@@ -52,14 +187,14 @@ export interface QueuedExport {
  * Queues an export as of now, or as of `asOf`. Throws EXPORT_JOB_LIMIT if the organization has used up its jobs of this
  * hour, and the errors of `requireTracker` and `requireWatermark`.
  */
-export async function queueExportJob(deps: JobDeps, given: NewJob): Promise<QueuedExport> {
+async function queueOrFindActive(deps: OperationDeps, given: NewJob): Promise<QueuedExport> {
   const active = await findActiveExportJob(deps.sql, given.orgId);
   if (active) return { job: active, isNew: false };
   await requireTracker(deps);
   // Outside the transaction: an open transaction holds back the watermark.
   const nodes = (await listTrackerNodes(deps.sql)).map((address) => deps.nodes.at(address));
-  const asOf = await requireWatermark(deps, given.job.asOf, { nodes });
-  if (given.job.since !== null) await requireSince(deps, { since: given.job.since, asOf });
+  const asOf = await requireWatermark(deps, given.options.asOf, { nodes });
+  if (given.options.since !== null) await requireSince(deps, { since: given.options.since, asOf });
   return deps.sql.begin(async (tx) => {
     await lockOrg(tx, given.orgId);
     const first = await findActiveExportJob(tx, given.orgId);
@@ -80,20 +215,24 @@ async function requireBelowLimit(sql: Sql, orgId: string, limit: number): Promis
 }
 
 /** Inserts job, queue entry and audit entry. */
-async function insertQueued(tx: Sql, deps: JobDeps, given: NewJob & { asOf: string }): Promise<ExportJobRow> {
+async function insertQueued(
+  tx: Sql,
+  deps: OperationDeps,
+  given: NewJob & { asOf: string },
+): Promise<ExportJobRow> {
   const { orgId, caller, asOf } = given;
-  const { format, since, visibility } = given.job;
+  const { format, since, visibility } = given.options;
   const made = { orgId, requestedBy: caller.userId, format, asOf, since, ...visibility };
   const job = await insertExportJob(tx, made);
   if (!job) throw new Error(`Cannot queue an export of "${orgId}": one is active although the lock is held`);
   await enqueueJob(tx, deps.boss, {
     id: job.id,
     name: "build_org_export",
-    payload: { exportJobId: job.id, traceparent: given.traceparent },
+    payload: { exportJobId: job.id, traceparent: requestContext(given.request).span?.traceparent },
     expireSeconds: deps.config.exportBuildTimeoutMinutes * 60 + EXPIRE_MARGIN_SECONDS,
   });
   await insertAuditEntry(tx, {
-    ...given.actor,
+    ...auditActor(given.request, caller),
     action: "export_job.queue",
     subjectType: "export_job",
     subjectId: job.id,

@@ -3,7 +3,8 @@
  * route, the access check and the OpenAPI document are maps over these values; no other place says what an endpoint is.
  */
 import type { Static, TObject, TProperties, TSchema, TUnsafe } from "@sinclair/typebox";
-import type { Deps } from "../deps.ts";
+import type { JsonSchema } from "../../shared/json_schema.ts";
+import type { OperationDeps } from "../deps.ts";
 import type { Failure } from "../openapi/types.ts";
 import type { Access } from "./access.ts";
 import type { JsonObject } from "./body/request_body.ts";
@@ -12,10 +13,10 @@ import type { Query, QueryValues } from "./query.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Files: an example by media type, null for bytes. The reply's headers have the `Content-Type`. */
+/** Files: by media type, an example or the schema; null for bytes. The reply's headers have the `Content-Type`. */
 export interface Files {
   readonly description: string;
-  readonly files: Readonly<Record<string, string | null>>;
+  readonly files: Readonly<Record<string, string | null | JsonSchema>>;
 }
 
 /** JSON with more to say than its schema does. */
@@ -46,7 +47,7 @@ type BodyOf<Declared> = Declared extends TSchema
   : Declared extends { readonly json: infer Schema extends TSchema }
     ? Json<Schema> | (Declared extends { readonly orFile: true } ? FileBody : never)
     : Declared extends Files
-      ? FileBody
+      ? FileBody | null // for HEAD
       : null;
 
 export interface ReplyOptions {
@@ -91,6 +92,8 @@ export interface Declaration<
   /** The parameters of the path, each with a description and an example. */
   params?: P;
   query?: Q;
+  /** As `query`, but the handler parses it: once it knows that the caller may know whether the query is valid. */
+  uncheckedQuery?: Query;
   /** A JSON object. GET has none. */
   body?: B;
   /** As `body`, but the handler checks it, because it accepts some that are invalid in part. */
@@ -116,7 +119,11 @@ export interface Declaration<
   ignoresCookie?: true;
   /** Has no rate limit. Only outside /api/v1. */
   unlimited?: true;
+  /** What the document has in place of this operation: one for each form of its path, with what differs there. */
+  documentedAs?: readonly DocumentedForm[];
 }
+
+export type DocumentedForm = Pick<Declaration, "id" | "path" | "summary" | "uncheckedQuery" | "response">;
 
 export interface Input<A extends Access, P extends TProperties, Q extends Query, B extends TSchema> {
   params: Static<TObject<P>>;
@@ -134,7 +141,7 @@ export interface Operation<
   B extends TSchema = TSchema,
   R extends Responses = Responses,
 > extends Declaration<A, P, Q, B, R> {
-  handle(input: Input<A, P, Q, B>, deps: Deps): Promise<Reply<R>>;
+  handle(input: Input<A, P, Q, B>, deps: OperationDeps): Promise<Reply<R>>;
 }
 
 /** An operation of any kind, for lists. */
@@ -150,7 +157,7 @@ export function operation<
   B extends TSchema = TUnsafe<JsonObject>,
 >(
   declaration: Declaration<A, P, Q, B, R>,
-  handle: (input: Input<A, P, Q, B>, deps: Deps) => Promise<Reply<R>>,
+  handle: (input: Input<A, P, Q, B>, deps: OperationDeps) => Promise<Reply<R>>,
 ): Operation<A, P, Q, B, R> {
   return { ...declaration, handle };
 }

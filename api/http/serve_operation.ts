@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import type { Deps } from "../deps.ts";
+import type { OperationDeps } from "../deps.ts";
 import { createBodyCheck, NO_FIELDS } from "./body/body_schema.ts";
 import type { AnyOperation, FileBody, ReplyOptions } from "./operation.ts";
 import { parseQuery } from "./query.ts";
@@ -17,7 +17,7 @@ interface AnyReply extends ReplyOptions {
   body: unknown;
 }
 
-export function toRoute(operation: AnyOperation, deps: Deps): Route {
+export function toRoute(operation: AnyOperation, deps: OperationDeps): Route {
   const { method, body = NO_FIELDS, uncheckedBody, reads = false } = operation;
   const checkParams = createParamsCheck(operation);
   return {
@@ -34,7 +34,8 @@ export function toRoute(operation: AnyOperation, deps: Deps): Route {
     async respond(request, given) {
       const context = requestContext(request);
       const params = checkParams(given);
-      const query = operation.yamlQuery ? {} : parseQuery(operation.query ?? {}, context.url.searchParams);
+      const { query: declared = {}, yamlQuery, uncheckedQuery } = operation;
+      const query = yamlQuery || uncheckedQuery ? {} : parseQuery(declared, context.url.searchParams);
       const input = { params, query, body: context.body, caller: context.caller, request };
       return toResponse(operation, context, await operation.handle(input, deps));
     },

@@ -2,7 +2,7 @@
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { JsonSchema } from "../../shared/json_schema.ts";
 import { maxBodyBytes } from "../http/body/request_body.ts";
-import type { AnyOperation, Content, Files } from "../http/operation.ts";
+import type { AnyOperation, Content, DocumentedForm, Files } from "../http/operation.ts";
 import { describeQuery } from "../http/query.ts";
 import { API_PREFIX } from "../http/serve_route.ts";
 import {
@@ -21,6 +21,7 @@ import { headerParameter } from "./responses.ts";
 import type { SchemaCollector } from "./schemas.ts";
 import type {
   OpenApiDocument,
+  OpenApiMedia,
   OpenApiMethod,
   OpenApiOperation,
   OpenApiParameter,
@@ -38,12 +39,16 @@ export function describeOperations(
   schemas: SchemaCollector,
 ): OpenApiDocument["paths"] {
   const paths: Record<string, OpenApiPath> = {};
-  for (const operation of operations) {
+  for (const operation of operations.flatMap(listForms)) {
     const path = operation.path.replace("{+", "{");
     const method = operation.method.toLowerCase() as OpenApiMethod;
     paths[path] = { ...paths[path], [method]: describeOperation(operation, schemas) };
   }
   return paths;
+}
+
+function listForms({ documentedAs, ...operation }: AnyOperation): AnyOperation[] {
+  return documentedAs ? documentedAs.map((form: DocumentedForm) => ({ ...operation, ...form })) : [operation];
 }
 
 function describeOperation(operation: AnyOperation, schemas: SchemaCollector): OpenApiOperation {
@@ -93,7 +98,13 @@ function isRepeatable({ path, method }: AnyOperation): boolean {
 }
 
 function parametersOf(operation: AnyOperation): NonNullable<OpenApiOperation["parameters"]> {
-  const { params = {}, query = {}, yamlQuery = null, requestHeaders = {} } = operation;
+  const {
+    params = {},
+    uncheckedQuery = {},
+    query = uncheckedQuery,
+    yamlQuery = null,
+    requestHeaders = {},
+  } = operation;
   const inPath = Object.entries(params as TProperties).map(
     ([name, { description, examples, ...schema }]) => ({
       name,
@@ -130,16 +141,17 @@ function describeContent(content: Content): OpenApiResponse {
   if (!("files" in content)) return describeJson(content);
   // A schema with a property of this name has no member of this name.
   const { description, files } = content as Files;
-  const media = mapValues(files, (example: string | null) => ({
-    schema: { type: "string" },
-    ...(example === null ? {} : { example }),
-  }));
-  return { description, content: media };
+  return { description, content: mapValues(files, describeFile) };
+}
+
+function describeFile(given: string | null | JsonSchema): OpenApiMedia {
+  if (given !== null && typeof given === "object") return { schema: given };
+  return { schema: { type: "string" }, ...(given === null ? {} : { example: given }) };
 }
 
 /** The description of an anonymous schema is that of the response. */
 function describeJson(schema: TSchema, given?: string): OpenApiResponse {
-  const { description = "Done", ...anonymous } = schema;
+  const { description = "Done", examples: _, ...anonymous } = schema;
   const example = exampleOf(schema as JsonSchema);
   const shown = schema.title === undefined ? anonymous : schema;
   return { description: given ?? description, content: { "application/json": { schema: shown, example } } };

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { jsonText, operation, reply } from "../../../api/http/operation.ts";
-import { integer, word } from "../../../api/http/query.ts";
+import { integer, rejectQuery, word } from "../../../api/http/query.ts";
+import { ApiError } from "../../../shared/errors.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
 const BASE = { tag: "Things", summary: "Get a thing", description: "A thing." } as const;
@@ -132,4 +133,29 @@ test("HEAD is GET without a body", async () => {
     "14",
     "",
   ]);
+});
+
+test("an unchecked query is the handler's to parse, and errors that come first come first", async () => {
+  const find = operation(
+    {
+      ...BASE,
+      id: "findThing",
+      method: "GET",
+      path: "/api/v1/found/{name}",
+      access: "public",
+      params: { name: Type.String() },
+      uncheckedQuery: { limit: integer({ min: 1, max: 9, unset: 3 }, "Limit") },
+      response: { 200: { description: "A file or nothing", files: { "text/csv": null } } },
+    },
+    async ({ params, request }) => {
+      if (params.name !== "there") throw new ApiError("NOT_FOUND", { details: { reason: "thing" } });
+      rejectQuery(request);
+      return reply(200, null, { headers: { "Content-Type": "text/csv" } });
+    },
+  );
+  await using api = await openTestApp({ routes: [find] });
+  const statusOf = async (path: string) => (await api.request(`/api/v1/found/${path}`)).status;
+  expect(await statusOf("there")).toBe(200);
+  expect(await statusOf("there?limit=10")).toBe(400);
+  expect(await statusOf("elsewhere?limit=10")).toBe(404);
 });

@@ -291,3 +291,12 @@ test("methods that the endpoints do not have are refused with those they have", 
     expect(await errorOf(response)).toEqual([405, "METHOD_NOT_ALLOWED"]);
   }
 });
+
+test("one job takes no parameters, and says so only to those who may see it", async () => {
+  const { app, person, jobId } = await openWithJob();
+  await using _app = app;
+  const stranger = await app.make.person({ role: "publisher" });
+  const ask = async (key: string) => errorOf(await app.request(`${JOBS_PATH}/${jobId}?force=true`, { key }));
+  expect(await ask(person.key)).toEqual([400, "VALIDATION_ERROR"]);
+  expect(await ask(stranger.key)).toEqual([...NO_JOB]);
+});

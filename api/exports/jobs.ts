@@ -1,0 +1,163 @@
+/** Organization exports: list them, get one, cancel one. They are queued in queue_job.ts. */
+import { Type } from "@sinclair/typebox";
+import { ApiError } from "../../shared/errors.ts";
+import { mayManageExportJobs } from "../../shared/policy.ts";
+import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { insertExportEvent } from "../../sql/events/events.ts";
+import {
+  type ExportJobRow,
+  listExportJobs as listRows,
+  markExportJobCanceled,
+} from "../../sql/exports/jobs.ts";
+import { cancelJob } from "../../sql/queue.ts";
+import type { OperationDeps } from "../deps.ts";
+import { auditActor } from "../http/audit_actor.ts";
+import type { Caller } from "../http/caller.ts";
+import { operation, reply } from "../http/operation.ts";
+import { resolveOrg } from "../http/organization.ts";
+import { flag, limit, offset, parseQuery, queryOf, rejectQuery } from "../http/query.ts";
+import { requireAllowed } from "../http/require_allowed.ts";
+import { Count, listOf } from "../http/schemas.ts";
+import {
+  ExportJob,
+  JobParams,
+  presentExportJob,
+  QUEUED_JOB,
+  READY_JOB,
+  requireExportJob,
+} from "./export_job.ts";
+
+const LIST_QUERY = {
+  limit: limit({ max: 100, unset: 20 }, "Jobs per page"),
+  offset: offset("Jobs to skip"),
+};
+
+export const listExportJobs = operation(
+  {
+    id: "listExportJobs",
+    method: "GET",
+    path: "/api/v1/export/jobs",
+    access: "caller",
+    tag: "Export",
+    summary: "List export jobs",
+    description:
+      "Lists the organization's jobs, newest first, including those of other members. Requires the publisher role.",
+    usesOrg: true,
+    uncheckedQuery: LIST_QUERY,
+    response: {
+      200: Type.Object(
+        { jobs: listOf(ExportJob), total: Count, limit: Count, offset: Count },
+        {
+          description: "A page of jobs",
+          examples: [{ jobs: [READY_JOB], total: 1, limit: 20, offset: 0 }],
+        },
+      ),
+    },
+    fails: ["ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "KEY_KIND_FORBIDDEN"],
+  },
+  async ({ request, caller }, { sql }) => {
+    const { orgId, role } = await resolveOrg(sql, caller, request);
+    requireAllowed(mayManageExportJobs({ credential: caller.credential, role }));
+    const page = parseQuery(LIST_QUERY, queryOf(request));
+    const { rows, total } = await listRows(sql, { orgId, ...page });
+    return reply(200, { jobs: rows.map(presentExportJob), total, ...page });
+  },
+);
+
+export const getExportJob = operation(
+  {
+    id: "getExportJob",
+    method: "GET",
+    path: "/api/v1/export/jobs/{job_id}",
+    access: "caller",
+    tag: "Export",
+    summary: "Get an export job",
+    description: "Requires the publisher role in the job's organization. X-Org-Slug is ignored.",
+    params: JobParams,
+    uncheckedQuery: {},
+    response: { 200: Type.Object({ job: ExportJob }, { description: "The job" }) },
+    fails: ["EXPORT_JOB_NOT_FOUND", "INSUFFICIENT_ORG_ROLE", "KEY_KIND_FORBIDDEN"],
+  },
+  async ({ params, request, caller }, { sql }) => {
+    const given = { caller, request, jobId: params.job_id, policy: mayManageExportJobs };
+    const job = await requireExportJob(sql, given);
+    rejectQuery(request);
+    return reply(200, { job: presentExportJob(job) });
+  },
+);
+
+const CANCEL_QUERY = {
+  force: flag(false, "Also cancel a running job; its build stops within seconds", "must be true or false"),
+};
+
+const CANCELED_JOB = {
+  ...QUEUED_JOB,
+  status: "failed",
+  finishedAt: "2026-11-20T10:00:02.000Z",
+  errorCode: "CANCELED",
+  errorMessage: "Canceled before its build began",
+};
+
+export const cancelExportJob = operation(
+  {
+    id: "cancelExportJob",
+    method: "POST",
+    path: "/api/v1/export/jobs/{job_id}/cancel",
+    access: "caller",
+    tag: "Export",
+    summary: "Cancel an export job",
+    description:
+      "Cancels a queued job, with `force=true` also a running one. A job that is canceled before its first build does " +
+      "not count towards `EXPORT_JOBS_PER_HOUR`.",
+    params: JobParams,
+    uncheckedQuery: CANCEL_QUERY,
+    response: {
+      200: Type.Object(
+        { job: ExportJob },
+        {
+          description: "The canceled job: `failed` with errorCode `CANCELED`",
+          examples: [{ job: CANCELED_JOB }],
+        },
+      ),
+    },
+    fails: [
+      "EXPORT_JOB_NOT_FOUND",
+      "INSUFFICIENT_ORG_ROLE",
+      "KEY_KIND_FORBIDDEN",
+      "EXPORT_JOB_RUNNING",
+      "EXPORT_JOB_FINISHED",
+    ],
+  },
+  async ({ params, request, caller }, deps) => {
+    const given = { caller, request, jobId: params.job_id, policy: mayManageExportJobs };
+    const { id } = await requireExportJob(deps.sql, given);
+    const { force } = parseQuery(CANCEL_QUERY, queryOf(request));
+    const canceled = await cancelUnlessOver(deps, { id, force, caller, request });
+    if (canceled) return reply(200, { job: presentExportJob(canceled) });
+    const { status } = await requireExportJob(deps.sql, given);
+    const code = status === "running" ? "EXPORT_JOB_RUNNING" : "EXPORT_JOB_FINISHED";
+    throw new ApiError(code, { details: { status } });
+  },
+);
+
+/** Cancels a job and takes it out of the queue; null if its status does not allow it. */
+async function cancelUnlessOver(
+  deps: OperationDeps,
+  given: { id: string; force: boolean; caller: Caller; request: Request },
+): Promise<ExportJobRow | null> {
+  return deps.sql.begin(async (tx) => {
+    const job = await markExportJobCanceled(tx, given);
+    if (!job) return null;
+    await cancelJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
+    await insertExportEvent(tx, job);
+    await insertAuditEntry(tx, {
+      ...auditActor(given.request, given.caller),
+      action: "export_job.cancel",
+      subjectType: "export_job",
+      subjectId: job.id,
+      orgId: job.orgId,
+      details: { force: given.force },
+    });
+    return job;
+  });
+}
