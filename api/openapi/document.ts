@@ -6,7 +6,7 @@ import type { AnyOperation } from "../http/operation.ts";
 import { DELIVERY } from "../webhooks/delivery_openapi.ts";
 import { mapValues, withSchema } from "./complete.ts";
 import { readElysiaPaths } from "./elysia_paths.ts";
-import { OPENAPI_HEADERS } from "./headers.ts";
+import { HEADER_COMPONENTS } from "./headers.ts";
 import { describeOperations } from "./operations.ts";
 import { shareParameters } from "./parameters.ts";
 import { createSchemaCollector, type SchemaCollector } from "./schemas.ts";
@@ -77,7 +77,7 @@ export async function buildOpenApi(
   const all = mergePaths(elysiaPaths, describeOperations(operations, schemas));
   const tags = Object.values(all).flatMap((path) => Object.values(path).flatMap(({ tags = [] }) => tags));
   const webhooks = { event: { post: completeDelivery(schemas) } };
-  const { paths, responses } = shareResponses(all);
+  const { paths, responses, examples } = shareResponses(all);
   const parameters = shareParameters(Object.values(paths).flatMap((path) => Object.values(path)));
   const documentation = {
     openapi: OPENAPI_VERSION,
@@ -88,9 +88,10 @@ export async function buildOpenApi(
     webhooks,
     components: {
       securitySchemes: securitySchemes(sessionCookie),
-      headers: OPENAPI_HEADERS,
+      headers: HEADER_COMPONENTS,
       parameters,
       responses,
+      examples,
       schemas: schemas.components,
     },
   };

@@ -4,7 +4,7 @@ const TEXT = { type: "string" };
 const COUNT = { type: "integer", minimum: 0 };
 
 /** By name. */
-export const OPENAPI_HEADERS = {
+const OPENAPI_HEADERS = {
   "X-Request-Id": {
     description: "Id of this request in the log. An id sent by the client is kept.",
     schema: { type: "string", pattern: "^[A-Za-z0-9_.-]{1,128}$" },
@@ -32,7 +32,17 @@ export function commonHeaders(isApi: boolean): Record<string, object> {
   return Object.fromEntries(names.map((name) => [name, headerRef(name)]));
 }
 
+/** The headers by component name. */
+export const HEADER_COMPONENTS = Object.fromEntries(
+  Object.entries(OPENAPI_HEADERS).map(([name, header]) => [componentName(name), header]),
+);
+
 /** Returns the reference to a common header. */
 export function headerRef(name: string): object {
-  return { $ref: `#/components/headers/${name}` };
+  return { $ref: `#/components/headers/${componentName(name)}` };
+}
+
+/** Short, because every response has several: `Remaining` for `X-RateLimit-Remaining`. */
+function componentName(header: string): string {
+  return header.replace(/^(?:X-RateLimit-|RateLimit-|X-)/, "").replaceAll("-", "");
 }

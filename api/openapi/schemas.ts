@@ -22,9 +22,10 @@ export function createSchemaCollector(): SchemaCollector {
   const texts = new Map<string, string>();
 
   function add(given: unknown): JsonSchema {
-    const { $schema: _, ...schema } = simplify(mapSchemas(given as JsonSchema, add));
-    const title = schema["title"];
-    if (typeof title !== "string") return schema;
+    const { $schema: _, ...simple } = simplify(mapSchemas(given as JsonSchema, add));
+    if (typeof simple["title"] !== "string") return simple;
+    // The component has the title as its name, and bodies and responses have the examples.
+    const { title, examples: __, ...schema } = simple;
     const text = JSON.stringify(schema);
     if ((texts.get(title) ?? text) !== text) {
       throw new Error(`Cannot describe the API: two schemas have the title "${title}"`);

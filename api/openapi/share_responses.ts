@@ -1,22 +1,29 @@
 /** Moves the error responses of all operations, and 304, to `components`, where equal ones stand once. */
 import { mapValues } from "./complete.ts";
 import { pascalCase } from "./error_schemas.ts";
-import type { OpenApiDocument, OpenApiResponse } from "./types.ts";
+import type { OpenApiDocument, OpenApiExample, OpenApiResponse } from "./types.ts";
 
-/** Returns the paths with references, and the responses that these refer to by name. */
+/** Returns the paths with references, and the components that these refer to by name. */
 export function shareResponses(paths: OpenApiDocument["paths"]): {
   paths: OpenApiDocument["paths"];
   responses: Record<string, OpenApiResponse>;
+  examples: Record<string, OpenApiExample>;
 } {
-  const responses: Record<string, OpenApiResponse> = {};
-  const names = new Map<string, string>();
+  const responses = createComponents<OpenApiResponse>("responses");
+  const examples = createComponents<OpenApiExample>("examples");
 
-  function share(response: OpenApiResponse): OpenApiResponse {
-    const text = JSON.stringify(response);
-    const name = names.get(text) ?? freeName(nameOf(response), responses);
-    names.set(text, name);
-    responses[name] = response;
-    return { $ref: `#/components/responses/${name}` };
+  function withSharedExamples(response: OpenApiResponse): OpenApiResponse {
+    if (!response.content) return response;
+    const content = mapValues(response.content, (media) => ({
+      ...media,
+      examples: Object.fromEntries(
+        Object.entries(media.examples ?? {}).map(([name, example]) => [
+          name,
+          examples.share(pascalCase(name.replace(/ .*/, "")), example),
+        ]),
+      ),
+    }));
+    return { ...response, content };
   }
 
   const shared = mapValues(paths, (path) =>
@@ -25,12 +32,28 @@ export function shareResponses(paths: OpenApiDocument["paths"]): {
       responses: Object.fromEntries(
         Object.entries(operation.responses ?? {}).map(([status, response]) => [
           status,
-          Number(status) >= 300 ? share(response) : response,
+          Number(status) >= 300 ? responses.share(nameOf(response), withSharedExamples(response)) : response,
         ]),
       ),
     })),
   );
-  return { paths: shared, responses };
+  return { paths: shared, responses: responses.byName, examples: examples.byName };
+}
+
+/** Collects components of one kind: equal ones have one name, others of the same name get a number. */
+function createComponents<Value extends object>(kind: string) {
+  const byName: Record<string, Value> = {};
+  const names = new Map<string, string>();
+  return {
+    byName,
+    share(name: string, value: Value): { $ref: string } {
+      const text = JSON.stringify(value);
+      const own = names.get(text) ?? freeName(name, byName);
+      names.set(text, own);
+      byName[own] = value;
+      return { $ref: `#/components/${kind}/${own}` };
+    },
+  };
 }
 
 /** Joins the codes of an error response: `SessionRequiredOrForbiddenOrigin`. A response without codes is a 304. */
@@ -39,7 +62,6 @@ function nameOf({ description = "" }: OpenApiResponse): string {
   return codes.map(pascalCase).join("Or") || "NotModified";
 }
 
-/** Responses of the same codes differ in their examples. */
 function freeName(name: string, taken: Readonly<Record<string, unknown>>, count = 1): string {
   const free = count === 1 ? name : `${name}${count}`;
   return free in taken ? freeName(name, taken, count + 1) : free;

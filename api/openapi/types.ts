@@ -56,10 +56,16 @@ export function describe(detail: object): DocumentDecoration {
   return detail as DocumentDecoration;
 }
 
+export interface OpenApiExample {
+  value?: unknown;
+  /** Refers to an example of `components`; nothing else is set then. */
+  $ref?: string;
+}
+
 export interface OpenApiMedia {
   schema?: unknown;
   example?: unknown;
-  examples?: Readonly<Record<string, { value: unknown }>>;
+  examples?: Readonly<Record<string, OpenApiExample>>;
 }
 
 export interface OpenApiResponse {
@@ -123,5 +129,6 @@ export interface OpenApiDocument {
     schemas: Record<string, JsonSchema>;
     parameters: Readonly<Record<string, OpenApiParameter>>;
     responses: Record<string, OpenApiResponse>;
+    examples: Record<string, OpenApiExample>;
   };
 }

@@ -236,6 +236,7 @@ const DEFINITION_WRITES = [
 
 const MODELS = [
   row("GET /models", "everyone", 200),
+  row("GET /models.csv", "everyone", 200),
   row("GET /models/providers", "everyone", 200),
   row("GET /models/aliases", "everyone", 200),
   row("GET /models/held", "everyone", 200),

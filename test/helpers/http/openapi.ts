@@ -24,22 +24,20 @@ export async function readDocument(api: {
   return (await (await api.request("/swagger/json")).json()) as OpenApiDocument;
 }
 
-/** Puts error responses in place of their references. */
+/** Puts error responses and their examples in place of their references. */
 export function withInlineResponses(document: OpenApiDocument): OpenApiDocument {
-  const { responses: shared } = document.components;
-  const paths = Object.entries(document.paths).map(([path, operations]) => {
-    const inlined = Object.entries(operations).map(([method, operation]) => {
-      const responses = Object.entries(operation.responses ?? {}).map(([status, response]) => {
-        const name = response.$ref?.replace("#/components/responses/", "");
-        const found = name === undefined ? response : shared[name];
-        if (!found) throw new Error(`Cannot find ${response.$ref} in the document`);
-        return [status, found];
-      });
-      return [method, { ...operation, responses: Object.fromEntries(responses) }];
-    });
-    return [path, Object.fromEntries(inlined)];
-  });
-  return { ...document, paths: Object.fromEntries(paths) };
+  const inline = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(inline);
+    if (typeof node !== "object" || node === null) return node;
+    const reference = "$ref" in node ? String(node.$ref) : "";
+    const [, kind = "", name = ""] = /^#\/components\/(responses|examples)\/(.+)$/.exec(reference) ?? [];
+    if (kind === "")
+      return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inline(value)]));
+    const found = document.components[kind as "responses" | "examples"][name];
+    if (!found) throw new Error(`Cannot find ${reference} in the document`);
+    return inline(found);
+  };
+  return { ...document, paths: inline(document.paths) as OpenApiDocument["paths"] };
 }
 
 export function listOperations(document: OpenApiDocument): DescribedOperation[] {
