@@ -68,13 +68,19 @@ test("every error code is listed with its status", () => {
 const count = (value: number) => value.toLocaleString("en-US");
 
 /** A bound of a query parameter, as the OpenAPI document has it. */
+interface Parameter {
+  name: string;
+  schema: Record<string, unknown>;
+}
+
 function parameterBound(document: OpenApiDocument, place: [string, string], bound: string): string {
   const [path, name] = place;
-  const parameters = (document.paths[`/api/v1${path}`]?.get?.parameters ?? []) as readonly {
-    name: string;
-    schema: Record<string, unknown>;
-  }[];
-  return count(Number(parameters.find((parameter) => parameter.name === name)?.schema[bound]));
+  const shared = (document.components as { parameters?: Record<string, Parameter> }).parameters ?? {};
+  const parameters = (document.paths[`/api/v1${path}`]?.get?.parameters ?? []) as readonly (Parameter & {
+    $ref?: string;
+  })[];
+  const all = parameters.map((one) => shared[one.$ref?.split("/").at(-1) ?? ""] ?? one);
+  return count(Number(all.find((parameter) => parameter.name === name)?.schema[bound]));
 }
 
 test("fixed limits are those of the code", async () => {
