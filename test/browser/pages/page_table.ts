@@ -168,8 +168,8 @@ const SETTINGS: readonly TestedPage[] = [
 ];
 
 const ORGANIZATIONS: readonly TestedPage[] = [
-  at("organization", "/orgs/:slug/", "/orgs/demo"),
-  { ...at("organization for visitors", "/orgs/:slug/", "/orgs/demo"), isAnonymous: true },
+  at("organization", "/orgs/:slug", "/orgs/demo"),
+  { ...at("organization for visitors", "/orgs/:slug", "/orgs/demo"), isAnonymous: true },
   at("members", "/orgs/:slug/members", "/orgs/demo/members"),
   at("projects", "/orgs/:slug/projects", "/orgs/demo/projects"),
   at("usage of an organization", "/orgs/:slug/usage", "/orgs/demo/usage"),
