@@ -8,11 +8,15 @@ export interface ReadyExport {
   orgName: string;
   format: ExportFormat;
   asOf: string;
+  /** Set if the export holds only what has changed after it. */
+  since: string | null;
   expiresAt: string;
   rows: number;
   projects: number;
   bytes: number;
 }
+
+type Facts = readonly (readonly [name: string, value: string])[];
 
 const FORMAT_NAMES: Readonly<Record<ExportFormat, string>> = {
   ndjson: "NDJSON",
@@ -39,10 +43,11 @@ export function exportReadyMessage(
 ): MailMessage {
   const orgName = oneLine(ready.orgName);
   const link = `${publicUrl}/dashboard/exports?job=${ready.id}`;
-  const facts: readonly [name: string, value: string][] = [
+  const facts: Facts = [
     ["Contents", `${counted(ready.rows, "row")} of ${counted(ready.projects, "project")}`],
     ["Format", `${FORMAT_NAMES[ready.format]}, in a ZIP file`],
     ["Size", byteSize(ready.bytes)],
+    ...(ready.since === null ? [] : [["Only changes since", inWords(ready.since)] as const]),
     ["As of", inWords(ready.asOf)],
     ["Available until", inWords(ready.expiresAt)],
   ];
@@ -57,7 +62,7 @@ export function exportReadyMessage(
 
 const WHY = "You receive this mail because you started the export. Sign in to download it.";
 
-function textPart(orgName: string, facts: readonly [string, string][], link: string): string {
+function textPart(orgName: string, facts: Facts, link: string): string {
   const width = Math.max(...facts.map(([name]) => name.length)) + 2;
   return [
     `Your export of ${orgName} is ready:`,
@@ -72,7 +77,7 @@ function textPart(orgName: string, facts: readonly [string, string][], link: str
 }
 
 /** Sets no colors, so that it is readable on light and dark; loads nothing. */
-function htmlPart(orgName: string, facts: readonly [string, string][], link: string): string {
+function htmlPart(orgName: string, facts: Facts, link: string): string {
   const rows = facts.map(
     ([name, value]) =>
       `<tr><th scope="row" style="text-align:left;font-weight:normal;padding:2px 24px 2px 0">${escapeHtml(name)}</th>` +

@@ -89,9 +89,9 @@ async function compose(
   const org = await findOrgById(sql, orgId);
   if (!user || user.disabledAt !== null || !org) return null;
   if (!(await findMemberRole(sql, { orgId, userId }))) return null;
-  const { id, format, asOf, rowsWritten: rows, projectsDone: projects } = job;
+  const { id, format, asOf, since, rowsWritten: rows, projectsDone: projects } = job;
   return exportReadyMessage(
-    { id, orgName: org.name, format, asOf, expiresAt, rows, projects, bytes: artifactBytes },
+    { id, orgName: org.name, format, asOf, since, expiresAt, rows, projects, bytes: artifactBytes },
     { to: user.email, publicUrl },
   );
 }

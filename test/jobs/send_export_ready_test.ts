@@ -23,16 +23,18 @@ interface Made {
   orgName?: string;
   /** Whether the organization has no project. */
   isEmpty?: boolean;
+  /** For an export of what has changed after it. */
+  since?: string;
 }
 
 /** An app with a job that is built; its mail is queued and nothing more. */
-async function openWithReady(config: Partial<Config> = {}, { orgName, isEmpty = false }: Made = {}) {
+async function openWithReady(config: Partial<Config> = {}, { orgName, isEmpty = false, since }: Made = {}) {
   const app = await openTestApp({ config: { publicUrl: PUBLIC_URL, mailFrom: MAIL_FROM, ...config } });
   const person = isEmpty ? await app.make.person() : (await makeExportProject(app)).person;
   if (orgName !== undefined) {
     await app.db.sql`update organizations set name = ${orgName} where id = ${person.org.id}`;
   }
-  const { id } = await jobOf(await postJob(app, person));
+  const { id } = await jobOf(await postJob(app, person, since === undefined ? undefined : { since }));
   const runner = await openTestRunner(app);
   await runner.build(id);
   return { app, runner, person, id };
@@ -93,6 +95,7 @@ test("the mail goes to the person who asked, with a link to the job, in text and
     link,
     link,
   ]);
+  expect(mail.text).not.toContain("changes since");
   expect(mail.html).not.toMatch(/<(img|link|script|iframe)|url\(|@import|background|color:/);
 });
 
@@ -102,6 +105,18 @@ function inWords(iso = ""): string {
   const name = new Date(2000, (month ?? 0) - 1).toLocaleString("en", { month: "long" });
   return `${day} ${name} ${year} at ${time.slice(0, 8)} UTC`;
 }
+
+test("the mail of an export of changes says so, and since when", async () => {
+  await using server = await openMailServer();
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const { app, runner, id } = await openWithReady({ smtpUrl: server.url }, { since });
+  await using _app = app;
+  await using _runner = runner;
+  await runner.mail(id);
+  const mail = await parseMail(server.received[0]?.content ?? Buffer.of());
+  expect(mail.text?.replaceAll(/ +/g, " ")).toContain(`\nOnly changes since: ${inWords(since)}\n`);
+  expect(mail.html).toMatch(new RegExp(`>Only changes since</th><td[^>]*>${inWords(since)}<`));
+});
 
 test("an organization's name cannot add a header, a recipient or a line to the mail", async () => {
   await using server = await openMailServer();
