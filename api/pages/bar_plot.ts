@@ -75,7 +75,7 @@ function renderTable({ label, value }: BarPlot["columns"], bars: readonly Bar[],
     (bar) => html`<tr><th scope="row">${bar.label}</th><td class="number">${formatCount(bar.value)}</td></tr>
 `,
   );
-  return html`<div class="table-box" tabindex="0" role="region" aria-label="${title}"><table class="data-table">
+  return html`<div class="table-box" tabindex="0" role="group" aria-label="${title}"><table class="data-table">
 <thead><tr><th scope="col">${label}</th><th scope="col" class="number">${value}</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`;
 }

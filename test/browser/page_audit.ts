@@ -28,14 +28,14 @@ export async function auditControls(page: Page): Promise<{ total: number; namele
 const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 /**
- * Returns the serious and critical findings of axe-core, each with its elements. Targets below 24 px (WCAG 2.2, 2.5.8) and
+ * Returns the serious and critical findings of axe-core, and landmarks of one role and name, each with its elements. Targets below 24 px (WCAG 2.2, 2.5.8) and
  * text, however large, whose contrast with its background is below 4.5 : 1 (1.4.3) are among them.
  */
 export async function listBarriers(page: Page): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   return page.evaluate(`axe.run(document, { resultTypes: ["violations"], rules: { "target-size": { enabled: true } },
     checks: { "color-contrast": { options: { contrastRatio: { large: { expected: 4.5 } } } } } })
-    .then(({ violations }) => violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .then(({ violations }) => violations.filter(({ id, impact }) => ["serious", "critical"].includes(impact) || id === "landmark-unique")
       .map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html).slice(0, 3).join(" ")))`);
 }
 

@@ -174,7 +174,7 @@ function renderFields({ classified, suggestedBump }: FieldsJson): Content {
   );
   return html`<section aria-labelledby="fields"><h2 id="fields">Fields</h2>
 <p>These changes call for a new <strong>${suggestedBump}</strong> version.</p>
-<div class="table-box" tabindex="0" role="region" aria-label="Changed fields"><table class="data-table">
+<div class="table-box" tabindex="0" role="group" aria-label="Changed fields"><table class="data-table">
 <thead><tr><th scope="col">Field</th><th scope="col">Change</th><th scope="col">Significance</th><th scope="col">Reason</th></tr></thead>
 <tbody>${rows}</tbody></table></div>
 ${classified.length > MAX_FIELDS && html`<p class="quiet">The first ${MAX_FIELDS} of ${classified.length}.</p>`}</section>`;

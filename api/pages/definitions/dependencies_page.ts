@@ -44,7 +44,7 @@ ${renderUnresolved(data.unresolved)}`,
 }
 
 function renderGraph({ graph }: DependenciesJson): Html {
-  return html`<div class="card scroll" tabindex="0" role="region" aria-label="Graph">${drawGraph(layoutGraph(graph))}</div>`;
+  return html`<div class="card scroll" tabindex="0" role="group" aria-label="Graph">${drawGraph(layoutGraph(graph))}</div>`;
 }
 
 function renderList({ flat }: DependenciesJson): Content {
@@ -57,7 +57,7 @@ function renderList({ flat }: DependenciesJson): Content {
 `,
   );
   return html`<section aria-labelledby="list"><h2 id="list">List</h2>
-<div class="table-box" tabindex="0" role="region" aria-label="Dependencies"><table class="data-table">
+<div class="table-box" tabindex="0" role="group" aria-label="Dependencies"><table class="data-table">
 <thead><tr><th scope="col">Definition</th><th scope="col">Type</th><th scope="col">Version</th><th scope="col">Named in</th><th scope="col" class="number">Level</th></tr></thead>
 <tbody>${rows}</tbody></table></div>
 ${flat.length > MAX_ROWS && html`<p class="quiet">The ${MAX_ROWS} nearest of ${flat.length}.</p>`}</section>`;

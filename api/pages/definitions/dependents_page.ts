@@ -34,7 +34,7 @@ export async function showDependents(page: Page, address: PageAddress): Promise<
     rows.length === 0
       ? html`<p class="empty">No definition that you can see uses it.</p>`
       : html`<h2>${totalCount === 1 ? "1 version uses" : `${totalCount.toLocaleString("en-US")} versions use`} it</h2>
-<div class="table-box" tabindex="0" role="region" aria-label="Dependents"><table class="data-table">
+<div class="table-box" tabindex="0" role="group" aria-label="Dependents"><table class="data-table">
 <thead><tr><th scope="col">Definition</th><th scope="col">Type</th><th scope="col">Version</th><th scope="col">Named in</th><th scope="col">Range</th></tr></thead>
 <tbody>${rows}</tbody></table></div>
 ${totalCount > rows.length && html`<p class="quiet">The first ${rows.length}. <a href="/api/v1${definitionApiPath(address, "/dependents")}">JSON</a></p>`}`;

@@ -112,7 +112,7 @@ function renderForks({ forks, totalForks }: ForksJson, slugs: Slugs): Html {
   return html`<section aria-labelledby="forks"><h2 id="forks">${totalForks === 1 ? "1 fork" : `${totalForks.toLocaleString("en-US")} forks`}</h2>
 ${
   rows.length > 0 &&
-  html`<div class="table-box" tabindex="0" role="region" aria-label="Forks"><table class="data-table">
+  html`<div class="table-box" tabindex="0" role="group" aria-label="Forks"><table class="data-table">
 <thead><tr><th scope="col">Fork</th><th scope="col">Address</th><th scope="col">Forked</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`
 }

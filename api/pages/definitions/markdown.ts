@@ -29,7 +29,7 @@ function createParser(): Parser {
     }
   });
   const { rules } = parser.renderer;
-  rules["table_open"] = () => `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n`;
+  rules["table_open"] = () => `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n`;
   rules["table_close"] = () => "</table></div>\n";
   // A fence can hold a line wider than the page: the keyboard scrolls what it can focus.
   rules["fence"] = (tokens, index) => renderCode(tokens[index]?.content ?? "");

@@ -88,7 +88,7 @@ function renderTable(title: string, counts: readonly (readonly [string, number])
         html`<tr><th scope="row">${name}</th><td class="number">${count.toLocaleString("en-US")}</td></tr>`,
     );
   if (rows.length === 0) return html`<p class="empty">No executions</p>`;
-  return html`<div class="table-box" tabindex="0" role="region" aria-label="${title}"><table class="data-table">
+  return html`<div class="table-box" tabindex="0" role="group" aria-label="${title}"><table class="data-table">
 <thead><tr><th scope="col">${title}</th><th scope="col" class="number">Executions</th></tr></thead><tbody>${rows}</tbody></table>
 ${counts.length > MAX_ROWS && html`<p class="quiet">and ${counts.length - MAX_ROWS} more</p>`}</div>`;
 }

@@ -32,7 +32,7 @@ export async function showVersions(page: Page, address: PageAddress): Promise<Pa
   return frameTab(definition, {
     tab: "versions",
     body: html`<h2>${total} ${total === 1 ? "version" : "versions"}</h2>
-<div class="table-box" tabindex="0" role="region" aria-label="Versions"><table class="data-table">
+<div class="table-box" tabindex="0" role="group" aria-label="Versions"><table class="data-table">
 <thead><tr><th scope="col">Version</th><th scope="col">Status</th><th scope="col">Change</th><th scope="col">Summary</th><th scope="col">Created</th><th scope="col">Hash</th></tr></thead>
 <tbody>${rows}</tbody></table></div>
 <nav class="pager" aria-label="Pages">

@@ -51,7 +51,7 @@ export function comparisonTable(
     const others = names.toSpliced(index, 1).map((name): [string, string] => ["model", name]);
     return html`<th scope="col"><a href="${withQuery(modelPath(model), [], org)}">${model.name}</a><span class="id">${names[index]}</span> <a class="quiet" href="${withQuery("/models/compare", others, org)}" aria-label="Remove ${model.name}">Remove</a></th>`;
   });
-  return html`<div class="table-box" tabindex="0" role="region" aria-label="Comparison">
+  return html`<div class="table-box" tabindex="0" role="group" aria-label="Comparison">
 <table class="data-table compared"><thead><tr><td></td>${columns}</tr></thead>
 <tbody>${fields.map((field) => row(field, models))}</tbody></table></div>
 ${models.length > 1 && html`<p class="quiet"><span class="mark" aria-hidden="true">≠</span> marks where the models differ. Prices are US dollars per million tokens.</p>`}`;

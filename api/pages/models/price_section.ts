@@ -62,7 +62,7 @@ function changeTable(model: FullModel, changes: readonly PriceChange[]): Html | 
 <td class="number">${formatPrice(oldValue)}</td><td class="number">${formatPrice(newValue)}</td><td class="number">${relative(oldValue, newValue)}</td></tr>`,
   );
   const all = `/api/v1${modelPath(model).replace("/models/", "/models/history/")}`;
-  return html`<div class="table-box" tabindex="0" role="region" aria-label="Price changes">
+  return html`<div class="table-box" tabindex="0" role="group" aria-label="Price changes">
 <table class="data-table"><thead><tr><th scope="col">Date</th><th scope="col">Price</th><th scope="col" class="number">Before</th><th scope="col" class="number">After</th><th scope="col" class="number">Change</th></tr></thead>
 <tbody>${rows}</tbody></table></div>
 <p class="quiet">${changes.length > MAX_ROWS && `The newest ${MAX_ROWS} of ${changes.length.toLocaleString("en-US")} changes. `}<a href="${all}">All changes as JSON</a></p>`;

@@ -34,7 +34,7 @@ function renderAudit({ entries, nextCursor }: Log, at: { slug: string; isFirst: 
 }
 
 function renderEntries(entries: readonly Entry[]): Html {
-  return html`<div class="table-box" tabindex="0" role="region" aria-label="Audit log"><table class="data-table">
+  return html`<div class="table-box" tabindex="0" role="group" aria-label="Audit log"><table class="data-table">
 <thead><tr><th scope="col">Time</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Subject</th><th scope="col">Details</th><th scope="col">Request</th></tr></thead>
 <tbody>
 ${entries.map(renderEntry)}</tbody></table></div>`;

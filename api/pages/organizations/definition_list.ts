@@ -27,7 +27,7 @@ export function renderDefinitions(
 </tr>
 `,
   );
-  return html`<div class="table-box" tabindex="0" role="region" aria-label="${title}"><table class="data-table">
+  return html`<div class="table-box" tabindex="0" role="group" aria-label="${title}"><table class="data-table">
 <thead><tr><th scope="col">Definition</th><th scope="col">Type</th><th scope="col">Version</th><th scope="col" class="number">Executions</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>

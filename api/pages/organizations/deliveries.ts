@@ -21,7 +21,7 @@ export function renderDeliveries(deliveries: readonly Delivery[]): Html {
 `,
   );
   return html`<p class="quiet">The last 100. A failed delivery is repeated with growing pauses, for up to three days.</p>
-<div class="table-box" tabindex="0" role="region" aria-label="Deliveries"><table class="data-table">
+<div class="table-box" tabindex="0" role="group" aria-label="Deliveries"><table class="data-table">
 <thead><tr><th scope="col">Created</th><th scope="col">Event</th><th scope="col">Status</th><th scope="col" class="number">Attempts</th><th scope="col">Last attempt</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`;

@@ -27,7 +27,7 @@ function renderMembers(members: Members): Html {
   );
   return html`<section class="stack" aria-labelledby="members-title">
   <h2 id="members-title">Members <small>${members.length.toLocaleString("en-US")}</small></h2>
-  <div class="table-box" tabindex="0" role="region" aria-label="Members"><table class="data-table">
+  <div class="table-box" tabindex="0" role="group" aria-label="Members"><table class="data-table">
 <thead><tr><th scope="col">Name</th><th scope="col">Username</th><th scope="col">Role</th><th scope="col">Joined</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>

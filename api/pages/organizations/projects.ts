@@ -27,7 +27,7 @@ function renderProjects({ projects, total }: Projects, slug: string): Html {
     total === 0
       ? html`<p class="empty">This organization has no projects.</p>`
       : html`<p><a href="/dashboard/exports?org=${encodeURIComponent(slug)}">Export projects</a></p>
-  <div class="table-box" tabindex="0" role="region" aria-label="Projects"><table class="data-table">
+  <div class="table-box" tabindex="0" role="group" aria-label="Projects"><table class="data-table">
 <thead><tr><th scope="col">Name</th><th scope="col">Slug</th><th scope="col">Created</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`

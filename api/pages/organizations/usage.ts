@@ -102,7 +102,7 @@ function renderUsed(used: readonly UsedDefinition[]): Html {
 </tr>
 `,
   );
-  return html`<div class="table-box" tabindex="0" role="region" aria-label="Executions by definition"><table class="data-table">
+  return html`<div class="table-box" tabindex="0" role="group" aria-label="Executions by definition"><table class="data-table">
 <thead><tr><th scope="col">Definition</th><th scope="col">Type</th><th scope="col" class="number">Last 30 days</th><th scope="col" class="number">Total</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`;

@@ -97,7 +97,7 @@ function renderWebhooks(webhooks: readonly Webhook[], slug: string): Html {
 </tr>
 `,
   );
-  return html`<div class="table-box" tabindex="0" role="region" aria-label="Webhooks"><table class="data-table">
+  return html`<div class="table-box" tabindex="0" role="group" aria-label="Webhooks"><table class="data-table">
 <thead><tr><th scope="col">Address</th><th scope="col">State</th><th scope="col">Events</th><th scope="col">Created</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`;

@@ -126,7 +126,7 @@ function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[], url
 </tr>
 `,
   );
-  return html`<div class="table-box" tabindex="0" role="region" aria-label="API keys"><table class="data-table">
+  return html`<div class="table-box" tabindex="0" role="group" aria-label="API keys"><table class="data-table">
 <thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">Organization</th><th scope="col">Scope</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col">Expires</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`;

@@ -93,7 +93,7 @@ function renderSessions(sessions: readonly Session[], url: URL): Html {
 </tr>
 `,
   );
-  return html`<div class="table-box" tabindex="0" role="region" aria-label="Sessions"><table class="data-table">
+  return html`<div class="table-box" tabindex="0" role="group" aria-label="Sessions"><table class="data-table">
 <thead><tr><th scope="col">Device</th><th scope="col">Address</th><th scope="col">Signed in</th><th scope="col">Last used</th><th scope="col">Expires</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`;

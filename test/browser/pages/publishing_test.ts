@@ -41,7 +41,7 @@ async function publishTwice(page: Page, slug: string, hasScripts: boolean): Prom
   await page.goto(`/definitions/agent/@${slug}/reviewer/edit`);
   await yaml.fill(agentYaml("reviewer", "1.1.0", { domain: "security" }));
   await press(page, "Save and publish…");
-  const changes = page.getByRole("region", { name: "Changes of the YAML" });
+  const changes = page.getByRole("group", { name: "Changes of the YAML" });
   expect(await changes.textContent()).toContain("-    domain: general\n+    domain: security");
   await press(page, "Publish 1.1.0");
   await page.waitForURL(`**/reviewer@1.1.0?**`);

@@ -109,7 +109,7 @@ function renderRisk({ riskProfile }: Report): Content {
 function renderMarkdown({ runtimeMd }: Report): Content {
   if (runtimeMd === null) return null;
   return html`<details><summary>Rendered Markdown</summary>
-  <pre class="text-box" tabindex="0" role="region" aria-label="Rendered Markdown">${"\n"}${runtimeMd}</pre></details>`;
+  <pre class="text-box" tabindex="0" role="group" aria-label="Rendered Markdown">${"\n"}${runtimeMd}</pre></details>`;
 }
 
 /** Returns `1 error` or `2 errors`. */

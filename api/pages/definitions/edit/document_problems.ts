@@ -43,7 +43,7 @@ function renderQuote({ line }: DocumentProblem, lines: readonly string[]): Conte
     const row = `${String(number).padStart(width)}  ${shorten(text)}\n`;
     return number === line ? html`<mark>${row}</mark>` : row;
   });
-  return html`<pre class="quoted-lines" tabindex="0" role="region" aria-label="Lines ${first} to ${last}">${quoted}</pre>`;
+  return html`<pre class="quoted-lines" tabindex="0" role="group" aria-label="Lines ${first} to ${last}">${quoted}</pre>`;
 }
 
 function shorten(line: string): string {

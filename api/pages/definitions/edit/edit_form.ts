@@ -85,7 +85,7 @@ function renderConflict(storedYaml: string): Html {
   <h2 id="stored-title">Saved text</h2>
   <p>This is the draft as it is saved now. Your text is in the form below, unchanged. Copy what you need from one to the other.
   Saving replaces the saved text by yours.</p>
-  <pre class="text-box" tabindex="0" role="region" aria-label="Saved text">${"\n"}${storedYaml}</pre>
+  <pre class="text-box" tabindex="0" role="group" aria-label="Saved text">${"\n"}${storedYaml}</pre>
 </section>`;
 }
 

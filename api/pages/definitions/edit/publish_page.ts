@@ -87,7 +87,7 @@ function renderPatch(patch: string | null, { diff }: Report): Content {
   if (!diff || !patch) return null;
   const { markup, hidden } = renderDiff(patch);
   return html`<details open><summary>Changes of the YAML since ${diff.against}</summary>
-<pre class="source diff" tabindex="0" role="region" aria-label="Changes of the YAML"><code>${markup}</code></pre>
+<pre class="source diff" tabindex="0" role="group" aria-label="Changes of the YAML"><code>${markup}</code></pre>
 ${hidden > 0 && html`<p class="quiet">${countOf(hidden, "more line")}</p>`}</details>`;
 }
 

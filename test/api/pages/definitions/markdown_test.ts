@@ -70,7 +70,7 @@ test("code and tables can be scrolled by keyboard, and code has no attributes of
   expect(render('```a"b c\n<x>\n```')).toBe(`<pre tabindex="0"><code>&lt;x&gt;\n</code></pre>`);
   expect(render("    <x>")).toBe(`<pre tabindex="0"><code>&lt;x&gt;\n</code></pre>`);
   expect(render("|a|\n|-|\n|b|")).toStartWith(
-    `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>`,
+    `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>`,
   );
 });
 
