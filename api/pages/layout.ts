@@ -30,6 +30,9 @@ export interface Frame extends PageContent {
   address: string;
 }
 
+/** Before the page is painted, so that the header does not move. */
+const ORG_SWITCH = html`<script type="module" blocking="render" src="/dashboard/assets/org_switch.js"></script>`;
+
 /** Returns the whole page. */
 export function renderPage({ title, section, main, head, session, address }: Frame): Html {
   return html`<!doctype html>
@@ -41,6 +44,7 @@ export function renderPage({ title, section, main, head, session, address }: Fra
 <title>${title} · ulr</title>
 <link rel="icon" type="image/svg+xml" href="/dashboard/assets/favicon.svg">
 <link rel="stylesheet" href="/dashboard/assets/style.css">
+${session && ORG_SWITCH}
 ${head}
 </head>
 <body>

@@ -13,12 +13,14 @@ import {
 
 /** The files of `assets/` that pages load. No others are served. */
 const ASSETS = [
+  "compare_models.js",
   "copy_button.js",
   "download.js",
   "exports.js",
   "favicon.svg",
   "job_rows.js",
   "local_time.js",
+  "org_switch.js",
   "project_downloads.js",
   "start_form.js",
   "style.css",

@@ -18,12 +18,6 @@ document.addEventListener("submit", (event) => {
   if (question !== undefined && !confirm(question)) event.preventDefault();
 });
 
-const org = document.getElementById("org");
-if (org instanceof HTMLSelectElement) {
-  org.form?.querySelector("button")?.setAttribute("hidden", "");
-  org.addEventListener("change", () => org.form?.submit());
-}
-
 /** The back button can restore this page after the sign-out. */
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();

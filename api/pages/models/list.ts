@@ -8,6 +8,7 @@ import { formatDay } from "./format.ts";
 import { listFilters } from "./list_filters.ts";
 import { listTable } from "./list_table.ts";
 import {
+  type Held,
   type ModelPage,
   type ProviderNames,
   type RecentChanges,
@@ -29,17 +30,19 @@ export async function showModels(page: Page): Promise<PageResult> {
     [...searchParams].filter(([name, value]) => name !== "org" && value !== ""),
   );
   if (query.get("format") === "csv") return seeOther(`/api/v1/models?${query}`);
-  const [{ data: list }, names] = await Promise.all([
+  const [{ data: list }, names, { data: held }] = await Promise.all([
     page.api<{ data: ModelPage }>(`/models?${changed(query, { facets: "true" })}`),
     page.call("/models/providers").then(readProviderNames),
+    page.api<{ data: Pick<Held, "document"> }>("/models/held"),
   ]);
   const period = recentPeriod();
   const changes = await loadChanges(page, list, period);
   return {
     title: "Models",
     section: "models",
-    head: html`<meta name="description" content="Prices, limits and capabilities of AI models.">`,
-    main: renderModels({ list, names, changes, period, query, org }),
+    head: html`<meta name="description" content="Prices, limits and capabilities of AI models.">
+<script type="module" src="/dashboard/assets/compare_models.js"></script>`,
+    main: renderModels({ list, names, changes, period, query, org, waiting: held.document }),
   };
 }
 
@@ -61,9 +64,10 @@ interface ModelsView {
   period: Period;
   query: URLSearchParams;
   org: string | null;
+  waiting: Held["document"];
 }
 
-function renderModels({ list, names, changes, period, query, org }: ModelsView): Html {
+function renderModels({ list, names, changes, period, query, org, waiting }: ModelsView): Html {
   const { models, total } = list;
   return html`<div class="pager">
   <div>
@@ -72,6 +76,7 @@ function renderModels({ list, names, changes, period, query, org }: ModelsView):
   </div>
   <a class="button" href="${withQuery("/api/v1/models", changed(query, { limit: "", offset: "", format: "csv" }), null)}">Download CSV</a>
 </div>
+${waiting && renderWaiting(waiting)}
 <div class="columns">
 ${listFilters({ query, names, facets: list.facets, org })}
 <section class="stack" aria-label="Models">
@@ -79,6 +84,11 @@ ${models.length === 0 ? html`<p class="empty">No models match these filters. <a 
 ${pager(list, query, org)}
 </section>
 </div>`;
+}
+
+/** Says that the source has a catalog which is not shown, because it would take too much from this one. */
+function renderWaiting({ firstSeenAt, rejected }: NonNullable<Held["document"]>): Html {
+  return html`<p class="notice">Since <time datetime="${firstSeenAt}">${formatDay(firstSeenAt)}</time>, the source’s catalog lacks too many models or prices to be used. You see the one before. ${rejected ? "An operator has rejected the new one as a mistake." : "A later sync or an operator may confirm the new one."}</p>`;
 }
 
 function describeOrigin({ catalog: { source, dataDate } }: ModelPage): Html {

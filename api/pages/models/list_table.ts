@@ -38,9 +38,9 @@ const COLUMNS: readonly Column[] = [
 /** Renders the rows with checkboxes, and the button that leads to the comparison. */
 export function listTable(table: ListTable): Html {
   const { models, query, org } = table;
-  return html`<form method="get" action="/models/compare" class="stack">
+  return html`<form method="get" action="/models/compare" class="stack" data-compares="${MAX_COMPARED}">
 ${org !== null && html`<input type="hidden" name="org" value="${org}">`}
-<div class="table-box" tabindex="0" role="region" aria-label="Models and prices">
+<div class="table-box" tabindex="0" role="group" aria-label="Models and prices">
 <table class="data-table models">
 <thead><tr><th scope="col"><span class="visually-hidden">Compare</span></th>${COLUMNS.map((column) => heading(column, query, org))}<th scope="col" class="wide">90 days</th></tr></thead>
 <tbody>
@@ -48,7 +48,7 @@ ${models.map((model) => row(model, table))}
 </tbody>
 </table>
 </div>
-<div class="notice bottom-bar"><button type="submit" class="primary">Compare selected</button> <span>Select up to ${MAX_COMPARED} models.</span></div>
+<div class="notice bottom-bar"><button type="submit" class="primary">Compare selected</button> <span role="status">Select up to ${MAX_COMPARED} models.</span> <button type="button" hidden>Clear selection</button></div>
 </form>`;
 }
 

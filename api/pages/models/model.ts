@@ -7,7 +7,13 @@ import { modelName, modelPath, withQuery } from "./addresses.ts";
 import { computeCost, costSection } from "./cost_form.ts";
 import { formatDay, formatPrice, priceLabel } from "./format.ts";
 import { modelFacts } from "./model_facts.ts";
-import { type FullModel, type ModelPage, type ProviderNames, readProviderNames } from "./model_responses.ts";
+import {
+  type FullModel,
+  type Held,
+  type ModelPage,
+  type ProviderNames,
+  readProviderNames,
+} from "./model_responses.ts";
 import { priceSection } from "./price_section.ts";
 import type { PriceChange } from "./price_steps.ts";
 
@@ -30,7 +36,7 @@ export async function showModel(page: Page): Promise<PageResult> {
     computeCost(page, model),
     page.call("/models/providers").then(readProviderNames),
     page.api<{ data: ModelPage }>("/models?limit=1"),
-    page.api<{ data: { prices: readonly HeldPrices[] } }>("/models/held"),
+    page.api<{ data: Pick<Held, "prices"> }>("/models/held"),
   ]);
   const org = searchParams.get("org");
   return {
@@ -69,16 +75,8 @@ ${description !== null && html`<p class="lead">${description}</p>`}
 ${goneAt !== undefined && html`<p class="notice">The source no longer lists this model, since <time datetime="${goneAt}">${goneAt.slice(0, 10)}</time>.</p>`}`;
 }
 
-interface HeldPrices {
-  provider: string;
-  modelId: string;
-  changes: readonly { field: string; oldValue: number | null; newValue: number | null }[];
-  firstSeenAt: string;
-  rejected: boolean;
-}
-
 /** Says what the source has of the model that the catalog does not take: an entry that cannot be read, or doubtful prices. */
-function doubts(model: FullModel, held: readonly HeldPrices[]): Content {
+function doubts(model: FullModel, held: Held["prices"]): Content {
   const { staleSince } = model;
   const waiting = held.find((one) => modelName(one) === modelName(model));
   return [

@@ -22,6 +22,19 @@ export async function readProviderNames(response: Response): Promise<ProviderNam
   return new Map(data.providers.map(({ id, name }) => [id, name]));
 }
 
+/** What the source says and the catalog does not take yet. */
+export interface Held {
+  prices: readonly {
+    provider: string;
+    modelId: string;
+    changes: readonly { field: string; oldValue: number | null; newValue: number | null }[];
+    firstSeenAt: string;
+    rejected: boolean;
+  }[];
+  /** The source's document as a whole, if it waits. */
+  document: { firstSeenAt: string; rejected: boolean } | null;
+}
+
 export interface RecentChanges {
   models: readonly { provider: string; modelId: string; changes: readonly PriceChange[] }[];
 }

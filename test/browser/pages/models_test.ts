@@ -69,11 +69,62 @@ test.each(["/models", "/models/acme/hostile", "/models/compare?model=acme/hostil
 );
 
 test(
+  "ticked models are counted, four at most, and stay ticked while one sorts and filters",
+  async () => {
+    await dashboard.visit({ path: "/models?limit=2&sortBy=name&sortOrder=desc" }, async (page) => {
+      const status = page.locator(".bottom-bar [role=status]");
+      const boxes = page.locator("tbody input[type=checkbox]");
+      await page.getByText("0 of 4 selected").waitFor();
+      await page.getByLabel("Compare Two, acme/two").check();
+      expect(await status.textContent()).toBe("1 of 4 selected");
+      await page.getByRole("link", { name: "Input" }).click();
+      await page.waitForURL(/inputCost/);
+      expect(await page.getByLabel("Compare Two, acme/two").isChecked()).toBe(true);
+      await page.goto("/models?provider=zeta");
+      await page.getByText("1 of 4 selected, 1 of them not in this list").waitFor();
+      await page.goto("/models");
+      for (const box of await boxes.all()) if (!(await box.isChecked())) await box.check();
+      expect(await status.textContent()).toBe("4 of 4 selected");
+      await page.goto("/models?provider=zeta");
+      await page.getByText("4 of 4 selected, 3 of them not in this list").waitFor();
+      await boxes.uncheck();
+      await page.getByRole("button", { name: "Compare selected" }).click();
+      await page.waitForURL(/compare/);
+      expect(await page.locator(".compared thead th a").count()).toBe(3);
+      await page.goBack();
+      await page.getByText("3 of 4 selected, 3 of them not in this list").waitFor();
+      await page.getByRole("button", { name: "Clear selection" }).click();
+      expect(await status.textContent()).toBe("0 of 4 selected");
+      expect(await page.getByRole("button", { name: "Clear selection" }).count()).toBe(0);
+    });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a fifth model cannot be ticked",
+  async () => {
+    await dashboard.visit({ path: "/models" }, async (page) => {
+      await page.getByText("0 of 4 selected").waitFor();
+      await page.evaluate(
+        `sessionStorage.setItem("compared-models", JSON.stringify(["a/a", "a/b", "a/c", "acme/one"]))`,
+      );
+      await page.reload();
+      await page.getByText("4 of 4 selected, 3 of them not in this list").waitFor();
+      expect(await page.getByLabel("Compare Two, acme/two").isDisabled()).toBe(true);
+      await page.getByLabel("Compare One, acme/one").uncheck();
+      await page.getByLabel("Compare Two, acme/two").check();
+    });
+  },
+  TIMEOUT_MS,
+);
+
+test(
   "on a phone, prices of the list and two compared models are in sight",
   async () => {
     const viewport = { width: 390, height: 844 };
     await dashboard.visit({ path: "/models?provider=acme", viewport }, async (page) => {
-      const list = page.getByRole("region", { name: "Models and prices" });
+      const list = page.getByRole("group", { name: "Models and prices" });
       expect(await list.getByRole("columnheader").allTextContents()).toEqual(
         expect.arrayContaining([expect.stringContaining("Input"), expect.stringContaining("Output")]),
       );

@@ -1,5 +1,6 @@
 /** The pages about models as a browser gets them, without a browser. */
 import { expect, test } from "bun:test";
+import { decideRefusedSyncs } from "../../../../sql/models/catalog_syncs.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import {
   type DocumentModels,
@@ -273,6 +274,22 @@ test("a model says which prices of the source are not used, and since when its e
   expect(await read(app, "/models/acme/doubtful")).toContain("An operator has rejected this as a mistake.");
 });
 
+test("the list says that the source's catalog waits because it lacks too many models", async () => {
+  const many = (count: number): DocumentModels => ({
+    acme: Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, {}])),
+  });
+  await using app = await openModels(many(30));
+  expect(await read(app, "/models")).not.toContain("lacks too many");
+  await syncFrom(app.db.sql, documentSource(makeDocument(many(5))));
+  const page = await read(app, "/models");
+  expect(page).toMatch(
+    /Since <time datetime="[^"]+">\w+ \d+, \d+<\/time>, the source’s catalog lacks too many models or prices to be used\. You see the one before\. A later sync or an operator may confirm the new one\./,
+  );
+  expect(page).toContain("30 models");
+  await decideRefusedSyncs(app.db.sql, "rejected");
+  expect(await read(app, "/models")).toContain("An operator has rejected the new one as a mistake.");
+});
+
 test("a comparison keeps its models and suggests others if one does not exist", async () => {
   await using app = await openModels(THREE);
   await app.db.sql`insert into model_aliases (alias, provider, model_id) values ('dearest', 'acme', 'dear')`;
@@ -326,7 +343,8 @@ test("hostile names of a source are text, and odd ids lead to their pages", asyn
   expect(links.length).toBe(ids.length);
   const compare = `/models/compare?${new URLSearchParams(ids.slice(1).map((id): [string, string] => ["model", `acme/${id}`]))}`;
   for (const path of ["/models", ...links, compare, `/models?search=${encodeURIComponent(hostile)}`]) {
-    const page = await read(app, path);
+    const html = await read(app, path);
+    const page = html.slice(html.indexOf("<main"));
     expect([path, page.includes("<script"), page.includes("&lt;script&gt;")]).toEqual([path, false, true]);
   }
 });

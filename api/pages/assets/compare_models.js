@@ -1,0 +1,57 @@
+/** The models ticked for a comparison: remembered in this tab while one sorts, filters and turns pages, and counted. */
+
+/** The key of the ticked models in the storage of this tab. */
+const TICKED = "compared-models";
+
+const form = document.querySelector("form[data-compares]");
+if (form instanceof HTMLFormElement) countTicked(form);
+
+/** @param {HTMLFormElement} form */
+function countTicked(form) {
+  const max = Number(form.dataset["compares"]);
+  const clear = form.querySelector("button[type=button]");
+  const boxes = [...form.querySelectorAll("input[type=checkbox]")].filter(
+    (box) => box instanceof HTMLInputElement,
+  );
+  /** @type {Set<string>} */
+  const ticked = new Set(JSON.parse(sessionStorage.getItem(TICKED) ?? "[]"));
+  show();
+
+  form.addEventListener("change", ({ target }) => {
+    if (!(target instanceof HTMLInputElement)) return;
+    if (target.checked) ticked.add(target.value);
+    else ticked.delete(target.value);
+    show();
+  });
+  clear?.addEventListener("click", () => {
+    ticked.clear();
+    show();
+    form.querySelector("button")?.focus();
+  });
+  // Browsers restore boxes after the page has loaded.
+  addEventListener("pageshow", show);
+
+  function show() {
+    sessionStorage.setItem(TICKED, JSON.stringify([...ticked]));
+    for (const box of boxes) {
+      box.checked = ticked.has(box.value);
+      box.disabled = !box.checked && ticked.size >= max;
+    }
+    const listed = new Set(boxes.map(({ value }) => value));
+    const others = [...ticked].filter((name) => !listed.has(name));
+    for (const input of form.querySelectorAll("input[data-other]")) input.remove();
+    form.append(...others.map(hiddenInput));
+    const status = form.querySelector("[role=status]");
+    const away = others.length === 0 ? "" : `, ${others.length} of them not in this list`;
+    if (status) status.textContent = `${ticked.size} of ${max} selected${away}`;
+    clear?.toggleAttribute("hidden", ticked.size === 0);
+  }
+}
+
+/** @param {string} value */
+function hiddenInput(value) {
+  const input = document.createElement("input");
+  Object.assign(input, { type: "hidden", name: "model", value });
+  input.dataset["other"] = "";
+  return input;
+}
