@@ -296,6 +296,32 @@ test("one sees one's organizations only, and of others' exports not even that th
   });
 });
 
+test("the organization is chosen in the header of each page, by mouse and by keyboard", async () => {
+  const member = await dashboard.member();
+  const second = await dashboard.member();
+  await dashboard.make.member({ orgId: second.org.id, userId: member.user.id });
+  const choice = (page: Page) => page.getByRole("banner").getByRole("combobox", { name: "Organization" });
+  const button = (page: Page) => page.getByRole("button", { name: "Switch" });
+  for (const path of ["/models", "/settings/keys", "/dashboard/exports"]) {
+    await dashboard.visit({ path: `${path}?org=${member.org.slug}`, as: member }, async (page) => {
+      expect([path, await button(page).isVisible()]).toEqual([path, false]);
+      await choice(page).selectOption(second.org.slug);
+      await page.waitForURL(`**${path}?org=${second.org.slug}`);
+      await choice(page).focus();
+      // A closed list chooses with each key.
+      await page.keyboard.press("Home");
+      await page.keyboard.press("End");
+      await page.keyboard.press("Home");
+      const [chosen] = await Promise.all([choice(page).inputValue(), button(page).waitFor()]);
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`**${path}?org=${chosen}`);
+    });
+  }
+  const options = { path: "/models", as: member, javaScriptEnabled: false };
+  await dashboard.visit(options, (page) => button(page).waitFor());
+});
+
 test("the requester of an export is shown by username", async () => {
   const member = await dashboard.member();
   const colleague = await dashboard.member({ org: member.org });
@@ -377,7 +403,7 @@ test("without JavaScript, an export is started, watched, canceled and started ag
     await page.getByText("Waiting in queue.").waitFor();
     await page.getByRole("button", { name: "Cancel export #1" }).click();
     await page.getByText("Canceled before its build began.").waitFor();
-    await page.getByRole("button", { name: "Start again, as export #1" }).click();
+    await page.getByRole("button", { name: "Start again as export #1" }).click();
     await page.locator(".job").nth(1).waitFor();
     await page.getByText("Plain", { exact: true }).click();
     await page.getByRole("link", { name: "Show downloads of Plain" }).click();

@@ -10,11 +10,10 @@ const TYPED: readonly string[] = ["search", "tag", "sortBy"];
 /** Archived definitions are never listed. */
 const STATUSES = DEFINITION_STATUSES.filter((status) => status !== "archived");
 
+/** The order without `sortBy`: the best match of a search, else the newest. */
 const SORTS: readonly (readonly [value: string, label: string])[] = [
-  ["", "Best match"],
   ["executionCount", "Most executions"],
   ["updatedAt", "Last updated"],
-  ["createdAt", "Newest"],
 ];
 
 /** Renders the column beside the results. Members can filter by status and by their organizations. */
@@ -57,8 +56,12 @@ function keptFields({ searchParams }: URL): Html[] {
 
 /** Fields of the search form that stand among the filters. */
 function renderTyped({ searchParams }: URL): Html {
+  const isSearch = (searchParams.get("search") ?? "") !== "";
+  const sorts = isSearch
+    ? [["", "Best match"] as const, ...SORTS, ["createdAt", "Newest"] as const]
+    : [["", "Newest"] as const, ...SORTS];
   const sortBy = searchParams.get("sortBy") ?? "";
-  const options = SORTS.map(
+  const options = sorts.map(
     ([value, label]) =>
       html`<option value="${value}"${value === sortBy && html` selected`}>${label}</option>`,
   );

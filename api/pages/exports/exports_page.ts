@@ -99,7 +99,7 @@ function renderJobSection(org: PageOrg, jobs: Html | null, isPaying: boolean): H
   return html`<section class="jobs" aria-labelledby="jobs-title">
       <h2 id="jobs-title" tabindex="-1">Organization exports</h2>
       <p class="quiet">One ZIP with every project of <span class="org-name">${org.name}</span>.</p>
-      ${jobs === null && html`<p id="jobs-note" class="notice">${needsRole(org)} An admin or owner of ${org.name} can change it.</p>`}
+      ${jobs === null && html`<p id="jobs-note" class="notice">${needsRole(org)}</p>`}
       <div id="jobs-problem" class="problem" role="alert"></div>
       ${
         isEmpty &&

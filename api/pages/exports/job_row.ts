@@ -142,13 +142,17 @@ function renderAgain(job: ExportJob, session: PageSession, home: string): Html {
   ].filter(([, value]) => value !== "");
   const hidden = fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
   const form = (
-    label: string,
+    label: Content,
     more: Content,
   ) => html`<form method="post" action="${home}">${tokenField(session)}${hidden}${more}
-      <button type="submit" aria-label="${label}, as export #${job.number}">${label}</button></form>`;
+      <button type="submit">${label} <span class="visually-hidden">as export #${job.number}</span></button></form>`;
   const canFollow = job.status === "ready" || job.status === "expired";
   return html`${form("Start again", null)}${
-    canFollow && form("Changes since", html`<input type="hidden" name="since" value="${job.asOf}">`)
+    canFollow &&
+    form(
+      html`Export changes since ${timeTag(job.asOf)}`,
+      html`<input type="hidden" name="since" value="${job.asOf}">`,
+    )
   }`;
 }
 

@@ -5,7 +5,9 @@ import {
   type ExportDataset,
   type ExportFilter,
   findExportDataset,
+  type VisibilityFlag,
 } from "../../../shared/exports/datasets.ts";
+import { FLAG_DEFAULTS } from "../../../shared/exports/selection.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { type FormProblems, findProblems } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -37,13 +39,13 @@ interface Estimate {
 }
 
 /** GET: the links, and a form with filters for each dataset. */
-export async function showProject(page: SignedInPage, id: string): Promise<PageResult> {
-  return renderProject(page, await requireProject(page, id), null);
+export async function showProject(page: SignedInPage, name: string): Promise<PageResult> {
+  return renderProject(page, await requireProject(page, name), null);
 }
 
 /** GET …/file: checks the filters, then leads to the file of the API. Shows what the API refuses. */
-export async function downloadFiltered(page: SignedInPage, id: string): Promise<PageResult> {
-  const project = await requireProject(page, id);
+export async function downloadFiltered(page: SignedInPage, name: string): Promise<PageResult> {
+  const project = await requireProject(page, name);
   const dataset = findExportDataset(page.url.searchParams.get("dataset") ?? "");
   if (!dataset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
   const query = new URLSearchParams(
@@ -56,15 +58,16 @@ export async function downloadFiltered(page: SignedInPage, id: string): Promise<
     if (value !== null && !/Z|[+-]\d\d:\d\d$/.test(value))
       query.set(name, `${value}${/T\d\d:\d\d$/.test(value) ? ":00" : ""}Z`);
   }
-  const path = `/export/projects/${id}/${dataset.name}?${query}`;
+  const path = `/export/projects/${project.id}/${dataset.name}?${query}`;
   const problems = await findProblems(() => page.call(path, { method: "HEAD" }));
   return problems ? renderProject(page, project, problems) : seeOther(`/api/v1${path}`);
 }
 
-async function requireProject(page: SignedInPage, id: string): Promise<Project> {
+/** As the API, takes the id or the slug of a project of the organization. */
+async function requireProject(page: SignedInPage, name: string): Promise<Project> {
   const { org } = page.session;
-  const projects = org && isUuid(id) ? await listProjects(page, org) : [];
-  const project = projects.find((other) => other.id === id);
+  const projects = org ? await listProjects(page, org) : [];
+  const project = projects.find(({ id, slug }) => (isUuid(name) ? id === name.toLowerCase() : slug === name));
   if (!project) throw new ApiError("PROJECT_NOT_FOUND");
   return project;
 }
@@ -108,7 +111,7 @@ const BUNDLE_NOTE = html`<p class="quiet" data-part="bundle-note">Bundles and si
 
 function renderBundle(project: Project, estimate: Estimate | null, home: string): Html {
   const size = estimate
-    ? `: ${countOf(estimate.totalRows, "row")}, about ${formatBytes(estimate.estimatedBytes)} before compression.`
+    ? `: ${countOf(estimate.totalRows, "row")}, about ${formatBytes(estimate.estimatedBytes)} before compression. ZIP files are usually smaller.`
     : ".";
   const links = renderLinks(`/api/v1/export/projects/${project.id}/bundle`, `Bundle of ${project.name}`);
   return html`<div class="bundle">
@@ -136,7 +139,7 @@ function renderLinks(path: string, title: string): Content {
   );
 }
 
-const FLAG_LABELS: Readonly<Record<string, string>> = {
+const FLAG_LABELS: Readonly<Record<VisibilityFlag, string>> = {
   include_deleted: "Deleted issues",
   include_resolved: "Resolved issues",
   include_archived: "Archived runs",
@@ -181,9 +184,11 @@ function renderFilter({ name, values }: ExportFilter, id: string, typed: readonl
   return html`<fieldset><legend>${label}</legend>${boxes}</fieldset>`;
 }
 
-function renderFlag(flag: string, id: string, typed: string | null): Html {
-  const option = (value: string, label: string) =>
-    html`<option value="${value}"${typed === value && html` selected`}>${label}</option>`;
+/** What is left out of the address is the default. */
+function renderFlag(flag: VisibilityFlag, id: string, typed: string | null): Html {
+  const isIncluded = typed ? typed === "true" : FLAG_DEFAULTS[flag];
+  const option = (value: boolean, label: string) =>
+    html`<option value="${value === FLAG_DEFAULTS[flag] ? "" : String(value)}"${value === isIncluded && html` selected`}>${label}</option>`;
   return html`<div class="form-field"><label for="${id}">${FLAG_LABELS[flag]}</label>
-      <select id="${id}" name="${flag}">${option("", "Default")}${option("true", "Include")}${option("false", "Leave out")}</select></div>`;
+      <select id="${id}" name="${flag}">${option(true, "Include")}${option(false, "Leave out")}</select></div>`;
 }

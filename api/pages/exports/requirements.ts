@@ -3,10 +3,10 @@ import type { PageOrg } from "../page_session.ts";
 
 /** Says which role is required. */
 export function needsRole({ role }: PageOrg): string {
-  return `You need the publisher role to export this organization. Your role: ${role}.`;
+  return `You need the publisher role to export this organization. Your role: ${role}. Your operator can change it.`;
 }
 
 /** Says which tier is required; `what` begins the sentence: "Exports require". */
 export function needsTier(what: string, { name, subscriptionTier }: PageOrg): string {
-  return `${what} a paid subscription. ${name} is on the ${subscriptionTier} tier.`;
+  return `${what} a paid subscription. ${name} is on the ${subscriptionTier} tier. Your operator can change it.`;
 }

@@ -119,7 +119,7 @@ async function estimate(page: SignedInPage, org: PageOrg): Promise<string> {
       bytes += data.estimatedBytes;
     }
     const size = `${countOf(rows, "row")}, about ${formatBytes(bytes)} before compression`;
-    message = `${countOf(projects.length, "project")}, ${size}.`;
+    message = `${countOf(projects.length, "project")}, ${size}. The ZIP file is usually smaller.`;
   });
   return problems ? describeProblem(problems, org) : message;
 }

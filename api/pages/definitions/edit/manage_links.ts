@@ -30,7 +30,7 @@ function listLinks(status: DefinitionStatus, isRendered: boolean): Link[] {
   const links: (Link | false)[] = [
     moves.includes("deprecated") && { page: "deprecate", label: "Deprecate…" },
     moves.includes("archived") && { page: "archive", label: "Archive…" },
-    allowsOperation(status, "retranslate") && { page: "retranslate", label: "Render again…" },
+    allowsOperation(status, "retranslate") && { page: "retranslate", label: "Render Markdown again…" },
     !isRendered && { page: "upgrade", label: "Upgrade…" },
     allowsOperation(status, "delete") && { page: "delete", label: "Delete…" },
   ];

@@ -341,3 +341,16 @@ test.each(["limit=0", "type=robot", "offset=-1", `search=${"x".repeat(501)}`])(
     expect(page).toContain("Show all definitions");
   },
 );
+
+test("the order of a list without a search is the newest first, and of a search the best match", async () => {
+  const ordersOf = async (query: string) => {
+    const [, options = ""] =
+      /<select id="sort"[^>]*>(.*?)<\/select>/s.exec(await textOf(`/definitions${query}`)) ?? [];
+    return [...options.matchAll(/<option value="([^"]*)"( selected)?>([^<]*)/g)].map(
+      ([, value, selected = "", label]) => `${value}${selected}: ${label}`,
+    );
+  };
+  const others = ["executionCount: Most executions", "updatedAt: Last updated"];
+  expect(await ordersOf("")).toEqual([" selected: Newest", ...others]);
+  expect(await ordersOf("?search=review")).toEqual([" selected: Best match", ...others, "createdAt: Newest"]);
+});

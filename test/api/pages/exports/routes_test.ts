@@ -49,7 +49,8 @@ describe("/dashboard/exports", () => {
     expect((await sendForm(api, path, { force: "false" }, { token })).status).toBe(303);
     expect((await listJobs())[0]?.status).toBe("failed");
     const canceled = await (await openPage(api, home, token)).text();
-    expect(canceled).toContain('aria-label="Start again, as export #1"');
+    expect(canceled).toContain('Start again <span class="visually-hidden">as export #1</span></button>');
+    expect(canceled).not.toContain("changes since");
     const refused = await sendForm(api, path, { force: "false" }, { token });
     expect(refused.headers.get("location")).toContain("&as=refused");
     for (const as of ["__proto__", "constructor", HOSTILE]) {
@@ -62,7 +63,26 @@ describe("/dashboard/exports", () => {
     }
   });
 
-  test("says on the form how the active export differs from the one that was asked for", async () => {
+  test("says since when changes are exported before one starts that", async () => {
+    await using api = await openTestApp();
+    const { token, home, listJobs } = await openMember(api);
+    await sendForm(api, home, { format: "csv", as_of: "2026-02-03T10:20:30" }, { token });
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    await api.db.sql`
+      update export_jobs
+      set status = 'ready', started_at = now(), ready_at = now(), finished_at = now(), expires_at = ${expiresAt},
+        artifact_key = 'a', artifact_file_name = 'a.zip', artifact_bytes = 1, artifact_sha256 = ${"0".repeat(64)}`;
+    const page = await (await openPage(api, home, token)).text();
+    expect(page).toMatch(
+      /Export changes since <time datetime="2026-02-03T10:20:30\.000Z"[^>]*>3 Feb 2026, 10:20 UTC<\/time> <span/,
+    );
+    expect(page).toContain('name="since" value="2026-02-03T10:20:30.000Z"');
+    expect((await listJobs()).length).toBe(1);
+  });
+});
+
+describe("the form of /dashboard/exports", () => {
+  test("says how the active export differs from the one that was asked for", async () => {
     await using api = await openTestApp();
     const { token, home, listJobs } = await openMember(api);
     await sendForm(api, home, { format: "csv", include_deleted: "true" }, { token });
@@ -147,11 +167,13 @@ describe("what /dashboard/exports keeps to itself: it", () => {
     const viewer = await openMember(api, "viewer");
     const page = await (await openPage(api, viewer.home, viewer.token)).text();
     expect(page).toContain("You need the publisher role to export this organization. Your role: viewer.");
+    expect(page).toContain("Your operator can change it.");
     expect(page).not.toContain("Start export");
     const free = await openMember(api, "publisher", "free");
     const other = await (await openPage(api, free.home, free.token)).text();
     expect(other).toContain("Exports require a paid subscription.");
     expect(other).toContain("Downloads require a paid subscription.");
+    expect(other).toContain("is on the free tier. Your operator can change it.");
   });
 
   test("leads a visitor without a session to the sign-in page", async () => {
@@ -191,13 +213,35 @@ describe("/dashboard/exports/projects/{project}", () => {
     expect(text).not.toContain("<script>alert");
   });
 
+  test("is found by slug too, and says what a filter leaves out by itself", async () => {
+    await using api = await openTestApp();
+    const { token, org, user } = await openMember(api);
+    const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: "Shop", slug: "shop" });
+    const path = `${HOME}/projects/shop`;
+    const page = await (await openPage(api, `${path}?org=${org.slug}`, token)).text();
+    expect(page).toContain("<h1>Shop</h1>");
+    expect(page).toMatch(
+      /name="include_deleted"><option value="true">Include<\/option><option value="" selected>Leave out</,
+    );
+    expect(page).toMatch(
+      /name="include_resolved"><option value="" selected>Include<\/option><option value="false">Leave out</,
+    );
+    const file = `${path}/file?org=${org.slug}&dataset=issues&include_resolved=false`;
+    const to = (await openPage(api, file, token)).headers.get("location");
+    expect(to).toBe(`/api/v1/export/projects/${project.id}/issues?include_resolved=false`);
+    const refused = await openPage(api, `${file}&include_deleted=true&status=none`, token);
+    expect(await refused.text()).toMatch(
+      /id="issues-include_deleted" name="include_deleted"><option value="true" selected>Include.*id="issues-include_resolved" name="include_resolved"><option value="">Include<\/option><option value="false" selected>/s,
+    );
+  });
+
   test("is 404 for members of other organizations, as for a project that does not exist", async () => {
     await using api = await openTestApp();
     const owner = await openMember(api);
     const stranger = await openMember(api);
     const { org, user } = owner;
-    const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: "Secret" });
-    for (const id of [project.id, crypto.randomUUID(), "x"]) {
+    const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: "Secret", slug: "mine" });
+    for (const id of [project.id, "mine", crypto.randomUUID(), "x"]) {
       for (const { slug } of [org, stranger.org]) {
         const response = await openPage(api, `${HOME}/projects/${id}?org=${slug}`, stranger.token);
         expect([response.status, (await response.text()).includes("Secret")]).toEqual([404, false]);
