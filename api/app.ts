@@ -9,9 +9,10 @@ import { authRoutes } from "./accounts/auth_routes.ts";
 import { orgRoutes } from "./accounts/org_routes.ts";
 import { ownProfileRoutes } from "./accounts/own_profile.ts";
 import { userRoutes } from "./accounts/users.ts";
+import { DEFINITION_OPERATIONS } from "./definitions/operations.ts";
 import { definitionRoutes } from "./definitions/routes.ts";
 import { languageSchemaRoutes } from "./definitions/schemas/language_schemas.ts";
-import { languageRoutes } from "./definitions/schemas/languages.ts";
+import { createDefinitionTurns } from "./definitions/turns.ts";
 import type { Deps, OperationDeps } from "./deps.ts";
 import { eventRoutes } from "./events/events.ts";
 import { createExportResources } from "./exports/export_resources.ts";
@@ -77,7 +78,6 @@ function apiRoutes(deps: OperationDeps) {
     .use(authRoutes(deps))
     .use(exportRoutes(deps))
     .use(definitionRoutes(deps))
-    .use(languageRoutes(deps))
     .use(eventRoutes(deps))
     .use(orgRoutes(deps))
     .use(webhookRoutes(deps))
@@ -138,7 +138,11 @@ function pageRoutes(deps: Deps) {
 }
 
 /** Every operation. Each subject adds a line. */
-const OPERATIONS: readonly AnyOperation[] = [...EXPORT_OPERATIONS, ...MODEL_OPERATIONS];
+const OPERATIONS: readonly AnyOperation[] = [
+  ...DEFINITION_OPERATIONS,
+  ...EXPORT_OPERATIONS,
+  ...MODEL_OPERATIONS,
+];
 
 /** The routes of an Elysia app, which needs no other router than its own. */
 function elysiaRoutes(routes: AnyElysia): Route[] {
@@ -157,7 +161,11 @@ function elysiaRoutes(routes: AnyElysia): Route[] {
  * instead of the service's own.
  */
 export function buildApp(given: Deps, ownRoutes: OwnRoutes | null = null): App {
-  const deps: OperationDeps = { ...given, exports: createExportResources(given) };
+  const deps: OperationDeps = {
+    ...given,
+    exports: createExportResources(given),
+    turns: createDefinitionTurns(given.config),
+  };
   const { config, log, metrics, shutdownSignal, now = Date.now } = deps;
   const own = isOperations(ownRoutes)
     ? { operations: ownRoutes, others: null }

@@ -6,6 +6,7 @@ import type { Nodes } from "../sql/connection/nodes.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import type { Boss } from "../sql/queue.ts";
+import type { DefinitionTurns } from "./definitions/turns.ts";
 import type { Documents } from "./documents/documents.ts";
 import type { ExportResources } from "./exports/export_resources.ts";
 import type { CredentialCache } from "./http/credential_cache.ts";
@@ -46,4 +47,5 @@ export interface Deps {
 /** What operations get: the parts, and what the app makes of them. */
 export interface OperationDeps extends Deps {
   exports: ExportResources;
+  turns: DefinitionTurns;
 }

@@ -1,11 +1,11 @@
 /** Lets a writer name the state of a version that they have read, so that they do not overwrite or publish another one. */
-import { t } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 
 /** A body field: `updatedAt` as the caller read it. */
-export const ExpectedUpdatedAt = t.Optional(
-  t.String({
+export const ExpectedUpdatedAt = Type.Optional(
+  Type.String({
     maxLength: 40,
     description:
       "`updatedAt` as you read it. If the version has changed since, nothing is written: 409 `EDIT_CONFLICT`",

@@ -1,127 +1,103 @@
-/** GET and POST …/executions: how often a definition was executed, and that it was once more. */
-import { Elysia, t } from "elysia";
-import { mayRecordExecutions } from "../../shared/policy.ts";
-import type { Config } from "../../shared/process/config.ts";
-import { type AuditEntry, claimKeyOf } from "../../sql/accounts/audit_log.ts";
-import { type Pool, type Sql, violates } from "../../sql/connection/pool.ts";
+/** GET …/executions: how often a definition was executed. */
+import { Type } from "@sinclair/typebox";
 import {
   countExecutions,
   type ExecutionCounts,
-  findExecutionCount,
-  insertExecutions,
+  TIME_BUCKETS,
   type TimeBucket,
 } from "../../sql/definitions/executions.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import { resolveDefinition } from "../../sql/definitions/versions.ts";
-import { access } from "../http/access.ts";
-import { auditActor } from "../http/audit_actor.ts";
-import type { Caller } from "../http/caller.ts";
-import { Turns } from "../http/fair_queue.ts";
-import { boundOrgOf } from "../http/organization.ts";
-import { parseQuery, type QueryValues, queryOf } from "../http/query.ts";
-import { requireAllowed } from "../http/require_allowed.ts";
-import { conditionalJson } from "../http/response/conditional_json.ts";
-import { invalidInput } from "../http/validation_problems.ts";
-import { type DefinitionAddress, DefinitionParams, parseReadAddress } from "./address.ts";
-import {
-  definitionNotFound,
-  findReadTarget,
-  type ReadTarget,
-  requireAnyVersion,
-  requireFound,
-} from "./find_readable.ts";
-import { EXECUTIONS_DETAIL, EXECUTIONS_QUERY, RECORD_EXECUTION_DETAIL } from "./openapi/executions.ts";
-import { rejectUnstorable } from "./storable_text.ts";
+import { operation, reply } from "../http/operation.ts";
+import { type AddProblem, integer, type QueryValues, word, words } from "../http/query.ts";
+import { Count, Instant, listOf } from "../http/schemas.ts";
+import { parseReadAddress } from "./address.ts";
+import { findReadTarget, requireAnyVersion } from "./find_readable.ts";
+import { READ, VersionOrId } from "./schemas.ts";
 
-const BUCKET_MS: Readonly<Record<TimeBucket, number>> = { hour: 3_600_000, day: 86_400_000 };
+const BREAKDOWN_NAMES = ["byTime", "bySource", "byVersion"] as const;
+/** 30 days, in minutes. */
+const MAX_WINDOW = 43_200;
 
-const RecordBody = t.Object(
+const EXECUTIONS_QUERY = {
+  window: integer(
+    { min: 1, max: MAX_WINDOW, unset: 60 },
+    "Window of `recentCount` and the breakdowns: the last so many minutes",
+  ),
+  include: {
+    ...words(BREAKDOWN_NAMES, "Breakdowns to include, repeated or separated by commas"),
+    read(texts: readonly string[], addProblem: AddProblem): Set<(typeof BREAKDOWN_NAMES)[number]> {
+      const given = texts.flatMap((text) => text.split(","));
+      const found = given.flatMap((text) => BREAKDOWN_NAMES.find((name) => name === text.trim()) ?? []);
+      if (found.length < given.length) addProblem(`must be any of ${BREAKDOWN_NAMES.join(", ")}`);
+      return new Set(found);
+    },
+  },
+  timeBucket: word(TIME_BUCKETS, "Bucket size of `byTime`"),
+};
+
+const ExecutionStatistics = Type.Object(
   {
-    source: t.String({
-      minLength: 1,
-      maxLength: 50,
-      description: "Origin of the execution, such as sdk, cli or api",
-    }),
-    runId: t.Optional(
-      t.String({ minLength: 1, maxLength: 200, description: "Idempotency key: counted once per definition" }),
+    totalCount: Type.Integer({ minimum: 0, examples: [1240] }),
+    recentCount: Type.Integer({ minimum: 0, examples: [3] }),
+    windowMinutes: Type.Integer({ examples: [60] }),
+    byTime: Type.Optional(
+      listOf(Type.Object({ time: Instant(), count: Count }), {
+        description: "Every hour or day (UTC) of the window, zeros included",
+        examples: [
+          [
+            { time: "2026-11-20T09:00:00.000Z", count: 1 },
+            { time: "2026-11-20T10:00:00.000Z", count: 2 },
+          ],
+        ],
+      }),
+    ),
+    bySource: Type.Optional(
+      listOf(Type.Object({ source: Type.String(), count: Count }), {
+        description: "Largest first",
+        examples: [
+          [
+            { source: "cli", count: 2 },
+            { source: "sdk", count: 1 },
+          ],
+        ],
+      }),
+    ),
+    byVersion: Type.Optional(
+      listOf(Type.Object({ version: Type.String(), count: Count }), {
+        description: "Largest first; only versions visible to you",
+        examples: [[{ version: "1.4.0", count: 3 }]],
+      }),
     ),
   },
-  {
-    title: "NewExecution",
-    additionalProperties: false,
-    examples: [{ source: "cli", runId: "run-2026-11-20-0042" }],
-  },
+  { title: "ExecutionStatistics" },
 );
 
-export interface ExecutionDeps {
-  sql: Pool;
-  config: Pick<Config, "databasePoolMax">;
-}
-
-export function executionRoutes({ sql, config }: ExecutionDeps) {
-  // Those of one line wait for each other, each with a connection: they get at most half of those.
-  const max = Math.ceil(config.databasePoolMax / 2);
-  const recordings = new Turns({ max, maxWaiting: 200, what: "recordings of executions" });
-  return new Elysia({ prefix: "/definitions/:type/:name" })
-    .use(access)
-    .get(
-      "/executions",
-      async ({ params, request, visitor }) => {
-        const address = parseReadAddress(params);
-        const query = parseQuery(EXECUTIONS_QUERY, queryOf(request));
-        const target = await findReadTarget(sql, { address, visitor, request });
-        const row = await requireAnyVersion(sql, target);
-        const counts = await countExecutions(sql, {
-          lineId: row.lineId,
-          minutes: query.window,
-          viewer: target.scope.viewer,
-          byTime: query.include.has("byTime") ? query.timeBucket : null,
-          bySource: query.include.has("bySource"),
-          byVersion: query.include.has("byVersion"),
-        });
-        return conditionalJson(request, { data: presentStatistics(row, counts, query) });
-      },
-      { publicAccess: true, params: DefinitionParams, detail: EXECUTIONS_DETAIL },
-    )
-    .post(
-      "/executions",
-      async ({ params, body, request, caller, status }) => {
-        const address = parseReadAddress(params);
-        requireAllowed(mayRecordExecutions(caller.platformRole));
-        const { source, runId } = body;
-        rejectUnstorable({ source, runId });
-        if (source.trim() === "") throw invalidInput([{ path: "source", message: "must not be blank" }]);
-        const seesAll = "id" in address && boundOrgOf(caller) === null;
-        const target = await findReadTarget(sql, { address, visitor: caller, request, seesAll });
-        const row = await requireRecordable(sql, target);
-        // Members see a quarantined version, but it resolves for no run.
-        if (row.quarantinedAt !== null) throw definitionNotFound(target.address, "version");
-        const execution = { address: target.address, row, body, request, caller };
-        const count = await recordings.run(request, () => recordExecution(sql, execution));
-        const { id, type, name, version, lineId } = row;
-        const data = {
-          recorded: count !== null,
-          duplicate: count === null,
-          definition: { id, type, name, version },
-          executionCount: count ?? (await findExecutionCount(sql, lineId)),
-        };
-        return status(count === null ? 200 : 201, { data });
-      },
-      { access: "caller", params: DefinitionParams, body: RecordBody, detail: RECORD_EXECUTION_DETAIL },
-    );
-}
-
-/**
- * Finds the version that an execution is recorded for, private ones of any organization included. What the caller's own
- * reads resolve to comes first, so a private line never takes over a public name. Throws NOT_FOUND.
- */
-async function requireRecordable(sql: Sql, { address, scope }: ReadTarget): Promise<DefinitionRow> {
-  const visible = await resolveDefinition(sql, { ...address, ...scope });
-  const seesAll = scope.viewer.boundOrgId === null;
-  if (visible.definition || !seesAll) return requireFound(address, visible);
-  const viewer = { ...scope.viewer, seesAll };
-  return requireFound(address, await resolveDefinition(sql, { ...address, ...scope, viewer }));
-}
+export const getExecutionStatistics = operation(
+  {
+    ...READ,
+    id: "getExecutionStatistics",
+    path: "/api/v1/definitions/{type}/{name}/executions",
+    summary: "Get execution statistics of a definition",
+    description: "Counts cover all versions, even if the path names one.",
+    params: VersionOrId,
+    query: EXECUTIONS_QUERY,
+    response: { 200: Type.Object({ data: ExecutionStatistics }, { description: "The statistics" }) },
+  },
+  async ({ params, query, caller, request }, { sql }) => {
+    const address = parseReadAddress(params);
+    const target = await findReadTarget(sql, { address, visitor: caller, request });
+    const row = await requireAnyVersion(sql, target);
+    const counts = await countExecutions(sql, {
+      lineId: row.lineId,
+      minutes: query.window,
+      viewer: target.scope.viewer,
+      byTime: query.include.has("byTime") ? query.timeBucket : null,
+      bySource: query.include.has("bySource"),
+      byVersion: query.include.has("byVersion"),
+    });
+    return reply(200, { data: presentStatistics(row, counts, query) });
+  },
+);
 
 type StatisticsQuery = QueryValues<typeof EXECUTIONS_QUERY>;
 
@@ -138,6 +114,8 @@ function presentStatistics(row: DefinitionRow, counts: ExecutionCounts, query: S
   };
 }
 
+const BUCKET_MS: Readonly<Record<TimeBucket, number>> = { hour: 3_600_000, day: 86_400_000 };
+
 /** Every hour or day (UTC) that the window touches, those without records too. */
 function fillBuckets({ until, byTime }: ExecutionCounts, { window, timeBucket }: StatisticsQuery) {
   const step = BUCKET_MS[timeBucket];
@@ -149,50 +127,4 @@ function fillBuckets({ until, byTime }: ExecutionCounts, { window, timeBucket }:
     const time = new Date((first + index) * step).toISOString();
     return { time, count: found.get(time) ?? 0 };
   });
-}
-
-/** Violated when the draft, or its line, is deleted between the look-up and the record. */
-const GONE_CONSTRAINTS = ["definition_executions_definition_id_fkey", "definition_executions_line_id_fkey"];
-
-/** Records and audits an execution. Returns the line's count with it, or null if the line already has the run. */
-async function recordExecution(
-  sql: Pool,
-  given: {
-    address: DefinitionAddress;
-    row: DefinitionRow;
-    body: typeof RecordBody.static;
-    request: Request;
-    caller: Caller;
-  },
-): Promise<number | null> {
-  const { address, row, body, request, caller } = given;
-  const { id: definitionId, lineId, orgId, type, name, version } = row;
-  const { source, runId = null } = body;
-  const execution = {
-    id: crypto.randomUUID(),
-    definitionId,
-    runId,
-    source,
-    recordedBy: caller.userId,
-    recordedAt: null,
-  };
-  const auditEntry: AuditEntry = {
-    ...auditActor(request, caller),
-    action: "execution.record",
-    subjectType: "definition",
-    subjectId: definitionId,
-    orgId,
-    details: { type, name, version, source, runId },
-  };
-  const added = { lineId, executions: [execution], auditEntries: [auditEntry] };
-  try {
-    if (!auditEntry.idempotencyKey) return await insertExecutions(sql, added);
-    return await sql.begin(async (tx) => {
-      await claimKeyOf(tx, auditEntry);
-      return insertExecutions(tx, added);
-    });
-  } catch (error) {
-    const isDeleted = GONE_CONSTRAINTS.some((constraint) => violates(error, constraint));
-    throw isDeleted ? definitionNotFound(address, "version") : error;
-  }
 }

@@ -1,40 +1,157 @@
-/** Forks a version: its document becomes the first draft of a new line, in the resolved organization. */
+/** POST …/fork: its document becomes the first draft of a new line, in the resolved organization. */
+import { type Static, Type } from "@sinclair/typebox";
 import type { QualifiedName } from "../../shared/definitions/edit.ts";
+import { isLetterFirstName, NAME_RULE } from "../../shared/definitions/name.ts";
 import { ApiError } from "../../shared/errors.ts";
-import type { DefinitionVisibility } from "../../shared/vocabulary.ts";
+import { mayWriteDefinitions } from "../../shared/policy.ts";
+import { DEFINITION_VISIBILITIES } from "../../shared/vocabulary.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { retryOnDeadlock } from "../../sql/connection/retry_on_deadlock.ts";
-import type { DefinitionRow } from "../../sql/definitions/fields.ts";
+import { type DefinitionRow, NAMED_FIELDS } from "../../sql/definitions/fields.ts";
 import { type ForkRow, insertFork } from "../../sql/definitions/forks.ts";
 import { findLineId, incrementForkCount, insertForkLine } from "../../sql/definitions/lines.ts";
 import { listBareTargets } from "../../sql/definitions/references.ts";
 import { holdDefinition, type ShownDefinitionRow } from "../../sql/definitions/versions.ts";
-import { OTHER_ORG_ADVICE } from "../http/require_allowed.ts";
+import { operation, reply } from "../http/operation.ts";
+import { OTHER_ORG_ADVICE, requireAllowed } from "../http/require_allowed.ts";
+import { listOf, oneOf } from "../http/schemas.ts";
+import { invalidInput } from "../http/validation_problems.ts";
+import { parseReadAddress } from "./address.ts";
 import { type DefinitionDeps, workOf } from "./document.ts";
 import { editDocument } from "./edit_document.ts";
-import { definitionNotFound } from "./find_readable.ts";
+import { definitionNotFound, findTarget, requireDefinition } from "./find_readable.ts";
+import { findWriter } from "./find_writable.ts";
 import { requireForkable } from "./forks/forkable.ts";
+import { EXAMPLE_FORK, EXAMPLE_FORKED, Fork, ForkSource, presentFork } from "./forks.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
+import { EXAMPLE_DEFINITION, exampleOf } from "./openapi/operations.ts";
 import { requireQuota } from "./quotas.ts";
-import { listWarnings, type Warning } from "./warnings/warnings.ts";
+import { Definition, VersionOrId, Warning, WRITE_FAILURES } from "./schemas.ts";
+import { rejectLongFields, rejectUnstorable } from "./storable_text.ts";
+import { listWarnings } from "./warnings/warnings.ts";
 
 const FIRST_VERSION = "1.0.0";
 
-/** The body of a fork request. */
-export interface ForkRequest {
-  name: string;
-  visibility?: DefinitionVisibility;
-  displayName?: string;
-  description?: string;
+const EXAMPLE = {
+  definition: {
+    ...EXAMPLE_DEFINITION,
+    ...EXAMPLE_FORKED,
+    status: "draft",
+    visibility: "private",
+    publishedAt: null,
+    releasedAt: null,
+    executionCount: 0,
+    uniqueExecutionCount: 0,
+    forkCount: 0,
+    forkedFromId: EXAMPLE_FORK.sourceDefinitionId,
+    namespace: "@ada/my-reviewer",
+  },
+  fork: EXAMPLE_FORK,
+  source: exampleOf(NAMED_FIELDS),
+  warnings: [],
+};
+
+const NewFork = Type.Object(
+  {
+    name: Type.String({
+      description: "Name of the fork, not yet used in the organization",
+      examples: ["my-reviewer"],
+    }),
+    visibility: Type.Optional(oneOf(DEFINITION_VISIBILITIES)),
+    displayName: Type.Optional(Type.String({ minLength: 1 })),
+    description: Type.Optional(Type.String()),
+    targetOrgSlug: Type.Optional(
+      Type.String({
+        deprecated: true,
+        maxLength: 100,
+        description: "The organization of the fork, for older clients. Use `X-Org-Slug`",
+      }),
+    ),
+  },
+  {
+    title: "NewFork",
+    additionalProperties: false,
+    examples: [{ name: "my-reviewer", visibility: "private" }],
+  },
+);
+
+export type NewFork = Static<typeof NewFork>;
+
+export const forkDefinition = operation(
+  {
+    id: "forkDefinition",
+    method: "POST",
+    path: "/api/v1/definitions/{type}/{name}/fork",
+    access: "caller",
+    tag: "Definitions",
+    usesOrg: true,
+    summary: "Fork a definition",
+    description:
+      "The source must be published or deprecated, or belong to one of the caller's organizations. The fork is a draft " +
+      "1.0.0; its name, its version and the fields of the body are written into the document. References to definitions " +
+      "of other organizations get their `@org/`. All other bytes stay. Non-fatal problems of the fork are returned in " +
+      "`warnings`.",
+    params: VersionOrId,
+    body: NewFork,
+    response: {
+      201: Type.Object(
+        {
+          data: Type.Object({
+            definition: Definition,
+            fork: Fork,
+            source: ForkSource,
+            warnings: listOf(Warning),
+          }),
+        },
+        { description: "The fork and its source", examples: [{ data: EXAMPLE }] },
+      ),
+    },
+    fails: [
+      ...WRITE_FAILURES,
+      "NOT_FOUND",
+      "NOT_FORKABLE",
+      "NAME_TAKEN",
+      "PAYLOAD_TOO_LARGE",
+      "UNPROCESSABLE_ENTITY",
+      "QUOTA_EXCEEDED",
+    ],
+  },
+  async ({ params, body, caller, request }, deps) => {
+    const { sql } = deps;
+    const address = parseReadAddress(params);
+    rejectBody(body);
+    const orgSlug = body.targetOrgSlug ?? null;
+    const writer = await findWriter(sql, { caller, request, orgSlug });
+    const source = await requireDefinition(sql, await findTarget(sql, address, writer.viewer));
+    requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
+    await requireForkable(sql, source, writer.viewer);
+    const { definition, fork, warnings } = await forkVersion(deps, { writer, source, wanted: body });
+    const { id, type, name, version, authorId, orgId } = source;
+    return reply(201, {
+      data: {
+        definition: definition.shown,
+        fork: presentFork(fork),
+        source: { id, type, name, version, authorId, orgId },
+        warnings,
+      },
+    });
+  },
+);
+
+function rejectBody({ name, displayName, description }: NewFork): void {
+  rejectUnstorable({ displayName, description });
+  rejectLongFields({ displayName, description });
+  if (isLetterFirstName(name)) return;
+  throw invalidInput([{ path: "name", message: `${NAME_RULE}, and start with a letter` }]);
 }
 
 /**
  * Forks a version. Throws NAME_TAKEN if the organization has a line of that name, NOT_FOUND or NOT_FORKABLE if the
  * source has changed meanwhile; nothing has changed then.
  */
-export async function forkDefinition(
+export async function forkVersion(
   { sql, documents }: DefinitionDeps,
-  given: { writer: Writer; source: DefinitionRow; wanted: ForkRequest },
+  given: { writer: Writer; source: DefinitionRow; wanted: NewFork },
 ): Promise<{ definition: ShownDefinitionRow; fork: ForkRow; warnings: Warning[] }> {
   const { writer, source: original, wanted } = given;
   const { type } = original;

@@ -1,140 +1,177 @@
-/** POST …/fork, GET …/forkable, …/lineage and …/forks: definitions made from others. */
-import { Elysia, t } from "elysia";
-import { isLetterFirstName, NAME_RULE } from "../../shared/definitions/name.ts";
-import { mayWriteDefinitions } from "../../shared/policy.ts";
-import { DEFINITION_VISIBILITIES } from "../../shared/vocabulary.ts";
-import { listForks, listLineage } from "../../sql/definitions/forks.ts";
+/** GET …/forkable, …/lineage and …/forks: whether and from what definitions were made. */
+import { type Static, Type } from "@sinclair/typebox";
+import { FORK_DENIALS } from "../../shared/vocabulary.ts";
+import { DEFINITION_FIELDS, NAMED_FIELDS } from "../../sql/definitions/fields.ts";
+import { type ForkedRow, listForks as listForkRows, listLineage } from "../../sql/definitions/forks.ts";
 import { countLineForks } from "../../sql/definitions/lines.ts";
-import { access } from "../http/access.ts";
-import { parseQuery, queryOf, rejectQuery } from "../http/query.ts";
-import { requireAllowed } from "../http/require_allowed.ts";
-import { conditionalJson } from "../http/response/conditional_json.ts";
-import { oneOf } from "../http/schemas.ts";
-import { invalidInput } from "../http/validation_problems.ts";
-import { DefinitionParams, parseReadAddress } from "./address.ts";
-import type { DefinitionDeps } from "./document.ts";
-import { findReadTarget, findTarget, requireDefinition, requireLine } from "./find_readable.ts";
-import { findWriter } from "./find_writable.ts";
-import { type ForkRequest, forkDefinition } from "./fork.ts";
-import { findForkDenial, requireForkable } from "./forks/forkable.ts";
-import { presentFork, presentNamedVersion } from "./forks/present_forks.ts";
-import {
-  FORK_DETAIL,
-  FORKABLE_DETAIL,
-  FORKABLE_QUERY,
-  FORKS_DETAIL,
-  LINEAGE_DETAIL,
-} from "./openapi/forks.ts";
-import { rejectLongFields, rejectUnstorable } from "./storable_text.ts";
+import { operation, reply } from "../http/operation.ts";
+import { choice } from "../http/query.ts";
+import { Count, data, Instant, listOf, Nullable, oneOf } from "../http/schemas.ts";
+import { parseReadAddress } from "./address.ts";
+import { findReadTarget, requireLine } from "./find_readable.ts";
+import { findForkDenial } from "./forks/forkable.ts";
+import { LineOrVersion, objectOf, READ, TypeName, VersionOrId } from "./schemas.ts";
 
 /** Further back nobody looks. */
 const MAX_LINEAGE = 100;
 const MAX_FORKS_SHOWN = 1_000;
 
-const ForkBody = t.Object(
+const { id, displayName } = DEFINITION_FIELDS;
+
+export const EXAMPLE_FORK = {
+  id: "3c1f0a52-5c7e-4d0b-9f57-0d6f4a1b0004",
+  definitionId: "6f1b2c3d-7e8f-4a9b-8c0d-1e2f3a4b0005",
+  sourceDefinitionId: id.example,
+  forkedAt: "2026-11-20T10:00:00.000Z",
+};
+export const EXAMPLE_FORKED = {
+  id: EXAMPLE_FORK.definitionId,
+  type: "agent",
+  name: "my-reviewer",
+  version: "1.0.0",
+  authorId: "5b0c4f9e-8f4e-4c53-9a57-6a3d0b1c0006",
+  orgId: "9a1d2e3f-1b2c-4d3e-8f4a-5b6c7d8e0007",
+};
+
+const Id = Type.String({ format: "uuid" });
+export const Fork = Type.Object(
   {
-    name: t.String({
-      description: "Name of the fork, not yet used in the organization",
-      examples: ["my-reviewer"],
+    id: Id,
+    definitionId: Type.String({ format: "uuid", description: "The first version of the fork" }),
+    sourceDefinitionId: Nullable(Id, {
+      description: "The forked version, which may have been deleted; null if you cannot see it",
     }),
-    visibility: t.Optional(oneOf(DEFINITION_VISIBILITIES)),
-    displayName: t.Optional(t.String({ minLength: 1 })),
-    description: t.Optional(t.String()),
-    targetOrgSlug: t.Optional(
-      t.String({
-        deprecated: true,
-        maxLength: 100,
-        description: "The organization of the fork, for older clients. Use `X-Org-Slug`",
-      }),
-    ),
+    forkedAt: Instant(),
   },
+  { title: "Fork", examples: [EXAMPLE_FORK] },
+);
+export const ForkSource = objectOf(NAMED_FIELDS, "ForkSource");
+
+export const getForkable = operation(
   {
-    title: "NewFork",
-    additionalProperties: false,
-    examples: [{ name: "my-reviewer", visibility: "private" }],
+    ...READ,
+    id: "getForkable",
+    path: "/api/v1/definitions/{type}/{name}/forkable",
+    summary: "Check whether a definition can be forked",
+    description: "Into the organization the call means; `reason` says why not.",
+    params: VersionOrId,
+    query: {
+      canForkAsPrivate: choice(["true", "false"], "Accepted for compatibility; does not change the result"),
+    },
+    response: {
+      200: data(
+        {
+          canFork: Type.Boolean(),
+          reason: Type.Optional(oneOf(FORK_DENIALS, { examples: ["UNAUTHENTICATED"] })),
+        },
+        "Whether you can fork it, and the reason if not",
+      ),
+    },
+  },
+  async ({ params, caller, request }, { sql }) => {
+    const address = parseReadAddress(params);
+    const reason = await findForkDenial(sql, { address, visitor: caller, request });
+    return reply(200, { data: reason === null ? { canFork: true } : { canFork: false, reason } });
   },
 );
 
-export function forkRoutes(deps: DefinitionDeps) {
-  const { sql } = deps;
-  return new Elysia({ prefix: "/definitions/:type/:name" })
-    .use(access)
-    .post(
-      "/fork",
-      async ({ params, body, request, caller, status }) => {
-        const address = parseReadAddress(params);
-        rejectBody(body);
-        const orgSlug = body.targetOrgSlug ?? null;
-        const writer = await findWriter(sql, { caller, request, orgSlug });
-        const source = await requireDefinition(sql, await findTarget(sql, address, writer.viewer));
-        requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
-        await requireForkable(sql, source, writer.viewer);
-        const { definition, fork, warnings } = await forkDefinition(deps, { writer, source, wanted: body });
-        return status(201, {
-          data: {
-            definition: definition.shown,
-            fork: presentFork(fork),
-            source: presentNamedVersion(source),
-            warnings,
-          },
-        });
-      },
-      { access: "caller", params: DefinitionParams, body: ForkBody, detail: FORK_DETAIL },
-    )
-    .get(
-      "/forkable",
-      async ({ params, request, visitor }) => {
-        const address = parseReadAddress(params);
-        parseQuery(FORKABLE_QUERY, queryOf(request));
-        const reason = await findForkDenial(sql, { address, visitor, request });
-        const data = reason === null ? { canFork: true } : { canFork: false, reason };
-        return conditionalJson(request, { data });
-      },
-      { publicAccess: true, params: DefinitionParams, detail: FORKABLE_DETAIL },
-    )
-    .get(
-      "/lineage",
-      async ({ params, request, visitor }) => {
-        const address = parseReadAddress(params);
-        rejectQuery(request);
-        const target = await findReadTarget(sql, { address, visitor, request });
-        const lineId = await requireLine(sql, target);
-        const steps = await listLineage(sql, { lineId, ...target.scope, limit: MAX_LINEAGE });
-        const chain = steps.map(({ sourceType, sourceName, sourceVersion, source }) => ({
-          sourceType,
-          sourceName,
-          sourceVersion,
-          source,
-          sourceAvailable: source !== null,
-        }));
-        const [first] = steps;
-        const fork = first ? presentFork(first) : null;
-        const source = chain[0]?.source ?? null;
-        return conditionalJson(request, { data: { isFork: fork !== null, fork, source, chain } });
-      },
-      { publicAccess: true, params: DefinitionParams, detail: LINEAGE_DETAIL },
-    )
-    .get(
-      "/forks",
-      async ({ params, request, visitor }) => {
-        const address = parseReadAddress(params);
-        rejectQuery(request);
-        const target = await findReadTarget(sql, { address, visitor, request });
-        const lineId = await requireLine(sql, target);
-        const [found, totalForks] = await Promise.all([
-          listForks(sql, { lineId, ...target.scope, limit: MAX_FORKS_SHOWN }),
-          countLineForks(sql, lineId),
-        ]);
-        const forks = found.map(({ fork, definition }) => ({ fork: presentFork(fork), definition }));
-        return conditionalJson(request, { data: { forks, totalForks } });
-      },
-      { publicAccess: true, params: DefinitionParams, detail: FORKS_DETAIL },
-    );
-}
+const LineageStep = Type.Object(
+  {
+    sourceType: TypeName,
+    sourceName: Nullable(Type.String({ examples: ["reviewer"] }), {
+      description:
+        "Name at the time of the fork. Name and version are null if you cannot see the source, or if it was deleted and " +
+        "you are not a member of its organization",
+    }),
+    sourceVersion: Nullable(Type.String({ examples: ["1.0.0"] })),
+    source: Nullable(ForkSource, { description: "Null if it was deleted or you cannot see it" }),
+    sourceAvailable: Type.Boolean({ examples: [true] }),
+  },
+  { title: "LineageStep" },
+);
+const Lineage = Type.Object(
+  {
+    isFork: Type.Boolean({ examples: [true] }),
+    fork: Nullable(Fork),
+    source: Nullable(ForkSource, { description: "Null if this is no fork, or the source is unavailable" }),
+    chain: listOf(LineageStep, {
+      maxItems: 100,
+      description: "Nearest source first, up to the first one you cannot see",
+    }),
+  },
+  { title: "Lineage" },
+);
 
-function rejectBody({ name, displayName, description }: ForkRequest): void {
-  rejectUnstorable({ displayName, description });
-  rejectLongFields({ displayName, description });
-  if (isLetterFirstName(name)) return;
-  throw invalidInput([{ path: "name", message: `${NAME_RULE}, and start with a letter` }]);
+export const getLineage = operation(
+  {
+    ...READ,
+    id: "getLineage",
+    path: "/api/v1/definitions/{type}/{name}/lineage",
+    summary: "Get the lineage of a fork",
+    description: "Returns the source of the fork, the source of that, and so on, as far as you can see them.",
+    params: LineOrVersion,
+    response: { 200: Type.Object({ data: Lineage }, { description: "The lineage" }) },
+  },
+  async ({ params, caller, request }, { sql }) => {
+    const address = parseReadAddress(params);
+    const target = await findReadTarget(sql, { address, visitor: caller, request });
+    const lineId = await requireLine(sql, target);
+    const steps = await listLineage(sql, { lineId, ...target.scope, limit: MAX_LINEAGE });
+    const chain = steps.map(({ sourceType, sourceName, sourceVersion, source }) => ({
+      sourceType,
+      sourceName,
+      sourceVersion,
+      source,
+      sourceAvailable: source !== null,
+    }));
+    const [first] = steps;
+    const fork = first ? presentFork(first) : null;
+    const source = chain[0]?.source ?? null;
+    return reply(200, { data: { isFork: fork !== null, fork, source, chain } });
+  },
+);
+
+const ForkedDefinition = Type.Object(
+  { fork: Fork, definition: objectOf({ ...NAMED_FIELDS, displayName }) },
+  {
+    title: "ForkedDefinition",
+    examples: [{ fork: EXAMPLE_FORK, definition: { ...EXAMPLE_FORKED, displayName: "My reviewer" } }],
+  },
+);
+
+export const listForks = operation(
+  {
+    ...READ,
+    id: "listForks",
+    path: "/api/v1/definitions/{type}/{name}/forks",
+    summary: "List the forks of a definition",
+    description:
+      "Lists the newest forks first, at most 1,000 of the newest 10,000. Forks that you would not find in a list are counted " +
+      "in `totalForks` but left out.",
+    params: LineOrVersion,
+    response: {
+      200: data({ forks: listOf(ForkedDefinition), totalForks: Count }, "The forks of all its versions"),
+    },
+  },
+  async ({ params, caller, request }, { sql }) => {
+    const address = parseReadAddress(params);
+    const target = await findReadTarget(sql, { address, visitor: caller, request });
+    const lineId = await requireLine(sql, target);
+    const [found, totalForks] = await Promise.all([
+      listForkRows(sql, { lineId, ...target.scope, limit: MAX_FORKS_SHOWN }),
+      countLineForks(sql, lineId),
+    ]);
+    const forks = found.map(({ fork, definition }) => ({ fork: presentFork(fork), definition }));
+    return reply(200, { data: { forks, totalForks } });
+  },
+);
+
+/** The source id is null if the caller cannot see the source. */
+export function presentFork({
+  id,
+  definitionId,
+  sourceDefinitionId,
+  forkedAt,
+}: ForkedRow["fork"]): Static<typeof Fork> {
+  return { id, definitionId, sourceDefinitionId, forkedAt };
 }

@@ -1,8 +1,7 @@
 /** POST …/publish, …/deprecate and …/archive: the status changes of a version. */
-import { Elysia, t } from "elysia";
+import { type Static, Type } from "@sinclair/typebox";
 import { isLetterFirstName } from "../../shared/definitions/name.ts";
 import { isVersion } from "../../shared/definitions/versions.ts";
-import type { Config } from "../../shared/process/config.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
@@ -10,29 +9,70 @@ import { markDefinitionArchived, markDefinitionDeprecated } from "../../sql/defi
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
-import { access } from "../http/access.ts";
-import { Turns } from "../http/fair_queue.ts";
+import { operation, reply } from "../http/operation.ts";
 import { invalidInput } from "../http/validation_problems.ts";
-import { DefinitionParams, parseVersionAddress, splitAddress, type VersionAddress } from "./address.ts";
+import { parseVersionAddress, splitAddress, type VersionAddress } from "./address.ts";
 import { requireMove } from "./check_status_change.ts";
-import type { DefinitionDeps } from "./document.ts";
 import { ExpectedUpdatedAt } from "./edit_conflict.ts";
 import { changeVersion, findLineWriter } from "./find_writable.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
-import { ARCHIVE_DETAIL, DEPRECATE_DETAIL, PUBLISH_DETAIL } from "./openapi/lifecycle.ts";
-import { publishDefinition } from "./publish.ts";
+import { publishDraft } from "./publish.ts";
+import {
+  Definition,
+  DOCUMENT_FAILURES,
+  dataAndWarnings,
+  LINE_WRITE_FAILURES,
+  VersionNeeded,
+} from "./schemas.ts";
 import { rejectUnstorable } from "./storable_text.ts";
 
-const PublishBody = t.Object(
+const BASE = {
+  method: "POST",
+  access: "caller",
+  tag: "Definitions",
+  usesOrg: true,
+  params: VersionNeeded,
+} as const;
+
+const Publication = Type.Object(
   { expectedUpdatedAt: ExpectedUpdatedAt },
   { title: "Publication", additionalProperties: false, examples: [{}] },
 );
 
-const DeprecateBody = t.Object(
+export const publishDefinition = operation(
   {
-    reason: t.String({ minLength: 1, maxLength: 2000 }),
-    successor: t.Optional(
-      t.String({ description: "`name` or `@org/name` of the same type, with or without `@version`" }),
+    ...BASE,
+    id: "publishDefinition",
+    path: "/api/v1/definitions/{type}/{name}/publish",
+    summary: "Publish a draft",
+    description:
+      "Publishes the version. It can no longer change, and each reference is bound to the definition it resolves to now. " +
+      "Non-fatal problems are returned in `warnings`; `REFERENCE_NOT_PUBLIC` means that a public version references a " +
+      "definition that other organizations cannot see.",
+    body: Publication,
+    response: { 200: dataAndWarnings(Definition, "Published") },
+    fails: [
+      ...LINE_WRITE_FAILURES,
+      ...DOCUMENT_FAILURES,
+      "INVALID_TRANSITION",
+      "EDIT_CONFLICT",
+      "DEPENDENCY_CYCLE",
+    ],
+  },
+  async ({ params, body: { expectedUpdatedAt }, caller, request }, deps) => {
+    const asked = parseVersionAddress(params);
+    const { writer, address } = await findLineWriter(deps.sql, { address: asked, caller, request });
+    const publish = () => publishDraft(deps, { writer, address, expectedUpdatedAt });
+    const { row, warnings } = await deps.turns.publications.run(request, publish);
+    return reply(200, { data: row.shown, warnings });
+  },
+);
+
+const Deprecation = Type.Object(
+  {
+    reason: Type.String({ minLength: 1, maxLength: 2000 }),
+    successor: Type.Optional(
+      Type.String({ description: "`name` or `@org/name` of the same type, with or without `@version`" }),
     ),
   },
   {
@@ -42,80 +82,30 @@ const DeprecateBody = t.Object(
   },
 );
 
-/** Publications wait for each other (`dependencyGraph`), each with a connection: they get less than half of those. */
-export const PUBLICATIONS_MAX = 4;
-
-/** What routes need that publish, or try what publishing would do. */
-export interface PublishDeps extends DefinitionDeps {
-  publications: Turns;
-}
-
-/** Returns the turns of one process: publications, validations and batches share them. */
-export function createPublicationTurns(config: Pick<Config, "databasePoolMax">): Turns {
-  const max = Math.min(PUBLICATIONS_MAX, Math.max(1, Math.floor(config.databasePoolMax / 2)));
-  return new Turns({ max, what: "publications" });
-}
-
-export function lifecycleRoutes(deps: PublishDeps) {
-  const { sql, publications } = deps;
-  return new Elysia({ prefix: "/definitions/:type/:name" })
-    .use(access)
-    .post(
-      "/publish",
-      async ({ params, body, request, caller }) => {
-        const asked = parseVersionAddress(params);
-        const { writer, address } = await findLineWriter(sql, { address: asked, caller, request });
-        const expectedUpdatedAt = body?.expectedUpdatedAt;
-        const publish = () => publishDefinition(deps, { writer, address, expectedUpdatedAt });
-        const { row, warnings } = await publications.run(request, publish);
-        return { data: row.shown, warnings };
-      },
-      {
-        access: "caller",
-        params: DefinitionParams,
-        body: t.Optional(PublishBody),
-        detail: PUBLISH_DETAIL,
-      },
-    )
-    .post(
-      "/deprecate",
-      async ({ params, body, request, caller }) => {
-        const asked = parseVersionAddress(params);
-        const { writer, address } = await findLineWriter(sql, { address: asked, caller, request });
-        const row = await deprecateDefinition(sql, { writer, address, body });
-        return { data: row.shown };
-      },
-      { access: "caller", params: DefinitionParams, body: DeprecateBody, detail: DEPRECATE_DETAIL },
-    )
-    .post(
-      "/archive",
-      async ({ params, request, caller }) => {
-        const asked = parseVersionAddress(params);
-        const { writer, address } = await findLineWriter(sql, { address: asked, caller, request });
-        const row = await archiveDefinition(sql, { writer, address });
-        return { data: row.shown };
-      },
-      { access: "caller", params: DefinitionParams, detail: ARCHIVE_DETAIL },
-    );
-}
-
-/** Checks the form of a successor. It does not have to exist: it may be published later. */
-function requireSuccessor(successor: string, row: DefinitionRow): void {
-  const { orgSlug, name, version } = splitAddress(successor);
-  const isAddress = isLetterFirstName(name) && (orgSlug === null || isAccountSlug(orgSlug));
-  if (!isAddress || (version !== null && !isVersion(version))) {
-    const message = "must be a name that starts with a letter, as name, name@1.0.0 or @org/name@1.0.0";
-    throw invalidInput([{ path: "successor", message }]);
-  }
-  if ((orgSlug ?? row.orgSlug) === row.orgSlug && name === row.name && version === row.version) {
-    throw invalidInput([{ path: "successor", message: "must be another version than the deprecated one" }]);
-  }
-}
+export const deprecateDefinition = operation(
+  {
+    ...BASE,
+    id: "deprecateDefinition",
+    path: "/api/v1/definitions/{type}/{name}/deprecate",
+    summary: "Deprecate a published version",
+    description:
+      "Marks the version as deprecated, with a reason and an optional successor. It can be archived afterwards.",
+    body: Deprecation,
+    response: { 200: Type.Object({ data: Definition }, { description: "Deprecated" }) },
+    fails: [...LINE_WRITE_FAILURES, "INVALID_TRANSITION"],
+  },
+  async ({ params, body, caller, request }, { sql }) => {
+    const asked = parseVersionAddress(params);
+    const { writer, address } = await findLineWriter(sql, { address: asked, caller, request });
+    const row = await deprecateVersion(sql, { writer, address, body });
+    return reply(200, { data: row.shown });
+  },
+);
 
 /** Deprecates a published version. Throws INVALID_TRANSITION. */
-export async function deprecateDefinition(
+export async function deprecateVersion(
   sql: Pool,
-  given: { writer: Writer; address: VersionAddress; body: typeof DeprecateBody.static },
+  given: { writer: Writer; address: VersionAddress; body: Static<typeof Deprecation> },
 ): Promise<ShownDefinitionRow> {
   const { writer, body } = given;
   const { reason, successor = null } = body;
@@ -132,8 +122,39 @@ export async function deprecateDefinition(
   });
 }
 
+/** Checks the form of a successor. It does not have to exist: it may be published later. */
+function requireSuccessor(successor: string, row: DefinitionRow): void {
+  const { orgSlug, name, version } = splitAddress(successor);
+  const isAddress = isLetterFirstName(name) && (orgSlug === null || isAccountSlug(orgSlug));
+  if (!isAddress || (version !== null && !isVersion(version))) {
+    const message = "must be a name that starts with a letter, as name, name@1.0.0 or @org/name@1.0.0";
+    throw invalidInput([{ path: "successor", message }]);
+  }
+  if ((orgSlug ?? row.orgSlug) === row.orgSlug && name === row.name && version === row.version) {
+    throw invalidInput([{ path: "successor", message: "must be another version than the deprecated one" }]);
+  }
+}
+
+export const archiveDefinition = operation(
+  {
+    ...BASE,
+    id: "archiveDefinition",
+    path: "/api/v1/definitions/{type}/{name}/archive",
+    summary: "Archive a deprecated version",
+    description: "Removes the version from lists and searches. It still resolves as `name@version`.",
+    response: { 200: Type.Object({ data: Definition }, { description: "Archived" }) },
+    fails: [...LINE_WRITE_FAILURES, "INVALID_TRANSITION"],
+  },
+  async ({ params, caller, request }, { sql }) => {
+    const asked = parseVersionAddress(params);
+    const { writer, address } = await findLineWriter(sql, { address: asked, caller, request });
+    const row = await archiveVersion(sql, { writer, address });
+    return reply(200, { data: row.shown });
+  },
+);
+
 /** Archives a deprecated version. Throws INVALID_TRANSITION. */
-export async function archiveDefinition(
+export async function archiveVersion(
   sql: Pool,
   given: { writer: Writer; address: VersionAddress },
 ): Promise<ShownDefinitionRow> {

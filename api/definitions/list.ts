@@ -1,6 +1,5 @@
 /** GET /definitions: lists and searches definitions. */
 import { Elysia } from "elysia";
-import type { Config } from "../../shared/process/config.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import { findOrgBySlug } from "../../sql/accounts/orgs.ts";
 import { hasSqlState, type Sql } from "../../sql/connection/pool.ts";
@@ -12,18 +11,16 @@ import {
 import { LIST_TIMEOUT_MS } from "../../sql/definitions/list/list_transaction.ts";
 import { access } from "../http/access.ts";
 import { unavailable } from "../http/error_handler.ts";
-import { Turns } from "../http/fair_queue.ts";
 import { parseQuery, queryOf } from "../http/query.ts";
 import { conditionalText } from "../http/response/conditional_json.ts";
 import { type ReadDeps, readScope } from "./find_readable.ts";
 import { LIST_DEFINITIONS_DETAIL, LIST_QUERY } from "./openapi/list.ts";
+import type { DefinitionTurns } from "./turns.ts";
 
 const QUERY_CANCELED = "57014";
-/** Lists of a caller that may wait. A list takes milliseconds, and a waiting one costs only memory. */
-export const LISTS_WAITING_MAX = 100;
 
 export interface ListDeps extends ReadDeps {
-  config: Pick<Config, "publicUrl" | "databasePoolMax">;
+  turns: DefinitionTurns;
 }
 
 export function listRoutes(deps: ListDeps) {
@@ -74,15 +71,12 @@ async function readWrittenName(
 }
 
 /**
- * Makes the function that lists a page. Lists get at most half of the connections, and a caller half of those, so that slow
- * ones keep no other request waiting. Throws RATE_LIMITED, or SERVICE_UNAVAILABLE if the database takes too long.
+ * Makes the function that lists a page. Throws RATE_LIMITED, or SERVICE_UNAVAILABLE if the database takes too long.
  */
-function createListPage({ sql, config }: ListDeps) {
-  const max = Math.ceil(config.databasePoolMax / 2);
-  const turns = new Turns({ max, maxWaiting: LISTS_WAITING_MAX, what: "lists of definitions" });
+function createListPage({ sql, turns }: ListDeps) {
   return async (request: Request, query: DefinitionListQuery): Promise<DefinitionPage> => {
     try {
-      return await turns.run(request, () => listDefinitions(sql, query));
+      return await turns.lists.run(request, () => listDefinitions(sql, query));
     } catch (error) {
       if (!hasSqlState(error, QUERY_CANCELED)) throw error;
       const seconds = LIST_TIMEOUT_MS / 1000;

@@ -22,8 +22,14 @@ import { lockVersion, requireOwnLine } from "./find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "./group_by_size.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
+import type { DefinitionTurns } from "./turns.ts";
 import { listUnknownNames } from "./warnings/unknown_names.ts";
 import { checkVersions, type VersionCheck, type Warning } from "./warnings/warnings.ts";
+
+/** What endpoints need that publish, or try what publishing would do. */
+export interface PublishDeps extends DefinitionDeps {
+  turns: Pick<DefinitionTurns, "publications">;
+}
 
 interface PublishRequest {
   writer: Writer;
@@ -36,7 +42,7 @@ interface PublishRequest {
  * Publishes a draft. Throws INVALID_TRANSITION, EDIT_CONFLICT, UNPROCESSABLE_ENTITY for an invalid document, or
  * DEPENDENCY_CYCLE; then nothing has changed.
  */
-export async function publishDefinition(
+export async function publishDraft(
   deps: DefinitionDeps,
   { writer, address, expectedUpdatedAt }: PublishRequest,
 ): Promise<{ row: ShownDefinitionRow; warnings: Warning[] }> {

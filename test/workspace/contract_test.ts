@@ -4,8 +4,8 @@ import { LIVE_KEYS_MAX, LIVE_SESSIONS_MAX } from "../../api/accounts/credentials
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../api/accounts/password_rules.ts";
 import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/routes.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";
-import { PUBLICATIONS_MAX } from "../../api/definitions/lifecycle.ts";
 import { DEFINITION_QUOTAS } from "../../api/definitions/quotas.ts";
+import { PUBLICATIONS_MAX } from "../../api/definitions/turns.ts";
 import { MAX_WAITING_PER_CALLER } from "../../api/documents/task_queue.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../api/http/body/json_limits.ts";
 import { maxBodyBytes } from "../../api/http/body/request_body.ts";

@@ -9,10 +9,10 @@ import { resolveDefinition } from "../../../sql/definitions/versions.ts";
 import type { VersionAddress } from "../../definitions/address.ts";
 import { createDefinition } from "../../definitions/create.ts";
 import type { DefinitionDeps } from "../../definitions/document.ts";
-import { forkDefinition } from "../../definitions/fork.ts";
-import { archiveDefinition, deprecateDefinition } from "../../definitions/lifecycle.ts";
+import { forkVersion } from "../../definitions/fork.ts";
+import { archiveVersion, deprecateVersion } from "../../definitions/lifecycle.ts";
 import type { Writer } from "../../definitions/new_draft.ts";
-import { publishDefinition } from "../../definitions/publish.ts";
+import { publishDraft } from "../../definitions/publish.ts";
 import { updateDefinition } from "../../definitions/update_draft.ts";
 import { requireOrg, requireUser } from "../lookups.ts";
 import type { DemoContent, DemoVersion } from "./demo_bundle.ts";
@@ -79,13 +79,13 @@ async function ensureVersion(
     ({ row } = await updateDefinition(deps, { writer, address, body: { changeSummary } }));
   }
   if (row.status === "draft" && status !== "draft") {
-    ({ row } = await publishDefinition(deps, { writer, address }));
+    ({ row } = await publishDraft(deps, { writer, address }));
   }
   if (row.status === "published" && deprecation) {
-    row = await deprecateDefinition(sql, { writer, address, body: deprecation });
+    row = await deprecateVersion(sql, { writer, address, body: deprecation });
   }
   if (row.status === "deprecated" && status === "archived") {
-    row = await archiveDefinition(sql, { writer, address });
+    row = await archiveVersion(sql, { writer, address });
   }
   return row;
 }
@@ -112,9 +112,9 @@ async function ensureFork(
   if (!row) {
     const original = await findVersion(sql, sourceWriter, source);
     if (!original) throw new Error(`Cannot fork ${source.name}@${source.version}: it does not exist`);
-    ({ definition: row } = await forkDefinition(deps, { writer, source: original, wanted }));
+    ({ definition: row } = await forkVersion(deps, { writer, source: original, wanted }));
   }
-  return row.status === "draft" ? (await publishDefinition(deps, { writer, address })).row : row;
+  return row.status === "draft" ? (await publishDraft(deps, { writer, address })).row : row;
 }
 
 /** Records executions of the last weeks, more of them recently, spread over versions, sources and callers; each once. */

@@ -6,8 +6,8 @@ import { retryOnDeadlock } from "../../../sql/connection/retry_on_deadlock.ts";
 import { limitStatements } from "../../../sql/exports/rows.ts";
 import { unavailable } from "../../http/error_handler.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
-import type { PublishDeps } from "../lifecycle.ts";
 import type { Writer } from "../new_draft.ts";
+import type { PublishDeps } from "../publish.ts";
 import { riskProfileOf } from "../publish.ts";
 import { requireQuota } from "../quotas.ts";
 import type { Warning } from "../warnings/warnings.ts";
@@ -52,7 +52,7 @@ export async function storeBatch(deps: PublishDeps, given: SubmitRequest): Promi
       requireNoErrors(items);
       return written;
     });
-  return deps.publications.run(request, () => limited(() => retryOnDeadlock(store)));
+  return deps.turns.publications.run(request, () => limited(() => retryOnDeadlock(store)));
 }
 
 /** Timeout of one statement of a batch, locks included. */
@@ -123,7 +123,7 @@ export async function tryBatch(
       for (const [index, item] of items.entries()) item.errors = [...(errors[index] ?? [])];
       return tryItems(tx, writer, { items, options });
     });
-  const tried = await deps.publications.run(request, () => limited(() => retryOnDeadlock(attempt)));
+  const tried = await deps.turns.publications.run(request, () => limited(() => retryOnDeadlock(attempt)));
   const work = deps.documents.forCaller(writer.caller.userId, { isBulk: items.length > 1 });
   const reports: { item: SubmittedItem; report: Report }[] = [];
   for (const item of items) {

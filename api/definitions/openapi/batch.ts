@@ -12,9 +12,9 @@ import { choice, optionalFlag, text } from "../../http/query.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
-import { DOCUMENT_FAILURES, WRITE_FAILURES } from "./edit.ts";
+import { ClassifiedChange } from "../diff.ts";
+import { DOCUMENT_FAILURES, WRITE_FAILURES } from "../schemas.ts";
 import { DEFINITIONS_TAG, LINE, WARNING } from "./operations.ts";
-import { CLASSIFIED_CHANGE } from "./versions.ts";
 
 const VISIBILITY = choice(DEFINITION_VISIBILITIES, "Visibility of the definitions. Default: `private`");
 const PUBLISH = optionalFlag("Publish the definitions");
@@ -68,7 +68,7 @@ const DIFF = nullable(
           "The highest published version up to the given one, else the highest published one, else the highest draft",
       },
       suggestedBump: oneOf(CHANGE_TYPES),
-      classified: listOf(CLASSIFIED_CHANGE),
+      classified: listOf(ClassifiedChange),
     }),
   ),
 );

@@ -1,5 +1,4 @@
 /** OpenAPI of creating, updating and deleting drafts. */
-import type { ErrorCode } from "../../../shared/errors.ts";
 import { FLAG, listOf, record, TEXT } from "../../../shared/json_schema.ts";
 import {
   CHANGE_TYPES,
@@ -13,6 +12,7 @@ import { choice, text, texts } from "../../http/query.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { dataResponse, jsonResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
+import { DOCUMENT_FAILURES, LINE_WRITE_FAILURES, WRITE_FAILURES } from "../schemas.ts";
 import {
   DEFINITION,
   DEFINITIONS_TAG,
@@ -25,27 +25,6 @@ import {
 } from "./operations.ts";
 
 const MAX_TEXT_LENGTH = 4000;
-
-/** Errors of every write. */
-export const WRITE_FAILURES: readonly ErrorCode[] = [
-  "ORG_ACCESS_DENIED",
-  "INSUFFICIENT_ORG_ROLE",
-  "INSUFFICIENT_SCOPE",
-];
-
-/** Errors of every write to an existing definition. */
-export const LINE_WRITE_FAILURES: readonly ErrorCode[] = [
-  ...WRITE_FAILURES,
-  "NOT_FOUND",
-  "AMBIGUOUS_ORGANIZATION",
-];
-
-/** Errors of a document. */
-export const DOCUMENT_FAILURES: readonly ErrorCode[] = [
-  "PAYLOAD_TOO_LARGE",
-  "UNPROCESSABLE_ENTITY",
-  "NAME_MISMATCH",
-];
 
 const VISIBILITY = choice(DEFINITION_VISIBILITIES, "Visibility of the definition");
 

@@ -28,12 +28,6 @@ export const VERSION_OR_ID = nameParameter(
   "`name` for the highest published version, else the highest deprecated one, `name@version`, or the id of a version",
   "code-reviewer@1.0.0",
 );
-/** For reads that concern all versions. */
-export const NAME_OR_ID = nameParameter(
-  "`name` without a version, or the id of one of its versions",
-  "code-reviewer",
-);
-
 /** A reference and the version it resolves to. */
 const REFERENCE = record({
   type: oneOf(DEFINITION_TYPES),
@@ -76,15 +70,18 @@ const ON_REQUEST = {
   normalizationError: { ...TEXT, description: "Why the document cannot be normalized" },
 };
 
-export const DEFINITION = named(
-  "Definition",
-  record({ ...schemasOf(DEFINITION_FIELDS), ...ON_REQUEST }, [
-    "yaml",
-    "runtimeMd",
-    ...Object.keys(ON_REQUEST),
-  ]),
-);
 export const EXAMPLE_DEFINITION = exampleOf(DEFINITION_FIELDS);
+export const DEFINITION = {
+  ...named(
+    "Definition",
+    record({ ...schemasOf(DEFINITION_FIELDS), ...ON_REQUEST }, [
+      "yaml",
+      "runtimeMd",
+      ...Object.keys(ON_REQUEST),
+    ]),
+  ),
+  examples: [EXAMPLE_DEFINITION],
+};
 
 /** Describes a JSON response with `data`, and `warnings` beside it. */
 export function dataAndWarnings(description: string, schema: object, example: unknown) {

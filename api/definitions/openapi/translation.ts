@@ -4,7 +4,7 @@ import { readsYaml } from "../../http/body/yaml_body.ts";
 import { ORG_SLUG } from "../../openapi/parameters.ts";
 import { dataResponse } from "../../openapi/responses.ts";
 import { describe, failsWith } from "../../openapi/types.ts";
-import { DOCUMENT_FAILURES, LINE_WRITE_FAILURES } from "./edit.ts";
+import { DOCUMENT_FAILURES, LINE_WRITE_FAILURES } from "../schemas.ts";
 import {
   DEFINITIONS_TAG,
   dataAndWarnings,

@@ -1,17 +1,12 @@
 /** GET /languages and /languages/{id}: the languages that definitions are written in. */
-import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { LANGUAGE_VERSION } from "../../../shared/definitions/language/language.ts";
 import { ApiError } from "../../../shared/errors.ts";
-import { COUNT, listOf, named, oneOf, record, TEXT } from "../../../shared/json_schema.ts";
-import type { Config } from "../../../shared/process/config.ts";
+import type { JsonSchema } from "../../../shared/json_schema.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
-import { access } from "../../http/access.ts";
-import { rejectQuery } from "../../http/query.ts";
-import { conditionalJson } from "../../http/response/conditional_json.ts";
-import { dataResponse, pathParameter } from "../../openapi/responses.ts";
-import { describe, failsWith } from "../../openapi/types.ts";
-import { jsonSchemaOf } from "./json_schema.ts";
-import { schemaUrlOf } from "./language_schemas.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { Count, data, listOf, oneOf, Text } from "../../http/schemas.ts";
+import { languageSchemaOf, schemaUrlOf } from "./language_schemas.ts";
 
 const DESCRIPTIONS: Readonly<Record<DefinitionType, string>> = {
   agent: "Describes an agent: what it is for, what it knows, and how it works and reports.",
@@ -29,7 +24,7 @@ const LANGUAGE_LIST = DEFINITION_TYPES.map((type) => {
     description: DESCRIPTIONS[type],
     definitionType: type,
     currentVersion: LANGUAGE_VERSION,
-    status: "active",
+    status: "active" as const,
   };
 });
 
@@ -37,94 +32,81 @@ function titleOf(type: DefinitionType): string {
   return `${type.charAt(0).toUpperCase()}${type.slice(1)}`;
 }
 
+const [EXAMPLE] = LANGUAGE_LIST;
 const FIELDS = {
   id: oneOf(LANGUAGE_LIST.map(({ id }) => id)),
-  displayName: TEXT,
-  abbreviation: TEXT,
-  description: TEXT,
+  displayName: Text,
+  abbreviation: Text,
+  description: Text,
   definitionType: oneOf(DEFINITION_TYPES),
-  currentVersion: TEXT,
+  currentVersion: Text,
   status: oneOf(["active"]),
 };
-const SCHEMA = record({
-  version: TEXT,
-  title: TEXT,
-  schemaUrl: { type: "string", format: "uri" },
-  content: {
-    type: "object",
-    additionalProperties: true,
-    description: "JSON Schema 2020-12 of the documents, as at `schemaUrl`",
+const Language = Type.Object(FIELDS, { title: "Language", examples: [EXAMPLE] });
+const LanguageWithSchema = Type.Object(
+  {
+    ...FIELDS,
+    schema: Type.Object({
+      version: Text,
+      title: Text,
+      schemaUrl: Type.String({ format: "uri" }),
+      content: Type.Unsafe<JsonSchema>({
+        type: "object",
+        additionalProperties: true,
+        description: "JSON Schema 2020-12 of the documents, as at `schemaUrl`",
+      }),
+    }),
   },
-});
-const [EXAMPLE] = LANGUAGE_LIST;
-const EXAMPLE_SCHEMA = {
-  version: LANGUAGE_VERSION,
-  title: "Agent definition",
-  schemaUrl: "https://ulr.example.com/schemas/agent.json",
-  content: { $schema: "https://json-schema.org/draft/2020-12/schema", title: "Agent definition" },
-};
+  {
+    title: "LanguageWithSchema",
+    examples: [
+      {
+        ...EXAMPLE,
+        schema: {
+          version: LANGUAGE_VERSION,
+          title: "Agent definition",
+          schemaUrl: "https://ulr.example.com/schemas/agent.json",
+          content: { $schema: "https://json-schema.org/draft/2020-12/schema", title: "Agent definition" },
+        },
+      },
+    ],
+  },
+);
 
-export function languageRoutes({ config }: { config: Pick<Config, "publicUrl"> }) {
-  const languages = LANGUAGE_LIST.map((language) => {
+const READ = { method: "GET", access: "public", tag: "Definitions", conditional: true } as const;
+
+export const listLanguages = operation(
+  {
+    ...READ,
+    id: "listLanguages",
+    path: "/api/v1/languages",
+    summary: "List the definition languages",
+    description: "One language for each type of definition.",
+    response: { 200: data({ languages: listOf(Language), total: Count }, "All languages") },
+  },
+  async () => reply(200, { data: { languages: LANGUAGE_LIST, total: LANGUAGE_LIST.length } }),
+);
+
+export const getLanguage = operation(
+  {
+    ...READ,
+    id: "getLanguage",
+    path: "/api/v1/languages/{id}",
+    summary: "Get a definition language with its JSON Schema",
+    description: "The schema accepts what the service accepts, as `/schemas/{type}.json` says.",
+    params: { id: Type.String({ description: "Id of the language", examples: ["adl"] }) },
+    response: { 200: Type.Object({ data: LanguageWithSchema }, { description: "The language" }) },
+    fails: [["NOT_FOUND", { reason: "language" }]],
+  },
+  async ({ params }, { config }) => {
+    const language = LANGUAGE_LIST.find(({ id }) => id === params.id);
+    if (!language) throw unknownLanguage(params.id);
+    const content = languageSchemaOf(config, language.definitionType);
     const schemaUrl = schemaUrlOf(config, language.definitionType);
-    const content = jsonSchemaOf(language.definitionType, schemaUrl);
-    const schema = { version: LANGUAGE_VERSION, title: content["title"], schemaUrl, content };
-    return { ...language, schema };
-  });
-  return new Elysia({ prefix: "/languages" })
-    .use(access)
-    .get(
-      "/",
-      ({ request }) => {
-        rejectQuery(request);
-        const data = { languages: LANGUAGE_LIST, total: LANGUAGE_LIST.length };
-        return conditionalJson(request, { data });
-      },
-      {
-        publicAccess: true,
-        detail: describe({
-          tags: ["Definitions"],
-          operationId: "listLanguages",
-          summary: "List the definition languages",
-          description: "One language for each type of definition.",
-          responses: {
-            200: dataResponse(
-              "All languages",
-              record({ languages: listOf(named("Language", record(FIELDS))), total: COUNT }),
-              { languages: [EXAMPLE], total: 1 },
-            ),
-          },
-        }),
-      },
-    )
-    .get(
-      "/:id",
-      ({ request, params }) => {
-        rejectQuery(request);
-        const data = languages.find(({ id }) => id === params.id);
-        if (!data) throw unknownLanguage(params.id);
-        return conditionalJson(request, { data });
-      },
-      {
-        publicAccess: true,
-        detail: describe({
-          tags: ["Definitions"],
-          operationId: "getLanguage",
-          summary: "Get a definition language with its JSON Schema",
-          description: "The schema accepts what the service accepts, as `/schemas/{type}.json` says.",
-          parameters: [pathParameter("id", "Id of the language", "adl")],
-          responses: {
-            200: dataResponse(
-              "The language",
-              named("LanguageWithSchema", record({ ...FIELDS, schema: SCHEMA })),
-              { ...EXAMPLE, schema: EXAMPLE_SCHEMA },
-            ),
-          },
-          ...failsWith(["NOT_FOUND", { reason: "language" }]),
-        }),
-      },
-    );
-}
+    const schema = { version: LANGUAGE_VERSION, title: String(content["title"]), schemaUrl, content };
+    return reply(200, { data: { ...language, schema } });
+  },
+);
 
 function unknownLanguage(id: string): ApiError {
   const ids = LANGUAGE_LIST.map((language) => language.id).join(", ");

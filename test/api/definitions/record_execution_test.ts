@@ -8,16 +8,11 @@ import {
   makeDefinition,
   publishAgent,
   write,
-} from "../../../helpers/definitions/definitions.ts";
-import {
-  countsOf,
-  makePlatformAdmin,
-  record,
-  statisticsOf,
-} from "../../../helpers/definitions/executions.ts";
-import { openTestApp } from "../../../helpers/http/app.ts";
-import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
-import { waitFor } from "../../../helpers/wait_for.ts";
+} from "../../helpers/definitions/definitions.ts";
+import { countsOf, makePlatformAdmin, record, statisticsOf } from "../../helpers/definitions/executions.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
 
 test("only platform administrators record, with a source", async () => {
   await using api = await openTestApp();

@@ -1,0 +1,30 @@
+/** The operations of the registry of definitions. */
+import type { AnyOperation } from "../http/operation.ts";
+import { getDependencies } from "./dependencies.ts";
+import { getDependents } from "./dependents.ts";
+import { diffVersions } from "./diff.ts";
+import { getExecutionStatistics } from "./executions.ts";
+import { forkDefinition } from "./fork.ts";
+import { getForkable, getLineage, listForks } from "./forks.ts";
+import { archiveDefinition, deprecateDefinition, publishDefinition } from "./lifecycle.ts";
+import { recordExecution } from "./record_execution.ts";
+import { getLanguage, listLanguages } from "./schemas/languages.ts";
+import { listVersions } from "./versions.ts";
+
+export const DEFINITION_OPERATIONS: readonly AnyOperation[] = [
+  publishDefinition,
+  deprecateDefinition,
+  archiveDefinition,
+  forkDefinition,
+  getForkable,
+  getLineage,
+  listForks,
+  getDependencies,
+  getDependents,
+  getExecutionStatistics,
+  recordExecution,
+  listVersions,
+  diffVersions,
+  listLanguages,
+  getLanguage,
+];

@@ -1,0 +1,172 @@
+/** POST …/executions: a definition was executed once more. */
+import { type Static, Type } from "@sinclair/typebox";
+import { mayRecordExecutions } from "../../shared/policy.ts";
+import { type AuditEntry, claimKeyOf } from "../../sql/accounts/audit_log.ts";
+import { type Pool, type Sql, violates } from "../../sql/connection/pool.ts";
+import { findExecutionCount, insertExecutions } from "../../sql/definitions/executions.ts";
+import type { DefinitionRow } from "../../sql/definitions/fields.ts";
+import { resolveDefinition } from "../../sql/definitions/versions.ts";
+import { auditActor } from "../http/audit_actor.ts";
+import type { Caller } from "../http/caller.ts";
+import { operation, reply } from "../http/operation.ts";
+import { boundOrgOf } from "../http/organization.ts";
+import { requireAllowed } from "../http/require_allowed.ts";
+import { Text } from "../http/schemas.ts";
+import { invalidInput } from "../http/validation_problems.ts";
+import { type DefinitionAddress, parseReadAddress } from "./address.ts";
+import { definitionNotFound, findReadTarget, type ReadTarget, requireFound } from "./find_readable.ts";
+import { VersionOrId } from "./schemas.ts";
+import { rejectUnstorable } from "./storable_text.ts";
+
+const NewExecution = Type.Object(
+  {
+    source: Type.String({
+      minLength: 1,
+      maxLength: 50,
+      description: "Origin of the execution, such as sdk, cli or api",
+    }),
+    runId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: "Idempotency key: counted once per definition",
+      }),
+    ),
+  },
+  {
+    title: "NewExecution",
+    additionalProperties: false,
+    examples: [{ source: "cli", runId: "run-2026-11-20-0042" }],
+  },
+);
+
+const EXAMPLE = {
+  recorded: true,
+  duplicate: false,
+  definition: {
+    id: "0190c3a4-6b1e-7c55-9d5e-2f8f6f0b7a11",
+    type: "agent",
+    name: "reviewer",
+    version: "1.4.0",
+  },
+  executionCount: 1241,
+};
+const RecordedExecution = Type.Object(
+  {
+    recorded: Type.Boolean(),
+    duplicate: Type.Boolean(),
+    definition: Type.Object({ id: Type.String({ format: "uuid" }), type: Text, name: Text, version: Text }),
+    executionCount: Type.Integer({
+      minimum: 0,
+      description: "Executions of all versions, including this one",
+    }),
+  },
+  { title: "RecordedExecution", examples: [EXAMPLE] },
+);
+
+export const recordExecution = operation(
+  {
+    id: "recordExecution",
+    method: "POST",
+    path: "/api/v1/definitions/{type}/{name}/executions",
+    access: "caller",
+    tag: "Definitions",
+    summary: "Record an execution",
+    description:
+      "Platform administrators only; for any version of any organization, private ones included; `@org/name` names the organization. Each `runId` counts once " +
+      "per definition, whatever the version.",
+    // Without `usesOrg`: platform administrators are seldom members of the organization, as X-Org-Slug requires.
+    params: VersionOrId,
+    body: NewExecution,
+    response: {
+      200: Type.Object(
+        { data: RecordedExecution },
+        {
+          description: "Already recorded",
+          examples: [{ data: { ...EXAMPLE, recorded: false, duplicate: true } }],
+        },
+      ),
+      201: Type.Object({ data: RecordedExecution }, { description: "Recorded" }),
+    },
+    fails: ["ROLE_REQUIRED", "INSUFFICIENT_SCOPE", "NOT_FOUND", "ORG_ACCESS_DENIED"],
+  },
+  async ({ params, body, request, caller }, { sql, turns }) => {
+    const address = parseReadAddress(params);
+    requireAllowed(mayRecordExecutions(caller.platformRole));
+    const { source, runId } = body;
+    rejectUnstorable({ source, runId });
+    if (source.trim() === "") throw invalidInput([{ path: "source", message: "must not be blank" }]);
+    const seesAll = "id" in address && boundOrgOf(caller) === null;
+    const target = await findReadTarget(sql, { address, visitor: caller, request, seesAll });
+    const row = await requireRecordable(sql, target);
+    // Members see a quarantined version, but it resolves for no run.
+    if (row.quarantinedAt !== null) throw definitionNotFound(target.address, "version");
+    const execution = { address: target.address, row, body, request, caller };
+    const count = await turns.recordings.run(request, () => storeExecution(sql, execution));
+    const { id, type, name, version, lineId } = row;
+    const definition = { id, type, name, version };
+    if (count !== null) {
+      return reply(201, { data: { recorded: true, duplicate: false, definition, executionCount: count } });
+    }
+    const executionCount = await findExecutionCount(sql, lineId);
+    return reply(200, { data: { recorded: false, duplicate: true, definition, executionCount } });
+  },
+);
+
+/**
+ * Finds the version that an execution is recorded for, private ones of any organization included. What the caller's own
+ * reads resolve to comes first, so a private line never takes over a public name. Throws NOT_FOUND.
+ */
+async function requireRecordable(sql: Sql, { address, scope }: ReadTarget): Promise<DefinitionRow> {
+  const visible = await resolveDefinition(sql, { ...address, ...scope });
+  const seesAll = scope.viewer.boundOrgId === null;
+  if (visible.definition || !seesAll) return requireFound(address, visible);
+  const viewer = { ...scope.viewer, seesAll };
+  return requireFound(address, await resolveDefinition(sql, { ...address, ...scope, viewer }));
+}
+
+/** Violated when the draft, or its line, is deleted between the look-up and the record. */
+const GONE_CONSTRAINTS = ["definition_executions_definition_id_fkey", "definition_executions_line_id_fkey"];
+
+/** Records and audits an execution. Returns the line's count with it, or null if the line already has the run. */
+async function storeExecution(
+  sql: Pool,
+  given: {
+    address: DefinitionAddress;
+    row: DefinitionRow;
+    body: Static<typeof NewExecution>;
+    request: Request;
+    caller: Caller;
+  },
+): Promise<number | null> {
+  const { address, row, body, request, caller } = given;
+  const { id: definitionId, lineId, orgId, type, name, version } = row;
+  const { source, runId = null } = body;
+  const execution = {
+    id: crypto.randomUUID(),
+    definitionId,
+    runId,
+    source,
+    recordedBy: caller.userId,
+    recordedAt: null,
+  };
+  const auditEntry: AuditEntry = {
+    ...auditActor(request, caller),
+    action: "execution.record",
+    subjectType: "definition",
+    subjectId: definitionId,
+    orgId,
+    details: { type, name, version, source, runId },
+  };
+  const added = { lineId, executions: [execution], auditEntries: [auditEntry] };
+  try {
+    if (!auditEntry.idempotencyKey) return await insertExecutions(sql, added);
+    return await sql.begin(async (tx) => {
+      await claimKeyOf(tx, auditEntry);
+      return insertExecutions(tx, added);
+    });
+  } catch (error) {
+    const isDeleted = GONE_CONSTRAINTS.some((constraint) => violates(error, constraint));
+    throw isDeleted ? definitionNotFound(address, "version") : error;
+  }
+}
