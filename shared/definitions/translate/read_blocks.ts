@@ -6,9 +6,6 @@ const MAX_DEPTH = 8;
 /** Columns; a line that is indented further is code. */
 const CODE_INDENT = 4;
 
-/** Before a line that goes on with a paragraph: it begins no block of its own, whatever lists it is in. */
-const LAZY_INDENT = " ".repeat(MAX_DEPTH * 20);
-
 interface Paragraph {
   kind: "paragraph";
   /** Escaped, but for what has a meaning at the start of a line. */
@@ -241,7 +238,7 @@ function readItem(
   for (let next = end; next < lines.length; next++) {
     const line = lines[next] ?? "";
     if (isBlank(line)) continue;
-    const inside = lineInside(line, level, { isLazy: next === end && item.isParagraph });
+    const inside = lineInside(line, level, next === end ? item.lazyIndent : null);
     if (inside === null) break;
     for (; end < next; end++) item.add(stripIndent(lines[end] ?? "", marker.content, base));
     item.add(inside);
@@ -250,16 +247,16 @@ function readItem(
   return { lines: item.lines, end };
 }
 
-/** The line without the item's indentation; null if it is no part of the item. A lazy one need not be indented. */
+/** The line without the item's indentation; null if it is no part of the item. A lazy one gets the indentation given. */
 function lineInside(
   line: string,
   { marker, ...level }: Level & { marker: Marker },
-  { isLazy }: { isLazy: boolean },
+  lazyIndent: string | null,
 ): string | null {
   if (indentOf(line, level.base).columns >= marker.content)
     return stripIndent(line, marker.content, level.base);
   const beginsBlock = openFence(line, level.base) !== null || readMarker(line, level) !== null;
-  return isLazy && !beginsBlock ? `${LAZY_INDENT}${line.trimStart()}` : null;
+  return lazyIndent !== null && !beginsBlock ? `${lazyIndent}${line.trimStart()}` : null;
 }
 
 /** The lines of an item, and what is open after them, also within the lists in it: a paragraph, a fence, or neither. */
@@ -289,6 +286,14 @@ class ItemLines {
     this.#fence = null;
     while (columns < this.#column) this.#columns.pop();
     this.#readStart(this.#inside(line));
+  }
+
+  /**
+   * Before a line that goes on with the open paragraph: so deep in its lists that it begins no block of its own. Null without
+   * one. Tabs, because each list reads the indentation again.
+   */
+  get lazyIndent(): string | null {
+    return this.isParagraph ? "\t".repeat(Math.ceil(this.#column / CODE_INDENT) + 2) : null;
   }
 
   get #column(): number {

@@ -271,6 +271,7 @@ test.each([
   ["blank lines in an item", `- x\n${"\n".repeat(100_000)}y`],
   ["fences that open and close", "```\nx\n".repeat(16_000)],
   ["fences in items", "- ```\n  x\n".repeat(10_000)],
+  ["lines without the indentation of their lists", "- - - - - - - x\ny\n".repeat(5_500)],
   ["brackets", `${"[".repeat(50_000)}\n${"]:".repeat(25_000)}`],
   ["backslashes", `${"\\".repeat(50_000)}\n${"\\".repeat(50_000)}`],
   ["white space behind a marker", `-${" ".repeat(100_000)}x\ny`],
