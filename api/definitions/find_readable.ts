@@ -171,7 +171,10 @@ export function definitionNotFound(address: DefinitionAddress, reason: "definiti
     reason === "version" && version === null
       ? `No version of ${quoted} is published.`
       : `Cannot find ${quoted}.`;
-  const advice = orgSlug === null ? "" : " Name another organization as @org/name, or omit it to search all.";
+  const search =
+    reason === "definition" ? ` Search with GET /api/v1/definitions?type=${type}&search=${name}.` : "";
+  const advice =
+    orgSlug === null ? search : " Name another organization as @org/name, or omit it to search all.";
   return new ApiError("NOT_FOUND", { message: found + advice, details: { reason, type, name } });
 }
 

@@ -1,7 +1,7 @@
 /** GET /export/projects/{project}/{dataset}: one dataset of a project, streamed as NDJSON, CSV or Parquet. */
 import { Elysia, t } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
-import { type ExportDataset, findExportDataset } from "../../shared/exports/datasets.ts";
+import { EXPORT_DATASETS, type ExportDataset, findExportDataset } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
@@ -41,7 +41,7 @@ export function datasetRoutes(deps: OperationDeps) {
     async ({ params, request, caller }) => {
       const { name, ending } = splitFormatEnding(params.dataset);
       const dataset = findExportDataset(name);
-      if (!dataset) throw new ApiError("NOT_FOUND", { details: { reason: "dataset" } });
+      if (!dataset) throw datasetNotFound();
       const project = await requireExportProject(deps.sql, {
         caller,
         request,
@@ -117,4 +117,12 @@ async function prepareFile(deps: OperationDeps, given: Preparation): Promise<Exp
       return encoding ? compress(lines, encoding) : lines;
     },
   };
+}
+
+function datasetNotFound(): ApiError {
+  const names = Object.keys(EXPORT_DATASETS).join(", ");
+  return new ApiError("NOT_FOUND", {
+    message: `Dataset not found. The datasets are ${names}.`,
+    details: { reason: "dataset" },
+  });
 }

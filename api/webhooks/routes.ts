@@ -45,7 +45,7 @@ const WRITE_FAILURES = [...FAILURES, "KEY_KIND_FORBIDDEN"] as const;
 const QUOTA = ["QUOTA_EXCEEDED", { quota: "webhooks", limit: 10 }] as const;
 const PRIVATE_URL = [
   "UNPROCESSABLE_ENTITY",
-  { errors: [{ path: "url", message: "its address is not public, or not of the internet" }] },
+  { errors: [{ path: "url", message: "its address is private, local or reserved" }] },
 ] as const;
 
 function present({ id, url, types, disabledAt, createdAt, updatedAt }: WebhookRow) {

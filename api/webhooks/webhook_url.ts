@@ -39,7 +39,7 @@ function requireDeliverableHost(url: URL, networks: BlockList): void {
     throw undeliverable(
       isDeliverable(networks, host, { isTls: true })
         ? "it must begin with https"
-        : "its address is not public, or not of the internet",
+        : "its address is private, local or reserved",
     );
   }
   const hasNetworks = networks.rules.length > 0;

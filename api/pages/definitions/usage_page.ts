@@ -39,6 +39,7 @@ export async function showUsage(page: Page, address: PageAddress): Promise<PageC
   return frameTab(definition, {
     tab: "usage",
     body: html`<nav class="actions" aria-label="Window">${windows}</nav>
+<p class="quiet">Platform administrators record executions through the API.</p>
 ${renderCounts(data, window)}`,
   });
 }

@@ -74,6 +74,18 @@ test("an unknown definition is 404 and is named; an invalid name is 400", async 
   }
 });
 
+test("the refusal of a misspelled name leads to a search that finds the right one", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await publishAgent(api, person, { name: "code-reviewer", visibility: "public" });
+  const refused = await ask(api, "/agent/code-reviwer", null);
+  const { error } = (await refused.json()) as { error: { message: string } };
+  const [, path = ""] =
+    /^Cannot find agent "code-reviwer"\. Search with GET (\S+)\.$/.exec(error.message) ?? [];
+  const { data } = (await (await api.request(path)).json()) as { data: { definitions: { name: string }[] } };
+  expect(data.definitions.map(({ name }) => name)).toEqual(["code-reviewer"]);
+});
+
 test("X-Org-Slug narrows a read to an organization of the caller's", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();

@@ -61,6 +61,13 @@ describe("routing", () => {
     }
   });
 
+  test("the answer for an unknown path says where all endpoints are listed", async () => {
+    await using api = await openTestApp();
+    expect(await (await api.request("/api/v1/nowhere")).json()).toMatchObject({
+      error: { message: "This path does not exist. GET /swagger/json lists all endpoints." },
+    });
+  });
+
   test("a wrong method is 405 and Allow names the right ones", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const cases: [string, string, string][] = [

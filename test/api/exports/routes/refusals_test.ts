@@ -81,11 +81,18 @@ test("a project is found by id, slug or name in the organization that the call m
   expect(await refusal(elsewhere)).toEqual([404, "PROJECT_NOT_FOUND", undefined]);
 });
 
-test("an unknown dataset is 404", async () => {
+test("an unknown dataset is 404, which names the eight", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
-  const response = await app.request(`/api/v1/export/projects/${project.id}/secrets`, { key: person.key });
-  expect(await refusal(response)).toEqual([404, "NOT_FOUND", { reason: "dataset" }]);
+  const response = await app.request(`/api/v1/export/projects/${project.id}/isues`, { key: person.key });
+  const { error } = (await response.json()) as { error: { message: string } };
+  expect([response.status, error]).toMatchObject([
+    404,
+    { code: "NOT_FOUND", details: { reason: "dataset" } },
+  ]);
+  expect(error.message).toBe(
+    "Dataset not found. The datasets are issues, issue-notes, status-history, occurrences, runs, agent-snapshots, analysis-summaries, analysis-records.",
+  );
 });
 
 test("bundle and estimate need publisher or above and a personal credential; a dataset needs neither", async () => {
