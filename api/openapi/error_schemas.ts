@@ -28,10 +28,10 @@ const LINE = { type: "integer", minimum: 1, description: "From 1" };
 const PROBLEM = {
   ...record(
     {
-      path: { ...TEXT, description: "Of the value; empty for the whole" },
+      path: { ...TEXT, description: "Path of the value; empty for the whole document or body" },
       message: TEXT,
-      code: { ...TEXT, description: "Of a document: the error code of this problem" },
-      index: { ...COUNT, description: "Of a batch: the place of the document" },
+      code: { ...TEXT, description: "Error code of this problem; only for documents" },
+      index: { ...COUNT, description: "Position of the document in a batch, from 0" },
       line: LINE,
       column: LINE,
     },
@@ -60,7 +60,7 @@ const DETAILS: Partial<Record<ErrorCode, readonly [fields: Record<string, object
       name: TEXT,
       id: TEXT,
       suggestions: { ...listOf(TEXT), description: "Similar names" },
-      kind: { ...TEXT, description: "The kind of tokens that has no price" },
+      kind: { ...TEXT, description: "The kind of token without a price" },
       pricesKnownSince: nullable(INSTANT),
     },
     ["type", "name", "id", "suggestions", "kind", "pricesKnownSince"],
@@ -88,7 +88,11 @@ const DETAILS: Partial<Record<ErrorCode, readonly [fields: Record<string, object
   IDEMPOTENCY_KEY_USED: optional({ type: TEXT, id: ID }),
   EXPORT_EXPIRED: [{ expiresAt: nullable(INSTANT) }],
   EXPORT_TOO_LARGE: [
-    { rows: { ...COUNT, description: "At least so many" }, limit: COUNT, asyncEndpoint: TEXT },
+    {
+      rows: { ...COUNT, description: "The export has at least this many rows" },
+      limit: COUNT,
+      asyncEndpoint: TEXT,
+    },
   ],
   PAYLOAD_TOO_LARGE: [{ maxSize: { ...COUNT, description: "Bytes" } }],
   RANGE_NOT_SATISFIABLE: [{ bytes: COUNT }],

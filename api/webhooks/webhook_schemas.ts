@@ -88,7 +88,7 @@ export const RotatedWebhook = t.Object(
         secret: t.String({ description: "Verifies deliveries. It is not shown again." }),
         previousSecretExpiresAt: t.String({
           format: "date-time",
-          description: "Until then, the secret that was replaced signs too",
+          description: "Until then, the replaced secret signs deliveries too",
         }),
       },
       { title: "RotatedWebhook" },

@@ -52,7 +52,7 @@ function renderDraftSearch({ url, session }: Page): Content {
   const { searchParams } = url;
   if (session === null || !searchParams.get("search")?.trim() || searchParams.get("status")) return null;
   const drafts = listAddress(url, { status: "draft", offset: null });
-  return html`<p class="quiet">Of definitions that are published, the drafts are not searched. <a href="${drafts}">Search drafts</a></p>`;
+  return html`<p class="quiet">This search skips drafts of published definitions. <a href="${drafts}">Search drafts</a></p>`;
 }
 
 /** A filter that the API rejects is not repeated in every link. What was typed into the search box stays. */

@@ -88,7 +88,7 @@ ${pager(list, query, org)}
 
 /** Says that the source has a catalog which is not shown, because it would take too much from this one. */
 function renderWaiting({ firstSeenAt, rejected }: NonNullable<Held["document"]>): Html {
-  return html`<p class="notice">Since <time datetime="${firstSeenAt}">${formatDay(firstSeenAt)}</time>, the source’s catalog lacks too many models or prices to be used. You see the one before. ${rejected ? "An operator has rejected the new one as a mistake." : "A later sync or an operator may confirm the new one."}</p>`;
+  return html`<p class="notice">Since <time datetime="${firstSeenAt}">${formatDay(firstSeenAt)}</time>, the source’s catalog lacks too many models or prices to be used. You see the previous one. ${rejected ? "An operator has rejected the new one as a mistake." : "A later sync or an operator may confirm the new one."}</p>`;
 }
 
 function describeOrigin({ catalog: { source, dataDate } }: ModelPage): Html {

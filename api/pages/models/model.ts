@@ -81,7 +81,7 @@ function doubts(model: FullModel, held: Held["prices"]): Content {
   const waiting = held.find((one) => modelName(one) === modelName(model));
   return [
     staleSince !== undefined &&
-      html`<p class="notice">The source's entry of this model cannot be read since ${day(staleSince)}. What you see is from before.</p>`,
+      html`<p class="notice">The source's entry for this model has been unreadable since ${day(staleSince)}. You see the last values that could be read.</p>`,
     waiting &&
       html`<p class="notice">Since ${day(waiting.firstSeenAt)}, the source has ${waiting.changes
         .map(

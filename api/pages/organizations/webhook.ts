@@ -71,7 +71,7 @@ async function rotateSecret(page: SignedInPage, address: WebhookAddress): Promis
 function explain(problems: FormProblems): FormProblems {
   if (problems.code !== "IDEMPOTENCY_KEY_USED") return problems;
   const message =
-    "This form was sent before, and the secret was replaced. The new one cannot be shown again. If you have not copied it, replace it again: the older ones sign for 24 hours.";
+    "This form was already sent, and the secret was replaced. The new secret cannot be shown again. If you did not copy it, replace it again: older secrets sign for 24 hours.";
   return { ...problems, message };
 }
 
@@ -154,7 +154,7 @@ ${rotated && renderRotated(rotated)}
 function renderRotated({ secret, previousSecretExpiresAt }: Rotated): Html {
   return html`<section class="card stack" aria-labelledby="rotated-title">
   <h2 id="rotated-title">Secret replaced</h2>
-  <p>Give this secret to the receiver. Until ${renderInstant(previousSecretExpiresAt)}, deliveries have a signature of the old one too.</p>
+  <p>Give this secret to the receiver. Until ${renderInstant(previousSecretExpiresAt)}, deliveries are signed with the old one too.</p>
   ${renderSecret({ label: "Secret", secret })}
 </section>`;
 }

@@ -266,7 +266,7 @@ test("a model says which prices of the source are not used, and since when its e
     /Since <time datetime="[^"]+">[^<]+<\/time>, the source has input \$0\.00 instead of \$3\.00, cache read \$0\.00 instead of unknown\. This may be a mistake: it is not used until/,
   );
   expect(await read(app, "/models/acme/broken")).toMatch(
-    /cannot be read since <time datetime="[^"]+">[^<]+<\/time>\. What you see is from before\./,
+    /has been unreadable since <time datetime="[^"]+">[^<]+<\/time>\. You see the last values that could be read\./,
   );
   const fine = await read(app, "/models/acme/fine");
   expect(fine).not.toMatch(/mistake|cannot be read/);
@@ -283,7 +283,7 @@ test("the list says that the source's catalog waits because it lacks too many mo
   await syncFrom(app.db.sql, documentSource(makeDocument(many(5))));
   const page = await read(app, "/models");
   expect(page).toMatch(
-    /Since <time datetime="[^"]+">\w+ \d+, \d+<\/time>, the source’s catalog lacks too many models or prices to be used\. You see the one before\. A later sync or an operator may confirm the new one\./,
+    /Since <time datetime="[^"]+">\w+ \d+, \d+<\/time>, the source’s catalog lacks too many models or prices to be used\. You see the previous one\. A later sync or an operator may confirm the new one\./,
   );
   expect(page).toContain("30 models");
   await decideRefusedSyncs(app.db.sql, "rejected");
