@@ -86,6 +86,15 @@ const BODIES = [
     '{"name":"\\u0000"}',
   ],
   ...[
+    '{"yaml":"- x"}',
+    '{"yaml":"a: &a [*a]"}',
+    '{"yaml":"a: !!js/function x"}',
+    '{"yaml":"<<: {__proto__: 1}"}',
+    '{"yaml":"agent: {name: 1e999}"}',
+    `{"yaml":"${"[".repeat(1000)}"}`,
+    '{"definitions":[{"yaml":"x: 1"}]}',
+  ],
+  ...[
     '{"name":"\\ud83e","scope":"read"}',
     '{"format":"zip"}',
     '{"as_of":"\\u0000"}',
@@ -156,11 +165,15 @@ const WISH = fc.record({
   type: fc.constantFrom(...TYPES),
   headers: fc.constantFrom(...HEADERS),
   credential: fc.nat(),
+  /** Right in all but path and body, or few bodies would be read at all. */
+  isCareful: fc.boolean(),
 });
 type Wish = typeof WISH extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Scene {
   routes: readonly Route[];
+  /** Of somebody who may do what any user may. */
+  key: string;
   credentials: readonly (string | undefined)[];
   /** Real ones, by the name of their parameter. */
   ids: Readonly<Record<string, string>>;
@@ -175,7 +188,11 @@ async function makeScene(api: TestApp): Promise<Scene> {
   return {
     // Writes are few, and have most to refuse.
     routes: [...api.app.routes, ...Array.from({ length: 4 }, () => writes).flat()],
-    ids: { ":project": project.id, ":dataset": "issues", ":slug": person.org.slug, ":id": userId },
+    key: person.key,
+    ids: {
+      ...{ ":project": project.id, ":dataset": "issues", ":slug": person.org.slug, ":id": userId },
+      ...{ ":type": "agent", ":name": "x" },
+    },
     credentials: [
       ...[undefined, person.key, await session(), await session(), await keyOf({ scope: "read" })],
       ...[await keyOf({ kind: "automation" }), await keyOf({ orgId: person.org.id })],
@@ -188,7 +205,11 @@ function pick<Value>(list: readonly Value[], number: number): Value {
   return list[number % list.length] as Value;
 }
 
-function toRequest(wish: Wish, turn: number, { routes, credentials, ids }: Scene): [string, TestRequest] {
+function toRequest(
+  wish: Wish,
+  turn: number,
+  { routes, key, credentials, ids }: Scene,
+): [string, TestRequest] {
   // Every route has its turns.
   const route = pick(routes, turn);
   const method = wish.method ?? route.method;
@@ -197,15 +218,18 @@ function toRequest(wish: Wish, turn: number, { routes, credentials, ids }: Scene
     next += 1;
     return (wish.isKnown && ids[name]) || pick(wish.segments, next);
   });
-  const key = pick(credentials, wish.credential);
   const takesBody = !["GET", "HEAD"].includes(method) && wish.body !== undefined;
+  const body = takesBody ? { body: wish.body } : {};
+  if (wish.isCareful)
+    return [path, { method, key, headers: { "content-type": "application/json" }, ...body }];
+  const credential = pick(credentials, wish.credential);
   return [
     `${path}${wish.query}`,
     {
       method,
-      ...(key === undefined ? {} : { key }),
+      ...(credential === undefined ? {} : { key: credential }),
       headers: { "content-type": wish.type, ...wish.headers },
-      ...(takesBody ? { body: wish.body } : {}),
+      ...body,
     },
   ];
 }

@@ -37,6 +37,15 @@ test("the four languages are listed for everyone, each with the schema that is a
   }
 });
 
+test("a client that has a language already gets 304", async () => {
+  await using api = await openTestApp();
+  for (const path of ["/api/v1/languages", "/api/v1/languages/adl"]) {
+    const { headers } = await api.request(path);
+    const again = await api.request(path, { headers: { "if-none-match": headers.get("etag") ?? "" } });
+    expect([path, again.status]).toEqual([path, 304]);
+  }
+});
+
 test("a definition has the version of its language", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
