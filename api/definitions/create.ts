@@ -10,7 +10,7 @@ import { readProvenance } from "./provenance.ts";
 import { requireQuota } from "./quotas.ts";
 
 /** Creates the draft. Throws QUOTA_EXCEEDED, VERSION_EXISTS, and as `requireDocument` does; nothing has changed then. */
-export async function createDefinition(
+export async function createDraft(
   { sql, documents }: Pick<DefinitionDeps, "sql" | "documents">,
   given: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
 ): Promise<ShownDefinitionRow> {

@@ -1,5 +1,5 @@
 /** The bodies of POST and PUT. */
-import { t } from "elysia";
+import { type Static, Type } from "@sinclair/typebox";
 import {
   CHANGE_TYPES,
   DEFINITION_AGENT_TYPES,
@@ -8,15 +8,15 @@ import {
   DEFINITION_VISIBILITIES,
 } from "../../shared/vocabulary.ts";
 import { EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
-import { oneOf } from "../http/schemas.ts";
+import { Nullable, oneOf } from "../http/schemas.ts";
 import { ExpectedUpdatedAt } from "./edit_conflict.ts";
 import { Provenance } from "./provenance.ts";
 
-export const CreateBody = t.Object(
+export const CreateBody = Type.Object(
   {
-    yaml: t.String({ examples: [EXAMPLE_YAML] }),
-    visibility: t.Optional(oneOf(DEFINITION_VISIBILITIES)),
-    provenance: t.Optional(t.Nullable(Provenance)),
+    yaml: Type.String({ examples: [EXAMPLE_YAML] }),
+    visibility: Type.Optional(oneOf(DEFINITION_VISIBILITIES)),
+    provenance: Type.Optional(Nullable(Provenance)),
   },
   {
     title: "NewDefinition",
@@ -25,22 +25,22 @@ export const CreateBody = t.Object(
   },
 );
 
-export const UpdateBody = t.Object(
+export const UpdateBody = Type.Object(
   {
-    yaml: t.Optional(t.String()),
-    visibility: t.Optional(oneOf(DEFINITION_VISIBILITIES)),
-    displayName: t.Optional(t.String({ minLength: 1 })),
-    description: t.Optional(t.String()),
-    domain: t.Optional(oneOf(DEFINITION_DOMAINS)),
-    subdomain: t.Optional(t.String()),
-    agentType: t.Optional(oneOf(DEFINITION_AGENT_TYPES)),
-    tags: t.Optional(t.Array(t.String(), { maxItems: 50 })),
-    provenance: t.Optional(t.Nullable(Provenance)),
-    changeSummary: t.Optional(t.String({ maxLength: 2000 })),
-    changeType: t.Optional(oneOf(CHANGE_TYPES)),
-    tier: t.Optional(oneOf(DEFINITION_TIERS)),
-    minSubscription: t.Optional(
-      t.Unknown({ deprecated: true, description: "Ignored: older clients send it" }),
+    yaml: Type.Optional(Type.String()),
+    visibility: Type.Optional(oneOf(DEFINITION_VISIBILITIES)),
+    displayName: Type.Optional(Type.String({ minLength: 1 })),
+    description: Type.Optional(Type.String()),
+    domain: Type.Optional(oneOf(DEFINITION_DOMAINS)),
+    subdomain: Type.Optional(Type.String()),
+    agentType: Type.Optional(oneOf(DEFINITION_AGENT_TYPES)),
+    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
+    provenance: Type.Optional(Nullable(Provenance)),
+    changeSummary: Type.Optional(Type.String({ maxLength: 2000 })),
+    changeType: Type.Optional(oneOf(CHANGE_TYPES)),
+    tier: Type.Optional(oneOf(DEFINITION_TIERS)),
+    minSubscription: Type.Optional(
+      Type.Unknown({ deprecated: true, description: "Ignored: older clients send it" }),
     ),
     expectedUpdatedAt: ExpectedUpdatedAt,
   },
@@ -53,5 +53,5 @@ export const UpdateBody = t.Object(
   },
 );
 
-export type CreateDefinition = typeof CreateBody.static;
-export type UpdateDefinition = typeof UpdateBody.static;
+export type CreateDefinition = Static<typeof CreateBody>;
+export type UpdateDefinition = Static<typeof UpdateBody>;

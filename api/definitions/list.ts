@@ -1,55 +1,125 @@
 /** GET /definitions: lists and searches definitions. */
-import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { isAccountSlug } from "../../shared/slugs.ts";
+import {
+  AUTHORSHIP_TYPES,
+  DEFINITION_AGENT_TYPES,
+  DEFINITION_DOMAINS,
+  DEFINITION_STATUSES,
+  DEFINITION_TIERS,
+  DEFINITION_TYPES,
+  DEFINITION_VISIBILITIES,
+} from "../../shared/vocabulary.ts";
 import { findOrgBySlug } from "../../sql/accounts/orgs.ts";
-import { hasSqlState, type Sql } from "../../sql/connection/pool.ts";
+import { hasSqlState, type Pool, type Sql } from "../../sql/connection/pool.ts";
 import {
   type DefinitionListQuery,
   type DefinitionPage,
-  listDefinitions,
+  listDefinitions as listPage,
 } from "../../sql/definitions/list/list_definitions.ts";
 import { LIST_TIMEOUT_MS } from "../../sql/definitions/list/list_transaction.ts";
-import { access } from "../http/access.ts";
+import { DEFINITION_SORTS } from "../../sql/definitions/list/sort_columns.ts";
 import { unavailable } from "../http/error_handler.ts";
-import { parseQuery, queryOf } from "../http/query.ts";
-import { conditionalText } from "../http/response/conditional_json.ts";
-import { type ReadDeps, readScope } from "./find_readable.ts";
-import { LIST_DEFINITIONS_DETAIL, LIST_QUERY } from "./openapi/list.ts";
-import type { DefinitionTurns } from "./turns.ts";
+import { jsonText, operation, reply } from "../http/operation.ts";
+import { choice, flag, limit, mapped, offset, text, texts, uuid, word } from "../http/query.ts";
+import { data, listOf } from "../http/schemas.ts";
+import { readScope } from "./find_readable.ts";
+import { DefinitionSummary, READ } from "./schemas.ts";
 
 const QUERY_CANCELED = "57014";
+const MAX_TAGS = 50;
+const MAX_TAG_LENGTH = 500;
+const MAX_SEARCH_LENGTH = 500;
+const MAX_SLUG_LENGTH = 63;
 
-export interface ListDeps extends ReadDeps {
-  turns: DefinitionTurns;
-}
+const isFork = choice(["true", "false"], "Only forks, or only definitions that are not forks");
+const search = text(
+  MAX_SEARCH_LENGTH,
+  "Words to search for in name, display name and description. Stems and prefixes match, and so does any part of a name " +
+    "or display name of three letters or more. Every word must match. If nothing matches, one misspelled letter per word is " +
+    "corrected. The best matches come first unless `sortBy` is given; an exact name comes before all others, with or without its hyphens. `@org/name`, `org/name`, `name@version` and `@org` " +
+    "are read as such; the version is ignored",
+);
 
-export function listRoutes(deps: ListDeps) {
-  const listPage = createListPage(deps);
-  return new Elysia({ prefix: "/definitions" }).use(access).get(
-    "/",
-    async ({ request, visitor }) => {
-      const { search, sortBy, sortOrder, limit, offset, tag, ...filters } = parseQuery(
-        LIST_QUERY,
-        queryOf(request),
-      );
-      const scope = await readScope(deps.sql, visitor, request);
-      const written = search === null ? null : await readWrittenName(deps.sql, search);
-      const { items, total } = await listPage(request, {
-        search: written ? written.name : search,
-        sortBy,
-        sortOrder,
-        limit,
-        offset,
-        filters: { ...filters, organization: filters.organization ?? written?.orgSlug ?? null, tags: tag },
-        ...scope,
-      });
-      const hasMore = offset + limit < total;
-      const rest = JSON.stringify({ total, limit, offset, hasMore }).slice(1);
-      return conditionalText(request, `{"data":{"definitions":[${items}],${rest}}`);
+export const LIST_QUERY = {
+  type: choice(DEFINITION_TYPES, "Filter by type"),
+  status: choice(DEFINITION_STATUSES, "Filter by status. Archived definitions are never listed"),
+  agentType: choice(DEFINITION_AGENT_TYPES, "Filter by agent type"),
+  domain: choice(DEFINITION_DOMAINS, "Filter by domain"),
+  tier: choice(DEFINITION_TIERS, "Filter by tier"),
+  visibility: choice(DEFINITION_VISIBILITIES, "Filter by visibility, among the definitions visible to you"),
+  organization: text(
+    MAX_SLUG_LENGTH,
+    "Filter by organization (slug), among the definitions visible to you; you need not be a member",
+  ),
+  authorId: uuid("Filter by author (user id)"),
+  authorshipType: choice(AUTHORSHIP_TYPES, "Filter by the `authorshipType` of the provenance"),
+  isFork: mapped(isFork, (word) => (word === null ? null : word === "true")),
+  tag: texts(
+    { maxItems: MAX_TAGS, maxLength: MAX_TAG_LENGTH },
+    "Filter by tag. Repeat to match any of several tags",
+  ),
+  // A blank search is no search.
+  search: mapped(search, (words) => words?.trim() || null),
+  latestOnly: flag(true, "Only the highest version of each definition"),
+  publishedFirst: flag(
+    false,
+    "With `latestOnly`, in your organizations: the highest published version of each definition, else the highest " +
+      "deprecated one, else the highest draft. Each item then has `draftVersion`",
+  ),
+  sortBy: choice(DEFINITION_SORTS, "Sort key. Default: relevance in a search, else `createdAt`"),
+  sortOrder: word(["desc", "asc"], "Sort direction"),
+  limit: limit({ max: 100, unset: 50 }, "Page size"),
+  offset: offset("Number of definitions to skip"),
+};
+
+export const listDefinitions = operation(
+  {
+    ...READ,
+    id: "listDefinitions",
+    path: "/api/v1/definitions",
+    summary: "List and search definitions",
+    description:
+      "Lists the published and deprecated public definitions, and all definitions of your organizations that are not " +
+      "archived. With `X-Org-Slug`, lists only the definitions of that organization.",
+    query: LIST_QUERY,
+    response: {
+      200: data(
+        {
+          definitions: listOf(DefinitionSummary),
+          total: Type.Integer({
+            minimum: 0,
+            description: "Number of definitions on all pages",
+            examples: [1],
+          }),
+          limit: Type.Integer({ minimum: 0, examples: [50] }),
+          offset: Type.Integer({ minimum: 0 }),
+          hasMore: Type.Boolean(),
+        },
+        "One page of definitions",
+      ),
     },
-    { publicAccess: true, detail: LIST_DEFINITIONS_DETAIL },
-  );
-}
+    fails: ["ORG_ACCESS_DENIED"],
+  },
+  async ({ query, caller, request }, { sql, turns }) => {
+    const { search, sortBy, sortOrder, limit, offset, tag, ...filters } = query;
+    const scope = await readScope(sql, caller, request);
+    const written = search === null ? null : await readWrittenName(sql, search);
+    const page = {
+      search: written ? written.name : search,
+      sortBy,
+      sortOrder,
+      limit,
+      offset,
+      filters: { ...filters, organization: filters.organization ?? written?.orgSlug ?? null, tags: tag },
+      ...scope,
+    };
+    const { items, total } = await turns.lists.run(request, () => requirePage(sql, page));
+    const hasMore = offset + limit < total;
+    const rest = JSON.stringify({ total, limit, offset, hasMore }).slice(1);
+    return reply(200, jsonText(`{"data":{"definitions":[${items}],${rest}}`));
+  },
+);
 
 /** `leaf@1.0.0`, `@demo/leaf`, `demo/leaf@^1.0.0` or `@demo`. */
 const WRITTEN_NAME = /^(?:@?([a-z0-9-]+)\/)?([a-z0-9-]+)(?:@(?:latest|[\^~<>=]*\d[\w.]*))?$/;
@@ -70,20 +140,16 @@ async function readWrittenName(
   return isAccountSlug(given) && (await findOrgBySlug(sql, given)) ? { orgSlug: given, name } : null;
 }
 
-/**
- * Makes the function that lists a page. Throws RATE_LIMITED, or SERVICE_UNAVAILABLE if the database takes too long.
- */
-function createListPage({ sql, turns }: ListDeps) {
-  return async (request: Request, query: DefinitionListQuery): Promise<DefinitionPage> => {
-    try {
-      return await turns.lists.run(request, () => listDefinitions(sql, query));
-    } catch (error) {
-      if (!hasSqlState(error, QUERY_CANCELED)) throw error;
-      const seconds = LIST_TIMEOUT_MS / 1000;
-      throw unavailable(
-        error,
-        `The list took longer than ${seconds} seconds. Try again later, or use more filters.`,
-      );
-    }
-  };
+/** Lists a page. Throws SERVICE_UNAVAILABLE if the database takes too long. */
+async function requirePage(sql: Pool, query: DefinitionListQuery): Promise<DefinitionPage> {
+  try {
+    return await listPage(sql, query);
+  } catch (error) {
+    if (!hasSqlState(error, QUERY_CANCELED)) throw error;
+    const seconds = LIST_TIMEOUT_MS / 1000;
+    throw unavailable(
+      error,
+      `The list took longer than ${seconds} seconds. Try again later, or use more filters.`,
+    );
+  }
 }

@@ -3,15 +3,25 @@ import type { AnyOperation } from "../http/operation.ts";
 import { getDependencies } from "./dependencies.ts";
 import { getDependents } from "./dependents.ts";
 import { diffVersions } from "./diff.ts";
+import { createDefinition, deleteDefinition, updateDefinition } from "./edit.ts";
 import { getExecutionStatistics } from "./executions.ts";
 import { forkDefinition } from "./fork.ts";
 import { getForkable, getLineage, listForks } from "./forks.ts";
 import { archiveDefinition, deprecateDefinition, publishDefinition } from "./lifecycle.ts";
+import { listDefinitions } from "./list.ts";
 import { recordExecution } from "./record_execution.ts";
 import { getLanguage, listLanguages } from "./schemas/languages.ts";
+import { getTranslatorVersion, retranslateDefinition, upgradeDefinition } from "./translation.ts";
 import { listVersions } from "./versions.ts";
 
 export const DEFINITION_OPERATIONS: readonly AnyOperation[] = [
+  listDefinitions,
+  getTranslatorVersion,
+  retranslateDefinition,
+  upgradeDefinition,
+  createDefinition,
+  updateDefinition,
+  deleteDefinition,
   publishDefinition,
   deprecateDefinition,
   archiveDefinition,

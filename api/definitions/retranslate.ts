@@ -50,7 +50,7 @@ interface Prepared {
   draft: EditedDocument | null;
 }
 
-export async function retranslateDefinition(
+export async function retranslateVersion(
   { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: VersionAddress; createNewVersion: boolean },
 ): Promise<{ data: RetranslateResult; warnings: Warning[] }> {

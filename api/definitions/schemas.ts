@@ -6,7 +6,7 @@ import { DEFINITION_TYPES } from "../../shared/vocabulary.ts";
 import type { DefinitionFields, FieldValues } from "../../sql/definitions/field_type.ts";
 import type { Definition as DefinitionJson } from "../../sql/definitions/fields.ts";
 import { oneOf } from "../http/schemas.ts";
-import { DEFINITION, exampleOf, schemasOf, WARNING } from "./openapi/operations.ts";
+import { DEFINITION, exampleOf, SUMMARY, schemasOf, WARNING } from "./openapi/operations.ts";
 import type { Warning as WarningJson } from "./warnings/warnings.ts";
 
 /** A read of one definition. */
@@ -51,8 +51,14 @@ function address(name: string, example: string) {
   };
 }
 
+/** The name of a new definition. */
+export const NewName = address("`name`, the same as in the YAML", "reviewer");
 /** For writes. The example is what the prefilled request of `createDefinition` creates. */
 export const VersionNeeded = address("`name@version`", "reviewer@1.0.0");
+export const VersionPossible = address(
+  "`name` for the highest published version, else the highest deprecated one, or `name@version`",
+  "reviewer@1.0.0",
+);
 /** For reads. */
 export const VersionOrId = address(
   "`name` for the highest published version, else the highest deprecated one, `name@version`, or the id of a version",
@@ -72,6 +78,8 @@ export function objectOf<const Fields extends DefinitionFields>(fields: Fields, 
   return Type.Unsafe<FieldValues<Fields>>(title === undefined ? shape : { title, ...shape });
 }
 
+/** The JSON of the database. */
+export const DefinitionSummary = Type.Unsafe<never>(SUMMARY);
 export const Definition = Type.Unsafe<DefinitionJson>(DEFINITION);
 export const Warning = Type.Unsafe<WarningJson>(WARNING);
 export type Warning = WarningJson;

@@ -45,7 +45,7 @@ export interface UpdatedDraft {
   warnings: Warning[];
 }
 
-export async function updateDefinition(
+export async function updateVersion(
   { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: VersionAddress; body: UpdateDefinition },
 ): Promise<UpdatedDraft> {

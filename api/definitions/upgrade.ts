@@ -39,7 +39,7 @@ interface Loaded {
  * NOT_FOUND if the path names a version that does not exist, and TRANSLATION_FAILED for a document without a
  * rendering; then nothing has changed.
  */
-export async function upgradeDefinition(
+export async function upgradeVersion(
   { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: DefinitionAddress; yaml: string },
 ): Promise<{ data: UpgradeResult; warnings: Warning[] }> {

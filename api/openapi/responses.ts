@@ -2,7 +2,7 @@
 import { listOf, record, TEXT } from "../../shared/json_schema.ts";
 
 /** Describes a JSON response with an example. */
-export function jsonResponse(description: string, schema: object, example: unknown) {
+function jsonResponse(description: string, schema: object, example: unknown) {
   return { description, content: { "application/json": { schema, example } } };
 }
 

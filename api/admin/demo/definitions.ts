@@ -7,13 +7,13 @@ import { insertExecutions, type NewExecution } from "../../../sql/definitions/ex
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import { resolveDefinition } from "../../../sql/definitions/versions.ts";
 import type { VersionAddress } from "../../definitions/address.ts";
-import { createDefinition } from "../../definitions/create.ts";
+import { createDraft } from "../../definitions/create.ts";
 import type { DefinitionDeps } from "../../definitions/document.ts";
 import { forkVersion } from "../../definitions/fork.ts";
 import { archiveVersion, deprecateVersion } from "../../definitions/lifecycle.ts";
 import type { Writer } from "../../definitions/new_draft.ts";
 import { publishDraft } from "../../definitions/publish.ts";
-import { updateDefinition } from "../../definitions/update_draft.ts";
+import { updateVersion } from "../../definitions/update_draft.ts";
 import { requireOrg, requireUser } from "../lookups.ts";
 import type { DemoContent, DemoVersion } from "./demo_bundle.ts";
 
@@ -70,13 +70,13 @@ async function ensureVersion(
   const address: VersionAddress = { type, orgSlug: writer.org.slug, name, version: number };
   let row =
     (await findVersion(sql, writer, address)) ??
-    (await createDefinition(deps, {
+    (await createDraft(deps, {
       writer,
       address: { ...address, version: null },
       body: { yaml, visibility, provenance },
     }));
   if (row.status === "draft" && row.changeSummary === null) {
-    ({ row } = await updateDefinition(deps, { writer, address, body: { changeSummary } }));
+    ({ row } = await updateVersion(deps, { writer, address, body: { changeSummary } }));
   }
   if (row.status === "draft" && status !== "draft") {
     ({ row } = await publishDraft(deps, { writer, address }));

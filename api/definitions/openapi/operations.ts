@@ -3,7 +3,7 @@ import { listOf, named, nullable, oneOf, record, TEXT } from "../../../shared/js
 import { DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
 import type { DefinitionFields } from "../../../sql/definitions/field_type.ts";
 import { DEFINITION_FIELDS, SUMMARY_FIELDS } from "../../../sql/definitions/fields.ts";
-import { jsonResponse, pathParameter } from "../../openapi/responses.ts";
+import { pathParameter } from "../../openapi/responses.ts";
 
 export const DEFINITIONS_TAG = "Definitions";
 
@@ -12,17 +12,11 @@ export const NOT_MODIFIED = { 304: { description: "Not modified: the ETag in `If
 export const TYPE_PARAMETER = pathParameter("type", "Definition type", "agent", oneOf(DEFINITION_TYPES));
 
 /** The name in a path, where `description` says whether it has a version. */
-export function nameParameter(description: string, example: string) {
+function nameParameter(description: string, example: string) {
   const organization = "`@org/name` (encoded: `%40org%2Fname`) stands for the name in one organization.";
   return pathParameter("name", `${description}. ${organization}`, example);
 }
 
-/** For writes. The example is what the prefilled request of `createDefinition` creates. */
-export const VERSION_NEEDED = nameParameter("`name@version`", "reviewer@1.0.0");
-export const VERSION_POSSIBLE = nameParameter(
-  "`name` for the highest published version, else the highest deprecated one, or `name@version`",
-  "reviewer@1.0.0",
-);
 /** For reads. */
 export const VERSION_OR_ID = nameParameter(
   "`name` for the highest published version, else the highest deprecated one, `name@version`, or the id of a version",
@@ -51,11 +45,13 @@ const DRAFT_VERSION = {
   ...nullable(TEXT),
   description: "With `publishedFirst=true`: the highest draft of the definition that you can see",
 };
-export const SUMMARY = named(
-  "DefinitionSummary",
-  record({ ...schemasOf(SUMMARY_FIELDS), draftVersion: DRAFT_VERSION }, ["draftVersion"]),
-);
-export const EXAMPLE_SUMMARY = exampleOf(SUMMARY_FIELDS);
+export const SUMMARY = {
+  ...named(
+    "DefinitionSummary",
+    record({ ...schemasOf(SUMMARY_FIELDS), draftVersion: DRAFT_VERSION }, ["draftVersion"]),
+  ),
+  examples: [exampleOf(SUMMARY_FIELDS)],
+};
 
 /** Fields that a read adds on request. */
 const ON_REQUEST = {
@@ -82,12 +78,6 @@ export const DEFINITION = {
   ),
   examples: [EXAMPLE_DEFINITION],
 };
-
-/** Describes a JSON response with `data`, and `warnings` beside it. */
-export function dataAndWarnings(description: string, schema: object, example: unknown) {
-  const shape = record({ data: schema, warnings: listOf(WARNING) });
-  return jsonResponse(description, shape, { data: example, warnings: [] });
-}
 
 /** A line or column in a document. */
 export const LINE = { type: "integer", minimum: 1, description: "From 1" };

@@ -1,6 +1,6 @@
 /** GET /definitions: search and filters, with the query parameters of the API's list. */
 import { ApiError } from "../../../shared/errors.ts";
-import { LIST_QUERY } from "../../definitions/openapi/list.ts";
+import { LIST_QUERY } from "../../definitions/list.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { withKnownQuery } from "../known_query.ts";
 import type { PageContent } from "../layout.ts";
