@@ -15,11 +15,10 @@ import { languageSchemaRoutes } from "./definitions/schemas/language_schemas.ts"
 import { createDefinitionTurns } from "./definitions/turns.ts";
 import type { Deps, OperationDeps } from "./deps.ts";
 import { eventRoutes } from "./events/events.ts";
+import { registerWatermarkMetrics } from "./exports/cutoff.ts";
 import { createExportResources } from "./exports/export_resources.ts";
 import { registerJobMetrics } from "./exports/job_metrics.ts";
 import { EXPORT_OPERATIONS } from "./exports/operations.ts";
-import { exportRoutes } from "./exports/routes.ts";
-import { registerWatermarkMetrics } from "./exports/watermark_metrics.ts";
 import { createAuditDenial } from "./http/audit_denial.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { type RegisteredRoute, toRoute as toElysiaRoute } from "./http/elysia_routes.ts";
@@ -76,7 +75,6 @@ function isOperations(routes: OwnRoutes | null): routes is readonly AnyOperation
 function apiRoutes(deps: OperationDeps) {
   return new Elysia({ prefix: "/api/v1" })
     .use(authRoutes(deps))
-    .use(exportRoutes(deps))
     .use(definitionRoutes(deps))
     .use(eventRoutes(deps))
     .use(orgRoutes(deps))

@@ -1,73 +1,73 @@
 /** GET /export/projects/{project}/bundle: the eight datasets of a project and their manifest, streamed as one ZIP. */
-import { Elysia, t } from "elysia";
 import { bundleManifest } from "../../shared/exports/manifest.ts";
 import { projectReadme, schemaFile } from "../../shared/exports/readme.ts";
 import { streamZip, textEntry, type ZipEntry } from "../../shared/exports/zip_stream.ts";
+import { mayExportBundle } from "../../shared/policy.ts";
 import { type ProjectContents, projectEntries } from "../../sql/exports/project_entries.ts";
-import type { OperationDeps } from "../deps.ts";
-import { access } from "../http/access.ts";
-import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
-import { fileResponse } from "./file_response.ts";
-import { noteExport } from "./note_export.ts";
-import { fileKind } from "./open_export.ts";
-import { BUNDLE_DETAIL } from "./openapi.ts";
-import { tooLarge } from "./too_large.ts";
+import { countBundleRows, limitStatements } from "../../sql/exports/rows.ts";
+import { operation } from "../http/operation.ts";
+import { queryOf } from "../http/query.ts";
+import { BUNDLE_QUERY, type BundleParameters, parseBundleParameters } from "./export_parameters.ts";
+import { BUNDLE_ARCHIVE } from "./manifest_schema.ts";
+import type { OpenExport } from "./open_export.ts";
+import {
+  FILE_HEADERS,
+  PROJECT_FAILURES,
+  ProjectParams,
+  SHARE_USED_UP,
+  STREAM_LIMITS,
+  sendFile,
+  WRONG_TIME,
+} from "./send_file.ts";
 
-const Params = t.Object({ project: t.String() });
-
-export function bundleRoutes(deps: OperationDeps) {
-  return new Elysia().use(access).get(
-    "/export/projects/:project/bundle",
-    async ({ params, request, caller }) => {
-      const cap = deps.config.exportBundleMaxRows;
-      return withBundleRequest(
-        deps,
-        {
-          caller,
-          request,
-          project: params.project,
-          limit: cap + 1,
-          kind: fileKind(request),
-        },
-        async (bundle) => {
-          if (bundle.totalRows > cap) throw tooLarge(bundle.totalRows, cap);
-          const { opened, project, format, selection, totalRows } = bundle;
-          await noteExport(deps.sql, {
-            caller,
-            request,
-            action: "export.bundle",
-            project,
-            details: {
-              format,
-              asOf: opened.asOf,
-              ...(selection.since ? { since: selection.since } : {}),
-              rows: totalRows,
-            },
-          });
-          return fileResponse(request, {
-            opened,
-            metrics: deps.exports.metrics,
-            file: {
-              kind: "bundle",
-              format,
-              contentType: "application/zip",
-              projectName: project.name,
-              content: "bundle",
-              extension: "zip",
-              totalRows,
-              open: () => streamZip(bundleEntries(bundle), { modifiedAt: opened.asOf }),
-            },
-          });
-        },
-      );
-    },
-    { access: "caller", params: Params, detail: BUNDLE_DETAIL },
-  );
-}
+export const exportBundle = operation(
+  {
+    id: "exportBundle",
+    method: "GET",
+    path: "/api/v1/export/projects/{project}/bundle",
+    access: "caller",
+    tag: "Export",
+    summary: "Export all datasets of a project as a ZIP",
+    description:
+      "One file per dataset, all from one database snapshot with one cutoff, and README.md, schema.json and " +
+      `manifest.json, which has rows, bytes and SHA-256 of each file. A truncated download is not a valid ZIP. ${STREAM_LIMITS}`,
+    params: ProjectParams,
+    usesOrg: true,
+    uncheckedQuery: BUNDLE_QUERY,
+    response: { 200: { description: "The archive", files: BUNDLE_ARCHIVE } },
+    responseHeaders: FILE_HEADERS,
+    fails: [
+      ...PROJECT_FAILURES,
+      "INSUFFICIENT_ORG_ROLE",
+      "KEY_KIND_FORBIDDEN",
+      "EXPORT_PREPARE_TIMEOUT",
+      "EXPORT_TOO_LARGE",
+      WRONG_TIME,
+      SHARE_USED_UP,
+    ],
+  },
+  async ({ params, request, caller }, deps) => {
+    const parse = () => parseBundleParameters(queryOf(request));
+    const given = { caller, request, project: params.project, policy: mayExportBundle, parse };
+    return sendFile(deps, given, (opened) => ({
+      kind: "bundle",
+      format: opened.parameters.format,
+      content: "bundle",
+      maxRows: deps.config.exportBundleMaxRows,
+      async count(tx, limit) {
+        await limitStatements(tx, deps.config.exportPrepareTimeoutMs);
+        const rows = await countBundleRows(tx, { selection: opened.selection, limit });
+        return Object.values(rows).reduce((sum, count) => sum + count, 0);
+      },
+      open: () => streamZip(bundleEntries(opened), { modifiedAt: opened.asOf }),
+    }));
+  },
+);
 
 /** Yields the datasets, readme and manifest. The manifest is last, because it has the checksums of the datasets. */
-async function* bundleEntries(bundle: BundleRequest): AsyncGenerator<ZipEntry, void, void> {
-  const { project, format, selection, opened } = bundle;
+async function* bundleEntries(opened: OpenExport<BundleParameters>): AsyncGenerator<ZipEntry, void, void> {
+  const { project, selection, parameters } = opened;
+  const { format } = parameters;
   const written: ProjectContents = { files: {}, deleted: null };
   yield* projectEntries(opened.snapshot, written, { selection, format, meter: { rows: 0 } });
   const contents = {

@@ -1,91 +1,96 @@
 /** GET /export/projects/{project}/deleted, also with .csv: which rows left the export of a project between two cutoffs. */
-import { Elysia, t } from "elysia";
-import { NO_FILTERS } from "../../shared/exports/selection.ts";
+import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
+import { ID, INSTANT, named, oneOf, record } from "../../shared/json_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
 import { countDeletedRows, streamDeletedFile } from "../../sql/exports/deleted_rows.ts";
 import type { OperationDeps } from "../deps.ts";
-import { access } from "../http/access.ts";
 import type { Caller } from "../http/caller.ts";
-import { compress } from "../http/response/compress_stream.ts";
-import { chooseEncoding } from "../http/response/content_encoding.ts";
-import { CONTENT_TYPES } from "./dataset.ts";
-import { parseDeletedParameters } from "./export_parameters.ts";
-import { requireExportProject } from "./export_project.ts";
-import { fileResponse } from "./file_response.ts";
-import { type FormatEnding, queryWithEnding } from "./format_ending.ts";
-import { noteExport } from "./note_export.ts";
-import { fileKind, withOpenExport } from "./open_export.ts";
-import { DELETED_CSV_DETAIL, DELETED_DETAIL } from "./openapi.ts";
-import { tooLarge } from "./too_large.ts";
+import { operation } from "../http/operation.ts";
+import {
+  DELETED_QUERY,
+  endingQuery,
+  type FormatEnding,
+  ndjsonQuery,
+  parseDeletedParameters,
+  queryWithEnding,
+} from "./export_parameters.ts";
+import {
+  FILE_HEADERS,
+  ndjsonFiles,
+  PROJECT_FAILURES,
+  ProjectParams,
+  SHARE_USED_UP,
+  STREAM_LIMITS,
+  sendFile,
+} from "./send_file.ts";
 
-const Params = t.Object({ project: t.String() });
+const DELETED_ROW = named(
+  "DeletedRow",
+  record({
+    dataset: oneOf(EXPORT_DATASET_NAMES),
+    id: ID,
+    at: { ...INSTANT, description: "When it was deleted or hidden" },
+  }),
+);
 
-export function deletedRoutes(deps: OperationDeps) {
-  const options = { access: "caller", params: Params } as const;
-  return new Elysia()
-    .use(access)
-    .get(
-      "/export/projects/:project/deleted",
-      ({ params, request, caller }) => exportDeleted(deps, { ...params, request, caller, ending: null }),
-      { ...options, detail: DELETED_DETAIL },
-    )
-    .get(
-      "/export/projects/:project/deleted.csv",
-      ({ params, request, caller }) => exportDeleted(deps, { ...params, request, caller, ending: "csv" }),
-      { ...options, detail: DELETED_CSV_DETAIL },
-    );
-}
+const BASE = {
+  method: "GET",
+  access: "caller",
+  tag: "Export",
+  description:
+    "Rows that were deleted after `since`, or that the flags exclude since then. To keep a copy current, delete these rows, " +
+    "then insert or replace the rows of each dataset with the same `since` and `as_of`. Pass the flags of the copy. Key rows " +
+    "by project and id: a row that moved to another project is listed here and is in the rows of the other. " +
+    `Ordered by dataset, time and id. ${STREAM_LIMITS}`,
+  params: ProjectParams,
+  usesOrg: true,
+  responseHeaders: FILE_HEADERS,
+  fails: [...PROJECT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP],
+} as const;
 
-async function exportDeleted(
+export const exportDeleted = operation(
+  {
+    ...BASE,
+    id: "exportDeleted",
+    path: "/api/v1/export/projects/{project}/deleted",
+    summary: "Export the ids of rows that left a project's export",
+    uncheckedQuery: ndjsonQuery(DELETED_QUERY, ["csv"]),
+    response: {
+      200: { description: "The rows: one JSON object per line", files: ndjsonFiles(DELETED_ROW) },
+    },
+  },
+  async ({ params, request, caller }, deps) =>
+    sendDeleted(deps, { ...params, request, caller, ending: null }),
+);
+
+export const exportDeletedCsv = operation(
+  {
+    ...BASE,
+    id: "exportDeletedCsv",
+    path: "/api/v1/export/projects/{project}/deleted.csv",
+    summary: "Export the ids of rows that left a project's export as CSV",
+    uncheckedQuery: endingQuery(DELETED_QUERY),
+    response: { 200: { description: "The rows, with a header row", files: { "text/csv": null } } },
+  },
+  async ({ params, request, caller }, deps) =>
+    sendDeleted(deps, { ...params, request, caller, ending: "csv" }),
+);
+
+function sendDeleted(
   deps: OperationDeps,
   given: { project: string; request: Request; caller: Caller; ending: FormatEnding | null },
-): Promise<Response> {
-  const { request, caller, ending } = given;
-  const policy = mayExportDataset;
-  const project = await requireExportProject(deps.sql, {
-    caller,
-    request,
-    project: given.project,
-    policy,
-  });
-  const { format, asOf, since, visibility } = parseDeletedParameters(queryWithEnding(request, ending));
-  const opening = { request, caller, project, policy, asOf, since, kind: fileKind(request) };
-  return withOpenExport(deps, opening, async (opened) => {
-    const { trackerSchema } = deps.config;
-    const increment = {
-      trackerSchema,
-      shards: opened.shards,
-      projectId: project.id,
-      asOf: opened.asOf,
-      since,
-      visibility,
-      filters: NO_FILTERS,
+) {
+  const parse = () => parseDeletedParameters(queryWithEnding(given.request, given.ending));
+  const call = { ...given, policy: mayExportDataset, parse };
+  return sendFile(deps, call, ({ snapshot, parameters: { format, since }, selection }) => {
+    const increment = { ...selection, since };
+    return {
+      kind: "dataset",
+      format,
+      content: "deleted",
+      maxRows: deps.config.exportSyncMaxRows,
+      count: (tx, limit) => countDeletedRows(tx, { increment, limit }),
+      open: () => streamDeletedFile(snapshot, { increment, format }),
     };
-    const limit = deps.config.exportSyncMaxRows;
-    const totalRows = await opened.snapshot.run((tx) =>
-      countDeletedRows(tx, { increment, limit: limit + 1 }),
-    );
-    if (totalRows > limit) throw tooLarge(totalRows, limit);
-    const details = { dataset: "deleted", format, asOf: opened.asOf, since, rows: totalRows };
-    await noteExport(deps.sql, { caller, request, action: "export.dataset", project, details });
-    const encoding = chooseEncoding(request.headers.get("accept-encoding"));
-    return fileResponse(request, {
-      opened,
-      metrics: deps.exports.metrics,
-      file: {
-        kind: "dataset",
-        format,
-        contentType: CONTENT_TYPES[format],
-        projectName: project.name,
-        content: "deleted",
-        extension: format,
-        totalRows,
-        headers: { Vary: "Accept-Encoding", ...(encoding ? { "Content-Encoding": encoding } : {}) },
-        open: () => {
-          const lines = streamDeletedFile(opened.snapshot, { increment, format });
-          return encoding ? compress(lines, encoding) : lines;
-        },
-      },
-    });
   });
 }

@@ -1,51 +1,105 @@
 /** GET /export/projects/{project}/estimate: how much a bundle would contain. */
-import { Elysia, t } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
-import { sampleLineBytes } from "../../sql/exports/rows.ts";
-import type { OperationDeps } from "../deps.ts";
-import { access } from "../http/access.ts";
-import { type BundleRequest, withBundleRequest } from "./bundle_request.ts";
-
-import { ESTIMATE_DETAIL } from "./openapi.ts";
+import { mayExportBundle } from "../../shared/policy.ts";
+import { countBundleRows, type RowCounts, sampleLineBytes } from "../../sql/exports/rows.ts";
+import { jsonText, operation, reply } from "../http/operation.ts";
+import { queryOf } from "../http/query.ts";
+import { each, Instant } from "../http/schemas.ts";
+import {
+  BUNDLE_QUERY,
+  type BundleParameters,
+  EXAMPLE_AS_OF,
+  parseBundleParameters,
+} from "./export_parameters.ts";
+import { type OpenExport, withOpenExport } from "./open_export.ts";
+import { PROJECT_FAILURES, ProjectParams, SHARE_USED_UP, WRONG_TIME } from "./send_file.ts";
 
 /** PostgreSQL's largest integer: estimates count all rows. */
 const NO_LIMIT = 2_147_483_647;
 
-const Params = t.Object({ project: t.String() });
+const Total = Type.Integer({ minimum: 0 });
 
-export function estimateRoutes(deps: OperationDeps) {
-  return new Elysia().use(access).get(
-    "/export/projects/:project/estimate",
-    async ({ params, request, caller }) =>
-      withBundleRequest(
-        deps,
-        { caller, request, project: params.project, limit: NO_LIMIT, kind: "estimate" },
-        async (bundle) => {
-          const estimatedBytes = await estimateBytes(bundle);
-          await bundle.opened.close();
-          return {
-            data: {
-              asOf: bundle.opened.asOf,
-              rowCounts: bundle.rowCounts,
-              totalRows: bundle.totalRows,
-              estimatedBytes,
-              syncAllowed: bundle.totalRows <= deps.config.exportBundleMaxRows,
-            },
-          };
-        },
+const Estimate = Type.Object(
+  {
+    asOf: Instant(),
+    rowCounts: Type.Object(each(EXPORT_DATASET_NAMES, Total)),
+    totalRows: Total,
+    estimatedBytes: Total,
+    syncAllowed: Type.Boolean({ description: "Whether the bundle is within EXPORT_BUNDLE_MAX_ROWS" }),
+  },
+  {
+    title: "Estimate",
+    examples: [
+      {
+        asOf: EXAMPLE_AS_OF,
+        rowCounts: Object.fromEntries(EXPORT_DATASET_NAMES.map((name) => [name, 120])),
+        totalRows: 960,
+        estimatedBytes: 912_000,
+        syncAllowed: true,
+      },
+    ],
+  },
+);
+
+export const estimateBundle = operation(
+  {
+    id: "estimateBundle",
+    method: "GET",
+    path: "/api/v1/export/projects/{project}/estimate",
+    access: "caller",
+    tag: "Export",
+    summary: "Estimate the size of a bundle",
+    description:
+      "Requires the same rights as the bundle. `syncAllowed` is true if the bundle is small enough to be downloaded. " +
+      "An estimate uses no export slot; a user runs at most two at once.",
+    params: ProjectParams,
+    usesOrg: true,
+    uncheckedQuery: BUNDLE_QUERY,
+    response: {
+      200: Type.Object(
+        { data: Estimate },
+        { description: "Exact rows; bytes before compression, estimated from a sample" },
       ),
-    { access: "caller", params: Params, detail: ESTIMATE_DETAIL },
-  );
-}
+    },
+    fails: [
+      ...PROJECT_FAILURES,
+      "INSUFFICIENT_ORG_ROLE",
+      "KEY_KIND_FORBIDDEN",
+      "EXPORT_PREPARE_TIMEOUT",
+      WRONG_TIME,
+      SHARE_USED_UP,
+    ],
+  },
+  async ({ params, request, caller }, deps) => {
+    const parse = () => parseBundleParameters(queryOf(request));
+    const given = { caller, request, project: params.project, policy: mayExportBundle, parse };
+    const estimate = await withOpenExport(deps, { ...given, kind: "estimate" }, async (opened) => {
+      const { asOf, selection, snapshot } = opened;
+      const rowCounts = await snapshot.run((tx) => countBundleRows(tx, { selection, limit: NO_LIMIT }));
+      const totalRows = Object.values(rowCounts).reduce((sum, rows) => sum + rows, 0);
+      const estimatedBytes = await estimateBytes(opened, rowCounts);
+      await opened.close();
+      const syncAllowed = totalRows <= deps.config.exportBundleMaxRows;
+      return { asOf, rowCounts, totalRows, estimatedBytes, syncAllowed };
+    });
+    // The client has left.
+    if (!estimate) return reply(200, jsonText(""));
+    return reply(200, { data: estimate });
+  },
+);
 
 /** Returns the bytes of the files before compression: rows times the mean length of a sample. */
-async function estimateBytes(bundle: BundleRequest): Promise<number> {
+async function estimateBytes(
+  { snapshot, selection, parameters }: OpenExport<BundleParameters>,
+  rowCounts: RowCounts,
+): Promise<number> {
+  const { format } = parameters;
   let bytes = 0;
   for (const name of EXPORT_DATASET_NAMES) {
-    const rows = bundle.rowCounts[name];
+    const rows = rowCounts[name];
     if (rows === 0) continue;
-    const { selection, format } = bundle;
-    const lineBytes = await bundle.opened.snapshot.run((tx) =>
+    const lineBytes = await snapshot.run((tx) =>
       sampleLineBytes(tx, EXPORT_DATASETS[name], { selection, format }),
     );
     bytes += rows * lineBytes;

@@ -20,8 +20,10 @@ import {
   flag,
   once,
   parseQuery,
+  type Query,
   type QueryParameter,
   type QueryValues,
+  queryOf,
   word,
 } from "../http/query.ts";
 import { invalidInput } from "../http/validation_problems.ts";
@@ -213,4 +215,40 @@ function findFilterProblem(filter: ExportFilter, value: string): string | null {
   if (value.length > MAX_FILTER_LENGTH) return `must have at most ${MAX_FILTER_LENGTH} characters`;
   if (value.includes("\0")) return "must not hold a NUL character";
   return value.isWellFormed() ? null : "must be well-formed Unicode";
+}
+
+/** The formats that have an ending. Without one, a path is NDJSON. */
+export const FORMAT_ENDINGS = ["csv", "parquet"] as const;
+export type FormatEnding = (typeof FORMAT_ENDINGS)[number];
+
+/** Splits the ending from the last part of a path; it is null if there is none. */
+export function splitFormatEnding(name: string): { name: string; ending: FormatEnding | null } {
+  const ending = FORMAT_ENDINGS.find((format) => name.endsWith(`.${format}`)) ?? null;
+  return { name: ending === null ? name : name.slice(0, -ending.length - 1), ending };
+}
+
+/** The query of a request, with the format of its ending. Throws VALIDATION_ERROR if the query has a format, too. */
+export function queryWithEnding(request: Request, ending: FormatEnding | null): URLSearchParams {
+  const query = queryOf(request);
+  if (ending === null) return query;
+  if (query.has("format")) {
+    const message = `is not a parameter of this endpoint: the path ends in .${ending}`;
+    throw invalidInput([{ path: "format", message }]);
+  }
+  query.set("format", ending);
+  return query;
+}
+
+/** The parameters of the path without an ending: clients get NDJSON from it, so no other format is described there. */
+export function ndjsonQuery(query: Query, endings: readonly FormatEnding[]): Query {
+  const others = endings.map(
+    (ending) => `\`format=${ending}\` responds as the path that ends in \`.${ending}\``,
+  );
+  const description = `\`ndjson\` keeps every value. ${others.join(", ")}`;
+  return { ...query, format: word(["ndjson"], description) };
+}
+
+/** The parameters of a path with an ending. */
+export function endingQuery({ format: _, ...query }: Query): Query {
+  return query;
 }

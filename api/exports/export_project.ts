@@ -1,7 +1,9 @@
-/** Finds the project of an export, and checks that the caller may export it. */
+/** Finds the project of an export, and checks that the caller may export it: at the start, and while it runs. */
 import { ApiError } from "../../shared/errors.ts";
 import type { ExportFacts, Verdict } from "../../shared/policy.ts";
+import type { Log } from "../../shared/process/log.ts";
 import { isUuid } from "../../shared/uuid.ts";
+import { isCredentialLive } from "../../sql/accounts/credentials.ts";
 import {
   findReadableProject,
   findReadableProjectByName,
@@ -55,4 +57,27 @@ async function findProject(
 
 function notFound(message: string): ApiError {
   return new ApiError("PROJECT_NOT_FOUND", { message });
+}
+
+/**
+ * Checks the credential, then calls `requireAccess`, which throws ApiError if access has ended. A database error ends
+ * nothing, because the next check comes soon. Never throws.
+ */
+export async function mayContinue(
+  { sql, log }: { sql: Sql; log: Log },
+  caller: Caller,
+  requireAccess: () => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    if (!(await isCredentialLive(sql, caller.credential))) return false;
+    await requireAccess();
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    log.warn(
+      { event: "export.access_unknown", err: error },
+      "cannot check whether the caller of an export still has access",
+    );
+    return true;
+  }
 }

@@ -77,8 +77,9 @@ const ORGANIZATION_MANIFEST = named(
 
 /** The bytes of an archive; the document also holds the schema of the manifest in it. */
 function archiveOf(manifest: object) {
-  const schema = { type: "string", format: "binary", $defs: { "manifest.json": manifest } };
-  return { "application/zip": { schema } };
+  return {
+    "application/zip": { type: "string", format: "binary", $defs: { "manifest.json": manifest } },
+  };
 }
 
 export const BUNDLE_ARCHIVE = archiveOf(MANIFEST);

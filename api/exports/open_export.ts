@@ -1,4 +1,6 @@
-/** Opens an export: slot, settled watermark and snapshot. */
+/** Opens an export: access, parameters, slot, cutoff and snapshot. */
+import { ApiError } from "../../shared/errors.ts";
+import { type ExportSelection, NO_FILTERS } from "../../shared/exports/selection.ts";
 import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
 import type { ExportLanes } from "../../sql/connection/lanes.ts";
 import { hasSqlState } from "../../sql/connection/pool.ts";
@@ -7,22 +9,27 @@ import { type ExportSnapshot, openExportSnapshot } from "../../sql/connection/sn
 import { openOnNode } from "../../sql/exports/open_on_node.ts";
 import { limitStatements } from "../../sql/exports/rows.ts";
 import { WrongTimeError } from "../../sql/exports/wrong_time_error.ts";
+import { isTrackerReadable } from "../../sql/tracker/tracker_differences.ts";
 import type { TrackerShards } from "../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";
 import type { OperationDeps } from "../deps.ts";
 import type { Caller } from "../http/caller.ts";
-import { announceStream, requestContext } from "../http/request_context.ts";
+import { unavailable } from "../http/error_handler.ts";
+import { announceStream } from "../http/request_context.ts";
 import type { StreamWatch } from "../http/response/stream_cutoff.ts";
-import { type ExportPolicy, requireExportProject } from "./export_project.ts";
+import { settleCutoff } from "./cutoff.ts";
+import { type ExportPolicy, mayContinue, requireExportProject } from "./export_project.ts";
 import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
-import { mayContinue } from "./may_continue.ts";
-import { explainMissingTracker } from "./missing_tracker.ts";
-import { requireSince } from "./require_since.ts";
-import { requireWatermark } from "./require_watermark.ts";
-import { prepareTimeout, wrongTime } from "./too_large.ts";
 
 /** SQLSTATE query_canceled, as after a statement timeout. */
 const QUERY_CANCELED = "57014";
+/** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
+const UNREADABLE = ["42501", "42P01", "3F000"];
+const MISSING_TRACKER =
+  "The tracker's tables cannot be read, so nothing can be exported. Ask the operator of this service to restore them.";
+
+/** Where too large an export is possible. */
+export const ASYNC_ENDPOINT = "/api/v1/export/jobs";
 
 /** Where an export reads, and as of when. */
 interface ExportSource {
@@ -36,7 +43,19 @@ interface ExportSource {
   isReplicaFault(error: unknown): boolean;
 }
 
-export interface OpenExport extends ExportSource {
+/** The parameters that every export has. */
+type CommonParameters = Pick<ExportSelection, "visibility"> & {
+  /** Null for the newest settled instant. */
+  asOf: string | null;
+  /** Start of an increment; null for a full export. */
+  since: string | null;
+};
+
+export interface OpenExport<Parameters = CommonParameters> extends ExportSource {
+  project: ReadableProjectRow;
+  parameters: Parameters;
+  /** All rows that the common parameters select. */
+  selection: ExportSelection;
   /** Aborted when the client has disconnected or the stream is cut off; cancels the running query. */
   abort: AbortController;
   /** Watches the export's stream. */
@@ -45,55 +64,58 @@ export interface OpenExport extends ExportSource {
   close(): Promise<void>;
 }
 
-export interface ExportRequest {
+export interface ExportRequest<Parameters> {
   request: Request;
   caller: Caller;
-  project: ReadableProjectRow;
+  /** The project's id, slug or name. */
+  project: string;
   /** The access check of the start, repeated while the export runs. */
   policy: ExportPolicy;
-  /** Null for the newest settled instant. */
-  asOf: string | null;
-  /** Of an increment. */
-  since: string | null;
+  /** Parses the query, once the caller may export the project. */
+  parse: () => Parameters;
   /** Only `file` streams. The others count rows without a stream slot; `head` checks that one is free. */
   kind: "file" | "head" | "estimate";
 }
 
-/** Returns the kind of a request to a file route. */
-export function fileKind(request: Request): "file" | "head" {
-  return requestContext(request).method === "HEAD" ? "head" : "file";
-}
-
 /**
- * Opens an export as of `asOf`, or of the newest settled instant for null, and calls `serve`, whose response closes it;
- * it is closed here if `serve` throws. If `serve` throws because the replica is gone, it is called once more with an
- * export of the primary. Throws RATE_LIMITED if the share of the caller or organization is used up, SERVICE_UNAVAILABLE
- * if no slot is free or the watermark does not settle, VALIDATION_ERROR if it is in the future, EXPORT_PREPARE_TIMEOUT
- * if counting takes too long.
+ * Checks access and parameters, opens an export at its cutoff, and calls `serve`, whose reply closes it; it is closed here
+ * if `serve` throws. If `serve` throws because the replica is gone, it is called once more with an export of the primary.
+ * Returns null if the client has left.
+ *
+ * Throws the errors of `requireExportProject`, `parse` and `settleCutoff`, RATE_LIMITED if the share of the caller or
+ * organization is used up, SERVICE_UNAVAILABLE if no slot is free, EXPORT_PREPARE_TIMEOUT if counting takes too long.
  */
-export async function withOpenExport<Answer>(
+export async function withOpenExport<Parameters extends CommonParameters, Answer>(
   deps: OperationDeps,
-  given: ExportRequest,
-  serve: (opened: OpenExport) => Promise<Answer>,
-): Promise<Answer | Response> {
+  given: ExportRequest<Parameters>,
+  serve: (opened: OpenExport<Parameters>) => Promise<Answer>,
+): Promise<Answer | null> {
+  const project = await requireExportProject(deps.sql, given);
+  const parameters = given.parse();
   const abort = new AbortController();
+  const opening = { ...given, project, parameters, asOf: parameters.asOf, abort };
   try {
-    return await openAndServe(deps, { ...given, abort }, serve);
+    return await openAndServe(deps, opening, serve);
   } catch (error) {
     if (!abort.signal.aborted) throw await explainMissingTracker(deps, error);
     announceStream(given.request)({ outcome: "aborted", bytes: 0 });
-    return new Response(null);
+    return null;
   }
 }
 
-interface Opening extends ExportRequest {
+interface Opening<Parameters> extends Omit<ExportRequest<Parameters>, "project"> {
+  project: ReadableProjectRow;
+  parameters: Parameters;
+  asOf: string | null;
   abort: AbortController;
 }
 
-async function openAndServe<Answer>(
+type AnyOpening = Opening<CommonParameters>;
+
+async function openAndServe<Parameters extends CommonParameters, Answer>(
   deps: OperationDeps,
-  given: Opening,
-  serve: (opened: OpenExport) => Promise<Answer>,
+  given: Opening<Parameters>,
+  serve: (opened: OpenExport<Parameters>) => Promise<Answer>,
 ): Promise<Answer> {
   const opened = await openExport(deps, given);
   try {
@@ -105,18 +127,27 @@ async function openAndServe<Answer>(
   } catch (error) {
     await opened.close();
     if (given.abort.signal.aborted) throw error;
-    if (hasSqlState(error, QUERY_CANCELED)) throw prepareTimeout(error);
+    if (hasSqlState(error, QUERY_CANCELED)) {
+      throw new ApiError("EXPORT_PREPARE_TIMEOUT", {
+        details: { asyncEndpoint: ASYNC_ENDPOINT },
+        cause: error,
+      });
+    }
     if (error instanceof WrongTimeError) throw wrongTime(error);
     if (!opened.isReplicaFault(error)) throw error;
     return await openAndServe({ ...deps, replica: null }, { ...given, asOf: opened.asOf }, serve);
   }
 }
 
-async function openExport(deps: OperationDeps, given: Opening): Promise<OpenExport> {
-  const { abort, caller, project } = given;
+async function openExport<Parameters extends CommonParameters>(
+  deps: OperationDeps,
+  given: Opening<Parameters>,
+): Promise<OpenExport<Parameters>> {
+  const { abort, caller, project, parameters } = given;
+  const { slots, streamRules: rules } = deps.exports;
   const claim = { holder: caller.userId, group: project.orgId };
-  if (given.kind === "head") requireExportSlot(deps.exports.slots, "streams", claim);
-  const permit = takeExportSlot(deps.exports.slots, given.kind === "file" ? "streams" : "counts", claim);
+  if (given.kind === "head") requireExportSlot(slots, "streams", claim);
+  const permit = takeExportSlot(slots, given.kind === "file" ? "streams" : "counts", claim);
   const forget = abortWhenLeft(given);
   try {
     const source = (await openNodeSource(deps, given)) ?? (await openSource(deps, given));
@@ -125,12 +156,9 @@ async function openExport(deps: OperationDeps, given: Opening): Promise<OpenExpo
       await source.snapshot.close();
       permit.release();
     };
-    const watch = {
-      rules: deps.exports.streamRules,
-      permit,
-      mayContinue: () => mayContinueExport(deps, given),
-    };
-    return { ...source, abort, watch, close };
+    const watch = { rules, permit, mayContinue: () => mayContinueExport(deps, given) };
+    const selection = selectionOf(deps, { ...given, ...source });
+    return { ...source, project, parameters, selection, abort, watch, close };
   } catch (error) {
     forget();
     permit.release();
@@ -138,15 +166,31 @@ async function openExport(deps: OperationDeps, given: Opening): Promise<OpenExpo
   }
 }
 
-/** Settles the watermark, and opens a snapshot on the node that holds the project; null if no node does. */
-async function openNodeSource(deps: OperationDeps, given: Opening): Promise<ExportSource | null> {
+function selectionOf(
+  { config }: OperationDeps,
+  given: Pick<AnyOpening, "project" | "parameters"> & Pick<ExportSource, "asOf" | "shards">,
+): ExportSelection {
+  const { since, visibility } = given.parameters;
+  return {
+    trackerSchema: config.trackerSchema,
+    shards: given.shards,
+    projectId: given.project.id,
+    asOf: given.asOf,
+    since,
+    visibility,
+    filters: NO_FILTERS,
+  };
+}
+
+/** Settles the cutoff, and opens a snapshot on the node that holds the project; null if no node does. */
+async function openNodeSource(deps: OperationDeps, given: AnyOpening): Promise<ExportSource | null> {
   const { sql, nodes, config } = deps;
   const { signal } = given.abort;
   if (config.trackerSchema !== OWN_TRACKER_SCHEMA) return null;
   let { asOf } = given;
+  const { since } = given.parameters;
   const opened = await openOnNode({ sql, nodes, projectId: given.project.id, signal }, async (node) => {
-    asOf = await requireWatermark(deps, asOf, { signal, nodes: [node] });
-    if (given.since !== null) await requireSince(deps, { since: given.since, asOf });
+    asOf = await settleCutoff(deps, { asOf, since, signal, nodes: [node] });
   });
   if (opened === null || asOf === null) return null;
   const { node, snapshot, shards } = opened;
@@ -154,12 +198,11 @@ async function openNodeSource(deps: OperationDeps, given: Opening): Promise<Expo
   return { asOf, snapshot, shards, lanes: node.lanes, isReplicaFault: () => false };
 }
 
-/** Settles the watermark, and opens a snapshot on the replica while it keeps up, otherwise on the primary. */
-async function openSource(deps: OperationDeps, given: Opening): Promise<ExportSource> {
+/** Settles the cutoff, and opens a snapshot on the replica while it keeps up, otherwise on the primary. */
+async function openSource(deps: OperationDeps, given: AnyOpening): Promise<ExportSource> {
   const { sql, exportSql, replica } = deps;
   const { signal } = given.abort;
-  const asOf = await requireWatermark(deps, given.asOf, { signal });
-  if (given.since !== null) await requireSince(deps, { since: given.since, asOf });
+  const asOf = await settleCutoff(deps, { asOf: given.asOf, since: given.parameters.since, signal });
   const fromReplica = await openReplicaSnapshot(replica, signal);
   const snapshot = fromReplica ?? (await openExportSnapshot(exportSql, { control: sql, signal }));
   deps.exports.metrics.snapshots.inc({ database: fromReplica ? "replica" : "primary" });
@@ -170,7 +213,7 @@ async function openSource(deps: OperationDeps, given: Opening): Promise<ExportSo
 }
 
 /** Repeats the checks of the start: credential, membership, role and subscription. */
-function mayContinueExport(deps: OperationDeps, given: ExportRequest): Promise<boolean> {
+function mayContinueExport(deps: OperationDeps, given: AnyOpening): Promise<boolean> {
   const { caller, request, project, policy } = given;
   return mayContinue(deps, caller, () =>
     requireExportProject(deps.sql, { caller, request, project: project.id, policy }),
@@ -178,7 +221,7 @@ function mayContinueExport(deps: OperationDeps, given: ExportRequest): Promise<b
 }
 
 /** Aborts when the client disconnects. Returns a function that unsubscribes. */
-function abortWhenLeft({ request, abort }: Opening): () => void {
+function abortWhenLeft({ request, abort }: AnyOpening): () => void {
   const leave = (): void => abort.abort();
   if (request.signal.aborted) leave();
   request.signal.addEventListener("abort", leave);
@@ -192,4 +235,24 @@ async function openReplicaSnapshot(
 ): Promise<ExportSnapshot | null> {
   const position = (await replica?.readPosition()) ?? null;
   return position === null || replica === null ? null : replica.openSnapshot(position, signal);
+}
+
+/** UNPROCESSABLE_ENTITY: a row has a time that no format can write. */
+function wrongTime(error: WrongTimeError): ApiError {
+  return new ApiError("UNPROCESSABLE_ENTITY", {
+    message: `${error.message}.`,
+    details: { reason: "time", ...error.row },
+    cause: error,
+  });
+}
+
+/** Throws SERVICE_UNAVAILABLE if the tracker's tables cannot be read: a job would be queued and fail. */
+export async function requireTracker({ sql, config }: OperationDeps): Promise<void> {
+  if (!(await isTrackerReadable(sql, config.trackerSchema))) throw unavailable(null, MISSING_TRACKER);
+}
+
+/** Returns SERVICE_UNAVAILABLE for a query that failed because the tracker's tables were removed, or else `error` itself. */
+async function explainMissingTracker({ sql, config }: OperationDeps, error: unknown): Promise<unknown> {
+  if (!hasSqlState(error, ...UNREADABLE)) return error;
+  return (await isTrackerReadable(sql, config.trackerSchema)) ? error : unavailable(error, MISSING_TRACKER);
 }

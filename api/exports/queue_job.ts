@@ -25,11 +25,10 @@ import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { Instant } from "../http/schemas.ts";
 import { findUnknownFields, invalidInput, type Problem } from "../http/validation_problems.ts";
+import { settleCutoff } from "./cutoff.ts";
 import { ExportJob, presentExportJob, QUEUED_JOB } from "./export_job.ts";
 import { BUNDLE_QUERY, type BundleParameters, EXAMPLE_AS_OF } from "./export_parameters.ts";
-import { requireTracker } from "./missing_tracker.ts";
-import { requireSince } from "./require_since.ts";
-import { requireWatermark } from "./require_watermark.ts";
+import { requireTracker } from "./open_export.ts";
 
 /** Time for the builder, which enforces the timeout itself, to report it. */
 const EXPIRE_MARGIN_SECONDS = 120;
@@ -185,7 +184,7 @@ interface QueuedExport {
 
 /**
  * Queues an export as of now, or as of `asOf`. Throws EXPORT_JOB_LIMIT if the organization has used up its jobs of this
- * hour, and the errors of `requireTracker` and `requireWatermark`.
+ * hour, and the errors of `requireTracker` and `settleCutoff`.
  */
 async function queueOrFindActive(deps: OperationDeps, given: NewJob): Promise<QueuedExport> {
   const active = await findActiveExportJob(deps.sql, given.orgId);
@@ -193,8 +192,7 @@ async function queueOrFindActive(deps: OperationDeps, given: NewJob): Promise<Qu
   await requireTracker(deps);
   // Outside the transaction: an open transaction holds back the watermark.
   const nodes = (await listTrackerNodes(deps.sql)).map((address) => deps.nodes.at(address));
-  const asOf = await requireWatermark(deps, given.options.asOf, { nodes });
-  if (given.options.since !== null) await requireSince(deps, { since: given.options.since, asOf });
+  const asOf = await settleCutoff(deps, { asOf: given.options.asOf, since: given.options.since, nodes });
   return deps.sql.begin(async (tx) => {
     await lockOrg(tx, given.orgId);
     const first = await findActiveExportJob(tx, given.orgId);

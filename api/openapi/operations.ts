@@ -105,21 +105,21 @@ function parametersOf(operation: AnyOperation): NonNullable<OpenApiOperation["pa
     yamlQuery = null,
     requestHeaders = {},
   } = operation;
-  const inPath = Object.entries(params as TProperties).map(
-    ([name, { description, examples, ...schema }]) => ({
-      name,
-      in: "path" as const,
-      required: true,
-      description,
-      example: (examples as readonly unknown[])[0],
-      schema,
-    }),
-  );
+  // A form of the path may spell a parameter out.
+  const named = Object.entries(params as TProperties).filter(([name]) => operation.path.includes(`${name}}`));
+  const inPath = named.map(([name, { description, examples, ...schema }]) => ({
+    name,
+    in: "path" as const,
+    required: true,
+    description,
+    example: (examples as readonly unknown[])[0],
+    schema,
+  }));
   const headers = Object.entries(requestHeaders as Record<string, string>);
-  const others = [...inPath, ...describeQuery(query)] as OpenApiParameter[];
+  const org = operation.usesOrg ? [ORG_SLUG] : [];
+  const others = [...inPath, ...org, ...describeQuery(query)] as OpenApiParameter[];
   return [
     ...(withYamlParameters(others, yamlQuery) ?? []),
-    ...(operation.usesOrg ? [ORG_SLUG] : []),
     ...headers.map(([name, description]) => headerParameter(name, description) as OpenApiParameter),
     ...(operation.conditional ? [IF_NONE_MATCH] : []),
     ...(isRepeatable(operation) ? [IDEMPOTENCY_KEY] : []),

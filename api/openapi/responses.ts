@@ -1,5 +1,5 @@
 /** Helpers that describe parameters and responses in the OpenAPI document. */
-import { listOf, record, TEXT } from "../../shared/json_schema.ts";
+import { record, TEXT } from "../../shared/json_schema.ts";
 
 /** Describes a JSON response with an example. */
 function jsonResponse(description: string, schema: object, example: unknown) {
@@ -9,14 +9,6 @@ function jsonResponse(description: string, schema: object, example: unknown) {
 /** Describes a JSON response whose schema and example are wrapped in `data`. */
 export function dataResponse(description: string, schema: object, example: unknown) {
   return jsonResponse(description, record({ data: schema }), { data: example });
-}
-
-const NDJSON = "application/x-ndjson";
-
-/** Describes NDJSON: for a client a text, which it can split into rows of this schema. */
-export function ndjsonContent(rowSchema: object) {
-  const schema = { ...TEXT, contentMediaType: NDJSON, contentSchema: listOf(rowSchema) };
-  return { [NDJSON]: { schema } };
 }
 
 /** Describes a path parameter. */

@@ -35,11 +35,6 @@ export function alsoAt(paths: readonly OtherPath[]): object {
   return { [OTHER_PATHS_FIELD]: paths };
 }
 
-/** Describes a route at these paths instead of its own. Goes into the route's `detail`. */
-export function describedAt(paths: readonly OtherPath[]): object {
-  return { hide: true, [OTHER_PATHS_FIELD]: paths };
-}
-
 /** A code, with example `details` if they differ from the default example. */
 export type Failure = ErrorCode | readonly [ErrorCode, Readonly<Record<string, unknown>>];
 

@@ -1,6 +1,5 @@
 /** GET /export/jobs/{job_id}/download: the finished file, or the rest of an interrupted download. */
-import { Elysia, t } from "elysia";
-import { ArtifactStorageError, type ByteRange } from "../../shared/artifacts/store.ts";
+import { ArtifactStorageError, type ArtifactStore, type ByteRange } from "../../shared/artifacts/store.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
 import { type ExportFacts, isPersonalCredential } from "../../shared/policy.ts";
@@ -8,25 +7,23 @@ import type { Log } from "../../shared/process/log.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { ReadableExportJobRow } from "../../sql/exports/jobs.ts";
-import type { OperationDeps } from "../deps.ts";
-import { access } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
+import { operation, reply } from "../http/operation.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
 import { formatDigest } from "../http/response/repr_digest.ts";
-import { chooseRange } from "./byte_range.ts";
-import { requireExportJob } from "./export_job.ts";
+import { Text } from "../http/schemas.ts";
+import { JobParams, requireExportJob } from "./export_job.ts";
+import { mayContinue } from "./export_project.ts";
 import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
 import { followDownload } from "./follow_download.ts";
-import { DOWNLOAD_DETAIL } from "./job_openapi.ts";
-import { mayContinue } from "./may_continue.ts";
+import { ORGANIZATION_ARCHIVE } from "./manifest_schema.ts";
+import { FILE_HEADERS, SHARE_USED_UP, STREAM_LIMITS } from "./send_file.ts";
 
 /** Retry-After while a build is running. */
 const RETRY_SECONDS = 10;
 /** Retry-After when the storage fails: long enough for a failover. */
 const STORAGE_RETRY_SECONDS = 30;
-
-const Params = t.Object({ job_id: t.String() });
 
 interface Artifact {
   key: string;
@@ -36,50 +33,74 @@ interface Artifact {
 }
 
 /** Any member may download, with a session or a key of kind `user`. */
-export function jobDownloadRoutes(deps: OperationDeps) {
-  return new Elysia().use(access).get(
-    "/export/jobs/:job_id/download",
-    async ({ params, request, caller }) => {
-      const findJob = () => findReadableJob(deps.sql, { caller, request, jobId: params.job_id });
-      const find = async () => {
-        const job = await findJob();
-        return { job, artifact: requireArtifact(job) };
-      };
-      const { job, artifact } = await find();
-      const context = requestContext(request);
-      const range = requireRange(request.headers, context.method, artifact);
-      const { first, last } = range ?? { first: 0, last: artifact.bytes - 1 };
-      const bytes = last + 1 - first;
-      const headers = { ...fileHeaders(job, artifact), "Content-Length": String(bytes) };
-      const isOver = () => !context.connection.isOpen();
-      // Never released: it ends when the response is sent.
-      const claim = { holder: caller.userId, group: job.orgId, isOver };
-      if (context.method === "HEAD") {
-        requireExportSlot(deps.exports.slots, "downloads", claim);
-        const isThere = await orUnavailable(deps.exports.store.exists(artifact.key));
-        if (!isThere) throw await goneOrLost(deps.log, find);
-        return new Response(null, { headers });
-      }
-      const permit = takeExportSlot(deps.exports.slots, "downloads", claim);
-      const file = await readArtifact(deps, { request, artifact, range, isOver });
-      if (file === "unwanted") return new Response(null);
-      if (!file) throw await goneOrLost(deps.log, find);
-      const contentRange = range && `bytes ${first}-${last}/${artifact.bytes}`;
-      await noteDownload(deps.sql, { request, caller, job, range: contentRange });
-      const watch = {
-        rules: deps.exports.streamRules,
-        permit,
-        mayContinue: () => mayContinue(deps, caller, findJob),
-      };
-      followDownload({ metrics: deps.exports.metrics, log: deps.log }, { request, watch, job, bytes });
-      return new Response(file, {
-        status: range ? 206 : 200,
-        headers: { ...headers, ...(contentRange ? { "Content-Range": contentRange } : {}) },
-      });
+export const downloadExportJob = operation(
+  {
+    id: "downloadExportJob",
+    method: "GET",
+    path: "/api/v1/export/jobs/{job_id}/download",
+    access: "caller",
+    tag: "Export",
+    summary: "Download an organization export",
+    description: `Supports one \`Range\` with \`If-Range\`, so that a broken download can be resumed. ${STREAM_LIMITS}`,
+    params: JobParams,
+    uncheckedQuery: {},
+    requestHeaders: {
+      Range: "A range of bytes, such as `bytes=1048576-`",
+      "If-Range": "ETag of the file that was partly downloaded",
     },
-    { access: "caller", params: Params, detail: DOWNLOAD_DETAIL },
-  );
-}
+    response: {
+      200: { description: "The archive", files: ORGANIZATION_ARCHIVE },
+      206: { description: "The requested range", files: ORGANIZATION_ARCHIVE },
+    },
+    responseHeaders: {
+      ...FILE_HEADERS,
+      ETag: { description: "SHA-256 of the file", schema: Text },
+      "Repr-Digest": { description: "SHA-256 of the file, as in RFC 9530", schema: Text },
+    },
+    fails: [
+      "EXPORT_JOB_NOT_FOUND",
+      "KEY_KIND_FORBIDDEN",
+      SHARE_USED_UP,
+      "EXPORT_NOT_READY",
+      "EXPORT_JOB_FAILED",
+      "EXPORT_EXPIRED",
+      "RANGE_NOT_SATISFIABLE",
+    ],
+  },
+  async ({ params, request, caller }, deps) => {
+    const { slots, store, streamRules: rules, metrics } = deps.exports;
+    const findJob = () => findReadableJob(deps.sql, { caller, request, jobId: params.job_id });
+    const find = async () => {
+      const job = await findJob();
+      return { job, artifact: requireArtifact(job) };
+    };
+    const { job, artifact } = await find();
+    const context = requestContext(request);
+    const range = requireRange(request.headers, context.method, artifact);
+    const { first, last } = range ?? { first: 0, last: artifact.bytes - 1 };
+    const bytes = last + 1 - first;
+    const headers = { ...fileHeaders(job, artifact), "Content-Length": String(bytes) };
+    const isOver = () => !context.connection.isOpen();
+    // Never released: it ends when the response is sent.
+    const claim = { holder: caller.userId, group: job.orgId, isOver };
+    if (context.method === "HEAD") {
+      requireExportSlot(slots, "downloads", claim);
+      const isThere = await orUnavailable(store.exists(artifact.key));
+      if (!isThere) throw await goneOrLost(deps.log, find);
+      return reply(200, null, { headers });
+    }
+    const permit = takeExportSlot(slots, "downloads", claim);
+    const file = await readArtifact(store, { request, artifact, range, isOver });
+    if (file === "unwanted") return reply(200, null);
+    if (!file) throw await goneOrLost(deps.log, find);
+    const contentRange = range && `bytes ${first}-${last}/${artifact.bytes}`;
+    await noteDownload(deps.sql, { request, caller, job, range: contentRange });
+    const watch = { rules, permit, mayContinue: () => mayContinue(deps, caller, findJob) };
+    followDownload({ metrics, log: deps.log }, { request, watch, job, bytes });
+    if (!contentRange) return reply(200, file, { headers });
+    return reply(206, file, { headers: { ...headers, "Content-Range": contentRange } });
+  },
+);
 
 /** Adds the audit entry before the first byte is sent. The log says how the download ended. */
 async function noteDownload(
@@ -112,14 +133,14 @@ function findReadableJob(
  * disconnected.
  */
 async function readArtifact(
-  deps: OperationDeps,
+  store: ArtifactStore,
   given: { request: Request; artifact: Artifact; range: ByteRange | null; isOver: () => boolean },
 ): Promise<Blob | null | "unwanted"> {
   const { request, artifact, range, isOver } = given;
   const { signal } = request;
   try {
     const options = { bytes: artifact.bytes, signal, isOver, ...(range ? { range } : {}) };
-    return await orUnavailable(deps.exports.store.read(artifact.key, options));
+    return await orUnavailable(store.read(artifact.key, options));
   } catch (error) {
     if (!signal.aborted) throw error;
     announceStream(request)({ outcome: "aborted", bytes: 0 });
@@ -199,4 +220,29 @@ function fileHeaders(job: ReadableExportJobRow, artifact: Artifact): Record<stri
     ETag: `"${sha256}"`,
     "Repr-Digest": formatDigest(Buffer.from(sha256, "hex")),
   };
+}
+
+/**
+ * Returns what to send of a file of `bytes` bytes: a part; everything, if there is no range, several, or a malformed
+ * one, or `If-Range` is of another file; or nothing, if the range begins after the end.
+ */
+function chooseRange(
+  headers: Headers,
+  file: { bytes: number; etag: string },
+): ByteRange | "all" | "unsatisfiable" {
+  const ifRange = headers.get("if-range");
+  if (ifRange !== null && ifRange.trim() !== file.etag) return "all";
+  const match = /^bytes *= *(\d*) *- *(\d*)$/i.exec((headers.get("range") ?? "").trim());
+  const [, from = "", to = ""] = match ?? [];
+  if (from === "" && to === "") return "all";
+  const end = file.bytes - 1;
+  if (from === "") {
+    const length = Number(to);
+    if (length === 0 || file.bytes === 0) return "unsatisfiable";
+    return { first: Math.max(0, file.bytes - length), last: end };
+  }
+  const first = Number(from);
+  const last = to === "" ? end : Number(to);
+  if (to !== "" && last < first) return "all";
+  return first > end ? "unsatisfiable" : { first, last: Math.min(last, end) };
 }
