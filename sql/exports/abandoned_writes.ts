@@ -39,20 +39,24 @@ async function listOnNode(node: Node, { pids, transactions }: LiveWork): Promise
       from pg_prepared_xacts as x
       where x.database = current_database()
         and coalesce(substring(x.gid from '^citus_0_(\\d+_\\d+)_') <> all (${transactions}::text[]), true)
-        and exists (
-          -- A transaction keeps its virtual id, with its locks, when it is prepared.
-          select from pg_locks as own
-          join pg_locks as written on written.virtualtransaction = own.virtualtransaction
-          where own.locktype = 'transactionid' and own.transactionid = x.transaction
-            and written.mode = 'RowExclusiveLock'
-            and written.database = (select oid from pg_database where datname = current_database())
-            and written.relation in (
-              select to_regclass(shard_name(s.logicalrelid, s.shardid))
-              from pg_dist_shard as s
-              join pg_dist_partition as p on p.logicalrelid = s.logicalrelid
-              join pg_dist_partition as runs on runs.colocationid = p.colocationid
-              where runs.logicalrelid = to_regclass('public.runs')
-            )
+        and (
+          -- Without the coordinator's metadata, the node cannot tell which of its tables are shards of the tracker.
+          not exists (select from pg_dist_partition where logicalrelid = to_regclass('public.runs'))
+          or exists (
+            -- A transaction keeps its virtual id, with its locks, when it is prepared.
+            select from pg_locks as own
+            join pg_locks as written on written.virtualtransaction = own.virtualtransaction
+            where own.locktype = 'transactionid' and own.transactionid = x.transaction
+              and written.mode = 'RowExclusiveLock'
+              and written.database = (select oid from pg_database where datname = current_database())
+              and written.relation in (
+                select to_regclass(shard_name(s.logicalrelid, s.shardid))
+                from pg_dist_shard as s
+                join pg_dist_partition as p on p.logicalrelid = s.logicalrelid
+                join pg_dist_partition as runs on runs.colocationid = p.colocationid
+                where runs.logicalrelid = to_regclass('public.runs')
+              )
+          )
         )
       union all
       select a.pid, a.application_name, a.backend_start

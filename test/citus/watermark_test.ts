@@ -101,6 +101,28 @@ test("a transaction that was left prepared and wrote no tracker row holds nothin
   expect(answers).toEqual([expect.arrayContaining([800]), expect.any(Array), 201]);
 });
 
+test("on a node that does not know its tables, every prepared transaction stops exports", async () => {
+  const { app, first } = await openPair();
+  await using _app = app;
+  const worker = cluster.urls[1] ?? "";
+  await inDatabase(worker, databaseOf(app), (sql) =>
+    sql.unsafe(
+      "create table unknown_rows (id int); begin; insert into unknown_rows values (1); prepare transaction 'unknown'",
+    ),
+  );
+  expect((await exportDataset(app, first, "runs")).status).toBe(200);
+  const { hostname, port } = new URL(worker);
+  const sync = (does: "start" | "stop") =>
+    inDatabase(cluster.urls[0] ?? "", databaseOf(app), (sql) =>
+      sql.unsafe(`select ${does}_metadata_sync_to_node('${hostname}', ${port})`),
+    );
+  await sync("stop");
+  const held = await exportDataset(app, first, "runs");
+  await inDatabase(worker, databaseOf(app), (sql) => sql.unsafe("rollback prepared 'unknown'"));
+  await sync("start");
+  expect(held.status).toBe(503);
+});
+
 test("a coordinator that is killed in the middle of a commit leaves no row before a cutoff that was handed out", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
