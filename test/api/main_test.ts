@@ -12,8 +12,6 @@ import { spawnApi, startApi } from "../helpers/process/api_process.ts";
 import { untilLogged } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-const TIMEOUT_MS = 30_000;
-
 /** Whether the process accepts no connection any more. */
 async function isRefused(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
@@ -67,79 +65,59 @@ describe("the API process refuses to start, in a line a problem,", () => {
     return [await api.exited, api.problems()];
   }
 
-  test(
-    "with wrong variables, all at once",
-    async () => {
-      const [code, stderr] = await refusal({
-        PORT: "http",
-        DATABASE_POOL_MAX: "0",
-        DATABASE_URL: "postgres://h/d",
-      });
-      expect(code).toBe(1);
-      expect(stderr.trimEnd().split("\n").sort()).toEqual([
-        expect.stringMatching(/^DATABASE_POOL_MAX: must be /),
-        expect.stringMatching(/^PORT: must be /),
-      ]);
-    },
-    TIMEOUT_MS,
-  );
+  test("with wrong variables, all at once", async () => {
+    const [code, stderr] = await refusal({
+      PORT: "http",
+      DATABASE_POOL_MAX: "0",
+      DATABASE_URL: "postgres://h/d",
+    });
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split("\n").sort()).toEqual([
+      expect.stringMatching(/^DATABASE_POOL_MAX: must be /),
+      expect.stringMatching(/^PORT: must be /),
+    ]);
+  });
 
-  test(
-    "on a database that is behind, and says what to run",
-    async () => {
-      await using db = await openTestDatabase();
-      await db.owner`delete from schema_migrations where name = (select max(name) from schema_migrations)`;
-      expect(await refusal({ DATABASE_URL: db.url })).toEqual([
-        1,
-        expect.stringMatching(
-          /^Cannot start: the database lacks 1 migration, from "\d{14}_\w+" on; run `bun run migrate` first\n$/,
-        ),
-      ]);
-    },
-    TIMEOUT_MS,
-  );
+  test("on a database that is behind, and says what to run", async () => {
+    await using db = await openTestDatabase();
+    await db.owner`delete from schema_migrations where name = (select max(name) from schema_migrations)`;
+    expect(await refusal({ DATABASE_URL: db.url })).toEqual([
+      1,
+      expect.stringMatching(
+        /^Cannot start: the database lacks 1 migration, from "\d{14}_\w+" on; run `bun run migrate` first\n$/,
+      ),
+    ]);
+  });
 
-  test(
-    "when TRACKER_SCHEMA names no schema, or one without a tracker table",
-    async () => {
-      await using db = await openTestDatabase();
-      expect(await refusal({ DATABASE_URL: db.url, TRACKER_SCHEMA: "nowhere" })).toEqual([
-        1,
-        'Cannot start: TRACKER_SCHEMA: schema "nowhere": missing; set TRACKER_SCHEMA to the schema of the tables or views\n',
-      ]);
-      await moveToForeignTracker(db.owner);
-      await db.owner.unsafe(`drop view ${FOREIGN_SCHEMA}.runs`);
-      expect(await refusal({ DATABASE_URL: db.url, TRACKER_SCHEMA: FOREIGN_SCHEMA })).toEqual([
-        1,
-        `Cannot start: TRACKER_SCHEMA: ${FOREIGN_SCHEMA}.runs: missing; exports cannot read this dataset\n`,
-      ]);
-    },
-    TIMEOUT_MS,
-  );
+  test("when TRACKER_SCHEMA names no schema, or one without a tracker table", async () => {
+    await using db = await openTestDatabase();
+    expect(await refusal({ DATABASE_URL: db.url, TRACKER_SCHEMA: "nowhere" })).toEqual([
+      1,
+      'Cannot start: TRACKER_SCHEMA: schema "nowhere": missing; set TRACKER_SCHEMA to the schema of the tables or views\n',
+    ]);
+    await moveToForeignTracker(db.owner);
+    await db.owner.unsafe(`drop view ${FOREIGN_SCHEMA}.runs`);
+    expect(await refusal({ DATABASE_URL: db.url, TRACKER_SCHEMA: FOREIGN_SCHEMA })).toEqual([
+      1,
+      `Cannot start: TRACKER_SCHEMA: ${FOREIGN_SCHEMA}.runs: missing; exports cannot read this dataset\n`,
+    ]);
+  });
 
-  test(
-    "without a database, and keeps its password to itself",
-    async () => {
-      const [code, stderr] = await refusal({ DATABASE_URL: "postgres://app:pass-word@127.0.0.1:1/none" });
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot reach the database: [^\n]+\n$/)]);
-      expect(stderr).not.toContain("pass-word");
-    },
-    TIMEOUT_MS,
-  );
+  test("without a database, and keeps its password to itself", async () => {
+    const [code, stderr] = await refusal({ DATABASE_URL: "postgres://app:pass-word@127.0.0.1:1/none" });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot reach the database: [^\n]+\n$/)]);
+    expect(stderr).not.toContain("pass-word");
+  });
 
-  test(
-    "on a port that is taken, and names it",
-    async () => {
-      await using db = await openTestDatabase();
-      await using first = await startApi({ DATABASE_URL: db.url });
-      const { port } = new URL(first.url);
-      expect(await refusal({ DATABASE_URL: db.url, PORT: port })).toEqual([
-        1,
-        `Cannot listen on 127.0.0.1:${port}: the port is taken\n`,
-      ]);
-    },
-    TIMEOUT_MS,
-  );
+  test("on a port that is taken, and names it", async () => {
+    await using db = await openTestDatabase();
+    await using first = await startApi({ DATABASE_URL: db.url });
+    const { port } = new URL(first.url);
+    expect(await refusal({ DATABASE_URL: db.url, PORT: port })).toEqual([
+      1,
+      `Cannot listen on 127.0.0.1:${port}: the port is taken\n`,
+    ]);
+  });
 });
 
 /** Holds up every request that comes with a key, in the middle of its first query. */
@@ -159,108 +137,88 @@ async function lockKeys({ sql }: TestDatabase) {
 
 describe("the API process leaves", () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    test(
-      `at once on ${signal} when nothing runs, with idle connections open`,
-      async () => {
-        await using db = await openTestDatabase();
-        await using api = await startApi({ DATABASE_URL: db.url });
-        expect((await fetch(`${api.url}/api/v1/models/providers`)).status).toBe(200);
-        api.kill(signal);
-        expect(await api.exited).toBe(0);
-        expect(api.logLines().map((line) => line["message"])).toEqual([
-          "listening",
-          "request",
-          "stopping",
-          "stopped",
-        ]);
-        expect(api.output.stderr).toBe("");
-      },
-      TIMEOUT_MS,
-    );
+    test(`at once on ${signal} when nothing runs, with idle connections open`, async () => {
+      await using db = await openTestDatabase();
+      await using api = await startApi({ DATABASE_URL: db.url });
+      expect((await fetch(`${api.url}/api/v1/models/providers`)).status).toBe(200);
+      api.kill(signal);
+      expect(await api.exited).toBe(0);
+      expect(api.logLines().map((line) => line["message"])).toEqual([
+        "listening",
+        "request",
+        "stopping",
+        "stopped",
+      ]);
+      expect(api.output.stderr).toBe("");
+    });
   }
 
-  test(
-    "when a request that was running at SIGTERM has been answered, and takes no new one",
-    async () => {
-      await using db = await openTestDatabase();
-      const { key } = await createFactory(db.sql).person();
-      await using api = await startApi({ DATABASE_URL: db.url });
-      const ask = () =>
-        fetch(`${api.url}/api/v1/export/datasets`, { headers: { authorization: `Bearer ${key}` } });
-      const lock = await lockKeys(db);
-      const running = ask();
-      await lock.untilMet();
-      api.kill("SIGTERM");
-      await waitFor(() => isRefused(api.url));
-      await lock.release();
-      expect((await running).status).toBe(200);
-      expect(await api.exited).toBe(0);
-    },
-    TIMEOUT_MS,
-  );
+  test("when a request that was running at SIGTERM has been answered, and takes no new one", async () => {
+    await using db = await openTestDatabase();
+    const { key } = await createFactory(db.sql).person();
+    await using api = await startApi({ DATABASE_URL: db.url });
+    const ask = () =>
+      fetch(`${api.url}/api/v1/export/datasets`, { headers: { authorization: `Bearer ${key}` } });
+    const lock = await lockKeys(db);
+    const running = ask();
+    await lock.untilMet();
+    api.kill("SIGTERM");
+    await waitFor(() => isRefused(api.url));
+    await lock.release();
+    expect((await running).status).toBe(200);
+    expect(await api.exited).toBe(0);
+  });
 
-  test(
-    "at a second signal without waiting",
-    async () => {
-      await using db = await openTestDatabase();
-      const { key } = await createFactory(db.sql).person();
-      await using api = await startApi({ DATABASE_URL: db.url });
-      const lock = await lockKeys(db);
-      const running = fetch(`${api.url}/api/v1/export/datasets`, {
-        headers: { authorization: `Bearer ${key}` },
-      }).catch((error: unknown) => error);
-      await lock.untilMet();
-      api.kill("SIGTERM");
-      await untilLogged(api, "stopping");
-      api.kill("SIGTERM");
-      expect(await api.exited).toBe(1);
-      expect(await running).toBeInstanceOf(Error);
-      await lock.release();
-    },
-    TIMEOUT_MS,
-  );
+  test("at a second signal without waiting", async () => {
+    await using db = await openTestDatabase();
+    const { key } = await createFactory(db.sql).person();
+    await using api = await startApi({ DATABASE_URL: db.url });
+    const lock = await lockKeys(db);
+    const running = fetch(`${api.url}/api/v1/export/datasets`, {
+      headers: { authorization: `Bearer ${key}` },
+    }).catch((error: unknown) => error);
+    await lock.untilMet();
+    api.kill("SIGTERM");
+    await untilLogged(api, "stopping");
+    api.kill("SIGTERM");
+    expect(await api.exited).toBe(1);
+    expect(await running).toBeInstanceOf(Error);
+    await lock.release();
+  });
 });
 
 describe("the API process, on SIGTERM,", () => {
-  test(
-    "reads the large document it has begun, and answers",
-    async () => {
-      await using db = await openTestDatabase();
-      const { key } = await createFactory(db.sql).person();
-      await using api = await startApi({ DATABASE_URL: db.url });
-      const yaml = largeAgentYaml("large");
-      const running = api.request("/api/v1/definitions/agent/large", { method: "POST", key, body: { yaml } });
-      // The request has been let in: reading takes far longer than what comes before it.
-      await waitFor(async () => {
-        const [row] = await db.sql`select 1 from api_keys where last_used_at is not null`;
-        return row !== undefined;
-      });
-      api.kill("SIGTERM");
-      expect((await running).status).toBe(201);
-      expect(await api.exited).toBe(0);
-    },
-    TIMEOUT_MS,
-  );
+  test("reads the large document it has begun, and answers", async () => {
+    await using db = await openTestDatabase();
+    const { key } = await createFactory(db.sql).person();
+    await using api = await startApi({ DATABASE_URL: db.url });
+    const yaml = largeAgentYaml("large");
+    const running = api.request("/api/v1/definitions/agent/large", { method: "POST", key, body: { yaml } });
+    // The request has been let in: reading takes far longer than what comes before it.
+    await waitFor(async () => {
+      const [row] = await db.sql`select 1 from api_keys where last_used_at is not null`;
+      return row !== undefined;
+    });
+    api.kill("SIGTERM");
+    expect((await running).status).toBe(201);
+    expect(await api.exited).toBe(0);
+  });
 
-  test(
-    "lets a reader have the whole of a running export",
-    async () => {
-      await using db = await openTestDatabase();
-      const { person, projects } = await makeHeavyOrg({ db, make: createFactory(db.sql) }, 64);
-      await using api = await startApi({ DATABASE_URL: db.url });
-      const url = `${api.url}/api/v1/export/projects/${projects[0]?.id}/runs`;
-      using download = await beginDownload(url, { authorization: `Bearer ${person.key}` });
-      api.kill("SIGTERM");
-      await untilLogged(api, "stopping");
-      const { status, headers, body, isWhole } = await download.readOn();
-      expect([status, headers.get("x-export-total-rows"), isWhole]).toEqual([200, "64", true]);
-      expect(body.length).toBeGreaterThan(16 * 2 ** 20);
-      expect(await api.exited).toBe(0);
-      expect(api.logLines().find((line) => line["route"])).toMatchObject({
-        status: 200,
-        outcome: "complete",
-      });
-    },
-    TIMEOUT_MS,
-  );
+  test("lets a reader have the whole of a running export", async () => {
+    await using db = await openTestDatabase();
+    const { person, projects } = await makeHeavyOrg({ db, make: createFactory(db.sql) }, 64);
+    await using api = await startApi({ DATABASE_URL: db.url });
+    const url = `${api.url}/api/v1/export/projects/${projects[0]?.id}/runs`;
+    using download = await beginDownload(url, { authorization: `Bearer ${person.key}` });
+    api.kill("SIGTERM");
+    await untilLogged(api, "stopping");
+    const { status, headers, body, isWhole } = await download.readOn();
+    expect([status, headers.get("x-export-total-rows"), isWhole]).toEqual([200, "64", true]);
+    expect(body.length).toBeGreaterThan(16 * 2 ** 20);
+    expect(await api.exited).toBe(0);
+    expect(api.logLines().find((line) => line["route"])).toMatchObject({
+      status: 200,
+      outcome: "complete",
+    });
+  });
 });

@@ -64,4 +64,4 @@ test("exports of a node that is cut off are refused or break off, others are not
   await waitFor(async () => (await statusOf(cut)).status === 200);
   const whole = await exportDataset(app, large, "issues");
   expect((await whole.text()).split("\n").length).toBe(25_001);
-}, 120_000);
+});

@@ -45,4 +45,4 @@ test("writes are 503 with Retry-After while PostgreSQL has no room, and reads an
   expect([exported.status, (await exported.text()).length > 0]).toEqual([200, true]);
   disk.free();
   expect((await create("last")).status).toBe(201);
-}, 120_000);
+});

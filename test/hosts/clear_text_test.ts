@@ -15,7 +15,6 @@ import { openLan } from "./lan.ts";
 import { startLanPostgres } from "./lan_postgres.ts";
 import { startPgBouncer } from "./pgbouncer.ts";
 
-const TIMEOUT_MS = 90_000;
 const CATALOG_SYNC = new URL("../../catalog-sync/main.ts", import.meta.url).pathname;
 
 function listWarnings(service: ServiceProcess): unknown[] {
@@ -42,37 +41,33 @@ async function gatherWarnings(databaseUrl: string, env: Readonly<Record<string, 
   };
 }
 
-test(
-  "every process warns once about a database on another machine in clear text",
-  async () => {
-    await using lan = await openLan();
-    await using server = await startLanPostgres(lan);
-    await using db = await openTestDatabase(server.url);
-    const directory = await mkdtemp(join(tmpdir(), "ulr-clear-text-"));
-    const env = { DATA_DIR: directory };
-    try {
-      const message = `The connection to PostgreSQL at ${lan.address} is not encrypted. Add sslmode=verify-full to the database URL.`;
-      const warning = [{ level: "warn", message }];
-      expect(await gatherWarnings(db.url, env)).toEqual({
-        api: warning,
-        jobs: warning,
-        sync: `${message}\n`,
-        migrate: `${message}\n`,
-      });
+test("every process warns once about a database on another machine in clear text", async () => {
+  await using lan = await openLan();
+  await using server = await startLanPostgres(lan);
+  await using db = await openTestDatabase(server.url);
+  const directory = await mkdtemp(join(tmpdir(), "ulr-clear-text-"));
+  const env = { DATA_DIR: directory };
+  try {
+    const message = `The connection to PostgreSQL at ${lan.address} is not encrypted. Add sslmode=verify-full to the database URL.`;
+    const warning = [{ level: "warn", message }];
+    expect(await gatherWarnings(db.url, env)).toEqual({
+      api: warning,
+      jobs: warning,
+      sync: `${message}\n`,
+      migrate: `${message}\n`,
+    });
 
-      const authority = await makeAuthority(directory, "authority");
-      await installCertificate(server.url, authority, `IP:${lan.address}`);
-      const verified = `${db.url}?sslmode=verify-full&sslrootcert=${authority}`;
-      const quiet = { api: [], jobs: [], sync: "", migrate: "" };
-      expect(await gatherWarnings(verified, env)).toEqual(quiet);
+    const authority = await makeAuthority(directory, "authority");
+    await installCertificate(server.url, authority, `IP:${lan.address}`);
+    const verified = `${db.url}?sslmode=verify-full&sslrootcert=${authority}`;
+    const quiet = { api: [], jobs: [], sync: "", migrate: "" };
+    expect(await gatherWarnings(verified, env)).toEqual(quiet);
 
-      // The way to the pooler counts as well.
-      await using pooler = await startPgBouncer(db.url, { address: lan.address });
-      await using api = await startApi({ ...env, DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: verified });
-      expect(listWarnings(api)).toEqual(warning);
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
-  },
-  TIMEOUT_MS,
-);
+    // The way to the pooler counts as well.
+    await using pooler = await startPgBouncer(db.url, { address: lan.address });
+    await using api = await startApi({ ...env, DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: verified });
+    expect(listWarnings(api)).toEqual(warning);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});

@@ -88,7 +88,7 @@ test("a body that does not arrive is 408 as JSON", async () => {
     expect(head).toStartWith("HTTP/1.1 408 ");
     expect(JSON.parse(body)).toMatchObject({ error: { code: "REQUEST_TIMEOUT" } });
   }
-}, 70_000);
+});
 
 /** The parts of an error that clients and people use. */
 async function readError(response: Response): Promise<Record<string, unknown>> {

@@ -162,4 +162,4 @@ test("the commands of docs/deploying.md install, administrate and upgrade on sys
     `for unit in ${units.join(" ")}; do echo $unit $(systemctl show --property Result,ExecMainStatus $unit); done`,
   );
   expect(ends).toBe(units.map((unit) => `${unit} Result=success ExecMainStatus=0\n`).join(""));
-}, 240_000);
+});

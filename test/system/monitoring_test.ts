@@ -146,7 +146,7 @@ describe("METRICS_PORT", () => {
         `Cannot listen on 127.0.0.1:${port}: the port is taken\n`,
       ]);
     }
-  }, 30_000);
+  });
 
   test("clients that connect and say or read nothing keep no scraper waiting", async () => {
     const { port } = new URL(urlOf("api"));
@@ -167,7 +167,7 @@ describe("METRICS_PORT", () => {
     second.kill("SIGTERM");
     await second.exited;
     await waitFor(async () => (await scrape("api")).includes("\njob_runners 1\n"));
-  }, 30_000);
+  });
 });
 
 /** Names of metrics in a PromQL expression: what is neither a function, a keyword, a label nor text. */

@@ -44,27 +44,23 @@ async function queueToTheLimit(api: ApiProcess, person: Person): Promise<string[
   }
 }
 
-test(
-  "an organization queues as many export jobs as the hour allows, and no more",
-  async () => {
-    const person = await createFactory(db.sql).person({ role: "publisher" });
-    const clients = [...processes, ...processes, ...processes, ...processes];
-    const queued = await Promise.all(clients.map((api) => queueToTheLimit(api, person)));
-    const rows = await db.sql<{ id: string }[]>`select id from export_jobs where org_id = ${person.org.id}`;
-    expect(queued.flat().toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
-    expect(rows.length).toBe(JOBS_PER_HOUR);
-    expect(await listMismatches({ db })).toEqual([]);
-    // And nobody's limit is another's.
-    const other = await createFactory(db.sql).person({ role: "publisher" });
-    for (const [api, status] of [
-      [processes[0], 201],
-      [processes[1], 200],
-    ] as const) {
-      expect(api && (await postJob(api, other)).status).toBe(status);
-    }
-  },
-  TIMEOUT_MS,
-);
+test("an organization queues as many export jobs as the hour allows, and no more", async () => {
+  const person = await createFactory(db.sql).person({ role: "publisher" });
+  const clients = [...processes, ...processes, ...processes, ...processes];
+  const queued = await Promise.all(clients.map((api) => queueToTheLimit(api, person)));
+  const rows = await db.sql<{ id: string }[]>`select id from export_jobs where org_id = ${person.org.id}`;
+  expect(queued.flat().toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
+  expect(rows.length).toBe(JOBS_PER_HOUR);
+  expect(await listMismatches({ db })).toEqual([]);
+  // And nobody's limit is another's.
+  const other = await createFactory(db.sql).person({ role: "publisher" });
+  for (const [api, status] of [
+    [processes[0], 201],
+    [processes[1], 200],
+  ] as const) {
+    expect(api && (await postJob(api, other)).status).toBe(status);
+  }
+});
 
 /** Attempts to sign in at once, by turns at each process; the statuses, sorted. */
 async function attempt(pairs: readonly { email: string; address: string }[]): Promise<number[]> {
@@ -80,22 +76,14 @@ async function attempt(pairs: readonly { email: string; address: string }[]): Pr
 const ATTEMPTS = Array.from({ length: 16 }, (_, index) => index);
 const REFUSED_BEYOND_LIMIT = ATTEMPTS.map((index) => (index < LOGINS_PER_MINUTE ? 401 : 429));
 
-test(
-  "an account is tried as often as the minute allows, whoever tries",
-  async () => {
-    const { email } = await makeAccount({ make: createFactory(db.sql) });
-    expect(await attempt(ATTEMPTS.map((n) => ({ email, address: `198.51.100.${n}` })))).toEqual(
-      REFUSED_BEYOND_LIMIT,
-    );
-  },
-  TIMEOUT_MS,
-);
+test("an account is tried as often as the minute allows, whoever tries", async () => {
+  const { email } = await makeAccount({ make: createFactory(db.sql) });
+  expect(await attempt(ATTEMPTS.map((n) => ({ email, address: `198.51.100.${n}` })))).toEqual(
+    REFUSED_BEYOND_LIMIT,
+  );
+});
 
-test(
-  "an address tries as often as the minute allows, whatever accounts",
-  async () => {
-    const pairs = ATTEMPTS.map((n) => ({ email: `nobody-${n}@example.com`, address: "203.0.113.7" }));
-    expect(await attempt(pairs)).toEqual(REFUSED_BEYOND_LIMIT);
-  },
-  TIMEOUT_MS,
-);
+test("an address tries as often as the minute allows, whatever accounts", async () => {
+  const pairs = ATTEMPTS.map((n) => ({ email: `nobody-${n}@example.com`, address: "203.0.113.7" }));
+  expect(await attempt(pairs)).toEqual(REFUSED_BEYOND_LIMIT);
+});

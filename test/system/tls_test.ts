@@ -58,85 +58,69 @@ function syncOnce(given: Readonly<Record<string, string>>) {
   return runCommand([process.execPath, CATALOG_SYNC, "--once"], { env: given });
 }
 
-test(
-  "every process works over connections that are all encrypted",
-  async () => {
-    const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
-    const dataset = await exportDataset(api, { person, project }, "issues");
-    expect([dataset.status, await dataset.text()]).toEqual([200, expect.stringContaining("\n")]);
-    const { id } = await jobOf(await postJob(api, person));
-    await waitFor(async () => (await getJob(api, person.key, id)).status === "ready", 30_000);
-    expect((await downloadJob(api, person.key, id)).status).toBe(200);
-    expect(await syncOnce(env)).toMatchObject({ exitCode: 0, stderr: "" });
-    const migrated = await runAdminCommand(db.ownerUrl + query, ["migrate"]);
-    expect(migrated).toMatchObject({ exitCode: 0, err: "" });
+test("every process works over connections that are all encrypted", async () => {
+  const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
+  const dataset = await exportDataset(api, { person, project }, "issues");
+  expect([dataset.status, await dataset.text()]).toEqual([200, expect.stringContaining("\n")]);
+  const { id } = await jobOf(await postJob(api, person));
+  await waitFor(async () => (await getJob(api, person.key, id)).status === "ready", 30_000);
+  expect((await downloadJob(api, person.key, id)).status).toBe(200);
+  expect(await syncOnce(env)).toMatchObject({ exitCode: 0, stderr: "" });
+  const migrated = await runAdminCommand(db.ownerUrl + query, ["migrate"]);
+  expect(migrated).toMatchObject({ exitCode: 0, err: "" });
 
-    const sessions = await db.admin<{ applicationName: string; ssl: boolean }[]>`
+  const sessions = await db.admin<{ applicationName: string; ssl: boolean }[]>`
       select distinct application_name, ssl
       from pg_stat_activity join pg_stat_ssl using (pid)
       where application_name like 'ulr-%'
       order by application_name`;
-    expect([...sessions]).toEqual([
-      { applicationName: "ulr-api", ssl: true },
-      { applicationName: "ulr-export", ssl: true },
-      { applicationName: "ulr-jobs", ssl: true },
-    ]);
-    // The replica's connections use the same options: they got far enough to see that this server is not one.
-    const notReplica = ({ err }: Record<string, unknown>) =>
-      JSON.stringify(err)?.includes("leads to a server that is not a replica");
-    await waitFor(() => api.logLines().some(notReplica), 30_000);
-  },
-  TIMEOUT_MS,
-);
+  expect([...sessions]).toEqual([
+    { applicationName: "ulr-api", ssl: true },
+    { applicationName: "ulr-export", ssl: true },
+    { applicationName: "ulr-jobs", ssl: true },
+  ]);
+  // The replica's connections use the same options: they got far enough to see that this server is not one.
+  const notReplica = ({ err }: Record<string, unknown>) =>
+    JSON.stringify(err)?.includes("leads to a server that is not a replica");
+  await waitFor(() => api.logLines().some(notReplica), 30_000);
+});
 
-test(
-  "an export whose client leaves ends its query",
-  async () => {
-    const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
-    await addNoise(db, project, NOISE_MIB);
-    const countCopies = async () => {
-      const rows = await db.admin`
+test("an export whose client leaves ends its query", async () => {
+  const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
+  await addNoise(db, project, NOISE_MIB);
+  const countCopies = async () => {
+    const rows = await db.admin`
         select from pg_stat_activity where state = 'active' and query ilike 'copy %'`;
-      return rows.length;
-    };
-    const url = `${api.url}/api/v1/export/projects/${project.id}/runs`;
-    const download = await beginDownload(url, { authorization: `Bearer ${person.key}` });
-    expect(await countCopies()).toBeGreaterThan(0);
-    download[Symbol.dispose]();
-    await waitFor(async () => (await countCopies()) === 0, 10_000);
-    expect((await exportDataset(api, { person, project }, "issues")).status).toBe(200);
-  },
-  TIMEOUT_MS,
-);
+    return rows.length;
+  };
+  const url = `${api.url}/api/v1/export/projects/${project.id}/runs`;
+  const download = await beginDownload(url, { authorization: `Bearer ${person.key}` });
+  expect(await countCopies()).toBeGreaterThan(0);
+  download[Symbol.dispose]();
+  await waitFor(async () => (await countCopies()) === 0, 10_000);
+  expect((await exportDataset(api, { person, project }, "issues")).status).toBe(200);
+});
 
-test(
-  "a certificate of another authority stops every process with one line",
-  async () => {
-    const url = `${db.url}?sslmode=verify-full&sslrootcert=${server.otherAuthority}`;
-    const given = { DATABASE_URL: url, DATA_DIR: dataDir };
-    const line = "Cannot reach the database: unable to verify the first certificate\n";
-    for (const spawn of [spawnApi, spawnRunner]) {
-      await using service = spawn(given);
-      expect([await service.exited, service.problems()]).toEqual([1, line]);
-    }
-    expect(await syncOnce(given)).toMatchObject({ exitCode: 1, stderr: line });
-    const { exitCode, err } = await runAdminCommand(url, ["migrate"]);
-    expect([exitCode, err]).toEqual([1, line]);
-  },
-  TIMEOUT_MS,
-);
+test("a certificate of another authority stops every process with one line", async () => {
+  const url = `${db.url}?sslmode=verify-full&sslrootcert=${server.otherAuthority}`;
+  const given = { DATABASE_URL: url, DATA_DIR: dataDir };
+  const line = "Cannot reach the database: unable to verify the first certificate\n";
+  for (const spawn of [spawnApi, spawnRunner]) {
+    await using service = spawn(given);
+    expect([await service.exited, service.problems()]).toEqual([1, line]);
+  }
+  expect(await syncOnce(given)).toMatchObject({ exitCode: 1, stderr: line });
+  const { exitCode, err } = await runAdminCommand(url, ["migrate"]);
+  expect([exitCode, err]).toEqual([1, line]);
+});
 
-test(
-  "a certificate that expires while the service runs makes requests 503 until it is renewed",
-  async () => {
-    const check = () => api.request("/health/ready").then(({ status }) => status);
-    const endSessions = () => db.admin`
+test("a certificate that expires while the service runs makes requests 503 until it is renewed", async () => {
+  const check = () => api.request("/health/ready").then(({ status }) => status);
+  const endSessions = () => db.admin`
       select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'ulr-%'`;
-    await server.install("IP:127.0.0.1", { days: -1 });
-    await endSessions();
-    await waitFor(async () => (await check()) === 503, 10_000);
-    await server.install("IP:127.0.0.1");
-    await waitFor(async () => (await check()) === 200, 10_000);
-  },
-  TIMEOUT_MS,
-);
+  await server.install("IP:127.0.0.1", { days: -1 });
+  await endSessions();
+  await waitFor(async () => (await check()) === 503, 10_000);
+  await server.install("IP:127.0.0.1");
+  await waitFor(async () => (await check()) === 200, 10_000);
+});

@@ -89,7 +89,7 @@ test("a copy in DuckDB follows its project, through an increment without rows to
     await follow();
     return Bun.deepEquals(await listTitles(), { [open]: "Changed" });
   }, 20_000);
-}, 60_000);
+});
 
 test("a copy in DuckDB follows its organization: rows move, projects go, come back and are new", async () => {
   await using server = await openListeningApp({ config: { exportJobsPerHour: 100 } });
@@ -161,4 +161,4 @@ test("a copy in DuckDB follows its organization: rows move, projects go, come ba
   }
   await waitFor(follow, 60_000);
   expect(await read()).toEqual(await expected());
-}, 180_000);
+});

@@ -305,4 +305,4 @@ test(`${REQUESTS} random requests over all routes are answered in order, and tel
   }
   expect(api.logLines.filter(({ err }) => err !== undefined)).toEqual([]);
   expect(log).not.toContain(ROOT);
-}, 240_000);
+});

@@ -72,7 +72,7 @@ test("a body that does not arrive is 408 as JSON, before the connection is close
   expect(open.app.logLines.map(({ level, code }) => [level, code])).toEqual(
     ended.map(() => ["info", "REQUEST_TIMEOUT"]),
   );
-}, 70_000);
+});
 
 describe("a request that is too much", () => {
   test("in its URL or its headers is refused before it is read, and the service goes on", async () => {

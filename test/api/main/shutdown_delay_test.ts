@@ -10,57 +10,45 @@ const TIMEOUT_MS = 30_000;
 /** Longer than any test here: what ends before that has not waited for it. */
 const ENDLESS = "300";
 
-test(
-  "after SIGTERM the API is not ready, still serves new connections, and ends them with their response",
-  async () => {
-    await using db = await openTestDatabase();
-    const { key } = await createFactory(db.sql).person();
-    await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: ENDLESS });
-    api.kill("SIGTERM");
-    await untilLogged(api, "stopping");
-    const ready = await api.request("/health/ready");
-    expect([ready.status, await ready.json()]).toEqual([
-      503,
-      expect.objectContaining({
-        error: expect.objectContaining({ details: { checks: { process: "leaving" } } }),
-      }),
-    ]);
-    expect((await api.request("/health/live")).status).toBe(200);
-    const response = await api.request("/api/v1/export/datasets", { key });
-    expect([response.status, response.headers.get("connection")]).toEqual([200, "close"]);
-    api.kill("SIGTERM");
-    expect(await api.exited).toBe(1);
-  },
-  TIMEOUT_MS,
-);
+test("after SIGTERM the API is not ready, still serves new connections, and ends them with their response", async () => {
+  await using db = await openTestDatabase();
+  const { key } = await createFactory(db.sql).person();
+  await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: ENDLESS });
+  api.kill("SIGTERM");
+  await untilLogged(api, "stopping");
+  const ready = await api.request("/health/ready");
+  expect([ready.status, await ready.json()]).toEqual([
+    503,
+    expect.objectContaining({
+      error: expect.objectContaining({ details: { checks: { process: "leaving" } } }),
+    }),
+  ]);
+  expect((await api.request("/health/live")).status).toBe(200);
+  const response = await api.request("/api/v1/export/datasets", { key });
+  expect([response.status, response.headers.get("connection")]).toEqual([200, "close"]);
+  api.kill("SIGTERM");
+  expect(await api.exited).toBe(1);
+});
 
-test(
-  "the API leaves by itself when the delay is over, without a failed request before that",
-  async () => {
-    await using db = await openTestDatabase();
-    await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: "1" });
-    api.kill("SIGTERM");
-    await untilLogged(api, "stopping");
-    const statuses = new Set<number>();
-    await waitFor(async () => {
-      const response = await api.request("/health/live").catch(() => null);
-      if (response) statuses.add(response.status);
-      return response === null;
-    }, TIMEOUT_MS);
-    expect([...statuses]).toEqual([200]);
-    expect(await api.exited).toBe(0);
-    expect(api.output.stderr).toBe("");
-  },
-  TIMEOUT_MS,
-);
+test("the API leaves by itself when the delay is over, without a failed request before that", async () => {
+  await using db = await openTestDatabase();
+  await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: "1" });
+  api.kill("SIGTERM");
+  await untilLogged(api, "stopping");
+  const statuses = new Set<number>();
+  await waitFor(async () => {
+    const response = await api.request("/health/live").catch(() => null);
+    if (response) statuses.add(response.status);
+    return response === null;
+  }, TIMEOUT_MS);
+  expect([...statuses]).toEqual([200]);
+  expect(await api.exited).toBe(0);
+  expect(api.output.stderr).toBe("");
+});
 
-test(
-  "Ctrl-C does not wait for load balancers",
-  async () => {
-    await using db = await openTestDatabase();
-    await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: ENDLESS });
-    api.kill("SIGINT");
-    expect(await api.exited).toBe(0);
-  },
-  TIMEOUT_MS,
-);
+test("Ctrl-C does not wait for load balancers", async () => {
+  await using db = await openTestDatabase();
+  await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: ENDLESS });
+  api.kill("SIGINT");
+  expect(await api.exited).toBe(0);
+});

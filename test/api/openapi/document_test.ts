@@ -12,8 +12,6 @@ import { openContract } from "../../helpers/http/contract.ts";
 import { listOperations, readDocument } from "../../helpers/http/openapi.ts";
 
 const BIN = join(import.meta.dir, "../../../node_modules/.bin");
-/** The linter takes seconds of a whole core, which other tests share. */
-const LINT_TIMEOUT_MS = 180_000;
 
 /** What the linter's strictest set leaves out, and one rule of it that is wrong for us. */
 const LINT_RULES = `extends: [recommended-strict]
@@ -66,14 +64,10 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-test(
-  "the linter finds no error in the document and nothing to warn of",
-  async () => {
-    const [code, output] = await lint(document);
-    expect([code, output]).toEqual([0, expect.not.stringMatching(/\b(error|warning)\b/)]);
-  },
-  LINT_TIMEOUT_MS,
-);
+test("the linter finds no error in the document and nothing to warn of", async () => {
+  const [code, output] = await lint(document);
+  expect([code, output]).toEqual([0, expect.not.stringMatching(/\b(error|warning)\b/)]);
+});
 
 describe("the document", () => {
   test("describes every route but the pages", async () => {

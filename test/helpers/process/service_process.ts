@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { STOP_ON_STDIN_END } from "../../../shared/process/stdin_end.ts";
 import { waitFor } from "../wait_for.ts";
 
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
 
 export type LogRecord = Record<string, unknown>;
 

@@ -76,7 +76,7 @@ test("digests can be computed from responses, for all types", async () => {
   for (const document of listRandomDocuments())
     addresses.push(await publish(app, await app.make.person(), document));
   await checkAll(addresses.map((address) => `${origin}${address}`));
-}, 120_000);
+});
 
 test("a changed text or rendering has other digests", async () => {
   await using server = await openListeningApp();

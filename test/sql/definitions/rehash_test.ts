@@ -100,7 +100,7 @@ test("a database of an older release gets the hashes that are documented, and no
   const after = await listOtherColumns(db);
   expect(after).toEqual(before);
   expect((await runCommand(db.ownerUrl, ["migrate"])).out).not.toContain("hashes");
-}, 60_000);
+});
 
 test("what an older release writes afterwards is found by the next migrate, which prints how many there were", async () => {
   await using db = await openTestDatabase();
@@ -144,7 +144,7 @@ test("a killed migrate continues where it was, and two at once do no harm", asyn
   const migrators = [spawnMigrator(db), spawnMigrator(db)];
   expect(await Promise.all(migrators.map(({ exited }) => exited))).toEqual([0, 0]);
   expectNew(await listRows(db));
-}, 60_000);
+});
 
 test("writers are not waited for, and what they write is not overwritten", async () => {
   await using db = await openTestDatabase();

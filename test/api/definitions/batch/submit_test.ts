@@ -120,4 +120,4 @@ test("a document is valid exactly if it can be created and published, with the s
     "ok DEPENDENCY_CYCLE",
     "ok ok",
   ]);
-}, 240_000);
+});

@@ -110,4 +110,4 @@ test("a batch that waits for a line for ten seconds is refused, and stores nothi
   const stored = await api.db.sql`select name, version from definitions`;
   expect([...stored]).toEqual([{ name: "held", version: "1.0.0" }]);
   expect((await write(api, "/batch", person, { headers: YAML, body })).status).toBe(201);
-}, 60_000);
+});

@@ -90,4 +90,4 @@ assert archive.testzip() is None`;
     }
   }
   await rm(directory, { recursive: true });
-}, 60_000);
+});

@@ -53,4 +53,4 @@ test("a copy with an artifact store of its own delivers nothing until it is adop
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
-}, 120_000);
+});

@@ -209,4 +209,4 @@ test("exports read by the project and in the order of an index, of a billion row
     }
     await snapshot.close();
   }
-}, 120_000);
+});
