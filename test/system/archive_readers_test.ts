@@ -39,7 +39,7 @@ beforeAll(async () => {
     await runner.build(id);
     await save(`organization.${format}.zip`, await downloadJob(app, person.key, id));
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   await rm(directory, { recursive: true });

@@ -8,7 +8,6 @@ import { type ApiProcess, startApi } from "../helpers/process/api_process.ts";
 
 const JOBS_PER_HOUR = 4;
 const LOGINS_PER_MINUTE = 5;
-const TIMEOUT_MS = 60_000;
 
 let db: TestDatabase;
 let processes: ApiProcess[];
@@ -22,7 +21,7 @@ beforeAll(async () => {
     TRUST_PROXY: "true",
   };
   processes = await Promise.all([startApi(env), startApi(env)]);
-}, TIMEOUT_MS);
+});
 afterAll(async () => {
   for (const api of processes) await api[Symbol.asyncDispose]();
   await db[Symbol.asyncDispose]();

@@ -17,7 +17,6 @@ import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
 import type { ServiceProcess } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-const TIMEOUT_MS = 90_000;
 /** More than the sockets between hold by themselves. */
 const NOISE_MIB = 24;
 const CATALOG_SYNC = new URL("../../catalog-sync/main.ts", import.meta.url).pathname;
@@ -44,7 +43,7 @@ beforeAll(async () => {
     CATALOG_SOURCE: "bundled",
   };
   [api, runner] = await Promise.all([startApi(env), startRunner(env)]);
-}, TIMEOUT_MS);
+});
 
 afterAll(async () => {
   await Promise.all([api, runner].map((service) => service[Symbol.asyncDispose]()));

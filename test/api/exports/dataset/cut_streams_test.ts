@@ -26,7 +26,7 @@ beforeAll(async () => {
   await using app = await openTestApp({ database: { ...db, [Symbol.asyncDispose]: async () => {} } });
   [made, other] = [await makeExportProject(app), await makeExportProject(app)];
   await addNoise(db, made.project, MEBIBYTES);
-}, 60_000);
+});
 
 afterAll(async () => {
   await db[Symbol.asyncDispose]();

@@ -33,7 +33,7 @@ beforeAll(async () => {
   });
   made = await makeWideProject(server.app);
   for (const query of FORMATS) whole.set(query, await digest(query));
-}, 60_000);
+});
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const person = await make.person();
   noisy = { person, project: await make.project({ orgId: person.org.id, ownerId: person.user.id }) };
   await addNoise(db, noisy.project, PARQUET_MEBIBYTES);
-}, 60_000);
+});
 
 afterAll(async () => {
   await db[Symbol.asyncDispose]();
