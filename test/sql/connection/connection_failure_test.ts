@@ -6,12 +6,12 @@ import { type ServiceProcess, spawnService } from "../../helpers/process/service
 
 const FOLDERS = ["api", "jobs", "catalog-sync"] as const;
 
-/** What every process and `admin` print before they exit with code 1. */
+/** What every process logs and `admin` prints before they exit with code 1. */
 async function listFailures(url: string): Promise<string[]> {
   const read = async (folder: (typeof FOLDERS)[number]) => {
     await using service: ServiceProcess = spawnService(folder, { DATABASE_URL: url });
     expect([folder, await service.exited]).toEqual([folder, 1]);
-    return service.output.stderr;
+    return service.problems();
   };
   const admin = await runCommand(url, ["org", "list"]);
   expect(admin.exitCode).toBe(1);
