@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createLog } from "../../../shared/process/log.ts";
 import { API_APPLICATION } from "../../../sql/connection/application_names.ts";
-import { openPool, type Pool } from "../../../sql/connection/pool.ts";
+import { openPool, type Pool, type Sql } from "../../../sql/connection/pool.ts";
 import { openReplica, type Replica } from "../../../sql/connection/replica.ts";
 import {
   readPrimaryPosition,
@@ -131,22 +131,26 @@ test("a primary that has no position, because it is a standby, is read from", as
   }
 });
 
+/** A standby that has just started does not stream from the first moment on. */
+async function waitUntilReplayed(standby: Sql, position: WalPosition): Promise<void> {
+  const isReplayed = () =>
+    waitForReplay(standby, position, HEALTHY)
+      .then(() => true)
+      .catch(() => false);
+  await waitFor(isReplayed, 20_000);
+}
+
 test("after a switchover only a replica of the new timeline is read from", async () => {
   await using server = await openReplicatedServer();
   await withPool(server.primaryUrl, async (former) => {
     const before = await readPrimaryPosition(former);
-    await waitForReplay(server.replica, before, HEALTHY);
+    await waitUntilReplayed(server.replica, before);
     await server.switchOver();
     const promoted = server.replica;
     await expect(waitForReplay(promoted, before, HEALTHY)).rejects.toThrow("not a replica, or was promoted");
     const after = await readPrimaryPosition(promoted);
     expect(after).toEqual({ ...before, lsn: after.lsn, timeline: before.timeline + 1 });
-    // It does not stream from the first moment on.
-    const isReplayed = () =>
-      waitForReplay(former, after, HEALTHY)
-        .then(() => true)
-        .catch(() => false);
-    await waitFor(isReplayed, 20_000);
+    await waitUntilReplayed(former, after);
     await expect(waitForReplay(former, before, HEALTHY)).rejects.toThrow(
       `does not stream timeline ${before.timeline} `,
     );
