@@ -110,7 +110,7 @@ function apiLoads({ run, ours, org }: MemoryBench): Load[] {
       name: `${CONNECTIONS * 10} clients read a user`,
       put: () => read(`/api/v1/users/${org.person.user.id}`, authorization),
     },
-    { name: `${CONNECTIONS * 10} clients read the catalogue`, put: () => read("/api/v1/models") },
+    { name: `${CONNECTIONS * 10} clients read the catalog`, put: () => read("/api/v1/models") },
   ];
 }
 

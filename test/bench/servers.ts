@@ -38,6 +38,8 @@ export async function startOurs(
     EXPORT_SYNC_MAX_ROWS: "10000000",
     EXPORT_BUNDLE_MAX_ROWS: "10000000",
     EXPORT_JOBS_PER_HOUR: "1000",
+    EXPORT_STREAMS_PER_USER: "8",
+    EXPORT_STREAMS_PER_ORG: "8",
     LOG_LEVEL: "warn",
     ...env,
   });
