@@ -26,7 +26,11 @@ export function createSuggester(
   const byPair = new Map<string, number[]>();
   for (const name of names) {
     const pairs = pairsOf(name);
-    for (const pair of pairs) byPair.getOrInsertComputed(pair, () => []).push(sizes.length);
+    for (const pair of pairs) {
+      const places = byPair.get(pair);
+      if (places) places.push(sizes.length);
+      else byPair.set(pair, [sizes.length]);
+    }
     sizes.push({ name, size: pairs.size });
   }
   return (given) => {

@@ -150,7 +150,7 @@ export const diffVersions = operation(
   },
 );
 
-/** What is told besides what the documents say. */
+/** What a comparison says in addition to the differences of the documents. */
 function presentVersions({ from, to }: { from: DefinitionRow; to: DefinitionRow }, { full }: DiffMode) {
   const fromPromptHash = hashPrompt(from.runtimeMd);
   const toPromptHash = hashPrompt(to.runtimeMd);

@@ -107,7 +107,7 @@ export const ExportJob = Type.Object(
 );
 export type ExportJob = Static<typeof ExportJob>;
 
-/** The path parameter of one job. An id that is none is not found. */
+/** The path parameter of one job. An invalid id is answered with 404. */
 export const JobParams = {
   job_id: Type.Unsafe<string>(
     Type.Any({ type: "string", format: "uuid", description: "The job's id", examples: [QUEUED_JOB.id] }),

@@ -109,7 +109,7 @@ export interface Declaration<
   responseHeaders?: Readonly<Record<string, { description: string; schema: TSchema }>>;
   /** Answers GET with an ETag, and with 304 if `If-None-Match` has it. */
   conditional?: true;
-  /** The errors of this endpoint besides those that follow from the rest of the declaration. */
+  /** The errors of this endpoint, without those that follow from the rest of the declaration. */
   fails?: readonly Failure[];
   /** A POST that only reads: its query is too long for a URL. */
   reads?: true;

@@ -90,7 +90,7 @@ function presentHeld(row: HeldPricesRow): Static<typeof HeldPrices> {
   return { provider, modelId, changes, firstSeenAt, lastSeenAt, timesSeen, rejected: rejectedAt !== null };
 }
 
-/** The document that waits as a whole; `null` if there is none. */
+/** The document that is held as a whole; null if no document is. */
 function presentDocument(doubts: readonly RefusedDoubt[]): Static<typeof HeldDocument> | null {
   const last = doubts.toSorted((a, b) => (a.lastSeenAt < b.lastSeenAt ? 1 : -1))[0];
   if (!last) return null;

@@ -63,7 +63,8 @@ export function indexNames(catalog: Catalog): NameIndex {
         const others = live.filter((row) => row.modelId === modelId || row.modelId === undated);
         return suggestNames(modelName(key), others.map(modelName), { minSimilarity: 0 });
       }
-      const suggest = ofProvider.getOrInsertComputed(provider, () => createSuggester(own.map(modelName)));
+      const suggest = ofProvider.get(provider) ?? createSuggester(own.map(modelName));
+      ofProvider.set(provider, suggest);
       const first = own.find((row) => row.modelId === undated);
       return withFirst(first ? modelName(first) : null, suggest(modelName(key)));
     },

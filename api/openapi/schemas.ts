@@ -56,7 +56,7 @@ function isCoerced({ type, format }: JsonSchema): boolean {
   return type === "string" && COERCED_FORMATS.includes(format);
 }
 
-/** True for an object of which nothing is said: generators of clients would take it for an empty one. */
+/** True for an object without declared properties, which client generators would treat as an empty object. */
 function isOpenObject({ type, properties, additionalProperties, patternProperties }: JsonSchema): boolean {
   const isObject = type === "object" || (Array.isArray(type) && type.includes("object"));
   return isObject && !properties && additionalProperties === undefined && !patternProperties;
