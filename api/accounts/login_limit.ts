@@ -18,7 +18,7 @@ import {
 } from "../../sql/accounts/login_delays.ts";
 import { existsSignInNetwork } from "../../sql/accounts/sign_in_networks.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { rateLimited, rateLimitHeaders } from "../http/rate_counter.ts";
+import { rateLimited, rateLimitHeaders } from "../http/limits/rate_counter.ts";
 import { coarseNetworkOf } from "../http/request_address.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import type { Metrics } from "../monitoring/metrics.ts";

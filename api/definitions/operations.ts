@@ -1,12 +1,12 @@
 /** The operations of the registry of definitions. */
 import type { AnyOperation } from "../http/operation.ts";
-import { getDependencies } from "./dependencies.ts";
-import { getDependents } from "./dependents.ts";
+import { getDependencies } from "./dependencies/dependencies.ts";
+import { getDependents } from "./dependencies/dependents.ts";
 import { diffVersions } from "./diff.ts";
 import { createDefinition, deleteDefinition, updateDefinition } from "./edit.ts";
 import { getExecutionStatistics } from "./executions.ts";
-import { forkDefinition } from "./fork.ts";
-import { getForkable, getLineage, listForks } from "./forks.ts";
+import { forkDefinition } from "./forks/fork.ts";
+import { getForkable, getLineage, listForks } from "./forks/forks.ts";
 import { archiveDefinition, deprecateDefinition, publishDefinition } from "./lifecycle.ts";
 import { listDefinitions } from "./list.ts";
 import { recordExecution } from "./record_execution.ts";

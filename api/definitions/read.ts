@@ -11,6 +11,7 @@ import { parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { conditionalText, joinJson } from "../http/response/conditional_json.ts";
 import { reprDigest } from "../http/response/repr_digest.ts";
 import { type DefinitionAddress, DefinitionParams, parseReadAddress } from "./address.ts";
+import { resolveReferences } from "./dependencies/resolve_references_for_reader.ts";
 import { type DefinitionDeps, readerWork } from "./document.ts";
 import {
   findReadTarget,
@@ -21,7 +22,6 @@ import {
 } from "./find_readable.ts";
 import { GET_DEFINITION_DETAIL, READ_QUERY } from "./openapi/read.ts";
 import { acceptedFormat, READ_FORMATS, splitEnding, type TextFormat } from "./read_format.ts";
-import { resolveReferences } from "./resolve_references_for_reader.ts";
 
 export function readRoutes(deps: DefinitionDeps & ReadDeps) {
   const { sql } = deps;

@@ -1,6 +1,6 @@
 /** The limits of one process for work on definitions that holds connections for long. */
 import type { Config } from "../../shared/process/config.ts";
-import { Turns } from "../http/fair_queue.ts";
+import { Turns } from "../http/limits/fair_queue.ts";
 
 /** Publications wait for each other (`dependencyGraph`), each with a connection: they get less than half of those. */
 export const PUBLICATIONS_MAX = 4;

@@ -3,7 +3,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { EXPORT_COUNTS_MAX } from "../../sql/connection/export_connections.ts";
-import { type Claim, type Permit, Semaphore, type Shortage } from "../http/semaphore.ts";
+import { type Claim, type Permit, Semaphore, type Shortage } from "../http/limits/semaphore.ts";
 
 const RETRY_SECONDS = 5;
 

@@ -7,7 +7,7 @@ import { withTimeout } from "../../shared/process/with_timeout.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { auditOrigin } from "./audit_actor.ts";
-import { createRateLimiter } from "./rate_counter.ts";
+import { createRateLimiter } from "./limits/rate_counter.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** Entries per user and minute, in each process. */

@@ -5,7 +5,7 @@ import type { Pool } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import { readCatalogSnapshot } from "../../sql/models/catalog_snapshot.ts";
 import { type CatalogVersion, findCatalogVersion } from "../../sql/models/catalog_syncs.ts";
-import { Semaphore } from "../http/semaphore.ts";
+import { Semaphore } from "../http/limits/semaphore.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
 
 /** Loading takes about 0.2 s, so a sync is visible well within a second. */

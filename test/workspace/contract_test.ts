@@ -9,7 +9,7 @@ import { PUBLICATIONS_MAX } from "../../api/definitions/turns.ts";
 import { MAX_WAITING_PER_CALLER } from "../../api/documents/task_queue.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../api/http/body/json_limits.ts";
 import { maxBodyBytes } from "../../api/http/body/request_body.ts";
-import { MAX_WAITING_PER_CALLER as MAX_WAITING_TURNS } from "../../api/http/fair_queue.ts";
+import { MAX_WAITING_PER_CALLER as MAX_WAITING_TURNS } from "../../api/http/limits/fair_queue.ts";
 import type { OpenApiDocument } from "../../api/openapi/types.ts";
 import { MAX_TAGS } from "../../shared/definitions/fields.ts";
 import { MAX_DEFINITION_NAME_LENGTH } from "../../shared/definitions/name.ts";

@@ -9,7 +9,7 @@ import { resolveDefinition } from "../../../sql/definitions/versions.ts";
 import type { VersionAddress } from "../../definitions/address.ts";
 import { createDraft } from "../../definitions/create.ts";
 import type { DefinitionDeps } from "../../definitions/document.ts";
-import { forkVersion } from "../../definitions/fork.ts";
+import { forkVersion } from "../../definitions/forks/fork.ts";
 import { archiveVersion, deprecateVersion } from "../../definitions/lifecycle.ts";
 import type { Writer } from "../../definitions/new_draft.ts";
 import { publishDraft } from "../../definitions/publish.ts";

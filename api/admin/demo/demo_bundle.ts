@@ -6,7 +6,7 @@ import type {
   OrgRole,
   SubscriptionTier,
 } from "../../../shared/vocabulary.ts";
-import type { NewFork } from "../../definitions/fork.ts";
+import type { NewFork } from "../../definitions/forks/fork.ts";
 import type { Provenance } from "../../definitions/provenance.ts";
 import { type Archive, openArchive, readText } from "../import/archive.ts";
 import type { ImportProject } from "../import/import_manifest.ts";

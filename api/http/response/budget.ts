@@ -2,8 +2,8 @@
 import { Gauge } from "prom-client";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Metrics } from "../../monitoring/metrics.ts";
+import { Semaphore } from "../limits/semaphore.ts";
 import type { RequestContext } from "../request_context.ts";
-import { Semaphore } from "../semaphore.ts";
 
 const MIB = 2 ** 20;
 /** Smaller responses fit into the system's socket buffers. */

@@ -1,6 +1,6 @@
 /** Cuts off a running stream: too long, too slow, or the caller has lost access. */
 
-import type { Permit } from "../semaphore.ts";
+import type { Permit } from "../limits/semaphore.ts";
 import type { PaceRule } from "./stream_pace.ts";
 
 export interface StreamRules extends PaceRule {

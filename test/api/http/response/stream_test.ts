@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
+import { Semaphore } from "../../../../api/http/limits/semaphore.ts";
 import {
   type ResponseStreamOptions,
   responseStream,
   type StreamOutcome,
 } from "../../../../api/http/response/stream.ts";
 import type { StreamRules, StreamWatch } from "../../../../api/http/response/stream_cutoff.ts";
-import { Semaphore } from "../../../../api/http/semaphore.ts";
 
 /** Chunks without end, and whether their generator was returned. */
 function openChunks() {

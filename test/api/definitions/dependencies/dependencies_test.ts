@@ -7,9 +7,9 @@ import {
   makeDefinition,
   publishAgent,
   write,
-} from "../../helpers/definitions/definitions.ts";
-import { makeForest } from "../../helpers/definitions/forest.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+} from "../../../helpers/definitions/definitions.ts";
+import { makeForest } from "../../../helpers/definitions/forest.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 interface Tree {
   id: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { DefinitionStatus, DefinitionVisibility } from "../../../shared/vocabulary.ts";
+import type { DefinitionStatus, DefinitionVisibility } from "../../../../shared/vocabulary.ts";
 import {
   agentNeeding,
   ask,
@@ -9,9 +9,9 @@ import {
   makeDefinition,
   publishAgent,
   write,
-} from "../../helpers/definitions/definitions.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
-import type { Person } from "../../helpers/postgres/factory.ts";
+} from "../../../helpers/definitions/definitions.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import type { Person } from "../../../helpers/postgres/factory.ts";
 
 /** Somebody in the organization that is theirs, and not the personal one. */
 function own({ key, org }: Person): Caller {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { mintApiKey } from "../../../api/accounts/credentials.ts";
-import { createRateLimiter } from "../../../api/http/rate_counter.ts";
-import { openTestApp, type TestRequest } from "../../helpers/http/app.ts";
-import { probeRoutes } from "../../helpers/http/probe_routes.ts";
-import { waitFor } from "../../helpers/wait_for.ts";
+import { mintApiKey } from "../../../../api/accounts/credentials.ts";
+import { createRateLimiter } from "../../../../api/http/limits/rate_counter.ts";
+import { openTestApp, type TestRequest } from "../../../helpers/http/app.ts";
+import { probeRoutes } from "../../../helpers/http/probe_routes.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 const START = Date.parse("2026-11-20T10:00:00.500Z");
 

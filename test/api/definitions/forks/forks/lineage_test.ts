@@ -8,9 +8,9 @@ import {
   makeDefinition,
   publishAgent,
   write,
-} from "../../../helpers/definitions/definitions.ts";
-import { makeFork } from "../../../helpers/definitions/forks.ts";
-import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+} from "../../../../helpers/definitions/definitions.ts";
+import { makeFork } from "../../../../helpers/definitions/forks.ts";
+import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
 
 interface Lineage {
   isFork: boolean;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { ask, type Caller, publishAgent, write } from "../../../helpers/definitions/definitions.ts";
-import { dataOf, type Forked, makeFork } from "../../../helpers/definitions/forks.ts";
-import { openTestApp } from "../../../helpers/http/app.ts";
+import { ask, type Caller, publishAgent, write } from "../../../../helpers/definitions/definitions.ts";
+import { dataOf, type Forked, makeFork } from "../../../../helpers/definitions/forks.ts";
+import { openTestApp } from "../../../../helpers/http/app.ts";
 
 test("forks are listed for those who would find them, the newest first, and counted for all", async () => {
   await using api = await openTestApp();

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { Sql } from "../../../../sql/connection/pool.ts";
-import { lockLineQuarantine, markQuarantined } from "../../../../sql/definitions/quarantine.ts";
-import { errorOf, makeDefinition, write } from "../../../helpers/definitions/definitions.ts";
-import { openTestApp } from "../../../helpers/http/app.ts";
-import { waitFor } from "../../../helpers/wait_for.ts";
+import type { Sql } from "../../../../../sql/connection/pool.ts";
+import { lockLineQuarantine, markQuarantined } from "../../../../../sql/definitions/quarantine.ts";
+import { errorOf, makeDefinition, write } from "../../../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../../../helpers/http/app.ts";
+import { waitFor } from "../../../../helpers/wait_for.ts";
 
 interface Source {
   id: string;

@@ -1,6 +1,6 @@
 /** Shares slow work fairly: each caller runs a few tasks at once, and the rest wait without delaying other callers. */
-import { ApiError } from "../../shared/errors.ts";
-import { requestContext } from "./request_context.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { requestContext } from "../request_context.ts";
 import { type Permit, Semaphore } from "./semaphore.ts";
 
 export const MAX_WAITING_PER_CALLER = 20;

@@ -1,16 +1,16 @@
 /** GET …/forkable, …/lineage and …/forks: whether and from what definitions were made. */
 import { type Static, Type } from "@sinclair/typebox";
-import { FORK_DENIALS } from "../../shared/vocabulary.ts";
-import { DEFINITION_FIELDS, NAMED_FIELDS } from "../../sql/definitions/fields.ts";
-import { type ForkedRow, listForks as listForkRows, listLineage } from "../../sql/definitions/forks.ts";
-import { countLineForks } from "../../sql/definitions/lines.ts";
-import { operation, reply } from "../http/operation.ts";
-import { choice } from "../http/query.ts";
-import { Count, data, Instant, listOf, Nullable, oneOf } from "../http/schemas.ts";
-import { parseReadAddress } from "./address.ts";
-import { findReadTarget, requireLine } from "./find_readable.ts";
-import { findForkDenial } from "./forks/forkable.ts";
-import { LineOrVersion, objectOf, READ, TypeName, VersionOrId } from "./schemas.ts";
+import { FORK_DENIALS } from "../../../shared/vocabulary.ts";
+import { DEFINITION_FIELDS, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
+import { type ForkedRow, listForks as listForkRows, listLineage } from "../../../sql/definitions/forks.ts";
+import { countLineForks } from "../../../sql/definitions/lines.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { choice } from "../../http/query.ts";
+import { Count, data, Instant, listOf, Nullable, oneOf } from "../../http/schemas.ts";
+import { parseReadAddress } from "../address.ts";
+import { findReadTarget, requireLine } from "../find_readable.ts";
+import { LineOrVersion, objectOf, READ, TypeName, VersionOrId } from "../schemas.ts";
+import { findForkDenial } from "./forkable.ts";
 
 /** Further back nobody looks. */
 const MAX_LINEAGE = 100;

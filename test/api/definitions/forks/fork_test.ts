@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { auditRows } from "../../helpers/accounts/accounts.ts";
+import { auditRows } from "../../../helpers/accounts/accounts.ts";
 import {
   agentNeeding,
   agentYaml,
@@ -12,9 +12,9 @@ import {
   makeDefinition,
   publishAgent,
   write,
-} from "../../helpers/definitions/definitions.ts";
-import { dataOf, forkCounts, makeFork } from "../../helpers/definitions/forks.ts";
-import { openTestApp } from "../../helpers/http/app.ts";
+} from "../../../helpers/definitions/definitions.ts";
+import { dataOf, forkCounts, makeFork } from "../../../helpers/definitions/forks.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
 
 const COMMENTED = agentYaml("reviewer", "1.4.0", { author: "Ada", tags: "[review, code]" })
   .replace("agent:", "# how we review\nagent:")

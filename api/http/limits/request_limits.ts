@@ -1,13 +1,13 @@
 /** Authenticates a request and applies the limits of requests per minute, before anything else. */
 import { LRUCache } from "lru-cache";
-import { ApiError } from "../../shared/errors.ts";
-import type { Config } from "../../shared/process/config.ts";
-import { hashSecret } from "../accounts/credentials.ts";
-import type { Metrics, RateLimitKind } from "../monitoring/metrics.ts";
-import { type Authenticate, unauthorized } from "./authenticate.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import type { Config } from "../../../shared/process/config.ts";
+import { hashSecret } from "../../accounts/credentials.ts";
+import type { Metrics, RateLimitKind } from "../../monitoring/metrics.ts";
+import { type Authenticate, unauthorized } from "../authenticate.ts";
+import type { RequestContext } from "../request_context.ts";
+import { clearedSessionCookie, readSessionTokens } from "../session_cookie.ts";
 import { createRateLimiter, type RateLimitState, rateLimited, rateLimitHeaders } from "./rate_counter.ts";
-import type { RequestContext } from "./request_context.ts";
-import { clearedSessionCookie, readSessionTokens } from "./session_cookie.ts";
 
 /** Some 1 MB of hashes. */
 const MAX_PROVEN = 10_000;

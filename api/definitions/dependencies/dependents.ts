@@ -1,19 +1,20 @@
 /** GET …/dependents: what needs a definition. */
 import { Type } from "@sinclair/typebox";
-import { pickVersion } from "../../shared/definitions/pick_version.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
+import { pickVersion } from "../../../shared/definitions/pick_version.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
 import {
   listDependents,
   listReferencedRanges,
   listVersionCandidates,
-} from "../../sql/definitions/dependents.ts";
-import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
-import { operation, reply } from "../http/operation.ts";
-import { Count, data, listOf } from "../http/schemas.ts";
-import { nextTurn } from "../http/yield_event_loop.ts";
-import { parseReadAddress } from "./address.ts";
-import { MAX_DEPENDENCY_NODES } from "./dependencies/graph.ts";
+} from "../../../sql/definitions/dependents.ts";
+import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
+import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { Count, data, listOf } from "../../http/schemas.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
+import { parseReadAddress } from "../address.ts";
+import { findReadTarget, requireAnyVersion } from "../find_readable.ts";
+import { READ, VersionOrId } from "../schemas.ts";
 import {
   Context,
   DefinitionVersionName,
@@ -22,8 +23,7 @@ import {
   REVIEW_CODE,
   Truncated,
 } from "./dependencies.ts";
-import { findReadTarget, requireAnyVersion } from "./find_readable.ts";
-import { READ, VersionOrId } from "./schemas.ts";
+import { MAX_DEPENDENCY_NODES } from "./graph.ts";
 
 const Dependent = Type.Object(
   {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createAgent, errorOf, publishAgent, write } from "../../../helpers/definitions/definitions.ts";
-import { forkCounts, makeFork } from "../../../helpers/definitions/forks.ts";
-import { openTestApp } from "../../../helpers/http/app.ts";
+import { createAgent, errorOf, publishAgent, write } from "../../../../helpers/definitions/definitions.ts";
+import { forkCounts, makeFork } from "../../../../helpers/definitions/forks.ts";
+import { openTestApp } from "../../../../helpers/http/app.ts";
 
 test("of racing forks to one name one is made, and every fork is counted once", async () => {
   await using api = await openTestApp({ config: { rateLimitUserPerMinute: 10_000 } });

@@ -4,7 +4,7 @@
  * client can send up to twice the limit around the end of a window; that is acceptable, because this limit shares load
  * and protects no secret.
  */
-import { ApiError } from "../../shared/errors.ts";
+import { ApiError } from "../../../shared/errors.ts";
 
 const WINDOW_MS = 60_000;
 /** Some 20 MB of counters at most; the oldest window is evicted. */

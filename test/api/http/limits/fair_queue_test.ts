@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { Turns } from "../../../api/http/fair_queue.ts";
-import { bindContext, type RequestContext } from "../../../api/http/request_context.ts";
-import { ApiError } from "../../../shared/errors.ts";
+import { Turns } from "../../../../api/http/limits/fair_queue.ts";
+import { bindContext, type RequestContext } from "../../../../api/http/request_context.ts";
+import { ApiError } from "../../../../shared/errors.ts";
 
 /** A request as handlers see it, of an anonymous caller. */
 function requestOf(network: string, signal?: AbortSignal): { request: Request; context: RequestContext } {

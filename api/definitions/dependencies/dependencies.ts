@@ -1,17 +1,17 @@
 /** GET …/dependencies: what a definition needs to run. */
 import { Type } from "@sinclair/typebox";
-import type { Pool } from "../../sql/connection/pool.ts";
-import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
-import { operation, reply } from "../http/operation.ts";
-import { integer } from "../http/query.ts";
-import { listOf } from "../http/schemas.ts";
-import { nextTurn } from "../http/yield_event_loop.ts";
-import { parseReadAddress } from "./address.ts";
-import { type DependencyNode, type DependencyTree, expandDependencies } from "./dependencies/graph.ts";
-import { walkDependencies } from "./dependencies/walk.ts";
-import { findReadTarget, requireDefinition } from "./find_readable.ts";
-import { READ, TypeName, VersionOrId } from "./schemas.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
+import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
+import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { integer } from "../../http/query.ts";
+import { listOf } from "../../http/schemas.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
+import { parseReadAddress } from "../address.ts";
+import { findReadTarget, requireDefinition } from "../find_readable.ts";
+import { READ, TypeName, VersionOrId } from "../schemas.ts";
+import { type DependencyNode, type DependencyTree, expandDependencies } from "./graph.ts";
+import { walkDependencies } from "./walk.ts";
 
 /** The fields of a definition that depends on others, or that others depend on. */
 export const NAMED_VERSION = {
