@@ -1,11 +1,12 @@
 /**
  * Job `delete_old_records`: deletes what is past its retention: ended sessions, sign-in attempts that no longer limit
- * anyone, idempotency keys, audit entries, recorded executions, events, finished export jobs, catalog syncs,
+ * anyone, idempotency keys, invitations, audit entries, recorded executions, events, finished export jobs, catalog syncs,
  * replaced secrets of webhooks and the log of tracker rows. It may stop anywhere, and two may run at once.
  */
 import type { Log } from "../shared/process/log.ts";
 import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
 import { deleteOldIdempotencyKeys } from "../sql/accounts/idempotency_keys.ts";
+import { deleteOldInvitations } from "../sql/accounts/invitations.ts";
 import { deleteIdleLoginAttempts } from "../sql/accounts/login_attempts.ts";
 import { deleteOldLoginDelays } from "../sql/accounts/login_delays.ts";
 import { deleteEndedSessions } from "../sql/accounts/sessions.ts";
@@ -47,6 +48,7 @@ export async function deleteOldRecords(
     loginDelays: await deleteAll(() => deleteOldLoginDelays(sql, BATCH), signal),
     signInNetworks: await deleteAll(() => deleteOldSignInNetworks(sql, BATCH), signal),
     idempotencyKeys: await deleteAll(() => deleteOldIdempotencyKeys(sql, BATCH), signal),
+    invitations: await deleteAll(() => deleteOldInvitations(sql, BATCH), signal),
     auditEntries: await deleteAll(
       () => deleteOldAuditEntries(sql, { days: config.auditRetentionDays, limit: BATCH }),
       signal,

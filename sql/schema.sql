@@ -708,6 +708,26 @@ create table occurrences (
   constraint occurrences_description_check CHECK ((char_length(description) <= 10000))
 );
 
+create table organization_invitations (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  email text not null,
+  role text not null,
+  invited_by uuid not null,
+  token_hash bytea,
+  mailed_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null default (now() + '7 days'::interval),
+  accepted_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  constraint organization_invitations_pkey PRIMARY KEY (id),
+  constraint organization_invitations_token_hash_key UNIQUE (token_hash),
+  constraint organization_invitations_email_check CHECK (((email = lower(email)) AND (email ~~ '_%@_%'::text) AND (char_length(email) <= 320))),
+  constraint organization_invitations_end_check CHECK (((accepted_at IS NULL) OR (revoked_at IS NULL))),
+  constraint organization_invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'publisher'::text, 'viewer'::text]))),
+  constraint organization_invitations_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
 create table organization_members (
   org_id uuid not null,
   user_id uuid not null,
@@ -979,6 +999,10 @@ CREATE INDEX model_price_corrections_provider_model_id_id_idx ON public.model_pr
 CREATE INDEX occurrences_project_id_created_at_id_idx ON public.occurrences USING btree (project_id, created_at, id);
 CREATE INDEX occurrences_project_id_issue_id_idx ON public.occurrences USING btree (project_id, issue_id, created_at, id);
 CREATE INDEX occurrences_project_id_run_id_idx ON public.occurrences USING btree (project_id, run_id, created_at, id);
+CREATE INDEX organization_invitations_created_at_idx ON public.organization_invitations USING btree (created_at);
+CREATE INDEX organization_invitations_email_idx ON public.organization_invitations USING btree (email, mailed_at);
+CREATE INDEX organization_invitations_invited_by_idx ON public.organization_invitations USING btree (invited_by, created_at);
+CREATE UNIQUE INDEX organization_invitations_open_key ON public.organization_invitations USING btree (org_id, email) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
 CREATE INDEX organization_members_user_id_idx ON public.organization_members USING btree (user_id);
 CREATE INDEX runs_archived_idx ON public.runs USING btree (project_id, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX runs_project_id_created_at_id_idx ON public.runs USING btree (project_id, created_at, id);
@@ -1030,6 +1054,8 @@ alter table model_price_corrections add constraint model_price_corrections_provi
 alter table models add constraint models_provider_fkey FOREIGN KEY (provider) REFERENCES model_providers(id);
 alter table occurrences add constraint occurrences_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
 alter table occurrences add constraint occurrences_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES runs(project_id, id);
+alter table organization_invitations add constraint organization_invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id) ON DELETE CASCADE;
+alter table organization_invitations add constraint organization_invitations_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table organization_members add constraint organization_members_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table organization_members add constraint organization_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table projects add constraint projects_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id);

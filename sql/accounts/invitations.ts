@@ -1,0 +1,90 @@
+/** Table `organization_invitations`. Only the SHA-256 of a link's token is stored. */
+import type { OrgRole } from "../../shared/vocabulary.ts";
+import type { Sql } from "../connection/pool.ts";
+
+/** A pending invitation. */
+export interface InvitationRow {
+  id: string;
+  /** In lower case. */
+  email: string;
+  role: OrgRole;
+  /** Username of its sender. */
+  invitedBy: string;
+  createdAt: string;
+  expiresAt: string;
+}
+
+/**
+ * The pending invitations: neither accepted, revoked nor expired, and their senders may still invite: they are owners, or
+ * admins who invite no owner, and their accounts are enabled.
+ */
+function pendingInvitations(sql: Sql) {
+  return sql`
+    select i.id, i.org_id, i.email, i.role, i.token_hash, i.created_at, i.expires_at, u.username as invited_by
+    from organization_invitations i
+    join organization_members m on m.org_id = i.org_id and m.user_id = i.invited_by
+    join users u on u.id = i.invited_by
+    where i.accepted_at is null
+      and i.revoked_at is null
+      and i.expires_at > now()
+      and (m.role = 'owner' or m.role = 'admin' and i.role <> 'owner')
+      and u.disabled_at is null`;
+}
+
+/** Returns true if any organization has invited this address, in any case, and the invitation is pending. */
+export async function existsPendingInvitation(sql: Sql, email: string): Promise<boolean> {
+  const [row] = await sql<[{ exists: boolean }]>`
+    select exists (${pendingInvitations(sql)} and i.email = lower(${email}))`;
+  return row.exists;
+}
+
+/** Lists the pending invitations of an organization, newest first. */
+export async function listPendingInvitations(sql: Sql, orgId: string): Promise<InvitationRow[]> {
+  return sql<InvitationRow[]>`
+    select id, email, role, invited_by, created_at, expires_at
+    from (${pendingInvitations(sql)} and i.org_id = ${orgId}) as pending
+    order by created_at desc, id`;
+}
+
+export interface NewInvitation {
+  orgId: string;
+  /** In any case. */
+  email: string;
+  role: OrgRole;
+  invitedBy: string;
+}
+
+/**
+ * Inserts an invitation, without a token, and revokes an earlier one of the address. Call it inside a transaction that has
+ * locked the organization.
+ */
+export async function insertInvitation(
+  tx: Sql,
+  invitation: NewInvitation,
+): Promise<Omit<InvitationRow, "invitedBy">> {
+  const { orgId, email, role, invitedBy } = invitation;
+  await tx`
+    update organization_invitations
+    set revoked_at = now()
+    where org_id = ${orgId} and email = lower(${email}) and accepted_at is null and revoked_at is null`;
+  const [row] = await tx<[Omit<InvitationRow, "invitedBy">]>`
+    insert into organization_invitations (org_id, email, role, invited_by)
+    values (${orgId}, lower(${email}), ${role}, ${invitedBy})
+    returning id, email, role, created_at, expires_at`;
+  return row;
+}
+
+/** Deletes up to `limit` invitations that are 30 days old, and returns their number. */
+export async function deleteOldInvitations(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from organization_invitations
+    where id in (
+      select id
+      from organization_invitations
+      where created_at < now() - interval '30 days'
+      order by created_at
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}
