@@ -1,6 +1,6 @@
-/** Tables for people, of what benchmarks and soaks have measured. */
+/** Tables of what benchmarks and soaks measured, for people. */
 
-/** Returns a table in Markdown, with its columns aligned for a terminal; the first column is text, the others numbers. */
+/** Returns a Markdown table with columns aligned for a terminal; the first column is text, the others are numbers. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),

@@ -1,6 +1,6 @@
-/** Chance that can be repeated. */
+/** Repeatable random numbers. */
 
-/** Numbers from 0 to 1, the same in every run with the same seed (mulberry32). */
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -11,7 +11,7 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Choices from random numbers. */
+/** Random choices. */
 export class Chance {
   readonly #random: () => number;
 
@@ -23,7 +23,7 @@ export class Chance {
     return this.#random() < probability;
   }
 
-  /** A whole number below the limit. */
+  /** A random integer below the limit. */
   below(limit: number): number {
     return Math.floor(this.#random() * limit);
   }

@@ -1,10 +1,10 @@
-/** Waiting in tests: for a condition, with a bound, never for a length of time. */
+/** Waits for a condition with a time limit, never for a fixed time. */
 
 const PAUSE_MS = { min: 5, max: 200 };
-/** Each pause is this share of the time waited so far, so that long waits do not keep a processor busy. */
+/** Each pause is this share of the time waited so far, so that long waits cost little CPU. */
 const PAUSE_SHARE = 1 / 20;
 
-/** Polls until `check` gives something true, and returns that; rejects after `timeoutMs`. */
+/** Polls until `check` returns something truthy, and returns it; rejects after `timeoutMs`. */
 export async function waitFor<Value>(
   check: () => Value | Promise<Value>,
   timeoutMs = 60_000,

@@ -1,4 +1,4 @@
-/** Accounts with a password, and signing in to them. */
+/** Accounts with a password, and their sessions. */
 import { hashPassword } from "../../../api/accounts/password_rules.ts";
 import type { TestApp, TestRequest } from "../http/app.ts";
 import type { Columns, UserRow } from "../postgres/factory.ts";
@@ -7,7 +7,7 @@ export interface Account extends UserRow {
   password: string;
 }
 
-/** Makes somebody who can sign in. */
+/** Creates a user who can sign in. */
 export async function makeAccount(api: Pick<TestApp, "make">, columns: Columns = {}): Promise<Account> {
   const password = `pass ${crypto.randomUUID()}`;
   const user = await api.make.user({ passwordHash: await hashPassword(password), ...columns });
@@ -28,7 +28,7 @@ export async function login(
   return api.request("/api/v1/auth/login", { method: "POST", body: { email, password }, ...options });
 }
 
-/** Signs in, which has to succeed. */
+/** Signs in; throws if that fails. */
 export async function signIn(api: TestApp, account: Account): Promise<SignedIn> {
   const response = await login(api, account);
   if (response.status !== 200) throw new Error(`Cannot sign in: status ${response.status}`);
@@ -36,7 +36,7 @@ export async function signIn(api: TestApp, account: Account): Promise<SignedIn> 
   return data;
 }
 
-/** The audit log, oldest first, as a test compares it. */
+/** Returns the audit log, oldest entry first, in the form that tests compare. */
 export async function auditRows(api: TestApp) {
   return api.db.sql`
     select actor_type, actor_user_id, credential_id, action, subject_type, subject_id, client_request_id, details

@@ -7,7 +7,7 @@ export interface AdminRun {
   err: string;
 }
 
-/** Runs one command; `env` adds to the variables that name the database, `input` is what is piped in. */
+/** Runs one command. `env` adds to the variables that name the database; `input` is its standard input. */
 export async function runCommand(
   databaseUrl: string,
   words: readonly string[],
@@ -32,7 +32,7 @@ export async function runCommand(
   return { exitCode, ...run };
 }
 
-/** Runs a command with `--json` that has to succeed, and returns its object; the test says what it looks like. */
+/** Runs a command with `--json`, which must succeed, and returns its object as the type the test expects. */
 export async function runJson<Result extends object = Record<string, unknown>>(
   databaseUrl: string,
   words: readonly string[],
@@ -44,7 +44,7 @@ export async function runJson<Result extends object = Record<string, unknown>>(
   return JSON.parse(out);
 }
 
-/** Runs a command with `--json` that has to fail, and returns its message, the same on stderr and in the JSON. */
+/** Runs a command with `--json`, which must fail, and returns its message: the same on stderr and in the JSON. */
 export async function runFailing(databaseUrl: string, words: readonly string[]): Promise<string> {
   const { exitCode, out, err } = await runCommand(databaseUrl, [...words, "--json"]);
   const message = err.trimEnd();

@@ -1,8 +1,8 @@
-/** A registry whose counts tell which of its definitions were counted. */
+/** A registry whose counts identify the definitions they include. */
 import type { TestApp } from "../http/app.ts";
 import { makeDefinition } from "./definitions.ts";
 
-/** One definition of each kind; its line's executions are a power of ten, so that every sum tells its parts. */
+/** One definition of each kind. The executions of a line are a power of ten, so a sum identifies its parts. */
 export async function makeCountedRegistry(
   api: TestApp,
   person: Awaited<ReturnType<TestApp["make"]["person"]>>,

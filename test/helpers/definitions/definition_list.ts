@@ -19,7 +19,7 @@ export interface DefinitionList {
   hasMore: boolean;
 }
 
-/** The filters of a list that asks for nothing. */
+/** The filters of a list without any. */
 export const ALL_DEFINITIONS: DefinitionFilters = {
   type: null,
   status: null,
@@ -36,13 +36,13 @@ export const ALL_DEFINITIONS: DefinitionFilters = {
   publishedFirst: false,
 };
 
-/** One connection to read lists of a database with. */
+/** One connection for reading lists of a database. */
 export function openLists({ url }: { url: string }) {
   const listSql = openPool(url, { applicationName: "test", max: 1 });
   return { listSql, [Symbol.asyncDispose]: () => listSql.end({ timeout: 1 }) };
 }
 
-/** Lists definitions, which has to succeed; `query` is what follows the question mark. */
+/** Lists definitions; throws on an error. `query` is what follows the question mark. */
 export async function list(
   api: Pick<TestApp, "request">,
   query: string,
@@ -54,7 +54,7 @@ export async function list(
   return body.data;
 }
 
-/** `name@version` of every definition that is listed, in order. */
+/** Returns `name@version` of each listed definition, in order. */
 export async function listed(
   api: Pick<TestApp, "request">,
   query: string,
@@ -80,7 +80,7 @@ export interface VersionColumns {
   tags?: readonly string[];
   createdAt?: string;
   updatedAt?: string;
-  /** Of the line; the first version of it says. */
+  /** A field of the line; taken from its first version. */
   isFork?: boolean;
   executionCount?: number;
   uniqueExecutionCount?: number;
@@ -88,7 +88,7 @@ export interface VersionColumns {
 
 const AT = "2026-01-02T00:00:00.000Z";
 
-/** Makes a version, public and published unless told otherwise, and its line where there is none; its id. */
+/** Creates a version, public and published by default, and its line if it has none. Returns the version's id. */
 export async function makeVersion(sql: Sql, columns: VersionColumns): Promise<string> {
   const {
     orgId,

@@ -1,4 +1,4 @@
-/** Definitions as a client handles them, and rows of them made straight in SQL. */
+/** Definitions as clients handle them, and rows inserted directly in SQL. */
 
 import type { DefinitionStatus, DefinitionType, DefinitionVisibility } from "../../../shared/vocabulary.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
@@ -8,7 +8,7 @@ import type { OrgRow, Person } from "../postgres/factory.ts";
 
 const DEFINITIONS_PATH = "/api/v1/definitions";
 
-/** Lines that go into the `interface` of a document, such as `{ domain: "security" }`. */
+/** Lines for the `interface` of a document, such as `{ domain: "security" }`. */
 export type InterfaceFields = Readonly<Record<string, string>>;
 
 /** A small agent that can be rendered. */
@@ -32,18 +32,18 @@ export function agentYaml(name: string, version = "1.0.0", fields: InterfaceFiel
   ].join("\n");
 }
 
-/** An agent that needs others to run: `agentNeeding("a", ["b@^1.0.0"])`. */
+/** An agent with dependencies: `agentNeeding("a", ["b@^1.0.0"])`. */
 export function agentNeeding(name: string, requires: readonly string[], version = "1.0.0"): string {
   const list = requires.map((reference) => JSON.stringify(reference)).join(", ");
   return agentYaml(name, version, { dependencies: `{ requires: [${list}] }` });
 }
 
-/** What can be addressed, and not be rendered. */
+/** A definition that can be stored but not rendered. */
 export function bareYaml(type: DefinitionType, name: string, version = "1.0.0"): string {
   return `${type}:\n  interface:\n    name: ${name}\n    version: "${version}"\n`;
 }
 
-/** A user by their key, and the organization they select with `X-Org-Slug`. */
+/** A user, identified by their key, and the organization they select with `X-Org-Slug`. */
 export type Caller = { key: string; org?: Pick<OrgRow, "slug"> };
 
 /** Sends a request about definitions; `path` is what follows `/definitions`. */
@@ -60,7 +60,7 @@ export function ask(
   });
 }
 
-/** Sends a write, which is a POST unless `options` say otherwise. */
+/** Sends a write: a POST unless `options` has another method. */
 export function write(
   api: Pick<TestApp, "request">,
   path: string,
@@ -70,14 +70,14 @@ export function write(
   return ask(api, path, caller, { method: "POST", ...options });
 }
 
-/** The definition of an answer that has one. */
+/** Returns the definition in a successful response. */
 export async function definitionOf(response: Response): Promise<Definition> {
   const body = (await response.json()) as { data?: Definition };
   if (!body.data) throw new Error(`Cannot read a definition: ${response.status} ${JSON.stringify(body)}`);
   return body.data;
 }
 
-/** Creates a draft over HTTP, which has to succeed. */
+/** Creates a draft over HTTP; throws if that fails. */
 export async function createAgent(
   api: Pick<TestApp, "request">,
   caller: Caller,
@@ -87,7 +87,7 @@ export async function createAgent(
   return definitionOf(await write(api, `/agent/${name}`, caller, { body: { yaml, ...rest } }));
 }
 
-/** Creates and publishes an agent over HTTP, which has to succeed. */
+/** Creates and publishes an agent over HTTP; throws if that fails. */
 export async function publishAgent(
   api: Pick<TestApp, "request">,
   caller: Caller,
@@ -97,7 +97,7 @@ export async function publishAgent(
   return definitionOf(await write(api, `/agent/${name}@${version}/publish`, caller));
 }
 
-/** Status, code and details of a refusal. */
+/** Returns status, code and details of an error response. */
 export async function errorOf(response: Response): Promise<readonly unknown[]> {
   const { error } = (await response.json()) as { error?: { code: string; details?: unknown } };
   return [response.status, error?.code, ...(error?.details === undefined ? [] : [error.details])];
@@ -109,7 +109,7 @@ export interface DefinitionColumns {
   version?: string;
   status?: DefinitionStatus;
   visibility?: DefinitionVisibility;
-  /** When the line was published first; not changed where the line is there. */
+  /** When the line was first published; ignored if the line exists. */
   firstPublishedAt?: string | null;
   successor?: string | null;
 }
@@ -119,7 +119,7 @@ export interface MadeDefinition {
   lineId: string;
 }
 
-/** Makes a version in any state, and its line where there is none. */
+/** Creates a version in any state, and its line if there is none. */
 export async function makeDefinition(
   sql: Pool,
   owner: Pick<Person, "user" | "org">,

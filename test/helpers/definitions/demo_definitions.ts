@@ -1,4 +1,4 @@
-/** The documents of the demo, which are the fixtures of everything that reads definitions. */
+/** The documents of the demo, which are the fixtures for all tests that read definitions. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DefinitionSource, parseDefinition } from "../../../shared/definitions/source.ts";
@@ -23,7 +23,7 @@ export function readDemoDefinitions(): DemoDefinition[] {
     });
 }
 
-/** The definition of a text that has to parse. */
+/** Parses a text; throws if it is no valid definition. */
 export function parsed(yaml: string, type: DefinitionType = "agent"): DefinitionSource {
   const result = parseDefinition(yaml, { type });
   if (!result.ok) throw new Error(`Cannot parse: ${JSON.stringify(result.problems)}`);

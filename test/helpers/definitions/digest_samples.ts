@@ -1,4 +1,4 @@
-/** Documents of all types whose digests are easily computed wrong. */
+/** Documents of all types whose digests are easy to get wrong. */
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import { Chance, randomNumbers } from "../random_numbers.ts";
 import { randomDefinition } from "./random_definitions.ts";

@@ -1,4 +1,6 @@
-/** What a thread of a test runs: it answers "echo", throws at "throw", ends at "end" and never ends at "loop". */
+/**
+ * The script of a worker thread: it answers "echo", throws at "throw", exits at "end" and loops forever at "loop".
+ */
 import { parentPort } from "node:worker_threads";
 import type { ThreadAnswer } from "../../../api/documents/thread.ts";
 

@@ -1,4 +1,4 @@
-/** Records executions over HTTP, and reads what is counted. */
+/** Records executions over HTTP and reads the counters. */
 import type { TestApp } from "../http/app.ts";
 import { ask, type Caller, write } from "./definitions.ts";
 
@@ -18,7 +18,7 @@ export interface Statistics {
   byVersion?: { version: string; count: number }[];
 }
 
-/** Somebody who may record executions, and is in no organization but their own. */
+/** A platform user who may record executions and has no other organization than their own. */
 export async function makePlatformAdmin(api: TestApp): Promise<Caller> {
   const user = await api.make.user({ platformRole: "admin" });
   return api.make.key({ userId: user.id });
@@ -45,7 +45,7 @@ export async function statisticsOf(
   return ((await response.json()) as { data: Statistics }).data;
 }
 
-/** The line's counters and what they count; every record has an audit entry and is counted in its hour. */
+/** Reads the line's counters and the rows behind them. Each record has an audit entry and counts in its hour. */
 export async function countsOf(api: TestApp, name: string) {
   const [row] = await api.db.sql`
     select

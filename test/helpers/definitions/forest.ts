@@ -1,14 +1,17 @@
-/** Definitions that need many others. */
+/** Definitions with many dependencies. */
 import type { TestDatabase } from "../postgres/database.ts";
 import type { Person } from "../postgres/factory.ts";
 
-/** Makes a tree in which `node-1` is the root and node n needs the nodes 10 n - 8 to 10 n + 1, each with three versions. */
+/**
+ * Creates a tree: `node-1` is the root, and node n depends on the nodes 10 n - 8 to 10 n + 1, each with three
+ * versions.
+ */
 export async function makeForest(
   { sql, owner }: TestDatabase,
   { org, user }: Person,
   size: number,
 ): Promise<void> {
-  // Nobody lists them: their place in the search need not be kept.
+  // No test lists them, so the search index need not have them.
   await owner`alter table definitions disable trigger user`;
   await sql`
     insert into definition_lines (org_id, type, name, first_published_at)

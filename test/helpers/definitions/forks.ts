@@ -1,4 +1,4 @@
-/** Forks as a client handles them. */
+/** Forks as clients handle them. */
 import type { Definition } from "../../../sql/definitions/fields.ts";
 import type { TestApp } from "../http/app.ts";
 import { ask, type Caller, definitionOf, write } from "./definitions.ts";
@@ -10,20 +10,20 @@ export interface Forked {
   warnings: unknown[];
 }
 
-/** Forks over HTTP, which has to succeed; `path` is that of the source, after `/definitions`. */
+/** Forks over HTTP; throws if that fails. `path` is that of the source, after `/definitions`. */
 export async function makeFork(api: TestApp, caller: Caller, path: string, body: object): Promise<Forked> {
   const response = await write(api, `${path}/fork`, caller, { body });
   return (await dataOf(response, 201)) as unknown as Forked;
 }
 
-/** What is in the envelope of an answer that has this status. */
+/** Returns `data` of a response that must have this status. */
 export async function dataOf(response: Response, status = 200): Promise<Record<string, unknown>> {
   const body = (await response.json()) as { data?: Record<string, unknown> };
   if (response.status === status && body.data) return body.data;
   throw new Error(`Cannot read an answer: ${response.status} ${JSON.stringify(body)}`);
 }
 
-/** What readers see of how often an agent was forked, on itself and beside its forks. */
+/** The fork counts that readers see: of an agent alone, and in the list with its forks. */
 export async function forkCounts(api: TestApp, path: string, caller: Caller | null): Promise<unknown[]> {
   const { forkCount } = await definitionOf(await ask(api, `/agent/${path}`, caller));
   const { totalForks } = await dataOf(await ask(api, `/agent/${path}/forks`, caller));

@@ -1,6 +1,6 @@
-/** What strangers might write into names, descriptions and documents so that a page runs or loads something. */
+/** Names, descriptions and documents with which a stranger could try to run or load something in a page. */
 
-/** The host that hostile texts name. No test may send it a request. */
+/** The host in hostile texts. No test may send it a request. */
 const HOSTILE_HOST = "attacker.invalid";
 
 export const HOSTILE_TEXTS: readonly string[] = [
@@ -13,7 +13,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
   `&lt;script&gt;alert(1)&lt;/script&gt; &#60;b&#62;`,
 ];
 
-/** Markdown that would run or load something where it is not rendered with care. */
+/** Markdown that runs or loads something unless it is rendered safely. */
 export const HOSTILE_MARKDOWN = [
   ...HOSTILE_TEXTS,
   `![pixel](https://${HOSTILE_HOST}/pixel.png "title")`,

@@ -10,14 +10,14 @@ export function readLanguages(): Promise<string> {
   return FILE.text();
 }
 
-/** Returns the document with the tables as they have to be; the text before them stays. */
+/** Returns the document with generated tables; the text before them stays. */
 export async function renderLanguages(): Promise<string> {
   const text = await readLanguages();
   const [intro = ""] = text.split(START);
   return `${intro}${DEFINITION_TYPES.map(renderLanguage).join("\n")}`;
 }
 
-/** Returns the section of a type: a heading, and a table of every key below the root key. */
+/** Returns the section of a type: a heading and a table of all keys below the root key. */
 function renderLanguage(type: DefinitionType): string {
   const rows = [...rowsOf(LANGUAGES[type], "")].map((row) => `| ${row.join(" | ")} |`);
   const head = ["| Key | Value | Required | Meaning | Example |", "|---|---|---|---|---|"];

@@ -1,17 +1,17 @@
-/** Blocks of rendered Markdown, compared outside of the passages of authors. */
+/** Blocks of rendered Markdown, for comparisons outside authors' passages. */
 import MarkdownIt from "markdown-it";
 import { load } from "./translation.ts";
 
 export interface MarkdownBlock {
   /** Such as `paragraph`, `list_item` or `h2`. */
   name: string;
-  /** Source of the text in it, with the info of a fence. */
+  /** The source of its text; for a fence with its info string. */
   text: string;
   children: MarkdownBlock[];
 }
 
 const parser = new MarkdownIt({ html: true });
-/** Knows nothing but paragraphs, lists and code, as passages do. */
+/** Parses paragraphs, lists and code only, as passages have them. */
 const passageParser = new MarkdownIt({ html: false }).disable([
   "heading",
   "lheading",
@@ -21,7 +21,7 @@ const passageParser = new MarkdownIt({ html: false }).disable([
   "reference",
 ]);
 
-/** Everything that an author's passage may consist of. */
+/** The blocks that an author's passage may have. */
 const PASSAGE_BLOCKS = new Set(["paragraph", "bullet_list", "ordered_list", "list_item", "fence"]);
 
 /** The blocks of a rendered file, below its front matter. */
@@ -29,19 +29,19 @@ export function blocksOf(markdown: string): MarkdownBlock[] {
   return toBlocks(parser, load(markdown).body);
 }
 
-/** The code in an author's text as a CommonMark parser finds it. */
+/** The code in an author's text, as a CommonMark parser reads it. */
 export function codeOf(text: string): string[] {
   return codeIn(toBlocks(passageParser, text));
 }
 
-/** The code in blocks; blank lines at its end may belong to what comes after an open fence. */
+/** The code in blocks, without blank lines at its end: after an open fence they may belong to the next block. */
 export function codeIn(blocks: readonly MarkdownBlock[]): string[] {
   return allBlocks(blocks)
     .filter(({ name }) => name === "fence" || name === "code_block")
     .map(({ text }) => text.slice(text.indexOf("\n") + 1).replace(/\n+$/, ""));
 }
 
-/** The blocks and all those within them, in order. */
+/** The blocks and all nested ones, in order. */
 function allBlocks(blocks: readonly MarkdownBlock[]): MarkdownBlock[] {
   return blocks.flatMap((block) => [block, ...allBlocks(block.children)]);
 }

@@ -5,7 +5,7 @@ import type { Chance } from "../random_numbers.ts";
 /** A value of a document. */
 export type ValueNode = { anchor?: string; path: Path } & (
   | { kind: "text"; text: string }
-  /** A number, boolean or null, as it is written. */
+  /** A number, boolean or null, in source form. */
   | { kind: "other"; source: string }
   | { kind: "list"; items: ValueNode[] }
   | { kind: "map"; entries: Entry[] }
@@ -14,7 +14,7 @@ export type ValueNode = { anchor?: string; path: Path } & (
 
 export interface Entry {
   key: string;
-  /** The anchored text that an alias in place of the key stands for. */
+  /** The anchored text that an alias replaces the key with. */
   keyTarget?: ValueNode;
   value: ValueNode;
 }
@@ -49,7 +49,7 @@ const OTHERS = ["12345678901234567890", "3.10", "0x1F", "1e3", "true", "no", "nu
 const FOREIGN = ["helper", "checker@^1.0.0", "writer@latest"];
 const LOCAL = ["local", "@other/helper@1.0.0", "Not a name"];
 
-/** Returns a definition that readers accept. */
+/** Returns a valid definition. */
 export function randomDefinition(chance: Chance): RandomDefinition {
   const type = chance.pick(DEFINITION_TYPES);
   return { type, root: new TreeMaker(chance).root(type) };
@@ -57,7 +57,7 @@ export function randomDefinition(chance: Chance): RandomDefinition {
 
 class TreeMaker {
   readonly #chance: Chance;
-  /** Anchored nodes that are complete. */
+  /** Anchored nodes that are already complete. */
   readonly #anchored: ValueNode[] = [];
   #aliases = 0;
   #hasAliasKey = false;
@@ -88,7 +88,7 @@ class TreeMaker {
       () => this.#extra([type], "extra"),
       () => this.#extra([type], "more"),
     ];
-    // Made in document order, so that anchors come before their aliases.
+    // Created in document order, so that anchors precede their aliases.
     return this.#map(
       [type],
       this.#chance.shuffle(makers).map((make) => make()),
@@ -135,7 +135,7 @@ class TreeMaker {
     return this.#map(path, [{ key: "requires", value: list }]);
   }
 
-  /** The blocks with references. */
+  /** The blocks that have references. */
   #blocks(type: DefinitionType): (() => Entry)[] {
     if (type === "agent") return [];
     if (type === "command")
@@ -172,7 +172,7 @@ class TreeMaker {
     return this.#text(path, this.#chance.pick(this.#chance.of(0.6) ? FOREIGN : LOCAL));
   }
 
-  /** An entry that no edit is about, often with an alias. */
+  /** An entry that no edit changes, often with an alias. */
   #extra(path: Path, key: string): Entry {
     const texts = this.#anchored.filter(({ kind }) => kind === "text");
     const target = !this.#hasAliasKey && this.#chance.of(0.15) ? this.#chance.pick(texts) : undefined;
@@ -218,14 +218,14 @@ class TreeMaker {
     if (!this.#chance.of(probability)) return node;
     const texts = this.#anchored.filter(({ kind }) => kind === "text");
     const shadowed = node.kind === "text" && this.#chance.of(0.2) ? this.#chance.pick(texts) : undefined;
-    // An alias means the last anchor of its name, so the earlier one has no more aliases.
+    // An alias refers to the last anchor of its name, so the earlier anchor gets no more aliases.
     if (shadowed) this.#anchored.splice(this.#anchored.indexOf(shadowed), 1);
     node.anchor = shadowed?.anchor ?? `a${this.#names++}`;
     this.#anchored.push(node);
     return node;
   }
 
-  /** Expansions multiply in nested aliases, and a document may have fifty. */
+  /** Nested aliases multiply, and a document may have fifty expansions. */
   #takeAlias(): boolean {
     this.#aliases += 1;
     return this.#aliases <= 6;

@@ -1,7 +1,7 @@
 /** Random texts of several lines with lists, fences and hostile markup. Every word occurs once: `w1q`, `w2q`, … */
 import type { Chance } from "../random_numbers.ts";
 
-/** What may begin a line of prose. */
+/** What a line of prose may start with. */
 const LINE_STARTS = [
   "",
   "",
@@ -34,7 +34,7 @@ const LINE_STARTS = [
   "+++",
 ];
 const LINE_ENDS = ["", "", "", "", "  ", "\\", " \\\\", " |", " ##", "\t", " `", "]: /url", " <b>", "\u2028"];
-/** Lines that mean something without any word. */
+/** Lines that have a meaning without any word. */
 const WORDLESS_LINES = ["---", "===", "***", "___", "--- | ---", ":-", "|-|", "-", "<div>", "</div>", "-->"];
 const MARKERS = ["- ", "* ", "+ ", "1. ", "2. ", "1) ", "7) ", "-   ", "1.  ", "- [ ] ", "* [x] "];
 const INFOS = ["", "", "js", ' python title="x"', "!", "c++", "<b>", "a~b"];
@@ -62,11 +62,11 @@ export function wordsOf(text: string): string[] {
 }
 
 interface Options {
-  /** Share of the lines in lists that are not indented, where readers of Markdown disagree on what they belong to. */
+  /** The share of unindented lines in lists: Markdown readers disagree about what such lines belong to. */
   unindented: number;
 }
 
-/** A text that begins with a word or with a list or a fence, and has two lines or more. */
+/** A text of at least two lines that starts with a word, a list or a fence. */
 export function randomPassage(chance: Chance, { unindented }: Options): string {
   let count = 0;
   const source = { chance, unindented, word: () => `w${++count}q` };
@@ -101,13 +101,13 @@ function randomBlock(source: Source, depth: number): string[] {
   );
 }
 
-/** An item of a list, sometimes with lines that are indented less than its content. */
+/** A list item, sometimes with lines that are indented less than its content. */
 function randomItem(source: Source, depth: number): string[] {
   const { chance, word, unindented } = source;
   const marker = chance.pick(MARKERS);
   const indent = " ".repeat(marker.replace(/\[.*/, "").length);
   const [first = "", ...rest] = chance.of(0.7) ? [word()] : randomLines(source, depth + 1);
-  // Behind a marker, a line of signs is no list.
+  // After a marker, a line of punctuation is not a list.
   const start = WORDLESS_LINES.includes(first) ? word() : first;
   const more = chance.of(0.5) ? randomLines(source, depth + 1) : [];
   const below = [...rest, ...more].map((line) =>
@@ -116,7 +116,7 @@ function randomItem(source: Source, depth: number): string[] {
   return [`${marker}${start}`, ...below];
 }
 
-/** A fence; sometimes it is never closed. */
+/** A fence, sometimes without an end. */
 function randomFence({ chance, word }: Source): string[] {
   const mark = chance.pick(["```", "~~~", "`````", "~~~~"]);
   const body = Array.from({ length: chance.below(4) }, () => `${chance.pick(CODE_LINES)}${word()}`);

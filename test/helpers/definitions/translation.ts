@@ -1,4 +1,4 @@
-/** Translates definitions in tests, and reads Markdown back with a real parser. */
+/** Translates definitions in tests, and parses the Markdown with a real parser. */
 import { createHash } from "node:crypto";
 import MarkdownIt from "markdown-it";
 import { parse } from "yaml";
@@ -15,14 +15,14 @@ export function translateBody(type: DefinitionType, body: unknown): Translation 
   return translateDefinition({ type, name: "sample", version: "1.0.0", body: body as Body });
 }
 
-/** The Markdown of a body that has to be translatable. */
+/** Returns the Markdown of a body; throws if it cannot be translated. */
 export function rendered(type: DefinitionType, body: unknown): string {
   const translation = translateBody(type, body);
   if (!translation.ok) throw new Error(`Cannot translate: ${JSON.stringify(translation)}`);
   return translation.runtimeMd;
 }
 
-/** The smallest bodies that can be rendered; what is given replaces or adds blocks. */
+/** The smallest bodies that can be rendered; the argument replaces or adds blocks. */
 export function agentBody(agentType: string, blocks: Body = {}): Body {
   const { interface: header, ...others } = blocks;
   return {
@@ -77,7 +77,7 @@ export function load(markdown: string): LoadedMarkdown {
   return { frontMatter: parse(match[1] ?? ""), body: match[2] ?? "" };
 }
 
-/** `## Purpose`, `### 1. Read`, …: the headings that a Markdown parser finds, in source form. */
+/** The headings that a Markdown parser finds, in source form: `## Purpose`, `### 1. Read`, … */
 export function outline(markdown: string): string[] {
   const tokens = parser.parse(load(markdown).body, {});
   return tokens.flatMap((token, index) =>
@@ -87,7 +87,7 @@ export function outline(markdown: string): string[] {
   );
 }
 
-/** Every block of the file with its depth and without its text; cells of tables count one by one. */
+/** Every block of the file with its depth but without its text; each table cell counts. */
 export function structure(markdown: string): string[] {
   return parser
     .parse(load(markdown).body, {})
@@ -95,7 +95,7 @@ export function structure(markdown: string): string[] {
     .map((token) => `${token.level} ${token.type} ${token.tag} ${token.type === "fence" ? token.info : ""}`);
 }
 
-/** Texts of the cells, row by row, of the first table below a heading. */
+/** The cells of the first table below a heading, row by row. */
 export function tableBelow(markdown: string, heading: string): string[][] {
   const tokens = parser.parse(load(markdown).body, {});
   const start = tokens.findIndex((token) => token.type === "inline" && token.content === heading);
@@ -109,7 +109,7 @@ export function tableBelow(markdown: string, heading: string): string[][] {
   return rows;
 }
 
-/** The text from a heading to the next one of the same or a higher level. */
+/** The text from a heading to the next heading of the same or a higher level. */
 export function sectionOf(markdown: string, heading: string): string {
   const { body } = load(markdown);
   const lines = body.split("\n");
@@ -131,7 +131,7 @@ export interface Golden {
   runtimeMd: string;
 }
 
-/** What the translator makes of the demo's documents. */
+/** The Markdown of the demo's documents. */
 export function translateDemo(): Golden[] {
   return readDemoDefinitions().map(({ file, type, yaml }) => {
     const { name, version, body } = parsed(yaml, type);
@@ -141,7 +141,7 @@ export function translateDemo(): Golden[] {
   });
 }
 
-/** One digest over all files, by name and content. */
+/** One digest of the names and contents of all files. */
 export function digestGoldens(goldens: readonly Golden[]): string {
   return createHash("sha256").update(JSON.stringify(goldens)).digest("hex");
 }

@@ -1,4 +1,4 @@
-/** Writes values as YAML in random styles, and says which value each piece of the text belongs to. */
+/** Writes values as YAML in random styles, and records which value each piece of the text belongs to. */
 import type { Chance } from "../random_numbers.ts";
 import type { Entry, Path, ValueNode } from "./random_definitions.ts";
 import { randomBlockScalar, randomFlowScalar } from "./yaml_scalars.ts";
@@ -6,7 +6,10 @@ import { randomBlockScalar, randomFlowScalar } from "./yaml_scalars.ts";
 /** A piece of the text. */
 export interface Piece {
   text: string;
-  /** The path of the value that it belongs to: its own text, or the brackets, dashes and comments between its items. */
+  /**
+   * The path of its value. A value's pieces are its own text, and the brackets, dashes and comments between its
+   * items.
+   */
   owner: Path;
   /** Set if the piece is an alias. */
   target?: ValueNode;
@@ -20,13 +23,13 @@ interface Context {
   isFlow: boolean;
   /** The column of the enclosing block; -1 outside the root. */
   column: number;
-  /** The owner of what stands between values here. */
+  /** The owner of the text between values here. */
   owner: Path;
-  /** The owner of what follows the value on its line. */
+  /** The owner of the text after the value on its line. */
   tail: Path;
 }
 
-/** The place where new keys of an interface are written. */
+/** Where new keys of an interface go. */
 export const NEW_KEY = "+";
 
 /** Writes a document whose root is a map. */
@@ -40,7 +43,7 @@ export function writeDocument(chance: Chance, root: ValueNode): Piece[] {
 class StyleWriter {
   readonly pieces: Piece[] = [];
   readonly #chance: Chance;
-  /** True behind a block scalar, whose text depends on the line end behind it. */
+  /** True after a block scalar, whose text depends on the next line break. */
   #isBehindBlock = false;
 
   constructor(chance: Chance) {
@@ -80,7 +83,7 @@ class StyleWriter {
     this.#put(this.#chance.pick(["\n", `${indent}# about: what follows\n`, `\n${indent}# [open\n\n`]), owner);
   }
 
-  /** Writes keys below one another. The first one may already have its column. */
+  /** Writes keys below one another. The first one may already be at its column. */
   #blockMap(
     { entries, path }: MapNode,
     outer: Context,
@@ -122,7 +125,7 @@ class StyleWriter {
       this.#put(this.#chance.pick([...plain, JSON.stringify(key), `'${key.replaceAll("'", "''")}'`]), owner);
   }
 
-  /** Writes a value behind a colon or dash, and the end of its line. */
+  /** Writes a value after a colon or dash, and ends its line. */
   #valueInBlock(node: ValueNode, context: Context, { isInMap }: { isInMap: boolean }): void {
     const isMap = node.kind === "map" && node.entries.length > 0;
     const isList = node.kind === "list" && node.items.length > 0;
@@ -151,7 +154,10 @@ class StyleWriter {
     else this.#blockList(node, context, isInMap && this.#chance.of(0.3) ? column : deeper);
   }
 
-  /** Ends the line of a value. A text of several lines goes on below it, and new keys of an interface follow its version. */
+  /**
+   * Ends the line of a value. The rest of a multi-line text follows below, and new keys of an interface follow its
+   * version.
+   */
   #endValue({ path }: ValueNode, context: Context, mayComment: boolean): void {
     this.#tail(context, mayComment);
     const isVersion = path.at(-1) === "version";
@@ -177,7 +183,7 @@ class StyleWriter {
     const tag = this.#chance.of(0.08) ? tags[node.kind] : null;
     const properties = [node.anchor ? `&${node.anchor}` : null, tag].filter((text) => text != null);
     for (const text of this.#chance.shuffle(properties)) {
-      // A list does not keep the tag of a text.
+      // A list cannot keep the tag of a text.
       const isTagsText = text === "!!str" && node.path.at(-1) === "tags";
       this.#put(` ${text}`, isTagsText ? node.path : owner);
     }
@@ -197,7 +203,7 @@ class StyleWriter {
     this.#value(node, context);
   }
 
-  /** Writes a value without line breaks behind it. */
+  /** Writes a value without a line break after it. */
   #value(node: ValueNode, context: Context): void {
     if (node.kind === "alias") this.#put(`*${node.target.anchor}`, node.path, node.target);
     else if (node.kind === "other") this.#put(node.source, node.path);
@@ -236,7 +242,7 @@ class StyleWriter {
     }
   }
 
-  /** Returns false, and writes nothing, if the text cannot be a block scalar. */
+  /** Returns false without writing anything if the text cannot be a block scalar. */
   #blockScalar(node: Extract<ValueNode, { kind: "text" }>, { owner, column }: Context): boolean {
     const written = randomBlockScalar(this.#chance, node.text, column);
     if (!written) return false;

@@ -1,4 +1,4 @@
-/** What has to hold of export jobs, files and mails whatever has died on the way. */
+/** What must hold for export jobs, files and mails after any process died. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -19,13 +19,16 @@ const MAIL_TIMEOUT_MS = 60_000;
 
 export interface Aftermath {
   db: TestDatabase;
-  /** Of the service's processes. */
+  /** The data directory of the service's processes. */
   dataDir: string;
-  /** Theirs: it has seen every sending, also a second of the same mail. */
+  /** The mail server. It has every mail, including one that was sent twice. */
   mailServer: MailServer;
-  /** Where it is not in `dataDir`. */
+  /** Set if the artifact store is not in `dataDir`. */
   artifactDirectory?: string;
-  /** A runner may have died between the server's yes and the note of it: then the same mail is sent again. */
+  /**
+   * A runner may have died after the server accepted a mail and before it recorded that: then the mail is sent
+   * again.
+   */
   mayRepeatMails?: boolean;
 }
 
@@ -38,9 +41,9 @@ interface ReadyRow {
 }
 
 /**
- * Everything that is not as it should be, in words: an active job without an entry in the queue or the other way round,
- * a ready job whose file is not whole, a file that a sweep leaves and nobody owns, a ready job without its one mail. A
- * runner has to be working, for the mails.
+ * Lists in words everything that is wrong: an active job without a queue entry or a queue entry without a job, a
+ * ready job whose file is damaged, a file that no job owns and no sweep deletes, a ready job without exactly one
+ * mail. A runner must be working, because of the mails.
  */
 export async function listTroubles(place: Aftermath): Promise<string[]> {
   const ready = await place.db.sql<ReadyRow[]>`
@@ -61,7 +64,7 @@ export async function listTroubles(place: Aftermath): Promise<string[]> {
   return troubles;
 }
 
-/** What is wrong with a job's file, also for a reader that is not of the library that writes it. */
+/** Lists what is wrong with a job's file. Another library than the one that writes it reads it. */
 async function listFaults(directory: string, row: ReadyRow): Promise<string[]> {
   const path = join(directory, row.artifactKey);
   const hash = createHash("sha256");
@@ -75,7 +78,7 @@ async function listFaults(directory: string, row: ReadyRow): Promise<string[]> {
     [bytes === row.artifactBytes, "its length"],
     [hash.digest("hex") === row.artifactSha256, "its sha256"],
     [names !== null, "its content"],
-    // README.md, schema.json and manifest.json come beside the datasets.
+    // README.md, schema.json and manifest.json stand beside the datasets.
     [names?.length === row.projectsDone * EXPORT_DATASET_NAMES.length + 3, "the number of its entries"],
   ];
   return checks.flatMap(([isRight, what]) => (isRight ? [] : [`wrong in ${row.artifactKey}: ${what}`]));
@@ -90,10 +93,10 @@ async function sweep(db: TestDatabase, directory: string): Promise<void> {
   await expireOrgExports({ config, sql, store, owner, log }, new AbortController().signal);
 }
 
-/** What jobs the mails are about, sorted, once all are out. */
+/** Returns the sorted job ids of all mails, once all mails are sent. */
 async function listMails({ db, mailServer, mayRepeatMails = false }: Aftermath): Promise<string[]> {
   await waitFor(async () => {
-    // What waits for its next try, because a runner died with it, is tried now.
+    // Makes entries due that wait for a retry because a runner died.
     await db.sql`
       update pgboss.job set start_after = now() where name = 'send_export_ready' and state = 'retry'`;
     const [row] = await db.sql<[{ isOut: boolean }]>`
@@ -104,7 +107,7 @@ async function listMails({ db, mailServer, mayRepeatMails = false }: Aftermath):
   return mayRepeatMails ? [...new Set(jobs)] : jobs;
 }
 
-/** Lets the queue notice dead runners sooner than in production: jobs that are queued from now on. */
+/** Makes the queue notice dead runners sooner than in production, for jobs queued from now on. */
 export async function shortenHeartbeats({ sql }: TestDatabase, seconds: number): Promise<void> {
   await sql`update pgboss.queue set heartbeat_seconds = ${seconds}`;
 }

@@ -1,4 +1,4 @@
-/** Bundles in files, for the import to read: exported ones, and ones put together by hand. */
+/** Bundles in files for the importer: exported ones and handmade ones. */
 import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";

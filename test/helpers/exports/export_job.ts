@@ -1,4 +1,4 @@
-/** Export jobs as a client sees them. */
+/** Export jobs as clients see them. */
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { BlobReader, TextWriter, ZipReader } from "@zip.js/zip.js";
@@ -9,10 +9,10 @@ import type { OrgRow } from "../postgres/factory.ts";
 
 export const JOBS_PATH = "/api/v1/export/jobs";
 
-/** Whatever takes requests: the app itself, or a process of it behind a socket. */
+/** Anything that takes requests: the app itself, or a process behind a socket. */
 export type Client = Pick<TestApp, "request">;
 
-/** Asks for an export of an organization. */
+/** Requests an export of an organization. */
 export function postJob(
   app: Client,
   caller: { key: string; org: Pick<OrgRow, "slug"> },
@@ -27,20 +27,20 @@ export function postJob(
   });
 }
 
-/** The job of an answer that has one. */
+/** Returns the job in a successful response. */
 export async function jobOf(response: Response): Promise<ExportJob> {
   const { job } = (await response.json()) as { job?: ExportJob };
   if (!job) throw new Error(`Cannot read a job: the answer is ${response.status}`);
   return job;
 }
 
-/** Status and error code of a refusal. */
+/** Returns status and code of an error response. */
 export async function errorOf(response: Response): Promise<[number, string | undefined]> {
   const { error } = (await response.json()) as { error?: { code: string } };
   return [response.status, error?.code];
 }
 
-/** Every job that is not at its end has an entry in the queue that somebody will take, and the other way round. */
+/** Checks that every active job has a queue entry that a runner will take, and every entry an active job. */
 export async function listMismatches(app: Pick<TestApp, "db">): Promise<readonly unknown[]> {
   return app.db.sql`
     select j.id as job, q.id as entry
@@ -51,7 +51,7 @@ export async function listMismatches(app: Pick<TestApp, "db">): Promise<readonly
     where j.id is null or q.id is null`;
 }
 
-/** What the audit log says of a job, oldest first. */
+/** Returns the audit entries of a job, oldest first. */
 export async function listAudited(app: TestApp, jobId: string): Promise<readonly unknown[]> {
   return app.db.sql`
     select action, actor_user_id, credential_id, org_id
@@ -60,7 +60,7 @@ export async function listAudited(app: TestApp, jobId: string): Promise<readonly
     order by id`;
 }
 
-/** Moves what is ready, and its expiry, into the past. */
+/** Moves ready jobs and their expiry into the past. */
 export async function ageExportJob(app: TestApp, jobId: string, hours: number): Promise<void> {
   await app.db.sql`
     update export_jobs
@@ -70,13 +70,13 @@ export async function ageExportJob(app: TestApp, jobId: string, hours: number): 
     where id = ${jobId}`;
 }
 
-/** Names of the files in the artifact store, sorted, without its marker. */
+/** Returns the sorted file names in the artifact store, without its marker. */
 export async function storedFiles(app: TestApp): Promise<string[]> {
   const names = await readdir(fileURLToPath(app.deps.config.artifactUrl)).catch(() => []);
   return names.filter((name) => name !== MARKER_NAME).sort();
 }
 
-/** How the job is doing, as its organization's publishers see it. */
+/** Returns the job as publishers of its organization see it. */
 export async function getJob(app: Client, key: string, id: string): Promise<ExportJob> {
   return jobOf(await app.request(`${JOBS_PATH}/${id}`, { key }));
 }
@@ -96,7 +96,7 @@ export function downloadJob(
   return app.request(`${JOBS_PATH}/${id}/download`, { key, ...options });
 }
 
-/** The files of a ZIP by name, in the order of its directory. */
+/** Returns the files of a ZIP by name, in directory order. */
 export async function unzip(bytes: ArrayBuffer): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   const reader = new ZipReader(new BlobReader(new Blob([bytes])));

@@ -1,22 +1,22 @@
-/** A project with one of everything that visibility decides about, and somebody who may export it. */
+/** A project with a row for each case of visibility, and a user who may export it. */
 import type { ExportDatasetName } from "../../../shared/exports/datasets.ts";
 import type { TestApp } from "../http/app.ts";
 import type { Person, ProjectRow } from "../postgres/factory.ts";
 
-/** An instant before which all rows of `makeExportProject` were made. */
+/** An instant before all rows of `makeExportProject`. */
 export const AFTER_ALL = "2026-02-01T00:00:00.000Z";
 const MADE_AT = "2026-01-10T10:00:00.000Z";
 
 export interface ExportProject {
   person: Person;
   project: ProjectRow;
-  /** Ids by what the row is an example of. */
+  /** Ids by the case that the row stands for. */
   ids: Readonly<Record<string, string>>;
 }
 
 /**
- * Issues: open, completed, deleted. Runs: live, archived. Under each pair of them an occurrence, under each issue a
- * note and a status change, under each run a snapshot and live and superseded analysis rows.
+ * Issues are open, completed or deleted; runs are live or archived. Each pair has an occurrence, each issue a note
+ * and a status change, each run a snapshot and live and superseded analysis rows.
  */
 export async function makeExportProject(app: Pick<TestApp, "make">): Promise<ExportProject> {
   const person = await app.make.person({ role: "publisher" });
@@ -49,7 +49,7 @@ export async function makeExportProject(app: Pick<TestApp, "make">): Promise<Exp
   return { person, project, ids };
 }
 
-/** Exports a dataset; the path's query is `query`. */
+/** Exports a dataset with this query string. */
 export function exportDataset(
   app: Pick<TestApp, "request">,
   { person, project }: Pick<ExportProject, "person" | "project">,
@@ -59,7 +59,7 @@ export function exportDataset(
   return app.request(`/api/v1/export/projects/${project.id}/${path}${query}`, { key: person.key });
 }
 
-/** The rows of an NDJSON answer. */
+/** Returns the rows of an NDJSON response. */
 export async function ndjsonRows(response: Response): Promise<Record<string, unknown>[]> {
   const lines = (await response.text()).split("\n");
   if (lines.pop() !== "") throw new Error("Cannot read NDJSON: the last line has no end");

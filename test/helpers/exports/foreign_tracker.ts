@@ -5,8 +5,8 @@ import type { Pool } from "../../../sql/connection/pool.ts";
 export const FOREIGN_SCHEMA = "acme_exports";
 
 /**
- * Moves the rows of the tracker tables into `acme.t_<table>`: other names, ids as text, times without a zone. The views in
- * FOREIGN_SCHEMA convert them back, and expression indexes keep the order of exports.
+ * Moves the rows of the tracker tables into `acme.t_<table>`, with other names, ids as text and times without a
+ * zone. The views in FOREIGN_SCHEMA convert them back; expression indexes keep the order of exports.
  */
 export async function moveToForeignTracker(owner: Pool): Promise<void> {
   await owner.unsafe(`create schema acme; create schema ${FOREIGN_SCHEMA}`);

@@ -1,16 +1,16 @@
-/** Organizations whose exports take a while to build although they are quickly made. */
+/** Organizations that are quick to create and slow to export. */
 import { randomBytes } from "node:crypto";
 import type { TestDatabase } from "../postgres/database.ts";
 import type { Factory, Person, ProjectRow } from "../postgres/factory.ts";
 
 export const HEAVY_PROJECTS = 4;
-/** Of each project. */
+/** Per project. */
 export const HEAVY_ISSUES = 500;
-/** The text of a run: well compressed in the table, and to be written out in full by an export. */
+/** The text of a run: compressed in the table, written out in full by an export. */
 const TEXT_BYTES = 256 * 1024;
-/** A quarter of a MiB, before base64: the text of a run may be no longer than 500 KB. */
+/** A quarter of a MiB before base64, because the text of a run has at most 500 KB. */
 const NOISE_BYTES = 256 * 1024;
-/** Run numbers of noise come after all others. */
+/** Runs with noise have higher numbers than all others. */
 const FIRST_NOISE = 1_000_000;
 
 export interface HeavyOrg {
@@ -18,7 +18,7 @@ export interface HeavyOrg {
   projects: ProjectRow[];
 }
 
-/** Makes one with `runs` runs a project, each 256 KiB of an export; its person may export it. */
+/** Creates one with `runs` runs per project, each 256 KiB of an export, and a user who may export it. */
 export async function makeHeavyOrg(
   { db, make }: { db: TestDatabase; make: Factory },
   runs: number,
@@ -52,7 +52,7 @@ async function insertIssues({ sql }: TestDatabase, project: ProjectRow): Promise
     from generate_series(1, ${HEAVY_ISSUES}::int) as n`;
 }
 
-/** Adds runs whose text no archive makes smaller: so many MiB of an export, more than sockets hold by themselves. */
+/** Adds runs with text that does not compress: this many MiB of an export, more than socket buffers hold. */
 export async function addNoise({ sql }: TestDatabase, project: ProjectRow, mebibytes: number): Promise<void> {
   for (let n = 0; n < 4 * mebibytes; n += 1) {
     const text = randomBytes(NOISE_BYTES).toString("base64");

@@ -1,4 +1,4 @@
-/** A build that stands still in the middle of a project, in a runner that is a process of its own. */
+/** A build that is stopped in the middle of a project, in a runner process of its own. */
 
 import type { TestDatabase } from "../postgres/database.ts";
 import { listWaiting } from "../postgres/waiting_sessions.ts";
@@ -6,10 +6,13 @@ import { startRunner } from "../process/runner_process.ts";
 import type { ServiceProcess } from "../process/service_process.ts";
 import { waitFor } from "../wait_for.ts";
 
-/** Queue a job as of this, before every row of a test: the lock is no transaction that could still add to it then. */
+/**
+ * The cutoff for the job, before all rows of a test. The lock below is no transaction that could still add rows
+ * before it.
+ */
 export const HELD_AS_OF = "2026-02-01T00:00:00.000Z";
 
-/** Starts a runner, holds the build of the one job that is queued, and lets it go when `act` is over. */
+/** Starts a runner, holds the build of the one queued job, and releases it after `act`. */
 export async function withHeldBuild(
   { sql }: TestDatabase,
   env: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Where imports are tried: a database with two organizations, a folder, and bundles put together by hand. */
+/** A place for tests of imports: a database with two organizations, a folder, and handmade bundles. */
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,12 +11,12 @@ import { createFactory } from "../postgres/factory.ts";
 type Rows = Readonly<Partial<Record<ExportDatasetName, readonly object[]>>>;
 export interface ImportPlace extends AsyncDisposable {
   db: TestDatabase;
-  /** A file that goes with the test. */
+  /** A file that is deleted after the test. */
   file: (name: string) => string;
   import: (path: string, org?: string) => Promise<AdminRun>;
 }
 
-/** A database with the organizations `here` and `there`, owned by `ann`, and a folder for files. */
+/** A database with the organizations `here` and `there`, both owned by `ann`, and a folder for files. */
 export async function openImportPlace(): Promise<ImportPlace> {
   const db = await openTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), "import-"));
@@ -37,10 +37,10 @@ export async function openImportPlace(): Promise<ImportPlace> {
   };
 }
 
-/** When all sample rows were made. */
+/** The creation time of all sample rows. */
 const AT = "2026-01-10T10:00:00.123Z";
 
-/** Rows that hang together: a run, an issue that it found, and one of everything below them. */
+/** Related rows: a run, an issue that it found, and one of everything below them. */
 export function sampleRows(projectId: string): Record<ExportDatasetName, Record<string, unknown>[]> {
   const [runId, issueId] = [crypto.randomUUID(), crypto.randomUUID()];
   const base = { createdAt: AT };
@@ -107,7 +107,7 @@ export function sampleRows(projectId: string): Record<ExportDatasetName, Record<
   };
 }
 
-/** The entries of a bundle with a true manifest. `text` stands in for the lines of a dataset. */
+/** The entries of a bundle with a correct manifest. `text` replaces the lines of a dataset. */
 export function bundleEntries(
   project: { id: string; name: string },
   rows: Rows,
@@ -145,7 +145,7 @@ export function organizationEntries(
   };
 }
 
-/** Projects, runs and issues together. */
+/** The number of projects, runs and issues together. */
 export async function countTrackerRows(place: ImportPlace): Promise<number> {
   const [row] = await place.db.sql<[{ count: number }]>`
     select (select count(*) from projects) + (select count(*) from runs) + (select count(*) from issues) as count`;

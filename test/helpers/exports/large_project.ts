@@ -1,8 +1,8 @@
-/** Projects whose exports outgrow every buffer on the way. */
+/** Projects whose exports exceed all buffers on the way. */
 import type { TestApp } from "../http/app.ts";
 import type { ExportProject } from "./export_project.ts";
 
-/** Makes a project with so many issues of about 1 KB each, and somebody who may export it. */
+/** Creates a project with this many issues of about 1 KB, and a user who may export it. */
 export async function makeLargeProject(
   app: TestApp,
   issues: number,

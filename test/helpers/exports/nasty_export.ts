@@ -1,4 +1,4 @@
-/** An export of nasty texts in files, for programs that are not ours to read. */
+/** An export of nasty texts in files, for other programs to read. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { exportDataset } from "./export_project.ts";
 
 export interface NastyExport extends AsyncDisposable {
   directory: string;
-  /** Reasons of the status changes, oldest first; one is null. */
+  /** The reasons of the status changes, oldest first; one is null. */
   reasons: readonly (string | null)[];
-  /** Paths of the dataset `status-history`. */
+  /** The paths of the dataset `status-history`. */
   files: Readonly<Record<"ndjson" | "csv", string>>;
 }
 

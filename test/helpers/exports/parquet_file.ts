@@ -1,4 +1,4 @@
-/** Reads exports in Parquet with DuckDB, as values that can be compared with the NDJSON. */
+/** Reads Parquet exports with DuckDB, as values that compare with the NDJSON. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,13 +12,13 @@ export interface ParquetFile {
   rows: ExportedRow[];
   /** DuckDB's types by column. */
   types: Record<string, string>;
-  /** Rows and bytes before compression of each row group. */
+  /** Rows and uncompressed bytes of each row group. */
   groups: { rows: number; bytes: number }[];
 }
 
-/** Numbers as they are written: JavaScript would round them. */
+/** Numbers in source form: JavaScript would round them. */
 function parseJson(text: string): unknown {
-  // The third argument is not in TypeScript's types.
+  // TypeScript's types lack the third argument.
   const keepNumbers = (_key: string, value: unknown, context?: { source: string }): unknown =>
     typeof value === "number" ? context?.source : value;
   return JSON.parse(text, keepNumbers);
@@ -30,7 +30,7 @@ function jsonNumbers(dataset: ExportDatasetName): ReadonlySet<string> {
   );
 }
 
-/** Reads an export in NDJSON. Integers and the numbers in JSON columns are text. */
+/** Reads an NDJSON export. Integers and the numbers in JSON columns are text. */
 export function readNdjson(text: string, dataset: ExportDatasetName): ExportedRow[] {
   const numbers = jsonNumbers(dataset);
   const lines = text.split("\n").slice(0, -1);
@@ -41,7 +41,7 @@ export function readNdjson(text: string, dataset: ExportDatasetName): ExportedRo
   });
 }
 
-/** Reads an export in Parquet into the same values as `readNdjson`. Throws what DuckDB says about the file. */
+/** Reads a Parquet export into the same values as `readNdjson`. Throws DuckDB's error for an invalid file. */
 export async function readParquet(bytes: Uint8Array, dataset: ExportDatasetName): Promise<ParquetFile> {
   const { columns } = EXPORT_DATASETS[dataset];
   const directory = await mkdtemp(join(tmpdir(), "ulr-parquet-"));
@@ -75,7 +75,7 @@ export async function readParquet(bytes: Uint8Array, dataset: ExportDatasetName)
 function selected({ name, type }: ExportColumn): string {
   const value = `"${name}"`;
   if (type === "timestamp") return `epoch_ms(${value}) as ${value}`;
-  // The binding's decoder swallows a byte order mark.
+  // The binding's decoder drops a byte order mark.
   if (type === "text" || type === "json") return `to_base64(encode(${value}::varchar)) as ${value}`;
   return value;
 }

@@ -1,10 +1,10 @@
-/** A download over a socket that reads only when the test says so, and keeps what it got when the connection breaks. */
+/** A download over a socket that reads on demand and keeps what it has when the connection breaks. */
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { waitFor } from "../wait_for.ts";
 
 const TIMEOUT_MS = 30_000;
-/** Read at once; far less than is on its way then. */
+/** Bytes to read at once: far fewer than the service has sent by then. */
 const FIRST_BYTES = 64 * 1024;
 const HEAD_END = "\r\n\r\n";
 /** Ends a body of unknown length (RFC 9112). */
@@ -13,20 +13,20 @@ const LAST_CHUNK = "\r\n0\r\n\r\n";
 export interface DownloadResult {
   status: number;
   headers: Headers;
-  /** As it came: a body of unknown length is still in its chunks. */
+  /** As received: a body of unknown length still has its chunk headers. */
   body: Buffer;
-  /** Whether all of it came that was announced. */
+  /** True if the whole announced body arrived. */
   isWhole: boolean;
 }
 
 export interface SlowDownload extends Disposable {
-  /** Whether the kernel of the service still has the connection, in whatever state. */
+  /** True while the kernel of the service has the connection, in any state. */
   isHeld(): Promise<boolean>;
-  /** Settles when the connection is over, by whatever end. */
+  /** Settles when the connection has ended, for any reason. */
   readOn(): Promise<DownloadResult>;
 }
 
-/** Begins a download, reads its first bytes and then no more. */
+/** Starts a download, reads its first bytes and pauses. */
 export async function beginDownload(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -63,7 +63,7 @@ export async function beginDownload(
   };
 }
 
-/** As /proc/net/tcp has it. */
+/** In the notation of /proc/net/tcp. */
 function hexPort(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, "0");
 }

@@ -1,10 +1,10 @@
-/** Random histories of a tracker: several writers, whose transactions overlap and commit in any order. */
+/** Random histories of a tracker: several writers whose transactions overlap and commit in any order. */
 import fc from "fast-check";
 import { openPool, type Pool, type Sql } from "../../../sql/connection/pool.ts";
 
 const WRITERS = 3;
 
-/** What one writer does next. `pick` chooses the rows: the same number, the same row of those that there are. */
+/** The next action of a writer. `pick` selects the rows: the same number selects the same of the existing rows. */
 export interface Act {
   writer: number;
   kind: (typeof ACTS)[number] | "commit" | "export";
@@ -39,7 +39,7 @@ const ACTS = [
   "move",
 ] as const;
 
-/** Histories of so many acts; about every sixth commits, every tenth exports. */
+/** Histories of this many actions; about every sixth commits, every tenth exports. */
 export function history(acts: number): fc.Arbitrary<Act[]> {
   const kind = fc.oneof(
     { weight: 18, arbitrary: fc.constantFrom(...ACTS) },
@@ -50,7 +50,7 @@ export function history(acts: number): fc.Arbitrary<Act[]> {
   return fc.array(act, { minLength: acts, maxLength: acts });
 }
 
-/** A row that a transaction wrote, and when that began. */
+/** A row that a transaction wrote, and when that transaction started. */
 export interface Touch {
   id: string;
   startedAt: string;
@@ -64,7 +64,7 @@ interface Transaction {
 
 /** Writers of one project. */
 export class HistoryWriters {
-  /** All rows that any transaction wrote. */
+  /** All rows that transactions wrote. */
   readonly touched: Touch[] = [];
   readonly #pool: Pool;
   readonly #projectId: string;
@@ -77,7 +77,7 @@ export class HistoryWriters {
     this.#projectId = projectId;
   }
 
-  /** Some rows of every table, each with the parents it needs. */
+  /** Some rows of every table, each with the parents that it needs. */
   async seed(): Promise<void> {
     for (const table of ["issues", "runs", ...TABLE_NAMES.slice(2)] as HistoryTable[]) {
       for (let other = 0; other < 3; other += 1) {
@@ -115,7 +115,7 @@ export class HistoryWriters {
     const opened = Promise.withResolvers<Transaction>();
     const finished = Promise.withResolvers<void>();
     const ended = this.#pool.begin(async (tx) => {
-      // Writers that meet at a row give up rather than wait, on the node that holds the row too.
+      // Writers that want the same row give up instead of waiting, also on the node that holds the row.
       await tx`set local citus.propagate_set_commands = 'local'`;
       await tx`set local lock_timeout = '5ms'`;
       const [{ startedAt }] = await tx<[{ startedAt: string }]>`select now()::timestamptz(3) as started_at`;
@@ -123,7 +123,7 @@ export class HistoryWriters {
         startedAt,
         run: async (work) => {
           const written = tx.savepoint((inner) => work(inner));
-          // Locked rows, foreign keys and keys that exist: then nothing happens.
+          // Locked rows, foreign keys and existing keys: the action then does nothing.
           const rows = await Promise.resolve(written).catch(() => []);
           this.touched.push(...rows.map(({ id }) => ({ id, startedAt })));
         },
@@ -184,7 +184,10 @@ export class HistoryWriters {
     }
   }
 
-  /** The id of a row of the project; null if it has none. A statement of its own, so that Citus can plan the others. */
+  /**
+   * The id of a row of the project; null if it has none. It is a separate statement so that Citus can plan the
+   * others.
+   */
   async #nth(tx: Sql, table: string, pick: number): Promise<string | null> {
     const [{ count }] = await tx<[{ count: number }]>`
       select count(*)::int from ${tx(table)} where project_id = ${this.#projectId}`;
@@ -252,7 +255,7 @@ export class HistoryWriters {
     return rows;
   }
 
-  /** Under its old id, with the time of this transaction. */
+  /** With its old id and the time of this transaction. */
   async #insertAgain(tx: Sql, pick: number): Promise<readonly { id: string }[]> {
     const deleted = this.#deleted[pick % Math.max(1, this.#deleted.length)];
     if (!deleted) return [];

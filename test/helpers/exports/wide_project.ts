@@ -1,15 +1,15 @@
-/** Projects of few, long rows whose exports exceed every buffer between server and reader. */
+/** Projects of few, long rows whose exports exceed all buffers between server and reader. */
 import type { TestDatabase } from "../postgres/database.ts";
 import type { Factory } from "../postgres/factory.ts";
 import { withoutTriggers } from "../postgres/without_triggers.ts";
 import type { ExportProject } from "./export_project.ts";
 
-/** The fewest rows that an export copies on two connections. */
+/** The smallest number of rows that an export copies on two connections. */
 export const WIDE_ISSUES = 20_000;
 
 /**
- * Makes a project with that many issues of about 3 KB each, and somebody who may export it: 60 MB. What a stalled
- * download, two lanes and their sockets hold on the way is 40 MB at most. Compressed, it is 9 MB, more than sockets hold.
+ * Creates a project with this many issues of about 3 KB, 60 MB in all, and a user who may export it. A stalled
+ * download, two lanes and their sockets buffer 40 MB at most. Compressed it is 9 MB, more than sockets buffer.
  */
 export async function makeWideProject({
   db,

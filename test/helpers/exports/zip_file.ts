@@ -1,8 +1,8 @@
-/** ZIP files as another library than the one that writes them reads them. */
+/** Reads ZIP files with another library than the one that writes them. */
 import { crc32 } from "node:zlib";
 import unzipper from "unzipper";
 
-/** Reads every entry, and returns their names in order. Throws if one is damaged. */
+/** Reads every entry and returns the names in order. Throws if an entry is damaged. */
 export async function testZip(path: string): Promise<string[]> {
   const { files } = await unzipper.Open.file(path);
   for (const file of files) {

@@ -1,18 +1,21 @@
 /** Every kind of caller, and how each class of routes responds to them (docs/contract.md, Organizations and permissions). */
 import type { ErrorCode } from "../../../shared/errors.ts";
 
-/** Keys are of kind `user` and may write, and they and the session are a publisher's, where the name does not say. */
+/**
+ * Where the name does not say otherwise, keys are of kind `user` with scope `write`, and keys and session belong to
+ * a publisher.
+ */
 export const CALLERS = [
   "anonymous",
-  // With a paid organization of their own, and no member of the one it is about.
+  // Owns a paid organization and is no member of the requested one.
   "outsider",
-  // Owns the organization it is about, which is on the free tier.
+  // Owns the requested organization, which is on the free tier.
   "freeMember",
   ...["viewer", "publisher", "admin", "owner"],
-  // No member either, and on the free tier at home.
+  // No member of the requested organization, and on the free tier.
   "platformAdmin",
   ...["session", "automationKey", "systemKey", "readKey"],
-  // Bound to the organization it is about, and to another of its owner's.
+  // Bound to the requested organization, and to another organization of the same user.
   ...["boundKey", "boundElsewhere"],
   ...["revokedKey", "expiredKey", "unknownKey", "endedSession"],
 ] as const;
@@ -22,7 +25,7 @@ export type CallerName = (typeof CALLERS)[number];
 /** Status and error code. */
 type Refusal = `${number} ${ErrorCode}`;
 
-/** Who is refused, and how; everybody else is served. */
+/** The callers who are refused, and how; all others are served. */
 type AccessClass = Readonly<Partial<Record<CallerName, Refusal>>>;
 
 const INVALID = ["revokedKey", "expiredKey", "unknownKey", "endedSession"] as const;
@@ -58,64 +61,64 @@ const JOB_LISTERS = { ...PUBLISHERS, ...PEOPLE, ...MEMBERS };
 const JOB_MEMBERS = { ...PEOPLE, ...refuse(STRANGERS, "404 EXPORT_JOB_NOT_FOUND"), ...KNOWN };
 const JOB_READERS = { ...PUBLISHERS, ...JOB_MEMBERS };
 
-/** Classes by name. In each, what comes later is refused first, in the order of docs/contract.md, Errors. */
+/** Classes by name. In each class, later entries are checked first, in the order of docs/contract.md, Errors. */
 export const ACCESS = {
-  /** Beside the API, pages, health and metrics look at no credential. */
+  /** Pages, health and metrics: no credential is checked. */
   anything: {},
-  /** A wrong credential is refused where none is needed, too. */
+  /** Needs no credential, but refuses an invalid one. */
   everyone: EVERYONE,
-  /** The same, and a read key signs nobody in. */
+  /** The same, and keys of scope `read` cannot sign in. */
   everyoneToWrite: { ...NOT_READ_ONLY, ...EVERYONE },
-  /** Anybody who is known. */
+  /** Any valid credential. */
   known: KNOWN,
-  /** Who signed in: no key will do. */
+  /** A session; no key is accepted. */
   sessions: SESSIONS,
-  /** It belongs to somebody else, and so is not there. */
+  /** Belongs to another user, so it does not exist for this one. */
   sessionsOfOthers: { ...SESSIONS, session: "404 NOT_FOUND" },
-  /** Members of the organization, which others may know to exist. */
+  /** Members of the organization; others may know that it exists. */
   members: MEMBERS,
   /** Owners and admins of the organization. */
   orgAdmins: { ...ADMINS, ...MEMBERS },
   orgAdminsToWrite: { ...ADMINS, ...MEMBERS, ...NOT_READ_ONLY },
-  /** Nobody: there is no such organization. */
+  /** No caller: the organization does not exist. */
   membersOfNone: { ...refuse(CALLERS, "404 ORG_NOT_FOUND"), ...KNOWN },
 
-  /** Members of the organization; for others there is no such definition. */
+  /** Members of the organization; for others the definition does not exist. */
   definitionMembers: MEMBERS_OR_404,
-  /** Who pays, in any organization of theirs, as far as the credential reaches. */
+  /** Callers with a paid organization within reach of their credential. */
   subscribers: SUBSCRIBERS,
-  /** Who pays and sees a private definition. */
+  /** Paying callers who can see a private definition. */
   subscribedMembers: { ...SUBSCRIBERS, ...MEMBERS_OR_404 },
   /** Publishers and above of the organization that `X-Org-Slug` names. */
   definitionWriters: { ...PUBLISHERS, ...NOT_READ_ONLY, ...MEMBERS },
-  /** Everybody who may write at all: in an organization of their own. */
+  /** All callers who may write, in their personal organization. */
   homeWriters: HOME_WRITERS,
   /** The same without `X-Org-Slug`: a write finds the caller's organization that has the definition. */
   lineWriters: { ...PUBLISHERS, ...refuse(STRANGERS, "404 NOT_FOUND"), ...HOME_WRITERS },
-  /** Who sees a private definition, and takes it home. */
+  /** Callers who can see a private definition and fork it into their personal organization. */
   homeForkers: { ...refuse(STRANGERS, "404 NOT_FOUND"), ...HOME_WRITERS },
   platformAdmins: PLATFORM_ADMINS,
 
   /** One dataset: any member, any kind of key, a paid tier. */
   datasetExporters: PROJECT_MEMBERS,
-  /** The same, with the project named within the organization of `X-Org-Slug`. */
+  /** The same, with a project name in the organization of `X-Org-Slug`. */
   datasetExportersOfOrg: { ...PAYING, ...MEMBERS },
-  /** A whole project: people only, publisher or above. */
+  /** A whole project: personal credentials, publisher or above. */
   bundleExporters: { ...PROJECT_MEMBERS, ...PUBLISHERS, ...PEOPLE },
-  /** The organization's jobs: people only, publisher or above. */
+  /** The organization's jobs: personal credentials, publisher or above. */
   jobListers: JOB_LISTERS,
-  /** Those, on a paid tier. */
+  /** The same, on a paid tier. */
   jobQueuers: { ...PAYING, ...NOT_READ_ONLY, ...JOB_LISTERS },
-  /** One job, whose id names the organization: people only, publisher or above. */
+  /** One job, whose id identifies the organization: personal credentials, publisher or above. */
   jobReaders: JOB_READERS,
   jobCancelers: { ...NOT_READ_ONLY, ...JOB_READERS },
-  /** Its file: people only, any member. */
+  /** The file of a job: personal credentials of any member. */
   jobDownloaders: JOB_MEMBERS,
 } as const satisfies Record<string, AccessClass>;
 
 export type AccessName = keyof typeof ACCESS;
 
-/** What a caller gets, in the words of `Refusal`, or the status of a success. */
+/** Returns the expected refusal of a caller, or the status of success. */
 export function expectedOf(access: AccessName, caller: CallerName, ok: number): string {
   const refusals: AccessClass = ACCESS[access];
   return refusals[caller] ?? String(ok);

@@ -11,13 +11,13 @@ export interface Row {
   /** Method and pattern, as the app has them. */
   route: string;
   access: AccessName;
-  /** The status for those who may. */
+  /** The status for callers who are served. */
   ok: 200 | 201 | 204 | 302;
-  /** Which of the route's cases this is. */
+  /** Names the case if a route has several. */
   about?: string;
-  /** Makes what is asked for; what it returns stands in the path. */
+  /** Creates what the request is about; the returned name or id becomes part of the path. */
   of?: Subject;
-  /** Follows that in the path. */
+  /** Follows that name or id in the path. */
   version?: "@1.0.0";
   query?: string;
   body?: (subject: string, occasion: Occasion) => unknown;
@@ -25,11 +25,11 @@ export interface Row {
   inOrg?: boolean;
   /** The path names the organization: `@org/name`. */
   isQualified?: boolean;
-  /** What the audit log says of a success. */
+  /** The audit entry of a success. */
   audit?: string;
 }
 
-/** `route` is without /api/v1, where it is under it. */
+/** `route` lacks the prefix /api/v1 if it has that. */
 export function row(
   route: string,
   access: AccessName,
@@ -40,21 +40,21 @@ export function row(
   return { route: `${method} ${BESIDE_API.test(path) ? "" : "/api/v1"}${path}`, access, ok, ...how };
 }
 
-/** A caller's request, and what came of it. */
+/** A caller's request and its response. */
 export interface Asked {
   caller: CallerName;
   requestId: string;
   status: number;
   text: string;
-  /** The status and, of a refusal, its code. */
+  /** The status, and the code of an error. */
   verdict: string;
-  /** Everything the client sees that is not another with each request. */
+  /** What the client sees, without what differs in every response. */
   seen: string;
-  /** What the client sees who asks in the same words for something that does not exist. */
+  /** What the client sees for the same request about something that does not exist. */
   askForNothing(): Promise<string>;
 }
 
-/** Sends the row's request as every one of these callers; a HEAD in the place of GET where `method` says so. */
+/** Sends the row's request as each of these callers. `method` can replace GET by HEAD. */
 export async function askAll(
   scene: AccessScene,
   row: Row,
@@ -66,7 +66,7 @@ export async function askAll(
     const place = scene.placeOf(caller);
     const { userId, key } = await scene.callers[caller]();
     const occasion = { scene, place, userId };
-    // Reading changes nothing: one is enough for all. Each write has its own, and so depends on no other.
+    // A read changes nothing, so all callers share one. Each write has its own and depends on no other.
     const isRead = row.route.startsWith("GET");
     const subject = (isRead && made.get(place)) || ((await row.of?.(occasion)) ?? "");
     made.set(place, subject);
@@ -118,7 +118,7 @@ async function send(
   return { response, text, seen: whatIsSeen(response, text, given) };
 }
 
-/** Parameters that are the same in every row. */
+/** Parameters with the same value in every row. */
 const FIXED: Readonly<Record<string, string>> = {
   ":type": "agent",
   ":dataset": "issues",
@@ -154,7 +154,7 @@ function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }
 
-/** Without what differs because another name or organization was asked for. */
+/** Removes what differs because of another name or organization in the request. */
 function whatIsSeen(
   { status, headers }: Response,
   text: string,

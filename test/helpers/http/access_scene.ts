@@ -1,4 +1,4 @@
-/** Two organizations, one of them on the free tier, every kind of caller, and whatever a request can be about. */
+/** Two organizations, one of them on the free tier, every kind of caller, and all resources that requests need. */
 
 import { hashPassword } from "../../../api/accounts/password_rules.ts";
 import type { ExportJob } from "../../../api/exports/export_job.ts";
@@ -15,7 +15,7 @@ import { openTestApp, type TestApp } from "./app.ts";
 const MINUTE_MS = 60_000;
 const PAST = "2026-01-01T00:00:00.000Z";
 
-/** An organization and what is in it. */
+/** An organization and its resources. */
 export interface Place {
   owner: Person;
   org: OrgRow;
@@ -24,23 +24,23 @@ export interface Place {
   readyJob: ExportJob;
 }
 
-/** A caller's credential, fresh where a request may use it up; anonymous callers have none. */
+/** A caller's credential, a new one if the request may use it up; null for anonymous callers. */
 export type Credential = () => Promise<{ userId: string; key?: string }>;
 
 export interface AccessScene extends AsyncDisposable {
   api: TestApp;
-  /** Somebody with a password. */
+  /** A user with a password. */
   account: Account;
   callers: Readonly<Record<CallerName, Credential>>;
-  /** What a caller asks about: the free tier has a member of its own. */
+  /** The organization that a caller's request is about: the free member has their own. */
   placeOf(caller: CallerName): Place;
 }
 
-/** Opens it; `await using` drops it. Rate limits are out of the way. */
+/** Opens the scene; `await using` drops it. Rate limits are too high to matter. */
 export async function openAccessScene(): Promise<AccessScene> {
   let now = Date.now();
   const api = await openTestApp({
-    // Refusals that are alike leave one entry a minute in the audit log.
+    // The audit log gets one entry a minute for similar refusals.
     now: () => (now += MINUTE_MS),
     config: {
       exportJobsPerHour: 1000,
@@ -117,18 +117,18 @@ async function makeCallers(api: TestApp, paid: Place, free: Place): Promise<Acce
   };
 }
 
-/** What a request is made for. */
+/** What a request is prepared for. */
 export interface Occasion {
   scene: AccessScene;
   place: Place;
-  /** Whose request it is; the publisher's where there is no credential. */
+  /** The user of the request; the publisher if it has no credential. */
   userId: string;
 }
 
-/** Makes what a request is about, and returns the name or the id by which it asks. */
+/** Creates what a request is about, and returns the name or id for its path. */
 export type Subject = (occasion: Occasion) => Promise<string>;
 
-/** A name that nothing has. */
+/** A name that does not exist. */
 export function freeName(): string {
   return `free-${crypto.randomUUID()}`;
 }
@@ -140,7 +140,7 @@ export const projectSlug: Subject = async ({ place }) => place.project.slug;
 export const userId: Subject = async ({ place }) => place.owner.user.id;
 export const readyJobId: Subject = async ({ place }) => place.readyJob.id;
 
-/** An agent of one version, 1.0.0, whose text is not rendered yet. */
+/** An agent of one version, 1.0.0, that has no runtime text yet. */
 export function definition(status: DefinitionStatus, visibility: DefinitionVisibility): Subject {
   return async ({ scene, place }) => {
     const name = freeName();
@@ -158,7 +158,7 @@ export function definitionId(status: DefinitionStatus, visibility: DefinitionVis
 /** A key of the caller's. */
 export const ownKey: Subject = async ({ scene, userId }) => (await scene.api.make.key({ userId })).id;
 
-/** A key of somebody else's. */
+/** Another user's key. */
 export const foreignKey: Subject = async ({ scene, place }) => {
   return (await scene.api.make.key({ userId: place.owner.user.id })).id;
 };
@@ -166,7 +166,7 @@ export const foreignKey: Subject = async ({ scene, place }) => {
 /** A session of the caller's. */
 export const ownSession: Subject = async ({ scene, userId }) => (await scene.api.make.session({ userId })).id;
 
-/** A session of somebody else's. */
+/** Another user's session. */
 export const foreignSession: Subject = async ({ scene, place }) => {
   return (await scene.api.make.session({ userId: place.owner.user.id })).id;
 };
@@ -179,7 +179,7 @@ export const knownPassword: Subject = async ({ scene, userId }) => {
   return password;
 };
 
-/** Ends what the organization has queued: it has one active job at most. */
+/** Ends the organization's queued job, because it may have one active job. */
 export const noActiveJob: Subject = async ({ scene, place }) => {
   const { sql } = scene.api.db;
   await sql`
@@ -189,7 +189,7 @@ export const noActiveJob: Subject = async ({ scene, place }) => {
   return "";
 };
 
-/** A job that nobody has begun to build. On the free tier it was queued when that was none yet. */
+/** A queued job. For the free tier, it was queued while the organization still paid. */
 export const queuedJob: Subject = async (occasion) => {
   const { scene, place } = occasion;
   await noActiveJob(occasion);
@@ -200,7 +200,7 @@ export const queuedJob: Subject = async (occasion) => {
   return id;
 };
 
-/** Makes a webhook of the organization. */
+/** Creates a webhook of the organization. */
 export const webhookId: Subject = async ({ scene, place }) => {
   const [row] = await scene.api.db.sql<[{ id: string }]>`
     insert into webhooks (org_id, url, types, secret, position)
@@ -209,7 +209,7 @@ export const webhookId: Subject = async ({ scene, place }) => {
   return row.id;
 };
 
-/** Deletes the organization's webhooks, of which it may have a few only, and returns its slug. */
+/** Deletes the organization's webhooks, because their number is limited, and returns its slug. */
 export const noWebhooks: Subject = async ({ scene, place }) => {
   await scene.api.db.sql`delete from webhooks where org_id = ${place.org.id}`;
   return place.org.slug;

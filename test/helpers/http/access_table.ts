@@ -1,4 +1,4 @@
-/** The access table: every route, in the cases that differ, with who may call it and how a valid request is made. */
+/** The access table: each route, in each case that differs, with its allowed callers and a valid request. */
 
 import { agentYaml } from "../definitions/definitions.ts";
 import type { AccessName } from "./access_classes.ts";
@@ -88,7 +88,7 @@ const EXPORTS = [
 const LINE = "/definitions/:type/:name";
 const version = "@1.0.0";
 
-/** What can be read of one definition. */
+/** Reads of one definition. */
 const READS: readonly [route: string, how: Pick<Row, "version" | "query">][] = [
   [`GET ${LINE}`, { version }],
   [`GET ${LINE}/dependencies`, { version }],
@@ -101,7 +101,7 @@ const READS: readonly [route: string, how: Pick<Row, "version" | "query">][] = [
   [`GET ${LINE}/diff`, { query: "?from=1.0.0&to=1.0.0" }],
 ];
 
-/** State and visibility decide who sees a definition, whatever is read of it. */
+/** State and visibility decide who sees a definition, for every kind of read. */
 const SEEN: readonly [about: string, of: Subject, access: AccessName][] = [
   ["of a public one", PUBLISHED, "everyone"],
   ["of a deprecated one", DEPRECATED, "everyone"],
@@ -170,7 +170,7 @@ const DEFINITION_READS = [
 const yamlOf = (name: string) => ({ yaml: agentYaml(name) });
 const reason = "Another one does it better";
 
-/** What is done to a line that is there. */
+/** Writes to an existing line. */
 const CHANGES: readonly [route: string, ok: 200 | 201, how: Partial<Row>][] = [
   [`PUT ${LINE}`, 200, { of: DRAFT, version, body: () => ({ tags: ["new"] }), audit: "definition.update" }],
   [`DELETE ${LINE}`, 200, { of: DRAFT, version, audit: "definition.delete" }],

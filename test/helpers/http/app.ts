@@ -1,4 +1,4 @@
-/** The whole API over a database of its own: requests go through `handle`, as they would from a socket. */
+/** The whole API over its own database. Requests go through `handle`, as from a socket. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,9 +28,9 @@ export interface TestRequest {
   /** Sent as `Authorization: Bearer …`. */
   key?: string;
   headers?: Readonly<Record<string, string>>;
-  /** A string is sent as it is, anything else as JSON. */
+  /** A string is sent as it is, other values as JSON. */
   body?: unknown;
-  /** The client's address; counters of the rate limit are kept by it. */
+  /** The client's address, which rate limits count. */
   address?: string;
 }
 
@@ -43,36 +43,36 @@ export interface TestApp extends AsyncDisposable {
   db: TestDatabase;
   /** Makes rows in it. */
   make: Factory;
-  /** What was logged, in order. */
+  /** All log lines, in order. */
   logLines: LogLine[];
-  /** Makes the app behave as it does between SIGTERM and its end. */
+  /** Makes the app behave as it does between SIGTERM and exit. */
   leave(): void;
-  /** Throws when the answer is not as the OpenAPI document says, or lacks what every answer has. */
+  /** Throws if the response differs from the OpenAPI document or lacks a header that every response has. */
   request(path: string, options?: TestRequest): Promise<Response>;
 }
 
 export interface TestAppOptions {
   config?: Partial<Config>;
-  /** The database to use, which goes with the app; one of its own if omitted. */
+  /** The database to use, dropped with the app; a new one if omitted. */
   database?: TestDatabase;
-  /** Servers of the test's own; a database is made on the primary, and read from the replica. */
+  /** The test's own servers: the database is created on the primary and read from the replica. */
   servers?: { primaryUrl: string; replicaUrl: string };
   /** Milliseconds since the epoch, for the rate limits. */
   now?: () => number;
   /** Overrides STREAM_RULES. */
   streamRules?: Partial<StreamRules>;
-  /** Served instead of the service's own. */
+  /** Served instead of the service's own routes. */
   routes?: OwnRoutes;
 }
 
-/** The configuration of a test: the defaults, over the given database and directory. */
+/** The configuration of a test: defaults, with this database and directory. */
 function testConfig(databaseUrl: string, dataDir: string, overrides: Partial<Config> = {}): Config {
   const result = readConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
   if (!result.ok) throw new Error(result.problems.join("\n"));
   return { ...result.config, databasePoolMax: 4, ...overrides };
 }
 
-/** The database and role that `databaseUrl` names, on another server. */
+/** The same database and role on another server. */
 function sameDatabase(serverUrl: string, databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.host = new URL(serverUrl).host;
@@ -140,7 +140,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       throw error;
     }),
     documents: openDocuments(),
-    // Not polling: tests call refresh() when there is something new.
+    // Without polling: tests call refresh() when something changed.
     catalog: new CatalogCache({ sql, replica, log }),
     callers: createCredentialCache(),
     log,
@@ -152,7 +152,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   };
   const app = options.routes ? buildApp(deps, options.routes) : buildApp(deps);
   const contract = options.routes ? null : await openContract(app);
-  // The first app of a run is asked for its document.
+  // The first app of a run provides the document.
   logLines.length = 0;
   return {
     app,

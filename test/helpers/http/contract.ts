@@ -1,4 +1,4 @@
-/** Checks answers against the OpenAPI document: status, content type, headers, and the body's JSON to the last field. */
+/** Checks responses against the OpenAPI document: status, content type, headers, and every field of JSON. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { Memoirist } from "memoirist";
@@ -7,13 +7,13 @@ import type { OpenApiDocument, OpenApiMethod, OpenApiResponse } from "../../../a
 import { withInlineResponses } from "./openapi.ts";
 
 const JSON_TYPE = "application/json";
-/** By which schemas in the document refer to each other. */
+/** The id by which schemas in the document refer to each other. */
 const DOCUMENT_ID = "openapi";
 
 type Json = { readonly [key: string]: unknown };
 
 export interface Contract {
-  /** What is wrong with an answer; `null` for one that is as described, or whose route is not described. */
+  /** Returns what is wrong with a response; null if nothing is, or if the document does not describe its route. */
   check(request: { method: string; path: string }, response: Response): Promise<string | null>;
   /** Checks a value against the schema at this place of the document. */
   validate(place: readonly string[], value: unknown): string | null;
@@ -25,7 +25,7 @@ interface Contracts {
   validate: Contract["validate"];
 }
 
-/** One document a process: every app of the service describes the same. */
+/** One document per process, because all apps of the service have the same. */
 let contracts: Promise<Contracts> | undefined;
 
 async function readContracts(app: App): Promise<Contracts> {
@@ -35,7 +35,7 @@ async function readContracts(app: App): Promise<Contracts> {
   return { document, paths, validate: createValidate(document) };
 }
 
-/** The contract of an app that serves its own routes. */
+/** The contract of an app with its own routes. */
 export async function openContract(app: App): Promise<Contract> {
   contracts ??= readContracts(app);
   const { document, paths, validate } = await contracts;
@@ -66,13 +66,13 @@ function findOperation(
   const match = router.find(request.method === "HEAD" ? "GET" : request.method, request.path);
   const path = match && (paths.get(withoutNames(match.store)) ?? findPath(document, request.path));
   if (!path) return null;
-  // The route is one of ours, so its method is one of OpenAPI's.
+  // Our routes have only methods that OpenAPI knows.
   const method = (request.method === "HEAD" ? "GET" : request.method).toLowerCase() as OpenApiMethod;
   const { responses } = document.paths[path]?.[method] ?? {};
   return responses ? { path, method, responses } : null;
 }
 
-/** The path of the document for a route that it describes at several paths. */
+/** The document's path for a route that it describes at several paths. */
 function findPath(document: OpenApiDocument, path: string): string | undefined {
   const { pathname } = new URL(path, "http://localhost");
   return Object.keys(document.paths).find((described) => {
@@ -82,8 +82,8 @@ function findPath(document: OpenApiDocument, path: string): string | undefined {
 }
 
 /**
- * The operation of a form, such as `.csv`, that a response has, though the request may have asked for it by `format` or
- * `Accept`; null for one of the operation itself.
+ * The operation of the form of the response, such as `.csv`, even if the request chose it by `format` or `Accept`;
+ * null for the operation itself.
  */
 function findForm(
   document: OpenApiDocument,
@@ -105,7 +105,7 @@ function mediaTypeOf(response: Response): string {
   return (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
 }
 
-/** `/a/:b/*` and `/a/{b}/{c}` are the same to this. */
+/** Treats `/a/:b/*` and `/a/{b}/{c}` alike. */
 function withoutNames(path: string): string {
   return path.replaceAll(/:\w+|\{\w+\}|\*/g, "{}");
 }
@@ -127,7 +127,7 @@ async function checkResponse(
   return validate(place, await response.clone().json());
 }
 
-/** Those that every answer has are referred to, and hold for all; an answer's own may depend on the request. */
+/** Headers of all responses are references and always required; those of one response may depend on the request. */
 function missingHeaders({ headers = {} }: OpenApiResponse, response: Response): string[] {
   return Object.entries(headers)
     .filter(([name, header]) => "$ref" in header && !response.headers.has(name))
@@ -154,8 +154,8 @@ function createValidate(document: OpenApiDocument): Contract["validate"] {
 }
 
 /**
- * The document with every object closed that does not say otherwise: clients have to bear fields that they do not
- * know, but we have to have described those that we send.
+ * The document with all objects closed unless they say otherwise: clients must accept unknown fields, but the
+ * document must describe all that we send.
  */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);

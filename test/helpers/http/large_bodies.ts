@@ -1,8 +1,8 @@
-/** Bodies of definitions of some 40 KB, each of one kind of thing, or of what is awkward to escape. */
+/** Bodies of definitions of about 40 KB, each full of one thing or of characters that need escapes. */
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import { agentBody, pipelineBody, workflowBody } from "../definitions/translation.ts";
 
-/** What a text of nothing else costs a search for patterns, where one goes back. */
+/** A text that makes a backtracking pattern slow. */
 export const AWKWARD_PIECES: readonly string[] = [
   "curl ",
   "curl | ",

@@ -6,7 +6,7 @@ export interface ListeningApp extends AsyncDisposable {
   app: TestApp;
   origin: string;
   port: number;
-  /** Requests whose answers are on their way. */
+  /** The number of requests in progress. */
   pending(): number;
 }
 

@@ -1,4 +1,4 @@
-/** The OpenAPI document as tests walk through it. */
+/** Walks through the OpenAPI document. */
 import type {
   OpenApiDocument,
   OpenApiMethod,
@@ -11,10 +11,10 @@ export interface DescribedOperation {
   /** For messages: `GET /api/v1/models`. */
   name: string;
   method: string;
-  /** The method as the document spells it. */
+  /** In the document's spelling. */
   key: OpenApiMethod;
   path: string;
-  /** With every parameter in place of its reference. */
+  /** With parameters in place of references. */
   operation: Omit<OpenApiOperation, "parameters"> & { parameters: readonly OpenApiParameter[] };
 }
 
@@ -24,7 +24,7 @@ export async function readDocument(api: {
   return (await (await api.request("/swagger/json")).json()) as OpenApiDocument;
 }
 
-/** Puts error responses and their examples in place of their references. */
+/** Replaces references to error responses and their examples by their targets. */
 export function withInlineResponses(document: OpenApiDocument): OpenApiDocument {
   const inline = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inline);

@@ -1,4 +1,4 @@
-/** Routes for tests of what is around the routes: one for each thing a route can do or suffer. */
+/** Routes for tests of the request pipeline: one for each thing that a route can do. */
 import { Type } from "@sinclair/typebox";
 import { Elysia, t } from "elysia";
 import { access } from "../../../api/http/access.ts";
@@ -22,12 +22,12 @@ const ListQuery = t.Object(
   { additionalProperties: false },
 );
 
-/** What became of the streams that were asked for, in order. */
+/** What happened to the requested streams, in order. */
 export interface StreamReport {
   cancelled: number;
 }
 
-/** Ten chunks of ten bytes; `fail` breaks off after three, `endless` never ends. */
+/** Ten chunks of ten bytes; `fail` throws after three, `endless` never ends. */
 function streamBody(
   mode: string,
   report: StreamReport,
@@ -36,7 +36,7 @@ function streamBody(
   let chunks = 0;
   return new ReadableStream({
     async pull(controller) {
-      // A turn of the event loop, so that an endless stream lets others live.
+      // Waits for a turn of the event loop, so that an endless stream does not block others.
       await new Promise(setImmediate);
       if (mode === "fail" && chunks === 3) {
         const error = new Error("Cannot read on: the source broke");
@@ -59,7 +59,7 @@ function streamBody(
 }
 
 export interface ProbeOptions {
-  /** For the route that resolves an organization. */
+  /** Used by the route that resolves an organization. */
   sql?: () => Pool;
   streams?: StreamReport;
   /** GET /api/v1/wait answers when this settles. */
@@ -110,7 +110,7 @@ function poolOf({ sql }: ProbeOptions): Pool {
   return sql();
 }
 
-/** Routes that fail, each in its way. */
+/** Routes that fail, each in another way. */
 export function failingRoutes(fail: { databaseAway: () => Promise<unknown> }) {
   return new Elysia({ prefix: "/api/v1" })
     .use(access)

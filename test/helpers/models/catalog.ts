@@ -1,4 +1,4 @@
-/** Catalog documents for tests, in the shape of models.dev's api.json, and syncs of them. */
+/** Catalog documents for tests in the format of models.dev's api.json, and syncs of them. */
 import { join } from "node:path";
 import { readDocument } from "../../../catalog-sync/document.ts";
 import { bundledSource, type CatalogSource } from "../../../catalog-sync/source.ts";
@@ -7,7 +7,7 @@ import { createLog } from "../../../shared/process/log.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
 export type DocumentRow = Record<string, unknown>;
-/** Provider → model → fields other than the usual ones. */
+/** Provider → model → fields that replace the defaults. */
 export type DocumentModels = Readonly<Record<string, Readonly<Record<string, DocumentRow>>>>;
 
 /** Returns a complete row of the source; `fields` override its values. */
@@ -52,7 +52,7 @@ export function makeDocument(
   );
 }
 
-/** Returns a source with this document. */
+/** Returns a source of this document. */
 export function documentSource(value: unknown, etag: string | null = null): CatalogSource {
   return {
     label: "test",
@@ -63,11 +63,11 @@ export function documentSource(value: unknown, etag: string | null = null): Cata
 export interface TestSyncOptions {
   force?: boolean;
   shutdownSignal?: AbortSignal;
-  /** Called with every log line. */
+  /** Called for every log line. */
   onLine?: (line: string) => void;
 }
 
-/** Runs a sync on the database of a test. */
+/** Runs a sync on a test's database. */
 export async function syncFrom(
   sql: Pool,
   source: CatalogSource,
@@ -77,7 +77,7 @@ export async function syncFrom(
   return syncCatalog({ sql, log, shutdownSignal }, { source, force });
 }
 
-/** The published documents of two days, whose prices the bundled past leads to. */
+/** The published documents of two days, which the bundled past leads to. */
 export const SNAPSHOTS = [
   { path: "test/fixtures/catalog/models-2026-04-02.json.gz", at: "2026-04-02T23:01:00.000Z", models: 4123 },
   { path: "shared/models/bundled/models.json.gz", at: "2026-07-01T16:40:28.000Z", models: 5276 },

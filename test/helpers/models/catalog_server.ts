@@ -1,14 +1,14 @@
-/** A catalog source on this machine whose responses a test controls. */
+/** A catalog source on this machine with responses under a test's control. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface CatalogServer extends AsyncDisposable {
   url: string;
-  /** Headers of the requests so far. */
+  /** The headers of all requests so far. */
   requests: IncomingMessage["headers"][];
 }
 
-/** Listens on a free port; `answer` has to end the response, or leave it hanging. */
+/** Listens on a free port. `answer` ends the response or leaves it open. */
 export async function openCatalogServer(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<CatalogServer> {
@@ -18,7 +18,7 @@ export async function openCatalogServer(
     answer(response, request);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // An address and not a path, for it listens on a port.
+  // Not a path, because the server listens on a port.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/api.json`,

@@ -1,5 +1,5 @@
-/** Certificates of a test's own authority. */
-// The library below needs it, first.
+/** Certificates signed by a test's own authority. */
+// The library below needs it to be loaded first.
 import "reflect-metadata";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ async function toPem(key: CryptoKey): Promise<string> {
   return x509.PemConverter.encode(await crypto.subtle.exportKey("pkcs8", key), "PRIVATE KEY");
 }
 
-/** Valid for `days` from now on; where they are negative, the validity ended that long ago. */
+/** Valid for `days` from now; a negative number means that it expired so many days ago. */
 function validity(days: number): { notBefore: Date; notAfter: Date } {
   const notAfter = new Date(Date.now() + days * DAY_MS);
   return { notBefore: new Date(Math.min(Date.now(), notAfter.getTime()) - DAY_MS), notAfter };
@@ -28,7 +28,7 @@ function validity(days: number): { notBefore: Date; notAfter: Date } {
 
 const authorities = new Map<string, { certificate: x509.X509Certificate; key: CryptoKey }>();
 
-/** Makes an authority and returns the path of its certificate, `name`.crt. */
+/** Creates an authority and returns the path of its certificate, `name`.crt. */
 export async function makeAuthority(directory: string, name: string): Promise<string> {
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -53,7 +53,7 @@ export interface ServerCertificate {
 }
 
 /**
- * Makes a server's certificate, signed by an authority that `makeAuthority` made, for subject alternative names such as
+ * Creates a server certificate, signed by an authority of `makeAuthority`, for subject alternative names such as
  * `IP:127.0.0.1,DNS:db.example`. It is valid for `days`, which may be negative.
  */
 export async function makeServerCertificate(

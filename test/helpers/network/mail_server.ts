@@ -1,4 +1,4 @@
-/** A mail server of a test's own, and mail as its readers see it. */
+/** A test's own mail server, and mail as its readers see it. */
 import type { AddressInfo } from "node:net";
 import PostalMime from "postal-mime";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
@@ -6,22 +6,22 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 export interface ReceivedMail {
   from: string;
   to: string[];
-  /** As it came over the wire. */
+  /** As received. */
   content: Buffer;
 }
 
 export interface MailServer extends AsyncDisposable {
   url: string;
-  /** What it has taken, in order. */
+  /** The accepted mails, in order. */
   received: ReceivedMail[];
 }
 
-/** A refusal as SMTP servers give it, with the recipient's address in the text as many do. */
+/** A refusal like those of SMTP servers, many of which include the recipient's address in the text. */
 export function smtpError(code: number, address: string): Error {
   return Object.assign(new Error(`5.1.1 <${address}> is not wanted here`), { responseCode: code });
 }
 
-/** Starts a server that takes everything, or what `options` let it take; `await using` ends it. */
+/** Starts a server that accepts everything, or what `options` allow; `await using` stops it. */
 export async function openMailServer(
   options: SMTPServerOptions = {},
   port = 0,
@@ -56,25 +56,25 @@ export async function openMailServer(
   };
 }
 
-/** The id of the export job that a mail is about, from its Message-ID. */
+/** Returns the id of a mail's export job, from its Message-ID. */
 export function jobOfMail({ content }: ReceivedMail): string {
   return /^message-id:\s*<([^@>]+)@/im.exec(content.toString("latin1"))?.[1] ?? "nothing";
 }
 
 export interface ParsedMail {
-  /** By their names in lower case; of several with one name, the last. */
+  /** By lower-case name; the last one if a name repeats. */
   headers: Record<string, string>;
   text: string;
   html: string;
 }
 
-/** Reads a mail with a parser that is not of the library that writes it. */
+/** Parses a mail with another library than the one that writes it. */
 export async function parseMail(content: Uint8Array): Promise<ParsedMail> {
   const { headers, subject = "", text = "", html = "" } = await PostalMime.parse(content);
   return {
-    // It decodes encoded words in the fields that it knows, not in the list of headers.
+    // It decodes encoded words in the fields that it knows but not in the list of headers.
     headers: { ...Object.fromEntries(headers.map(({ key, value }) => [key, value])), subject },
-    // The line end before a boundary belongs to the boundary, and it keeps that.
+    // It keeps the line break before a boundary, which belongs to the boundary.
     text: text.replaceAll("\r\n", "\n").replace(/\n$/, ""),
     html,
   };

@@ -1,4 +1,4 @@
-/** An S3-compatible server (s3rver) as a child process, on a free port, with a bucket and a folder of its own. */
+/** An S3-compatible server (s3rver) as a child process on a free port, with its own bucket and folder. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,19 +40,19 @@ const PROGRAM = `
 const BUCKET = "exports";
 
 export interface S3Server extends AsyncDisposable {
-  /** What a service that uses it is configured with. */
+  /** The configuration of a service that uses it. */
   config: { artifactUrl: string; s3: S3Config & { endpoint: string } };
   /** The same as environment variables. */
   env: Readonly<Record<string, string>>;
-  /** Its client, to look at the bucket from outside. */
+  /** A client for checking the bucket from outside. */
   client: Bun.S3Client;
-  /** Takes it away, with all connections at once. */
+  /** Stops it and closes all connections. */
   kill(): Promise<void>;
-  /** Brings it back, on the same port, with what it had. */
+  /** Starts it again on the same port with the same content. */
   restart(): Promise<void>;
 }
 
-/** Reads the first line of output, which is the port. */
+/** Reads the port from the first line of output. */
 async function readPort(output: ReadableStream<Uint8Array>): Promise<number> {
   let text = "";
   for await (const chunk of output) {
@@ -62,7 +62,7 @@ async function readPort(output: ReadableStream<Uint8Array>): Promise<number> {
   throw new Error(`Cannot start s3rver: ${text}`);
 }
 
-/** Starts the server, for this machine alone unless `address` says otherwise; `await using` ends it. */
+/** Starts the server, on 127.0.0.1 unless `address` says otherwise; `await using` stops it. */
 export async function startS3Server(address = "127.0.0.1"): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-s3-"));
   const spawn = (port: number) => {
@@ -72,7 +72,7 @@ export async function startS3Server(address = "127.0.0.1"): Promise<S3Server> {
       port,
       silent: true,
       configureBuckets: [{ name: BUCKET }],
-      // The client below lists "/exports/", and s3rver checks the signature of "/exports".
+      // The client below lists "/exports/", but s3rver verifies the signature of "/exports".
       allowMismatchedSignatures: true,
     };
     return Bun.spawn([process.execPath, "-e", PROGRAM, MODULE, JSON.stringify(options)], {
@@ -83,7 +83,7 @@ export async function startS3Server(address = "127.0.0.1"): Promise<S3Server> {
   };
   let child = spawn(0);
   const port = await readPort(child.stdout);
-  // The only ones that s3rver knows.
+  // The only credentials that s3rver accepts.
   const keys = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
   const s3 = {
     endpoint: `http://${address}:${port}`,

@@ -1,8 +1,8 @@
-/** Requests that no HTTP client would send. */
+/** Sends requests that no HTTP client would send. */
 
 /**
- * Sends the text as it is, then `drip` four times a second, and resolves with all that comes back when the server closes
- * the connection.
+ * Sends the text unchanged, then `drip` four times a second, and resolves to the whole response when the server
+ * closes the connection.
  */
 export async function sendRaw(port: number, text: string | Uint8Array, drip?: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();

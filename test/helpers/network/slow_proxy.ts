@@ -1,26 +1,26 @@
-/** A network between a client and a server that can be slow, or stop. */
+/** A network between client and server that can slow down or stop. */
 import net from "node:net";
 
 export interface SlowProxy extends AsyncDisposable {
-  /** Where to connect instead of the server. */
+  /** The address to use in place of the server's. */
   origin: string;
-  /** Bytes that have reached the server. */
+  /** Bytes that reached the server. */
   forwarded(): number;
-  /** Bytes that have come back from it. */
+  /** Bytes that came back from it. */
   returned(): number;
-  /** Connections that are open. */
+  /** The number of open connections. */
   connections(): number;
-  /** From now on nothing is passed on to the server before `until`. Resolves when there is something. */
+  /** Holds everything for the server until `until` settles. Resolves when there is something to hold. */
   hold(until: Promise<void>): Promise<void>;
-  /** From now on no more than so many bytes come back from the server. */
+  /** Stops after this many further bytes from the server. */
   stall(afterBytes?: number): void;
-  /** Resets the connections that are open. */
+  /** Resets all open connections. */
   reset(): void;
-  /** New connections work again; those that were there stay as they are. */
+  /** New connections work again; existing ones stay as they are. */
   recover(): void;
 }
 
-/** Opens the proxy; `pauseMs` is waited after each chunk on the way to the server. */
+/** Opens the proxy. It pauses `pauseMs` after each chunk for the server. */
 export async function openSlowProxy(target: string, { pauseMs = 0 } = {}): Promise<SlowProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<net.Socket>();
@@ -54,7 +54,7 @@ export async function openSlowProxy(target: string, { pauseMs = 0 } = {}): Promi
       upstream.destroy();
     };
     client.on("close", end).on("error", end);
-    // Whoever has lost the other end does not hear that it has closed.
+    // A client that lost its connection does not learn that the server closed it.
     const onUpstreamEnd = () => isLost() || end();
     upstream.on("close", onUpstreamEnd).on("error", onUpstreamEnd);
   });

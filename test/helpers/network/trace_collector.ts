@@ -1,4 +1,4 @@
-/** A stand-in for an OpenTelemetry collector: takes OTLP over HTTP in protobuf and keeps the spans. */
+/** A stand-in for an OpenTelemetry collector: accepts OTLP over HTTP in protobuf and keeps the spans. */
 
 export interface CollectedSpan {
   traceId: string;
@@ -10,7 +10,7 @@ export interface CollectedSpan {
   attributes: Record<string, unknown>;
   /** Of the process. */
   resource: Record<string, unknown>;
-  /** 2: failed. */
+  /** 2 means failed. */
   status: number;
 }
 
@@ -43,7 +43,7 @@ export function openTraceCollector(): TraceCollector {
   };
 }
 
-/** A field of a protobuf message: bytes of a length-delimited one, else a number. */
+/** A protobuf field: the bytes of a length-delimited one, otherwise a number. */
 type Field = readonly [tag: number, value: Uint8Array | bigint | number];
 
 function* readFields(bytes: Uint8Array): Generator<Field> {
@@ -90,7 +90,7 @@ function number(bytes: Uint8Array, tag: number): number {
   return Number([...readFields(bytes)].find(([found]) => found === tag)?.[1] ?? 0);
 }
 
-/** The key-value pairs in the fields of this tag. */
+/** Returns the key-value pairs in the fields with this tag. */
 function readAttributes(bytes: Uint8Array, tag: number): Record<string, unknown> {
   return Object.fromEntries(
     messages(bytes, tag).map((pair) => {

@@ -1,4 +1,4 @@
-/** A receiver of webhooks on 127.0.0.1 that verifies signatures with the library. */
+/** A webhook receiver on 127.0.0.1 that verifies signatures with the library. */
 import { Webhook } from "standardwebhooks";
 
 export interface ReceivedDelivery {
@@ -8,14 +8,14 @@ export interface ReceivedDelivery {
 
 export interface WebhookReceiver extends AsyncDisposable {
   url: string;
-  /** What was sent with a valid signature, in order; requests that were rejected too. */
+  /** All deliveries with a valid signature, in order, including those that got an error. */
   received: ReceivedDelivery[];
   /** Requests without a valid signature. */
   forged: number;
-  /** Makes the response of a request; 204 until it is set. */
+  /** Makes the response to a request; 204 by default. */
   respond: (delivery: ReceivedDelivery) => Response | Promise<Response>;
   secret: string;
-  /** Requests that are being answered, now and at most; not those whose sender has given up. */
+  /** Requests in progress, now and at most, without those whose sender has given up. */
   open: { now: number; max: number };
 }
 

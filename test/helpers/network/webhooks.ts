@@ -1,4 +1,4 @@
-/** Webhooks of an organization over HTTP. */
+/** An organization's webhooks over HTTP. */
 import type { EventType } from "../../../shared/vocabulary.ts";
 import type { TestApp } from "../http/app.ts";
 import type { Person } from "../postgres/factory.ts";
@@ -13,7 +13,7 @@ export interface ListedDelivery {
   error: string | null;
 }
 
-/** Creates a webhook that delivers to the receiver, which gets the secret. Returns its id. */
+/** Creates a webhook that delivers to the receiver, hands the receiver the secret, and returns the id. */
 export async function createWebhook(
   app: Pick<TestApp, "request">,
   owner: Person,

@@ -1,14 +1,14 @@
-/** Pages as a browser gets and sends them, without a browser: headers, cookie, form token. */
+/** Opens pages and sends forms like a browser, but without one: headers, cookie, form token. */
 import type { TestApp } from "../http/app.ts";
 
 export const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
-/** Opens a page as a browser that has the session, or none. */
+/** Opens a page with this session, or without one. */
 export function openPage(api: TestApp, path: string, token?: string): Promise<Response> {
   return api.request(path, { headers: { ...BROWSER, ...(token ? { cookie: `ulr_session=${token}` } : {}) } });
 }
 
-/** Opens the page that a form leads to, and returns its notice; null without one. */
+/** Opens the page that a form redirects to, and returns its notice; null if it has none. */
 export async function noticeAfter(api: TestApp, sent: Response, token: string): Promise<string | null> {
   const cookies = sent.headers.getSetCookie().map((cookie) => cookie.split(";")[0]);
   const cookie = [`ulr_session=${token}`, ...cookies].join("; ");
@@ -25,14 +25,14 @@ export function formTokenIn(page: string): string {
 }
 
 export interface SentForm {
-  /** Whose cookie is sent. */
+  /** The user whose session cookie is sent. */
   token?: string;
-  /** As the page has it; read from the start page when left out and `token` is given. */
+  /** As on the page; read from the start page if omitted and `token` is given. */
   formToken?: string;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends a form as a page of ours does. */
+/** Sends a form as our pages do. */
 export async function sendForm(
   api: TestApp,
   path: string,

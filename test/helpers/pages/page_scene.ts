@@ -1,10 +1,10 @@
-/** An organization with a member of every role and an outsider, each with a session, and their pages. */
+/** An organization with a member of every role and an outsider, each with a session and their pages. */
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { openTestApp, type TestApp } from "../http/app.ts";
 import type { OrgRow, UserRow } from "../postgres/factory.ts";
 import { formTokenIn, openPage, type SentForm, sendForm } from "./forms.ts";
 
-/** In names, texts and user agents, it must stay text. */
+/** A text for names, descriptions and user agents that must never become markup. */
 export const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>`;
 
 export interface Visitor {
@@ -16,11 +16,11 @@ export interface PageScene extends AsyncDisposable {
   api: TestApp;
   org: OrgRow;
   owner: Visitor;
-  /** Makes a member with a role, or somebody of another organization. */
+  /** Creates a member with this role, or an outsider. */
   visitor(role: OrgRole | "outsider"): Promise<Visitor>;
 }
 
-/** Opens it; `await using` drops it. */
+/** Opens the scene; `await using` drops it. */
 export async function openPageScene(): Promise<PageScene> {
   const api = await openTestApp({
     config: { rateLimitAnonymousPerMinute: 100_000, rateLimitUserPerMinute: 100_000 },
@@ -42,14 +42,14 @@ export async function openPageScene(): Promise<PageScene> {
   };
 }
 
-/** Opens a page, which has to succeed, and returns its HTML. Throws if text became markup. */
+/** Opens a page and returns its HTML. Throws on an error, or if the text became markup. */
 export async function readPage(api: TestApp, path: string, token?: string): Promise<string> {
   const response = await openPage(api, path, token);
   if (response.status !== 200) throw new Error(`Cannot open ${path}: status ${response.status}`);
   return requireEscaped(await response.text());
 }
 
-/** Throws if hostile text became markup. */
+/** Throws if the hostile text became markup. */
 export function requireEscaped(page: string): string {
   if (page.includes("<script>") || page.includes("<img src=x"))
     throw new Error(`Markup in the page: ${page}`);
@@ -64,7 +64,7 @@ export function hiddenFields(page: string, heading = ""): Record<string, string>
   return Object.fromEntries(fields.map(([, name = "", value = ""]) => [name, value]));
 }
 
-/** Opens a page and sends its form after `heading`, with the hidden fields that it has. */
+/** Opens a page and sends its form after `heading`, including the form's hidden fields. */
 export async function submitForm(
   api: TestApp,
   path: string,

@@ -1,22 +1,22 @@
-/** A Citus cluster of a test's own: a coordinator and nodes on this machine, on Debian's PostgreSQL 15. */
+/** A test's own Citus cluster: a coordinator and workers on this machine, on Debian's PostgreSQL 15. */
 import { join } from "node:path";
 import postgres from "postgres";
 import { CITUS_BIN_DIRECTORY } from "../../groups/groups.ts";
 import { OwnServer } from "./own_server.ts";
 
-/** Three servers start or stop within it. */
+/** Time in which three servers start or stop. */
 export const CLUSTER_TIMEOUT_MS = 120_000;
 
 export const CITUS_SETTINGS = {
   shared_preload_libraries: "citus",
   wal_level: "logical",
   max_prepared_transactions: "200",
-  // Each database has a background worker of Citus.
+  // Citus needs a background worker for each database.
   max_worker_processes: "100",
   shared_buffers: "64MB",
   "citus.shard_count": "4",
   "citus.recover_2pc_interval": "1s",
-  // Its own reports to its makers.
+  // Turns off Citus's usage reports.
   "citus.enable_statistics_collection": "off",
 };
 
@@ -24,7 +24,7 @@ export class CitusCluster implements AsyncDisposable {
   readonly coordinator: OwnServer;
   readonly workers: readonly OwnServer[];
   #restore: () => void = () => {};
-  /** Of superusers: the coordinator's, then the workers'. */
+  /** Superusers' URLs: the coordinator's first, then the workers'. */
   urls: string[] = [];
 
   constructor({ workers = 2 } = {}) {
@@ -40,13 +40,13 @@ export class CitusCluster implements AsyncDisposable {
   async start(): Promise<void> {
     for (const server of this.servers) {
       this.urls.push(await server.start());
-      // Its nodes sign in at each other.
+      // The nodes sign in to each other.
       await Bun.write(join(server.directory, "postgres", "pg_hba.conf"), "host all all 127.0.0.1/32 trust\n");
     }
     for (const url of this.urls) await inDatabase(url, "postgres", (sql) => sql`select pg_reload_conf()`);
   }
 
-  /** Starts it, and makes the databases of this process's tests there until it is disposed of. */
+  /** Starts a cluster; this process's test databases are created there until it is disposed of. */
   async serve(): Promise<void> {
     await this.start();
     this.#restore = serveTests(this.urls);
@@ -58,7 +58,10 @@ export class CitusCluster implements AsyncDisposable {
   }
 }
 
-/** Makes the databases of this process's tests on a cluster, the coordinator's URL first. Returns what undoes that. */
+/**
+ * Creates this process's test databases on a cluster, the coordinator's URL first. Returns the function that undoes
+ * this.
+ */
 export function serveTests(urls: readonly string[]): () => void {
   const before: [string, string] = [process.env["TEST_DATABASE_URL"] ?? "", process.env["TEST_CITUS"] ?? ""];
   setServers([urls[0] ?? "", urls.join(",")]);
@@ -70,7 +73,7 @@ function setServers([url, cluster]: [string, string]): void {
   process.env["TEST_CITUS"] = cluster;
 }
 
-/** Runs statements as a superuser on one server. */
+/** Runs statements as superuser on one server. */
 export async function inDatabase<Result>(
   server: string,
   database: string,
@@ -86,7 +89,7 @@ export async function inDatabase<Result>(
   }
 }
 
-/** Makes a database on all servers, and the servers its nodes. */
+/** Creates a database on all servers, and registers the workers as its nodes. */
 export async function createCitusDatabase(
   urls: readonly string[],
   { name, owner }: { name: string; owner: string },

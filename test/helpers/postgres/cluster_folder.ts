@@ -1,31 +1,34 @@
-/** Where the databases of tests keep their files. */
+/** Where test databases keep their files. */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findPostmaster } from "../../../deploy/local/postgres_server.ts";
 import { identifyProcess, signalProcess } from "../process/identity.ts";
 
-/** Linux's file system in memory. */
+/** Linux's in-memory file system. */
 const MEMORY = "/dev/shm";
-/** Free there, and twice that in the machine or its container: all tests together use a quarter of it. */
+/** Required free space there; the machine or its container needs twice as much. A whole run uses a quarter of it. */
 const ROOM_BYTES = 3 * 1024 ** 3;
-/** A folder's name has the number of the process that made it. */
+/** The name of a folder has the number of the process that created it. */
 const OWNER = /^ulr-[a-z]+-(\d+)-[^-]{6}$/;
 
-/** Makes a folder that PostgreSQL's account can enter: in memory if that has room, or `onDisk` in any case. */
+/**
+ * Creates a folder that PostgreSQL's account can enter: in memory if there is room, otherwise or with `onDisk` on
+ * the disk.
+ */
 export function makeClusterFolder(name: string, { onDisk = false } = {}): string {
   const isInMemory = !onDisk && memoryHasRoom();
   for (const parent of [MEMORY, tmpdir()]) sweep(parent);
   const folder = mkdtempSync(join(isInMemory ? MEMORY : tmpdir(), `ulr-${name}-${process.pid}-`));
-  // Closed otherwise, and we may be root.
+  // The folder is private by default, and we may be root.
   chmodSync(folder, 0o755);
   return folder;
 }
 
 /**
- * True where it holds what tests write, with as much left for the programs. A database of a test is some 600 files that
- * are soon removed: on a disk, making them takes 50 ms where the file system is good at it, and up to a second on ext4
- * without a journal, which passes over every inode that was freed in the last five minutes. Here it takes 20.
+ * True if it has room for what tests write and as much again for programs. A test database is about 600 files that
+ * are soon deleted. On a disk, creating them takes 50 ms on a good file system, and up to a second on ext4 without
+ * a journal, which visits every inode freed in the last five minutes. In memory it takes 20 ms.
  */
 function memoryHasRoom(): boolean {
   try {
@@ -36,7 +39,7 @@ function memoryHasRoom(): boolean {
   }
 }
 
-/** Removes what killed processes have left in `parent`, and stops their servers, which outlive them. */
+/** Deletes folders of killed processes in `parent`, and stops their servers, which outlive them. */
 function sweep(parent: string): void {
   if (!existsSync(parent)) return;
   for (const name of readdirSync(parent)) {
@@ -47,12 +50,12 @@ function sweep(parent: string): void {
       removeCluster(join(parent, name, "data", "postgres"));
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
-      // Another user's, or another process is removing it.
+      // It belongs to another user, or another process is deleting it.
     }
   }
 }
 
-/** Removes a cluster, a folder or a link to one, and ends a server that still runs on it. */
+/** Deletes a cluster, a folder or a link to one, and stops a server that still runs on it. */
 export function removeCluster(location: string): void {
   if (!existsSync(location)) return;
   const path = realpathSync(location);

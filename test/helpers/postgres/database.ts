@@ -1,4 +1,7 @@
-/** A private database per test, cloned from a migrated template: owned by one role, used as another, as in production. */
+/**
+ * A private database per test, cloned from a migrated template. One role owns it and another uses it, as in
+ * production.
+ */
 import postgres from "postgres";
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import { lockSession, unlockSession } from "../../../sql/locks.ts";
@@ -8,22 +11,22 @@ import { distributeTracker } from "../../../sql/tracker/distribute_tracker.ts";
 import { waitFor } from "../wait_for.ts";
 import { createCitusDatabase, inDatabase } from "./citus_cluster.ts";
 
-/** Stands for the product's `ulr_owner`; a server of somebody's own may have roles of that name already. */
+/** Stands for the product's `ulr_owner`, which a server from TEST_DATABASE_URL may already have. */
 const OWNER = "ulr_test_owner";
 /** A member of the product's runtime role. */
 const RUNTIME = "ulr_test_app";
 
-/** Tests make tracker rows of any time; sessions that are no test's may not. */
+/** Tests may create tracker rows with any time; other sessions may not. */
 const BACKFILL = { "ulr.backfill": "on" };
 
-/** The server that `bun run test` started; its URL, a superuser's, names a database to create others from. */
+/** The server that `bun run test` started: a superuser's URL. */
 function serverUrl(): string {
   const url = process.env["TEST_DATABASE_URL"];
   if (!url) throw new Error("Cannot reach a database: TEST_DATABASE_URL is not set; use `bun run test`");
   return url;
 }
 
-/** The URL of another database, or another role, of a server. */
+/** The URL of another database or role on a server. */
 function withDatabase(server: string, database: string, role?: string): string {
   const url = new URL(server);
   url.pathname = `/${database}`;
@@ -34,7 +37,7 @@ function withDatabase(server: string, database: string, role?: string): string {
   return url.href;
 }
 
-/** The same in every process that knows the superuser's, and of no use to those who do not. */
+/** Derived from the superuser's URL, so that all test processes know it and nobody else does. */
 function passwordOf(server: string, role: string): string {
   return new Bun.CryptoHasher("sha256").update(`${new URL(server).password} ${role}`).digest("hex");
 }
@@ -50,19 +53,19 @@ async function ensureRoles(admin: postgres.Sql, server: string): Promise<void> {
   await admin.unsafe(`grant pg_read_all_stats to ulr_app; grant ulr_app to ${RUNTIME}`);
 }
 
-/** What an operator may run after the migrations: `null` unless TEST_PARTITIONS says that this run wants it. */
+/** A script that operators may run after the migrations; null unless TEST_PARTITIONS asks for it. */
 async function readPartitioning(): Promise<string | null> {
   if (!process.env["TEST_PARTITIONS"]) return null;
   return Bun.file(new URL("../../../sql/partition_tracker_tables.sql", import.meta.url)).text();
 }
 
-/** The servers of the cluster whose coordinator this is: it alone, unless TEST_CITUS says that this run wants more. */
+/** The servers of this coordinator's cluster: only itself unless TEST_CITUS names more. */
 function serversOf(server: string): string[] {
   const cluster = (process.env["TEST_CITUS"] ?? "").split(",");
   return cluster[0] === server ? cluster : [server];
 }
 
-/** Creates what the template is made of: a database, on a cluster with its nodes. */
+/** Creates the database for the template, on a cluster with its nodes. */
 async function createBase(admin: postgres.Sql, server: string, name: string): Promise<void> {
   const servers = serversOf(server);
   if (servers.length === 1) {
@@ -74,7 +77,7 @@ async function createBase(admin: postgres.Sql, server: string, name: string): Pr
   await inDatabase(server, name, (sql) => sql.unsafe(`grant pg_read_all_stats to ${OWNER}`));
 }
 
-/** Ends the background workers of Citus, which would be in the way of copies. */
+/** Ends Citus's background workers, which would block copies. */
 async function closeTemplate(servers: readonly string[], template: string): Promise<void> {
   for (const url of servers) {
     await inDatabase(url, "postgres", async (sql) => {
@@ -84,7 +87,7 @@ async function closeTemplate(servers: readonly string[], template: string): Prom
   }
 }
 
-/** Makes the template if no other test file has; its name says what it holds. */
+/** Creates the template unless another test file did; its name depends on its content. */
 async function ensureTemplate(admin: postgres.Sql, server: string): Promise<string> {
   const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
   const partitioning = await readPartitioning();
@@ -119,16 +122,19 @@ interface Server {
   admin: postgres.Sql;
   /** Drops databases. */
   dropper: postgres.Sql;
-  /** Databases whose drop has timed out. */
+  /** Databases whose drop timed out. */
   left: string[];
-  /** Resolves to its name. */
+  /** Resolves to the database's name. */
   template(): Promise<string>;
 }
 
-/** Those that this process has databases on. */
+/** The servers that this process has databases on. */
 const servers = new Map<string, Server>();
 
-/** The server, with one connection for all tests of this process: locks are a session's. It is never ended. */
+/**
+ * The server, with one connection for all tests of this process, because locks belong to a session. It is never
+ * closed.
+ */
 function reach(url: string): Server {
   const known = servers.get(url);
   if (known) return known;
@@ -157,8 +163,8 @@ function reach(url: string): Server {
 }
 
 /**
- * Drops a database. PostgreSQL waits for every session of the server with that, also for those whose client does not
- * read. A drop that times out is tried again after the next one.
+ * Drops a database. PostgreSQL waits for every session of the server, even those whose client does not read. A drop
+ * that times out is repeated after the next one.
  */
 async function dropDatabase(
   { dropper, left }: Pick<Server, "dropper" | "left">,
@@ -177,29 +183,29 @@ async function dropDatabase(
 }
 
 export interface TestDatabase extends AsyncDisposable {
-  /** Connections of the role that the service runs as: it reads and writes rows, and can change no table. */
+  /** Connections of the service's role, which reads and writes rows and cannot change tables. */
   sql: Pool;
-  /** The same role's URL. */
+  /** The URL of the same role. */
   url: string;
-  /** Connections of the role that owns the schema and migrates: for tables, triggers and statistics. */
+  /** Connections of the role that owns the schema and runs migrations: for tables, triggers and statistics. */
   owner: Pool;
   ownerUrl: string;
-  /** A superuser's connections: for roles, settings of the server, and the sessions of others. */
+  /** A superuser's connections: for roles, server settings and other users' sessions. */
   admin: Pool;
 }
 
-/** Creates a database, on the tests' server or another; `await using` drops it, whatever is still connected. */
+/** Creates a database on the tests' server or another; `await using` drops it even while sessions are connected. */
 export async function openTestDatabase(server = serverUrl()): Promise<TestDatabase> {
   return createFrom(await reach(server).template(), server);
 }
 
-/** Creates another database with all that this one holds, as a restored backup has; its sessions are ended for that. */
+/** Creates a copy of this database, like a restored backup. Ends this database's sessions first. */
 export async function copyTestDatabase({ url }: TestDatabase): Promise<TestDatabase> {
   const name = new URL(url).pathname.slice(1);
   const { admin } = reach(serverUrl());
   return waitFor(async () => {
     await admin`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`;
-    // Somebody may have connected again.
+    // A session may have connected again.
     return createFrom(name, serverUrl()).catch((error: unknown) => {
       if (error instanceof postgres.PostgresError && error.code === "55006") return null;
       throw error;
@@ -222,7 +228,7 @@ async function createFrom(template: string, server: string): Promise<TestDatabas
   return connect(server, name);
 }
 
-/** Creates a database of a cluster whose tracker tables are not distributed yet. */
+/** Creates a database on a cluster whose tracker tables are not yet distributed. */
 export async function openUndistributedDatabase(server = serverUrl()): Promise<TestDatabase> {
   const { admin } = reach(server);
   const name = `t_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;

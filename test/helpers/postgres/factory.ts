@@ -1,28 +1,31 @@
-/** Makes rows for tests: unique names, sensible defaults, every column open to the test. Straight SQL, no code of ours between. */
+/**
+ * Creates rows for tests with unique names and sensible defaults; each column can be set. Plain SQL, without the
+ * product's code.
+ */
 import { randomBytes } from "node:crypto";
 import { mintApiKey, mintSessionToken } from "../../../api/accounts/credentials.ts";
 import type { KeyKind, KeyScope, OrgRole, SubscriptionTier } from "../../../shared/vocabulary.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
-/** Values by column, in camelCase. Objects and arrays become jsonb. */
+/** Values by camelCase column name. Objects and arrays become jsonb. */
 export type Columns = Readonly<Record<string, unknown>>;
 
 export interface Identified {
   id: string;
 }
 
-/** Higher than the run numbers that tests choose themselves. */
+/** Higher than all run numbers that tests choose. */
 const FIRST_RUN_NUMBER = 100_000_000;
 
 let lastNumber = 0;
 
-/** A number no other call in this process has had. */
+/** A number that is unique in this process. */
 function nextNumber(): number {
   lastNumber += 1;
   return lastNumber;
 }
 
-/** A lower-case name no other row of this run has. */
+/** A lower-case name that is unique in this run. */
 function uniqueName(stem: string): string {
   return `${stem}-${nextNumber()}-${randomBytes(3).toString("hex")}`;
 }
@@ -42,13 +45,13 @@ async function insert<Row extends object>(
   return row;
 }
 
-/** Rows made one after the other are then created at different times, as far as a column can tell. */
+/** Gives successive rows creation times that differ in the column's precision. */
 async function nextMillisecond(): Promise<void> {
   const now = Date.now();
   while (Date.now() === now) await Bun.sleep(0.2);
 }
 
-/** What the driver would otherwise take for a PostgreSQL array or refuse. */
+/** Values that the driver would treat as a PostgreSQL array or reject. */
 function isJson(value: unknown): value is never {
   return typeof value === "object" && value !== null && !Buffer.isBuffer(value) && !(value instanceof Date);
 }
@@ -90,11 +93,11 @@ export interface PersonOptions {
   tier?: SubscriptionTier;
   kind?: KeyKind;
   scope?: KeyScope;
-  /** Joins this organization rather than a new one; `tier` is then not used. */
+  /** Joins this organization instead of a new one; `tier` is then ignored. */
   org?: OrgRow;
 }
 
-/** Somebody who can call: a user with a personal organization, a member of another one, with a key for all of theirs. */
+/** A caller: a user with a personal organization, a member of another one, with a key for both. */
 export interface Person {
   user: UserRow;
   personalOrg: OrgRow;
@@ -121,7 +124,7 @@ export interface Factory {
   record(columns: { projectId: string; runId: string } & Columns): Promise<TrackerRow>;
 }
 
-/** The factory of a database. */
+/** The factory for a database. */
 export function createFactory(sql: Pool): Factory {
   return { ...people(sql), ...tracker(sql) };
 }
@@ -131,7 +134,7 @@ function people(
 ): Pick<Factory, "user" | "org" | "member" | "key" | "session" | "person" | "project"> {
   async function user(columns: Columns = {}): Promise<UserRow> {
     const username = uniqueName("user");
-    // Nobody signs in with it: what follows the salt is no hash of anything.
+    // No password matches it: the text after the salt is not a hash.
     const passwordHash = "$argon2id$v=19$m=65536,t=2,p=1$bm9ib2R5$bm9ib2R5";
     const defaults = { username, email: `${username}@example.com`, passwordHash };
     return insert(sql, "users", { ...defaults, ...columns }, ["id", "username", "email"]);

@@ -1,4 +1,6 @@
-/** A role of another program that connects to a test database, such as a tracker. Roles belong to the whole server. */
+/**
+ * A role of another program, such as a tracker, that connects to a test database. Roles belong to the whole server.
+ */
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import type { TestDatabase } from "./database.ts";
 
@@ -8,7 +10,7 @@ export interface LoginRole extends AsyncDisposable {
   sql: Pool;
 }
 
-/** Creates a role without rights. Disposing it drops the role, so it must come after its database. */
+/** Creates a role without privileges. Disposing it drops the role, so the database must be dropped first. */
 export async function openLoginRole(
   db: TestDatabase,
   { name = `acme_${crypto.randomUUID().slice(0, 8)}`, max = 1 } = {},

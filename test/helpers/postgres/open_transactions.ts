@@ -1,10 +1,10 @@
-/** What must be over when an export is, whatever has ended it. */
+/** What must have ended after an export, however it ended. */
 import { OWN_APPLICATION_NAMES } from "../../../sql/connection/application_names.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { waitFor } from "../wait_for.ts";
 import type { TestDatabase } from "./database.ts";
 
-/** Sessions of the service that are in a transaction, but for pg-boss's short ones, with what they did last. */
+/** The service's sessions in a transaction, except pg-boss's short ones, with their last statement. */
 export async function listOpenTransactions(
   { sql }: TestDatabase,
   applications: readonly string[] = OWN_APPLICATION_NAMES,
@@ -17,12 +17,12 @@ export async function listOpenTransactions(
   return rows.map(({ session }) => session);
 }
 
-/** Waits until no session of the service is in the middle of an export. */
+/** Waits until no session of the service is in an export. */
 export async function untilNoneIsOpen(db: TestDatabase, applications?: readonly string[]): Promise<void> {
   await waitFor(async () => (await listOpenTransactions(db, applications)).length === 0);
 }
 
-/** Hangs when the pool has lost one of its connections. */
+/** Hangs if the pool has lost a connection. */
 export async function takeEveryConnection(pool: Pool): Promise<void> {
   const all = Promise.withResolvers<void>();
   let taken = 0;

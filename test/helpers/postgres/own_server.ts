@@ -1,4 +1,4 @@
-/** A PostgreSQL of a test's own, which it can stop, kill and start again. */
+/** A test's own PostgreSQL, which it can stop, kill and restart. */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../../deploy/local/embedded_postgres.ts";
@@ -19,31 +19,31 @@ export class OwnServer implements AsyncDisposable {
   readonly #supervisor: Supervisor;
   #server: EmbeddedPostgres | null = null;
 
-  /** `binDirectory` has the server's programs; by default those that the tests run with. */
+  /** `binDirectory` has the server's programs; those of the test run by default. */
   constructor({
     isDurable = false,
     binDirectory = process.env["TEST_POSTGRES_BIN"],
     settings = {},
   }: { isDurable?: boolean; binDirectory?: string | undefined; settings?: Record<string, string> } = {}) {
     this.#binDirectory = binDirectory || undefined;
-    // What is to be kept is kept as it would be in production.
+    // Writes as durably as in production.
     this.directory = makeClusterFolder("own", { onDisk: isDurable });
     this.#settings = { ...(isDurable ? {} : TEST_SETTINGS), ...settings };
     this.#supervisor = openSupervisor({ force: new AbortController().signal });
   }
 
-  /** What it has written to its log, and where. */
+  /** The text of its log so far, and the log's path. */
   get logPath(): string {
     return join(this.directory, "logs", "postgres.log");
   }
 
-  /** Of the postmaster. */
+  /** The postmaster's process id. */
   get pid(): number {
     if (!this.#server) throw new Error("Cannot name the server's process: it was never started");
     return this.#server.pid;
   }
 
-  /** Starts it, on the port it had before; throws when that is taken. Returns a superuser's URL. */
+  /** Starts it on its previous port; throws if that is taken. Returns a superuser's URL. */
   async start(): Promise<string> {
     const before = this.#server?.urls[SUPERUSER];
     this.#server = await startEmbeddedPostgres({
@@ -60,19 +60,19 @@ export class OwnServer implements AsyncDisposable {
     return url;
   }
 
-  /** Stops it as its operator would. */
+  /** Stops it as an operator would. */
   async stop(): Promise<void> {
     await this.#server?.[Symbol.asyncDispose]();
   }
 
-  /** Ends the postmaster by a signal and waits until none of its processes is left. */
+  /** Ends the postmaster with a signal and waits until all its processes are gone. */
   async end(signal: NodeJS.Signals): Promise<void> {
     const pids = [this.pid, ...this.children()];
     signalProcess(this.pid, signal);
     await waitFor(() => pids.every((pid) => identifyProcess(pid) === null), END_TIMEOUT_MS);
   }
 
-  /** Stops all its processes where they are: it keeps its connections and answers nothing, until `thaw()`. */
+  /** Suspends all its processes: it keeps its connections and responds to nothing until `thaw()`. */
   freeze(): void {
     for (const pid of [this.pid, ...this.children()]) signalProcess(pid, "SIGSTOP");
   }
@@ -81,7 +81,7 @@ export class OwnServer implements AsyncDisposable {
     for (const pid of [...this.children(), this.pid]) signalProcess(pid, "SIGCONT");
   }
 
-  /** The processes that the postmaster has started, those of connections among them. */
+  /** The postmaster's child processes, including those of connections. */
   children(): number[] {
     return readdirSync("/proc")
       .map(Number)

@@ -1,4 +1,4 @@
-/** A PostgreSQL of a test's own and a streaming replica of it, from the same programs as the tests' server. */
+/** A test's own PostgreSQL with a streaming replica, on the same programs as the tests' server. */
 import { appendFileSync, chmodSync, cpSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { databaseUrlPath } from "../../../deploy/local/embedded_postgres.ts";
@@ -7,7 +7,7 @@ import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import { waitFor } from "../wait_for.ts";
 import { OwnServer } from "./own_server.ts";
 
-/** A new database is copied file by file. */
+/** Copies a new database file by file. */
 const CATCH_UP_MS = 30_000;
 
 export interface ReplicatedServer extends AsyncDisposable {
@@ -15,25 +15,25 @@ export interface ReplicatedServer extends AsyncDisposable {
   replicaUrl: string;
   /** The replica's `postgres` database. */
   replica: Pool;
-  /** Stops the replica, breaking off whoever reads from it. */
+  /** Stops the replica and breaks its connections. */
   stopReplica(): Promise<void>;
   startReplica(): Promise<void>;
-  /** Waits until the replica has replayed all that the primary has written. */
+  /** Waits until the replica has replayed everything that the primary wrote. */
   catchUp(primary: Pool): Promise<void>;
-  /** Makes the replica keep what it receives to itself; `false` goes on. */
+  /** Makes the replica receive without replaying; `false` ends this. */
   holdReplay(isHeld: boolean): Promise<void>;
-  /** Ends the stream from the primary, or has it begin again. */
+  /** Ends or restarts the stream from the primary. */
   cutOff(isCutOff: boolean): Promise<void>;
-  /** Promotes the replica, and has the primary follow it as its standby. */
+  /** Promotes the replica and makes the old primary its standby. */
   switchOver(): Promise<void>;
 }
 
-/** The cluster's files, wherever they are. */
+/** The cluster's files. */
 function clusterOf(server: OwnServer): string {
   return realpathSync(join(server.directory, "postgres"));
 }
 
-/** Makes a server that does not run a standby of another. In the file that `alter system` does not write. */
+/** Makes a server the standby of another one, in a file that `alter system` does not write. */
 function makeStandby(server: OwnServer, primaryUrl: string): void {
   const cluster = clusterOf(server);
   writeFileSync(join(cluster, "standby.signal"), "");
@@ -43,13 +43,13 @@ function makeStandby(server: OwnServer, primaryUrl: string): void {
   );
 }
 
-/** Makes the replica's files: a copy of a primary that is shut down is a base backup. */
+/** Creates the replica's files: a copy of a stopped primary is a base backup. */
 function cloneStandby(primary: OwnServer, replica: OwnServer, primaryUrl: string): void {
   const cluster = join(replica.directory, "postgres");
   cpSync(clusterOf(primary), cluster, { recursive: true, preserveTimestamps: true });
   chmodSync(cluster, 0o700);
   makeStandby(replica, primaryUrl);
-  // The same passwords; port 0 is any that is free.
+  // The same passwords; port 0 means any free one.
   for (const role of [RUNTIME_ROLE, OWNER_ROLE, SUPERUSER] as const) {
     const kept = readFileSync(databaseUrlPath(primary.directory, role), "utf8");
     const url = kept.replace(/:\d+\//, ":0/");

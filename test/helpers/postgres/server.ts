@@ -1,4 +1,4 @@
-/** The PostgreSQL that the tests run against: one of our own with nothing to lose, or the one in TEST_DATABASE_URL. */
+/** The PostgreSQL for a test run: a temporary one, or the one in TEST_DATABASE_URL. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "../../../deploy/local/bootstrap.ts";
@@ -7,7 +7,7 @@ import { SUPERUSER } from "../../../deploy/local/postgres_cluster.ts";
 import { openSupervisor, type Supervisor } from "../../../deploy/local/supervisor.ts";
 import { makeClusterFolder, removeCluster } from "./cluster_folder.ts";
 
-/** Fast: a crash may lose everything. */
+/** Fast, because nothing needs to survive a crash. */
 export const TEST_SETTINGS: Readonly<Record<string, string>> = {
   max_connections: "400",
   max_prepared_transactions: "10",
@@ -18,20 +18,20 @@ export const TEST_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 export interface TestServer extends AsyncDisposable {
-  /** A superuser's; names a database to create others from. Empty if no server was asked for. */
+  /** A superuser's URL; empty if no server was requested. */
   url: string;
   supervisor: Supervisor;
-  /** A folder that goes when the server goes. */
+  /** A folder that is deleted with the server. */
   directory: string;
 }
 
-/** Removes the folder of a server that is stopped. */
+/** Deletes the folder of a stopped server. */
 export function removeDirectory(directory: string): void {
   removeCluster(join(directory, "postgres"));
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** The server's URL, started on programs of TEST_POSTGRES_BIN if that is set. */
+/** Returns the server's URL; starts the programs of TEST_POSTGRES_BIN if that is set. */
 async function openUrl(
   { env, progress }: Command,
   supervisor: Supervisor,
@@ -53,7 +53,7 @@ async function openUrl(
   });
 }
 
-/** Opens the server; dispose it to stop everything its supervisor has started. */
+/** Opens the server; disposing it stops everything that its supervisor started. */
 export async function openTestServer(
   command: Command,
   { onDisk = false, hasDatabase = true } = {},

@@ -1,4 +1,4 @@
-/** Renders tables of a database as the Markdown that documents them. */
+/** Renders database tables as the Markdown that documents them. */
 import type { Pool } from "../../../sql/connection/pool.ts";
 
 interface Column {
@@ -9,8 +9,8 @@ interface Column {
 }
 
 /**
- * Returns the section of a table: a row per column, then its keys and indexes. Throws if a CHECK constraint has a form that
- * this file does not know.
+ * Returns the section of a table: a row per column, then keys and indexes. Throws if a CHECK constraint has an
+ * unknown form.
  */
 export async function renderTable(
   sql: Pool,
@@ -55,7 +55,7 @@ async function readColumns(sql: Pool, table: string): Promise<Column[]> {
   return rows.map((row) => ({ ...row, type: short(row.type) }));
 }
 
-/** What the CHECK constraints allow, by column. */
+/** The values that CHECK constraints allow, by column. */
 async function readChecks(sql: Pool, table: string): Promise<Record<string, string>> {
   const rows = await sql<{ column: string; definition: string }[]>`
     select a.attname as column, pg_get_constraintdef(k.oid) as definition

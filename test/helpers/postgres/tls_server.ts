@@ -1,4 +1,4 @@
-/** A PostgreSQL of a test's own that offers TLS, with certificates of the test's own authorities. */
+/** A test's own PostgreSQL with TLS and certificates of the test's authorities. */
 import {
   chmodSync,
   chownSync,
@@ -17,14 +17,14 @@ import { OwnServer } from "./own_server.ts";
 const RELOAD_TIMEOUT_MS = 10_000;
 
 export interface TlsServer extends AsyncDisposable {
-  /** A superuser's, without parameters. */
+  /** A superuser's URL without parameters. */
   url: string;
-  /** Certificate files of the authority that signs the server's certificates, and of another. */
+  /** Certificate files of the authority that signs the server's certificates, and of another one. */
   authority: string;
   otherAuthority: string;
   /** Gives the server a new certificate for these names. */
   install(names: string, options?: { days?: number }): Promise<void>;
-  /** From now on the server accepts encrypted connections only. */
+  /** Makes the server accept encrypted connections only. */
   requireTls(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ async function withConnection<Result>(url: string, act: (sql: Pool) => Promise<R
   }
 }
 
-/** Waits until new connections know what was configured. */
+/** Waits until the change applies to new connections. */
 async function reload(url: string, configure: (sql: Pool) => Promise<void> | void): Promise<void> {
   const before = await withConnection(url, async (sql) => {
     await configure(sql);
@@ -72,7 +72,7 @@ export async function installCertificate(
   });
 }
 
-/** Starts a server that does not offer TLS until `install` is called; `await using` stops it. */
+/** Starts a server without TLS, until `install` is called; `await using` stops it. */
 export async function openTlsServer(): Promise<TlsServer> {
   const server = new OwnServer();
   const url = await server.start();

@@ -1,7 +1,7 @@
-/** Sessions that wait for a lock. `pg_locks` alone shows those of all databases of the server, where other tests run. */
+/** Sessions that wait for a lock. `pg_locks` alone would include the databases of other tests. */
 import type { Sql } from "../../../sql/connection/pool.ts";
 
-/** Lists the sessions of this database that wait for a lock, or for one on `table`. */
+/** Lists this database's sessions that wait for a lock, or for a lock on `table`. */
 export async function listWaiting(sql: Sql, table?: string): Promise<readonly { pid: number }[]> {
   return sql<{ pid: number }[]>`
     select distinct l.pid

@@ -1,4 +1,4 @@
-/** The API as the process it is in production, for tests of its start and its end. */
+/** The API as a process, for tests of its start and exit. */
 import { type TestApp, testRequest } from "../http/app.ts";
 import { type ServiceProcess, spawnService, untilLogged } from "./service_process.ts";
 
@@ -6,7 +6,7 @@ export interface ApiProcess extends ServiceProcess, Pick<TestApp, "request"> {
   url: string;
 }
 
-/** Starts the process with just these variables, and does not wait for anything. */
+/** Starts the process with only these variables, without waiting. */
 export function spawnApi(env: Readonly<Record<string, string>>): ServiceProcess {
   return spawnService("api", env);
 }

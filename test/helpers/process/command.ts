@@ -1,4 +1,4 @@
-/** Runs a program and gathers what it says. */
+/** Runs a program and collects its output. */
 
 export interface CommandResult {
   exitCode: number;
@@ -6,7 +6,7 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** Runs to the end, with our own environment or just `env`; a program that is not installed throws. */
+/** Runs a program until it exits, with this process's environment or only `env`; throws if it is not installed. */
 export async function runCommand(
   command: readonly string[],
   options: { stdin?: Uint8Array; env?: Readonly<Record<string, string>> } = {},

@@ -1,11 +1,11 @@
-/** Tells a running process from a zombie, and from a later one with the same number. */
+/** Distinguishes a running process from a zombie, and from a later process with the same number. */
 import { readFileSync } from "node:fs";
 
-/** Text that no other process with this number will have; null when there is no such process, or only a zombie. */
+/** Returns a text that no other process with this number will have; null for a zombie or no process. */
 export function identifyProcess(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // What follows the name, which may hold spaces and brackets: state, parent, …
+    // The fields after the name, which may contain spaces and brackets: state, parent, …
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     // Ticks since boot, field 22 of proc(5).
     return fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null);
@@ -14,7 +14,7 @@ export function identifyProcess(pid: number): string | null {
   }
 }
 
-/** Sends a signal; a process that has gone meanwhile is no error. */
+/** Sends a signal; a process that has exited is no error. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

@@ -1,4 +1,4 @@
-/** The job runner in the test's process, on the database and the artifact directory of a test's app. */
+/** The job runner in the test's process, with the database and artifact directory of a test's app. */
 import { Registry } from "prom-client";
 import { buildOrgExport } from "../../../jobs/build_org_export.ts";
 import { openMailer } from "../../../jobs/mail.ts";
@@ -19,22 +19,22 @@ import type { TestApp } from "../http/app.ts";
 
 export interface TestRunner extends AsyncDisposable {
   deps: JobsDeps;
-  /** Takes the job from the queue and runs one attempt of its build, here and now. */
+  /** Takes the job from the queue and runs one attempt of its build. */
   build(exportJobId: string): Promise<void>;
   /** Takes the job's mail from the queue, due or not, and tries once to send it. */
   mail(exportJobId: string): Promise<void>;
-  /** Makes builds end as they do when the process has to leave. */
+  /** Makes builds end as on shutdown. */
   leave(): void;
 }
 
 export interface TestRunnerOptions {
   config?: Partial<Config>;
   store?: (store: ArtifactStore) => ArtifactStore;
-  /** Works off the queue; otherwise builds run only when the test says so. */
+  /** Works on the queue continuously; otherwise builds run only when the test calls. */
   isWorking?: boolean;
 }
 
-/** Opens the runner; `await using` ends it. */
+/** Opens the runner; `await using` stops it. */
 export async function openTestRunner(app: TestApp, options: TestRunnerOptions = {}): Promise<TestRunner> {
   const config = { ...app.deps.config, ...options.config };
   const applicationName = JOBS_APPLICATION;

@@ -1,12 +1,12 @@
-/** The job runner as the process it is in production. */
+/** The job runner as a process. */
 import { type ServiceProcess, spawnService, untilLogged } from "./service_process.ts";
 
-/** Starts the process with just these variables, and does not wait for anything. */
+/** Starts the process with only these variables, without waiting. */
 export function spawnRunner(env: Readonly<Record<string, string>>): ServiceProcess {
   return spawnService("jobs", env);
 }
 
-/** Starts the process and waits until it works off the queues. */
+/** Starts the process and waits until it works on the queues. */
 export async function startRunner(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const runner = spawnRunner(env);
   await untilLogged(runner, "working");

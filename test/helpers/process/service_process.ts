@@ -1,4 +1,4 @@
-/** A process of the service as it is in production: its entry point, just the variables it is given, and its log. */
+/** A process of the service as in production: its entry point, only the given variables, and its log. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { STOP_ON_STDIN_END } from "../../../shared/process/stdin_end.ts";
@@ -10,14 +10,14 @@ export type LogRecord = Record<string, unknown>;
 
 export interface ServiceProcess extends AsyncDisposable {
   pid: number;
-  /** The exit code, once all it said has been read; that of a process that was killed is 128 and the signal. */
+  /** The exit code, once all output has been read; 128 plus the signal for a killed process. */
   exited: Promise<number>;
   kill(signal: NodeJS.Signals): void;
-  /** What it has written so far. */
+  /** Its output so far. */
   output: { stdout: string; stderr: string };
   /** Its log, parsed. */
   logLines(): LogRecord[];
-  /** Why it did not start: the messages of the lines on stderr, which are JSON like the log. */
+  /** The messages on stderr, which say why it did not start; they are JSON like the log. */
   problems(): string;
 }
 
@@ -28,7 +28,7 @@ async function collect(stream: ReadableStream<Uint8Array>, add: (text: string) =
 
 export interface Installation {
   bun: string;
-  /** The folder that has `api/`, `jobs/` and the others. */
+  /** The folder with `api/`, `jobs/` and the others. */
   root: string;
 }
 
@@ -38,8 +38,8 @@ const THIS_CHECKOUT: Installation = {
 };
 
 /**
- * Starts the process of `folder/main.ts` with just these variables, and does not wait for anything. `prefix` is a
- * command that becomes the one that follows it. The process ends with ours, even if that is killed.
+ * Starts `folder/main.ts` with only these variables, without waiting. `prefix` is a command that execs the command
+ * after it. The process ends with this one, even if this one is killed.
  */
 export function spawnService(
   folder: "api" | "jobs" | "catalog-sync",
@@ -84,7 +84,7 @@ export function spawnService(
   };
 }
 
-/** Waits until the log has this message and returns its record; ends the process when it does not come. */
+/** Waits until the log has this message and returns its record; stops the process if it does not appear. */
 export async function untilLogged(service: ServiceProcess, message: string): Promise<LogRecord> {
   const find = () => service.logLines().find((line) => line["message"] === message);
   try {

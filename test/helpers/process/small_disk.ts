@@ -1,4 +1,4 @@
-/** A real file system that is soon full. Needs root. */
+/** A real file system that fills up quickly. Needs root. */
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,20 +7,20 @@ const OBSTACLE = "obstacle";
 
 export interface SmallDisk extends AsyncDisposable {
   directory: string;
-  /** Takes all the room that is left. */
+  /** Uses all remaining space. */
   fill(): void;
-  /** Gives it back. */
+  /** Frees that space. */
   free(): void;
 }
 
-/** Mounts a file system of so many MiB in memory; `await using` unmounts it. */
+/** Mounts an in-memory file system of this many MiB; `await using` unmounts it. */
 export function mountSmallDisk(mebibytes: number): SmallDisk {
   const directory = mkdtempSync(join(tmpdir(), "ulr-disk-"));
   const { exitCode, stderr } = Bun.spawnSync([
     ...["mount", "-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", directory],
   ]);
   if (exitCode !== 0) throw new Error(`Cannot mount a file system: ${stderr.toString().trim()}`);
-  // Servers run as users of their own.
+  // Servers run as other users.
   chmodSync(directory, 0o777);
   return {
     directory,

@@ -1,4 +1,4 @@
-/** `bun run start` as a test sees it: a real process with a data directory and a port of its own. */
+/** `bun run start` as a real process with its own data directory and port. */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { chooseFreePort } from "../../../deploy/local/machine.ts";
@@ -13,7 +13,7 @@ export interface DataDirectory extends Disposable {
   path: string;
 }
 
-/** Makes a folder that PostgreSQL's account can enter; `using` removes it. */
+/** Creates a folder that PostgreSQL's account can enter; `using` deletes it. */
 export function makeDataDirectory(): DataDirectory {
   const parent = makeClusterFolder("stack");
   const path = join(parent, "data");
@@ -26,7 +26,7 @@ export function makeDataDirectory(): DataDirectory {
   };
 }
 
-/** A copy of a data directory, with the owners of its files. */
+/** Copies a data directory including the owners of its files. */
 export function copyDataDirectory(source: DataDirectory): DataDirectory {
   const copy = makeDataDirectory();
   const { exitCode } = Bun.spawnSync(["cp", "-a", source.path, copy.path]);
@@ -34,7 +34,7 @@ export function copyDataDirectory(source: DataDirectory): DataDirectory {
   return copy;
 }
 
-/** Numbers of the live processes that were given `dataDirectory`, in their arguments or their environment. */
+/** Ids of live processes with `dataDirectory` in their arguments or environment. */
 export function listProcesses(dataDirectory: string): number[] {
   return readdirSync("/proc")
     .map(Number)
@@ -53,10 +53,10 @@ export function listProcesses(dataDirectory: string): number[] {
 export interface StackProcess extends AsyncDisposable {
   pid: number;
   port: number;
-  /** What it has printed so far. */
+  /** Its output so far. */
   stdout(): string;
   stderr(): string;
-  /** Settles when it says it is ready; throws when it ends instead. */
+  /** Settles when it is ready; rejects if it exits instead. */
   ready(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   exited: Promise<number>;
@@ -70,7 +70,7 @@ async function collect(
   for await (const chunk of stream) onText(decoder.decode(chunk, { stream: true }));
 }
 
-/** Starts the service on `dataDirectory`; disposing it ends it and waits until none of its processes is left. */
+/** Starts the service on `dataDirectory`; disposing it stops it and waits until all its processes are gone. */
 export async function startStack(
   dataDirectory: string,
   env: Readonly<Record<string, string>> = {},
