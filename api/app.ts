@@ -6,7 +6,8 @@ import { createArtifactStatus, registerArtifactMetrics } from "../sql/monitoring
 import { registerPoolMetrics, registerServerConnections } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, type DatabaseStatus, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import { authRoutes } from "./accounts/auth_routes.ts";
-import { orgRoutes } from "./accounts/org_routes.ts";
+import { ACCOUNT_OPERATIONS } from "./accounts/operations.ts";
+import { orgRoutes } from "./accounts/organizations/routes.ts";
 import { ownProfileRoutes } from "./accounts/own_profile.ts";
 import { userRoutes } from "./accounts/users.ts";
 import { DEFINITION_OPERATIONS } from "./definitions/operations.ts";
@@ -137,6 +138,7 @@ function pageRoutes(deps: Deps) {
 
 /** Every operation. Each subject adds a line. */
 const OPERATIONS: readonly AnyOperation[] = [
+  ...ACCOUNT_OPERATIONS,
   ...DEFINITION_OPERATIONS,
   ...EXPORT_OPERATIONS,
   ...MODEL_OPERATIONS,

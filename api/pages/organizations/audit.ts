@@ -1,5 +1,5 @@
 /** /orgs/{slug}/audit: the audit log of an organization, for its owners and admins. */
-import type { AuditPage } from "../../accounts/org_audit.ts";
+import type { AuditPage } from "../../accounts/organizations/audit.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { renderInstant } from "../instant.ts";
 import type { PageResult, SignedInPage } from "../page.ts";

@@ -1,6 +1,6 @@
 /** /orgs/{slug}/edit: the form of an organization's public profile, for owners and admins. */
 import { hasOrgRole } from "../../../shared/policy.ts";
-import type { OrgDetail } from "../../accounts/org_schemas.ts";
+import type { OrgDetail } from "../../accounts/organizations/schemas.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";

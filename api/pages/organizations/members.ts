@@ -1,5 +1,5 @@
 /** /orgs/{slug}/members: who belongs to an organization, for its members. */
-import type { MemberList } from "../../accounts/org_schemas.ts";
+import type { MemberList } from "../../accounts/organizations/schemas.ts";
 import { type Html, html } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import type { PageResult, SignedInPage } from "../page.ts";

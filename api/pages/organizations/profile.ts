@@ -1,5 +1,5 @@
 /** /orgs/{slug}: the public profile of an organization and its definitions. */
-import type { OrgProfile } from "../../accounts/org_profile.ts";
+import type { OrgProfile } from "../../accounts/organizations/profile.ts";
 import { type Html, html, webUrl } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import type { Page, PageResult } from "../page.ts";

@@ -1,5 +1,5 @@
 /** /orgs/{slug}/projects: the projects of an organization, for its members. */
-import type { ProjectList } from "../../accounts/org_projects.ts";
+import type { ProjectList } from "../../accounts/organizations/projects.ts";
 import { type Html, html } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import type { PageResult, SignedInPage } from "../page.ts";

@@ -1,5 +1,5 @@
 /** /orgs/{slug}/usage: definitions and executions of an organization, for its members. */
-import type { Usage } from "../../accounts/org_usage.ts";
+import type { Usage } from "../../accounts/organizations/usage.ts";
 import { renderBarPlot } from "../bar_plot.ts";
 import { type ListedDefinition, listedPath, renderDraftLink } from "../definitions/listed_version.ts";
 import { type Html, html } from "../html.ts";

@@ -1,11 +1,11 @@
 /** GET /orgs, /orgs/{slug} and /orgs/{slug}/members: organizations for their members. */
 import { Elysia } from "elysia";
-import { listOrgMembers, listOwnOrgs, type OwnOrgRow } from "../../sql/accounts/organization_profiles.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
-import { access } from "../http/access.ts";
-import { failsWith } from "../openapi/types.ts";
-import { MemberList, ORGS_TAG, OrgDetail, OrgList, OrgParams } from "./org_schemas.ts";
+import { listOrgMembers, listOwnOrgs, type OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
+import { access } from "../../http/access.ts";
+import { failsWith } from "../../openapi/types.ts";
 import { requireOwnOrg } from "./require_own_org.ts";
+import { MemberList, ORGS_TAG, OrgDetail, OrgList, OrgParams } from "./schemas.ts";
 
 function presentOrg({ description: _, websiteUrl: __, ...listed }: OwnOrgRow) {
   return listed;

@@ -1,11 +1,11 @@
 /** GET /orgs/{slug}/usage: the number of definitions of an organization, for its members. */
 import { Elysia, t } from "elysia";
-import { countDefinitionUsage } from "../../sql/accounts/organization_definitions.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
-import { access } from "../http/access.ts";
-import { failsWith } from "../openapi/types.ts";
-import { ORGS_TAG, OrgParams } from "./org_schemas.ts";
+import { countDefinitionUsage } from "../../../sql/accounts/organization_definitions.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
+import { access } from "../../http/access.ts";
+import { failsWith } from "../../openapi/types.ts";
 import { requireOwnOrg } from "./require_own_org.ts";
+import { ORGS_TAG, OrgParams } from "./schemas.ts";
 
 export const Usage = t.Object(
   {

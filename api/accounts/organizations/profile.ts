@@ -1,12 +1,12 @@
 /** GET /orgs/{slug}/profile: the public profile of an organization. */
 import { Elysia, t } from "elysia";
-import { ApiError } from "../../shared/errors.ts";
-import { findOrgProfile } from "../../sql/accounts/organization_definitions.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
-import { access } from "../http/access.ts";
-import { NullableText } from "../http/schemas.ts";
-import { failsWith } from "../openapi/types.ts";
-import { ORGS_TAG, OrgParams } from "./org_schemas.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { findOrgProfile } from "../../../sql/accounts/organization_definitions.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
+import { access } from "../../http/access.ts";
+import { NullableText } from "../../http/schemas.ts";
+import { failsWith } from "../../openapi/types.ts";
+import { ORGS_TAG, OrgParams } from "./schemas.ts";
 
 export const OrgProfile = t.Object(
   {

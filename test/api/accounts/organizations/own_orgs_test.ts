@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 async function get(api: TestApp, path: string, key?: string) {
   const response = await api.request(`/api/v1/orgs${path}`, key ? { key } : {});

@@ -1,9 +1,9 @@
 /** Finds the organization that a path names, for one of its members. */
-import { ApiError } from "../../shared/errors.ts";
-import { findOwnOrg, type OwnOrgRow } from "../../sql/accounts/organization_profiles.ts";
-import { findOrgBySlug } from "../../sql/accounts/orgs.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
-import type { Caller } from "../http/caller.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { findOwnOrg, type OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
+import { findOrgBySlug } from "../../../sql/accounts/orgs.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import type { Caller } from "../../http/caller.ts";
 
 /**
  * The organization as the caller sees it. Throws ORG_NOT_FOUND if no organization has the slug, and ORG_ACCESS_DENIED to a caller who is not a member, or holds a key that is bound to another: that an organization exists is no secret, its profile is public.

@@ -1,11 +1,11 @@
 /** GET /orgs/{slug}/projects: the projects of an organization, for its members. */
 import { Elysia, t } from "elysia";
-import { type LiveProjectRow, listLiveProjects } from "../../sql/accounts/projects.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
-import { access } from "../http/access.ts";
-import { failsWith } from "../openapi/types.ts";
-import { ORGS_TAG, OrgParams } from "./org_schemas.ts";
+import { type LiveProjectRow, listLiveProjects } from "../../../sql/accounts/projects.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
+import { access } from "../../http/access.ts";
+import { failsWith } from "../../openapi/types.ts";
 import { requireOwnOrg } from "./require_own_org.ts";
+import { ORGS_TAG, OrgParams } from "./schemas.ts";
 
 export const ProjectList = t.Object(
   {

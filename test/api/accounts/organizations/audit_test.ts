@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
-import type { Person } from "../../helpers/postgres/factory.ts";
+import { insertAuditEntry } from "../../../../sql/accounts/audit_log.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import type { Person } from "../../../helpers/postgres/factory.ts";
 
 interface Entry {
   id: number;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 function listProjects(api: TestApp, key: string, slug: string): Promise<Response> {
   return api.request(`/api/v1/orgs/${slug}/projects`, { key });

@@ -1,22 +1,22 @@
 /** PATCH /orgs/{slug}: updates the public profile of an organization, for its owners and admins. */
 import { Elysia, t } from "elysia";
-import { ApiError } from "../../shared/errors.ts";
-import { hasOrgRole, isPersonalCredential } from "../../shared/policy.ts";
-import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { findOrgProfile } from "../../sql/accounts/organization_definitions.ts";
-import { updateOrg } from "../../sql/accounts/orgs.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
-import { access } from "../http/access.ts";
-import { auditActor } from "../http/audit_actor.ts";
-import { rejectQuery } from "../http/query.ts";
-import { requestContext } from "../http/request_context.ts";
-import { requireAllowed } from "../http/require_allowed.ts";
-import { failsWith } from "../openapi/types.ts";
-import { OrgProfile } from "./org_profile.ts";
-import { ORGS_TAG, OrgParams } from "./org_schemas.ts";
-import { aboutProblem, nameProblem, websiteProblem } from "./profile_fields.ts";
-import { AboutField, checkProfileUpdate, NameField, WebsiteField } from "./profile_update.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { hasOrgRole, isPersonalCredential } from "../../../shared/policy.ts";
+import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import { findOrgProfile } from "../../../sql/accounts/organization_definitions.ts";
+import { updateOrg } from "../../../sql/accounts/orgs.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
+import { access } from "../../http/access.ts";
+import { auditActor } from "../../http/audit_actor.ts";
+import { rejectQuery } from "../../http/query.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
+import { failsWith } from "../../openapi/types.ts";
+import { aboutProblem, nameProblem, websiteProblem } from "../profile_fields.ts";
+import { AboutField, checkProfileUpdate, NameField, WebsiteField } from "../profile_update.ts";
+import { OrgProfile } from "./profile.ts";
 import { requireOwnOrg } from "./require_own_org.ts";
+import { ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const OrgUpdate = t.Object(
   {

@@ -1,17 +1,17 @@
 /** GET /orgs/{slug}/audit: the audit log of an organization, for its owners and admins. */
 import { Elysia, t } from "elysia";
-import { hasOrgRole } from "../../shared/policy.ts";
-import { AUDIT_ACTOR_TYPES } from "../../shared/vocabulary.ts";
-import { type AuditEntryRow, listAuditEntries } from "../../sql/accounts/audit_log.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
-import { access } from "../http/access.ts";
-import { describeQuery, limit, once, parseQuery, queryOf } from "../http/query.ts";
-import { requireAllowed } from "../http/require_allowed.ts";
-import { oneOf } from "../http/schemas.ts";
-import { pathParameter } from "../openapi/responses.ts";
-import { describe, failsWith } from "../openapi/types.ts";
-import { ORGS_TAG, OrgParams } from "./org_schemas.ts";
+import { hasOrgRole } from "../../../shared/policy.ts";
+import { AUDIT_ACTOR_TYPES } from "../../../shared/vocabulary.ts";
+import { type AuditEntryRow, listAuditEntries } from "../../../sql/accounts/audit_log.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
+import { access } from "../../http/access.ts";
+import { describeQuery, limit, once, parseQuery, queryOf } from "../../http/query.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
+import { oneOf } from "../../http/schemas.ts";
+import { pathParameter } from "../../openapi/responses.ts";
+import { describe, failsWith } from "../../openapi/types.ts";
 import { requireOwnOrg } from "./require_own_org.ts";
+import { ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const NullableText = (description: string) => t.Union([t.String(), t.Null()], { description });
 const NullableId = (description: string) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { auditRows } from "../../helpers/accounts/accounts.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { auditRows } from "../../../helpers/accounts/accounts.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 async function openPlace() {
   const api = await openTestApp();
