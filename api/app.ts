@@ -44,18 +44,18 @@ import { healthRoutes } from "./monitoring/health.ts";
 import { metricsRoutes } from "./monitoring/metrics.ts";
 import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
 import { docsRoutes } from "./openapi/docs.ts";
-import { publishingRoutes } from "./pages/definitions/edit/publishing_routes.ts";
-import { definitionPageRoutes } from "./pages/definitions/routes.ts";
+import { PUBLISHING_PAGES } from "./pages/definitions/edit/publishing_routes.ts";
+import { DEFINITION_PAGES } from "./pages/definitions/routes.ts";
 import { createErrorPage, isForPeople } from "./pages/error_page.ts";
-import { exportPageRoutes } from "./pages/exports/routes.ts";
-import { homeRoutes } from "./pages/home/routes.ts";
-import { modelPageRoutes } from "./pages/models/routes.ts";
-import { organizationRoutes } from "./pages/organizations/routes.ts";
-import { createPages } from "./pages/page.ts";
+import { EXPORT_PAGES } from "./pages/exports/routes.ts";
+import { HOME_PAGES } from "./pages/home/routes.ts";
+import { MODEL_PAGES } from "./pages/models/routes.ts";
+import { ORGANIZATION_PAGES } from "./pages/organizations/routes.ts";
+import { type PageRoute, toPageRoute } from "./pages/page.ts";
 import { dashboardRoutes, iconRoutes } from "./pages/routes.ts";
 import { securityTxtRoutes } from "./pages/security_txt.ts";
-import { settingsRoutes } from "./pages/settings/routes.ts";
-import { signInRoutes } from "./pages/sign_in/routes.ts";
+import { SETTINGS_PAGES } from "./pages/settings/routes.ts";
+import { SIGN_IN_PAGES } from "./pages/sign_in/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
 export interface App {
@@ -66,11 +66,7 @@ export interface App {
 }
 
 /** What a test serves instead of the service. */
-export type OwnRoutes = AnyElysia | readonly AnyOperation[];
-
-function isOperations(routes: OwnRoutes | null): routes is readonly AnyOperation[] {
-  return Array.isArray(routes);
-}
+export type OwnRoutes = AnyElysia | readonly (AnyOperation | PageRoute)[];
 
 /** What is served under /api/v1: the visible list. */
 function apiRoutes(deps: OperationDeps) {
@@ -117,24 +113,21 @@ function serviceRoutes(deps: OperationDeps) {
         sessionCookie: sessionCookieName(deps.config),
       }),
     )
-    .use(pageRoutes(deps));
+    .use(iconRoutes())
+    .use(dashboardRoutes());
 }
 
 /** Pages for people. Each folder of `pages/` adds a line. */
-function pageRoutes(deps: Deps) {
-  const pages = createPages(deps.config);
-  return new Elysia()
-    .use(iconRoutes())
-    .use(dashboardRoutes())
-    .use(exportPageRoutes(pages))
-    .use(homeRoutes(pages))
-    .use(definitionPageRoutes(pages, deps))
-    .use(modelPageRoutes(pages))
-    .use(publishingRoutes(pages))
-    .use(settingsRoutes(pages))
-    .use(organizationRoutes(pages))
-    .use(signInRoutes(pages));
-}
+const PAGES: readonly PageRoute[] = [
+  ...EXPORT_PAGES,
+  ...HOME_PAGES,
+  ...DEFINITION_PAGES,
+  ...MODEL_PAGES,
+  ...PUBLISHING_PAGES,
+  ...SETTINGS_PAGES,
+  ...ORGANIZATION_PAGES,
+  ...SIGN_IN_PAGES,
+];
 
 /** Every operation. Each subject adds a line. */
 const OPERATIONS: readonly AnyOperation[] = [
@@ -143,6 +136,14 @@ const OPERATIONS: readonly AnyOperation[] = [
   ...EXPORT_OPERATIONS,
   ...MODEL_OPERATIONS,
 ];
+
+function isList(routes: OwnRoutes | null): routes is readonly (AnyOperation | PageRoute)[] {
+  return Array.isArray(routes);
+}
+
+function isPage(entry: AnyOperation | PageRoute): entry is PageRoute {
+  return Array.isArray(entry);
+}
 
 /** The routes of an Elysia app, which needs no other router than its own. */
 function elysiaRoutes(routes: AnyElysia): Route[] {
@@ -167,13 +168,12 @@ export function buildApp(given: Deps, ownRoutes: OwnRoutes | null = null): App {
     turns: createDefinitionTurns(given.config),
   };
   const { config, log, metrics, shutdownSignal, now = Date.now } = deps;
-  const own = isOperations(ownRoutes)
-    ? { operations: ownRoutes, others: null }
-    : { operations: [], others: ownRoutes };
-  const { operations, others } = ownRoutes ? own : { operations: OPERATIONS, others: serviceRoutes(deps) };
+  const own = isList(ownRoutes) ? { listed: ownRoutes, others: null } : { listed: [], others: ownRoutes };
+  const service = () => ({ listed: [...OPERATIONS, ...PAGES], others: serviceRoutes(deps) });
+  const { listed, others } = ownRoutes ? own : service();
   const routes = [
     ...(others ? elysiaRoutes(others) : []),
-    ...operations.map((operation) => toRoute(operation, deps)),
+    ...listed.map((entry) => (isPage(entry) ? toPageRoute(entry, deps) : toRoute(entry, deps))),
   ];
   const auditDenial = createAuditDenial({ ...deps, now });
   const dispatch = createRouter(

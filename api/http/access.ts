@@ -44,20 +44,6 @@ export function notCounted(): object {
   return { [NOT_COUNTED_FIELD]: true };
 }
 
-/** Where a route says that it is a page for people. */
-export const PAGE_FIELD = "x-page";
-
-/** Room for some texts; pages that take documents need more. */
-const FORM_MAX_BYTES = 64 * 1024;
-
-/**
- * Goes into a route's `detail`: a page for people. Its caller comes from the session cookie only; its bodies are
- * forms of our own pages; it calls the API and may read no more than that gives.
- */
-export function isPage({ maxFormBytes = FORM_MAX_BYTES } = {}): object {
-  return { hide: true, [PAGE_FIELD]: { maxFormBytes } };
-}
-
 /** Returns `object` because Elysia's type of `detail` allows OpenAPI fields only. */
 function declare(level: Access): object {
   return { [ACCESS_FIELD]: level };

@@ -4,7 +4,6 @@ import {
   ACCESS_FIELD,
   type Access,
   NOT_COUNTED_FIELD,
-  PAGE_FIELD,
   PAST_COOKIE_FIELD,
   READS_FIELD,
   SECRET_FIELD,
@@ -27,7 +26,6 @@ interface Declared {
   [PAST_COOKIE_FIELD]?: true;
   [READS_FIELD]?: true;
   [NOT_COUNTED_FIELD]?: true;
-  [PAGE_FIELD]?: { maxFormBytes: number };
   [YAML_FIELD]?: Query;
   [SECRET_FIELD]?: true;
   requestBody?: unknown;
@@ -39,10 +37,10 @@ interface Hooks {
   body?: TSchema;
 }
 
-/** Routes that describe their body in `detail`, and pages, read it by themselves. */
+/** Routes that describe their body in `detail` read it by themselves. */
 function bodyCheckOf(method: string, declared: Declared, body: TSchema | undefined): CheckBody | null {
   if (body) return createBodyCheck(body);
-  const readsItself = method === "GET" || declared.requestBody !== undefined || declared[PAGE_FIELD];
+  const readsItself = method === "GET" || declared.requestBody !== undefined;
   return readsItself ? null : createBodyCheck(NO_FIELDS);
 }
 
@@ -60,7 +58,7 @@ export function toRoute(
     access,
     ignoresCookie: declared[PAST_COOKIE_FIELD] ?? false,
     isUnlimited: declared[NOT_COUNTED_FIELD] ?? false,
-    maxFormBytes: declared[PAGE_FIELD]?.maxFormBytes ?? null,
+    maxFormBytes: null,
     writes: method !== "GET" && !declared[READS_FIELD],
     yamlQuery: declared[YAML_FIELD] ?? null,
     holdsSecret: declared[SECRET_FIELD] ?? false,

@@ -2,10 +2,11 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
-import { isPage } from "../http/access.ts";
+import type { Documents } from "../documents/documents.ts";
 import { type ApiCall, type CallApi, type RequestContext, requestContext } from "../http/request_context.ts";
 import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
+import type { Route } from "../http/route.ts";
 import { formTokenOf, requireFormToken } from "./form_token.ts";
 import { type PageContent, renderPage, signInPath } from "./layout.ts";
 import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
@@ -32,6 +33,13 @@ export interface Page {
   apiText(path: string, call?: ApiCall): Promise<string>;
   /** As `api`, where headers of the response matter. */
   call: CallApi;
+  deps: PageDeps;
+}
+
+/** What pages have besides the API. */
+export interface PageDeps {
+  config: Pick<Config, "publicUrl">;
+  documents: Documents;
 }
 
 export type SignedInPage = Page & { session: PageSession };
@@ -39,18 +47,20 @@ export type SignedInPage = Page & { session: PageSession };
 /** What a page's handler returns: the page, or another response such as `seeOther`. */
 export type PageResult = PageContent | Response;
 
-export interface Pages {
-  /** Serves a page for everyone. */
-  show(request: Request, view: (page: Page) => Promise<PageResult> | PageResult): Promise<Response>;
-  /** Serves a page that needs a session. Without one, redirects to the sign-in page. */
-  showSignedIn(
-    request: Request,
-    view: (page: SignedInPage) => Promise<PageResult> | PageResult,
-  ): Promise<Response>;
+/** Serves a page; `params` are those of its path. */
+type View<P extends Page> = (page: P, params: never) => Promise<PageResult> | PageResult;
+
+export interface PageRouteOptions {
+  /** Room for some texts if left out; a document needs more. */
+  maxFormBytes?: number;
+  /** Browsers also send expired cookies, which must not block a new sign-in. */
+  ignoresCookie?: true;
 }
 
-/** Options of a page's route. */
-export const PAGE_ROUTE = { publicAccess: true, detail: isPage() } as const;
+/** A row of a table of pages. A page of "signedIn" leads visitors without a session to the sign-in page. */
+export type PageRoute =
+  | readonly [method: "GET" | "POST", path: string, "all", View<Page>, PageRouteOptions?]
+  | readonly [method: "GET" | "POST", path: string, "signedIn", View<SignedInPage>, PageRouteOptions?];
 
 const HEADERS = {
   ...PAGE_HEADERS,
@@ -59,18 +69,35 @@ const HEADERS = {
   Vary: "Cookie, Accept",
 };
 
-export function createPages(config: Pick<Config, "publicUrl">): Pages {
-  const show: Pages["show"] = async (request, view) => {
-    const page = await openPage(request, config);
-    const result = await view(page);
-    return result instanceof Response ? result : respondPage(page, result);
-  };
+const FORM_MAX_BYTES = 64 * 1024;
+
+/**
+ * Makes the route of a row. Its caller comes from the session cookie only; its bodies are forms of our own pages; it calls
+ * the API and may read no more than that gives.
+ */
+export function toPageRoute(
+  [method, pattern, visitors, view, options = {}]: PageRoute,
+  deps: PageDeps,
+): Route {
   return {
-    show,
-    showSignedIn: (request, view) =>
-      show(request, (page) =>
-        page.session ? view({ ...page, session: page.session }) : seeOther(signInPathOf(page)),
-      ),
+    method,
+    pattern,
+    access: "public",
+    ignoresCookie: options.ignoresCookie ?? false,
+    isUnlimited: false,
+    maxFormBytes: options.maxFormBytes ?? FORM_MAX_BYTES,
+    writes: method === "POST",
+    yamlQuery: null,
+    holdsSecret: false,
+    checkBody: null,
+    async respond(request, params) {
+      const page = await openPage(request, deps);
+      const { session } = page;
+      if (visitors === "signedIn" && !session) return seeOther(signInPathOf(page));
+      const show = view as (page: Page, params: Readonly<Record<string, string>>) => ReturnType<typeof view>;
+      const result = await show(page, params);
+      return result instanceof Response ? result : respondPage(page, result);
+    },
   };
 }
 
@@ -92,10 +119,11 @@ export function seeOtherWith(location: string, done: string, warnings: Warnings 
   return seeOther(location, { "Set-Cookie": noticeCookie(location, done, warnings) });
 }
 
-async function openPage(request: Request, config: Pick<Config, "publicUrl">): Promise<Page> {
+async function openPage(request: Request, deps: PageDeps): Promise<Page> {
+  const { config } = deps;
   const context = requestContext(request);
   const { callApi } = context;
-  if (!callApi) throw new Error(`Cannot show ${context.route}: its route is not declared with isPage()`);
+  if (!callApi) throw new Error(`Cannot show ${context.route}: it is not a route of pages`);
   const url = withOneOrg(new URL(request.url));
   const page: Page = {
     request,
@@ -109,6 +137,7 @@ async function openPage(request: Request, config: Pick<Config, "publicUrl">): Pr
     },
     apiText: async (path, call) => (await callApi(path, call)).text(),
     call: callApi,
+    deps,
   };
   const formToken = context.caller && formTokenOf(request.headers, config);
   if (formToken === null) return page;

@@ -148,7 +148,8 @@ test("a route that does not declare it cannot be built", async () => {
 function listPaths(text: string): string[] {
   const added = text.matchAll(/\.(?:get|post|put|patch|delete)\(\s*(?:"(\/[^"]*)"|[A-Z_]+_PATH\b)/g);
   const operations = text.includes("= operation(") ? text.matchAll(/^ {4}path: "(\/[^"]*)",$/gm) : [];
-  return [...added, ...operations].map((match) => match[1] ?? "");
+  const pages = text.matchAll(/\["(?:GET|POST)", "(\/[^"]*)", "(?:all|signedIn)", /gm);
+  return [...added, ...operations, ...pages].map((match) => match[1] ?? "");
 }
 
 /** What a test of the route has to name: the last part of its path that is no parameter. */

@@ -9,12 +9,12 @@ import { pageNotFound, requireType } from "./page_address.ts";
 /** Redirects to what the name or id means for the visitor. Throws NOT_FOUND. */
 export async function redirectToDefinition(
   page: Pick<Page, "api">,
-  given: { type: string; name: string },
+  given: { type: string; org: string },
 ): Promise<Response> {
   const type = requireType(given.type);
-  const namesVersion = checkName({ type, name: given.name });
+  const namesVersion = checkName({ type, name: given.org });
   const query = "?includeYaml=false&includeRuntime=false";
-  const path = `/definitions/${type}/${encodeURIComponent(given.name)}${query}`;
+  const path = `/definitions/${type}/${encodeURIComponent(given.org)}${query}`;
   const { data } = await page.api<{ data: Definition }>(path);
   const { name, version } = data;
   const organization = organizationOf(data);

@@ -1,12 +1,8 @@
 /** How to install a definition. */
 import { type Html, html } from "../html.ts";
+import type { PageDeps } from "../page.ts";
 import type { ShownDefinition } from "./definition_frame.ts";
 import { definitionApiPath } from "./definition_links.ts";
-
-export interface InstallDeps {
-  /** Where clients reach this service. */
-  publicUrl: string;
-}
 
 /** Folders that coding agents load definitions from. */
 const FOLDERS: Readonly<Record<string, string>> = {
@@ -15,7 +11,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the command that installs the Markdown of an address: the latest version unless the address has one. */
-function installCommand(definition: ShownDefinition, { publicUrl }: InstallDeps): string {
+function installCommand(definition: ShownDefinition, { publicUrl }: PageDeps["config"]): string {
   const { address, visibility, status } = definition;
   const isOpen = visibility === "public" && (status === "published" || status === "deprecated");
   const credential = isOpen ? "" : ` -H "Authorization: Bearer $API_KEY"`;
@@ -23,7 +19,7 @@ function installCommand(definition: ShownDefinition, { publicUrl }: InstallDeps)
   return `curl -fo ${file}${credential} ${publicUrl}/api/v1${definitionApiPath(address)}.md`;
 }
 
-export function renderInstall(definition: ShownDefinition, deps: InstallDeps): Html {
+export function renderInstall(definition: ShownDefinition, config: PageDeps["config"]): Html {
   const { runtimeMd, address } = definition;
   const download = `/api/v1${definitionApiPath(address)}`;
   if (runtimeMd === null) {
@@ -32,7 +28,7 @@ export function renderInstall(definition: ShownDefinition, deps: InstallDeps): H
   }
   return html`<section aria-labelledby="install">
 <h2 id="install">Install</h2>
-<pre class="command" tabindex="0"><code id="install-command">${installCommand(definition, deps)}</code></pre>
+<pre class="command" tabindex="0"><code id="install-command">${installCommand(definition, config)}</code></pre>
 <div class="actions"><button type="button" data-copies="install-command" hidden>Copy</button>
 <a class="button" href="${download}.md">Download .md</a></div>
 </section>`;

@@ -1,6 +1,6 @@
 /** The first page of a definition: its Markdown, and what one wants to know before using it. */
 import { ApiError } from "../../../shared/errors.ts";
-import type { DocumentWork } from "../../documents/documents.ts";
+import { readerWork } from "../../definitions/document.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { renderNotice } from "../notice.ts";
@@ -9,7 +9,7 @@ import { frameTab, loadDefinition, type ShownDefinition } from "./definition_fra
 import { definitionApiPath, definitionPath } from "./definition_links.ts";
 import { NOTICES } from "./edit/notices.ts";
 import { readFrontMatter } from "./front_matter.ts";
-import { type InstallDeps, renderInstall } from "./install.ts";
+import { renderInstall } from "./install.ts";
 import type { PageAddress } from "./page_address.ts";
 import { renderText } from "./rendered_text.ts";
 import { renderSide, type SideData } from "./side_column.ts";
@@ -20,11 +20,7 @@ const SHOWN_VERSIONS = 5;
 const WINDOW = 43_200;
 
 /** Shows the Markdown of a definition and a column of facts. */
-export async function showOverview(
-  page: Page,
-  address: PageAddress,
-  { work, publicUrl }: InstallDeps & { work: DocumentWork },
-): Promise<PageContent> {
+export async function showOverview(page: Page, address: PageAddress): Promise<PageContent> {
   const [definition, side] = await Promise.all([
     loadDefinition(page, address, { withTexts: true }),
     loadSide(page, address),
@@ -32,7 +28,7 @@ export async function showOverview(
   const alias = readFrontMatter(definition.runtimeMd ?? "")["model"] ?? null;
   const [model, prompt, publisher] = await Promise.all([
     alias === null ? null : loadModel(page, alias),
-    renderPrompt(definition, work),
+    renderPrompt(page, definition),
     loadPublisher(page, definition),
   ]);
   return frameTab(definition, {
@@ -41,7 +37,7 @@ export async function showOverview(
     body: html`${renderNotice(page.notice, NOTICES)}<div class="columns">
 <article class="card prose">${prompt}</article>
 <aside class="side" aria-label="About this definition">
-${renderInstall(definition, { publicUrl })}
+${renderInstall(definition, page.deps.config)}
 ${renderSide(definition, { ...side, alias, model, publisher })}
 </aside>
 </div>`,
@@ -97,7 +93,7 @@ async function loadModel(page: Page, alias: string): Promise<SideData["model"]> 
   }
 }
 
-async function renderPrompt(definition: ShownDefinition, work: DocumentWork): Promise<Content> {
+async function renderPrompt({ deps, request }: Page, definition: ShownDefinition): Promise<Content> {
   const { runtimeMd, translationError, address } = definition;
   const yamlPath = definitionPath(address, "yaml");
   if (runtimeMd === null) {
@@ -106,7 +102,10 @@ async function renderPrompt(definition: ShownDefinition, work: DocumentWork): Pr
       html`: ${translationError.reason}${translationError.path && html` at <code>${translationError.path}</code>`}`
     }. <a href="${yamlPath}">Show the YAML</a></p>`;
   }
-  const { markup, isCut } = await renderText(work, { format: "markdown", text: runtimeMd });
+  const { markup, isCut } = await renderText(readerWork(deps.documents, request), {
+    format: "markdown",
+    text: runtimeMd,
+  });
   return html`${markup}${isCut && renderCut(definition)}`;
 }
 

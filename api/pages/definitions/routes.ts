@@ -1,10 +1,5 @@
 /** Pages for reading definitions. */
-import { Elysia } from "elysia";
-import type { Config } from "../../../shared/process/config.ts";
-import { readerWork } from "../../definitions/document.ts";
-import type { Documents, DocumentWork } from "../../documents/documents.ts";
-import { access } from "../../http/access.ts";
-import { PAGE_ROUTE, type Page, type PageResult, type Pages } from "../page.ts";
+import type { Page, PageResult, PageRoute } from "../page.ts";
 import { redirectToDefinition } from "./bare_address.ts";
 import { downloadPatch, showCompare } from "./compare_page.ts";
 import { showDependencies } from "./dependencies_page.ts";
@@ -17,45 +12,23 @@ import { showUsage } from "./usage_page.ts";
 import { showVersions } from "./versions_page.ts";
 import { showYaml } from "./yaml_page.ts";
 
-export interface DefinitionPageDeps {
-  documents: Documents;
-  config: Pick<Config, "publicUrl">;
-}
+/** The router wants one name per place of a parameter, so `:org` is a name or an id where nothing follows. */
+export const DEFINITION_PAGES: readonly PageRoute[] = [
+  ["GET", "/definitions", "all", showList],
+  ["GET", "/definitions/:type/:org", "all", redirectToDefinition],
+  ["GET", "/definitions/:type/:org/:name", "all", about(showOverview)],
+  ["GET", "/definitions/:type/:org/:name/yaml", "all", about(showYaml)],
+  ["GET", "/definitions/:type/:org/:name/versions", "all", about(showVersions)],
+  ["GET", "/definitions/:type/:org/:name/compare", "all", about(showCompare)],
+  ["GET", "/definitions/:type/:org/:name/compare/patch", "all", about(downloadPatch)],
+  ["GET", "/definitions/:type/:org/:name/dependencies", "all", about(showDependencies)],
+  ["GET", "/definitions/:type/:org/:name/dependents", "all", about(showDependents)],
+  ["GET", "/definitions/:type/:org/:name/forks", "all", about(showForks)],
+  ["GET", "/definitions/:type/:org/:name/usage", "all", about(showUsage)],
+];
 
 /** A page about one definition. */
-type DefinitionView = (page: Page, address: PageAddress, work: DocumentWork) => Promise<PageResult>;
-
-/**
- * Serves `/definitions`, and the pages of one definition. The router wants one name per place of a parameter, so `:org` is a
- * name or an id where nothing follows.
- */
-export function definitionPageRoutes(pages: Pages, { documents, config }: DefinitionPageDeps) {
-  interface DefinitionRequest {
-    request: Request;
-    params: { type: string; org: string; name: string };
-  }
-  const show =
-    (view: DefinitionView) =>
-    ({ request, params }: DefinitionRequest) =>
-      pages.show(request, (page) => view(page, parsePageAddress(params), readerWork(documents, request)));
-  const overview = show((page, address, work) => showOverview(page, address, { ...config, work }));
-
-  return new Elysia({ prefix: "/definitions" })
-    .use(access)
-    .get("/", ({ request }) => pages.show(request, showList), PAGE_ROUTE)
-    .get(
-      "/:type/:org",
-      ({ request, params }) =>
-        pages.show(request, (page) => redirectToDefinition(page, { type: params.type, name: params.org })),
-      PAGE_ROUTE,
-    )
-    .get("/:type/:org/:name", overview, PAGE_ROUTE)
-    .get("/:type/:org/:name/yaml", show(showYaml), PAGE_ROUTE)
-    .get("/:type/:org/:name/versions", show(showVersions), PAGE_ROUTE)
-    .get("/:type/:org/:name/compare", show(showCompare), PAGE_ROUTE)
-    .get("/:type/:org/:name/compare/patch", show(downloadPatch), PAGE_ROUTE)
-    .get("/:type/:org/:name/dependencies", show(showDependencies), PAGE_ROUTE)
-    .get("/:type/:org/:name/dependents", show(showDependents), PAGE_ROUTE)
-    .get("/:type/:org/:name/forks", show(showForks), PAGE_ROUTE)
-    .get("/:type/:org/:name/usage", show(showUsage), PAGE_ROUTE);
+function about(view: (page: Page, address: PageAddress) => Promise<PageResult>) {
+  return (page: Page, params: { type: string; org: string; name: string }) =>
+    view(page, parsePageAddress(params));
 }

@@ -1,5 +1,5 @@
 /** …/yaml: the document in color. */
-import type { DocumentWork } from "../../documents/documents.ts";
+import { readerWork } from "../../definitions/document.ts";
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
@@ -9,9 +9,12 @@ import type { PageAddress } from "./page_address.ts";
 import { renderText } from "./rendered_text.ts";
 
 /** Shows the YAML as it was written. */
-export async function showYaml(page: Page, address: PageAddress, work: DocumentWork): Promise<PageContent> {
+export async function showYaml(page: Page, address: PageAddress): Promise<PageContent> {
   const definition = await loadDefinition(page, address, { withTexts: true });
-  const { markup, isCut } = await renderText(work, { format: "yaml", text: definition.yaml });
+  const { markup, isCut } = await renderText(readerWork(page.deps.documents, page.request), {
+    format: "yaml",
+    text: definition.yaml,
+  });
   return frameTab(definition, {
     tab: "yaml",
     head: html`<script type="module" src="/dashboard/assets/copy_button.js"></script>`,

@@ -88,7 +88,7 @@ ${await renderJobs(page, org, null)}`,
 }
 
 /** POST /dashboard/exports/jobs/{id}/cancel: leads back to the row. */
-export async function cancelJob(page: SignedInPage, id: string): Promise<PageResult> {
+export async function cancelJob(page: SignedInPage, { job: id }: { job: string }): Promise<PageResult> {
   const { org } = page.session;
   if (!org || !isUuid(id)) throw new ApiError("EXPORT_JOB_NOT_FOUND");
   const force = page.form.get("force") === "true" ? "?force=true" : "";

@@ -38,14 +38,19 @@ interface Estimate {
   syncAllowed: boolean;
 }
 
+interface ProjectParams {
+  /** Name or id. */
+  project: string;
+}
+
 /** GET: the links, and a form with filters for each dataset. */
-export async function showProject(page: SignedInPage, name: string): Promise<PageResult> {
-  return renderProject(page, await requireProject(page, name), null);
+export async function showProject(page: SignedInPage, { project }: ProjectParams): Promise<PageResult> {
+  return renderProject(page, await requireProject(page, project), null);
 }
 
 /** GET …/file: checks the filters, then leads to the file of the API. Shows what the API refuses. */
-export async function downloadFiltered(page: SignedInPage, name: string): Promise<PageResult> {
-  const project = await requireProject(page, name);
+export async function downloadFiltered(page: SignedInPage, params: ProjectParams): Promise<PageResult> {
+  const project = await requireProject(page, params.project);
   const dataset = findExportDataset(page.url.searchParams.get("dataset") ?? "");
   if (!dataset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
   const query = new URLSearchParams(

@@ -8,7 +8,7 @@ import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
 type Log = (typeof AuditPage.static)["data"];
 type Entry = Log["entries"][number];
 
-export async function showAudit(page: SignedInPage, slug: string): Promise<PageResult> {
+export async function showAudit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const cursor = page.url.searchParams.get("cursor");
   const query = cursor === null ? "" : `?${new URLSearchParams({ cursor })}`;
   const { data } = await page.api<typeof AuditPage.static>(orgPath(slug, `/audit${query}`));

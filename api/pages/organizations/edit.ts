@@ -12,14 +12,14 @@ import { orgPage, orgPath } from "./org_page.ts";
 type Org = (typeof OrgDetail.static)["data"];
 type Fields = Record<"name" | "description" | "websiteUrl", string>;
 
-export async function showEdit(page: SignedInPage, slug: string): Promise<PageResult> {
+export async function showEdit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const org = await loadEditable(page, slug);
   const { name, description, websiteUrl } = org;
   const fields = { name, description: description ?? "", websiteUrl: websiteUrl ?? "" };
   return renderPage(page, org, { fields, problems: null });
 }
 
-export async function saveEdit(page: SignedInPage, slug: string): Promise<PageResult> {
+export async function saveEdit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const typed = (name: keyof Fields) => page.form.get(name) ?? "";
   const fields = {
     name: typed("name"),

@@ -7,7 +7,7 @@ import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
 
 type Members = (typeof MemberList.static)["data"]["members"];
 
-export async function showMembers(page: SignedInPage, slug: string): Promise<PageResult> {
+export async function showMembers(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const { data } = await page.api<typeof MemberList.static>(orgPath(slug, "/members"));
   return orgPage(page, {
     slug,

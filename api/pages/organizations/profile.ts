@@ -8,7 +8,7 @@ import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
 
 type Profile = (typeof OrgProfile.static)["data"];
 
-export async function showProfile(page: Page, slug: string): Promise<PageResult> {
+export async function showProfile(page: Page, { slug }: { slug: string }): Promise<PageResult> {
   const { data: profile } = await page.api<{ data: Profile }>(orgPath(slug, "/profile"));
   const offset = page.url.searchParams.get("offset") ?? "0";
   // Members see all definitions of their organization.

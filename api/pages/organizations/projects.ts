@@ -7,7 +7,7 @@ import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
 
 type Projects = (typeof ProjectList.static)["data"];
 
-export async function showProjects(page: SignedInPage, slug: string): Promise<PageResult> {
+export async function showProjects(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const { data } = await page.api<typeof ProjectList.static>(orgPath(slug, "/projects"));
   const name = findOwnOrg(page, slug)?.name ?? slug;
   return orgPage(page, { slug, name, tab: "/projects", body: renderProjects(data, slug) });

@@ -25,7 +25,7 @@ export interface UsedDefinition {
   executions: Executions;
 }
 
-export async function showUsage(page: SignedInPage, slug: string): Promise<PageResult> {
+export async function showUsage(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const { data: counts } = await page.api<typeof Usage.static>(orgPath(slug, "/usage"));
   const query = `publishedFirst=true&sortBy=executionCount&limit=${SHOWN}`;
   const { data: list } = await page.api<{ data: DefinitionPage }>(`/definitions?${query}`, { org: slug });

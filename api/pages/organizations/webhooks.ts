@@ -14,12 +14,12 @@ import { renderState } from "./webhook_state.ts";
 type Webhook = (typeof WebhookList.static)["data"]["webhooks"][number];
 type Created = (typeof CreatedWebhook.static)["data"];
 
-export async function showWebhooks(page: SignedInPage, slug: string): Promise<PageResult> {
+export async function showWebhooks(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   return renderPage(page, slug, { webhooks: await loadWebhooks(page, slug) });
 }
 
 /** Creates a webhook and shows its secret. The same form sent twice creates one webhook: the second response says so. */
-export async function createWebhook(page: SignedInPage, slug: string): Promise<PageResult> {
+export async function createWebhook(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const form = readWebhookForm(page.form);
   const idempotencyKey = idempotencyKeyOf(page.form);
   let created: Created | null = null;

@@ -40,7 +40,7 @@ export async function createKey(page: SignedInPage): Promise<PageResult> {
 }
 
 /** Asks before a key is revoked. */
-export async function confirmRevoke(page: SignedInPage, id: string): Promise<PageResult> {
+export async function confirmRevoke(page: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   const key = (await loadKeys(page)).find((candidate) => candidate.id === id);
   if (!key) throw new ApiError("NOT_FOUND", { details: { reason: "key" } });
   return confirmPage(page.session, {
@@ -53,7 +53,7 @@ export async function confirmRevoke(page: SignedInPage, id: string): Promise<Pag
   });
 }
 
-export async function revokeKey({ api, url }: SignedInPage, id: string): Promise<PageResult> {
+export async function revokeKey({ api, url }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   await api(`/auth/keys/${encodeURIComponent(id)}`, { method: "DELETE" });
   return seeOtherWith(keepOrg(url, PATH), "revoked");
 }

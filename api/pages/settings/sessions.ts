@@ -31,7 +31,7 @@ export async function showSessions(page: SignedInPage): Promise<PageResult> {
   });
 }
 
-export async function confirmEnd(page: SignedInPage, id: string): Promise<PageResult> {
+export async function confirmEnd(page: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   const session = (await loadSessions(page)).find((candidate) => candidate.id === id);
   if (!session) throw new ApiError("NOT_FOUND", { details: { reason: "session" } });
   return confirmPage(page.session, {
@@ -44,7 +44,7 @@ export async function confirmEnd(page: SignedInPage, id: string): Promise<PageRe
   });
 }
 
-export async function endSession({ api, url }: SignedInPage, id: string): Promise<PageResult> {
+export async function endSession({ api, url }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   await api(`/auth/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
   return seeOtherWith(keepOrg(url, PATH), "ended");
 }

@@ -1,13 +1,13 @@
 /** What every page has: the caller of its cookie, the rules of the API, forms of its own, headers. */
 import { describe, expect, test } from "bun:test";
-import { Elysia, t } from "elysia";
-import { access } from "../../../api/http/access.ts";
+import { type Static, Type } from "@sinclair/typebox";
 import type { Caller } from "../../../api/http/caller.ts";
 import { unavailable } from "../../../api/http/error_handler.ts";
+import { operation, reply } from "../../../api/http/operation.ts";
 import { findProblems, formField, problemSummary } from "../../../api/pages/forms.ts";
 import { type Content, html } from "../../../api/pages/html.ts";
 import type { PageContent } from "../../../api/pages/layout.ts";
-import { createPages, PAGE_ROUTE, type Page, type Pages, seeOther } from "../../../api/pages/page.ts";
+import { type Page, type PageRoute, type SignedInPage, seeOther } from "../../../api/pages/page.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { auditRows } from "../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestAppOptions } from "../../helpers/http/app.ts";
@@ -16,25 +16,39 @@ import { BROWSER, formTokenIn, openPage, sendForm } from "../../helpers/pages/fo
 const HOSTILE = `"><script>alert(1)</script>`;
 
 const ME = { user: { id: "1", email: "a@b", username: "ann", name: HOSTILE }, organizations: [] };
-const NOTE = t.Object({ text: t.String({ maxLength: 5 }) }, { additionalProperties: false });
+const NOTE = Type.Object({ text: Type.String({ maxLength: 5 }) }, { additionalProperties: false });
+
+const RESPONSE = { 200: Type.Object({ data: Type.Unknown() }) };
+const WORDS = { tag: "Probes", summary: "Probe", description: "Probes.", response: RESPONSE } as const;
+
+function probe(path: string, handle: (caller: Caller | null) => unknown) {
+  return operation({ ...WORDS, id: path, method: "GET", path, access: "public" }, async ({ caller }) =>
+    reply(200, { data: handle(caller) }),
+  );
+}
+
+function write(path: string, handle: (body: Static<typeof NOTE>) => void) {
+  return operation(
+    { ...WORDS, id: path, method: "POST", path, access: "session", body: NOTE },
+    async ({ body }) => {
+      handle(body);
+      return reply(200, { data: body });
+    },
+  );
+}
 
 /** A small API. Notes are added to `written`. */
-function apiRoutes(written: unknown[]) {
-  return new Elysia({ prefix: "/api/v1" })
-    .use(access)
-    .get("/auth/me", () => ({ data: ME }), { access: "caller" })
-    .get("/private", ({ visitor }) => ({ data: requireVisitor(visitor).username }), { publicAccess: true })
-    .get("/bug", () => fail(new TypeError("secret detail")), { publicAccess: true })
-    .get("/away", () => fail(unavailable(new Error("no database"))), { publicAccess: true })
-    .post("/refused", () => fail(new ApiError("ROLE_REQUIRED")), { access: "session", body: NOTE })
-    .post(
-      "/notes",
-      ({ body, status }) => {
-        written.push(body);
-        return status(201, { data: body });
-      },
-      { access: "session", body: NOTE },
-    );
+function apiOperations(written: unknown[]) {
+  return [
+    operation({ ...WORDS, id: "me", method: "GET", path: "/api/v1/auth/me", access: "caller" }, async () =>
+      reply(200, { data: ME }),
+    ),
+    probe("/api/v1/private", (caller) => requireVisitor(caller).username),
+    probe("/api/v1/bug", () => fail(new TypeError("secret detail"))),
+    probe("/api/v1/away", () => fail(unavailable(new Error("no database")))),
+    write("/api/v1/refused", () => fail(new ApiError("ROLE_REQUIRED"))),
+    write("/api/v1/notes", (note) => written.push(note)),
+  ];
 }
 
 function requireVisitor(visitor: Caller | null): Caller {
@@ -71,25 +85,18 @@ async function sendNote(page: Page) {
   return content("Note", [problemSummary(problems), field], problems.status);
 }
 
-function probeRoutes(pages: Pages) {
-  return new Elysia()
-    .use(access)
-    .get("/", ({ request }) => pages.show(request, () => content("Start")), PAGE_ROUTE)
-    .get("/show", ({ request }) => pages.show(request, showResponse), PAGE_ROUTE)
-    .get("/writes", ({ request }) => pages.show(request, writeOnRead), PAGE_ROUTE)
-    .get(
-      "/own",
-      ({ request }) => pages.showSignedIn(request, ({ session }) => content(session.user.username)),
-      PAGE_ROUTE,
-    )
-    .post("/notes", ({ request }) => pages.showSignedIn(request, sendNote), PAGE_ROUTE);
-}
+const PAGES: readonly PageRoute[] = [
+  ["GET", "/", "all", () => content("Start")],
+  ["GET", "/show", "all", showResponse],
+  ["GET", "/writes", "all", writeOnRead],
+  ["GET", "/own", "signedIn", ({ session }: SignedInPage) => content(session.user.username)],
+  ["POST", "/notes", "signedIn", sendNote],
+];
 
 /** Opens an app with these routes, and a session. */
 async function openProbe(options: TestAppOptions = {}) {
   const written: unknown[] = [];
-  const pages = createPages({ publicUrl: "http://localhost" });
-  const routes = new Elysia().use(apiRoutes(written)).use(probeRoutes(pages));
+  const routes = [...apiOperations(written), ...PAGES];
   const app = await openTestApp({ ...options, routes });
   const { user } = await app.make.person();
   const { token } = await app.make.session({ userId: user.id });

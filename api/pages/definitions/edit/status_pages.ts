@@ -58,19 +58,21 @@ const ACTIONS: Readonly<Record<StatusAction, ActionTexts>> = {
   },
 };
 
-/** Shows what an action will do. */
-export async function showStatusAction(
-  page: SignedInPage,
-  params: DefinitionPageParams,
-  action: StatusAction,
-): Promise<PageResult> {
-  const target = parseVersionTarget(params);
-  requirePublisher(page, target.orgSlug);
-  return renderAction(page, { target, action, problems: null });
+/** Returns the page that shows what an action will do. */
+export function showStatusAction(action: StatusAction) {
+  return async (page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> => {
+    const target = parseVersionTarget(params);
+    requirePublisher(page, target.orgSlug);
+    return renderAction(page, { target, action, problems: null });
+  };
 }
 
-/** Does it. */
-export async function submitStatusAction(
+/** Returns the page that does it. */
+export function submitStatusAction(action: StatusAction) {
+  return (page: SignedInPage, params: DefinitionPageParams) => submit(page, params, action);
+}
+
+async function submit(
   page: SignedInPage,
   params: DefinitionPageParams,
   action: StatusAction,
