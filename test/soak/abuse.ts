@@ -1,13 +1,13 @@
-/** One request of an abuser: it may be refused, but never fail, and nobody else's excuses count. */
+/** One request of an abuser. It may be refused but must not fail, and outages of other requests do not excuse it. */
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Ask, send } from "./ask.ts";
 import type { Chance } from "./chance.ts";
-import { type End, judge } from "./judge.ts";
+import { checkOutcome, type End } from "./check_response.ts";
 import type { Soak, Step } from "./soak.ts";
 import type { Abuser } from "./world.ts";
 
-/** An abuser at work. */
+/** A running abuser. */
 export interface Assault extends Abuser {
   soak: Soak;
   chance: Chance;
@@ -15,18 +15,18 @@ export interface Assault extends Abuser {
 
 export type AbuserKind = (assault: Assault) => Step;
 
-/** What everybody may be told who asks for too much. */
+/** Expected refusals of excessive requests. */
 const REFUSED_FOR_EXCESS = [429, 503];
-/** The head of an answer is no longer. */
+/** The longest head of a response. */
 const HEAD_CHARACTERS = 2000;
 const READ_PAUSE_MS = 1000;
 
 export type Abuse = Ask & {
-  /** Sent as it is, as `application/json`. */
+  /** Sent unchanged, as `application/json`. */
   rawBody?: string;
 };
 
-/** Sends it to any API and notes how it ended; the status, `null` without an answer. */
+/** Sends a request to any API and records the outcome. Returns the status; null without a response. */
 export async function abuse({ soak, chance }: Assault, request: Abuse): Promise<number | null> {
   const api = chance.pick(soak.apis);
   const { method = "GET", path, expects = [200] } = request;
@@ -42,7 +42,7 @@ export async function abuse({ soak, chance }: Assault, request: Abuse): Promise<
     isExport: false,
     hasSlot: false,
   };
-  const complaint = judge(attempt, end, soak.outages);
+  const complaint = checkOutcome(attempt, end, soak.outages);
   if (complaint)
     soak.findings.add(
       "a wrong answer to an abuser",
@@ -58,8 +58,8 @@ function describe(end: End): string {
 }
 
 /**
- * Sends a GET and takes the answer as slowly as can be, for so long or until it is cut off. A connection that is cut is
- * what an abuser deserves, so only the status is judged.
+ * Sends a GET and reads the response as slowly as possible, for this time or until the connection is cut. Cutting
+ * an abuser's connection is right, so only the status is checked.
  */
 export async function holdOn({ soak, chance }: Assault, request: Ask & { holdMs: number }): Promise<void> {
   const { path, key, expects = [200], holdMs } = request;

@@ -1,4 +1,4 @@
-/** The abusers of a hostile run: what each kind does, how many there are, and how often they do it. */
+/** The abusers of a hostile run: what each kind does, how many there are, and how often they act. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { AbuserKind } from "./abuse.ts";
 import { makeBigWriter } from "./abusers/big_writer.ts";
@@ -24,7 +24,7 @@ interface Gang {
   pause: Pause;
 }
 
-/** Twenty in all. Each asks a few times a second at most: limits of rates are not what has to stop them. */
+/** Twenty in all. Each sends a few requests a second at most, so rate limits are not what stops them. */
 const GANGS: readonly Gang[] = [
   { kind: makeNester, count: 2, pause: [200, 600] },
   { kind: makeSenderOfOddBodies, count: 1, pause: [100, 500] },
@@ -40,10 +40,10 @@ const GANGS: readonly Gang[] = [
   { kind: makeFillerOfQuotas, count: 1, pause: [50, 250] },
 ];
 
-/** Apart from the clients' numbers, whose luck they would share. */
+/** A range apart from the clients' numbers, so that both draw different random numbers. */
 const FIRST_PART = 100_000;
 
-/** The gangs of this run. */
+/** The abusers of this run, by kind. */
 function listGangs({ abusers }: SoakOptions): Gang[] {
   return GANGS.filter(({ kind }) => abusers.length === 0 || abusers.includes(nameOf(kind)));
 }
@@ -52,7 +52,7 @@ export function listAbuserKinds(options: SoakOptions): string[] {
   return listGangs(options).map(({ kind }) => nameOf(kind));
 }
 
-/** Runs all abusers until the load is over. */
+/** Runs all abusers until the load ends. */
 export async function runAbusers(soak: Soak): Promise<void> {
   const kinds = listGangs(soak.options).flatMap((gang) => Array.from({ length: gang.count }, () => gang));
   await Promise.all(

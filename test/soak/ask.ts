@@ -1,16 +1,16 @@
-/** One request of a client: to any of the API's processes, to the other one when nobody listens, and judged. */
+/** One request of a client: sent to any API process, to the other one if that does not listen, and checked. */
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Chance } from "./chance.ts";
-import { type Attempt, type End, isToldToWait, judge } from "./judge.ts";
+import { type Attempt, checkOutcome, type End, isToldToWait } from "./check_response.ts";
 import type { Service } from "./service.ts";
 import type { Soak } from "./soak.ts";
 
-/** Longer than the service may think about anything. */
+/** Longer than any response may take. */
 const PATIENCE_MS = 60_000;
-/** A client that is told to come later does so many times. */
+/** How often a client retries when told to. */
 const TRIES = 6;
-/** What Bun says when nobody listens. */
+/** Bun's error when nothing listens. */
 const REFUSED = "ConnectionRefused ECONNREFUSED";
 
 export interface Ask {
@@ -22,11 +22,11 @@ export interface Ask {
   headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   body?: unknown;
-  /** 200 when left out. */
+  /** 200 by default. */
   expects?: readonly number[];
-  /** One that is made while it is sent. */
+  /** A response that is streamed while it is made. */
   isExport?: boolean;
-  /** One of few at once, as every export is. */
+  /** A request with a limit on concurrency, like every export. */
   hasSlot?: boolean;
 }
 
@@ -34,13 +34,13 @@ export interface Answer {
   status: number;
   headers: Headers;
   body: Buffer;
-  /** The body, parsed. */
+  /** The parsed body. */
   json<Body>(): Body;
 }
 
 /**
- * Asks, and notes what is wrong with the answer. `null` when there is none that says what became of the request:
- * whoever wrote something does not know then whether it is written.
+ * Sends a request and records what is wrong with the response. Null if no response says what happened; the result
+ * of a write is then unknown.
  */
 export async function ask(soak: Soak, chance: Chance, request: Ask): Promise<Answer | null> {
   const end = await askUntilServed(soak, chance, request);
@@ -49,7 +49,7 @@ export async function ask(soak: Soak, chance: Chance, request: Ask): Promise<Ans
   return { status, headers, body, json: <Body>() => JSON.parse(body.toString()) as Body };
 }
 
-/** Comes again when told to; `null` when the load was over before there was a place. */
+/** Retries when told to; null if the load ended before there was a slot. */
 async function askUntilServed(soak: Soak, chance: Chance, request: Ask): Promise<End | null> {
   for (let tries = 1; !soak.over.aborted || tries === 1; tries += 1) {
     const end = await askAnyApi(soak, chance, request);
@@ -76,7 +76,7 @@ async function askAnyApi(soak: Soak, chance: Chance, request: Ask): Promise<End>
   const [first, ...others] = chance.shuffle(soak.apis);
   if (!first) throw new Error("Cannot ask: there is no API");
   let end = await attempt(soak, first, request);
-  // Where nobody listens, nothing was done.
+  // Without a listener, the request had no effect.
   for (const other of others) if (end.type === "refused") end = await attempt(soak, other, request);
   return end;
 }
@@ -97,7 +97,7 @@ async function attempt(soak: Soak, api: Service, request: Ask): Promise<End> {
   return end;
 }
 
-/** A path without what makes it one of many. */
+/** Replaces ids in a path, so that similar paths are counted together. */
 function patternOf(path: string): string {
   const [bare = ""] = path.split("?");
   return bare
@@ -105,18 +105,18 @@ function patternOf(path: string): string {
     .replace("/api/v1", "");
 }
 
-/** Counts an end and notes what is wrong with it. */
+/** Counts an outcome and records what is wrong with it. */
 export function note({ tally, findings, outages }: Soak, attempt: Attempt, end: End): void {
   tally.add("requests");
   tally.add(`end/${end.type === "answer" ? end.status : end.type}`);
   if (end.type !== "answer" || end.status >= 500 || end.status === 429) {
     tally.add(`error/${end.type === "answer" ? end.status : end.type}`);
   }
-  const complaint = judge(attempt, end, outages);
+  const complaint = checkOutcome(attempt, end, outages);
   if (complaint) findings.add("a wrong answer", `${attempt.what} (${attempt.api}): ${complaint}`);
 }
 
-/** Sends a request; what has no `rawBody` is sent as JSON. */
+/** Sends a request, as JSON unless it has a `rawBody`. */
 export async function send(url: string, request: Ask & { rawBody?: string }): Promise<End> {
   const { method = "GET", key, org, headers = {}, body } = request;
   const content = request.rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -124,7 +124,7 @@ export async function send(url: string, request: Ask & { rawBody?: string }): Pr
   try {
     const response = await fetch(url, {
       method,
-      // Bun sends a request again when a kept connection turns out to be dead: a write could be done twice.
+      // Bun resends a request when a kept connection turns out to be dead, which could repeat a write.
       keepalive: method === "GET",
       headers: {
         ...(key ? { authorization: `Bearer ${key}` } : {}),

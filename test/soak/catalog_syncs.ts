@@ -1,4 +1,4 @@
-/** `bun run catalog-sync --once`, again and again, each time with other prices. */
+/** Runs `bun run catalog-sync --once` repeatedly, each time with other prices. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,7 +12,7 @@ const MODELS = 50;
 const PAUSE_MS = 8000;
 const MAIN = fileURLToPath(new URL("../../catalog-sync/main.ts", import.meta.url));
 
-/** A catalogue whose prices tell how often it was written. */
+/** A catalog whose prices contain its edition. */
 function documentOf(edition: number): unknown {
   const models = Array.from({ length: MODELS }, (_, n) => `model-${n}`);
   const fields = (n: number) => ({ cost: { input: 1 + ((edition + n) % 7), output: 2 + edition } });
@@ -20,7 +20,7 @@ function documentOf(edition: number): unknown {
   return makeDocument(Object.fromEntries(Array.from({ length: LABS }, (_, n) => [`lab-${n}`, rows])));
 }
 
-/** What to sync the `edition`th time, and the process that does; its exit code and what it said. */
+/** Runs the sync of an edition in its own process; returns exit code and output. */
 export async function syncOnce(
   place: { databaseUrl: string; dataDir: string },
   edition: number,
@@ -32,7 +32,7 @@ export async function syncOnce(
   return { exitCode, said: (stderr || stdout).trim() };
 }
 
-/** Syncs until the load is over. A run that the database was away from may fail, and no other. */
+/** Syncs until the load ends. A run may fail only if the database was down. */
 export async function keepSyncing(soak: Soak): Promise<void> {
   const place = { databaseUrl: soak.db.url, dataDir: soak.dataDir };
   for (let edition = 1; !soak.over.aborted; edition += 1) {

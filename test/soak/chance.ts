@@ -1,18 +1,18 @@
-/** A client's luck: choices that a seed repeats. */
+/** A client's random choices, repeatable by seed. */
 import { randomNumbers } from "../helpers/random_numbers.ts";
 
-/** Apart enough that no two clients share their numbers. */
+/** Far enough apart that no two clients draw the same numbers. */
 const STRIDE = 7919;
 
 export class Chance {
   readonly #next: () => number;
 
-  /** `part` tells clients of one run apart. */
+  /** `part` distinguishes the clients of a run. */
   constructor(seed: number, part: number) {
     this.#next = randomNumbers(seed * 1_000_003 + part * STRIDE);
   }
 
-  /** True so often in one. */
+  /** True with this probability. */
   happens(probability: number): boolean {
     return this.#next() < probability;
   }
@@ -21,7 +21,7 @@ export class Chance {
     return low + this.#next() * (high - low);
   }
 
-  /** From 0 to `count`, without it. */
+  /** An integer from 0 to `count` - 1. */
   integer(count: number): number {
     return Math.floor(this.#next() * count);
   }
@@ -32,7 +32,7 @@ export class Chance {
     return value;
   }
 
-  /** The values in an order of chance. */
+  /** Shuffles the values. */
   shuffle<Value>(values: readonly Value[]): Value[] {
     return values
       .map((value) => ({ value, order: this.#next() }))

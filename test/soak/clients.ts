@@ -1,4 +1,4 @@
-/** The clients of a run: how many there are of each kind, and how each goes on until the load is over. */
+/** The clients of a run: the number of each kind, and how each works until the load ends. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Chance } from "./chance.ts";
 import { makeEditor } from "./clients/editor.ts";
@@ -11,7 +11,7 @@ import { makeRecorder } from "./clients/recorder.ts";
 import { makeSlowReader } from "./clients/slow_reader.ts";
 import type { ClientKind, Soak, Step } from "./soak.ts";
 
-/** Who asks the service without a credential stands for so many, each with an address. */
+/** An anonymous client stands for this many, each with its own address. */
 const PEOPLE = 16;
 
 /** Milliseconds between two steps of a client. */
@@ -19,12 +19,12 @@ export type Pause = readonly [least: number, most: number];
 
 interface Crowd {
   kind: ClientKind;
-  /** Of twenty clients. */
+  /** Per twenty clients. */
   share: number;
   pause: Pause;
 }
 
-/** Checking a password costs a core a tenth of a second, so few sign in. */
+/** Few sign in, because checking a password takes a tenth of a second of CPU. */
 const CROWDS: readonly Crowd[] = [
   { kind: makeReader, share: 9, pause: [50, 500] },
   { kind: makeExporter, share: 3, pause: [300, 1500] },
@@ -36,13 +36,13 @@ const CROWDS: readonly Crowd[] = [
   { kind: makeSlowReader, share: 1, pause: [1000, 8000] },
 ];
 
-/** The kinds in an order in which the first clients, however few, are of all kinds. */
+/** The kinds in an order that gives even a few clients all kinds. */
 function listKinds(): Crowd[] {
   const rounds = Math.max(...CROWDS.map(({ share }) => share));
   return Array.from({ length: rounds }, (_, round) => CROWDS.filter(({ share }) => share > round)).flat();
 }
 
-/** Runs all clients until the load is over and each has ended what it was at. */
+/** Runs all clients until the load has ended and each has finished its step. */
 export async function runClients(soak: Soak): Promise<void> {
   const kinds = listKinds();
   const members = new Map<Crowd, number>();
@@ -67,7 +67,7 @@ export function nameOf(kind: { name: string }): string {
     .toLowerCase();
 }
 
-/** The run as one client has it: somebody of their own, with addresses that nobody else has. */
+/** The run as one client sees it: a user and addresses of its own. */
 function enter(soak: Soak, { number, name }: { number: number; name: string }): Soak {
   const member = soak.world.members[number] ?? soak.world.member;
   let requests = 0;
@@ -78,12 +78,12 @@ function enter(soak: Soak, { number, name }: { number: number; name: string }): 
   return { ...soak, world: { ...soak.world, member }, sender: { kind: name, nextAddress } };
 }
 
-/** Goes on until the load is over; `pause` is what lies between two steps. */
+/** Repeats until the load ends, with `pause` between steps. */
 export async function live(
   soak: Soak,
   { step, pause, chance }: { step: Step; pause: Pause; chance: Chance },
 ): Promise<void> {
-  // Not all at once.
+  // Clients do not all start at once.
   await rest(soak, chance.between(0, 2000));
   while (!soak.over.aborted) {
     const from = performance.now();

@@ -1,9 +1,9 @@
-/** Rows of an exported file. */
+/** Counts the rows of an exported file. */
 
 const LINE_FEED = 10;
 const QUOTE = 34;
 
-/** Lines of NDJSON, or records of CSV without its header; not a whole number when the end of a line is missing. */
+/** Lines of NDJSON, or records of CSV without the header; a fraction if the last line end is missing. */
 export function countRows(content: Buffer, format: string): number {
   const lines = format === "csv" ? countRecords(content) - 1 : countLines(content);
   const isWhole = content.length === 0 || content.at(-1) === LINE_FEED;
@@ -16,7 +16,7 @@ function countLines(content: Buffer): number {
   return lines;
 }
 
-/** A line's end between quotes is text. */
+/** A line break between quotes is text. */
 function countRecords(content: Buffer): number {
   let records = 0;
   let isQuoted = false;

@@ -10,27 +10,27 @@ import type { Soak } from "./soak.ts";
 
 const BACK_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 200;
-/** The postmaster gives its processes 5 s to end. */
+/** The postmaster gives its processes 5 s to exit. */
 const CRASH_TIMEOUT_MS = 10_000;
-/** So much sooner or later than on average. */
+/** The variation of the pause between faults. */
 const JITTER = 0.2;
 
 export interface Targets {
   server: OwnServer;
-  /** Killed and started again at once, while another one of its kind lives on. */
+  /** Killed and restarted at once, while another of its kind runs on. */
   api: Service;
   runner: Service;
 }
 
 interface Fault {
   name: string;
-  /** What is away meanwhile. */
+  /** What is down meanwhile. */
   what: string;
-  /** Settles when it is back. */
+  /** Settles when it is up again. */
   run(): Promise<void>;
 }
 
-/** Lets one fault after the other happen, each kind once in a round, until the load is over. */
+/** Causes one fault after another, each kind once per round, until the load ends. */
 export async function runFaults(soak: Soak, targets: Targets, chance: Chance): Promise<void> {
   const faults = listFaults(soak, targets, chance);
   const pause = () => soak.options.intervalSeconds * 1000 * chance.between(1 - JITTER, 1 + JITTER);
@@ -74,18 +74,18 @@ function listFaults(soak: Soak, { server, api, runner }: Targets, chance: Chance
   ];
 }
 
-/** Kills one of the server's processes, whereupon the postmaster ends all of them and recovers. */
+/** Kills one of the server's processes; the postmaster then ends all of them and recovers. */
 async function crash(server: OwnServer, chance: Chance): Promise<void> {
   const before = server.children().map((pid) => [pid, identifyProcess(pid)] as const);
   const areGone = () => before.every(([pid, identity]) => identifyProcess(pid) !== identity);
   while (!areGone()) {
-    // One that was about to end by itself does no harm.
+    // A process that was about to exit does no harm.
     signalProcess(chance.pick(before)[0], "SIGKILL");
     await waitFor(areGone, CRASH_TIMEOUT_MS).catch(() => {});
   }
 }
 
-/** Waits until every API says that it can serve. */
+/** Waits until every API reports that it is ready. */
 async function waitUntilReady({ apis }: Soak): Promise<void> {
   for (const api of apis) {
     const isReady = async () => {

@@ -1,12 +1,12 @@
-/** What was found to be wrong. */
+/** Everything that was found to be wrong. */
 
-/** Of each kind; the others are counted only. */
+/** The number of examples of each kind; others are only counted. */
 const SHOWN = 10;
 
 export class Findings {
   readonly #byKind = new Map<string, { count: number; shown: string[] }>();
 
-  /** Notes a violation; `kind` is what is told of all of its kind. */
+  /** Records a violation; `kind` is the text that all of its kind share. */
   add(kind: string, detail: string): void {
     const found = this.#byKind.get(kind) ?? { count: 0, shown: [] };
     found.count += 1;
@@ -22,7 +22,7 @@ export class Findings {
     return [...this.#byKind.values()].reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** A paragraph a kind, for people. */
+  /** A paragraph per kind, for people. */
   format(): string {
     const paragraphs = [...this.#byKind].map(([kind, { count, shown }]) => {
       const rest = count > shown.length ? [`  … and ${count - shown.length} more`] : [];

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { AbuseLedger } from "./books/abuse_ledger.ts";
-import { LatencyLedger, type Phase } from "./books/latency_ledger.ts";
+import { AbuseLedger } from "./ledgers/abuse_ledger.ts";
+import { LatencyLedger, type Phase } from "./ledgers/latency_ledger.ts";
 
-/** Notes 1,000 answers of a kind, of which one in fifty took `slowMs` and the others 10 ms. */
+/** Records 1,000 responses of a kind: one in fifty took `slowMs`, the others 10 ms. */
 function addAnswers(ledger: LatencyLedger, phase: Phase, kind: string, slowMs: number): void {
   ledger.phase = phase;
   for (let n = 0; n < 1000; n += 1) ledger.add(kind, n % 50 === 0 ? slowMs : 10);

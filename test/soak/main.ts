@@ -1,4 +1,4 @@
-/** Entry point of `bun run soak`. Until the dependencies are there, it may import nothing but Bun's own modules. */
+/** Entry point of `bun run soak`. Until packages are installed, it may import only Bun's own modules. */
 import { bootstrap } from "../../deploy/local/bootstrap.ts";
 
 process.exit(await bootstrap(process, async (command) => (await import("./run_soak.ts")).runSoak(command)));

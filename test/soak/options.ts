@@ -1,31 +1,31 @@
-/** What `bun run soak` can be told. */
+/** The options of `bun run soak`. */
 import { parseArgs } from "node:util";
 
 export const USAGE =
   "Usage: bun run soak [--hostile] [--abusers KIND,…] [--no-faults] [--minutes 10] [--clients 200] [--seed 1] [--interval SECONDS]";
 const MINUTE_SECONDS = 60;
-/** So many faults in a run that is too short for the usual pause between them. */
+/** The number of faults in a run that is too short for the usual pauses. */
 const LEAST_FAULTS = 12;
 const USUAL_INTERVAL_SECONDS = 25;
 const LEAST_INTERVAL_SECONDS = 3;
 
 export interface SoakOptions {
-  /** Of load; seeding and the checks come on top. */
+  /** Duration of the load, without seeding and checks. */
   minutes: number;
   clients: number;
-  /** The same seed makes the same choices; what meets what in time is another matter. */
+  /** The same seed makes the same choices, but not the same timing. */
   seed: number;
-  /** Between two faults, on average. */
+  /** Mean time between faults. */
   intervalSeconds: number;
-  /** Whether processes are killed. */
+  /** True if processes are killed. */
   hasFaults: boolean;
-  /** Whether abusers join the clients in the second half. */
+  /** True if abusers join the clients in the second half. */
   isHostile: boolean;
-  /** Only these kinds, to find out which one it is that keeps others waiting; all where it is empty. */
+  /** Only these kinds, to find the one that slows others down; all if empty. */
   abusers: readonly string[];
 }
 
-/** Reads the arguments; `null` when they make no sense. */
+/** Parses the arguments; null if they are invalid. */
 export function parseOptions(args: readonly string[]): SoakOptions | null {
   const given = readArguments(args);
   if (!given) return null;

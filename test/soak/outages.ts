@@ -1,16 +1,19 @@
-/** When what was away: the only excuse there is for a failure. */
+/** What was down and when: the only excuse for a failure. */
 
-/** After everything is back: the pools' pauses between two tries to connect last up to a second (sql/connection/pool.ts). */
+/**
+ * Time after everything is up again: the pools pause up to a second between attempts to connect
+ * (sql/connection/pool.ts).
+ */
 export const GRACE_MS = 3000;
 
 export interface Outage {
-  /** `database`, or a process by its name. */
+  /** `database`, or the name of a process. */
   what: string;
-  /** As the report calls it. */
+  /** The name in the report. */
   fault: string;
   /** By `performance.now()`. */
   from: number;
-  /** `null` while it lasts. */
+  /** Null while it lasts. */
   to: number | null;
 }
 
@@ -27,12 +30,12 @@ export class Outages {
     outage.to = performance.now();
   }
 
-  /** True when anything was away, or just back, at any time between the two instants. */
+  /** True if anything was down, or just up again, between the two instants. */
   coverAny(from: number, to: number): boolean {
     return this.list.some(({ what }) => this.cover(what, from, to));
   }
 
-  /** True when `what` was away, or just back, at any time between the two instants. */
+  /** True if `what` was down, or just up again, between the two instants. */
   cover(what: string, from: number, to: number): boolean {
     return this.list.some(
       (outage) =>

@@ -1,4 +1,4 @@
-/** The service as it runs in a soak: two API processes, two job runners, all that is around them, and a fresh account. */
+/** The service of a soak: two API processes, two job runners, everything around them, and a new database. */
 import { randomInt } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,30 +10,30 @@ import type { MailServer } from "../helpers/network/mail_server.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import type { OwnServer } from "../helpers/postgres/own_server.ts";
 import { waitFor } from "../helpers/wait_for.ts";
-import { AbuseLedger } from "./books/abuse_ledger.ts";
-import { DefinitionBook } from "./books/definition_book.ts";
-import { ExecutionBook } from "./books/execution_book.ts";
-import { ExportBook } from "./books/export_book.ts";
-import { JobBook } from "./books/job_book.ts";
-import { KeyBook } from "./books/key_book.ts";
-import { LatencyLedger } from "./books/latency_ledger.ts";
 import { syncOnce } from "./catalog_syncs.ts";
 import { SOAK_STREAMS_MAX } from "./checks/connections.ts";
 import type { Targets } from "./faults.ts";
 import { Findings } from "./findings.ts";
+import { AbuseLedger } from "./ledgers/abuse_ledger.ts";
+import { DefinitionLedger } from "./ledgers/definition_ledger.ts";
+import { ExecutionLedger } from "./ledgers/execution_ledger.ts";
+import { ExportLedger } from "./ledgers/export_ledger.ts";
+import { JobLedger } from "./ledgers/job_ledger.ts";
+import { KeyLedger } from "./ledgers/key_ledger.ts";
+import { LatencyLedger } from "./ledgers/latency_ledger.ts";
 import type { SoakOptions } from "./options.ts";
 import { Outages } from "./outages.ts";
 import { Service } from "./service.ts";
-import type { Books, Soak } from "./soak.ts";
+import type { Ledgers, Soak } from "./soak.ts";
 import { Tally } from "./tally.ts";
 import { makeWorld } from "./world.ts";
 
-/** Instead of 20 s: a run is short, and dead runners are many. */
+/** In place of 20 s, because a run is short and many runners die. */
 const HEARTBEAT_SECONDS = 6;
 const CATALOG_TIMEOUT_MS = 60_000;
 /**
- * Every client is somebody else, with addresses of their own, and keeps to the limits as they are by default. Only few
- * accounts sign in and few organizations queue exports, so these do it more often than they otherwise might.
+ * Every client is a different user with its own addresses, under the default limits. Only a few accounts sign in
+ * and a few organizations queue exports, so these get higher limits.
  */
 const SETTINGS = {
   TRUST_PROXY: "true",
@@ -57,11 +57,11 @@ export interface PlaceOptions {
   db: TestDatabase;
   mailServer: MailServer;
   server: OwnServer;
-  /** Ends the processes. */
+  /** Stops the processes. */
   supervisor: Supervisor;
 }
 
-/** Starts the processes and makes the world that clients find. */
+/** Starts the processes and creates the data that clients use. */
 export async function openPlace(given: PlaceOptions): Promise<Place> {
   const { options, db, mailServer, server } = given;
   await requireFsync(db);
@@ -69,7 +69,7 @@ export async function openPlace(given: PlaceOptions): Promise<Place> {
   const dataDir = join(server.directory, "service");
   mkdirSync(dataDir);
   const { apis, runners } = await startServices(given, dataDir);
-  // The first of each is killed in turn. The second lives through all of it, long enough to show that it does not grow.
+  // The first of each is killed in turn. The second runs through the whole soak, which shows whether it grows.
   const [[api], [runner]] = [apis, runners];
   const world = await makeWorld(
     db,
@@ -79,7 +79,7 @@ export async function openPlace(given: PlaceOptions): Promise<Place> {
     options.clients,
   );
   await syncOnce({ databaseUrl: db.url, dataDir }, 0);
-  // Each process asks for a new catalog every few seconds.
+  // Each process reads the new catalog every few seconds.
   for (const { url } of apis) await waitFor(async () => hasModels(url), CATALOG_TIMEOUT_MS);
   const end = new AbortController();
   const soak: Soak = {
@@ -89,13 +89,13 @@ export async function openPlace(given: PlaceOptions): Promise<Place> {
     world,
     apis,
     runners,
-    books: openBooks(),
+    ledgers: openLedgers(),
     outages: new Outages(),
     findings: new Findings(),
     tally: new Tally(),
     latencies: new LatencyLedger(),
     abuse: new AbuseLedger(),
-    // Dead credentials are tried, which count against the address that they come from.
+    // Clients try revoked credentials, which count against their address.
     sender: { kind: "check", nextAddress: () => `203.0.113.${randomInt(1, 255)}` },
     over: end.signal,
   };
@@ -109,7 +109,9 @@ async function hasModels(url: string): Promise<boolean> {
   return data !== undefined && data.models.length > 0;
 }
 
-/** Killed processes lose nothing that the system has; but a recovery that is to be trusted is one of a server with fsync. */
+/**
+ * Killed processes do not lose the operating system's cache, but a trustworthy recovery needs a server with fsync.
+ */
 async function requireFsync({ sql }: TestDatabase): Promise<void> {
   const [row] = await sql<[{ fsync: string }]>`show fsync`;
   if (row.fsync !== "on") throw new Error("Cannot soak: the server runs without fsync");
@@ -140,12 +142,12 @@ async function startServices(
   };
 }
 
-function openBooks(): Books {
+function openLedgers(): Ledgers {
   return {
-    definitions: new DefinitionBook(),
-    executions: new ExecutionBook(),
-    exports: new ExportBook(),
-    jobs: new JobBook(),
-    keys: new KeyBook(),
+    definitions: new DefinitionLedger(),
+    executions: new ExecutionLedger(),
+    exports: new ExportLedger(),
+    jobs: new JobLedger(),
+    keys: new KeyLedger(),
   };
 }

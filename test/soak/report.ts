@@ -1,14 +1,14 @@
-/** The account of a run, for people. */
+/** The report of a run, for people. */
 import type { Soak } from "./soak.ts";
 
 const SLOWEST = 8;
-/** What there may have been none of and should have been. */
+/** What must have happened at least once. */
 const COUNTED = [
   ...["requests", "exports", "slow reads", "disconnects", "jobs", "downloads", "executions", "publications"],
   ...["sign-ins", "keys", "syncs", "failed syncs", "tracker writes", "told to wait"],
 ];
 
-/** Prints it; `memory` is a table. */
+/** Prints the report; `memory` is a table. */
 export function report({ tally, findings, options, latencies, abuse }: Soak, memory: string): void {
   const sections = [
     COUNTED.map((name) => `${tally.get(name).toLocaleString("en")} ${name}`).join(", "),

@@ -1,4 +1,4 @@
-/** `bun run soak`: mixed load on real processes while they are killed in turn, and at the end an account of all of it. */
+/** `bun run soak`: mixed load on real processes that are killed in turn, and a report at the end. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "../../deploy/local/bootstrap.ts";
 import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
@@ -22,12 +22,15 @@ import { statusLine } from "./status_line.ts";
 import { keepWriting } from "./tracker.ts";
 
 const STATUS_MS = 5000;
-/** Parts of a hostile run: what is compiled and cached first counts for nothing, and then a phase without abusers. */
+/**
+ * Parts of a hostile run: the first, in which code is compiled and caches fill, does not count; then one without
+ * abusers.
+ */
 const WARM_UP = 0.1;
 const CALM = 0.4;
 const MEMORY_MS = 1000;
 
-/** Returns the exit code: 1 when anything was wrong. */
+/** Returns the exit code: 1 if anything was wrong. */
 export async function runSoak(command: Command): Promise<number> {
   const options = parseOptions(command.args);
   if (!options) {
@@ -74,14 +77,14 @@ async function soakAndCheck(place: Place): Promise<number> {
   return findings.count === 0 ? 0 : 1;
 }
 
-/** The load, the faults, and what is told of them meanwhile. */
+/** The load and the faults, with progress. */
 async function underLoad({ soak, targets, services, end }: Place): Promise<void> {
   const startedAt = performance.now();
   const status = setInterval(() => process.stdout.write(`${statusLine(soak, startedAt)}\n`), STATUS_MS);
   let lastSampleAt = startedAt;
   const memory = setInterval(() => {
     const now = performance.now();
-    // Of a machine that is too busy answers look slow that are not.
+    // On an overloaded machine, responses look slow that are not.
     soak.tally.most("held up", now - lastSampleAt - MEMORY_MS);
     lastSampleAt = now;
     void sampleMemory(services);
@@ -105,7 +108,7 @@ async function underLoad({ soak, targets, services, end }: Place): Promise<void>
   }
 }
 
-/** Lets the abusers in when it is known how fast the service is without them. */
+/** Starts the abusers once the service's speed without them is known. */
 async function turnHostile(soak: Soak): Promise<void> {
   const { latencies, options, over } = soak;
   const wait = (part: number) => delay(part * options.minutes * 60_000, undefined, { signal: over });
@@ -120,7 +123,7 @@ async function turnHostile(soak: Soak): Promise<void> {
   await runAbusers(soak);
 }
 
-/** What an error says, and what it came of. */
+/** The text of an error and of its causes. */
 function withCause(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause === undefined ? String(error) : `${error}, because of ${withCause(cause)}`;

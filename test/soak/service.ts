@@ -1,29 +1,29 @@
-/** A process of the service that can be killed and started again, with what it logged and how much memory it held. */
+/** A process of the service that can be killed and restarted, with its log and memory use. */
 import { fileURLToPath } from "node:url";
 import { type Child, describeExit, type Supervisor } from "../../deploy/local/supervisor.ts";
 import { signalProcess } from "../helpers/process/identity.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const START_TIMEOUT_MS = 60_000;
-/** The levels that are kept: of a request each there would be too many. */
+/** The levels to keep: lines of requests would be too many. */
 const KEPT = /"level":"(?:warn|error|fatal)"/;
 
-/** Told of a process that ends by itself. */
+/** Called when a process exits by itself. */
 const LAST_LINES = 4;
-/** Of a line's text: outages make many, each with a stack. */
+/** Characters of a line to keep: outages cause many lines, each with a stack. */
 const SHOWN = 600;
 
-/** A line of a log, or of stderr, which is none. */
+/** A log line, or a line of stderr that is none. */
 export interface ServiceLine {
   service: string;
-  /** By `performance.now()`, when it was read. */
+  /** When it was read, by `performance.now()`. */
   at: number;
   level: string;
   message: string;
   text: string;
 }
 
-/** One process from its start to its end. */
+/** One process from start to exit. */
 export interface Life {
   service: string;
   pid: number;
@@ -34,10 +34,10 @@ export interface Life {
 }
 
 export interface ServiceOptions {
-  /** `api-1` and the like. */
+  /** Such as `api-1`. */
   name: string;
   folder: "api" | "jobs";
-  /** The log's message when it is up. */
+  /** The log message that says it is up. */
   readyMessage: string;
   env: Readonly<Record<string, string>>;
   supervisor: Supervisor;
@@ -46,7 +46,7 @@ export interface ServiceOptions {
 export class Service {
   readonly lives: Life[] = [];
   readonly lines: ServiceLine[] = [];
-  /** Ends that nobody has asked for. */
+  /** Unrequested exits. */
   readonly accidents: string[] = [];
   readonly #options: ServiceOptions;
   #child: Child | null = null;
@@ -60,19 +60,19 @@ export class Service {
     return this.#options.name;
   }
 
-  /** Where an API listens. */
+  /** The address of an API. */
   get url(): string {
     return `http://127.0.0.1:${this.#options.env["PORT"]}`;
   }
 
-  /** The process that lives, or lived last. */
+  /** The running process, or the last one. */
   get life(): Life {
     const life = this.lives.at(-1);
     if (!life) throw new Error(`Cannot tell of ${this.name}: it was never started`);
     return life;
   }
 
-  /** Starts it and waits until it says that it is up. */
+  /** Starts it and waits until it reports that it is up. */
   async start(): Promise<void> {
     const { folder, env, supervisor, readyMessage } = this.#options;
     let isReady = false;
@@ -102,14 +102,14 @@ export class Service {
       throw new Error(`Cannot start ${this.name}: ${this.lines.at(-1)?.text ?? "it said nothing"}`);
   }
 
-  /** `kill -9`; settles when the process is no more. */
+  /** `kill -9`; settles when the process is gone. */
   async kill(): Promise<void> {
     this.#isExpectedToEnd = true;
     signalProcess(this.life.pid, "SIGKILL");
     await this.#child?.exited;
   }
 
-  /** Ends it as an operator would; the exit code. */
+  /** Stops it as an operator would; returns the exit code. */
   async leave(): Promise<number | null> {
     this.#isExpectedToEnd = true;
     signalProcess(this.life.pid, "SIGTERM");
@@ -120,7 +120,7 @@ export class Service {
   #keep(text: string, stream: "stdout" | "stderr"): void {
     if (stream === "stdout" && !KEPT.test(text)) return;
     const { level, message } = parseLine(text, stream);
-    // What ends a process is told whole.
+    // The line that explains an exit is kept whole.
     const shown = text.length > SHOWN && level !== "fatal" ? `${text.slice(0, SHOWN)}…` : text;
     this.lines.push({ service: this.name, at: performance.now(), level, message, text: shown });
   }

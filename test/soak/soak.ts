@@ -1,44 +1,44 @@
-/** What every client and every check of a run shares. */
+/** What all clients and checks of a run share. */
 import type { TestDatabase } from "../helpers/postgres/database.ts";
-import type { AbuseLedger } from "./books/abuse_ledger.ts";
-import type { DefinitionBook } from "./books/definition_book.ts";
-import type { ExecutionBook } from "./books/execution_book.ts";
-import type { ExportBook } from "./books/export_book.ts";
-import type { JobBook } from "./books/job_book.ts";
-import type { KeyBook } from "./books/key_book.ts";
-import type { LatencyLedger } from "./books/latency_ledger.ts";
 import type { Chance } from "./chance.ts";
 import type { Findings } from "./findings.ts";
+import type { AbuseLedger } from "./ledgers/abuse_ledger.ts";
+import type { DefinitionLedger } from "./ledgers/definition_ledger.ts";
+import type { ExecutionLedger } from "./ledgers/execution_ledger.ts";
+import type { ExportLedger } from "./ledgers/export_ledger.ts";
+import type { JobLedger } from "./ledgers/job_ledger.ts";
+import type { KeyLedger } from "./ledgers/key_ledger.ts";
+import type { LatencyLedger } from "./ledgers/latency_ledger.ts";
 import type { SoakOptions } from "./options.ts";
 import type { Outages } from "./outages.ts";
 import type { Service } from "./service.ts";
 import type { Tally } from "./tally.ts";
 import type { World } from "./world.ts";
 
-/** What clients were told, by what it was about. */
-export interface Books {
-  definitions: DefinitionBook;
-  executions: ExecutionBook;
-  exports: ExportBook;
-  jobs: JobBook;
-  keys: KeyBook;
+/** What clients saw, by subject. */
+export interface Ledgers {
+  definitions: DefinitionLedger;
+  executions: ExecutionLedger;
+  exports: ExportLedger;
+  jobs: JobLedger;
+  keys: KeyLedger;
 }
 
 /** One client as the service sees it. */
 export interface Sender {
-  /** `reader` and the like. */
+  /** A kind such as `reader`. */
   kind: string;
-  /** The client's address. An honest client stands for several people, so theirs change from request to request. */
+  /** The client's address. An honest client stands for several people, so its address changes. */
   nextAddress(): string;
 }
 
 export interface Soak {
   options: SoakOptions;
   db: TestDatabase;
-  /** Of the service's processes. */
+  /** The API processes. */
   dataDir: string;
   world: World;
-  books: Books;
+  ledgers: Ledgers;
   apis: readonly Service[];
   runners: readonly Service[];
   outages: Outages;
@@ -46,13 +46,13 @@ export interface Soak {
   tally: Tally;
   latencies: LatencyLedger;
   abuse: AbuseLedger;
-  /** Who sends. */
+  /** The sender. */
   sender: Sender;
-  /** Aborted when the load is over. */
+  /** Aborted when the load ends. */
   over: AbortSignal;
 }
 
-/** What one client does, again and again. Throws when an answer is not what it has to be. */
+/** One step of a client, repeated. Throws if a response is wrong. */
 export type Step = () => Promise<void>;
-/** Makes the `number`th client of a kind. */
+/** Creates the client with this number of a kind. */
 export type ClientKind = (soak: Soak, chance: Chance, number: number) => Step;

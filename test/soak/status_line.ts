@@ -1,4 +1,4 @@
-/** One line every few seconds that says how the run goes. */
+/** A line of progress every few seconds. */
 import type { Outages } from "./outages.ts";
 import type { Soak } from "./soak.ts";
 

@@ -1,4 +1,4 @@
-/** What has happened so far, in numbers. */
+/** Counters of what has happened so far. */
 
 export class Tally {
   readonly #counts = new Map<string, number>();
@@ -7,7 +7,7 @@ export class Tally {
     this.#counts.set(name, this.get(name) + by);
   }
 
-  /** Keeps the largest of the values that it is given. */
+  /** Keeps the maximum of its values. */
   most(name: string, value: number): void {
     this.#counts.set(name, Math.max(this.get(name), Math.round(value)));
   }
@@ -16,7 +16,7 @@ export class Tally {
     return this.#counts.get(name) ?? 0;
   }
 
-  /** Those whose name begins with `prefix`, without it, as `name count` by name. */
+  /** Counters whose name starts with `prefix`, without it, as `name count`, by name. */
   list(prefix: string): string {
     return [...this.#counts]
       .filter(([name]) => name.startsWith(prefix))
@@ -25,7 +25,7 @@ export class Tally {
       .join(", ");
   }
 
-  /** The largest `count` of those whose name begins with `prefix`, as `list` tells them. */
+  /** The largest `count` counters whose name starts with `prefix`, in the form of `list`. */
   top(prefix: string, count: number): string {
     return [...this.#counts]
       .filter(([name]) => name.startsWith(prefix))

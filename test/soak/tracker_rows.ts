@@ -1,8 +1,11 @@
-/** What a tracker writes of one run. */
+/** What a tracker writes for one run. */
 import type { Pool } from "../../sql/connection/pool.ts";
 import type { Identified } from "../helpers/postgres/factory.ts";
 
-/** Writes a run, `issues` issues it has seen, an occurrence and a status change of each, and a note of every tenth. */
+/**
+ * Writes a run, `issues` issues that it saw with an occurrence and a status change each, and a note for every
+ * tenth.
+ */
 export async function writeTrackerRows(sql: Pool, project: Identified, issues: number): Promise<void> {
   const runId = crypto.randomUUID();
   await sql.begin(async (tx) => {

@@ -1,4 +1,4 @@
-/** Who and what there is before the load begins. */
+/** Users and data before the load starts. */
 
 import { type Account, makeAccount } from "../helpers/accounts/accounts.ts";
 import { agentNeeding, createAgent, publishAgent } from "../helpers/definitions/definitions.ts";
@@ -19,12 +19,12 @@ const JOB_ORGS = 4;
 const JOB_PROJECTS = 3;
 const HEAVY_RUNS = 50;
 const ISSUES = 1500;
-/** More than sockets hold by themselves, so that a reader who pauses makes the service wait. */
+/** More than sockets buffer, so that a paused reader makes the service wait. */
 const NOISE_MIB = 16;
 const AGENTS = 12;
 const RECORDERS = 12;
 const ACCOUNTS = 12;
-/** One customer: its share of the exports is one. */
+/** One customer, with one share of the exports. */
 const ABUSERS = 20;
 const ABUSED_NOISE_MIB = 8;
 
@@ -34,23 +34,23 @@ export interface Agent {
 }
 
 export interface World {
-  /** May do all that a publisher may; each client is another one of them. */
+  /** A publisher; each client is another one. */
   member: Person;
   members: Person[];
-  /** A member of something else. */
+  /** A member of another organization. */
   stranger: Person;
-  /** Of the member's organization; rows are added to them all the time. */
+  /** Projects of the member's organization that get rows all the time. */
   projects: ProjectRow[];
-  /** Of the member's organization; one export of its runs is large. */
+  /** A project of the member's organization with a large export of runs. */
   noisy: ProjectRow;
-  /** Each may queue exports of an organization of their own. */
+  /** Users who may each queue exports of their own organization. */
   jobOwners: Person[];
-  /** Published in versions 1.0.0 and 1.1.0, and never changed after. */
+  /** Published in versions 1.0.0 and 1.1.0, and not changed afterwards. */
   agents: Agent[];
   /** Keys of platform administrators. */
   recorders: { key: string; userId: string }[];
   accounts: Account[];
-  /** Whom nothing stops; all of one organization, which has a large project. */
+  /** Users without limits, all in one organization with a large project. */
   abusers: Abuser[];
   abusedProject: ProjectRow;
 }
@@ -60,7 +60,7 @@ export interface Abuser {
   sessionToken: string;
 }
 
-/** Makes it, with SQL where a client could not, and else over HTTP. */
+/** Creates everything: with SQL where no client could, otherwise over HTTP. */
 export async function makeWorld(
   db: TestDatabase,
   api: Pick<TestApp, "request">,
@@ -132,7 +132,7 @@ async function makeProjects(
   return projects;
 }
 
-/** Each needs the one before it. */
+/** Each depends on the one before it. */
 async function publishAgents(api: Pick<TestApp, "request">, member: Person): Promise<Agent[]> {
   const agents: Agent[] = [];
   while (agents.length < AGENTS) {

@@ -1,4 +1,4 @@
-/** Abusers who send the largest documents there may be under a wrong name, several at once. */
+/** Abusers who send the largest possible documents under a wrong name, several at a time. */
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { type AbuserKind, abuse } from "../abuse.ts";
 

@@ -1,4 +1,4 @@
-/** Abusers who write without end: several connections of one user that create small drafts and delete them. */
+/** Abusers who write without pause: several connections of one user create small drafts and delete them. */
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { type AbuserKind, abuse } from "../abuse.ts";
 

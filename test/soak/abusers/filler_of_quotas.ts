@@ -1,4 +1,4 @@
-/** Abusers who make as many keys and drafts as they may, and more. */
+/** Abusers who create keys and drafts up to their quotas and beyond. */
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { type AbuserKind, abuse } from "../abuse.ts";
 
@@ -14,7 +14,7 @@ export const makeFillerOfQuotas: AbuserKind = (assault) => {
       body: { name: `key ${made}` },
       expects: [201, 409],
     });
-    // Of the personal organization, which is a free one.
+    // The quota of the personal organization, which is on the free tier.
     const name = `hostile-quota-${made}`;
     await abuse(assault, {
       method: "POST",

@@ -1,4 +1,4 @@
-/** Abusers who try keys that do not exist, far more often than their address may. */
+/** Abusers who try keys that do not exist, far above their address's rate limit. */
 import { type AbuserKind, abuse } from "../abuse.ts";
 
 export const makeGuesserOfKeys: AbuserKind = (assault) => async () => {

@@ -1,4 +1,4 @@
-/** Abusers who ask for the longest lists there are, on many connections, and do not read them. */
+/** Abusers who request the longest lists on many connections and do not read them. */
 import { type AbuserKind, holdOn } from "../abuse.ts";
 
 const CONNECTIONS = 8;

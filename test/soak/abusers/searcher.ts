@@ -1,4 +1,4 @@
-/** Abusers who search for what costs most: short beginnings, many words, misspelled ones, pages far behind. */
+/** Abusers who send the most expensive searches: short prefixes, many words, typos, distant pages. */
 import { type AbuserKind, abuse } from "../abuse.ts";
 import { makeWords } from "./words.ts";
 

@@ -1,4 +1,4 @@
-/** Abusers who send bodies that are no JSON objects where one is expected, optional or not wanted. */
+/** Abusers who send bodies other than JSON objects where an object is expected, optional or forbidden. */
 import { type AbuserKind, abuse } from "../abuse.ts";
 
 const BODIES = [

@@ -1,4 +1,4 @@
-/** Words that nobody has written before, with beginnings that others search for. */
+/** New words with prefixes that others search for. */
 import type { Chance } from "../chance.ts";
 
 const BEGINNINGS = ["code", "review", "steady", "agent", "pipe", "test", "secur", "a", "re"];

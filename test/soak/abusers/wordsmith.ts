@@ -1,9 +1,9 @@
-/** Abusers who write private drafts with thousands of words that begin as innocent ones do, and delete some again. */
+/** Abusers who write private drafts with thousands of words that start like common ones, and delete some of them. */
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { type AbuserKind, type Assault, abuse } from "../abuse.ts";
 import { makeWords } from "./words.ts";
 
-/** In a description, as much as it may be, and somewhat more; in the opener, all that a document holds. */
+/** The longest description and a little more; in the opener, as much as a document holds. */
 const DESCRIPTION_WORDS = [300, 380, 2000];
 const OPENER_WORDS = 12_000;
 const DELETED = 0.5;

@@ -1,4 +1,4 @@
-/** Everything that has to hold when the load is over. */
+/** Everything that must hold after the load. */
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { listTroubles } from "../../helpers/exports/aftermath.ts";
 import type { MailServer } from "../../helpers/network/mail_server.ts";
@@ -10,25 +10,25 @@ import { deadRead } from "../clients/key_holder.ts";
 import type { Soak } from "../soak.ts";
 import { listAuditTroubles } from "./audit.ts";
 
-/** For three attempts of a build, each after a dead one was noticed, and for the longest pause before the next one. */
+/** Enough for three attempts of a build, each after a dead one is noticed, and the longest pause between attempts. */
 const JOBS_TIMEOUT_MS = 600_000;
-/** Dead credentials tried at the end, of all there are. */
+/** The number of revoked credentials that are tried at the end. */
 const TRIED = 500;
 
-/** Waits until no job is active, and compares what clients were told with what there is. */
+/** Waits until no job is active, and compares what clients saw with the database. */
 export async function checkAftermath(soak: Soak, mailServer: MailServer): Promise<void> {
-  const { db, dataDir, books, world } = soak;
+  const { db, dataDir, ledgers, world } = soak;
   const accounts = world.accounts.map(({ id }) => id);
   const checks: [kind: string, list: () => Promise<string[]>][] = [
     ["a job has no end", () => listEndless(db.sql)],
-    ["jobs are not what clients were told", () => books.jobs.listTroubles(db.sql)],
-    ["executions are not what clients were told", () => books.executions.listTroubles(db.sql)],
+    ["jobs are not what clients were told", () => ledgers.jobs.listTroubles(db.sql)],
+    ["executions are not what clients were told", () => ledgers.executions.listTroubles(db.sql)],
     [
       "definitions are not what clients were told",
-      () => books.definitions.listTroubles(db.sql, EDITED_PREFIX),
+      () => ledgers.definitions.listTroubles(db.sql, EDITED_PREFIX),
     ],
-    ["keys are not what clients were told", () => books.keys.listTroubles(db.sql, accounts)],
-    ["exports are not what the tables hold", () => books.exports.listTroubles(db.sql)],
+    ["keys are not what clients were told", () => ledgers.keys.listTroubles(db.sql, accounts)],
+    ["exports are not what the tables hold", () => ledgers.exports.listTroubles(db.sql)],
     ["processes do not agree", () => compareAnswers(soak)],
     [
       "jobs, files and mails do not agree",
@@ -37,13 +37,13 @@ export async function checkAftermath(soak: Soak, mailServer: MailServer): Promis
     ["the audit log is not whole", () => listAuditTroubles(db)],
   ];
   for (const [kind, list] of checks) {
-    // One that fails keeps nobody from the others.
+    // A check that fails does not stop the others.
     soak.findings.addAll(kind, await list().catch((error: unknown) => [`Cannot check: ${error}`]));
   }
   await tryDeadCredentials(soak);
 }
 
-/** Jobs that are still active when they have had the time to end. */
+/** Jobs that are still active after the time limit. */
 async function listEndless(sql: Pool): Promise<string[]> {
   let active: readonly { id: string; status: string; attempt: number }[] = [];
   await waitFor(async () => {
@@ -55,11 +55,11 @@ async function listEndless(sql: Pool): Promise<string[]> {
 
 async function tryDeadCredentials(soak: Soak): Promise<void> {
   const chance = new Chance(soak.options.seed, -1);
-  for (const key of chance.shuffle(soak.books.keys.dead).slice(0, TRIED))
+  for (const key of chance.shuffle(soak.ledgers.keys.dead).slice(0, TRIED))
     await ask(soak, chance, deadRead(key));
 }
 
-/** Every process gives the same answer, and it is what the database holds. */
+/** All processes give the same response, which matches the database. */
 async function compareAnswers({ apis, db, world }: Soak): Promise<string[]> {
   const troubles: string[] = [];
   const etags = new Set<string>();

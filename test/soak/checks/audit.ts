@@ -1,18 +1,18 @@
-/** The audit log is whole after the load, the kills and the outages: `admin audit verify` says so. */
+/** Checks with `admin audit verify` that the audit log is intact after load, kills and outages. */
 import { runJson } from "../../helpers/accounts/admin.ts";
 import type { TestDatabase } from "../../helpers/postgres/database.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** The job runners seal some hundred entries every two seconds. */
+/** Job runners seal some hundred entries every two seconds. */
 const SEAL_TIMEOUT_MS = 60_000;
 
-/** Of `admin audit verify --json`. */
+/** The output of `admin audit verify --json`. */
 interface Verdict {
   entries: number;
   unsealed: number;
 }
 
-/** What is wrong with the chain once all of the run's entries are in it; empty when nothing is. */
+/** Returns what is wrong with the chain once all entries of the run are sealed; empty if nothing is. */
 export async function listAuditTroubles({ url }: Pick<TestDatabase, "url">): Promise<string[]> {
   const verdict = await waitFor(async () => {
     const found = await verify(url);
@@ -21,7 +21,7 @@ export async function listAuditTroubles({ url }: Pick<TestDatabase, "url">): Pro
   return verdict.entries > 0 ? [] : ["the audit log has no entries"];
 }
 
-/** Throws when the command fails, which it does for a chain that is broken. */
+/** Throws if the command fails, as it does for a broken chain. */
 async function verify(url: string): Promise<Verdict> {
   return runJson<Verdict>(url, ["audit", "verify"]);
 }

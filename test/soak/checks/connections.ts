@@ -1,4 +1,4 @@
-/** Nothing is left open when the clients have gone: connections, transactions, locks, streams, sockets. */
+/** Nothing stays open after the clients: connections, transactions, locks, streams, sockets. */
 import { readdir } from "node:fs/promises";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS } from "../../../jobs/registry.ts";
 import { countExportConnections } from "../../../sql/connection/export_connections.ts";
@@ -7,13 +7,13 @@ import { waitFor } from "../../helpers/wait_for.ts";
 import type { Service } from "../service.ts";
 import type { Soak } from "../soak.ts";
 
-/** What is ending gets so long for it: connections that clients keep are closed after 60 s (api/listen.ts). */
+/** Time for closing: connections that clients keep are closed after 60 s (api/listen.ts). */
 const CALM_TIMEOUT_MS = 90_000;
-/** Of files besides those for connections to the database: timers, logs, a socket that is just being closed. */
+/** Files other than database connections: timers, logs, a closing socket. */
 const SPARE_FILES = 10;
-/** EXPORT_STREAMS_MAX in a soak: half are the clients' organization's, and more are at work than that at times. */
+/** EXPORT_STREAMS_MAX in a soak: the clients' organization gets half, and at times wants more. */
 export const SOAK_STREAMS_MAX = 24;
-/** Per process: DATABASE_POOL_MAX as it is by default, streams and lanes. */
+/** Per process: the default DATABASE_POOL_MAX, streams and lanes. */
 const API_POOLS = {
   "ulr-api": 10,
   "ulr-export": countExportConnections(SOAK_STREAMS_MAX),
@@ -27,12 +27,12 @@ interface SessionRow {
   busy: number;
 }
 
-/** Files that a process holds open, of all kinds. */
+/** The number of open files of a process, of all kinds. */
 export async function countFiles({ life }: Service): Promise<number> {
   return (await readdir(`/proc/${life.pid}/fd`)).length;
 }
 
-/** What is still open although it has had the time to end. `idleFiles` are the processes' before the load. */
+/** Returns what is still open after the time limit. `idleFiles` are the processes' open files before the load. */
 export async function listLeaks(soak: Soak, idleFiles: ReadonlyMap<Service, number>): Promise<string[]> {
   let leaks: string[] = [];
   await waitFor(async () => {
@@ -47,7 +47,7 @@ export async function listLeaks(soak: Soak, idleFiles: ReadonlyMap<Service, numb
   return leaks;
 }
 
-/** Sessions of ours that are more than there may be, or at something. */
+/** Our sessions beyond the limit, or in a statement or transaction. */
 async function listSessions({ db, apis, runners }: Soak): Promise<string[]> {
   const rows = await db.sql<SessionRow[]>`
     select application_name as name, count(*)::int as count,
@@ -66,7 +66,7 @@ async function listSessions({ db, apis, runners }: Soak): Promise<string[]> {
   ]);
 }
 
-/** What outlives sessions, or holds others up. */
+/** What outlives sessions or blocks others. */
 async function listLeftovers(sql: Pool): Promise<string[]> {
   const rows = await sql<{ what: string }[]>`
     select 'the prepared transaction ' || gid as what from pg_prepared_xacts

@@ -1,4 +1,4 @@
-/** How much memory the processes hold, and whether it grows. */
+/** The memory of the processes, and whether it grows. */
 
 import { residentBytes } from "../../bench/machine.ts";
 import { formatTable } from "../../helpers/format_table.ts";
@@ -6,17 +6,17 @@ import type { Life, Service } from "../service.ts";
 
 const MEBIBYTE = 2 ** 20;
 const MINUTE_MS = 60_000;
-/** What lived shorter has not come to rest: its slope says nothing. */
+/** The slope of a shorter life means nothing. */
 const JUDGED_MINUTES = 4;
-/** Over the second half of its life, as a part of what it held in the middle: more is no noise. */
+/** The largest growth in the second half of a life, as a share of the mean; more is not noise. */
 const MOST_GROWTH = 0.25;
 
-/** Notes what each process holds now. */
+/** Records each process's current memory. */
 export async function sampleMemory(services: readonly Service[]): Promise<void> {
   for (const { life } of services) {
     if (life.to !== null) continue;
     const bytes = await residentBytes(life.pid).catch(() => 0);
-    // One that has just ended holds nothing.
+    // A process that has just ended uses none.
     if (bytes > 0) life.memory.push({ at: performance.now(), bytes });
   }
 }
@@ -24,10 +24,10 @@ export async function sampleMemory(services: readonly Service[]): Promise<void> 
 interface Growth {
   life: Life;
   minutes: number;
-  /** Mean of the second half, and the most of all. */
+  /** The mean of the second half, and the maximum of all. */
   meanBytes: number;
   peakBytes: number;
-  /** By least squares over the second half of its life. */
+  /** By least squares over the second half of the life. */
   bytesAMinute: number;
 }
 
@@ -47,7 +47,7 @@ function measure(life: Life): Growth {
   };
 }
 
-/** The longest life of each process, and those whose memory grows. */
+/** The longest life of each process, and the processes whose memory grows. */
 export function reportMemory(lives: readonly Life[]): { table: string; growing: string[] } {
   const byService = Map.groupBy(
     lives.filter(({ memory }) => memory.length > 3).map(measure),

@@ -1,4 +1,4 @@
-/** Clients that write definitions: drafts, edits, publications, deprecations, and now and then a deletion. */
+/** Clients that write definitions: drafts, edits, publications, deprecations, sometimes deletions. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { DefinitionStatus } from "../../../shared/vocabulary.ts";
 import type { Definition } from "../../../sql/definitions/fields.ts";
@@ -7,15 +7,15 @@ import { type Answer, type Ask, ask } from "../ask.ts";
 import type { Chance } from "../chance.ts";
 import type { ClientKind, Soak } from "../soak.ts";
 
-/** What the names of their definitions begin with. */
+/** The prefix of their definitions' names. */
 export const EDITED_PREFIX = "soak-edited-";
 const EDITED = 0.6;
 const DELETED = 0.1;
 const DEPRECATED = 0.3;
-/** A version whose fate is not known is asked about until somebody answers. */
+/** A version whose state is unknown is read until a response arrives. */
 const TRIES = 20;
 
-/** One version in the hands of its only author. */
+/** One version, written by its only author. */
 interface Draft {
   soak: Soak;
   chance: Chance;
@@ -49,10 +49,10 @@ async function move(draft: Draft, verb: string, status: DefinitionStatus): Promi
   return become(draft, status, { method: "POST", path: `${addressOf(draft)}/${verb}`, body });
 }
 
-/** Edits the document; without an answer the next one tells what it is. */
+/** Edits the document. Without a response, the next read tells which one is stored. */
 async function edit(draft: Draft): Promise<void> {
   const { soak, chance, name, version } = draft;
-  soak.books.definitions.beginEdit(`${name}@${version}`);
+  soak.ledgers.definitions.beginEdit(`${name}@${version}`);
   const description = `Reviews a change, in manner ${chance.integer(1_000_000)}.`;
   const body = { yaml: agentYaml(name, version, { description }), changeType: "patch" };
   const answer = await ask(soak, chance, { ...memberOf(soak), method: "PUT", path: addressOf(draft), body });
@@ -61,25 +61,25 @@ async function edit(draft: Draft): Promise<void> {
 
 async function remove(draft: Draft): Promise<void> {
   const { soak, chance, name, version } = draft;
-  soak.books.definitions.begin(`${name}@${version}`, null);
+  soak.ledgers.definitions.begin(`${name}@${version}`, null);
   const answer = await ask(soak, chance, { ...memberOf(soak), method: "DELETE", path: addressOf(draft) });
-  if (answer?.status === 200) soak.books.definitions.acknowledgeDeleted(`${name}@${version}`);
+  if (answer?.status === 200) soak.ledgers.definitions.acknowledgeDeleted(`${name}@${version}`);
 }
 
-/** Sends a write that makes it `status`; false when it is not known to have that, in the end. */
+/** Sends a write that sets `status`; false if the final state is unknown or another. */
 async function become(draft: Draft, status: DefinitionStatus, request: Ask): Promise<boolean> {
   const { soak, chance, name, version } = draft;
-  soak.books.definitions.begin(`${name}@${version}`, status);
+  soak.ledgers.definitions.begin(`${name}@${version}`, status);
   const answer = await ask(soak, chance, { ...memberOf(soak), ...request });
   const last = answer ?? (await look(draft));
   if (!last || last.status >= 300) return false;
-  // What a read shows of an older state is no promise: a write that was cut off may still be at work.
+  // A read that shows the older state proves nothing: an interrupted write may still be running.
   if (last.json<{ data: Definition }>().data.status !== status) return false;
   acknowledge(draft, last);
   return true;
 }
 
-/** Asks how the version is, until there is an answer. */
+/** Reads the version until a response arrives. */
 async function look(draft: Draft): Promise<Answer | null> {
   const { soak, chance } = draft;
   for (let tries = 0; tries < TRIES && !soak.over.aborted; tries += 1) {
@@ -96,7 +96,7 @@ async function look(draft: Draft): Promise<Answer | null> {
 
 function acknowledge({ soak, name, version }: Draft, answer: Answer): void {
   const { status, hash } = answer.json<{ data: Definition }>().data;
-  soak.books.definitions.acknowledge(`${name}@${version}`, status, hash);
+  soak.ledgers.definitions.acknowledge(`${name}@${version}`, status, hash);
 }
 
 function memberOf({ world }: Soak): Pick<Ask, "key" | "org"> {

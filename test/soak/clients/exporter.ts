@@ -1,4 +1,4 @@
-/** Clients that export datasets and bundles, and count what they got. */
+/** Clients that export datasets and bundles and count the rows. */
 import { createHash } from "node:crypto";
 import { EXPORT_DATASET_NAMES, type ExportDatasetName } from "../../../shared/exports/datasets.ts";
 import { unzip } from "../../helpers/exports/export_job.ts";
@@ -10,7 +10,7 @@ import type { World } from "../world.ts";
 
 const BUNDLES = 0.2;
 const CSV = 0.3;
-/** So many ask for the cut of an earlier export. */
+/** The share that repeats the cutoff of an earlier export. */
 const SAME_CUT = 0.4;
 const NOISY = 0.05;
 
@@ -21,7 +21,7 @@ interface Manifest {
 }
 
 export const makeExporter: ClientKind = (soak, chance) => {
-  /** The last watermark by project. */
+  /** The latest cutoff by project. */
   const cuts = new Map<string, string>();
   return async () => {
     const choice = choose(soak.world, chance, cuts);
@@ -35,7 +35,7 @@ export const makeExporter: ClientKind = (soak, chance) => {
   };
 };
 
-/** What to export; the bundle where `dataset` is `null`. */
+/** The dataset to export; null for the bundle. */
 function choose(world: World, chance: Chance, cuts: ReadonlyMap<string, string>) {
   const { id: projectId } = chance.happens(NOISY) ? world.noisy : chance.pick(world.projects);
   const dataset = chance.happens(BUNDLES) ? null : chance.pick(EXPORT_DATASET_NAMES);
@@ -65,7 +65,7 @@ function checkDataset(soak: Soak, given: Exported & { dataset: ExportDatasetName
     soak.findings.add("an export is not whole", `${dataset} as ${format}: ${rows} rows of ${announced}`);
   }
   const asOf = answer.headers.get("x-export-as-of") ?? "";
-  noteCut(soak, soak.books.exports.add({ projectId, dataset, asOf }, rows));
+  noteCut(soak, soak.ledgers.exports.add({ projectId, dataset, asOf }, rows));
 }
 
 function noteCut({ findings }: Soak, complaint: string | null): void {
@@ -83,11 +83,11 @@ async function checkBundle(soak: Soak, { projectId, format, answer }: Exported):
     const file = manifest.files[dataset];
     const content = Buffer.from(files.get(file.name) ?? "");
     const rows = countRows(content, format);
-    // Text loses its byte order mark on the way out of the archive.
+    // Reading text from the archive drops its byte order mark.
     const hashed = format === "csv" ? Buffer.concat([Buffer.from("\uFEFF"), content]) : content;
     if (rows !== file.rows || createHash("sha256").update(hashed).digest("hex") !== file.sha256) {
       soak.findings.add("an export is not whole", `${file.name} of a bundle: ${rows} rows of ${file.rows}`);
     }
-    noteCut(soak, soak.books.exports.add({ projectId, dataset, asOf: manifest.asOf }, rows));
+    noteCut(soak, soak.ledgers.exports.add({ projectId, dataset, asOf: manifest.asOf }, rows));
   }
 }

@@ -1,4 +1,4 @@
-/** Clients that queue exports of an organization, watch them, cancel some, and download what is ready. */
+/** Clients that queue exports of an organization, poll them, cancel some, and download finished ones. */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ExportJob } from "../../../api/exports/export_job.ts";
@@ -11,7 +11,7 @@ import type { ClientKind, Soak } from "../soak.ts";
 
 const CANCELED = 0.1;
 const POLL_MS = [200, 800] as const;
-/** Larger ones are opened by the last check only. */
+/** Larger archives are opened by the last check only. */
 const OPENED_BYTES = 4 * 2 ** 20;
 
 interface Manifest {
@@ -19,7 +19,7 @@ interface Manifest {
   projects: { directory: string; files: Record<string, { name: string; rows: number }> }[];
 }
 
-/** A client and whose organization it works for. */
+/** A client and the organization it works for. */
 interface Owner {
   soak: Soak;
   chance: Chance;
@@ -40,33 +40,33 @@ export const makeJobOwner: ClientKind = (soak, chance, number) => {
   };
 };
 
-/** Asks about a job, or for one, and notes how it is. */
+/** Requests or polls a job and records its state. */
 async function askJob({ soak, chance, person }: Owner, request: Ask): Promise<ExportJob | null> {
   const askedAt = performance.now();
   const answer = await ask(soak, chance, { key: person.key, org: person.org.slug, ...request });
   if (!answer || answer.status >= 400) return null;
   const { job } = answer.json<{ job: ExportJob }>();
   if (answer.status === 201) soak.tally.add("jobs");
-  const complaint = soak.books.jobs.see(job, askedAt);
+  const complaint = soak.ledgers.jobs.see(job, askedAt);
   if (complaint) soak.findings.add("a job moved as none may", complaint);
   return job;
 }
 
 async function queue(owner: Owner): Promise<string | null> {
   const { soak, chance } = owner;
-  soak.books.jobs.begin();
+  soak.ledgers.jobs.begin();
   const body = { format: chance.pick(["ndjson", "csv"]) };
   const job = await askJob(owner, { method: "POST", path: JOBS_PATH, body, expects: [200, 201] });
   return job?.id ?? null;
 }
 
 async function cancel(owner: Owner, id: string): Promise<void> {
-  owner.soak.books.jobs.beginCancel(id);
-  // By now it may be running, or over.
+  owner.soak.ledgers.jobs.beginCancel(id);
+  // It may be running or finished by now.
   await askJob(owner, { method: "POST", path: `${JOBS_PATH}/${id}/cancel`, expects: [200, 409] });
 }
 
-/** Waits until the job is at its end; `null` when the load is over before. */
+/** Waits until the job has ended; null if the load ends first. */
 async function watch(owner: Owner, id: string): Promise<ExportJob | null> {
   const { soak, chance } = owner;
   while (!soak.over.aborted) {
@@ -100,7 +100,7 @@ async function download({ soak, chance, person }: Owner, { id, artifact }: Expor
   );
 }
 
-/** Files of an organization export that do not have the rows which the manifest says. */
+/** Files of an organization export whose rows differ from the manifest. */
 async function listWrongFiles(archive: Buffer): Promise<string[]> {
   const files = await unzip(new Uint8Array(archive).buffer);
   const { format, projects } = JSON.parse(files.get("manifest.json") ?? "") as Manifest;

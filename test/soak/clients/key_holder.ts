@@ -1,16 +1,16 @@
-/** Clients that sign in, make keys, use and revoke them, sign out, and try what is dead. */
+/** Clients that sign in, create keys, use and revoke them, sign out, and try revoked credentials. */
 import { type Ask, ask } from "../ask.ts";
 import type { Chance } from "../chance.ts";
 import type { ClientKind, Soak } from "../soak.ts";
 
 const AUTH = "/api/v1/auth";
 const WRONG_PASSWORD = 0.1;
-/** A session is used for so many keys. */
+/** The number of keys per session. */
 const KEYS = 3;
-/** So many dead credentials are tried after each key. */
+/** The number of revoked credentials to try after each key. */
 const TRIED = 2;
 
-/** Somebody who is signed in. */
+/** A signed-in user. */
 interface Holder {
   soak: Soak;
   chance: Chance;
@@ -22,7 +22,7 @@ export const makeKeyHolder: ClientKind = (soak, chance, number) => {
   if (!account) throw new Error("Cannot sign in: there is no account");
   const { email, password } = account;
 
-  /** The session's token; `null` without an answer. */
+  /** The session's token; null without a response. */
   async function signIn(): Promise<string | null> {
     if (chance.happens(WRONG_PASSWORD)) {
       const body = { email, password: "not the password" };
@@ -49,12 +49,12 @@ export const makeKeyHolder: ClientKind = (soak, chance, number) => {
       key: token,
       expects: [204],
     });
-    if (answer?.status === 204) soak.books.keys.acknowledgeDead(token);
+    if (answer?.status === 204) soak.ledgers.keys.acknowledgeDead(token);
   };
 };
 
 async function holdKey({ soak, chance, token }: Holder): Promise<void> {
-  const { keys } = soak.books;
+  const { keys } = soak.ledgers;
   keys.begin();
   const body = { name: "soak", scope: chance.pick(["read", "write"]) };
   const made = await ask(soak, chance, {
@@ -68,7 +68,7 @@ async function holdKey({ soak, chance, token }: Holder): Promise<void> {
   const { key, apiKey } = made.json<{ data: { key: string; apiKey: { id: string } } }>().data;
   keys.acknowledge(apiKey.id);
   soak.tally.add("keys");
-  // A new key is good at every process at once.
+  // Every process accepts a new key at once.
   await ask(soak, chance, { path: `${AUTH}/me`, key });
   keys.beginRevoking(apiKey.id);
   const revoked = await ask(soak, chance, {
@@ -82,7 +82,7 @@ async function holdKey({ soak, chance, token }: Holder): Promise<void> {
   for (const dead of chance.shuffle(keys.dead).slice(0, TRIED)) await ask(soak, chance, deadRead(dead));
 }
 
-/** A read with a credential that has to be refused, wherever it is asked. */
+/** A read with a credential that every process must refuse. */
 export function deadRead(key: string): Ask {
   return { path: `${AUTH}/me`, key, expects: [401] };
 }

@@ -1,4 +1,4 @@
-/** Clients that go away in the middle: of the answer, of the wait for it, of their own request. */
+/** Clients that disconnect: during the response, while waiting for it, or during their own request. */
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Chance } from "../chance.ts";
@@ -21,7 +21,7 @@ export const makeLeaver: ClientKind = (soak, chance) => async () => {
   await leave(soak, `${api.url}/api/v1${path}`, { key: member.key, afterMs: chance.between(1, LONGEST_MS) });
 };
 
-/** Reads a little, and no matter what has come by then, goes. */
+/** Reads a little and disconnects. */
 async function leave(
   { over }: Soak,
   url: string,
@@ -40,11 +40,11 @@ async function leave(
       if (bytes > READ_BYTES) break;
     }
   } catch {
-    // Whatever the answer would have been, it is not heard any more.
+    // The client is gone before the response.
   }
 }
 
-/** Announces a body and does not send all of it. */
+/** Announces a body and sends only part of it. */
 async function sendHalf({ hostname, port }: URL, chance: Chance): Promise<void> {
   const socket = connect(Number(port), hostname);
   socket.on("error", () => {});

@@ -1,17 +1,20 @@
-/** Clients that read: models, definitions, organizations, users, with and without a credential, and some mistakes. */
+/**
+ * Clients that read models, definitions, organizations and users, with and without a credential, with some
+ * mistakes.
+ */
 import { type Ask, ask } from "../ask.ts";
 import type { Chance } from "../chance.ts";
 import type { ClientKind } from "../soak.ts";
 import type { World } from "../world.ts";
 
 const API = "/api/v1";
-/** So many of a reader's requests ask again for what it has. */
+/** The share of requests with `If-None-Match`. */
 const CONDITIONAL = 0.2;
 const NOBODY = "00000000-0000-4000-8000-000000000000";
 
 type MakeRead = (world: World, chance: Chance) => Omit<Ask, "path"> & { path: string };
 
-/** The paths are below `/api/v1`. */
+/** Paths below `/api/v1`. */
 const READS: readonly MakeRead[] = [
   () => ({ path: "/models?limit=50" }),
   (_, chance) => ({
@@ -79,6 +82,6 @@ export const makeReader: ClientKind = (soak, chance) => async () => {
   const answer = await ask(soak, chance, request);
   const etag = answer?.headers.get("etag");
   if (!etag || !chance.happens(CONDITIONAL)) return;
-  // In between it may have changed.
+  // It may have changed between the requests.
   await ask(soak, chance, { ...request, headers: { "if-none-match": etag }, expects: [200, 304] });
 };

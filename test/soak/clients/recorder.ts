@@ -1,4 +1,4 @@
-/** Clients that record executions, with and without a run, and some runs more than once. */
+/** Clients that record executions with and without a run, and some runs more than once. */
 import { ask } from "../ask.ts";
 import type { ClientKind } from "../soak.ts";
 
@@ -10,13 +10,13 @@ interface Recorded {
 }
 
 export const makeRecorder: ClientKind = (soak, chance) => {
-  const { books, world, findings, tally } = soak;
+  const { ledgers, world, findings, tally } = soak;
   const { key } = chance.pick(world.recorders);
 
-  /** Sends a record; true when it is acknowledged. */
+  /** Sends a record; true if it is acknowledged. */
   async function record(name: string, mark: string, isRun: boolean, mayBeThere: boolean): Promise<void> {
-    books.executions.begin(name, mark);
-    const least = books.executions.countAcknowledged(name);
+    ledgers.executions.begin(name, mark);
+    const least = ledgers.executions.countAcknowledged(name);
     const answer = await ask(soak, chance, {
       method: "POST",
       path: `/api/v1/definitions/agent/${name}/executions`,
@@ -26,7 +26,7 @@ export const makeRecorder: ClientKind = (soak, chance) => {
     });
     if (!answer || answer.status >= 300) return;
     tally.add("executions");
-    books.executions.acknowledge(name, mark);
+    ledgers.executions.acknowledge(name, mark);
     const { data } = answer.json<Recorded>();
     if (data.duplicate !== (answer.status === 200) || data.executionCount < least) {
       findings.add("a wrong count", `${name} has ${least} records and says ${JSON.stringify(data)}`);
@@ -35,10 +35,10 @@ export const makeRecorder: ClientKind = (soak, chance) => {
 
   return async () => {
     const { name } = chance.pick(world.agents);
-    const mark = books.executions.nextMark();
+    const mark = ledgers.executions.nextMark();
     const isRun = chance.happens(WITH_RUN);
     await record(name, mark, isRun, false);
-    // Somebody who has no answer asks again, and so do some who have one.
+    // Clients without a response repeat the request, and so do some with one.
     if (isRun && chance.happens(REPEATED)) {
       await Promise.all([record(name, mark, true, true), record(name, mark, true, true)]);
     }

@@ -1,4 +1,4 @@
-/** Clients that read a large export slowly, over a connection whose other end has to wait for them. */
+/** Clients that read a large export slowly, so that the service must wait. */
 import { setTimeout as delay } from "node:timers/promises";
 import { beginDownload, type DownloadResult } from "../../helpers/exports/slow_download.ts";
 import { note } from "../ask.ts";
@@ -33,7 +33,7 @@ export const makeSlowReader: ClientKind = (soak, chance) => {
   };
 };
 
-/** `null` when nobody listened, or the connection broke before the head of the answer was there. */
+/** Null if nothing listened, or the connection broke before the head of the response. */
 async function readSlowly(url: string, key: string, pauseMs: number): Promise<DownloadResult | null> {
   using download = await beginDownload(url, { authorization: `Bearer ${key}` });
   await delay(pauseMs);
@@ -42,7 +42,7 @@ async function readSlowly(url: string, key: string, pauseMs: number): Promise<Do
   return { ...result, body: result.isWhole ? joinChunks(result.body) : result.body };
 }
 
-/** A body without the frames of its chunks (RFC 9112, section 7.1). */
+/** A body without its chunk headers (RFC 9112, section 7.1). */
 function joinChunks(body: Buffer): Buffer {
   const chunks: Buffer[] = [];
   let at = 0;

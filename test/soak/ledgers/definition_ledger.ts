@@ -1,11 +1,14 @@
-/** What clients were told of the versions that they wrote. */
+/** What responses told clients about the versions that they wrote. */
 import type { DefinitionStatus } from "../../../shared/vocabulary.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
 interface Known {
-  /** The statuses it may have: one once it is known, two while an answer is missing. `null` stands for none at all. */
+  /**
+   * The possible statuses: one if it is known, two while a response is missing. Null means that the version does
+   * not exist.
+   */
   statuses: ReadonlySet<DefinitionStatus | null>;
-  /** The hashes its document may have. */
+  /** The possible hashes of its document. */
   hashes: ReadonlySet<string>;
 }
 
@@ -16,17 +19,17 @@ interface VersionRow {
   hash: string;
 }
 
-export class DefinitionBook {
+export class DefinitionLedger {
   /** By `name@version`. */
   readonly #versions = new Map<string, Known>();
 
-  /** A write was sent that may make this of the version, `null` nothing at all; it may also stay as it was. */
+  /** Records a write that may have this result, null for deletion; the version may also be unchanged. */
   begin(version: string, status: DefinitionStatus | null): void {
     const known = this.#versions.get(version) ?? { statuses: new Set([null]), hashes: new Set() };
     this.#versions.set(version, { ...known, statuses: new Set([...known.statuses, status]) });
   }
 
-  /** A client was told that it is like this. */
+  /** Records a response with this state. */
   acknowledge(version: string, status: DefinitionStatus, hash: string): void {
     this.#versions.set(version, { statuses: new Set([status]), hashes: new Set([hash]) });
   }
@@ -35,14 +38,14 @@ export class DefinitionBook {
     this.#versions.set(version, { statuses: new Set([null]), hashes: new Set() });
   }
 
-  /** A write of the document was sent, and what becomes of it is not known yet. */
+  /** Records a write of the document whose result is not known yet. */
   beginEdit(version: string): void {
     const known = this.#versions.get(version);
-    // Whatever the document is, nobody can say: the next answer will.
+    // Marks the document as unknown until the next response.
     if (known) this.#versions.set(version, { ...known, hashes: new Set() });
   }
 
-  /** What the database has to say against it; `prefix` is what names of clients' definitions begin with. */
+  /** Returns the contradictions of the database; `prefix` starts the names of clients' definitions. */
   async listTroubles(sql: Pool, prefix: string): Promise<string[]> {
     const rows = await sql<VersionRow[]>`
       select d.name, d.version, d.status, d.hash

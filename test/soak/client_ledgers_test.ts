@@ -3,15 +3,15 @@ import type { ExportJob } from "../../api/exports/export_job.ts";
 import { makeDefinition } from "../helpers/definitions/definitions.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
-import { DefinitionBook } from "./books/definition_book.ts";
-import { ExecutionBook } from "./books/execution_book.ts";
-import { ExportBook } from "./books/export_book.ts";
-import { JobBook } from "./books/job_book.ts";
-import { KeyBook } from "./books/key_book.ts";
+import { DefinitionLedger } from "./ledgers/definition_ledger.ts";
+import { ExecutionLedger } from "./ledgers/execution_ledger.ts";
+import { ExportLedger } from "./ledgers/export_ledger.ts";
+import { JobLedger } from "./ledgers/job_ledger.ts";
+import { KeyLedger } from "./ledgers/key_ledger.ts";
 
 const SHA256 = "0".repeat(64);
 
-/** Inserts a record by a run or, without one, by its source; its line does not count it. */
+/** Inserts a record by its run or, without one, by its source; its line does not count it. */
 async function insertExecution(
   { sql }: TestDatabase,
   { lineId, userId }: { lineId: string; userId: string },
@@ -26,7 +26,7 @@ test("executions: finds lost, duplicate, unsent and uncounted ones", async () =>
   await using db = await openTestDatabase();
   const person = await createFactory(db.sql).person();
   const { lineId } = await makeDefinition(db.sql, person, { name: "reviewer", status: "published" });
-  const book = new ExecutionBook();
+  const book = new ExecutionLedger();
   for (const mark of ["kept", "lost", "cut-off", "twice"]) book.begin("reviewer", mark);
   for (const mark of ["kept", "lost", "twice"]) book.acknowledge("reviewer", mark);
   expect(book.countAcknowledged("reviewer")).toBe(3);
@@ -48,7 +48,7 @@ test("definitions: finds lost, changed and unknown ones, and wrong statuses", as
   await using db = await openTestDatabase();
   const person = await createFactory(db.sql).person();
   const hash = `sha256:${SHA256}`;
-  const book = new DefinitionBook();
+  const book = new DefinitionLedger();
   for (const version of ["1.0.0", "1.0.1", "1.0.2", "1.0.3", "1.0.4"]) {
     book.begin(`soak-a@${version}`, "draft");
     book.acknowledge(`soak-a@${version}`, "published", version === "1.0.1" ? "sha256:other" : hash);
@@ -73,7 +73,7 @@ test("keys: finds lost, unrevoked and surplus ones", async () => {
   const user = await make.user();
   const alive = await make.key({ userId: user.id });
   const dead = await make.key({ userId: user.id, revokedAt: "2026-01-01T00:00:00.000Z" });
-  const book = new KeyBook();
+  const book = new KeyLedger();
   book.begin();
   for (const { id } of [alive, dead]) book.acknowledge(id);
   for (const { id, key } of [alive, dead]) book.acknowledgeRevoked(id, key);
@@ -93,7 +93,7 @@ test("exports: two of one cut that differ are found, and one that the table does
   const { id: projectId } = await make.project({ orgId: org.id, ownerId: user.id });
   await make.issue({ projectId, createdAt: "2026-01-01T00:00:00.000Z" });
   const cut = { projectId, dataset: "issues", asOf: "2026-01-02T00:00:00.000Z" } as const;
-  const book = new ExportBook();
+  const book = new ExportLedger();
   expect(book.add(cut, 1)).toBeNull();
   expect(await book.listTroubles(db.sql)).toEqual([]);
   expect(book.add(cut, 2)).toContain("has 2 rows, and had 1");
@@ -120,7 +120,7 @@ test("jobs: finds lost and duplicate ones, backward moves and ends without a rea
   const failed = await insert("failed", "BUILD_FAILED");
   const active = await insert("queued", null);
   const lost = crypto.randomUUID();
-  const book = new JobBook();
+  const book = new JobLedger();
   book.begin();
   const see = (id: string, status: ExportJob["status"], askedAt = performance.now()) =>
     book.see({ id, status } as ExportJob, askedAt);

@@ -1,27 +1,27 @@
-/** What clients were told of export jobs: none is lost or doubled, and each moves as the state machine says. */
+/** Export jobs as clients saw them: none is lost or duplicated, and all follow the state machine. */
 import type { ExportJob } from "../../../api/exports/export_job.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
 type Status = ExportJob["status"];
 
-/** What may be seen after a status: a client may miss those in between. */
+/** The states that may follow a state; a client may miss some between. */
 const NEXT: Readonly<Record<Status, readonly Status[]>> = {
   queued: ["queued", "running", "ready", "failed"],
-  // A build that was cut off is given back.
+  // An interrupted build returns to the queue.
   running: ["running", "queued", "ready", "failed"],
   ready: ["ready", "expired"],
   failed: ["failed"],
   expired: ["expired"],
 };
-/** Attempts of a build (docs/contract.md, Jobs). */
+/** Attempts per build (docs/contract.md, Jobs). */
 const MAX_ATTEMPTS = 3;
 
 interface Known {
   status: Status;
   sha256: string | null;
-  /** When the answer was there, by `performance.now()`. */
+  /** When the response arrived, by `performance.now()`. */
   at: number;
-  /** A cancel was sent; acknowledged when the job was seen failed. */
+  /** A cancel was sent; acknowledged if the job was seen failed. */
   isCancelSent: boolean;
 }
 
@@ -33,7 +33,7 @@ interface JobRow {
   artifactSha256: string | null;
 }
 
-export class JobBook {
+export class JobLedger {
   readonly #jobs = new Map<string, Known>();
   #attempts = 0;
 
@@ -41,7 +41,7 @@ export class JobBook {
     return this.#jobs.size;
   }
 
-  /** Before a job is asked for. */
+  /** Before a job is requested. */
   begin(): void {
     this.#attempts += 1;
   }
@@ -51,14 +51,11 @@ export class JobBook {
     if (known) known.isCancelSent = true;
   }
 
-  /**
-   * Notes how a client has seen a job that it asked for at the instant `askedAt`; says so when it cannot have become
-   * that from what was seen before.
-   */
+  /** Records a job as a client saw it after a request at `askedAt`; returns a text if it cannot have that state. */
   see({ id, status, artifact }: ExportJob, askedAt: number): string | null {
     const sha256 = artifact?.sha256 ?? null;
     const before = this.#jobs.get(id);
-    // Of two answers to requests at the same time nobody can say which is the later one.
+    // Responses to concurrent requests have no order.
     if (before && before.at > askedAt) return null;
     const isCancelSent = before?.isCancelSent ?? false;
     this.#jobs.set(id, { status, sha256, isCancelSent, at: performance.now() });
@@ -68,14 +65,14 @@ export class JobBook {
     return null;
   }
 
-  /** What the database has to say against it, when no job is active any more. */
+  /** Returns the contradictions of the database, once no job is active. */
   async listTroubles(sql: Pool): Promise<string[]> {
     const rows = await sql<JobRow[]>`
       select id, status, attempt, error_code, artifact_sha256 from export_jobs`;
     const found = new Map(rows.map((row) => [row.id, row]));
     const troubles = [...this.#jobs].flatMap(([id, known]) => compare(id, known, found.get(id)));
     if (rows.length > this.#attempts) troubles.push(`${rows.length} jobs, of ${this.#attempts} asked for`);
-    return [...troubles, ...rows.flatMap(judgeEnd)];
+    return [...troubles, ...rows.flatMap(endProblems)];
   }
 }
 
@@ -87,11 +84,11 @@ function compare(id: string, known: Known, row: JobRow | undefined): string[] {
   return [];
 }
 
-/** How a job may have ended when nothing was wrong with what it exports. */
-function judgeEnd({ id, status, attempt, errorCode }: JobRow): string[] {
+/** The possible ends of a job whose export has no fault. */
+function endProblems({ id, status, attempt, errorCode }: JobRow): string[] {
   if (status === "ready" || status === "expired") return [];
   if (status === "failed" && errorCode === "CANCELED") return [];
-  // Three builders died of it: killed by us, so this is as it has to be.
+  // We killed its builder three times, so failure is correct.
   if (status === "failed" && errorCode === "BUILD_FAILED" && attempt === MAX_ATTEMPTS) return [];
   return [`job ${id} ended as ${status} ${errorCode ?? ""} in attempt ${attempt}`];
 }

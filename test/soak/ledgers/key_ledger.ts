@@ -1,16 +1,16 @@
-/** What clients were told of keys and sessions: those that are dead are refused for ever, and those that live are not. */
+/** Keys and sessions of clients: revoked ones are refused for good, live ones are accepted. */
 import type { Pool } from "../../../sql/connection/pool.ts";
 
-/** A revoked credential is refused within a second by every process. */
+/** Every process refuses a revoked credential within a second. */
 const REFUSED_WITHIN_MS = 1_000;
 
-export class KeyBook {
+export class KeyLedger {
   readonly #dead: { secret: string; since: number }[] = [];
-  /** Ids of keys that were acknowledged, and whether they were revoked; `null` when that is not known. */
+  /** Ids of acknowledged keys, and whether they are revoked; null if unknown. */
   readonly #keys = new Map<string, boolean | null>();
   #attempts = 0;
 
-  /** Credentials that were acknowledged to be dead so long ago that every process refuses them. */
+  /** Credentials whose end was acknowledged so long ago that every process refuses them. */
   get dead(): string[] {
     const until = performance.now() - REFUSED_WITHIN_MS;
     return this.#dead.filter(({ since }) => since <= until).map(({ secret }) => secret);
@@ -20,7 +20,7 @@ export class KeyBook {
     this.#dead.push({ secret, since: performance.now() });
   }
 
-  /** Before a key is asked for. */
+  /** Before a key is requested. */
   begin(): void {
     this.#attempts += 1;
   }
@@ -39,7 +39,7 @@ export class KeyBook {
     this.acknowledgeDead(key);
   }
 
-  /** What the database has to say against it, about the keys of these users. */
+  /** Returns the contradictions of the database about these users' keys. */
   async listTroubles(sql: Pool, userIds: readonly string[]): Promise<string[]> {
     const rows = await sql<{ id: string; isRevoked: boolean }[]>`
       select id, revoked_at is not null as is_revoked from api_keys where user_id = any(${[...userIds]}::uuid[])`;

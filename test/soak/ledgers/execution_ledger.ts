@@ -1,7 +1,7 @@
-/** What clients were told of executions: every one that was acknowledged counts once, every other at most once. */
+/** Executions that clients recorded: each acknowledged one counts once, each other one at most once. */
 import type { Pool } from "../../../sql/connection/pool.ts";
 
-/** A record by the source it names, which no other record has, or by its run. */
+/** Identifies a record by its unique source, or by its run. */
 interface Known {
   isAcknowledged: boolean;
 }
@@ -20,12 +20,12 @@ interface RecordRow {
   count: number;
 }
 
-export class ExecutionBook {
-  /** By definition, then by mark. */
+export class ExecutionLedger {
+  /** By definition and mark. */
   readonly #lines = new Map<string, Map<string, Known>>();
   #lastMark = 0;
 
-  /** A mark that no other record has, for its `source` or its `runId`. */
+  /** A mark that no other record has, used as `source` or `runId`. */
   nextMark(): string {
     this.#lastMark += 1;
     return `soak-${this.#lastMark}`;
@@ -38,18 +38,18 @@ export class ExecutionBook {
     this.#lines.set(name, line);
   }
 
-  /** A client was told that it is recorded, now or before. */
+  /** A response said that it is recorded, now or before. */
   acknowledge(name: string, mark: string): void {
     this.#lines.get(name)?.set(mark, { isAcknowledged: true });
   }
 
-  /** How many records of a line are known to be there. */
+  /** Records of a line that are known to exist. */
   countAcknowledged(name: string): number {
     const line = this.#lines.get(name)?.values() ?? [];
     return [...line].filter(({ isAcknowledged }) => isAcknowledged).length;
   }
 
-  /** What the database has to say against it. */
+  /** Returns the contradictions of the database. */
   async listTroubles(sql: Pool): Promise<string[]> {
     const records = await sql<RecordRow[]>`
       select l.name, coalesce(e.run_id, e.source) as mark, count(*)::int as count

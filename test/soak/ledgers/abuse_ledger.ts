@@ -1,8 +1,8 @@
-/** What abusers sent and were answered, by kind. */
+/** Abusers' requests and their outcomes, by kind. */
 import { formatTable } from "../../helpers/format_table.ts";
 
 export class AbuseLedger {
-  /** How many by kind and end, which is a status or what became of the connection. */
+  /** Counts by kind and outcome: a status, or what happened to the connection. */
   readonly #ends = new Map<string, Map<string, number>>();
 
   add(kind: string, end: string): void {
@@ -15,14 +15,14 @@ export class AbuseLedger {
     return [...this.#ends.values()].reduce((sum, ends) => sum + total(ends), 0);
   }
 
-  /** Kinds of `expected` that have sent nothing, or were never answered. */
+  /** Kinds in `expected` that sent nothing or got no response at all. */
   listTroubles(expected: readonly string[]): string[] {
     const isAnswered = (kind: string) =>
       [...(this.#ends.get(kind)?.keys() ?? [])].some((end) => /^\d+$/.test(end));
     return expected.filter((kind) => !isAnswered(kind)).map((kind) => `${kind} was never answered`);
   }
 
-  /** A table in Markdown. */
+  /** A Markdown table. */
   format(): string {
     const rows = [...this.#ends].sort().map(([kind, ends]) => [
       kind,

@@ -1,20 +1,20 @@
-/** How long honest clients waited for their answers, before the abusers came and beside them. */
+/** Response times of honest clients, before and beside abusers. */
 import { formatTable } from "../../helpers/format_table.ts";
 
-/** Only the times of the second and the third are compared. */
+/** The times of the second and third phase are compared. */
 export type Phase = "warm-up" | "calm" | "hostile" | "over";
 type Compared = "calm" | "hostile";
 
-/** Beside abusers, one in a hundred may take at most so many times as long. */
+/** The largest growth of the 99th percentile beside abusers. */
 const MAX_RATIO = 3;
-/** Of fewer, the 99th percentile is an accident. */
+/** With fewer responses, the 99th percentile means nothing. */
 const MIN_JUDGED = 300;
 
 interface Row {
   kind: string;
   calm: readonly number[];
   hostile: readonly number[];
-  /** Of the 99th percentiles; NaN where one is missing. */
+  /** The ratio of the 99th percentiles; NaN if one is missing. */
   ratio: number;
 }
 
@@ -31,13 +31,13 @@ export class LatencyLedger {
     this.#times.set(kind, times);
   }
 
-  /** Kinds of clients that the abusers slow down too much. */
+  /** Kinds of clients that abusers slow down too much. */
   listTroubles(): string[] {
-    const judged = this.#rows().filter(
+    const compared = this.#rows().filter(
       ({ calm, hostile }) => Math.min(calm.length, hostile.length) >= MIN_JUDGED,
     );
-    if (judged.length === 0) return ["too few answers to compare: let it run longer"];
-    return judged
+    if (compared.length === 0) return ["too few answers to compare: let it run longer"];
+    return compared
       .filter(({ ratio }) => ratio > MAX_RATIO)
       .map(
         ({ kind, calm, hostile, ratio }) =>
@@ -46,7 +46,7 @@ export class LatencyLedger {
       );
   }
 
-  /** A table in Markdown. */
+  /** A Markdown table. */
   format(): string {
     const header = [
       "honest clients",
@@ -71,7 +71,7 @@ export class LatencyLedger {
     return formatTable(header, rows);
   }
 
-  /** A row a kind, and all of them together. */
+  /** A row per kind, and one for all together. */
   #rows(): Row[] {
     const kinds = [...this.#times].sort(([a], [b]) => (a < b ? -1 : 1));
     const all = (phase: Compared) => kinds.flatMap(([, times]) => times[phase]);
@@ -86,7 +86,7 @@ export class LatencyLedger {
   }
 }
 
-/** The value that `rank` % of all are not above; NaN of none. */
+/** The percentile `rank` of the values; NaN if there are none. */
 function percentile(values: readonly number[], rank: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.ceil((sorted.length * rank) / 100) - 1] ?? Number.NaN;

@@ -1,8 +1,8 @@
-/** What exports held: of a dataset as of an instant it is always the same rows, and those that are in the table. */
+/** Exported rows: a dataset at a cutoff always has the same rows, and these are the rows in the table. */
 import { EXPORT_DATASETS, type ExportDatasetName } from "../../../shared/exports/datasets.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
-/** Tables are asked about no more than so many exports. */
+/** The number of exports that are compared with the tables. */
 const CHECKED = 200;
 
 export interface Cut {
@@ -11,10 +11,10 @@ export interface Cut {
   asOf: string;
 }
 
-export class ExportBook {
+export class ExportLedger {
   readonly #rows = new Map<string, { cut: Cut; rows: number }>();
 
-  /** Notes how many rows an export had; says so when another of the same cut had not as many. */
+  /** Records the row count of an export; returns a text if another export at the same cutoff had another count. */
   add(cut: Cut, rows: number): string | null {
     const key = `${cut.dataset} of project ${cut.projectId} as of ${cut.asOf}`;
     const before = this.#rows.get(key)?.rows ?? rows;
@@ -22,7 +22,7 @@ export class ExportBook {
     return before === rows ? null : `${key} has ${rows} rows, and had ${before}`;
   }
 
-  /** What the tables have to say against it. No row is ever hidden in this run. */
+  /** Returns the contradictions of the tables. No row is hidden in this run. */
   async listTroubles(sql: Pool): Promise<string[]> {
     const all = [...this.#rows];
     const step = Math.max(1, all.length / CHECKED);

@@ -1,42 +1,42 @@
-/** The rules that every answer has to keep to, whatever was asked and whatever is away. */
+/** The rules for every response, whatever was requested and whatever is down. */
 import type { Outages } from "./outages.ts";
 
-/** They say when to come again. */
+/** Responses that say when to retry. */
 const LATER = [429, 503];
 
-/** What a request was, as far as the rules go. */
+/** The facts of a request that the rules need. */
 export interface Attempt {
   /** Such as `GET /api/v1/models`. */
   what: string;
-  /** The process that was asked, by its name. */
+  /** The name of the process. */
   api: string;
   /** By `performance.now()`. */
   from: number;
   to: number;
-  /** The statuses that this request may have when all is well. */
+  /** The statuses that this request may have while everything is up. */
   expects: readonly number[];
-  /** Made while it is sent: it breaks when the database goes. */
+  /** Streamed while it is made: it breaks when the database goes down. */
   isExport: boolean;
-  /** One of few that are sent at once: it may be told to come later. */
+  /** Its concurrency is limited: it may be told to retry. */
   hasSlot: boolean;
 }
 
-/** How it ended. */
+/** The outcome. */
 export type End =
   | { type: "answer"; status: number; headers: Headers; body: Buffer }
-  /** Nobody listened: nothing was done. */
+  /** Nothing listened: the request had no effect. */
   | { type: "refused" }
-  /** The connection was lost, before the answer's head or after it. */
+  /** The connection was lost, before or after the head of the response. */
   | { type: "broken"; hasHead: boolean; message: string }
-  /** Nothing came for longer than anybody waits. */
+  /** No response within the time limit. */
   | { type: "silent" };
 
 interface Envelope {
   error?: { code?: string; message?: string; requestId?: string };
 }
 
-/** Says what is wrong with an end; `null` when it is as it should be. */
-export function judge(attempt: Attempt, end: End, outages: Outages): string | null {
+/** Returns what is wrong with an outcome; null if nothing is. */
+export function checkOutcome(attempt: Attempt, end: End, outages: Outages): string | null {
   const isAway = (what: string) => outages.cover(what, attempt.from, attempt.to);
   if (end.type === "silent") return `no answer in ${Math.round((attempt.to - attempt.from) / 1000)} s`;
   if (end.type === "refused") return isAway(attempt.api) ? null : "refused, although the process was there";
@@ -45,10 +45,10 @@ export function judge(attempt: Attempt, end: End, outages: Outages): string | nu
     if (end.hasHead && attempt.isExport && isAway("database")) return null;
     return `broke ${end.hasHead ? "in its body" : "before its head"}, without a reason: ${end.message}`;
   }
-  return judgeAnswer(attempt, end, isAway);
+  return checkAnswer(attempt, end, isAway);
 }
 
-function judgeAnswer(
+function checkAnswer(
   attempt: Attempt,
   answer: Extract<End, { type: "answer" }>,
   isAway: (what: string) => boolean,
@@ -66,7 +66,7 @@ function judgeAnswer(
   return isAway("database") ? null : `${said}, although the database was there`;
 }
 
-/** True when all slots of the caller, or of the process, are taken: the same request succeeds later. */
+/** True if all slots of the caller or process are in use: the same request succeeds later. */
 export function isToldToWait({ hasSlot }: Pick<Attempt, "hasSlot">, end: End): boolean {
   if (!hasSlot || end.type !== "answer" || !LATER.includes(end.status)) return false;
   if (end.status === 429) return true;
