@@ -1,4 +1,4 @@
-/** Data to measure with: projects and registries of given sizes; and psql, the limit of exports. */
+/** Data to measure with: projects and registries of a given size, and psql, which sets the limit of exports. */
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import { type ExportSelection, NO_FILTERS, toVisibility } from "../../shared/exports/selection.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
@@ -9,10 +9,10 @@ import { quotedColumns } from "../../sql/exports/row_line.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import type { Factory, Person, ProjectRow } from "../helpers/postgres/factory.ts";
 
-/** Rows of all eight datasets for an issue. */
+/** Rows of all eight datasets per issue. */
 export const ROWS_AN_ISSUE = 2.3;
 
-/** About 1 KB of JSON a row, as real issues have. */
+/** About 1 KB of JSON per row, like real issues. */
 async function insertIssues(sql: Sql, projectId: string, count: number): Promise<void> {
   await sql`
     insert into issues (
@@ -36,7 +36,7 @@ async function insertIssues(sql: Sql, projectId: string, count: number): Promise
     order by n`;
 }
 
-/** Rows of the other seven datasets, so many of each kind that a bundle of `issues` issues is of everyday shape. */
+/** Rows of the other seven datasets, in the usual proportions to `issues` issues. */
 async function insertChildren(sql: Sql, projectId: string, issues: number): Promise<void> {
   const runs = Math.max(1, Math.floor(issues / 500));
   await sql`
@@ -66,13 +66,13 @@ async function insertChildren(sql: Sql, projectId: string, issues: number): Prom
     where r.project_id = ${projectId}`;
 }
 
-/** Inserts `issues` issues and everything that hangs on them, from 2026-01-01 on. */
+/** Inserts `issues` issues and everything that depends on them, from 2026-01-01 on. */
 export async function fillProject(sql: Sql, projectId: string, issues: number): Promise<void> {
   await insertIssues(sql, projectId, issues);
   await insertChildren(sql, projectId, issues);
 }
 
-/** Makes a project with `issues` issues and, if asked, everything that hangs on them. */
+/** Creates a project with `issues` issues and, on request, everything that depends on them. */
 export async function makeBenchProject(
   given: { db: TestDatabase; make: Factory; person: Person },
   issues: number,
@@ -85,10 +85,10 @@ export async function makeBenchProject(
   return project;
 }
 
-/** Lines that are made in one statement, which bounds what their triggers hold in memory. */
+/** Lines per statement, which limits the memory of their triggers. */
 const BATCH_LINES = 2500;
 const LINES_PER_ORG = 50;
-/** The most frequent words; those that follow are made of syllables. */
+/** The most frequent words; rarer ones consist of syllables. */
 export const COMMON_WORDS = `review code security test agent check quality release report data analysis audit
   document deploy plan build error change design model service project issue run score log policy risk access
   contract market patient claim study lesson article`.split(/\s+/);
@@ -98,11 +98,11 @@ const SYLLABLES = "ba ce di fo gu ka le mi no pu ra se ti vo xu za bre clo dra f
 const WORDS = 20_000;
 
 export interface BenchRegistry {
-  /** Somebody with drafts and private versions in three organizations. */
+  /** A user with drafts and private versions in three organizations. */
   userId: string;
 }
 
-/** Makes `lines` lines with three versions each; `note` hears how far it is. */
+/** Creates `lines` lines with three versions each; `note` is called with the progress. */
 export async function makeBenchRegistry(
   sql: Pool,
   lines: number,
@@ -112,7 +112,7 @@ export async function makeBenchRegistry(
   await makeWords(sql);
   const orgs = Math.ceil(lines / LINES_PER_ORG);
   const userId = await makePeople(sql, orgs);
-  // Word by word they would take as long as everything else.
+  // Building the vectors word by word would take as long as everything else.
   const wordIndexes = await sql<{ name: string; statement: string }[]>`
     select indexname as name, replace(indexdef, ' ON ONLY ', ' ON ') as statement
     from pg_indexes
@@ -137,7 +137,7 @@ async function makeWords(sql: Pool): Promise<void> {
   await sql`
     insert into bench_words (rank, word)
     select rank, word from unnest(${words}::text[]) with ordinality as w (word, rank)`;
-  // The word of rank r comes up with a probability that falls as 1 / r does: Zipf's law.
+  // The word of rank r has a frequency proportional to 1 / r (Zipf's law).
   await sql`
     create function bench_text(words int) returns text language sql volatile as $$
       select string_agg((select w.word from bench_words as w where w.rank = picked.rank), ' ')
@@ -145,7 +145,7 @@ async function makeWords(sql: Pool): Promise<void> {
     $$`;
 }
 
-/** A number in syllables. */
+/** Writes a number in syllables. */
 function formatNumber(number: number): string {
   const rest = Math.floor(number / SYLLABLES.length);
   const syllable = SYLLABLES[number % SYLLABLES.length] ?? "";
@@ -184,7 +184,7 @@ async function makeLines(sql: Pool, range: { first: number; last: number; orgs: 
         '2023-01-01'::timestamptz + line.number * interval '10 minutes'
       from generate_series(${range.first}::int, ${range.last}::int) as line (number)
       join bench_orgs as o on o.number = line.number % ${range.orgs}::int`;
-    // Of three versions the first is mostly archived or deprecated, and the last a draft one time in five.
+    // Of three versions, the first is usually archived or deprecated, and the last is a draft one time in five.
     await tx`
       insert into definitions (
         line_id, org_id, type, name, version, status, visibility, yaml, hash, display_name, description, domain, agent_type,
@@ -223,7 +223,7 @@ async function makeLines(sql: Pool, range: { first: number; last: number; orgs: 
 
 export const STRANGER_DRAFTS = 50;
 
-/** Makes private drafts, as long as they may be, of words that begin alike. */
+/** Creates private drafts of maximum length from words with a common prefix. */
 export async function makeStrangerDrafts(sql: Sql): Promise<void> {
   await sql`
     with line as (
@@ -245,10 +245,10 @@ export async function makeStrangerDrafts(sql: Sql): Promise<void> {
     cross join (select id from users limit 1) as u`;
 }
 
-/** After the times of all rows that a benchmark makes, and in the past. */
+/** In the past, and later than all rows of a benchmark. */
 export const AS_OF = "2026-06-01T00:00:00.000Z";
 
-/** What an export of a project takes that was asked for nothing special. */
+/** The parameters of a default export. */
 function everythingOf(project: { id: string }): ExportSelection {
   return {
     trackerSchema: "public",
@@ -259,13 +259,13 @@ function everythingOf(project: { id: string }): ExportSelection {
   };
 }
 
-/** The COPY that an export of a project's dataset runs, on one line. */
+/** The COPY of a dataset export, on one line. */
 export function copyStatement(dataset: ExportDataset, project: { id: string }, format: ExportFormat): string {
   const query = rowsQuery(dataset, everythingOf(project), format).replaceAll(/\s+/g, " ");
   return exportStatement(query, { format, quoted: format === "csv" ? quotedColumns(dataset) : [] });
 }
 
-/** psql with the same COPY, as a shell runs it. */
+/** psql with the same COPY, as a shell command. */
 export function copyCommand(dataset: ExportDataset, project: { id: string }, format: ExportFormat): string {
   const copy = quoteShell(copyStatement(dataset, project, format));
   return `psql --no-psqlrc --quiet "$DATABASE_URL" --command "set timezone = 'UTC'" --command ${copy}`;
@@ -276,8 +276,8 @@ function quoteShell(text: string): string {
 }
 
 /**
- * Runs a script of a shell that knows the database as `$DATABASE_URL`; throws when it fails. Returns the processor time
- * of the shell and all that it ran.
+ * Runs a shell script that reads the database's URL from `$DATABASE_URL`; throws if it fails. Returns the CPU time
+ * of the shell and its children.
  */
 export async function runShell(db: TestDatabase, script: string): Promise<{ clientCpu: number }> {
   const child = Bun.spawn(["sh", "-c", script], {

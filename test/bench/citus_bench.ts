@@ -1,4 +1,7 @@
-/** `bun run bench citus`: what an export costs whom when the tracker tables are distributed. Needs Citus (docs/scaling.md). */
+/**
+ * `bun run bench citus`: the cost of exports from distributed tracker tables, by process. Needs Citus
+ * (docs/scaling.md).
+ */
 import { createLog } from "../../shared/process/log.ts";
 import { type Node, Nodes } from "../../sql/connection/nodes.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
@@ -16,7 +19,7 @@ import { type FigureTable, figure } from "./results.ts";
 import { startOurs } from "./servers.ts";
 
 const WORKERS = 8;
-/** Nodes whose work a watermark waits for. */
+/** The number of nodes that a watermark waits for. */
 const NODE_COUNTS = [0, 1, 2, 4, 8] as const;
 const WATERMARKS = 20;
 const WRITES = 50;
@@ -50,7 +53,7 @@ export async function benchCitus(run: BenchRun): Promise<FigureTable[]> {
 
 type ExportCost = Record<"seconds" | "bytes" | "api" | "coordinator" | "nodes", number>;
 
-/** Processor seconds of each, for one download. */
+/** CPU seconds of each for one download. */
 async function measureExport({ run, cluster, db, person, project }: Bench): Promise<ExportCost> {
   await using ours = await startOurs(db.url);
   const url = `${ours.url}/api/v1/export/projects/${project.id}/issues`;
@@ -86,7 +89,7 @@ interface WriteCost {
   transaction: number;
 }
 
-/** Milliseconds of an insert by itself, and of a transaction of a run with 20 issues. */
+/** Milliseconds of a single insert, and of a transaction with a run and 20 issues. */
 async function measureWrites({ run, db, project }: Bench): Promise<WriteCost> {
   const { sql } = db;
   const read = await measureInTurn(run, "a tracker's writes", {
@@ -135,7 +138,7 @@ function writeTable(plain: WriteCost, distributed: WriteCost): FigureTable {
   };
 }
 
-/** What a watermark costs that has to be settled over so many nodes, as that of a job. */
+/** Measures a settled watermark over this many nodes, as a job needs it. */
 async function benchWatermark({ run, cluster, db }: Bench): Promise<FigureTable> {
   const url = db.url;
   const log = createLog({ level: "silent", process: "bench", destination: { write: () => {} } });

@@ -1,4 +1,4 @@
-/** `bun run bench documents`: what a single document costs the processor, however it is written. */
+/** `bun run bench documents`: the CPU cost of a single document, however it is written. */
 import { type DependencyEdge, expandDependencies } from "../../api/definitions/dependencies/graph.ts";
 import { scanDefinition } from "../../api/documents/safety_scan.ts";
 import { unifiedDiff } from "../../api/documents/unified_diff.ts";
@@ -16,7 +16,7 @@ const CHAIN = 9000;
 
 type Work = readonly [what: string, run: () => void];
 
-/** Milliseconds of CPU, the best of some runs: other work of the machine only ever adds to it. */
+/** Milliseconds of CPU, the minimum of some runs, because other work on the machine only adds to it. */
 function cost(run: () => void, goal: Goal): Figure {
   const times = Array.from({ length: RUNS }, () => {
     const before = process.cpuUsage();

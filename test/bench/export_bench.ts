@@ -1,6 +1,6 @@
 /**
- * `bun run bench export`: one dataset over HTTP against psql running the same SQL (the limit) and against the usual way on
- * Node.js, and how time and memory grow with the rows.
+ * `bun run bench export`: one dataset over HTTP against psql with the same SQL (the limit) and against a usual
+ * Node.js server, and how time and memory grow with the rows.
  */
 import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -24,7 +24,7 @@ import { type BenchServer, startOurs, startPeer } from "./servers.ts";
 const MEBIBYTE = 2 ** 20;
 const MEGABYTE = 1e6;
 
-/** Issue 7: as PostgreSQL makes the lines in parallel where a second core is free, and the tables are worth it. */
+/** Issue 7: PostgreSQL builds the lines in parallel if a second core is free and the table is large enough. */
 const PARALLEL_GOAL = { atMost: 0.85 };
 const LIMIT_GOAL = { atMost: 1.1 };
 const PARALLEL_ISSUES = 200_000;
@@ -42,7 +42,7 @@ interface ExportBench {
   peer: BenchServer;
   postmaster: number;
   person: Person;
-  /** By number of issues, the smallest first. */
+  /** By number of issues, smallest first. */
   projects: ReadonlyMap<number, ProjectRow>;
 }
 
@@ -62,7 +62,7 @@ export async function benchExport(run: BenchRun): Promise<FigureTable[]> {
   await using peer = await startPeer(command.root, { script: "fastify_exports", databaseUrl: db.url });
   const postmaster = await findPostmaster(db.sql);
   const bench = { run, db, ours, peer, postmaster, person, projects };
-  // First, on a process that has streamed nothing yet.
+  // Measured first, in a process that has streamed nothing yet.
   const memory = await command.progress.step("Measuring memory", () => benchMemory(bench));
   return [...(await benchDatasets(bench)), memory];
 }
@@ -96,7 +96,7 @@ async function benchMemory({ run, ours, person, projects }: ExportBench): Promis
   return { title: "Peak memory of the API's process while it streams", header, rows };
 }
 
-/** Processor time is in seconds. */
+/** CPU time in seconds. */
 interface ExportReading extends Reading {
   seconds: number;
   bytes: number;
@@ -107,11 +107,11 @@ interface ExportReading extends Reading {
 interface Ways {
   http: ExportReading;
   psql: ExportReading;
-  /** At the middle size only: it takes its time. */
+  /** Only at the middle size, because it is slow. */
   node?: ExportReading;
 }
 
-/** What a row costs is the slope from one size to the next: what a download costs by itself falls out. */
+/** The cost of a row is the slope between two sizes, which leaves out the fixed cost of a download. */
 async function benchDatasets(bench: ExportBench): Promise<FigureTable[]> {
   const limit: Cell[][] = [];
   const usual: Cell[][] = [];
@@ -195,7 +195,7 @@ async function measureWays(
   return measureInTurn<keyof Ways, ExportReading>(run, name, { tasks: all, rounds });
 }
 
-/** Throws unless all of the URLs answer with the same bytes, in CSV but for the quotes: fast-csv quotes fewer fields. */
+/** Throws unless all URLs return the same bytes; in CSV without quotes, because fast-csv quotes fewer fields. */
 export async function requireSameBytes(
   urls: readonly string[],
   { key, format }: { key: string; format: TextExportFormat },
@@ -216,7 +216,7 @@ async function digestOf(url: string, { key, ignored }: { key: string; ignored: s
   return hash.digest("hex");
 }
 
-/** Throws unless all of the archives hold as many lines in files of this kind. */
+/** Throws unless all archives have the same number of lines in files of this kind. */
 export async function requireSameLines(archives: readonly string[], extension: string): Promise<void> {
   const counts = await Promise.all(archives.map((path) => countLines(path, extension)));
   if (new Set(counts).size !== 1)
@@ -233,14 +233,17 @@ async function countLines(path: string, extension: string): Promise<number> {
 
 const OPTIONS = ["--silent", "--show-error", "--fail", "--write-out", "%{size_download}"];
 
-/** Downloads by curl and throws the bytes away, or writes them; throws unless the answer is a success and whole. */
+/**
+ * Downloads with curl and discards the bytes or writes them to a file; throws unless the response is complete and
+ * successful.
+ */
 export async function download(
   url: string,
   { key, path = "/dev/null" }: { key: string; path?: string },
 ): Promise<{ bytes: number }> {
   const curl = Bun.spawn(
     ["curl", ...OPTIONS, "--output", path, "--header", "@-", url],
-    // On standard input, so that the key stands in no list of processes.
+    // Passed on standard input, so that the key is in no list of processes.
     { stdin: new TextEncoder().encode(`Authorization: Bearer ${key}\n`), stdout: "pipe", stderr: "pipe" },
   );
   const [stdout, stderr, exitCode] = await Promise.all([

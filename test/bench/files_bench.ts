@@ -1,6 +1,6 @@
 /**
- * `bun run bench bundle` and `bun run bench parquet`: a bundle against `psql | zip -6` and archiver on Node.js, and Parquet
- * against psql that copies the same values in binary.
+ * `bun run bench bundle` and `bun run bench parquet`: a bundle against `psql | zip -6` and archiver on Node.js, and
+ * Parquet against psql that copies the same values in binary.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -92,7 +92,7 @@ async function benchFormat(bench: BundleBench, format: TextExportFormat): Promis
   ];
 }
 
-/** zip reads standard input as one entry: the same bytes in the same order. */
+/** zip reads standard input as one entry, with the same bytes in the same order. */
 async function zipByHand(
   db: TestDatabase,
   given: { project: ProjectRow; format: TextExportFormat; directory: string },
@@ -126,7 +126,7 @@ export async function benchParquet(run: BenchRun): Promise<FigureTable[]> {
   await using ours = await startProbed(db.url);
   const url = `${ours.url}/api/v1/export/projects/${project.id}/issues?format=parquet&as_of=${AS_OF}`;
   const get: Get = () => download(url, person);
-  // First, on a process that has streamed nothing yet.
+  // Measured first, in a process that has streamed nothing yet.
   const memory = await run.command.progress.step("Measuring memory", () => benchMemory(ours, get));
   const rate = await benchRate(run, { db, ours, get, project });
   return [rate, memory, await benchLoop(run, { ours, get })];
@@ -188,7 +188,7 @@ async function benchMemory({ pid }: ProbedServer, get: Get): Promise<FigureTable
   };
 }
 
-/** The round in which the loop was blocked the least: other processes only ever add to it. */
+/** The round that blocked the loop least, because other processes only add to it. */
 async function benchLoop(
   { command, sizes }: BenchRun,
   { ours, get }: { ours: ProbedServer; get: Get },
@@ -217,7 +217,7 @@ async function benchLoop(
   };
 }
 
-/** Returns how long the slowest poll took, in milliseconds. */
+/** Returns the duration of the slowest poll in milliseconds. */
 async function pollDuring(url: string, get: Get): Promise<number> {
   let isDone = false;
   const done = get().finally(() => {

@@ -1,4 +1,4 @@
-/** `bun run bench growth`: what a unit costs when there are ten times as many of something. */
+/** `bun run bench growth`: the cost of a unit with ten times as many of something. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export async function benchGrowth(run: BenchRun): Promise<FigureTable[]> {
   return tables;
 }
 
-/** Issue 7: linear, that is no more a unit; a tenth is for the noise of the machine. */
+/** Issue 7: linear, so a unit costs no more; a tenth is for noise. */
 const LINEAR_GOAL = { atMost: 1.1 };
 
 export const GROWTH_HEADER = ["cost", "once", "ten times", "growth"];
@@ -46,7 +46,7 @@ export async function growClients(run: BenchRun): Promise<Growth> {
   await using ours = await startOurs(db.url);
   const reads = {
     "a user, with a key": { path: `/api/v1/users/${user.id}`, headers: { Authorization: `Bearer ${key}` } },
-    "a page of the catalogue": { path: "/api/v1/models" },
+    "a page of the catalog": { path: "/api/v1/models" },
   };
   const rows: Cell[][] = [];
   for (const [name, read] of Object.entries(reads)) {
@@ -68,7 +68,7 @@ export async function growClients(run: BenchRun): Promise<Growth> {
   return { title: `${CONNECTIONS} and ${many} clients at once`, rows };
 }
 
-/** An exact total counts every match, so a page may cost as many times as much. */
+/** An exact total counts every match, so the cost of a page may grow with them. */
 const PAGE_GOAL = { atMost: 10 };
 
 export async function growDefinitions(run: BenchRun): Promise<Growth> {
@@ -150,7 +150,7 @@ export async function growProjects(run: BenchRun): Promise<Growth> {
   };
 }
 
-/** A database with so many projects, and processes of its own. */
+/** A database with this many projects, and its own processes. */
 async function installProjects(
   { command, serverUrl, sizes }: BenchRun,
   { started, projects }: { started: AsyncDisposableStack; projects: number },

@@ -1,6 +1,6 @@
 /**
- * `bun run bench hostile`: what hostile bodies, large answers and readers who leave cost everybody else. The event loop is
- * measured in the API's own process (loop_probe.ts).
+ * `bun run bench hostile`: what hostile bodies, large responses and disconnecting readers cost everybody else. The
+ * event loop is measured in the API process (loop_probe.ts).
  */
 import type { OpenApiDocument } from "../../api/openapi/types.ts";
 import type { JsonSchema } from "../../shared/json_schema.ts";
@@ -23,7 +23,7 @@ import { type BenchRun, metered } from "./measure.ts";
 import { type Cell, type FigureTable, figure } from "./results.ts";
 import { startProbed } from "./servers.ts";
 
-/** Issue 12: whatever a body holds. */
+/** Issue 12: for any body. */
 const LOOP_GOAL = { atMost: 50 };
 const TREE_GOAL = { atMost: 300 };
 const LEAVER_GOAL = { atMost: 1000 };
@@ -38,10 +38,10 @@ interface HostileBench {
   run: BenchRun;
   db: TestDatabase;
   url: string;
-  /** Of the API's process. */
+  /** The API's process. */
   pid: number;
   person: Person;
-  /** What the loop did since it was read last. */
+  /** The event loop since the last read. */
   readLoop: () => Promise<LoopReading>;
 }
 
@@ -65,7 +65,7 @@ export async function benchHostile(run: BenchRun): Promise<FigureTable[]> {
   return tables;
 }
 
-/** The round in which the loop was away the least: other processes only ever add to it. */
+/** The round that blocked the loop least, because other processes only add to it. */
 async function watchLoop(
   { run, readLoop }: HostileBench,
   work: () => Promise<unknown>,
@@ -122,7 +122,7 @@ async function sendAll(
   await Promise.all(Array.from({ length: SENT_AT_ONCE }, send));
 }
 
-/** Another resource each time: what was compressed once is not compressed again. */
+/** Another resource each time, because compressed responses are reused. */
 const ANSWERS: readonly (readonly [name: string, path: (number: number) => string])[] = [
   ["100 definitions", (number) => `/api/v1/definitions?limit=100&offset=${number}`],
   ["5,000 dependencies", (number) => `${TREE_PATH}?maxDepth=${5 + (number % 46)}`],
@@ -197,11 +197,11 @@ async function benchLeavers(bench: HostileBench): Promise<FigureTable> {
   };
 }
 
-/** More than the sockets on both sides hold by themselves. */
+/** More than the sockets on both sides buffer. */
 const NOISE_MIB = 16;
 const ROUNDS = 5;
 
-/** The kinds of exports, each with the longest of some times, in milliseconds. */
+/** The kinds of exports, each with the maximum of some times in milliseconds. */
 export async function measureLeavers(given: {
   db: TestDatabase;
   url: string;
@@ -232,7 +232,7 @@ export async function measureLeavers(given: {
   return measured;
 }
 
-/** Connections of exports that are in a transaction, or at a statement. */
+/** Connections of exports in a transaction or statement. */
 async function countBusy({ sql }: TestDatabase): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)
@@ -255,11 +255,11 @@ export interface HostileKind {
 interface WriteRoute {
   method: string;
   path: string;
-  /** That the body may have. */
+  /** The limits of the body. */
   members: readonly string[];
 }
 
-/** Makes the requests for the API at this URL, whose description names the routes. */
+/** Creates the requests for the API at this URL, whose OpenAPI document lists the routes. */
 export async function hostileKinds(url: string): Promise<HostileKind[]> {
   const document = (await (await fetch(`${url}/swagger/json`)).json()) as OpenApiDocument;
   const routes = writeRoutes(document);
@@ -298,10 +298,10 @@ export async function hostileKinds(url: string): Promise<HostileKind[]> {
   ];
 }
 
-/** Bodies are at most this large; the JSON around the texts needs some of it. */
+/** The maximum size of a body, less the JSON around the texts. */
 const MAX_TEXT_BYTES = 900_000;
 
-/** Stores and tries 200 documents at once: a chain, large ones, ones with many references, and YAML bombs. */
+/** Stores and validates 200 documents at once: a chain, large ones, ones with many references, and YAML bombs. */
 function batches(): HostileRequest[] {
   const number = (make: (n: number) => string) => Array.from({ length: 200 }, (_, n) => make(n));
   const needs = (n: number) => Array.from({ length: 100 }, (_, k) => `other-${n}-${k}@^1.0.0`);
@@ -329,7 +329,7 @@ function batches(): HostileRequest[] {
   });
 }
 
-/** What a route's path means is nothing that exists: bodies are read first. */
+/** The resource in the path does not exist, because bodies are read first. */
 function writeRoutes(document: OpenApiDocument): WriteRoute[] {
   return listOperations(document)
     .filter(({ method }) => method !== "GET" && method !== "HEAD")
@@ -340,7 +340,7 @@ function writeRoutes(document: OpenApiDocument): WriteRoute[] {
     });
 }
 
-/** Creates a draft for each text, and changes it to the text: writers of one draft would turn each other away. */
+/** Creates a draft for each text and updates it: writers of the same draft would conflict. */
 function toDrafts(texts: readonly ((name: string) => string)[]): HostileRequest[] {
   const drafts = texts.map((text, number) => ({ name: `hostile-${number}`, text }));
   const pathOf = (name: string) => `/api/v1/definitions/agent/${name}`;

@@ -1,4 +1,4 @@
-/** Load over HTTP: so many connections, each asking again as soon as it has its answer. */
+/** Load over HTTP: connections that send the next request after each response. */
 import type { Socket } from "bun";
 import { cpuSeconds, serverCpuSeconds } from "./machine.ts";
 import { type BenchRun, measureInTurn, metered, type Reading } from "./measure.ts";
@@ -15,24 +15,24 @@ export interface Load {
 export interface LoadResult extends Reading {
   requests: number;
   requestsPerSecond: number;
-  /** Milliseconds that 99 of 100 answers took at most. */
+  /** The 99th percentile of response times in milliseconds. */
   p99Ms: number;
 }
 
 interface Connection {
   sentAt: number;
-  /** What is there of an answer's head, as long as it is not whole. */
+  /** The head of the response, while it is incomplete. */
   head: Buffer;
-  /** Bytes of the answer that are still to come; `null` before its head is there. */
+  /** The remaining bytes of the response; null before its head is complete. */
   left: number | null;
-  /** Settles when nothing more is asked. */
+  /** Settles after the last response. */
   done: PromiseWithResolvers<void>;
 }
 
 const NOTHING = Buffer.alloc(0);
 const END_OF_HEAD = Buffer.from("\r\n\r\n");
 
-/** Runs the load, once all are connected; throws when an answer is no 200 with a length. */
+/** Runs the load once all are connected; throws unless each response is a 200 with a length. */
 export async function runLoad({ url, headers = {}, connections, seconds }: Load): Promise<LoadResult> {
   const { pathname, search, host } = new URL(url);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -66,7 +66,7 @@ export async function runLoad({ url, headers = {}, connections, seconds }: Load)
   };
 }
 
-/** Connects, and calls `answered` whenever an answer is whole. */
+/** Connects, and calls `answered` after each complete response. */
 async function connect(
   url: string,
   answered: (socket: Socket<Connection>) => void,
@@ -90,13 +90,13 @@ async function connect(
   });
 }
 
-/** Counts a chunk in; true when the answer is whole. */
+/** Counts a chunk; true when the response is complete. */
 function takeChunk(connection: Connection, chunk: Buffer): boolean {
   if (connection.left !== null) {
     connection.left -= chunk.byteLength;
     return connection.left <= 0;
   }
-  // A copy, as the chunk's memory is used again. Mostly a head comes in one piece.
+  // A copy, because the chunk's memory is reused. Usually a head arrives in one piece.
   const bytes = connection.head.length === 0 ? chunk : Buffer.concat([connection.head, chunk]);
   const end = bytes.indexOf(END_OF_HEAD);
   if (end < 0) {
@@ -117,9 +117,9 @@ export const CONNECTIONS = 32;
 export interface LoadReading extends Reading {
   requestsPerSecond: number;
   p99Ms: number;
-  /** Microseconds of processor time of the server's process. */
+  /** CPU microseconds of the server's process. */
   cpuPerRequest: number;
-  /** And of PostgreSQL meanwhile. */
+  /** CPU microseconds of PostgreSQL meanwhile. */
   databaseCpuPerRequest: number;
 }
 
@@ -130,7 +130,7 @@ export interface LoadTarget {
   connections?: number;
 }
 
-/** Puts each load on in turn; the medians by name. */
+/** Applies each load in turn; returns the medians by name. */
 export async function measureLoads<Name extends string>(
   run: BenchRun,
   title: string,
@@ -142,7 +142,7 @@ export async function measureLoads<Name extends string>(
     () => readLoad(target, { seconds: loadSeconds, postmaster }),
   ]);
   return measureInTurn<Name, LoadReading>(run, title, {
-    // The names are those of `targets`.
+    // By the names of `targets`.
     tasks: Object.fromEntries(tasks) as Record<Name, () => Promise<LoadReading>>,
     rounds: loadRounds,
   });
@@ -167,11 +167,11 @@ export interface ComparedRead {
   name: string;
   path: string;
   headers?: Readonly<Record<string, string>>;
-  /** Against Fastify; the goal of all reads if unset. */
+  /** The goal against Fastify; the common goal of all reads if unset. */
   ratio?: Goal;
 }
 
-/** Compares reads one after the other, on both servers: how fast they are, and what a request costs. */
+/** Compares reads one after another on both servers: throughput and cost per request. */
 export async function compareReads(
   run: BenchRun,
   servers: ComparedServers,

@@ -1,4 +1,4 @@
-/** `bun run bench increments`: what change tracking costs a tracker, and an increment against the full export. */
+/** `bun run bench increments`: the cost of change tracking for a tracker, and an increment against a full export. */
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
@@ -10,10 +10,10 @@ import { startOurs } from "./servers.ts";
 
 /** Issue 16. */
 const WRITER_GOAL = { atMost: 1.15 };
-/** Few at a time in many rounds: both databases then see the same load of a busy machine. */
+/** Few per round in many rounds, so that both databases see the same load of a busy machine. */
 const RUNS = 8;
 const WRITER_ROUNDS = 5;
-/** Issue 16: of the time of the full export. */
+/** Issue 16: as a share of the full export's time. */
 const INCREMENT_GOAL = { atMost: 0.05 };
 /** One issue in a hundred. */
 const CHANGED_SHARE = 100;
@@ -22,14 +22,14 @@ export async function benchIncrements(run: BenchRun): Promise<FigureTable[]> {
   return [await benchWriter(run), await benchIncrement(run)];
 }
 
-/** A full export beside what changed in the last hour. */
+/** A full export beside the changes of the last hour. */
 async function benchIncrement(run: BenchRun): Promise<FigureTable> {
   await using db = await openTestDatabase(run.serverUrl);
   const make = createFactory(db.sql);
   const person = await make.person();
   const issues = run.sizes.issues[1];
   const project = await makeBenchProject({ db, make, person }, issues, false);
-  // The benchmark's rows were imported just now; in production they were written long ago.
+  // The benchmark's rows are new; in production, most rows are old.
   await db.owner`update tracker_changes set at = at - interval '1 day'`;
   await db.sql`
     update issues set title = title || '.'
@@ -60,7 +60,7 @@ async function benchIncrement(run: BenchRun): Promise<FigureTable> {
   };
 }
 
-/** Two databases that differ in the triggers and indexes of increments alone. */
+/** Two databases that differ only in the triggers and indexes of increments. */
 async function benchWriter(run: BenchRun): Promise<FigureTable> {
   await using tracked = await openWriterDatabase(run);
   await using plain = await openWriterDatabase(run);
@@ -96,7 +96,7 @@ async function openWriterDatabase({ serverUrl, sizes }: BenchRun) {
   };
 }
 
-/** Removes the triggers and indexes that only increments need. */
+/** Drops the triggers and indexes that only increments need. */
 async function dropTracking({ owner }: TestDatabase): Promise<void> {
   const statements = await owner<{ text: string }[]>`
     select format('drop trigger %I on %s', tgname, tgrelid::regclass) as text
@@ -114,8 +114,8 @@ const SEEN_ISSUES = 100;
 const RESOLVED_ISSUES = 10;
 
 /**
- * Writes one run: new issues, known ones that are seen again, some that are resolved, with occurrences and history, and what
- * the agents said. `number` numbers the runs of the project; choose the known issues by it.
+ * Writes one run: new issues, known ones seen again, some resolved, with occurrences and history, and the agents'
+ * records. `number` is the number of the run in its project and selects the known issues.
  */
 export async function writeRun(sql: Pool, projectId: string, number: number): Promise<void> {
   await sql.begin(async (tx) => {
@@ -161,7 +161,7 @@ export async function writeRun(sql: Pool, projectId: string, number: number): Pr
   });
 }
 
-/** Fingerprints of issues that `makeBenchProject` has made, spread over the project. */
+/** Fingerprints of issues from `makeBenchProject`, spread over the project. */
 function fingerprints(tx: Sql, number: number, count: number) {
   return tx`
     select md5(n::text) || md5(n::text || 'a')

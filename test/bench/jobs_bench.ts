@@ -1,6 +1,7 @@
 /**
- * `bun run bench jobs`: builds of organization exports by the job runner against psql running the same SQL into `zip -6`
- * (the limit is its time) and against archiver on Node.js, how a build's time grows with the rows, and the runner's memory.
+ * `bun run bench jobs`: organization exports by the job runner against psql with the same SQL into `zip -6` (its
+ * time is the limit) and against archiver on Node.js, how a build's time grows with the rows, and the runner's
+ * memory.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,10 +21,10 @@ import { type BenchServer, startOurs, startPeer } from "./servers.ts";
 
 const MEBIBYTE = 2 ** 20;
 const MEGABYTE = 1e6;
-/** Growth is shown from a hundredth of the rows to a tenth to all of them; archiver is compared at a tenth. */
+/** Growth is shown from a hundredth of the rows to a tenth to all; archiver is compared at a tenth. */
 const PARTS = [0.01, 0.1, 1] as const;
 const PEER_PART = 0.1;
-/** Builds take so long that fewer rounds have to do. */
+/** Fewer rounds, because builds take long. */
 const MOST_ROUNDS = 3;
 
 /** Issue 3. */
@@ -165,7 +166,7 @@ async function measureBuilds(
     }));
   const rounds = Math.min(run.sizes.rounds, MOST_ROUNDS);
   const title = `builds of ${(run.sizes.orgRows * part).toLocaleString("en")} rows, ${format}`;
-  // Widened, so that one call measures two or three.
+  // Widened, so that one call can measure two or three.
   const all: Record<string, () => Promise<BuildReading>> =
     part === PEER_PART ? { ...tasks, archiver } : tasks;
   const read = await measureInTurn(run, title, { tasks: all, rounds });
@@ -186,7 +187,7 @@ export interface BuildRequest {
   format: ExportFormat;
 }
 
-/** Makes an organization of so many projects, and of about so many rows in all. */
+/** Creates an organization with this many projects and about this many rows in all. */
 export async function makeOrg(db: TestDatabase, size: { projects: number; rows: number }): Promise<BenchOrg> {
   const make = createFactory(db.sql);
   const person = await make.person();
@@ -198,7 +199,7 @@ export async function makeOrg(db: TestDatabase, size: { projects: number; rows: 
   return { person, projects };
 }
 
-/** Queues a job and waits until it is ready; its seconds are those from the beginning of its build. */
+/** Queues a job and waits until it is ready; returns the seconds since its build began. */
 export async function buildByJob(
   { db, ours }: { db: TestDatabase; ours: BenchServer },
   { org, format }: BuildRequest,
@@ -222,7 +223,7 @@ export async function buildByJob(
   }, BUILD_TIMEOUT_MS);
 }
 
-/** The copies of all files as a script of psql. */
+/** The copies of all files as a psql script. */
 export function copyScript({ projects }: BenchOrg, format: TextExportFormat): string {
   const copies = projects.flatMap((project) =>
     EXPORT_DATASET_NAMES.map((dataset) => copyStatement(EXPORT_DATASETS[dataset], project, format)),
@@ -230,12 +231,12 @@ export function copyScript({ projects }: BenchOrg, format: TextExportFormat): st
   return ["set timezone = 'UTC'", ...copies].map((statement) => `${statement};\n`).join("");
 }
 
-/** One session and one entry of the archive: the same bytes in the same order, at the least cost for the peer. */
+/** One session and one entry of the archive: the same bytes in the same order, at the lowest cost for the peer. */
 export function buildByHand(script: string, path: string): string {
   return `psql --no-psqlrc --quiet "$DATABASE_URL" --file "${script}" | zip -6 -q - - > "${path}"`;
 }
 
-/** The peer's build, of as many files under the same names. */
+/** The peer's build: the same number of files with the same names. */
 export async function buildByPeer(
   peer: BenchServer,
   { org, format, path }: BuildRequest & { path: string },

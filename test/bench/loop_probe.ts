@@ -1,6 +1,6 @@
 /**
- * Preloaded into a process of the service (`--preload`): measures how long its event loop is away, and tells it on a port of
- * its own. Each answer forgets what was measured before it.
+ * Preloaded into a process of the service (`--preload`): measures how long its event loop is blocked, and reports
+ * it on its own port. Each report starts a new measurement.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
@@ -10,9 +10,9 @@ const NANOSECONDS = 1e6;
 
 /** Milliseconds. */
 export interface LoopReading {
-  /** The longest time between two turns of the loop, more than the timer's own. */
+  /** The longest time between two turns of the loop beyond the timer's interval. */
   delayMs: number;
-  /** The most CPU time that the loop's thread took between two ticks of a timer: other processes add nothing to it. */
+  /** The most CPU time of the loop's thread between two timer ticks, which other processes do not add to. */
   cpuMs: number;
 }
 

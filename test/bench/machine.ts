@@ -1,41 +1,41 @@
-/** The machine that is measured on: processor time and memory of processes from /proc, and the facts of RESULTS.md. */
+/** The machine: CPU time and memory of processes from /proc, and the facts in RESULTS.md. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import type { Command } from "../../deploy/local/bootstrap.ts";
 import { openPool, type Sql } from "../../sql/connection/pool.ts";
 import type { Facts } from "./results.ts";
 
-/** `USER_HZ`: what /proc counts in, a hundredth of a second on every Linux there is. */
+/** `USER_HZ`, the unit of /proc: a hundredth of a second on every Linux. */
 const TICKS_PER_SECOND = 100;
 
 interface ProcessTimes {
   parent: number;
   own: number;
-  /** Of children that have ended. */
+  /** Of children that have exited. */
   ended: number;
 }
 
-/** Seconds of processor time that a process has used so far, without those that it started. */
+/** The CPU seconds of a process so far, without its children. */
 export async function cpuSeconds(pid: number): Promise<number> {
   return (await readTimes(pid)).own;
 }
 
-/** Milliseconds of processor time that a process of one thread has used so far, to the nanosecond. */
+/** The CPU milliseconds of a single-threaded process so far, in nanosecond precision. */
 export async function busyMs(pid: number): Promise<number> {
   const [nanoseconds] = (await readFile(`/proc/${pid}/schedstat`, "utf8")).split(" ");
   return Number(nanoseconds) / 1e6;
 }
 
-/** Seconds that PostgreSQL has used so far: its main process, those that run, and those that have ended. */
+/** PostgreSQL's CPU seconds so far: of its main process, running ones and those that have exited. */
 export async function serverCpuSeconds(postmaster: number): Promise<number> {
   const pids = (await readdir("/proc")).map(Number).filter(Number.isInteger);
-  // Those that have ended come last: a process that ends meanwhile is counted twice rather than never.
+  // Exited processes come last: one that exits meanwhile is counted twice rather than not at all.
   const running = await Promise.all(pids.map((pid) => readTimes(pid).catch(() => null)));
   const { own, ended } = await readTimes(postmaster);
   return running.reduce((sum, times) => (times?.parent === postmaster ? sum + times.own : sum), own + ended);
 }
 
-/** The main process of the server, which has to run on this machine. */
+/** The server's main process, which must run on this machine. */
 export async function findPostmaster(sql: Sql): Promise<number> {
   const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
   return (await readTimes(pid)).parent;
@@ -43,23 +43,23 @@ export async function findPostmaster(sql: Sql): Promise<number> {
 
 async function readTimes(pid: number): Promise<ProcessTimes> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  // The second field is the name in parentheses, which may hold anything; the third is the state.
+  // The second field is the name in parentheses, which may contain anything; the third is the state.
   const [, parent, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticks = (field: number): number => Number(rest[field - 5]) / TICKS_PER_SECOND;
   return { parent: Number(parent), own: ticks(14) + ticks(15), ended: ticks(16) + ticks(17) };
 }
 
-/** Bytes the process holds now. */
+/** The memory of the process now, in bytes. */
 export async function residentBytes(pid: number): Promise<number> {
   return readStatus(pid, "VmRSS");
 }
 
-/** Bytes the process held at most since `resetPeak`. */
+/** The peak memory of the process since `resetPeak`, in bytes. */
 export async function peakBytes(pid: number): Promise<number> {
   return readStatus(pid, "VmHWM");
 }
 
-/** Forgets the peak: it begins again at what is held now. */
+/** Resets the peak to the current memory. */
 export async function resetPeak(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, "5");
 }
@@ -72,7 +72,7 @@ async function readStatus(pid: number, field: string): Promise<number> {
 
 const GIBIBYTE = 2 ** 30;
 
-/** Throws when Node.js, on which the peers run, or psql is not there. */
+/** Throws if Node.js, which runs the peers, or psql is missing. */
 export async function describeMachine({ env }: Command, serverUrl: string): Promise<Facts> {
   const [processor] = cpus();
   return {

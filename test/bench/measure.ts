@@ -1,13 +1,13 @@
-/** Measuring on a noisy machine: things to compare run in turn, and the median counts. */
+/** Measures on a noisy machine: tasks run in turn, and medians count. */
 import type { Command } from "../../deploy/local/bootstrap.ts";
 import type { FigureTable } from "./results.ts";
 
-/** What one execution of a task came to, by the name of the figure. */
+/** The figures of one execution of a task, by name. */
 export type Reading = Readonly<Record<string, number>>;
 
 /**
- * Runs each of the tasks in turn, `rounds` times after one that does not count; returns the medians of what they read,
- * by name. Says how far it is.
+ * Runs the tasks in turn, `rounds` times after a warm-up; returns the medians of their figures by name. Reports
+ * progress.
  */
 export async function measureInTurn<Name extends string, Read extends Reading>(
   { command, signal }: BenchRun,
@@ -31,11 +31,11 @@ export async function measureInTurn<Name extends string, Read extends Reading>(
   });
   return Object.fromEntries(
     names.map((name) => [name, medians(readings.get(name) ?? [])]),
-    // The names are those of `tasks`.
+    // By the names of `tasks`.
   ) as Record<Name, Read>;
 }
 
-/** Runs `work` and reads how long it took, and by how much each of the meters rose; `work` may add to that. */
+/** Runs `work` and returns its duration and the increase of each meter; `work` may add figures. */
 export async function metered<Meters extends string, Added extends Reading>(
   meters: Readonly<Record<Meters, () => Promise<number>>>,
   work: () => Promise<Added>,
@@ -46,7 +46,7 @@ export async function metered<Meters extends string, Added extends Reading>(
   const seconds = (performance.now() - begun) / 1000;
   const after = await readMeters(meters);
   const rises = Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]);
-  // The names are those of `meters`.
+  // By the names of `meters`.
   return { ...added, ...(Object.fromEntries(rises) as Record<Meters, number>), seconds };
 }
 
@@ -60,11 +60,11 @@ function medians<Read extends Reading>(readings: readonly Read[]): Read {
   const names = Object.keys(readings[0] ?? {});
   return Object.fromEntries(
     names.map((name) => [name, median(readings.map((reading) => reading[name] ?? Number.NaN))]),
-    // The names are those of a reading.
+    // By the names of a reading.
   ) as Read;
 }
 
-/** The middle of the values; the mean of the two middle ones where there is none. */
+/** The median; of an even number of values, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -76,27 +76,27 @@ export interface BenchRun {
   command: Command;
   serverUrl: string;
   sizes: BenchSizes;
-  /** Aborted when somebody asked to stop, or the run takes too long. */
+  /** Aborted on a request to stop, or after the time limit. */
   signal: AbortSignal;
 }
 
 export type Bench = (run: BenchRun) => Promise<FigureTable[]>;
 
 export interface BenchSizes {
-  /** Of what takes seconds, after one that does not count. */
+  /** Rounds of tasks that take seconds, after a warm-up. */
   rounds: number;
-  /** Of loads over HTTP, each so many seconds long. */
+  /** Rounds of loads over HTTP, and the seconds of each. */
   loadRounds: number;
   loadSeconds: number;
-  /** Of the projects whose datasets are exported, each larger than the one before. */
+  /** Sizes of the exported projects, ascending. */
   issues: readonly [small: number, middle: number, large: number];
   bundleIssues: number;
-  /** Of the largest organization that is built. */
+  /** The size of the largest organization that is built. */
   orgRows: number;
   orgProjects: number;
-  /** Of the registry that is read; growth is shown from a tenth of them. */
+  /** The size of the registry; growth is shown from a tenth of it. */
   definitionLines: number;
-  /** Growth is shown from a tenth of them, of so many issues each. */
+  /** Numbers of projects and of their issues; growth is shown from a tenth of the projects. */
   projects: number;
   projectIssues: number;
 }
@@ -114,7 +114,7 @@ export const FULL_SIZES: BenchSizes = {
   projectIssues: 2000,
 };
 
-/** Shows in less than two minutes whether the benchmarks themselves work; the figures mean nothing. */
+/** Tests in less than two minutes whether the benchmarks work; the figures mean nothing. */
 export const QUICK_SIZES: BenchSizes = {
   rounds: 1,
   loadRounds: 1,

@@ -1,4 +1,4 @@
-/** `bun run bench memory`: what each process holds at rest and at its peak. */
+/** `bun run bench memory`: the memory of each process at rest and at its peak. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,9 +20,9 @@ import { type BenchServer, startOurs } from "./servers.ts";
 const MEBIBYTE = 2 ** 20;
 const DOWNLOADS_AT_ONCE = 8;
 const SYNC_TIMEOUT_MS = 30_000;
-/** Issues 2, 3 and 5; the first two above what is held at rest. */
+/** Issues 2, 3 and 5; the first two are limits above memory at rest. */
 const STREAM_GOAL = { atMost: 48 };
-/** Issue 16: a row group is held. */
+/** Issue 16: a row group is in memory. */
 const PARQUET_GOAL = { atMost: 128 };
 const BUILD_GOAL = { atMost: 96 };
 const SYNC_GOAL = { atMost: 200 };
@@ -36,7 +36,7 @@ interface MemoryBench {
 
 interface Load {
   name: string;
-  /** Of what is held above rest. */
+  /** The increase above memory at rest. */
   goal?: Goal;
   put: () => Promise<unknown>;
 }
@@ -65,7 +65,7 @@ export async function benchMemory(run: BenchRun): Promise<FigureTable[]> {
   }
 }
 
-/** The sync on its schedule: it fills an empty catalogue when it starts, and then waits. */
+/** The scheduled sync: it fills an empty catalog at its start, and then waits. */
 async function watchSync({ command }: BenchRun, db: TestDatabase): Promise<Cell[][]> {
   return command.progress.step("Measuring catalog-sync", () =>
     withLargeDocument(async (documentPath) => {
@@ -122,7 +122,7 @@ function buildLoads({ db, ours, org }: MemoryBench): Load[] {
   }));
 }
 
-/** Puts the loads on one after the other, and reads the peak of each; what is at rest is read before the first. */
+/** Applies the loads one after another and reads the peak of each; memory at rest is read before the first. */
 async function watch(
   { run: { command, signal } }: MemoryBench,
   watched: { process: string; pid: number; loads: readonly Load[] },

@@ -1,4 +1,4 @@
-/** `bun run bench pages`: what a page costs beyond the API calls that it shows, and how large it is. */
+/** `bun run bench pages`: the cost of a page beyond the API calls that it makes, and its size. */
 import { seedSmallDemo } from "../helpers/demo.ts";
 import { loadBundledCatalog } from "../helpers/models/catalog.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
@@ -11,13 +11,13 @@ import { type BenchServer, startOurs } from "./servers.ts";
 /** Issue 17. */
 const RATIO = { atMost: 2 };
 const KILOBYTES = { atMost: 200 };
-/** As browsers send it: without it, `/` is not a page. */
+/** Browsers send it; without it, `/` is JSON. */
 const BROWSER = { Accept: "text/html" };
 
 interface MeasuredPage {
   name: string;
   path: string;
-  /** The calls whose responses it shows, below /api/v1. */
+  /** The API calls of the page, below /api/v1. */
   calls: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export async function benchPages(run: BenchRun): Promise<FigureTable[]> {
   await loadBundledCatalog(db.sql);
   await seedSmallDemo(db.sql);
   await db.owner`vacuum analyze`;
-  // Lists of one caller take turns on a quarter of the connections, and 20 wait: 32 would be refused.
+  // One caller's lists share a quarter of the connections, and 20 may wait: 32 would be refused.
   await using server = await startOurs(db.url, { env: { DATABASE_POOL_MAX: "48" } });
   const postmaster = await findPostmaster(db.sql);
   const rows: Cell[][] = [];
@@ -103,7 +103,7 @@ async function listPages(server: BenchServer): Promise<MeasuredPage[]> {
   ];
 }
 
-/** The call for the sparklines of the first page of models. */
+/** The call for the sparklines on the first page of models. */
 async function recentHistory({ url }: BenchServer): Promise<string> {
   const response = await fetch(`${url}/api/v1/models`);
   const { data } = (await response.json()) as {
@@ -117,10 +117,10 @@ async function recentHistory({ url }: BenchServer): Promise<string> {
   return `/models/history?${query}`;
 }
 
-/** Stylesheets, icons, modules, and what modules import. */
+/** Stylesheets, icons, modules, and the modules' imports. */
 const LOADED = /(?:href|src)="(\/dashboard\/assets\/[^"]+)"|from "(\.\/[^"]+)"/g;
 
-/** Fetches the page and each file once. Throws if one of them is missing. */
+/** Fetches the page and each file once. Throws if one is missing. */
 export async function measurePageBytes(origin: string, path: string): Promise<number> {
   const seen = new Set<string>();
   const queue = [new URL(path, origin).href];

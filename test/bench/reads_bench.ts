@@ -1,4 +1,4 @@
-/** `bun run bench http`, `models` and `definitions`: reads over HTTP against Fastify; and the sync of the catalog. */
+/** `bun run bench http`, `models` and `definitions`: reads over HTTP against Fastify, and the sync of the catalog. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { LISTED_TABLE } from "./peers/statements.ts";
 import { type FigureTable, figure } from "./results.ts";
 import { startComparedServers } from "./servers.ts";
 
-/** Against Fastify. */
+/** The goal against Fastify. */
 const HTTP_RATIO = { atLeast: 1.5 };
 const HTTP_P99_MS = { atMost: 15 };
 
@@ -67,7 +67,7 @@ async function benchAnswers(run: BenchRun, documentPath: string): Promise<Figure
   await db.owner`vacuum analyze models, model_aliases`;
   await using servers = await startComparedServers(run, db);
   return await compareReads(run, servers, {
-    title: `The catalogue of ${MODEL_COUNT.toLocaleString("en")} models, for 32 connections`,
+    title: `The catalog of ${MODEL_COUNT.toLocaleString("en")} models, for 32 connections`,
     reads: READS,
     ratio: MODELS_RATIO,
     p99Ms: MODELS_P99_MS,
@@ -113,7 +113,7 @@ async function benchSync(run: BenchRun, documentPath: string): Promise<FigureTab
 
 export const MODEL_COUNT = 5276;
 
-/** Writes the document to a folder that goes when `work` is done. */
+/** Writes the document to a folder that is deleted after `work`. */
 export async function withLargeDocument<Result>(work: (path: string) => Promise<Result>): Promise<Result> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-bench-"));
   try {
@@ -127,12 +127,12 @@ export async function withLargeDocument<Result>(work: (path: string) => Promise<
   }
 }
 
-/** Fills a database's catalogue. */
+/** Fills a database's catalog. */
 export async function seedCatalog(root: string, databaseUrl: string): Promise<void> {
   await withLargeDocument((documentPath) => runSync(root, { databaseUrl, documentPath }));
 }
 
-/** Runs one sync of a document to its end; throws when it fails. */
+/** Runs one sync of a document; throws if it fails. */
 export async function runSync(
   root: string,
   { databaseUrl, documentPath }: { databaseUrl: string; documentPath: string },
@@ -150,7 +150,7 @@ export async function runSync(
   };
 }
 
-/** Starts the process that syncs at its start and then on a schedule that does not come while somebody measures. */
+/** Starts the process, which syncs at its start; its schedule does not come due during the measurement. */
 export function startScheduledSync(
   root: string,
   { databaseUrl, documentPath }: { databaseUrl: string; documentPath: string },
@@ -191,16 +191,16 @@ export async function benchDefinitions(run: BenchRun): Promise<FigureTable[]> {
 }
 
 export interface ReadRegistry {
-  /** What is read, and found: paths under /api/v1. */
+  /** Paths under /api/v1 that are read or searched. */
   reads: readonly ComparedRead[];
 }
 
-/** Makes so many lines, and gives the text of a demo document to one that everybody may read. */
+/** Creates this many lines, and gives the text of a demo document to a public one. */
 export async function makeReadRegistry(db: TestDatabase, lines: number): Promise<ReadRegistry> {
   await makeBenchRegistry(db.owner, lines);
   const [document] = readDemoDefinitions().filter(({ type }) => type === "agent");
   const definition = await db.admin.begin(async (tx) => {
-    // What is published cannot be changed: the triggers that see to it are put to sleep.
+    // Triggers protect published documents, so they are disabled here.
     await tx`set local session_replication_role = replica`;
     const [row] = await tx<{ type: string; name: string }[]>`
       update definitions

@@ -1,6 +1,6 @@
 /**
- * `bun run bench registry`: what pages of the list of definitions cost, by kind of query, and how that grows from ten
- * thousand lines to a hundred thousand. Making them takes some minutes, so quick runs leave it out.
+ * `bun run bench registry`: the cost of pages of the definitions list by kind of query, and its growth from ten
+ * thousand lines to a hundred thousand. Creating them takes minutes, so quick runs leave it out.
  */
 import { openPool, type Pool } from "../../sql/connection/pool.ts";
 import { type DefinitionListQuery, listDefinitions } from "../../sql/definitions/list/list_definitions.ts";
@@ -12,9 +12,9 @@ import type { BenchRun } from "./measure.ts";
 import { type Cell, type FigureTable, figure } from "./results.ts";
 
 const SIZES = [10_000, 100_000] as const;
-/** Milliseconds in the database, in the smaller registry and in the larger one. */
+/** Milliseconds in the database, in the smaller and the larger registry. */
 const P99 = [{ atMost: 25 }, { atMost: 60 }] as const;
-/** Of each kind and caller, after some that do not count. */
+/** Queries per kind and caller, after a warm-up. */
 const ROUNDS = 100;
 const WARM_UP = 10;
 
@@ -22,7 +22,7 @@ type Asked = Partial<Omit<DefinitionListQuery, "filters">> & {
   filters?: Partial<DefinitionListQuery["filters"]>;
 };
 
-/** A kind of query, different on every round. */
+/** A kind of query, with other values in every round. */
 type Kind = (round: number) => Asked;
 
 function pick<Item>(items: readonly Item[], round: number): Item {
@@ -69,25 +69,25 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "half way through everything": () => ({ offset: Number.POSITIVE_INFINITY }),
 };
 
-/** Two letters in each other's place. */
+/** Swaps two letters. */
 function misspell(word: string): string {
   const [first = "", second = "", third = "", ...rest] = word;
   return `${first}${third}${second}${rest.join("")}`;
 }
 
-/** A registry to ask, and its size. */
+/** A registry and its size. */
 interface Place extends AsyncDisposable {
-  /** For writes, as the owner of the tables. */
+  /** The tables' owner, for writes. */
   sql: Pool;
-  /** Of one connection. */
+  /** One connection. */
   listSql: Pool;
-  /** The server's process at its other end. */
+  /** The server process of that connection. */
   pid: number;
   userId: string;
   size: number;
 }
 
-/** Milliseconds that a page took: in the database's process, and for whoever asked. */
+/** Milliseconds of a page: CPU of the server process, and duration for the caller. */
 interface Taken {
   database: number[];
   client: number[];
@@ -115,7 +115,7 @@ export async function benchRegistry(run: BenchRun): Promise<FigureTable[]> {
   return [pages, await measureStranger(run, small)];
 }
 
-/** A search by somebody else, before and while a stranger has long private drafts about the same word, and after. */
+/** A search by one user before, during and after a stranger's long private drafts about the same word. */
 async function measureStranger({ command }: BenchRun, place: Place): Promise<FigureTable> {
   const medianOf = async (): Promise<number> => {
     const [taken] = await askInTurn([place], () => ({ search: "code" }), "anonymous");
@@ -158,7 +158,7 @@ async function openPlace({ command, serverUrl }: BenchRun, size: number): Promis
   };
 }
 
-/** Asks the places in turn, as what else the machine does should slow down both. */
+/** Queries both in turn, so that other work on the machine slows down both. */
 async function askInTurn(
   places: readonly Place[],
   ask: Kind,

@@ -1,6 +1,6 @@
 /**
- * RESULTS.md: a head, then a section for each benchmark with tables of figures and goals. A section can be replaced without
- * the others. Also reads the arguments of `bun run bench`.
+ * RESULTS.md: a head and a section for each benchmark with tables of figures and goals. Sections can be replaced
+ * one by one. Also parses the arguments of `bun run bench`.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -14,15 +14,15 @@ export interface MeasuredSection {
   about: string;
   measuredAt: Date;
   seconds: number;
-  /** Processes that ran or waited for a processor before the first benchmark, as a mean of a minute. */
+  /** The mean number of running and runnable processes in the minute before the first benchmark. */
   loadBefore: number;
   tables: readonly FigureTable[];
 }
 
-/** Names of facts about the machine, and what they are. */
+/** Facts about the machine, by name. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** What a document is made of: facts of its machine, and sections by name in their order. */
+/** The parts of a document: facts of its machine, and its sections in order, by name. */
 export interface Results {
   facts: Facts;
   sections: ReadonlyMap<string, string>;
@@ -41,7 +41,7 @@ export function renderSection(section: MeasuredSection): string {
   return [`## ${name}: ${title}`, about, status, ...tables.map(renderFigures)].join("\n\n");
 }
 
-/** Reads a document that `composeDocument` made; an empty text has neither facts nor sections. */
+/** Parses a document of `composeDocument`; an empty text has no facts and no sections. */
 export function readDocument(document: string): Results {
   const [head = "", ...parts] = document.split(/^(?=## )/m);
   const facts = [...head.matchAll(FACT)].map(([, name = "", value = ""]) => [name, value]);
@@ -49,13 +49,13 @@ export function readDocument(document: string): Results {
   return { facts: Object.fromEntries(facts), sections: new Map(sections) };
 }
 
-/** The name of a fact that the old results have otherwise, so that new ones cannot stand beside them; `null` for none. */
+/** The name of a fact that differs from the old results, which rules out keeping old sections; null if none does. */
 export function findOtherFact(old: Results, facts: Facts): string | null {
   if (old.sections.size === 0) return null;
   return Object.keys(facts).find((name) => old.facts[name] !== facts[name]) ?? null;
 }
 
-/** The whole document, its sections in the order of the map, with what people have to say of them by name. */
+/** The whole document: sections in the order of the map, with their notes by name. */
 export function composeDocument(
   { facts, sections }: Results,
   notes: Readonly<Record<string, string>>,
@@ -80,7 +80,7 @@ ${formatTable(["section", "measured, UTC", "load before", "goals met"], texts.ma
   return `${[head, ...texts].join("\n\n")}\n`;
 }
 
-/** The section with these notes in the place of those it had. */
+/** The section with these notes in place of its own. */
 function withNotes(section: string, notes = ""): string {
   const [text = ""] = section.split(NOTES);
   return notes.trim() ? `${text}${NOTES}${notes.trim()}` : text;
@@ -105,12 +105,12 @@ export interface Goal {
 
 export interface Figure {
   value: number;
-  /** After the decimal point. */
+  /** Digits after the decimal point. */
   digits: number;
   goal?: Goal;
 }
 
-/** Text is shown as it is. */
+/** Text is shown unchanged. */
 export type Cell = string | Figure;
 
 export interface FigureTable {
@@ -120,18 +120,21 @@ export interface FigureTable {
   rows: readonly (readonly Cell[])[];
 }
 
-/** How many goals a number of tables has, and how many of them are met. */
+/** The number of goals in some tables, and how many of them are met. */
 export interface Score {
   met: number;
   goals: number;
 }
 
-/** A figure to be shown, and perhaps to be judged. */
+/** A figure, with or without a goal. */
 export function figure(value: number, digits: number, goal?: Goal): Figure {
   return goal ? { value, digits, goal } : { value, digits };
 }
 
-/** False also for what could not be measured. The value is judged as it is shown, or a table would contradict itself. */
+/**
+ * False also for a figure that could not be measured. The rounded value is compared, so that a table does not
+ * contradict itself.
+ */
 function isMet({ value, digits, goal = {} }: Figure): boolean {
   const shown = Number(value.toFixed(digits));
   const { atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY } = goal;
@@ -143,7 +146,7 @@ export function scoreOf(tables: readonly FigureTable[]): Score {
   return { met: judged.filter(isMet).length, goals: judged.length };
 }
 
-/** The table in Markdown; where figures have goals, with a column of these, one that judges, and a list of the misses. */
+/** The Markdown table; with goals, it has a column of them, a column of results, and a list of misses. */
 export function renderFigures({ title, header, rows }: FigureTable): string {
   const hasGoals = rows.some((row) => row.some(isJudged));
   const lines = rows.map((row) => [...row.map(showCell), ...(hasGoals ? judge(header, row) : [])]);
@@ -162,7 +165,7 @@ function showCell(cell: Cell): string {
   return Number.isNaN(cell.value) ? "" : cell.value.toFixed(cell.digits);
 }
 
-/** The goals of a row, and whether all of them are met; both empty where it has none. */
+/** The goals of a row, and whether all are met; both empty for a row without goals. */
 function judge(header: readonly string[], row: readonly Cell[]): [goals: string, met: string] {
   const judged = row.filter(isJudged);
   if (judged.length === 0) return ["", ""];
@@ -193,7 +196,7 @@ function showGoal({ goal, digits }: Figure & { goal: Goal }, least: string, most
 const FOLDER = "test/bench";
 export const RESULTS_PATH = `${FOLDER}/RESULTS.md`;
 
-/** Throws when the document has sections that would stay in it and were measured on another machine. */
+/** Throws if sections that would stay were measured on another machine. */
 export async function requireSameMachine(root: string, facts: Facts): Promise<void> {
   const old = readDocument(await readResults(root));
   const name = findOtherFact(old, facts);
@@ -203,7 +206,7 @@ export async function requireSameMachine(root: string, facts: Facts): Promise<vo
   );
 }
 
-/** Writes the sections that were measured; others of the document stay, unless all were measured. */
+/** Writes the measured sections; others stay, unless all were measured. */
 export async function writeResults(
   root: string,
   given: { facts: Facts; measured: ReadonlyMap<string, string>; order: readonly string[] },
@@ -218,7 +221,7 @@ export async function writeResults(
   await writeFile(join(root, RESULTS_PATH), composeDocument({ facts, sections }, await readNotes(root)));
 }
 
-/** Puts the notes into the document as they are now. */
+/** Updates the notes in the document. */
 export async function writeNotes(root: string): Promise<void> {
   const results = readDocument(await readResults(root));
   await writeFile(join(root, RESULTS_PATH), composeDocument(results, await readNotes(root)));
@@ -242,17 +245,17 @@ async function readNotes(root: string): Promise<Record<string, string>> {
 export const USAGE = `Usage: bun run bench [--quick | --write] [NAME…]
        bun run bench --notes
 
-Without a name, all benchmarks but citus run and replace RESULTS.md. That takes some twenty minutes.
+Without a name, all benchmarks except citus run and replace RESULTS.md. That takes about forty minutes.
 
-  --write   puts the sections of those that are named into the document, in the place of the old ones
-  --quick   everything in small, to see whether it works: the figures mean nothing, and nothing is written
-  --notes   puts the notes into the document as they are now, and measures nothing
+  --write   replaces the sections of the named benchmarks in RESULTS.md
+  --quick   runs everything on little data to test the benchmarks; the figures mean nothing and are not written
+  --notes   updates the notes in RESULTS.md without measuring
   --help    this text
 `;
 
 export interface Choice {
   ok: true;
-  /** `null` for all. */
+  /** Null means all. */
   names: readonly string[] | null;
   isQuick: boolean;
   isWritten: boolean;
@@ -261,11 +264,11 @@ export interface Choice {
 
 export interface Refusal {
   ok: false;
-  /** `null` when help was asked for. */
+  /** Null if help was requested. */
   problem: string | null;
 }
 
-/** Reads the arguments; `known` are the names there are. */
+/** Parses the arguments; `known` are the names of all benchmarks. */
 export function readChoice(args: readonly string[], known: readonly string[]): Choice | Refusal {
   try {
     const { values, positionals } = parseArgs({

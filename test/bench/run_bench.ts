@@ -1,4 +1,4 @@
-/** `bun run bench`: runs the benchmarks that are named, or all, and writes RESULTS.md. */
+/** `bun run bench`: runs the named benchmarks, or all, and writes RESULTS.md. */
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import type { Command } from "../../deploy/local/bootstrap.ts";
@@ -19,12 +19,12 @@ import {
   writeResults,
 } from "./results.ts";
 
-/** All of them take some twenty minutes on two cores. */
-const RUN_LIMIT_MS = 30 * 60_000;
-/** How long a benchmark may take to stop its processes. */
+/** All of them take about forty minutes on two cores. */
+const RUN_LIMIT_MS = 60 * 60_000;
+/** The time that a benchmark has to stop its processes. */
 const GRACE_MS = 15_000;
 
-/** Returns the exit code: 1 when a benchmark failed, and nothing is written; 2 when the arguments cannot be meant. */
+/** Returns the exit code: 1 if a benchmark failed, and then nothing is written; 2 for invalid arguments. */
 export async function runBench(command: Command): Promise<number> {
   const choice = readChoice(command.args, Object.keys(SECTIONS));
   if (!choice.ok) {
@@ -40,19 +40,19 @@ export async function runBench(command: Command): Promise<number> {
   return 0;
 }
 
-/** Installs what the measured code is compared with. It is no dependency of the service. */
+/** Installs the peers, which are no dependencies of the service. */
 async function installPeers(command: Command): Promise<void> {
   await using supervisor = openSupervisor(command);
   const root = join(command.root, "test/bench");
   await untilAborted(installDependencies({ ...command, supervisor, root }), command.stop);
 }
 
-/** Measures, prints, and writes if that was asked for; false when a benchmark failed. */
+/** Measures, prints, and writes on request; false if a benchmark failed. */
 async function measure(command: Command, { names, isQuick, isWritten }: Choice): Promise<boolean> {
   const signal = AbortSignal.any([command.stop, AbortSignal.timeout(RUN_LIMIT_MS)]);
   const loadBefore = currentLoad();
   const facts = isWritten ? await readFacts(command, signal) : {};
-  // Before it has taken minutes.
+  // Checked before minutes of measuring.
   if (isWritten && names !== null) await requireSameMachine(command.root, facts);
   const order = Object.keys(SECTIONS);
   const measured = new Map<string, string>();
@@ -76,13 +76,13 @@ async function measure(command: Command, { names, isQuick, isWritten }: Choice):
 }
 
 async function readFacts(command: Command, signal: AbortSignal): Promise<Facts> {
-  // The driver is among the packages, which are there by now.
+  // The driver is one of the packages, which are installed by now.
   const { describeMachine } = await import("./machine.ts");
   await using server = await untilAborted(openTestServer(command), signal);
   return await describeMachine(command, server.url);
 }
 
-/** Mean number of processes that ran or waited for a processor in the last minute. */
+/** The mean number of running and runnable processes in the last minute. */
 function currentLoad(): number {
   const [lastMinute = Number.NaN] = loadavg();
   return lastMinute;
@@ -95,7 +95,7 @@ interface SectionRun {
   loadBefore: number;
 }
 
-/** Runs one benchmark on a server of its own, and returns its section. */
+/** Runs one benchmark on its own server and returns its section. */
 async function runSection(
   { command, signal, isQuick, loadBefore }: SectionRun,
   { name, section }: { name: string; section: Section },
@@ -120,14 +120,14 @@ async function runSection(
 
 export interface Section {
   title: string;
-  /** What is compared with what, for somebody who reads the figures. */
+  /** What is compared with what, for readers of the figures. */
   about: string;
   load: () => Promise<Bench>;
-  /** Measured only when it is named: not every machine has what it needs. */
+  /** Measured only by name, because not every machine has what it needs. */
   isOnRequest?: boolean;
 }
 
-/** In the order of the document. */
+/** In document order. */
 const SECTIONS: Readonly<Record<string, Section>> = {
   export: {
     title: "one dataset of a project",

@@ -1,4 +1,4 @@
-/** Starts what is compared: our API and its peers, each a process of its own, configured as in production. */
+/** Starts what is compared: our API and its peers, each as a process, configured as in production. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chooseFreePort } from "../../deploy/local/machine.ts";
@@ -23,7 +23,10 @@ export interface BenchServer extends AsyncDisposable {
 /** Scripts in `peers/`, for Node.js. */
 export type PeerScript = "fastify_exports" | "fastify_reads";
 
-/** The API without limits of rate or size (`env` adds to that), and without a line for every request, as its peers have none. */
+/**
+ * Starts the API without limits of rate and size, plus `env`, and without a log line per request, because its peers
+ * write none.
+ */
 export async function startOurs(
   databaseUrl: string,
   { dataDirectory, env = {} }: { dataDirectory?: string; env?: Readonly<Record<string, string>> } = {},
@@ -69,7 +72,7 @@ export async function startPeer(
   });
 }
 
-/** Node.js reads no TypeScript; the packages are found from where the script lies. */
+/** Node.js cannot run TypeScript, and finds packages from the folder of the script. */
 async function buildForNode(root: string, path: string): Promise<string> {
   const built = await Bun.build({
     entrypoints: [path],
@@ -97,7 +100,7 @@ async function untilReady({ url, pid, [Symbol.asyncDispose]: dispose }: BenchSer
 const PROBE = fileURLToPath(new URL("loop_probe.ts", import.meta.url));
 
 export interface ProbedServer extends BenchServer {
-  /** Returns what the loop did since the last call. */
+  /** Returns the figures of the loop since the last call. */
   readLoop: () => Promise<LoopReading>;
 }
 
@@ -112,15 +115,15 @@ export async function startProbed(databaseUrl: string): Promise<ProbedServer> {
 export interface ComparedServers {
   ours: BenchServer;
   fastify: BenchServer;
-  /** Main process of their database. */
+  /** The main process of their database. */
   postmaster: number;
 }
 
-/** A busy tracker: no server gains from results that it keeps between commits. */
+/** A busy tracker, so that no server gains from results cached between commits. */
 const COMMITS_PER_SECOND = 200;
 const COMMIT_TICK_MS = 5;
 
-/** Starts our API and the peer of reads on one database, to which another client commits all the time. */
+/** Starts our API and the peer of reads on one database, to which another client commits continuously. */
 export async function startComparedServers(
   { command: { root } }: BenchRun,
   { url: databaseUrl, sql, owner }: TestDatabase,
@@ -134,7 +137,7 @@ export async function startComparedServers(
   return { ours, fastify, postmaster, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-/** Commits transactions at a steady rate until it is disposed. */
+/** Commits transactions at a steady rate until it is disposed of. */
 async function commitSteadily(sql: Pool): Promise<AsyncDisposable> {
   await sql`create table bench_commits (id bigint generated always as identity, at timestamptz not null default now())`;
   const start = performance.now();

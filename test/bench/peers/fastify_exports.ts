@@ -16,7 +16,7 @@ import {
 } from "../../../shared/exports/datasets.ts";
 import { CALLER, countStatement, rowsStatement } from "./statements.ts";
 
-/** As that of `zip -6`, and the default of zlib. */
+/** The level of `zip -6` and zlib's default. */
 const ZIP_LEVEL = 6;
 const BEGIN = "begin isolation level repeatable read read only";
 const CONTENT_TYPES = { ndjson: "application/x-ndjson", csv: "text/csv" } as const;
@@ -51,7 +51,7 @@ app.get<{ Params: { project: string }; Querystring: Asked }>(
   },
 );
 
-/** What a job runner would do, without its queue: builds a file and answers when it is there. */
+/** The work of a job runner without its queue: builds a file and responds when it is complete. */
 app.post<{ Body: { projects: string[]; format: PeerExport["format"]; asOf: string; path: string } }>(
   "/builds",
   async ({ body: { path, ...asked } }) => {
@@ -62,7 +62,10 @@ app.post<{ Body: { projects: string[]; format: PeerExport["format"]; asOf: strin
   },
 );
 
-/** Puts every dataset of the projects into the archive, one after the other: a connection has one cursor at a time. */
+/**
+ * Adds the datasets of the projects to the archive one after another, because a connection has one cursor at a
+ * time.
+ */
 async function appendProjects(
   archive: ZipArchive,
   { projects, format, asOf }: { projects: readonly string[]; format: PeerExport["format"]; asOf: string },
@@ -92,7 +95,7 @@ async function release(client: pg.PoolClient): Promise<void> {
 
 await app.listen({ host: "127.0.0.1", port: Number(process.env["PORT"]) });
 
-/** Rows a fetch of the cursor; 100, the default, and 10,000 cost the same processor time. */
+/** Rows per fetch of the cursor; 100, the default, and 10,000 cost the same CPU time. */
 const BATCH_ROWS = 1000;
 const POOL_MAX = 10;
 
@@ -103,14 +106,14 @@ export interface PeerExport {
   format: "ndjson" | "csv";
 }
 
-/** A pool whose numbers are numbers, as those of the service are. */
+/** A pool that parses numbers, like the service's. */
 export function openPeerPool(): pg.Pool {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number);
   pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
   return new pg.Pool({ connectionString: process.env["DATABASE_URL"], max: POOL_MAX });
 }
 
-/** Opens the rows on a client that is in a transaction and does nothing else meanwhile. */
+/** Opens a cursor on a client that is in a transaction and otherwise idle. */
 export function streamRows(client: pg.PoolClient, { dataset, project, asOf, format }: PeerExport): Readable {
   const query = new QueryStream(rowsStatement(dataset), [project, asOf], {
     batchSize: BATCH_ROWS,
@@ -139,7 +142,7 @@ function csvLines(dataset: ExportDatasetName): Transform {
   });
 }
 
-/** fast-csv would write dates and objects as JavaScript does. */
+/** fast-csv would format dates and objects as JavaScript does. */
 function writeCells(row: Record<string, unknown>): Record<string, unknown> {
   for (const [name, value] of Object.entries(row)) {
     if (value instanceof Date) row[name] = value.toISOString();
@@ -156,7 +159,7 @@ const PROJECT = {
     where p.id = $1 and p.deleted_at is null and m.user_id = $2`,
 };
 
-/** True when the key is good for a project that its user may see. */
+/** True if the key is valid for a project that its user may see. */
 export async function mayExport(
   pool: pg.Pool,
   { project, authorization = "" }: { project: string; authorization?: string | undefined },

@@ -22,7 +22,7 @@ import {
 const TEXT = { type: "string", nullable: true };
 const TRUTH = { type: "boolean" };
 const NUMBER = { type: "number", nullable: true };
-/** Of any shape, written as it is. */
+/** JSON of any shape, written unchanged. */
 const ANY = {};
 const record = (properties: Record<string, object>) => ({ type: "object", properties });
 const list = (items: object) => ({ type: "array", items });
@@ -80,10 +80,10 @@ export const DEFINITION_SCHEMA = record({
 // biome-ignore lint/suspicious/noExplicitAny: rows are as the statement has them, as drivers say too
 type Row = Record<string, any>;
 
-/** Runs a statement with its driver. */
+/** Runs a statement with the server's driver. */
 export type RunStatement = (statement: Statement, values: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** What to answer; a server adds its headers. */
+/** The response, to which a server adds headers. */
 export interface Answer {
   status: 200 | 401 | 404;
   body: object;
@@ -92,7 +92,7 @@ export interface Answer {
 const PAGE_SIZE = 50;
 const NOT_FOUND: Answer = { status: 404, body: { error: { code: "NOT_FOUND" } } };
 
-/** A user, for callers whose key is known. */
+/** A user, for callers with a valid key. */
 export async function readProfile(
   run: RunStatement,
   { id, authorization = "" }: { id: string; authorization?: string | undefined },
@@ -105,7 +105,7 @@ export async function readProfile(
   return row ? { status: 200, body: { data: row } } : NOT_FOUND;
 }
 
-/** A page of the catalogue, with the aliases of its models. */
+/** A page of the catalog with the aliases of its models. */
 export async function readModels(
   run: RunStatement,
   page: { limit?: number | undefined; offset?: number | undefined; search?: string | undefined },
@@ -123,7 +123,7 @@ export async function readModels(
   return { status: 200, body: { data: { models, aliases, total, limit, offset, hasMore } } };
 }
 
-/** The model that an alias stands for. */
+/** The model behind an alias. */
 export async function resolveAlias(run: RunStatement, alias: string): Promise<Answer> {
   const [model] = await run(RESOLVE, [alias]);
   if (!model) return NOT_FOUND;
@@ -131,7 +131,7 @@ export async function resolveAlias(run: RunStatement, alias: string): Promise<An
   return { status: 200, body: { data: { alias, target, model } } };
 }
 
-/** The latest published version of a definition, whole. */
+/** The latest published version of a definition, complete. */
 export async function readDefinition(
   run: RunStatement,
   { type, name }: { type: string; name: string },
@@ -140,7 +140,7 @@ export async function readDefinition(
   return row ? { status: 200, body: { data: row } } : NOT_FOUND;
 }
 
-/** The first page of the registry, or of what a search finds in it. */
+/** The first page of the registry, or of a search. */
 export async function listDefinitions(run: RunStatement, search: string | undefined): Promise<Answer> {
   const words = search === undefined ? [] : [search];
   const [definitions, [counted]] = await Promise.all([

@@ -1,7 +1,7 @@
-/** The SQL of what the peers read: prepared statements, the same for all of them. */
+/** The SQL of the peers: prepared statements, the same for all of them. */
 import { EXPORT_DATASETS, type ExportDatasetName } from "../../../shared/exports/datasets.ts";
 
-/** A statement that is prepared under its name once a connection. */
+/** A statement that is prepared under its name once per connection. */
 export interface Statement {
   name: string;
   text: string;
@@ -71,7 +71,7 @@ export const RESOLVE: Statement = {
     where a.alias = $1`,
 };
 
-/** The columns of an item of the registry, of `definitions d`, its line `l` and its organization `o`. */
+/** The columns of a registry item: `definitions d`, its line `l` and its organization `o`. */
 const DEFINITION_COLUMNS = `d.id, d.type, d.name, d.version, d.status, d.domain, d.subdomain, d.agent_type as "agentType",
   d.display_name as "displayName", d.description, d.author, d.authorship_type as "authorshipType", d.tags,
   d.author_id as "authorId", d.org_id as "orgId", d.tier, d.visibility, d.created_at as "createdAt",
@@ -94,8 +94,8 @@ export const DEFINITION: Statement = {
 };
 
 /**
- * The latest listed version of every line with its text vector: what a server of this kind would keep to list and to
- * search fast, with the indexes that PostgreSQL's documentation recommends.
+ * The latest public version of every line with its text vector: what a typical server would keep for fast lists and
+ * searches, with the indexes that PostgreSQL's documentation recommends.
  */
 export const LISTED_TABLE = `
   create table bench_listed as
@@ -137,13 +137,13 @@ export const SEARCH_COUNT: Statement = {
   text: "select count(*)::int as total from bench_listed where words @@ websearch_to_tsquery('english', $1)",
 };
 
-/** What hides a parent `p` of a row by default, and the rows under it. */
+/** The condition under which a parent `p` is hidden by default, with all rows under it. */
 const VISIBLE_PARENT = {
   issues: "p.id = r.issue_id and p.deleted_at is null",
   runs: "p.id = r.run_id and p.archived_at is null",
 } as const;
 
-/** Which rows `r` of a dataset a project has, `$1`, as of an instant, `$2`. */
+/** The rows `r` of a dataset in project `$1` at instant `$2`. */
 function selectRows(name: ExportDatasetName, what: string): string {
   const { table, timeColumn, parents, flags } = EXPORT_DATASETS[name];
   const conditions = ["r.project_id = $1", `r.${timeColumn} <= $2`];
@@ -162,7 +162,7 @@ export function countStatement(name: ExportDatasetName): string {
   return selectRows(name, "count(*)::int as total");
 }
 
-/** The rows with the columns of the service under the same names, in the same order. */
+/** The rows with the service's column names, in the same order. */
 export function rowsStatement(name: ExportDatasetName): string {
   const { columns, timeColumn } = EXPORT_DATASETS[name];
   const what = columns.map((column) => `r."${column.column}" as "${column.name}"`).join(", ");

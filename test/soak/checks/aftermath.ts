@@ -74,6 +74,6 @@ async function compareAnswers({ apis, db, world }: Soak): Promise<string[]> {
       troubles.push(`${api.name} counts ${data.totalCount} executions of ${name}, the table ${row.count}`);
     }
   }
-  if (etags.size > 1) troubles.push("the catalogues are not the same");
+  if (etags.size > 1) troubles.push("the catalogs differ");
   return troubles;
 }
