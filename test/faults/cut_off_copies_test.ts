@@ -1,4 +1,7 @@
-/** Every way to leave an export in the middle of a COPY: no session stays in its transaction, no connection is lost. */
+/**
+ * Every way to leave an export in the middle of a COPY: no session stays in its transaction, and no connection is
+ * lost.
+ */
 import { expect, test } from "bun:test";
 import type { ArtifactStore } from "../../shared/artifacts/store.ts";
 import { streamZip, type ZipEntry } from "../../shared/exports/zip_stream.ts";
@@ -24,32 +27,32 @@ import {
 import { openTestRunner, type TestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** More than a build buffers on the way to its store. */
+/** More than a build buffers before its store. */
 const BUILD_MIB = 16;
-/** More than two row groups of Parquet and what the sockets on both sides hold by themselves. */
+/** More than two row groups of Parquet and the socket buffers on both sides. */
 const NOISE_MIB = 56;
-/** A build may take so long here, in minutes: long enough to be in the middle of its COPY. */
+/** The time limit of a build in minutes: enough to be in the middle of its COPY. */
 const SHORT_BUILD_MINUTES = 0.05;
 
 type Content = Parameters<ArtifactStore["write"]>[1];
-/** Done in the middle of a build: the store has had a chunk, and the next ones are being made. */
+/** Called in the middle of a build, after its first chunk was stored. */
 type InTheMiddle = (given: { content: Content; runner: TestRunner }) => Promise<void>;
 
 interface End {
   act: InTheMiddle;
   config?: Partial<Config>;
-  /** What becomes of the job. */
+  /** The expected state of the job. */
   job: object;
 }
 
-/** Kept: what waits for it must not be collected. */
+/** A reference, so that the waiting promise is not garbage-collected. */
 const silence = Promise.withResolvers<void>();
 const hang: InTheMiddle = () => silence.promise;
 const LEFT = { status: "queued", attempt: 0 };
 const FAILED_ONCE = { status: "queued", attempt: 1 };
 const TIMED_OUT = { status: "failed", errorCode: "BUILD_TIMEOUT" };
 
-/** Builds once what is too large to be on its way at once, cut off as `end` says. */
+/** Builds a file that is larger than all buffers, interrupted by `end`. */
 async function buildCutOff(end: End): Promise<void> {
   await using app = await openTestApp();
   const person = await app.make.person();
@@ -100,7 +103,7 @@ test("a build whose store takes no more ends its COPY", () =>
 test("a build that takes too long ends its COPY", () =>
   buildCutOff({
     async act({ content }) {
-      // A chunk a second: it is cut off long before the last.
+      // One chunk a second: it is interrupted long before the last.
       for (const _ of Array(8)) await Promise.all([content.next(), Bun.sleep(1000)]);
     },
     config: { exportBuildTimeoutMinutes: SHORT_BUILD_MINUTES },

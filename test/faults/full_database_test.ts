@@ -1,4 +1,4 @@
-/** PostgreSQL's disk is full: writes are refused for a while, reads and exports go on. */
+/** PostgreSQL's disk is full: writes fail for a while, reads and exports continue. */
 import { expect, test } from "bun:test";
 import { chownSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ test("writes are 503 with Retry-After while PostgreSQL has no room, and reads an
   expect((await create("first")).status).toBe(201);
   disk.fill();
   let refused: Response | null = null;
-  // Until the pages that the table has are full.
+  // Until the table's allocated pages are full.
   for (let n = 0; n < 200 && refused === null; n += 1) {
     const response = await create(`agent-${n}`);
     if (response.status !== 201) refused = response;

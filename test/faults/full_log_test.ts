@@ -1,4 +1,4 @@
-/** A full disk under the log ends no process: lines are lost and counted, and the count is logged when there is room. */
+/** A full disk for the log ends no process: lost lines are counted, and the count is logged once there is space. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ test("an API whose log disk is full serves requests, counts lost lines, and logs
   await using disk = mountSmallDisk(1);
   const path = join(disk.directory, "api.log");
   const env = { DATABASE_URL: db.url, DATA_DIR: disk.directory, PORT: "0", METRICS_PORT: "0" };
-  // What an operator writes in a shell.
+  // The redirection of a shell.
   await using api = spawnService("api", env, ["bash", "-c", 'exec "$@" >"$0"', path]);
   const readLines = () => readFileSync(path, { encoding: "utf8", flag: "a+" }).split("\n").slice(0, -1);
   const findPort = (message: string) =>
@@ -34,7 +34,7 @@ test("an API whose log disk is full serves requests, counts lost lines, and logs
   const recovered = await waitFor(() => readLines().find((line) => line.includes("log.lines_dropped")));
   expect(JSON.parse(recovered).lines).toBeGreaterThanOrEqual(before);
   expect(JSON.parse(recovered).lines).toBe(await countLost());
-  // Only the line that met the end of the room can be cut off.
+  // Only the line during which space ran out can be truncated.
   const broken = readLines().filter((line) => {
     try {
       return typeof JSON.parse(line) !== "object";
@@ -52,7 +52,7 @@ test("a process whose log has no reader any more goes on", async () => {
   await using disk = mountSmallDisk(1);
   const env = { DATABASE_URL: db.url, DATA_DIR: disk.directory, PORT: "0" };
   const path = join(disk.directory, "first-lines");
-  // The reader takes the lines of the start and leaves.
+  // The reader reads the first lines and exits.
   const script =
     'exec "$@" > >(while read -r line; do echo "$line" >>"$0"; [[ $line == *listening* ]] && exit; done)';
   await using api = spawnService("api", env, ["bash", "-c", script, path]);

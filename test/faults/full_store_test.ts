@@ -1,4 +1,4 @@
-/** A directory of artifacts without space: the job says so, leaves nothing behind, and the next one works. */
+/** An artifact directory without space: the job says so, leaves no file, and the next one succeeds. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
@@ -16,21 +16,21 @@ import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** Cuts a COPY off in the middle: of its some 30 MB, the driver holds a few. */
+/** Interrupts a COPY in the middle: of its 30 MB, the driver buffers only a few. */
 const ISSUES = 30_000;
-/** Enough for the export, were it not for what is there already. */
+/** Enough for the export, but not beside the existing files. */
 const DISK_MIB = 16;
 const OBSTACLE = "obstacle";
 
 interface SmallDisk extends AsyncDisposable {
   directory: string;
-  /** Works off the queue, with its artifacts there. */
+  /** Works on the queue with this store. */
   startRunner(app: TestApp, options: { smtpUrl: string; patienceMinutes: number }): Promise<AsyncDisposable>;
-  /** Makes room. */
+  /** Frees space. */
   free(): Promise<void>;
 }
 
-/** A real file system with next to no space left; `null` where the machine does not let us mount one. */
+/** A real file system with almost no space left; null if this machine cannot mount one. */
 function mountSmallDisk(directory: string): SmallDisk | null {
   const mount = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", directory]);
   if (mount.exitCode !== 0) return null;
@@ -53,7 +53,7 @@ function mountSmallDisk(directory: string): SmallDisk | null {
   };
 }
 
-/** Where nothing can be mounted: the store itself, with a quota in front of it. */
+/** For machines that cannot mount: the real store behind a quota. */
 function limitStore(directory: string): SmallDisk {
   let quotaBytes = 2 ** 20;
   async function* limited(content: AsyncGenerator<Uint8Array, void, void>) {
@@ -119,7 +119,7 @@ test("without patience, a full disk fails the job with ARTIFACT_STORAGE_FAILED, 
   const { app, disk, person, show } = place;
   const { id } = await jobOf(await postJob(app, person));
   await waitFor(async () => {
-    // The waits between attempts are the queue's own business.
+    // The pauses between attempts belong to the queue.
     await app.db.sql`update pgboss.job set start_after = now() where id = ${id} and state = 'retry'`;
     return (await show(id)).status === "failed";
   }, 40_000);

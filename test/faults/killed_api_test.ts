@@ -1,4 +1,4 @@
-/** An API process that is killed: a download goes on at another one, and a write is whole or not there. */
+/** A killed API process: a download resumes at another one, and a write happened completely or not at all. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { agentYaml, ask, createAgent } from "../helpers/definitions/definitions.ts";
@@ -15,7 +15,7 @@ import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const NOISE_MIB = 24;
-/** More than two row groups and what the sockets on both sides hold by themselves. */
+/** More than two row groups and the socket buffers on both sides. */
 const PARQUET_MIB = 56;
 
 test("a download that broke off with its API process goes on at another, and both parts are the file", async () => {

@@ -1,4 +1,4 @@
-/** Job runners killed while they deliver to webhooks: every event arrives, and the log of deliveries is right. */
+/** Job runners killed during webhook deliveries: every event arrives, and the delivery log is correct. */
 import { expect, test } from "bun:test";
 import { insertExportEvent } from "../../sql/events/events.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
@@ -13,7 +13,7 @@ const NETWORKS = "127.0.0.0/8";
 /** The log shows the last 100. */
 const EVENTS = 99;
 const DEATHS = 6;
-/** More than a delivery takes, so that a runner dies before, during and after one. */
+/** Longer than a delivery, so that runners die before, during and after one. */
 const MAX_LIFE_MS = 20;
 const SEED = 20_261_122;
 
@@ -25,14 +25,14 @@ async function openPlace() {
   return { app, owner, env, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
 }
 
-/** Adds events of the organization; returns the ids of the jobs that they name. */
+/** Adds events of the organization; returns the ids of their jobs. */
 async function addEvents({ db }: TestApp, { org }: Person, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => crypto.randomUUID());
   for (const id of ids) await insertExportEvent(db.sql, { id, orgId: org.id, status: "ready" });
   return ids;
 }
 
-/** The minute passes for which a dead runner has claimed a webhook. */
+/** Ends the minute for which a dead runner has claimed a webhook. */
 async function endClaims({ db }: TestApp): Promise<void> {
   await db.sql`update webhooks set due_at = now() where due_at is not null`;
 }
@@ -56,7 +56,7 @@ test("an event whose runner was killed between the receiver's 2xx and the note o
     await using runner = await startRunner(env);
     await requested.promise;
     const killed = Promise.withResolvers<void>();
-    // The note waits for this lock, so the runner has the 2xx when it dies.
+    // The record of the delivery waits for this lock, so the runner already has the 2xx when it dies.
     const holding = app.db.sql.begin(async (tx) => {
       await tx`select from webhooks where id = ${id} for update`;
       locked.resolve();
@@ -107,7 +107,7 @@ test("events of runners that are killed between and during deliveries all arrive
     const before = receiver.received.length;
     await using runner = await startRunner(env);
     await waitFor(() => receiver.received.length > before, 30_000);
-    // The one wait for a length of time: the moment of death is what this is about.
+    // The only fixed wait, because the moment of death is what this test varies.
     await Bun.sleep(random() * MAX_LIFE_MS);
     runner.kill("SIGKILL");
     await runner.exited;
@@ -123,7 +123,7 @@ test("events of runners that are killed between and during deliveries all arrive
     return row.count === EVENTS;
   }, 60_000);
 
-  // The receiver never failed, so events came in their order, and only a delivery that was cut off came twice.
+  // The receiver never failed, so events arrived in order, and only interrupted deliveries were repeated.
   expect([...new Set(jobsOf(receiver))]).toEqual(jobs);
   expect(receiver.received.length).toBeLessThanOrEqual(EVENTS + DEATHS);
   const ids = new Map(receiver.received.map((delivery) => [delivery.event.id, delivery.id]));

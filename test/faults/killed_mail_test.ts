@@ -1,4 +1,4 @@
-/** A runner killed while a mail server has its mail and has not answered yet. */
+/** A runner killed after the mail server got the mail and before it responded. */
 import { expect, test } from "bun:test";
 import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";
@@ -40,7 +40,7 @@ test("a mail whose runner was killed before the server answered is sent by anoth
   expect([before.status, await isMailed()]).toEqual(["ready", false]);
   await using _another = await startRunner({ ...env, SMTP_URL: answering.url });
   await waitFor(async () => {
-    // The time of the next attempt comes.
+    // Makes the next attempt due.
     await app.db.sql`update pgboss.job set start_after = now() where id = ${id} and state = 'retry'`;
     return isMailed();
   }, 60_000);

@@ -1,4 +1,7 @@
-/** Job runners killed at every stage of their builds: no job is lost, none is built twice, no part is taken for a whole. */
+/**
+ * Job runners killed at every stage of a build: no job is lost or built twice, and no partial file counts as
+ * complete.
+ */
 import { expect, test } from "bun:test";
 import { listTroubles, shortenHeartbeats } from "../helpers/exports/aftermath.ts";
 import { jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";
@@ -40,7 +43,7 @@ async function queueHeavy(app: TestApp): Promise<string> {
   return (await jobOf(await postJob(app, person))).id;
 }
 
-/** How long the build of a ready job took; `null` of one that is not ready. */
+/** The duration of a ready job's build; null if it is not ready. */
 async function timeOfBuild(app: TestApp, id: string): Promise<number | null> {
   const [row] = await app.db.sql<{ tookMs: number }[]>`
     select extract(epoch from ready_at - started_at)::float8 * 1000 as took_ms
@@ -49,20 +52,20 @@ async function timeOfBuild(app: TestApp, id: string): Promise<number | null> {
   return row?.tookMs ?? null;
 }
 
-/** How long the first build of a process takes that nobody disturbs. */
+/** The duration of a process's first undisturbed build. */
 async function timeBuild(app: TestApp, env: Env): Promise<number> {
   const id = await queueHeavy(app);
   await using _runner = await startRunner(env);
-  // Awaited here, or the runner would be ended first.
+  // Awaited here; otherwise the runner would be stopped first.
   return await waitFor(() => timeOfBuild(app, id), 30_000);
 }
 
-/** Starts a runner, which begins the one job that is queued, and kills it `lifeMs` later. Returns the job as it is then. */
+/** Starts a runner, which begins the one queued job, and kills it `lifeMs` later. Returns the job at that moment. */
 async function dieBuilding(app: TestApp, env: Env, lifeMs: number): Promise<JobState> {
   const id = await queueHeavy(app);
   await using runner = await startRunner(env);
   await waitFor(async () => (await stateOf(app, id)).attempt === 1, 30_000);
-  // The one wait for a length of time: the moment of death is what this is about.
+  // The only fixed wait, because the moment of death is what this test varies.
   await Bun.sleep(lifeMs);
   runner.kill("SIGKILL");
   await runner.exited;
@@ -76,16 +79,16 @@ test("builds whose runners are killed, at 20 moments, are all finished by others
   const { databaseUrl, dataDir } = app.deps.config;
   await using mailServer = await openMailServer();
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, SMTP_URL: mailServer.url };
-  // Without a mail server: a runner killed right after sending would make another one send the mail again.
+  // Without a mail server, because a runner killed right after sending causes a second mail.
   const mortal = { ...env, SMTP_URL: "smtp://127.0.0.1:1" };
   let buildMs = await timeBuild(app, mortal);
   const random = randomNumbers(SEED);
   const dead: JobState[] = [];
   for (let death = 0; death < DEATHS; death += 1) {
-    // One in each twentieth of a build and a tenth more, for what comes after the last byte.
+    // One death in each twentieth of a build, and in a tenth more for the work after the last byte.
     const job = await dieBuilding(app, mortal, ((death + random()) / DEATHS) * buildMs * 1.1);
     dead.push(job);
-    // A machine that is busy with other things makes a single measurement too long.
+    // On a busy machine, a single measurement may be too long.
     buildMs = Math.min(buildMs, (await timeOfBuild(app, job.id)) ?? buildMs);
   }
   expect(dead.filter(({ status }) => status === "running").length).toBeGreaterThan(DEATHS / 2);

@@ -1,4 +1,4 @@
-/** What runners that were killed have left in the store: it goes with the next attempt, or with a sweep that is not late. */
+/** Files of killed runners: the next attempt or a punctual sweep deletes them. */
 import { expect, test } from "bun:test";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,19 +17,19 @@ import { openSlowProxy } from "../helpers/network/slow_proxy.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** No sweep on the clock: only those at the start of a runner. */
+/** No scheduled sweep: only those at the start of a runner. */
 const NO_CLOCK = { EXPORT_SWEEP_CRON: "0 0 1 1 *" };
-/** Two parts of an upload and more. */
+/** More than two parts of an upload. */
 const NOISE_MIB = 24;
 
 /**
- * Kills a runner in the middle of a build, when something of its file is stored, and lets another one build the job again.
- * Returns the names in the store, and the one that is the job's.
+ * Kills a runner in the middle of a build, after part of its file was stored, and lets another runner build the job
+ * again. Returns the names in the store and the name of the job's file.
  */
 async function listAfterDeath(storage: {
   config?: Partial<Config>;
   env?: Record<string, string>;
-  /** Of the first runner. */
+  /** The first runner's file. */
   slowEnv?: Record<string, string>;
 }) {
   await using app = await openTestApp(storage.config ? { config: storage.config } : {});

@@ -1,4 +1,4 @@
-/** A runner that is killed in the middle of a build, with the heartbeats of production: how soon another takes over. */
+/** A runner killed in the middle of a build, with production heartbeats: how soon another one takes over. */
 import { expect, test } from "bun:test";
 import { listTroubles } from "../helpers/exports/aftermath.ts";
 import { getJob, jobOf, postJob } from "../helpers/exports/export_job.ts";
@@ -9,7 +9,7 @@ import { openMailServer } from "../helpers/network/mail_server.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** Issue 3: a dead builder's job is taken up again within this. */
+/** Issue 3: the limit for taking over a dead builder's job. */
 const TAKEN_UP_MS = 60_000;
 
 test("a runner killed in the middle of a build is replaced by another within a minute", async () => {

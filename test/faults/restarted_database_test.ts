@@ -1,4 +1,4 @@
-/** PostgreSQL stopped and started while an export is built and others are downloaded. */
+/** PostgreSQL is restarted during a build and several downloads. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -69,7 +69,7 @@ test("without its database the service finishes what needs none, breaks off what
   await waitFor(async () => (await api.request("/health/ready")).status === 200, 20_000);
   expect(await listMismatches({ db })).toEqual([]);
   const { attempt } = await waitUntilReady(api, large.person.key, cutOff.id);
-  // The attempt that the restart cut off is none of the three.
+  // The attempt that the restart interrupted does not count.
   expect(attempt).toBe(1);
   expect(await listTroubles({ db, dataDir, mailServer })).toEqual([]);
 }, 300_000);

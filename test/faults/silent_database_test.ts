@@ -1,4 +1,4 @@
-/** A database that takes connections and statements and says nothing any more, as behind a cable that was cut. */
+/** A database that accepts connections and statements and no longer responds, as behind a cut cable. */
 import { expect, test } from "bun:test";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { openSlowProxy } from "../helpers/network/slow_proxy.ts";
@@ -7,10 +7,10 @@ import { createFactory } from "../helpers/postgres/factory.ts";
 import { startApi } from "../helpers/process/api_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** More than there are connections: all but one wait for one, and a write has the other. */
+/** More than connections: all but one wait for one, and a write uses the other. */
 const REQUESTS = 12;
 
-/** Nobody can write a key until it is disposed of. */
+/** Blocks all writes of keys until it is disposed of. */
 async function lockKeys(sql: Pool): Promise<AsyncDisposable> {
   const locked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -67,6 +67,6 @@ test("requests to a database that has fallen silent are answered 503, those that
     },
   ]);
   expect((await api.request("/health/live")).status).toBe(200);
-  // What is in memory goes on being served.
+  // Data in memory is still served.
   expect((await askForModels()).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-/** Storage and database that fail in the middle of a build: the job waits for them, whatever dies meanwhile. */
+/** Storage or database fails in the middle of a build: the job waits, whatever dies meanwhile. */
 import { expect, test } from "bun:test";
 import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
 import { downloadJob, getJob, jobOf, listMismatches, postJob, unzip } from "../helpers/exports/export_job.ts";
@@ -12,7 +12,7 @@ import { waitFor } from "../helpers/wait_for.ts";
 
 const READY_MS = 60_000;
 
-/** Runs `act` while the build stands still in the middle. */
+/** Runs `act` while the build is stopped in the middle. */
 async function whileBuilding(app: TestApp, act: () => Promise<void>): Promise<void> {
   await app.db.owner.begin(async (tx) => {
     await tx`lock table analysis_records in access exclusive mode`;

@@ -24,7 +24,7 @@ function listWarnings(service: ServiceProcess): unknown[] {
     .map(({ level, message }) => ({ level, message }));
 }
 
-/** Runs each process, and returns what it warns about. */
+/** Runs each process and returns its warnings. */
 async function gatherWarnings(databaseUrl: string, env: Readonly<Record<string, string>>) {
   const given = { DATABASE_URL: databaseUrl, ...env };
   await using api = await startApi(given);
@@ -63,7 +63,7 @@ test("every process warns once about a database on another machine in clear text
     const quiet = { api: [], jobs: [], sync: "", migrate: "" };
     expect(await gatherWarnings(verified, env)).toEqual(quiet);
 
-    // The way to the pooler counts as well.
+    // The connection to the pooler counts as well.
     await using pooler = await startPgBouncer(db.url, { address: lan.address });
     await using api = await startApi({ ...env, DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: verified });
     expect(listWarnings(api)).toEqual(warning);

@@ -1,4 +1,7 @@
-/** The life of an installation, by the commands of docs/operating.md: PostgreSQL 15 where Debian has it, ordinary roles. */
+/**
+ * The life of an installation, with the commands of docs/operating.md: PostgreSQL 15 if Debian has it, ordinary
+ * roles.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -31,13 +34,13 @@ const [POSTGRES_BIN = ""] = [
 const page = await Bun.file(join(REPOSITORY, "docs/operating.md")).text();
 const server = new OwnServer({ binDirectory: POSTGRES_BIN });
 let directory: string;
-/** Variables that the commands of the page have. */
+/** The variables that the page's commands use. */
 let env: Record<string, string>;
 /** Connections of the service's role. */
 let sql: Pool;
 let exported: ExportProject;
 
-/** The blocks of a section, of one language. */
+/** The code blocks of a section in one language. */
 function readBlocks(heading: string, language: "sh" | ""): string[] {
   const [, section = ""] = page.split(new RegExp(`^#+ ${heading}\n`, "m"));
   const [text = ""] = section.split(/^#/m);
@@ -77,7 +80,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "ulr-operating-"));
   const url = new URL(await server.start());
   const admin = postgres(new URL("/postgres", url).href, { max: 1, onnotice: () => {} });
-  // A new server has neither.
+  // A new server has no such roles.
   await admin.unsafe("drop database ulr");
   for (const role of ["ulr_owner", "ulr_app"]) await admin.unsafe(`drop owned by ${role}; drop role ${role}`);
   await admin.end();
@@ -98,7 +101,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Variables of a process; each database has a folder of its own unless `artifacts` says otherwise. */
+/** The variables of a process; each database has its own folder unless `artifacts` names one. */
 function processEnv(database: "APP_URL" | "COPY_URL", artifacts = database): Record<string, string> {
   return {
     DATABASE_URL: env[database] ?? "",

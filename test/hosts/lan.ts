@@ -4,13 +4,13 @@ import { runCommand } from "../helpers/process/command.ts";
 
 export interface LanHost {
   address: string;
-  /** Put before a command, it runs on the host, as the same process. */
+  /** A command prefix that runs the command on the host, as the same process. */
   prefix: readonly string[];
-  /** Nothing comes to the host or from it any more, and nobody is told so: as when a switch dies. */
+  /** Cuts the host off without notice, as when a switch fails. */
   cutOff(): Promise<void>;
-  /** Undoes that. */
+  /** Ends that. */
   reconnect(): Promise<void>;
-  /** Lets no more than so many megabits a second come to the host and from it. */
+  /** Limits the host's bandwidth in both directions to this many megabits a second. */
   slowDown(megabits: number): Promise<void>;
 }
 
@@ -18,18 +18,18 @@ export interface LanAddress {
   address: string;
   /** Drops all packets from and to the address. Connections stay open and get no error. */
   cutOff(): Promise<void>;
-  /** Undoes that. */
+  /** Ends that. */
   reconnect(): Promise<void>;
 }
 
 export interface Lan extends AsyncDisposable {
-  /** Of this machine in the network. */
+  /** The address of this machine in the network. */
   address: string;
   /** All addresses, in CIDR notation. */
   network: string;
-  /** Adds an address of this machine, for a server that is to be cut off. */
+  /** Adds an address of this machine, for a server that a test cuts off. */
   addAddress(number: number): Promise<LanAddress>;
-  /** Adds a host, with what `sysctl` sets in it, such as `net.ipv4.tcp_retries2=6`. */
+  /** Adds a host with these `sysctl` settings, such as `net.ipv4.tcp_retries2=6`. */
   addHost(name: string, sysctls?: readonly string[]): Promise<LanHost>;
 }
 
@@ -40,18 +40,20 @@ async function run(...command: string[]): Promise<void> {
 
 const ip = (...words: string[]): Promise<void> => run("ip", ...words);
 
-/** Opens a network of a random number; `await using` ends it with all its hosts, which have nothing running then. */
+/**
+ * Opens a network with a random number; `await using` removes it with its hosts, on which nothing may run by then.
+ */
 export async function openLan(): Promise<Lan> {
   const [high, low] = [randomInt(64, 128), randomInt(0, 256)];
   const stem = `10.${high}.${low}`;
   const id = `ulr${high}x${low}`;
   const address = `${stem}.1`;
   const namespaces: string[] = [];
-  // Of its own: else it is the lowest of the hosts', and another one as soon as that host is cut off.
+  // Set explicitly: by default it is the lowest of the hosts' addresses, and changes when that host is cut off.
   const hardwareAddress = [2, 0, 0, high, low, 1].map((byte) => byte.toString(16)).join(":");
   await ip("link", "add", id, "address", hardwareAddress, "type", "bridge");
   const dispose = async () => {
-    // The ends of the cables go with the namespaces.
+    // Deleting the namespaces deletes their virtual cables.
     for (const namespace of namespaces) await ip("netns", "delete", namespace);
     await ip("link", "delete", id);
   };

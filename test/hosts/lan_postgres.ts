@@ -1,4 +1,4 @@
-/** A PostgreSQL of a test's own that listens on a network, set up by `deploy/postgresql.conf`. */
+/** A test's own PostgreSQL that listens on a network, configured by `deploy/postgresql.conf`. */
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Cluster, createCluster, SUPERUSER } from "../../deploy/local/postgres_cluster.ts";
@@ -15,11 +15,11 @@ import { removeDirectory } from "../helpers/postgres/server.ts";
 const CONFIGURATION = new URL("../../deploy/postgresql.conf", import.meta.url);
 
 export interface LanPostgres extends AsyncDisposable {
-  /** Names a database to create others from. */
+  /** A superuser's URL. */
   url: string;
 }
 
-/** Starts the server on an address of this machine, for everybody of that network; `await using` stops it. */
+/** Starts the server on an address of this machine, for the whole network; `await using` stops it. */
 export async function startLanPostgres(given: {
   address: string;
   network: string;

@@ -1,6 +1,6 @@
 /**
- * API processes and job runners on hosts of their own, behind nginx, with PgBouncer, PostgreSQL, a bucket and a mail
- * server elsewhere in the network; the configuration is that of `deploy/`. Needs root.
+ * API processes and job runners on several hosts behind nginx, with PgBouncer, PostgreSQL, a bucket and a mail
+ * server elsewhere in the network, configured by `deploy/`. Needs root.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -39,16 +39,16 @@ import { startPgBouncer } from "./pgbouncer.ts";
 
 const PORT = 3000;
 const RUNS_A_PROJECT = 5;
-/** More than the first parts of an upload, so that a build that is held has begun one. */
+/** More than the first parts of an upload, so that a held build has started one. */
 const NOISE_MIB = 24;
-/** What sysctl.conf and postgresql.conf of deploy/ promise, the API's own 30 s, and some time to say so. */
+/** The limits of sysctl.conf and postgresql.conf in deploy/, the API's own 30 s, and some time for the response. */
 const NOTICED_MS = 40_000;
 
 interface Host extends LanHost {
   start(): Promise<ServiceProcess>;
 }
 
-/** A client of a server, as tests use the app. */
+/** A client of a server, with the interface of the test app. */
 function clientOf(url: string): Client & { url: string } {
   return { url, request: (path, options) => fetch(testRequest(`${url}${path}`, options)) };
 }
@@ -62,7 +62,7 @@ let apiHosts: [Host, Host];
 let apis: [ServiceProcess, ServiceProcess];
 let edge: Client & { url: string };
 let heavy: HeavyOrg;
-/** Of this machine, which is the client. */
+/** The address of this machine, which is the client. */
 let here: string;
 
 beforeAll(async () => {
@@ -114,7 +114,7 @@ beforeAll(async () => {
 
 afterAll(() => opened.disposeAsync(), 30_000);
 
-/** The settings of deploy/sysctl.conf, as `sysctl` takes them. */
+/** The settings of deploy/sysctl.conf in the form that `sysctl` takes. */
 async function readSysctls(): Promise<string[]> {
   const text = await readFile(new URL("../../deploy/sysctl.conf", import.meta.url), "utf8");
   return text.split("\n").flatMap((line) => (/^[a-z]/.test(line) ? [line.replaceAll(" ", "")] : []));
@@ -185,7 +185,7 @@ test("both APIs are asked, and know the client behind nginx, who cannot make up 
   await Promise.all(ids.map(async (id) => (await ask(id)).arrayBuffer()));
   const linesOf = (api: ServiceProcess) =>
     api.logLines().filter((line) => ids.includes(String(line["requestId"])));
-  // An answer may be here before its line is.
+  // A response may arrive before its log line.
   const lines = await waitFor(() => {
     const told = apis.map(linesOf);
     return told.flat().length === ids.length ? told : null;
@@ -211,10 +211,10 @@ test("a runner and an API that stay cut off are noticed and replaced, and work a
   await waitFor(async () => (await countLost()) === 0, NOTICED_MS);
 
   await held.reconnect();
-  // Until the network knows the way again, a request fails.
+  // Requests fail until the network has a route again.
   const askReady = async () => (await apiOf(cutApi).request("/health/ready")).status;
   await waitFor(async () => (await askReady().catch(() => null)) === 200, NOTICED_MS);
-  // The runner that was cut off works again: now there is no other.
+  // The only runner left is the one that was cut off.
   held.other.kill("SIGTERM");
   await held.other.exited;
   const next = await jobOf(await postJob(edge, person, { as_of: HELD_AS_OF }));
@@ -239,8 +239,8 @@ test("a runner that is back before anybody gave it up goes on building, to no ef
 });
 
 /**
- * Queues a job, lets the first runner begin its build and stand still in the middle, with another runner beside it, and
- * then cuts off those hosts.
+ * Queues a job, lets the first runner stop in the middle of its build with another runner beside it, and then cuts
+ * off these hosts.
  */
 async function holdBuild(hosts: readonly Host[]) {
   await using started = new AsyncDisposableStack();
@@ -258,13 +258,13 @@ async function holdBuild(hosts: readonly Host[]) {
     return { runner, other };
   });
   const reconnect = () => Promise.all(hosts.map((host) => host.reconnect()));
-  // Of a failed test: the next one has the same hosts.
+  // A failed test leaves hosts cut off, and the next one uses them.
   started.defer(async () => void (await reconnect()));
   const running = started.move();
   return { id, ...begun, reconnect, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** Checks that jobs became ready once, with one mail and one object that is whole, and that nothing else is there. */
+/** Checks that each job became ready once, with one mail and one complete object, and that nothing else exists. */
 async function expectOnce(jobs: readonly ExportJob[]): Promise<void> {
   expect(await listMismatches({ db })).toEqual([]);
   for (const { id, artifact } of jobs) {
@@ -289,7 +289,7 @@ async function expectOnce(jobs: readonly ExportJob[]): Promise<void> {
   expect(await list()).toEqual(keys);
 }
 
-/** Asks a host's API for something of the database's, on that host. */
+/** Sends a host's API a request that needs the database, from that host. */
 async function askFromInside(host: LanHost, person: Person): Promise<{ status: number; tookMs: number }> {
   const begun = performance.now();
   const { stdout } = await runCommand([

@@ -1,4 +1,4 @@
-/** A release that is newer than this checkout: its files and one more migration. */
+/** A newer release: the files of this checkout and one more migration. */
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export const LATER = "99990101000000_later";
 
 export interface NewerRelease extends Installation, AsyncDisposable {}
 
-/** Makes it in a new folder, with `sql` as its migration; `await using` removes it. */
+/** Creates it in a new folder, with `sql` as its migration; `await using` deletes it. */
 export async function makeNewerRelease(sql: string): Promise<NewerRelease> {
   const root = await mkdtemp(join(tmpdir(), "ulr-newer-"));
   for (const name of FILES) await cp(join(REPOSITORY, name), join(root, name), { recursive: true });

@@ -1,4 +1,4 @@
-/** A real nginx before API processes, configured by `deploy/nginx.conf`. */
+/** A real nginx in front of API processes, configured by `deploy/nginx.conf`. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ const CONFIGURATION = new URL("../../deploy/nginx.conf", import.meta.url);
 
 export interface Nginx extends AsyncDisposable {
   url: string;
-  /** Of port 80, which redirects. */
+  /** The address of port 80, which redirects. */
   clearUrl: string;
 }
 
-/** What stands around a site's file where nginx is installed, with everything in `directory`. */
+/** The configuration around a site's file, with all its files in `directory`. */
 function mainConfiguration(directory: string, site: string): string {
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${directory}/${name};`,
@@ -36,8 +36,8 @@ http {
 }
 
 /**
- * Starts nginx on a host before two API processes, each an `address:port`; `await using` ends it. `adapt` may change the
- * site's file. Without `certificate`, port 443 speaks clear text.
+ * Starts nginx on a host in front of two API processes, each an `address:port`; `await using` stops it. `adapt` may
+ * change the site's file. Without `certificate`, port 443 speaks clear text.
  */
 export async function startNginx(
   { address, prefix }: Pick<LanHost, "address" | "prefix">,

@@ -1,4 +1,4 @@
-/** What the shipped nginx.conf passes on and what it responds itself, with a real nginx before one process on this machine. */
+/** What the shipped nginx.conf forwards and what it responds to itself, with a real nginx in front of one process. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const send = (text: string, drip?: string) => sendRaw(Number(new URL(nginx.url).port), text, drip);
 
-/** Sends the request line as it is, which `fetch` would correct. */
+/** Sends the request line unchanged; `fetch` would correct it. */
 const ask = (target: string, method = "GET") =>
   send(`${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
 
@@ -90,7 +90,7 @@ test("a body that does not arrive is 408 as JSON", async () => {
   }
 });
 
-/** The parts of an error that clients and people use. */
+/** The parts of an error that clients and people need. */
 async function readError(response: Response): Promise<Record<string, unknown>> {
   const { error } = (await response.json()) as { error: Record<string, unknown> };
   const { requestId, ...rest } = error;

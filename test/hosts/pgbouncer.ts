@@ -1,4 +1,4 @@
-/** A real PgBouncer in transaction mode before a database, configured by `deploy/pgbouncer.ini`. */
+/** A real PgBouncer in transaction mode in front of a database, configured by `deploy/pgbouncer.ini`. */
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,18 +9,18 @@ import { waitFor } from "../helpers/wait_for.ts";
 const CONFIGURATION = new URL("../../deploy/pgbouncer.ini", import.meta.url);
 
 export interface PgBouncer extends AsyncDisposable {
-  /** The database's URL, but through the pooler. */
+  /** The database's URL through the pooler. */
   url: string;
 }
 
 export interface PgBouncerOptions {
-  /** Where it listens; this machine alone when left out. */
+  /** Its address; 127.0.0.1 if omitted. */
   address?: string;
-  /** Instead of what the configuration says. */
+  /** Replaces values of the configuration. */
   settings?: Readonly<Record<string, string | number>>;
 }
 
-/** Returns the configuration with other values, also for lines that are comments. Throws if there is no such line. */
+/** Returns the configuration with other values, also in commented lines. Throws if there is no such line. */
 function withSettings(text: string, settings: Readonly<Record<string, string | number>>): string {
   let result = text;
   for (const [name, value] of Object.entries(settings)) {
@@ -42,7 +42,7 @@ async function canConnect(port: number, host: string): Promise<boolean> {
   });
 }
 
-/** Starts it; `await using` ends it. */
+/** Starts PgBouncer; `await using` stops it. */
 export async function startPgBouncer(
   databaseUrl: string,
   { address = "127.0.0.1", settings = {} }: PgBouncerOptions = {},
@@ -63,7 +63,7 @@ export async function startPgBouncer(
       listen_addr: address,
       listen_port: port,
       auth_file: users,
-      // A server that wants no password has none for the pooler to check.
+      // If the server requires no password, the pooler has none to check.
       ...(password ? {} : { auth_type: "trust" }),
       ...settings,
     }),

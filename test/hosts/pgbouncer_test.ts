@@ -29,12 +29,12 @@ import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { startPgBouncer } from "./pgbouncer.ts";
 
-/** Fewer than the clients that each process is. */
+/** Fewer than the connections of each process. */
 const SESSIONS = 2;
-/** More than the sockets between hold by themselves. */
+/** More than the sockets between them buffer. */
 const NOISE_MIB = 24;
 
-/** A database whose own defaults would show in every instant. */
+/** A database with defaults that would show in every timestamp. */
 async function openForeignDatabase(): Promise<TestDatabase> {
   const db = await openTestDatabase();
   const name = new URL(db.url).pathname.slice(1);
@@ -61,7 +61,7 @@ async function openService(db: TestDatabase) {
   };
 }
 
-/** Application names of the sessions on which there is such a statement, or was the last one. */
+/** Application names of the sessions whose current or last statement is this one. */
 async function listSessions({ sql }: TestDatabase, statement: string): Promise<string[]> {
   const rows = await sql<{ applicationName: string }[]>`
     select application_name from pg_stat_activity
@@ -99,7 +99,7 @@ test("a list is read under settings of its own, which the next request does not 
   await makeVersion(db.sql, { orgId: org.id, authorId: user.id, name: "reviewer" });
   const lists = Array.from({ length: 20 }, (_, limit) => listed(api, `search=reviewer&limit=${limit + 1}`));
   expect(await Promise.all(lists)).toEqual(Array(20).fill(["reviewer@1.0.0"]));
-  // None has gone past the pooler.
+  // No process has bypassed the pooler.
   expect(await listSessions(db, "")).not.toContain("ulr-api");
   const next = openPool(service.env.DATABASE_URL, {
     applicationName: "test",
@@ -162,11 +162,11 @@ test("an export whose client leaves is cancelled", async () => {
   expect(await listRunningCopies(db)).toBe(1);
   download[Symbol.dispose]();
   await waitFor(async () => (await listRunningCopies(db)) === 0, 10_000);
-  // The one slot and its connection serve the next.
+  // The next export uses the one slot and its connection.
   const rows = await waitFor(async () => {
     const next = await exportDataset(api, { person, project }, "issues");
     if (next.status === 200) return ndjsonRows(next);
-    // Until then the organization has its one slot.
+    // Until then the organization's one slot is in use.
     expect(next.status).toBe(429);
     await next.body?.cancel();
     return null;

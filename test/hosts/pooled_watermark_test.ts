@@ -1,4 +1,4 @@
-/** The watermark of an export when writers and the service's requests come through one PgBouncer in transaction mode. */
+/** The watermark of exports when writers and the service share one PgBouncer in transaction mode. */
 import { expect, test } from "bun:test";
 import postgres from "postgres";
 import { EXPORT_APPLICATION, POOLED_API_APPLICATION } from "../../sql/connection/application_names.ts";
@@ -10,7 +10,7 @@ import { waitFor } from "../helpers/wait_for.ts";
 import { startPgBouncer } from "./pgbouncer.ts";
 
 const WRITERS = 12;
-/** Fewer than there are clients, so that each serves all of them in turn. */
+/** Fewer than clients, so that each session serves all of them in turn. */
 const SESSIONS = 8;
 const STRESS_MS = 3000;
 
@@ -23,7 +23,7 @@ async function openPooled(sessions: number) {
     )`;
   const pooler = await startPgBouncer(db.url, { settings: { default_pool_size: sessions } });
   const api = openPool(pooler.url, { applicationName: POOLED_API_APPLICATION, max: 4, isPooled: true });
-  // Like many drivers, this one says no name of its own.
+  // Like many drivers, this one sends no application name.
   const writers = postgres(pooler.url, {
     max: WRITERS,
     prepare: false,
@@ -55,7 +55,7 @@ async function countUpTo(sql: Pool, asOf: string): Promise<number> {
 test("a transaction without a name inherits the service's name, and still holds back the watermark", async () => {
   await using place = await openPooled(2);
   const { db, api, writers } = place;
-  // Every session has served the service. On a busy machine, one may have served both.
+  // Every session has served the service; on a busy machine, one may have served both clients.
   await waitFor(async () => {
     await Promise.all([api`select pg_sleep(0.05)`, api`select pg_sleep(0.05)`]);
     const sessions = await db.sql`
@@ -105,7 +105,7 @@ test("a watermark names the same rows for ever, whatever is written through the 
     while (performance.now() < until) {
       await writers.begin(async (tx) => {
         await tx`insert into rows default values`;
-        // Some transactions do more, so that they are open while watermarks are chosen.
+        // Some transactions do more, so that they are open while a watermark is chosen.
         if (writer % 3 === 0) await tx`select pg_sleep(0.002)`;
         await tx`insert into rows default values`;
       });

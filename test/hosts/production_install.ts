@@ -1,4 +1,7 @@
-/** The files of `deploy/Dockerfile`'s image without Docker: what it installs and copies, in a folder of a test's own. */
+/**
+ * The files of the image in `deploy/Dockerfile` without Docker: what it installs and copies, in a test's own
+ * folder.
+ */
 import { chmod, copyFile, cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,13 +11,13 @@ import { type CommandResult, runCommand } from "../helpers/process/command.ts";
 import type { Installation } from "../helpers/process/service_process.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-/** `nobody`, on every Linux. */
+/** The user `nobody` on every Linux. */
 const NOBODY = 65_534;
 
 export interface ProductionInstall extends Installation, AsyncDisposable {
-  /** The one folder that the processes may write to. */
+  /** The only folder that the processes may write to. */
   dataDir: string;
-  /** Put before a command, it runs as nobody on a read-only file system. */
+  /** A command prefix that runs the command as nobody on a read-only file system. */
   prefix: readonly string[];
 }
 
@@ -39,14 +42,14 @@ function check({ exitCode, stderr }: CommandResult): void {
   if (exitCode !== 0) throw new Error(`Cannot install: ${stderr}`);
 }
 
-/** In a mount namespace of its own, everything but `dataDir` becomes read-only; then root is given up. */
+/** In a mount namespace, everything except `dataDir` becomes read-only; then root is dropped. */
 function isolate(dataDir: string): string[] {
   const script = `mount --bind "${dataDir}" "${dataDir}" && mount -o remount,bind,ro / &&
     exec setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups --no-new-privs "$@"`;
   return ["unshare", "--mount", "sh", "-c", script, "isolate"];
 }
 
-/** Installs into a new folder, as the Dockerfile does. Needs root; `await using` removes it. */
+/** Installs into a new folder as the Dockerfile does. Needs root; `await using` deletes it. */
 export async function installForProduction(): Promise<ProductionInstall> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-install-"));
   const [root, dataDir, bun] = ["app", "data", "bun"].map((name) => join(directory, name)) as [
@@ -58,7 +61,7 @@ export async function installForProduction(): Promise<ProductionInstall> {
   try {
     await chmod(directory, 0o755);
     check(await runCommand(["install", "-d", "-o", `${NOBODY}`, "-g", `${NOBODY}`, "-m", "700", dataDir]));
-    // Where npx keeps it, only root may read.
+    // npx keeps it where only root may read.
     await copyFile(process.execPath, bun);
     await chmod(bun, 0o755);
     const { files, install } = await readDockerfile();

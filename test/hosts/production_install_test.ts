@@ -12,7 +12,7 @@ import { type ServiceProcess, spawnService, untilLogged } from "../helpers/proce
 import { waitFor } from "../helpers/wait_for.ts";
 import { installForProduction } from "./production_install.ts";
 
-/** Packages that only development needs, and the largest that production does not. */
+/** Packages for development only, and the largest packages that production leaves out. */
 const LEFT_OUT = [
   "typescript",
   "typescript-7",

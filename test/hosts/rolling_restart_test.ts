@@ -1,4 +1,7 @@
-/** Two APIs behind the shipped nginx.conf and pgbouncer.ini are upgraded and taken back under load. Clients notice nothing. */
+/**
+ * Two APIs behind the shipped nginx.conf and pgbouncer.ini are upgraded and downgraded under load. Clients notice
+ * nothing.
+ */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { chooseFreePort } from "../../deploy/local/machine.ts";
@@ -23,10 +26,10 @@ import { type PgBouncer, startPgBouncer } from "./pgbouncer.ts";
 /** What the older release logs on the newer schema. */
 const NEWER = { level: "warn", event: "schema.newer" };
 
-/** A kind of request that a client repeats: its name and how it is sent the nth time. */
+/** A kind of request: its name, and the function that sends it the nth time. */
 type Load = readonly [name: string, send: (n: number) => Promise<Response>];
 
-/** The requests of a client that reads, exports and writes all the time. */
+/** The requests of a client that reads, exports and writes continuously. */
 async function prepareLoads(db: TestDatabase, client: Client): Promise<Load[]> {
   const make = createFactory(db.sql);
   const { person, project } = await makeExportProject({ make });
@@ -61,7 +64,7 @@ async function prepareLoads(db: TestDatabase, client: Client): Promise<Load[]> {
   ];
 }
 
-/** Sends every kind of request without pause until `signal`. Counts successes by kind; keeps what failed. */
+/** Sends every kind of request continuously until `signal`. Counts successes by kind and keeps failures. */
 async function runLoads(loads: readonly Load[], signal: AbortSignal) {
   const successes = new Map<string, number>(loads.map(([name]) => [name, 0]));
   const failures: string[] = [];
@@ -81,7 +84,7 @@ async function runLoads(loads: readonly Load[], signal: AbortSignal) {
   return { successes, failures };
 }
 
-/** What the database holds of what the clients wrote. */
+/** The clients' writes in the database. */
 async function countWrites({ sql }: TestDatabase) {
   const [row] = await sql<[{ created: number; recorded: number }]>`
     select
@@ -101,7 +104,7 @@ function environment(db: TestDatabase, pooler: PgBouncer): Record<string, string
   };
 }
 
-/** Tables that every kind of request reads get a column, as an upgrade does. */
+/** Adds a column to tables that every kind of request reads, as upgrades do. */
 const MIGRATION = `
   alter table api_keys add column release_note text;
   alter table definitions add column release_note text;

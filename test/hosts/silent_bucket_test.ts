@@ -1,4 +1,4 @@
-/** A bucket whose network falls silent in the middle of an upload and of a download. Needs root. */
+/** A bucket whose network goes silent during an upload and a download. Needs root. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ import { startLanPostgres } from "./lan_postgres.ts";
 
 const PORT = 3000;
 const MIB = 2 ** 20;
-/** More than two parts of an upload, and some seconds at this speed. */
+/** More than two parts of an upload, which take some seconds at this speed. */
 const NOISE_MIB = 48;
 const MEGABITS = 80;
 

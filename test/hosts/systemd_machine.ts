@@ -1,4 +1,4 @@
-/** A running systemd within this machine, with files of its own below /etc, /opt, /usr/local and /var. Needs root. */
+/** A running systemd on this machine with its own files below /etc, /opt, /usr/local and /var. Needs root. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,11 +7,11 @@ import { waitFor } from "../helpers/wait_for.ts";
 import type { LanHost } from "./lan.ts";
 
 export interface SystemdMachine extends AsyncDisposable {
-  /** Runs a script of Bash on it; stops at the first command that fails. */
+  /** Runs a Bash script on it that stops at the first failing command. */
   run(script: string, stdin?: string): Promise<CommandResult>;
 }
 
-/** What a boot would have done, then systemd as the first process, with nothing but its journal and its bus. */
+/** The steps of a boot, then systemd as the first process with only its journal and bus. */
 const BOOT = `set -e
 mount --make-rprivate /
 mount -t proc proc /proc
@@ -39,7 +39,7 @@ UNIT
 exec /lib/systemd/systemd --system --unit=test.target --log-target=journal --show-status=no
 `;
 
-/** Starts it on a host, with Bun installed and each of `folders` below /opt; `await using` ends it. */
+/** Starts it on a host, with Bun installed and each of `folders` below /opt; `await using` stops it. */
 export async function startSystemd(
   host: Pick<LanHost, "prefix">,
   folders: readonly string[],

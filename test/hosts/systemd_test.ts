@@ -1,4 +1,7 @@
-/** The shipped units: as systemd reads them, and on a running systemd by the commands of docs/deploying.md. Needs root. */
+/**
+ * The shipped units: verified by systemd, and on a running systemd with the commands of docs/deploying.md. Needs
+ * root.
+ */
 import { expect, test } from "bun:test";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,7 +20,7 @@ test("systemd-analyze finds nothing wrong with the units", async () => {
   try {
     const units: string[] = [];
     for (const path of await listFiles("deploy/systemd/*.service")) {
-      // It checks that programs and folders are there.
+      // It checks that programs and folders exist.
       const text = (await Bun.file(join(ROOT, path)).text())
         .replace("/usr/local/bin/bun", process.execPath)
         .replaceAll(/\/opt\/ulr(-%i)?/g, ROOT.replace(/\/$/, ""));
@@ -32,7 +35,7 @@ test("systemd-analyze finds nothing wrong with the units", async () => {
       ...units,
     ]);
     expect([exitCode, stdout, stderr]).toEqual([0, "", ""]);
-    // A setting that does not exist is only a warning to it.
+    // It only warns about unknown settings.
     const [first = ""] = units;
     await Bun.write(first, `${await Bun.file(first).text()}\n[Service]\nNoSuchSetting=yes\n`);
     const wrong = await runCommand(["systemd-analyze", "verify", "--man=no", first]);
@@ -58,7 +61,7 @@ async function succeed(machine: SystemdMachine, script: string, stdin = ""): Pro
   throw new Error(`Cannot run ${script}: ${stderr}${stdout}${journal.stdout}`);
 }
 
-/** Two folders of releases: what the image holds and deploy/, and the same with one more migration. */
+/** Two release folders: the image's files and deploy/, and the same with one more migration. */
 async function makeReleases(directory: string): Promise<{ old: string; newer: string }> {
   await using install = await installForProduction();
   const [old, newer] = [join(directory, "ulr-1.0.0"), join(directory, "ulr-1.1.0")];
@@ -80,7 +83,10 @@ async function makeReleases(directory: string): Promise<{ old: string; newer: st
 const READY =
   "until curl -fs --fail-early http://127.0.0.1:13001/health/ready > /dev/null; do sleep 0.2; done";
 
-/** Kills the first API before each step of the recipe that changes what runs, and waits until systemd has started it again. */
+/**
+ * Kills the first API before each step of the recipe that changes the running release, and waits until systemd has
+ * restarted it.
+ */
 const KILL_BEFORE_EACH = `
 crash() {
   case "$BASH_COMMAND" in systemctl*|ln*|cp*) ;; *) return 0;; esac
@@ -97,7 +103,7 @@ crash() {
 trap crash DEBUG
 `;
 
-/** The same of every process. */
+/** Applies to every process. */
 const ALL_READY = READY.replace("13001", "{13001,13002,13010,13020}");
 
 const readRelease = (machine: SystemdMachine) =>
@@ -149,7 +155,7 @@ test("the commands of docs/deploying.md install, administrate and upgrade on sys
   expect(await readRelease(machine)).toBe('version="1.1.0"\n');
   expect(await succeed(machine, "systemctl --failed --no-legend")).toBe("");
 
-  // A client that has sent half a request does not make the stop a failure.
+  // A client that sent half a request does not make the stop fail.
   await succeed(
     machine,
     `${ALL_READY}

@@ -32,7 +32,7 @@ interface ProjectPart {
   files: Record<string, unknown>;
 }
 
-/** Compares a project's files, and what the manifest says of them, with what the datasets are singly. */
+/** Compares a project's files and its part of the manifest with exports of the datasets. */
 async function checkPart(
   app: TestApp,
   given: Pick<ExportProject, "person" | "project"> & { format: ExportFormat; part: ProjectPart },
@@ -55,7 +55,7 @@ async function checkPart(
   return sums;
 }
 
-/** A project with rows and one without, in one organization, and one that was deleted. */
+/** An organization with a project with rows, an empty project and a deleted one. */
 async function makeOrg(app: TestApp) {
   const made = await makeExportProject(app);
   const { person, project } = made;
@@ -148,7 +148,7 @@ test("a project that is deleted while others are built is left out", async () =>
     store: (store) => ({
       ...store,
       async write(key, content) {
-        // The list of projects is made; no project has been read.
+        // The projects are listed, but none has been read.
         await app.db.sql`update projects set deleted_at = now() where id = ${gone.id}`;
         return store.write(key, content);
       },

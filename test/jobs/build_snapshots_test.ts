@@ -1,4 +1,4 @@
-/** Which snapshots the projects of an organization export are read from. */
+/** The snapshots from which the projects of an organization export are read. */
 import { expect, test } from "bun:test";
 import { BuildSnapshots, SHARED_MS } from "../../jobs/build_snapshots.ts";
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
@@ -29,7 +29,7 @@ test("neighbors are read from one snapshot for a while, and only their datasets 
   expect((await snapshots.sourceOf(empty.id))?.datasets.size).toBe(0);
   const third = await snapshots.sourceOf(noted.id);
   expect([...(third?.datasets ?? [])]).toEqual(["issues", "issue-notes"]);
-  // On a cluster, each project is read on its own node.
+  // On a cluster, each project is read on its node.
   expect(third?.snapshot === first?.snapshot).toBe(!(await isTrackerDistributed(app.db.sql)));
   expect(await snapshots.sourceOf(gone.id)).toBeNull();
   await Bun.sleep(SHARED_MS);

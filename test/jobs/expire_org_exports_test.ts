@@ -1,4 +1,4 @@
-/** The sweep: what has expired goes, what dead builds left goes, and nothing else. */
+/** The sweep deletes expired files and the files of dead builds, and nothing else. */
 import { expect, test } from "bun:test";
 import { mkdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ async function makeReady(app: TestApp, runner: TestRunner) {
   return { person, id };
 }
 
-/** A file as an attempt of a job makes it, whole or a part. */
+/** A file of a job's attempt, complete or partial. */
 async function putFile(app: TestApp, name: string, ageHours = 0): Promise<string> {
   const directory = fileURLToPath(app.deps.config.artifactUrl);
   await mkdir(directory, { recursive: true });
@@ -145,7 +145,7 @@ test("a download in progress at expiry finishes", async () => {
   const { app } = server;
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
-  // More than sockets and readers hold between them.
+  // More than sockets and readers buffer.
   const content = Buffer.alloc(64 << 20, "export ");
   const [name = ""] = await storedFiles(app);
   await Bun.write(join(fileURLToPath(app.deps.config.artifactUrl), name), content);
@@ -204,7 +204,7 @@ test("files of dead attempts go; those of a running build, of a ready job and of
 test("files of jobs that the database does not know stay for as long as another may give them out", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
-  // The store is ours.
+  // The store belongs to this database.
   await makeReady(app, runner);
   const [readyKey = ""] = await storedFiles(app);
   const young = keyOf(crypto.randomUUID(), 1);

@@ -1,4 +1,4 @@
-/** Mail servers of every kind, and files; what a mail says is tested with the jobs. */
+/** Mail servers of every kind, and mail files; the tests of jobs check the content of mails. */
 import { expect, test } from "bun:test";
 import { mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const MESSAGE: MailMessage = {
   text: "text\n.\nafter a lonely dot\n",
   html: "<p>html</p>",
 };
-/** With a certificate that nobody vouches for. */
+/** With a self-signed certificate. */
 const UNVERIFIED = "tls.rejectUnauthorized=false";
 
 function mailerTo(url: string) {
@@ -67,7 +67,7 @@ test("does not sign in to a server with an untrusted certificate", async () => {
   expect([isAsked, server.received.length]).toEqual([false, 0]);
 });
 
-/** Takes passwords without TLS, as somebody on the way would who takes STARTTLS out of what a server offers. */
+/** Accepts passwords without TLS, like an attacker who removes STARTTLS from a server's capabilities. */
 function withoutTls(asked: unknown[]): SMTPServerOptions {
   return {
     allowInsecureAuth: true,

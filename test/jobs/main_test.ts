@@ -23,7 +23,7 @@ test("two runners build each job once, mail once, and stop on SIGTERM", async ()
     expect(await getJob(app, key, id)).toMatchObject({ attempt: 1 });
   }
   const files = () => readdir(join(dataDir, "mail")).catch(() => []);
-  // A mail that is being written has another ending.
+  // An unfinished mail has another file extension.
   const mails = async () => (await files()).filter((name) => name.endsWith(".eml"));
   await waitFor(async () => (await mails()).length === jobs.length, 20_000);
   expect((await mails()).sort()).toEqual(jobs.map(({ id }) => `${id}.eml`).sort());

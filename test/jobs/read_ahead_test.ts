@@ -1,11 +1,11 @@
-/** Entries that are read while the ones before are compressed. */
+/** Entries are read while earlier ones are compressed. */
 import { expect, test } from "bun:test";
 import { readAhead } from "../../jobs/read_ahead.ts";
 import type { ZipEntry } from "../../shared/exports/zip_stream.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** Entries of the given chunks, and a note of everything that is done with them. */
+/** Entries of these chunks, and a record of every call. */
 function openEntries(given: Record<string, readonly string[]>) {
   const notes: string[] = [];
   async function* content(name: string, chunks: readonly string[]) {
@@ -88,7 +88,7 @@ test("an entry that breaks fails when it is its turn, and closes the entries", a
     for await (const { name, content } of readAhead(entries)) {
       names.push(name);
       for await (const chunk of content) expect(chunk).toEqual(bytes("1"));
-      // Gives an unhandled rejection time to show.
+      // Waits for an unhandled rejection to surface.
       await Bun.sleep(1);
     }
   })();

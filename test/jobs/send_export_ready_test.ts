@@ -1,4 +1,4 @@
-/** The mail that says an export is ready: to whom, what it says, and how often. */
+/** The mail about a ready export: its recipient, content and number. */
 import { expect, test } from "bun:test";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,13 +21,13 @@ const MAIL_FROM = '"Acme, Inc." <exports@mail.example>';
 
 interface Made {
   orgName?: string;
-  /** Whether the organization has no project. */
+  /** True if the organization has no project. */
   isEmpty?: boolean;
-  /** For an export of what has changed after it. */
+  /** The start of an incremental export. */
   since?: string;
 }
 
-/** An app with a job that is built; its mail is queued and nothing more. */
+/** An app with a finished job whose mail is queued. */
 async function openWithReady(config: Partial<Config> = {}, { orgName, isEmpty = false, since }: Made = {}) {
   const app = await openTestApp({ config: { publicUrl: PUBLIC_URL, mailFrom: MAIL_FROM, ...config } });
   const person = isEmpty ? await app.make.person() : (await makeExportProject(app)).person;
@@ -49,7 +49,7 @@ async function mailState(app: TestApp, id: string) {
   return row ?? null;
 }
 
-/** The server's URL with a user; its certificate is one that nobody vouches for. */
+/** The server's URL with a user; its certificate is self-signed. */
 function withPassword(url: string): string {
   return `${url.replace("//", "//me:hunter2@")}?tls.rejectUnauthorized=false`;
 }
@@ -90,7 +90,8 @@ test("the mail goes to the person who asked, with a link to the job, in text and
     expect(mail.text).toContain(fact);
     expect(mail.html).toContain(fact);
   }
-  // One address in it all, and nothing that a mail program would fetch or that would open the file by itself.
+  // One address in the whole mail, and nothing that a mail program would load or that would open the file by
+  // itself.
   expect([...`${mail.text}${mail.html}`.matchAll(/https?:\/\/[^\s"<]+/g)].map(([url]) => url)).toEqual([
     link,
     link,
@@ -201,7 +202,7 @@ test("a mail that was sent while the database broke off is not sent again", asyn
     from pg_stat_activity
     where datname = current_database() and application_name = 'ulr-jobs' and state = 'idle in transaction'`;
   expect(broken.length).toBe(1);
-  // The mail goes out after its transaction has ended.
+  // The mail is sent after its transaction has ended.
   const isGone = async () =>
     (
       await app.db.sql`
@@ -245,7 +246,7 @@ test("several runners send each mail once, and retry when the server is back", a
   await using server = await openMailServer({}, port);
   await using _first = await openTestRunner(app, { isWorking: true });
   await using _second = await openTestRunner(app, { isWorking: true });
-  // The time of the next attempt comes.
+  // Makes the next attempt due.
   await app.db.sql`update pgboss.job set start_after = now() where id = ${id}`;
   const other = await makeExportProject(app);
   const { id: otherId } = await jobOf(await postJob(app, other.person));

@@ -1,4 +1,4 @@
-/** Whose the artifact store is: nothing is built, deleted or mailed by any other database. */
+/** The owner of the artifact store: no other database builds, deletes or sends mail. */
 import { expect, test } from "bun:test";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const NEVER = new AbortController().signal;
 
 const directoryOf = ({ deps }: TestApp): string => fileURLToPath(deps.config.artifactUrl);
 
-/** Has a job built, but nobody mailed. */
+/** Builds a job without sending its mail. */
 async function makeReady(app: TestApp, runner: TestRunner) {
   const { person } = await makeExportProject(app);
   const { id } = await jobOf(await postJob(app, person));
@@ -44,7 +44,7 @@ test("a restored copy leaves the original's store alone, and says so, until it a
   })();
   const queued = await jobOf(await postJob(app, person));
   await using copy = await copyTestDatabase(app.db);
-  // What the original builds from now on is unknown to the copy: it would be abandoned there.
+  // The copy does not know the original's later files, so it would consider them abandoned.
   await using original = await openTestRunner(app);
   await original.build(queued.id);
   const files = await storedFiles(app);
@@ -68,7 +68,7 @@ test("a restored copy leaves the original's store alone, and says so, until it a
     return Bun.deepEquals(await ready.json(), { data: { status: "ready", artifacts: "owned-by-another" } });
   });
   expect(await (await api.request("/metrics")).text()).toMatch(/^artifact_store_owned 0$/m);
-  // What needs no store is done beside it.
+  // Jobs that need no store run meanwhile.
   await waitFor(async () => {
     const [done] = await copy.sql`
       select from pgboss.job where name = 'delete_old_records' and state = 'completed'`;
@@ -91,11 +91,11 @@ test("a restored copy leaves the original's store alone, and says so, until it a
   const [{ id: originalId }] = await app.db.sql<[{ id: string }]>`select id from installation`;
   expect(adopted).toMatchObject({ artifactUrl, previousInstallationId: originalId });
   expect(adopted["installationId"]).not.toBe(originalId);
-  // Each is mailed about files that are in a store of its own.
+  // Each sends mail about files in its own store.
   await waitFor(() => mailServer.received.length === 2, 30_000);
   expect(mailServer.received.map(jobOfMail).sort()).toEqual([built.id, queued.id].sort());
 
-  // The one that was robbed stops, whatever it was about to do.
+  // The previous owner stops, whatever it was doing.
   const late = await jobOf(await postJob(app, person));
   const before = await storedFiles(app);
   await app.db.sql`
@@ -194,7 +194,7 @@ test("a store without a marker can be claimed only if it is empty or contains on
   await using stranger = await openTestRunner(other);
   expect(await stranger.deps.owner.isOurs()).toBe(false);
   expect(await readdir(directoryOf(app))).not.toContain(MARKER_NAME);
-  // As after an upgrade from a release that knew no markers.
+  // As after an upgrade from a release without markers.
   expect(await runner.deps.owner.isOurs()).toBe(true);
   expect(await stranger.deps.owner.isOurs()).toBe(false);
   await expireOrgExports(runner.deps, NEVER);

@@ -1,4 +1,4 @@
-/** The shipped alerts and the expressions of the shipped dashboard, read by Prometheus's own tool. */
+/** Prometheus's own tool checks the shipped alerts and the expressions of the shipped dashboard. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { runCommand } from "../helpers/process/command.ts";
 const ROOT = join(import.meta.dir, "../..");
 const ALERTS = join(ROOT, "deploy/alerts.yml");
 
-/** Values by series, as promtool writes them. */
+/** Values by series, in promtool's notation. */
 type Series = Readonly<Record<string, string>>;
 
 interface AlertCase {

@@ -45,7 +45,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Keeps an archive, and what its directory says of the entries. */
+/** Keeps an archive and its directory's entries. */
 async function save(name: string, response: Response): Promise<void> {
   expect(response.status).toBe(200);
   const bytes = await response.arrayBuffer();

@@ -1,4 +1,4 @@
-/** What the three processes serve on METRICS_PORT, and what the shipped rules, dashboard and documents make of it. */
+/** What the three processes serve on METRICS_PORT, compared with the shipped rules, dashboard and documents. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,11 +14,11 @@ type ProcessName = (typeof PROCESSES)[number];
 
 interface Running {
   service: ServiceProcess;
-  /** Of METRICS_PORT. */
+  /** METRICS_PORT of the process. */
   url: string;
 }
 
-/** A metric as a document describes it. */
+/** A metric in a document. */
 interface Metric {
   labels: string[];
   processes: string[];
@@ -27,14 +27,14 @@ interface Metric {
 
 let db: TestDatabase;
 let directory: string;
-/** Of the API's PORT. */
+/** PORT of the API. */
 let apiUrl: string;
 const running = new Map<ProcessName, Running>();
 
 function environment(): Record<string, string> {
   return {
     DATABASE_URL: db.url,
-    // No replica, which the metrics say.
+    // There is no replica, and the metrics say so.
     DATABASE_REPLICA_URL: db.url,
     DATA_DIR: directory,
     CATALOG_SOURCE: "bundled",
@@ -170,7 +170,7 @@ describe("METRICS_PORT", () => {
   });
 });
 
-/** Names of metrics in a PromQL expression: what is neither a function, a keyword, a label nor text. */
+/** Names of metrics in a PromQL expression: what is no function, keyword, label or text. */
 function metricsOf(expr: string): string[] {
   const bare = expr
     .replaceAll(/"(?:[^"\\]|\\.)*"/g, "")
@@ -235,7 +235,7 @@ describe("the shipped rules and dashboard", () => {
 });
 
 test("docs/monitoring.md lists exactly the metrics, with labels, processes and help texts", async () => {
-  // Labels of these are only known after a request, an export (of a cluster, the node) and a build.
+  // Labels of these exist only after a request, an export (on a cluster, the node) and a build.
   const LATER: Readonly<Record<string, string[]>> = {
     export_bytes_total: ["kind", "format"],
     export_rows_total: ["kind", "format"],

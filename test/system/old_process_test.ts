@@ -1,4 +1,7 @@
-/** Processes of this release on a database that a newer one has migrated: it may only add, unless it says otherwise. */
+/**
+ * Processes of this release on a database that a newer release migrated: migrations only add, unless they say
+ * otherwise.
+ */
 import { expect, test } from "bun:test";
 import { runCommand } from "../helpers/accounts/admin.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
@@ -10,14 +13,14 @@ const LATER = "99990101000000_later";
 const NEWER = `The database is newer than this release: it has 1 migration that this release does not know, the last is "${LATER}"`;
 const REFUSAL = `the database requires migration "${LATER}", which this release does not know; start the release that has it, or a newer one\n`;
 
-/** A database with one migration that this release does not know. */
+/** A database with a migration that this release does not know. */
 async function openNewerDatabase(): Promise<TestDatabase> {
   const db = await openTestDatabase();
   await db.owner`insert into schema_migrations (name, checksum) values (${LATER}, 'x')`;
   return db;
 }
 
-/** As a migration does that older releases cannot work with. */
+/** What a migration does that older releases cannot work with. */
 async function raiseBar(db: TestDatabase): Promise<void> {
   await db.owner`update schema_compatibility set required_migration = ${LATER}`;
 }

@@ -1,4 +1,4 @@
-/** Limits that matter are one for all API processes on a database, however their requests race. */
+/** All API processes of a database share the limits that matter, even for concurrent requests. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { login, makeAccount } from "../helpers/accounts/accounts.ts";
 import { JOBS_PATH, jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";
@@ -27,7 +27,7 @@ afterAll(async () => {
   await db[Symbol.asyncDispose]();
 });
 
-/** Queues and cancels until the limit is reached; an active job of another's is waited for. Returns the new jobs. */
+/** Queues and cancels until the limit is reached; waits for another caller's active job. Returns the new jobs. */
 async function queueToTheLimit(api: ApiProcess, person: Person): Promise<string[]> {
   const queued: string[] = [];
   while (true) {
@@ -51,7 +51,7 @@ test("an organization queues as many export jobs as the hour allows, and no more
   expect(queued.flat().toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
   expect(rows.length).toBe(JOBS_PER_HOUR);
   expect(await listMismatches({ db })).toEqual([]);
-  // And nobody's limit is another's.
+  // Each caller has their own limit.
   const other = await createFactory(db.sql).person({ role: "publisher" });
   for (const [api, status] of [
     [processes[0], 201],
@@ -61,7 +61,7 @@ test("an organization queues as many export jobs as the hour allows, and no more
   }
 });
 
-/** Attempts to sign in at once, by turns at each process; the statuses, sorted. */
+/** Tries to sign in concurrently, at each process in turn; returns the sorted statuses. */
 async function attempt(pairs: readonly { email: string; address: string }[]): Promise<number[]> {
   const responses = pairs.map(async ({ email, address }, index) => {
     const api = processes[index % processes.length];

@@ -1,4 +1,4 @@
-/** The service on a PostgreSQL that accepts encrypted connections only and whose certificate a private authority signed. */
+/** The service on a PostgreSQL that accepts only encrypted connections, with a certificate of a private authority. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
 import type { ServiceProcess } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** More than the sockets between hold by themselves. */
+/** More than the sockets between buffer. */
 const NOISE_MIB = 24;
 const CATALOG_SYNC = new URL("../../catalog-sync/main.ts", import.meta.url).pathname;
 
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Starts a sync that ends by itself. */
+/** Starts a sync that runs once. */
 function syncOnce(given: Readonly<Record<string, string>>) {
   return runCommand([process.execPath, CATALOG_SYNC, "--once"], { env: given });
 }
@@ -78,7 +78,7 @@ test("every process works over connections that are all encrypted", async () => 
     { applicationName: "ulr-export", ssl: true },
     { applicationName: "ulr-jobs", ssl: true },
   ]);
-  // The replica's connections use the same options: they got far enough to see that this server is not one.
+  // The replica's connections use the same options: they got far enough to notice that this server is no replica.
   const notReplica = ({ err }: Record<string, unknown>) =>
     JSON.stringify(err)?.includes("leads to a server that is not a replica");
   await waitFor(() => api.logLines().some(notReplica), 30_000);

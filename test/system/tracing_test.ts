@@ -1,4 +1,4 @@
-/** Traces of the processes, as a collector gets them. */
+/** Traces of the processes, as a collector receives them. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

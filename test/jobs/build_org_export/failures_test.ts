@@ -1,4 +1,4 @@
-/** What becomes of a job when its build does not go well. */
+/** What happens to a job whose build fails. */
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -181,8 +181,8 @@ test("a build that is cut off by a leaving process is queued again and not count
 test("a build whose connection is lost waits for the database", async () => {
   await using app = await openTestApp();
   const { person, projects } = await makeHeavyOrg(app, 1);
-  // More than the sockets and the runner hold by themselves. A build that has read what it needs from a connection does
-  // not miss it, and opens another one for the next project.
+  // More than the sockets and the runner buffer. A build that has already read its data from a connection does not
+  // miss it and opens another one for the next project.
   const [first] = projects;
   if (first) await addNoise(app.db, first, 12);
   const { id } = await jobOf(await postJob(app, person));

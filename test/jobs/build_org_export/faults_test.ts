@@ -1,4 +1,4 @@
-/** Faults of storage and database: the job waits, and no attempt is used up. */
+/** Storage and database faults: the job waits and uses up no attempt. */
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** What a build may cost while it runs: writes to its row, and memory. */
+/** Limits of a running build: writes to its row, and memory. */
 import { expect, test } from "bun:test";
 import { fillProject } from "../../bench/bench_data.ts";
 import { peakBytes, residentBytes } from "../../bench/machine.ts";
@@ -11,7 +11,7 @@ import { startRunner } from "../../helpers/process/runner_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 const MIB = 2 ** 20;
-/** Issue 3: above idle, whatever the organization's size. */
+/** Issue 3: above idle, for any size of organization. */
 const MAX_GROWTH_MIB = 96;
 const AS_OF = "2026-11-20T00:00:00.000Z";
 
@@ -29,7 +29,7 @@ test("a build writes its progress at most once a second", async () => {
   await using runner = await openTestRunner(app, {
     store: (store) => ({
       ...store,
-      // Slow as a store may be: the build takes some seconds on a fast machine, too.
+      // A slow store, so that the build takes some seconds on a fast machine, too.
       async write(key, content) {
         async function* slowly() {
           for await (const chunk of content) {

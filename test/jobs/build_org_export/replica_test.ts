@@ -34,7 +34,7 @@ const EVERYTHING = {
   include_superseded: true,
 };
 
-/** Sessions of the runner on the replica, on the app's database, that a lock keeps waiting. */
+/** The runner's sessions in the app's database on the replica that wait for a lock. */
 async function listWaiting(app: TestApp): Promise<number[]> {
   const database = new URL(app.db.url).pathname.slice(1);
   const rows = await server.replica<{ pid: number }[]>`
@@ -50,7 +50,7 @@ test("a build reads from the replica, and the attempt after one that it broke of
   const { id } = await jobOf(await postJob(app, exported.person, EVERYTHING));
   let building: Promise<unknown> | undefined;
   await app.db.sql.begin(async (tx) => {
-    // Locks are replayed, too: the build stands still, and where it does shows where it reads.
+    // Locks are replayed too: the build stops, which shows where it reads.
     await tx`lock table analysis_records in access exclusive mode`;
     building = runner.build(id).catch((error: unknown) => error);
     const [pid = 0] = await waitFor(async () => {
@@ -62,7 +62,7 @@ test("a build reads from the replica, and the attempt after one that it broke of
     const queued = await getJob(app, exported.person.key, id);
     expect(queued).toMatchObject({ status: "queued", attempt: 0, waitingFor: "database" });
   });
-  // Whether or not it has come back meanwhile.
+  // Whether or not the replica is up again.
   await server.catchUp(app.db.sql);
   await server.holdReplay(true);
   await runner.build(id);
@@ -79,7 +79,7 @@ test("a project that was deleted is left out, also when the replica has not hear
   const { app, exported } = await openWithProject();
   await using _app = app;
   const { person, project } = exported;
-  // The first by name, and more than is gathered before it is written.
+  // The first by name, and larger than the write buffer.
   await app.db.sql`update projects set name = '0' where id = ${project.id}`;
   await addNoise(app.db, project, 8);
   const deleted = await app.make.project({ orgId: person.org.id, ownerId: person.user.id, name: "1" });
@@ -109,7 +109,7 @@ test("a project that was deleted is left out, also when the replica has not hear
   });
 });
 
-/** Does something between the first chunk and the second. */
+/** Calls a function between the first and second chunk. */
 async function* afterFirst(
   content: AsyncIterable<Uint8Array>,
   act: () => Promise<void>,

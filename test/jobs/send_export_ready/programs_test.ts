@@ -1,4 +1,4 @@
-/** The mail of a ready export as a program of the system reads it. */
+/** The mail of a ready export, parsed by a program of the system. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { jobOf, postJob } from "../../helpers/exports/export_job.ts";
@@ -7,7 +7,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { runCommand } from "../../helpers/process/command.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
-/** Prints what Python's parser finds wrong in any part or header. */
+/** Prints the defects that Python's parser finds in any part or header. */
 const PROGRAM = `
 import email, email.policy, sys
 mail = email.message_from_binary_file(open(sys.argv[1], "rb"), policy=email.policy.default)

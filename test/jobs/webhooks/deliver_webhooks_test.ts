@@ -31,13 +31,13 @@ async function addEvent(app: TestApp, owner: Person): Promise<string> {
   return id;
 }
 
-/** Makes everything that waits for a retry due. */
+/** Makes all waiting retries due. */
 async function hurry({ db }: TestApp): Promise<void> {
   await db.sql`update webhook_deliveries set next_attempt_at = now() where status = 'pending'`;
   await db.sql`update webhooks set due_at = now() where due_at is not null`;
 }
 
-/** Delivers as a job runner does, until it is disposed of. */
+/** Delivers like a job runner, until it is disposed of. */
 async function openDeliverer(app: TestApp, more: Partial<DeliverDeps> = {}) {
   const runner = await openTestRunner(app);
   const leave = new AbortController();
@@ -55,7 +55,7 @@ async function openDeliverer(app: TestApp, more: Partial<DeliverDeps> = {}) {
 
 const jobsOf = (receiver: WebhookReceiver) => receiver.received.map(({ event }) => event.data["jobId"]);
 
-/** For many deliveries, one after another, on a busy machine. */
+/** Enough for many successive deliveries on a busy machine. */
 const SLOW_MS = 90_000;
 
 test("events of the organization and of models arrive once, signed, and those of others do not", async () => {
@@ -145,8 +145,8 @@ test("a receiver that is down, then fails, gets the same delivery again under th
 });
 
 /**
- * Lets no time pass until the next delivery is due, but moves it up. Returns the seconds that this has saved; 0 if a delivery
- * is due, or claimed, which is due in a minute.
+ * Makes the next delivery due instead of waiting. Returns the seconds that this saved; 0 if a delivery is due, or
+ * claimed and due in a minute.
  */
 async function skipPause({ db }: TestApp): Promise<number> {
   return db.sql.begin(async (tx) => {
@@ -187,7 +187,7 @@ test(
       return accepted.length === 30;
     }, SLOW_MS);
     expect(accepted.toSorted()).toEqual(jobs.toSorted());
-    // Nothing is sent twice but what has failed.
+    // Only failed deliveries are repeated.
     expect(requests).toBe(44);
     expect(pausedSeconds).toBeLessThan(4);
     expect(receiver.open.max).toBe(1);
@@ -223,7 +223,7 @@ test("a delivery that was sent and not noted is sent again under the same id", a
   await using receiver = await openWebhookReceiver();
   const id = await hook(app, owner, receiver);
   await addEvent(app, owner);
-  // As a runner that is killed after the receiver's response.
+  // As with a runner that is killed after the receiver's response.
   const isAway = Promise.withResolvers<void>();
   receiver.respond = async () => {
     await app.db.owner`alter table webhook_deliveries rename to webhook_deliveries_away`;
@@ -261,7 +261,7 @@ test(
     );
     expect(jobsOf(receiver).toSorted()).toEqual(jobs.toSorted());
     expect(receiver.open.max).toBe(1);
-    // Done deliveries are kept to look at, up to 100.
+    // Up to 100 finished deliveries are kept for display.
     const [row] = await app.db.sql`select count(*)::int as count from webhook_deliveries`;
     expect(row?.["count"]).toBe(100);
   },

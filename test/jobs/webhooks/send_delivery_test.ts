@@ -120,7 +120,7 @@ test("the connection goes to the address that was checked, with one look-up", as
   let lookups = 0;
   const resolve = async () => {
     lookups += 1;
-    // A name that is rebound: the second look-up would lead elsewhere.
+    // A rebound name: the second lookup would lead elsewhere.
     return [{ address: lookups === 1 ? "127.0.0.1" : "127.0.0.9", family: 4 }];
   };
   const result = await send(`http://hooks.example.com:${port}/hook`, { resolve });
@@ -147,7 +147,7 @@ test("a resolver that is silent and a name that is unknown are failures", async 
 });
 
 test("only the operator learns why a public receiver cannot be reached", async () => {
-  // A port of this machine that nothing listens on, and one that does not speak TLS.
+  // A port that nothing listens on, and one that does not speak TLS.
   await using receiver = await openWebhookReceiver();
   const { port } = new URL(receiver.url);
   const options = { networks: openNetworks("127.0.0.0/8") };

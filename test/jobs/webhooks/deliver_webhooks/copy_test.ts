@@ -1,4 +1,4 @@
-/** A restored copy of the database delivers nothing until an operator says that it replaces the original. */
+/** A restored copy of the database delivers nothing until an operator declares that it replaces the original. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ test("a copy with an artifact store of its own delivers nothing until it is adop
     await logged("artifact_store.owned");
     expect(await logged("webhook.held")).toMatchObject({ level: "warn" });
     expect([...(await listDeliveries())]).toEqual([{ type: "webhook.test", status: "pending", attempts: 0 }]);
-    // What the copy's own members do is held too: nobody has said which installation this is.
+    // Events of the copy's own members wait too, because it is unclear which installation this is.
     await insertExportEvent(copy.sql, { id: crypto.randomUUID(), orgId: owner.org.id, status: "ready" });
     expect(receiver.received).toEqual([]);
 
