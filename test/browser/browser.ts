@@ -1,28 +1,28 @@
-/** A real Chromium, and pages in it that tell of everything that went wrong. */
+/** A real Chromium, with pages that record everything that goes wrong. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { findProgram } from "../groups/programs.ts";
 
-/** Longer than any step takes on a busy machine; a test that fails says sooner what it waited for. */
+/** Longer than any step takes on a busy machine; a failing test says earlier what it waited for. */
 const STEP_TIMEOUT_MS = 60_000;
 
 export function launchBrowser(): Promise<Browser> {
   const executablePath = findProgram("Chromium");
   if (executablePath === null) throw new Error("Cannot find Chromium in PATH or CHROMIUM_PATH");
-  // Its sandbox does not work for root, as which tests run in containers.
+  // Its sandbox does not work for root, the user of tests in containers.
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   return chromium.launch({ executablePath, args });
 }
 
 export interface Visit extends AsyncDisposable {
   page: Page;
-  /** Exceptions, errors on the console, breaches of the policy, and requests to other hosts. */
+  /** Exceptions, console errors, violations of the content security policy, and requests to other hosts. */
   faults: string[];
 }
 
-/** Chromium's own note that an answer was no success; pages expect some of those, and tests look at what they say. */
+/** Chromium's message about an unsuccessful response; pages expect some, and tests check what they say. */
 const STATUS_NOTE = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
-/** Opens a page for somebody with this session, or nobody. */
+/** Opens a page with this session, or without one. */
 export async function openVisit(
   browser: Browser,
   options: { origin: string; token?: string } & BrowserContextOptions,

@@ -1,7 +1,7 @@
-/** What makes the exports page long: a job in every state, long names, and enough projects for the filter. */
+/** Fills the exports page: a job in every state, long names, and enough projects for the filter. */
 import type { Dashboard, Member } from "./dashboard.ts";
 
-/** Returns the member of such an organization. */
+/** Returns a member of such an organization. */
 export async function makeBusyPlace(dashboard: Dashboard): Promise<Member> {
   const member = await dashboard.member();
   const { org, user } = member;

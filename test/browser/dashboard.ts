@@ -1,4 +1,4 @@
-/** The dashboard as people meet it: a real API process on a database of its own, in a real browser. */
+/** The dashboard in a real browser: a real API process on its own database. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { type ApiProcess, startApi } from "../helpers/process/api_process.ts";
 import { spawnRunner } from "../helpers/process/runner_process.ts";
 import { launchBrowser, openVisit } from "./browser.ts";
 
-/** Somebody who is signed in, and a member of one organization besides their own. */
+/** A signed-in user and member of one organization besides their own. */
 export interface Member {
   user: UserRow;
   org: OrgRow;
@@ -28,25 +28,25 @@ export interface Dashboard extends AsyncDisposable {
   make: Factory;
   api: ApiProcess;
   browser: Browser;
-  /** Makes a member of `org`, or of a new organization. */
+  /** Creates a member of `org`, or of a new organization. */
   member(options?: { role?: OrgRole; tier?: SubscriptionTier; org?: OrgRow }): Promise<Member>;
-  /** Makes the row of an export job; nothing is queued. */
+  /** Creates the row of an export job without queueing it. */
   job(member: Member, columns?: Columns): Promise<string>;
-  /** Starts a job runner; `await using` ends it. */
+  /** Starts a job runner; `await using` stops it. */
   startRunner(): AsyncDisposable;
-  /** Visits a page; afterwards nothing may have gone wrong in it. */
+  /** Visits a page; throws if anything went wrong in it. */
   visit(options: VisitOptions, look: (page: Page) => Promise<void>): Promise<void>;
 }
 
 export interface VisitOptions extends BrowserContextOptions {
   path: string;
-  /** Who is signed in; nobody when left out. */
+  /** The signed-in user; nobody if omitted. */
   as?: Pick<Member, "token">;
 }
 
-/** Starts everything; `env` is added to the API's. */
+/** Starts everything; `env` is added to the API's variables. */
 export async function openDashboard(env: Readonly<Record<string, string>> = {}): Promise<Dashboard> {
-  // Whatever fails on the way, what was started before ends.
+  // If a step fails, everything that was started before is stopped.
   await using started = new AsyncDisposableStack();
   const db = started.use(await openTestDatabase());
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-dashboard-"));

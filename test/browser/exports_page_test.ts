@@ -28,7 +28,7 @@ function exportsOf({ org }: Member): string {
   return `/dashboard/exports?org=${org.slug}`;
 }
 
-/** A project of the member's organization with so many issues. */
+/** A project of the member's organization with this many issues. */
 async function makeProject({ org, user }: Member, name: string, issues = 1) {
   const project = await dashboard.make.project({ orgId: org.id, ownerId: user.id, name });
   for (let count = 0; count < issues; count += 1) {
@@ -37,7 +37,7 @@ async function makeProject({ org, user }: Member, name: string, issues = 1) {
   return project;
 }
 
-/** Does what leads to a download, and keeps the file. */
+/** Does something that starts a download, and keeps the file. */
 async function download(page: Page, act: () => Promise<void>): Promise<string> {
   const [started] = await Promise.all([page.waitForEvent("download"), act()]);
   const path = join(directory, crypto.randomUUID());
@@ -75,7 +75,7 @@ test("an export is started by keyboard, followed until it is ready, downloaded a
     expect(words).toMatch(/Download ZIP \(\d/);
     expect(words).toContain("1 project, 3 rows. Expires in 3 days");
     expect(await job.locator("[data-part=expires]").getAttribute("title")).toMatch(/20\d\d/);
-    // The focus stayed with the job, and its download is next.
+    // The focus stayed on the job, and its download link is next.
     await page.keyboard.press("Tab");
     const path = await download(page, () => page.keyboard.press("Enter"));
     const names = await testZip(path);
@@ -137,7 +137,7 @@ test("errors of the API are explained: one at a time, hourly limit, not in the f
     await page.locator(".job.highlighted", { hasText: "already running" }).waitFor();
     expect(await page.locator(".job").count()).toBe(1);
     for (const state of ["first", "second"]) {
-      // Only builds that have begun count towards the limit.
+      // Only started builds count towards the limit.
       await waitFor(async () => {
         const { count } = await dashboard.db.sql`
           update export_jobs set started_at = now() where org_id = ${member.org.id} and status = 'queued'`;
@@ -148,7 +148,7 @@ test("errors of the API are explained: one at a time, hourly limit, not in the f
         .locator(".job [data-status=canceled]")
         .nth(state === "first" ? 0 : 1)
         .waitFor();
-      // The reason and the highlight end with the state they describe.
+      // The reason and the highlight disappear with the state they describe.
       expect(await page.getByText("already running").count()).toBe(0);
       expect(await page.locator(".job.highlighted").count()).toBe(0);
       await start(page);
@@ -160,7 +160,7 @@ test("errors of the API are explained: one at a time, hourly limit, not in the f
   });
   const [first] = await dashboard.db.sql<{ asOf: string }[]>`
     select as_of from export_jobs where org_id = ${member.org.id} order by created_at limit 1`;
-  // Local time of the browser, which is the machine's.
+  // Local time of the browser and of this machine.
   expect(first?.asOf).toBe(new Date("2026-02-03T10:20:30").toISOString());
 });
 
@@ -210,7 +210,7 @@ test("progress is live, pauses in a hidden tab, and catches up when the tab is s
     await dashboard.db.sql`update export_jobs set projects_done = 3 where id = ${id}`;
     await page.getByText("3 of 4 projects").waitFor();
     expect(await page.getByRole("progressbar", { name: "Projects written" }).getAttribute("value")).toBe("3");
-    // Ticks are not announced.
+    // Progress is not announced.
     expect(await page.getByRole("status").textContent()).toBe("");
     await page.clock.install();
     await setHidden(page, true);
@@ -308,7 +308,7 @@ test("the organization is chosen in the header of each page, by mouse and by key
       await choice(page).selectOption(second.org.slug);
       await page.waitForURL(`**${path}?org=${second.org.slug}`);
       await choice(page).focus();
-      // A closed list chooses with each key.
+      // A closed select changes with each key.
       await page.keyboard.press("Home");
       await page.keyboard.press("End");
       await page.keyboard.press("Home");
@@ -348,7 +348,7 @@ test("a viewer learns what the role allows, and downloads datasets", async () =>
       .getByText("You need the publisher role to export this organization. Your role: viewer.")
       .waitFor();
     expect(await page.getByRole("button", { name: "Start export" }).count()).toBe(0);
-    // Any member may have the file, once there is one.
+    // Any member may download the finished file.
     await page.getByRole("link", { name: "download its file" }).click();
     await page.getByRole("alert").filter({ hasText: "This export has no file" }).waitFor();
     await page.getByText("Search").click();

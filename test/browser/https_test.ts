@@ -1,4 +1,4 @@
-/** The dashboard behind a proxy with TLS, where the session's cookie is bound to its host. */
+/** The dashboard behind a TLS proxy, where the session cookie is bound to its host. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chooseFreePort } from "../../deploy/local/machine.ts";
 import { makeAccount } from "../helpers/accounts/accounts.ts";

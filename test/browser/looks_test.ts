@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Opens everything that can be opened. */
+/** Opens all details, menus and dialogs. */
 async function openAll(page: Page): Promise<void> {
   await page.locator(".job").nth(4).waitFor();
   await page.locator("summary").first().click();
@@ -51,7 +51,7 @@ test("on a phone, long names stay next to their markers, and downloads are in on
     await openAll(page);
     const summary = page.locator("summary").filter({ hasText: "An_unbreakable_name_" });
     const [box, name] = await Promise.all([summary.boundingBox(), summary.locator("span").boundingBox()]);
-    // The padding, and not the height of a line with nothing but the marker above it.
+    // The padding, not the height of a line that has only a marker.
     expect((name?.y ?? Infinity) - (box?.y ?? 0)).toBeLessThan(16);
     const links = await page.locator(".dataset .links").all();
     const lefts = await Promise.all(links.map(async (link) => (await link.boundingBox())?.x));
@@ -85,7 +85,7 @@ test("buttons are at least 24 px high, and 44 px under a finger", async () => {
     const options = { path, as: publisher, viewport: WINDOWS.phone, hasTouch, isMobile: hasTouch };
     await dashboard.visit(options, async (page) => {
       await openAll(page);
-      // All at once: scripts replace rows while the page is open.
+      // In one call, because scripts replace rows while the page is open.
       const heights = await page.evaluate<number[]>(
         "[...document.querySelectorAll('button, .button')].filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect().height)",
       );

@@ -1,9 +1,9 @@
-/** What can be measured of whether people can read and use a page. */
+/** Measurable facts about whether people can read and use a page. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 
-/** Roles that people act with: each needs a name that says what for. */
+/** Roles of controls, each of which needs a name. */
 const CONTROLS = new Set([
   ...["button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "DisclosureTriangle"],
   ...["progressbar", "DateTime", "InputTime", "img"],
@@ -15,7 +15,7 @@ interface AxNode {
   name?: { value: string };
 }
 
-/** How many controls Chromium shows to assistive technology, and the roles of those without a name. */
+/** The number of controls that Chromium shows to assistive technology, and the roles of those without a name. */
 export async function auditControls(page: Page): Promise<{ total: number; nameless: string[] }> {
   const session = await page.context().newCDPSession(page);
   const { nodes } = (await session.send("Accessibility.getFullAXTree")) as { nodes: AxNode[] };
@@ -28,8 +28,8 @@ export async function auditControls(page: Page): Promise<{ total: number; namele
 const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 /**
- * Returns the serious and critical findings of axe-core, and landmarks of one role and name, each with its elements. Targets below 24 px (WCAG 2.2, 2.5.8) and
- * text, however large, whose contrast with its background is below 4.5 : 1 (1.4.3) are among them.
+ * Returns the serious and critical findings of axe-core, and duplicate landmarks, each with its elements. They
+ * include targets below 24 px (WCAG 2.2, 2.5.8) and text of any size with a contrast below 4.5 : 1 (1.4.3).
  */
 export async function listBarriers(page: Page): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
@@ -39,7 +39,7 @@ export async function listBarriers(page: Page): Promise<string[]> {
       .map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html).slice(0, 3).join(" ")))`);
 }
 
-/** Whether something is wider than the window, so that one would have to scroll sideways to read. */
+/** Whether something is wider than the window, so that reading needs horizontal scrolling. */
 export async function overflowsSideways(page: Page): Promise<boolean> {
   return page.evaluate("document.documentElement.scrollWidth > innerWidth");
 }

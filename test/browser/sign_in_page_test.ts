@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Somebody with a password, and an organization. */
+/** A user with a password and an organization. */
 async function makeSignee() {
   const account = await makeAccount(dashboard);
   const org = await dashboard.make.org();
@@ -31,7 +31,7 @@ test("a wrong password is said, announced, and can be mended by keyboard alone",
     await page.keyboard.type("not the password");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").filter({ hasText: "Wrong email or password." }).waitFor();
-    // The password is emptied and waits to be typed again.
+    // The password field is empty and has the focus.
     expect(await page.locator("#password:focus").inputValue()).toBe("");
     expect(await page.getByLabel("Password").getAttribute("aria-invalid")).toBe("true");
     await page.keyboard.type(account.password);
@@ -41,7 +41,7 @@ test("a wrong password is said, announced, and can be mended by keyboard alone",
     expect(await page.getByRole("combobox", { name: "Organization" }).inputValue()).toBe(org.slug);
     const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ name: "ulr_session", httpOnly: true, sameSite: "Lax" });
-    // What scripts could get hold of holds no secret.
+    // Nothing that scripts can read contains a secret.
     expect(
       await page.evaluate("document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })"),
     ).toBe("{}");

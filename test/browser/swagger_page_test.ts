@@ -1,4 +1,4 @@
-/** Swagger UI as people meet it: it loads, takes a key, and sends a request that works. */
+/** Swagger UI in a browser: it loads, takes a key, and sends a request that works. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { openVisit } from "./browser.ts";
@@ -22,7 +22,7 @@ async function authorize(page: Page, key: string): Promise<void> {
   await dialog.waitFor({ state: "detached" });
 }
 
-/** Opens an operation, fills in what is given and executes it; returns the status that the page shows. */
+/** Opens an operation, fills in these values and executes it; returns the status on the page. */
 async function tryOut(page: Page, operationId: string, values: Readonly<Record<string, string>>) {
   const operation = page.locator(`[id$="-${operationId}"]`);
   await operation.locator(".opblock-summary-control").click();
@@ -36,7 +36,7 @@ async function tryOut(page: Page, operationId: string, values: Readonly<Record<s
   return { status: (await status.textContent())?.trim(), body: (await body.textContent()) ?? "" };
 }
 
-// One test, because each load takes about five seconds of processor time.
+// One test, because each load takes about five seconds of CPU.
 test("it shows every group; open routes work without a key, others with one, also after a reload", async () => {
   const { user, org } = await dashboard.member();
   const { key } = await dashboard.make.key({ userId: user.id });
@@ -68,6 +68,6 @@ test("it shows every group; open routes work without a key, others with one, als
   expect(sent.filter((url) => url.includes("/export/projects/"))).toEqual([
     `${dashboard.api.url}/api/v1/export/projects/${id}/issues`,
   ]);
-  // Swagger UI logs that it has no input of its own for a UUID, and takes a text field.
+  // Swagger UI logs that it has no input for a UUID and uses a text field.
   expect(faults.filter((fault) => fault !== "Could not find component: JsonSchema_string_uuid")).toEqual([]);
 });

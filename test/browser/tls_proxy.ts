@@ -1,4 +1,4 @@
-/** TLS in front of a process, as a proxy of the operator's would add it, with a certificate that nobody vouches for. */
+/** A TLS proxy in front of a process, like an operator's, with a self-signed certificate. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ async function makeCertificate(): Promise<{ key: string; cert: string }> {
   }
 }
 
-/** Starts it on a port; it asks `upstream()` for each request, which may be known later. */
+/** Starts the proxy on a port. It calls `upstream()` for each request, because that may be known later. */
 export async function startTlsProxy(port: number, upstream: () => string): Promise<TlsProxy> {
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -28,7 +28,7 @@ export async function startTlsProxy(port: number, upstream: () => string): Promi
     fetch(request) {
       const { pathname, search } = new URL(request.url);
       const { method, headers, body } = request;
-      // As it is: neither redirects nor compression are the proxy's business.
+      // Unchanged: the proxy neither follows redirects nor compresses.
       const init = { method, headers, body, redirect: "manual", decompress: false } as const;
       return fetch(`${upstream()}${pathname}${search}`, init);
     },

@@ -75,8 +75,8 @@ test("families that the source names are aliases too, and an id is stronger than
 });
 
 /**
- * What every family's name means on both snapshots. A person has read each line once (2026-11-25): is this the model that
- * someone means who writes the name on that day?
+ * What each family's name means on both snapshots. A person has checked each line once (2026-11-25): is this the
+ * model that an author of that day means by the name?
  */
 const FAMILIES: Readonly<Record<string, readonly [april: string | null, july: string | null]>> = {
   "claude-fable": [null, "anthropic/claude-fable-5"],

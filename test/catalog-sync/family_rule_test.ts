@@ -6,7 +6,7 @@ import { type DocumentRow, makeDocument } from "../helpers/models/catalog.ts";
 
 const TODAY = "2026-07-01";
 
-/** The id that the name stands for, of models with these release dates or fields. */
+/** The model id that the name resolves to, among models with these release dates or fields. */
 function choose(name: string, rows: Readonly<Record<string, string | DocumentRow>>): string | undefined {
   const fields = Object.entries(rows).map(([id, row]) => [
     id,

@@ -1,4 +1,4 @@
-/** The sync as the process it is in production: once, and on its schedule. */
+/** The sync as a process: once, and on its schedule. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -323,7 +323,7 @@ test("the schedule syncs again and again", async () => {
       log: createLog({ level: "silent", process: "test" }),
       shutdownSignal: new AbortController().signal,
     },
-    // A sixth field before the others are seconds: only a test is in such a hurry.
+    // A sixth field in front means seconds, which only this test uses.
     { source: documentSource(makeDocument({ acme: { a: {} } })), cron: "* * * * * *" },
   );
   await waitFor(async () => (await listRuns(db.sql)).length >= 2, 15_000);

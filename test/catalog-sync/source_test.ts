@@ -15,7 +15,7 @@ function load(name: string, options: SourceOptions = {}, etag: string | null = n
   return openSource(name, options).load({ etag, signal: new AbortController().signal });
 }
 
-/** Sends `count` MiB of blanks, as fast as they are taken, until nobody listens any more. */
+/** Sends `count` MiB of spaces as fast as the client reads, until it disconnects. */
 function sendBlanks(response: ServerResponse, count: number): void {
   const chunk = Buffer.alloc(MEBIBYTE, " ");
   let sent = 0;

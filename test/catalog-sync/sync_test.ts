@@ -4,7 +4,7 @@ import type { Pool } from "../../sql/connection/pool.ts";
 import { documentSource, makeDocument, syncFrom } from "../helpers/models/catalog.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
-/** Everything a sync may write but the record of its run, with the transaction that wrote each row last. */
+/** Everything that a sync may write except the record of its run, with the last transaction of each row. */
 async function readEverything(sql: Pool): Promise<unknown[]> {
   return Promise.all(
     ["models", "model_providers", "model_aliases", "model_price_changes"].map(async (table) => [
@@ -105,7 +105,7 @@ test("a sync writes new, changed, removed and returned models, and leaves the ot
     { id: "leaving" },
   ]);
   expect(await readSteady()).toEqual(steady);
-  // What is gone stays gone, and is no change any more.
+  // A missing model stays missing and is no further change.
   expect(await syncFrom(sql, documentSource(second))).toMatchObject({
     outcome: "unchanged",
     counts: { inserted: 0, updated: 0, gone: 0, unchanged: 3, skipped: 0, held: 0 },
@@ -199,7 +199,7 @@ test("a row that cannot be read is skipped, and its model is stale until it can 
     before.map((row) => (row["modelId"] === "gpt-4" ? row : { ...row, ...times, staleSince })),
   );
   expect(staleSince).toEqual(expect.stringMatching(/^20/));
-  // It stays stale since then, without another write.
+  // It has been stale since then, without another write.
   expect(await syncFrom(sql, bad)).toMatchObject({ outcome: "unchanged" });
   expect(await readModels()).toEqual(stale);
   expect(await syncFrom(sql, documentSource(good))).toMatchObject({ counts: { updated: 3, unchanged: 1 } });

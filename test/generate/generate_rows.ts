@@ -5,18 +5,18 @@ import { fillProject, ROWS_AN_ISSUE } from "../bench/bench_data.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
 
 export interface GenerateOptions {
-  /** Of a migrated database: a role that may write tracker rows, projects and organizations. */
+  /** A migrated database: a role that may write tracker rows, projects and organizations. */
   url: string;
   projects: number;
-  /** Of all eight datasets, in all projects together; reached to some percent. */
+  /** In all eight datasets of all projects together; approximate. */
   rows: number;
   connections: number;
   onProgress: (text: string) => void;
 }
 
 /**
- * Makes an organization, and so many projects of equal size in it, each in a transaction of its own. What is there stays.
- * Returns the organization's slug and a key of its owner.
+ * Creates an organization with projects of equal size, each in its own transaction. Existing rows stay. Returns the
+ * organization's slug and a key of its owner.
  */
 export async function generateRows(options: GenerateOptions): Promise<{ slug: string; key: string }> {
   const { url, projects, rows, connections, onProgress } = options;

@@ -1,6 +1,6 @@
 /**
- * Groups of tests that need programs of the system. Every other test needs nothing but the packages of the lockfile.
- * Imports no package.
+ * Groups of tests that need programs of the system; all other tests need only the packages of the lockfile. Imports
+ * no package.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,9 +12,9 @@ export interface TestGroup {
   /** Patterns of its test files, from the repository's root. */
   files: readonly string[];
   programs: readonly ProgramName[];
-  /** A folder with a package.json, for packages that nothing else needs. */
+  /** A folder with its own package.json, for packages that nothing else needs. */
   folder?: string;
-  /** Says what else is missing, and which package of Debian has it; null if nothing is. */
+  /** Returns what else is missing, and Debian's package for it; null if nothing is. */
   findLack?: () => Lack | null;
 }
 
@@ -25,7 +25,7 @@ interface Lack {
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Where Debian has the server that Citus is built for. */
+/** The folder of the server that Citus is built for, on Debian. */
 export const CITUS_BIN_DIRECTORY = "/usr/lib/postgresql/15/bin";
 
 export const TEST_GROUPS: readonly TestGroup[] = [
@@ -92,7 +92,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   },
 ];
 
-/** Network namespaces and file systems of a test's own are made by root. */
+/** Only root can create network namespaces and mount file systems. */
 function findMissingRoot(): Lack | null {
   return process.getuid?.() === 0 ? null : { fault: "root" };
 }
@@ -108,7 +108,7 @@ function findMissingPyYaml(): Lack | null {
 export interface MissingGroup extends TestGroup {
   /** What is missing, wrong or too old. */
   faults: readonly string[];
-  /** Debian's packages that would mend it. */
+  /** Debian packages that provide it. */
   packages: readonly string[];
 }
 

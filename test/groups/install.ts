@@ -1,4 +1,4 @@
-/** Installs what tests need: packages of npm, and programs on Debian and Ubuntu. */
+/** Installs what tests need: npm packages, and programs on Debian and Ubuntu. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "../../deploy/local/bootstrap.ts";
@@ -7,7 +7,7 @@ import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
 import { StartError } from "../../deploy/local/terminal.ts";
 import type { MissingGroup } from "./groups.ts";
 
-/** Installs what the groups lack, and says what. Throws StartError where that cannot be done. */
+/** Installs what the groups lack, and reports it. Throws StartError if that is impossible. */
 export async function installPackages(command: Command, missing: readonly MissingGroup[]): Promise<void> {
   for (const { folder } of missing) {
     if (folder === undefined) continue;

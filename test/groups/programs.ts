@@ -1,22 +1,22 @@
-/** Programs of the system that tests run: where they are, and whether they are the right ones. */
+/** The programs of the system that tests run: their location and version. */
 import { existsSync } from "node:fs";
 
 export interface Program {
-  /** How `PATH` calls it; the first of these that is found counts. */
+  /** Names to look for in `PATH`; the first one found counts. */
   names: readonly [string, ...string[]];
-  /** An environment variable that may name its file. */
+  /** An environment variable that may have its path. */
   variable?: string;
-  /** What makes it print its version, and where the version stands in that. */
+  /** Arguments that print its version, and the pattern of the version. */
   version: { args: readonly string[]; pattern: RegExp };
-  /** The oldest version that will do. */
+  /** The oldest accepted version. */
   atLeast?: string;
-  /** Debian's and Ubuntu's package. */
+  /** Its package in Debian and Ubuntu. */
   package: string;
 }
 
 const DASHED = ["--version"];
 
-/** By the name that people know. */
+/** By its common name. */
 export const PROGRAMS = {
   "7-Zip": { names: ["7z"], version: { args: [], pattern: /7-Zip.*? ([\d.]+)/ }, package: "p7zip-full" },
   Chromium: {
@@ -34,7 +34,7 @@ export const PROGRAMS = {
   },
   git: { names: ["git"], version: { args: DASHED, pattern: /git version ([\d.]+)/ }, package: "git" },
   iproute2: { names: ["ip"], version: { args: ["-V"], pattern: /iproute2-([\d.]+)/ }, package: "iproute2" },
-  // It runs a source file, from 11 on.
+  // Since version 11 it runs source files.
   Java: {
     names: ["java"],
     version: { args: DASHED, pattern: /(?:openjdk|java) ([\d.]+)/ },
@@ -68,7 +68,7 @@ export const PROGRAMS = {
   Python: {
     names: ["python3"],
     version: { args: DASHED, pattern: /^Python ([\d.]+)/ },
-    // What docs/cost.md asks for.
+    // Required by docs/cost.md.
     atLeast: "3.9",
     package: "python3",
   },
@@ -82,7 +82,7 @@ export const PROGRAMS = {
 
 export type ProgramName = keyof typeof PROGRAMS;
 
-/** The file of a program: the one its variable names, otherwise the first in `PATH`; null if there is none. */
+/** The path of a program: the one in its variable, otherwise the first in `PATH`; null if there is none. */
 export function findProgram(name: ProgramName, env: NodeJS.ProcessEnv = process.env): string | null {
   const { names, variable }: Program = PROGRAMS[name];
   const given = variable === undefined ? undefined : env[variable];
@@ -94,7 +94,7 @@ export function findProgram(name: ProgramName, env: NodeJS.ProcessEnv = process.
   return null;
 }
 
-/** Says what is wrong with a program: that it is missing, another one, or too old; null if it will do. */
+/** Returns what is wrong with a program: missing, another one, or too old; null if nothing is. */
 export function findFault(name: ProgramName, env: NodeJS.ProcessEnv = process.env): string | null {
   const { version, atLeast, variable }: Program = PROGRAMS[name];
   const path = findProgram(name, env);

@@ -13,8 +13,8 @@ const builder = new Contrib.FromNodePackageJson.Builders.ComponentBuilder(
 );
 
 /**
- * Describes the packages that the service runs with: versions and checksums of the lockfile, licenses of the installed
- * packages. The same checkout gives the same text.
+ * Describes the packages of the running service: versions and checksums from the lockfile, licenses from the
+ * installed packages. The same checkout gives the same text.
  */
 export async function describeMaterials(root: string): Promise<string> {
   const lock = Bun.JSONC.parse(await Bun.file(join(root, "bun.lock")).text()) as Lockfile;

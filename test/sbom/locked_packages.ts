@@ -1,4 +1,4 @@
-/** The packages of a production install, as the lockfile says. */
+/** The packages of a production install, from the lockfile. */
 
 /** The fields of an entry in `bun.lock` that matter here. */
 interface LockedDependencies {

@@ -1,4 +1,4 @@
-/** Entry point of `bun run sbom`: prints the bill of materials, or writes it to the file that is named. */
+/** Entry point of `bun run sbom`: prints the bill of materials or writes it to the given file. */
 import { bootstrap } from "../../deploy/local/bootstrap.ts";
 
 process.exit(

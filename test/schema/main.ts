@@ -1,4 +1,4 @@
-/** Entry point of `bun run schema`: writes `sql/schema.sql` anew from the migrations. */
+/** Entry point of `bun run schema`: writes `sql/schema.sql` from the migrations. */
 import { join } from "node:path";
 import { bootstrap } from "../../deploy/local/bootstrap.ts";
 import { openTestServer } from "../helpers/postgres/server.ts";

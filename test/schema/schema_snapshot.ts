@@ -1,4 +1,4 @@
-/** Describes a database's schema as SQL that makes it again, the same text on every version of PostgreSQL. */
+/** Describes a database's schema as SQL that recreates it, with the same text on every PostgreSQL version. */
 import type { Sql } from "../../sql/connection/pool.ts";
 
 interface SequenceRow {
@@ -56,11 +56,11 @@ interface PartitionedRow {
   tableName: string;
   /** What follows `partition by`. */
   key: string;
-  /** Statements that make its partitions. */
+  /** Statements that create its partitions. */
   partitions: string[];
 }
 
-/** Partitions inherit columns, constraints and indexes, so these are described once. */
+/** Partitions inherit columns, constraints and indexes, so these are described only once. */
 async function listPartitioned(sql: Sql): Promise<PartitionedRow[]> {
   return sql<PartitionedRow[]>`
     select
@@ -98,7 +98,7 @@ async function listConstraints(sql: Sql): Promise<ConstraintRow[]> {
     order by c.relname collate "C", array_position(array['p', 'u', 'x', 'c', 'f'], n.contype::text), n.conname collate "C"`;
 }
 
-/** Indexes, without those of constraints and those that partitions inherit. */
+/** Indexes, except those of constraints and inherited ones of partitions. */
 async function listIndexes(sql: Sql): Promise<{ definition: string }[]> {
   return sql<{ definition: string }[]>`
     select replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') as definition
@@ -110,7 +110,7 @@ async function listIndexes(sql: Sql): Promise<{ definition: string }[]> {
     order by t.relname collate "C", c.relname collate "C"`;
 }
 
-/** In the order they were made in, as they call each other. */
+/** In order of creation, because they call each other. */
 async function listFunctions(sql: Sql): Promise<{ definition: string }[]> {
   return sql<{ definition: string }[]>`
     select rtrim(pg_get_functiondef(p.oid), e'\n') as definition
@@ -128,7 +128,7 @@ async function listTriggers(sql: Sql): Promise<{ definition: string }[]> {
     order by c.relname collate "C", t.tgname collate "C"`;
 }
 
-/** Views, aggregates and procedures: the snapshot has no words for them, so it must not look complete. */
+/** Views, aggregates and procedures, which the snapshot cannot describe; it must not look complete. */
 async function rejectUnknownObjects(sql: Sql): Promise<void> {
   const unknown = await sql<{ name: string }[]>`
     select relname as name from pg_class
@@ -159,7 +159,9 @@ function createTable(
   return [`${table} partition by ${partitioned.key};`, ...partitioned.partitions].join("\n");
 }
 
-/** Describes schema `public`, sorted by name; foreign keys come last, so that the text runs from top to bottom. */
+/**
+ * Describes the schema `public`, sorted by name; foreign keys come last, so that the text runs from top to bottom.
+ */
 export async function describeSchema(sql: Sql): Promise<string> {
   await rejectUnknownObjects(sql);
   const sequences = await listSequences(sql);

@@ -1,4 +1,4 @@
-/** Which of several copies of a database this one is. */
+/** Distinguishes several copies of a database. */
 import { expect, test } from "bun:test";
 import { ensureInstallation } from "../../sql/installation.ts";
 import { copyTestDatabase, openTestDatabase } from "../helpers/postgres/database.ts";

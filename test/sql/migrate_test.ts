@@ -1,4 +1,7 @@
-/** What `migrate` promises: once each, in turns, whole or not at all, patient with locks, and plain about failures. */
+/**
+ * The promises of `migrate`: each migration runs once, one process at a time, completely or not at all, waits
+ * patiently for locks, and explains failures.
+ */
 import { expect, test } from "bun:test";
 import { openPool, type Sql } from "../../sql/connection/pool.ts";
 import { migrate } from "../../sql/migrate.ts";
@@ -9,7 +12,7 @@ import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const LATER = "99990101000000_later";
-/** As short as a wait for a lock can be that is still seen. */
+/** The shortest wait for a lock that is still observable. */
 const IMPATIENT = { timeoutMs: 300, pauseMs: 10, attempts: 2 };
 
 /** A database without a schema. */
@@ -34,7 +37,7 @@ async function withOneMore(text: string): Promise<Migration[]> {
   return [...(await readMigrations()), toMigration(LATER, text)];
 }
 
-/** What `migrate` throws, one line. */
+/** The error of `migrate`, on one line. */
 async function failureOf(db: TestDatabase, migrations?: readonly Migration[]): Promise<string> {
   const failure = await migrate(db.owner, {
     patience: IMPATIENT,
@@ -82,7 +85,7 @@ test("migrate() called by two at once lets one do the work, and says that it wai
 test("migrate() names the file that failed, leaves nothing of it, and goes on from there", async () => {
   await using db = await openEmptyDatabase();
   const names = (await readMigrations()).map(({ name }) => name);
-  // In the way of an index that comes after the table in the same file.
+  // Conflicts with an index that follows the table in the same file.
   await db.owner.unsafe("create table audit_log_org_id_idx ()");
   const audit = names.find((name) => name.endsWith("audit_log__create")) ?? "";
   expect(await failureOf(db)).toStartWith(
@@ -97,7 +100,7 @@ test("migrate() names the file that failed, leaves nothing of it, and goes on fr
 
 const RECORDS = "20261121101400_analysis_records__create";
 
-/** Runs `act` while a migrator's process is in the middle of a file that creates a table with indexes. */
+/** Runs `act` while a migrator process is in the middle of a file that creates a table with indexes. */
 async function whileHalfDone(
   db: TestDatabase,
   act: (migrator: ReturnType<typeof spawnMigrator>) => Promise<void>,
@@ -145,7 +148,7 @@ test("migrate() gives up a lock it does not get, lets the writers that queued go
   const patience = { timeoutMs: 300, pauseMs: 2000, attempts: 50 };
   const migrating = migrate(db.owner, { migrations, patience, onNotice: (message) => waits.push(message) });
   await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0, 20_000);
-  // Behind the migration in the queue, and done although the reader still reads.
+  // Queued behind the migration, and done although the reader is still reading.
   await db.sql`update runs set run_number = run_number`;
   await waitFor(() => waits.length > 0, 20_000);
   expect(waits[0]).toMatch(

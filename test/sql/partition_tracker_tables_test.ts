@@ -1,4 +1,4 @@
-/** The tracker tables partitioned by hash (project_id), as an operator may have them. */
+/** Tracker tables partitioned by hash (project_id), an option for operators. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { NO_FILTERS } from "../../shared/exports/selection.ts";
@@ -29,7 +29,7 @@ async function readBundle(app: TestApp, exported: ExportProject): Promise<Uint8A
   return response.bytes();
 }
 
-/** Everything that a database says of its tables and their rights, but for what partitions are called. */
+/** Everything that a database says about its tables and their privileges, except partition names. */
 async function describeTables(sql: Pool): Promise<readonly unknown[]> {
   const rights = await sql`
     select c.relname, array(select unnest(c.relacl)::text order by 1) as acl, a.attname, a.attacl::text, pg_get_userbyid(c.relowner) as owner
@@ -78,7 +78,7 @@ test("what the script cannot keep stops it, and nothing has happened", async () 
   await expect(partition(owner)).rejects.toThrow("partitioned already");
 });
 
-/** Nodes of the plan of a query in an export's snapshot, with the tables that they read. */
+/** The plan nodes of a query in an export's snapshot, with the tables that they read. */
 async function planOf(app: TestApp, query: string): Promise<{ nodes: string[]; tables: string[] }> {
   const { signal } = new AbortController();
   const snapshot = await openExportSnapshot(app.deps.exportSql, { control: app.deps.sql, signal });
@@ -117,7 +117,7 @@ test("an export reads one partition of a table, in the order of its index, paren
   for (const dataset of Object.values(EXPORT_DATASETS)) {
     for (const query of [rowsQuery(dataset, selection, "ndjson"), countQuery(dataset, selection, 100)]) {
       const { nodes, tables } = await planOf(app, query);
-      // Without a sort, only the index can have brought the rows into their order.
+      // Without a sort, the order of the rows must come from the index.
       expect(nodes.filter((node) => /Sort|Append/.test(node))).toEqual([]);
       const parents = dataset.parents.map((parent) => EXPORT_DATASETS[parent].table);
       const read = tables.map((table) => table.replace(/_\d$/, ""));

@@ -99,7 +99,7 @@ interface Worker extends AsyncDisposable {
   errors: unknown[];
 }
 
-/** The queue as the job runner has it: it supervises, on a pool of several connections. */
+/** The queue of a job runner: it supervises, on a pool of several connections. */
 async function openWorker(db: TestDatabase): Promise<Worker> {
   const sql = openPool(db.url, { applicationName: JOBS_APPLICATION, max: 3 });
   const errors: unknown[] = [];

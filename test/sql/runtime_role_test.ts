@@ -1,10 +1,10 @@
-/** What the role that the service runs as may do with every table: more, or less, is seen here first. */
+/** The privileges of the service's role on every table: this test shows when there are more or fewer. */
 import { expect, test } from "bun:test";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
-/** Tables whose rows the service may not change in every way. */
+/** Tables on which the service has fewer rights. */
 const RESTRICTED: Readonly<Record<string, string>> = {
   audit_chain: "SELECT",
   // And it inserts entries, without their id.
@@ -12,11 +12,11 @@ const RESTRICTED: Readonly<Record<string, string>> = {
   audit_log_id_seq: "no sequence",
   schema_compatibility: "SELECT",
   schema_migrations: "SELECT",
-  // Triggers of the owner write it.
+  // Written by the owner's triggers.
   tracker_changes: "DELETE SELECT",
 };
 
-/** The role's privileges on every table and sequence, other than those of most. */
+/** The role's privileges on tables and sequences where they differ from the usual ones. */
 async function listUnusual(sql: Sql): Promise<Record<string, string>> {
   const rows = await sql<{ name: string; privileges: string }[]>`
     select c.oid::regclass::text as name, concat_ws(' ',
@@ -118,6 +118,6 @@ test("a schema works with its owner as the only role", async () => {
   await migrate(db.owner);
   const [owner] = await db.owner`select has_table_privilege('audit_log', 'delete') as may_delete`;
   expect(owner).toEqual({ mayDelete: true });
-  // The role that exists on this server has what it needs of the schema made anew, too.
+  // An existing role gets the privileges of a schema that is created again.
   expect(await listUnusual(db.sql)).toEqual(RESTRICTED);
 });

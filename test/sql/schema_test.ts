@@ -1,4 +1,4 @@
-/** sql/schema.sql is what the migrations make, and makes it again. */
+/** sql/schema.sql is what the migrations create, and creates the same schema. */
 import { expect, test } from "bun:test";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { describeSchema } from "../schema/schema_snapshot.ts";

@@ -1,4 +1,4 @@
-/** The tables of variables in the documents say what the configuration does. */
+/** The documents' tables of variables match the configuration. */
 import { expect, test } from "bun:test";
 import { Environment } from "../../shared/process/config_variables.ts";
 import { FILE_VARIABLES } from "../../shared/process/variable_files.ts";
@@ -29,7 +29,7 @@ const DESCRIBED_DEFAULTS = new Set([
   "WEBHOOK_ALLOWED_NETWORKS",
 ]);
 
-/** The default that a document's tables give for each variable. */
+/** The default of each variable in a document's tables. */
 async function readDefaults(path: string): Promise<Map<string, string>> {
   const text = await Bun.file(new URL(`../../${path}`, import.meta.url)).text();
   const rows = text.matchAll(/^\| `([A-Z0-9_]+)` \| ([^|]+) \|/gm);

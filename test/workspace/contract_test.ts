@@ -1,4 +1,4 @@
-/** The tables of docs/contract.md say what the code does: datasets, errors and limits. */
+/** The tables of docs/contract.md match the code: datasets, errors and limits. */
 import { expect, test } from "bun:test";
 import { LIVE_KEYS_MAX, LIVE_SESSIONS_MAX } from "../../api/accounts/credentials.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../api/accounts/password_rules.ts";
@@ -37,7 +37,7 @@ function readTable(head: string): string[][] {
   );
 }
 
-/** What a cell has in code spans. */
+/** The code spans of a cell. */
 function namesIn(cell = ""): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
 }
@@ -67,7 +67,7 @@ test("every error code is listed with its status", () => {
 
 const count = (value: number) => value.toLocaleString("en-US");
 
-/** A bound of a query parameter, as the OpenAPI document has it. */
+/** The bound of a query parameter in the OpenAPI document. */
 interface Parameter {
   name: string;
   schema: Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** The files of `deploy/` name only files, variables, ports and addresses that exist, and agree with each other. */
+/** The files of `deploy/` name only existing files, variables, ports and addresses, and agree with each other. */
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { Environment } from "../../shared/process/config_variables.ts";
 import { FILE_VARIABLES } from "../../shared/process/variable_files.ts";
 import { listFiles, ROOT } from "./source_files.ts";
 
-/** The time that an API needs after its delay: to finish requests and to close connections. */
+/** The time that an API needs after its delay to finish requests and close connections. */
 const STOP_SECONDS = 30;
 const isVariable = (name: string): boolean => name in Environment.properties;
 const isFileVariable = (name: string): boolean =>

@@ -1,11 +1,11 @@
-/** Every column of a tracker table is exported, or somebody has decided that it is not. */
+/** Every column of a tracker table is exported, or listed here as internal. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
 /**
- * Columns that no dataset holds, as `table.column`. An export is of one project, so its id is on the two datasets
- * that other systems join with, and nowhere else.
+ * Columns in no dataset, as `table.column`. An export covers one project, so the project's id is only in the two
+ * datasets that other systems join with.
  */
 const NOT_EXPORTED: readonly string[] = [
   "agent_snapshots.project_id",

@@ -1,4 +1,4 @@
-/** House rules that a file shows by itself. */
+/** House rules that a single file can show. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { listFiles, ROOT } from "./source_files.ts";
@@ -12,7 +12,7 @@ const files = await Array.fromAsync(
 );
 
 test("files begin with a description of their content", () => {
-  // A test file's name and its tests say it.
+  // Its name and its tests say what a test file is about.
   const silent = files.filter(({ path, text }) => !path.endsWith("_test.ts") && !text.startsWith("/**"));
   expect(silent.map(({ path }) => path)).toEqual([]);
 });

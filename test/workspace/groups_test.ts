@@ -1,4 +1,7 @@
-/** Tests that run a program of the system are in a group that has it, so that they are left out where it is missing. */
+/**
+ * A test that runs a program of the system is in a group that lists the program, so that it is left out if the
+ * program is missing.
+ */
 import { expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import { TEST_GROUPS } from "../groups/groups.ts";
@@ -8,12 +11,12 @@ import { listFiles, ROOT } from "./source_files.ts";
 const NAMES = Object.keys(PROGRAMS) as ProgramName[];
 const paths = await listFiles("test/**/*_test.ts");
 
-/** The group of a test file, or of any other file below its folder. */
+/** The group of a test file, or of another file in its folder. */
 function groupOf(path: string) {
   return TEST_GROUPS.find(({ files }) => files.some((pattern) => new Bun.Glob(pattern).match(path)));
 }
 
-/** The programs that are the first word of a command in this text: of a list, not of `services["nginx"]`. */
+/** The programs at the start of commands in this text: array items, not keys like `services["nginx"]`. */
 function programsIn(text: string): ProgramName[] {
   return NAMES.filter((name) =>
     PROGRAMS[name].names.some((word) => new RegExp(`(?<![\\w.])\\[\\s*"${word}"[,\\]]`).test(text)),
@@ -26,7 +29,7 @@ test("every pattern of a group matches test files", () => {
   expect(idle).toEqual([]);
 });
 
-/** The text of a test file, and that of the helpers that it imports. */
+/** The text of a test file and of the helpers that it imports. */
 async function readWithHelpers(path: string): Promise<string> {
   const text = await Bun.file(join(ROOT, path)).text();
   const helpers = [...text.matchAll(/^(?:import|\}).* from "(\.\.?\/[^"]*helpers\/[^"]+)"/gm)].map(

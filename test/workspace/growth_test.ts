@@ -1,4 +1,4 @@
-/** docs/operating.md says of every table how it grows and how long its rows are kept. */
+/** docs/operating.md says how every table grows and how long its rows are kept. */
 import { expect, test } from "bun:test";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import { listFiles, ROOT } from "./source_files.ts";
 
-/** Folder → the other folders of ours that it may import. */
+/** Folder → the other folders that it may import. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   shared: [],
   sql: ["shared"],
@@ -14,7 +14,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   test: ["shared", "sql", "api", "jobs", "catalog-sync", "deploy"],
 };
 
-/** Packages that a folder must do without. */
+/** Packages that a folder must not import. */
 const FORBIDDEN_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   shared: ["elysia", "@elysiajs/", "postgres", "pg-boss"],
   sql: ["elysia", "@elysiajs/"],
@@ -42,7 +42,7 @@ async function readSources(): Promise<SourceFile[]> {
   );
 }
 
-/** Specifiers of all imports, those of types too, which the transpiler leaves out. */
+/** The specifiers of all imports, including those of types, which the transpiler leaves out. */
 function listSpecifiers(text: string): string[] {
   const found = [...text.matchAll(/^(?:import|export)\b[^"'`;]*?\bfrom "([^"]+)"/gm)].map(
     (match) => match[1] ?? "",
@@ -63,7 +63,7 @@ test("imports go only where the folder rules allow", () => {
   expect(offences).toEqual([]);
 });
 
-/** Those of types count: whoever reads one of the files has to read the others. */
+/** Type imports count, because a reader of one file must read the other. */
 test("no files import each other in a circle", () => {
   const imports = new Map(
     sources.map(({ path, text }) => [
@@ -85,7 +85,7 @@ test("no files import each other in a circle", () => {
   expect(circles).toEqual([]);
 });
 
-/** What one folder alone needs lives there. */
+/** A file that only one folder uses belongs in that folder. */
 test("what shared/ has is used by more than one folder", () => {
   const usersOf = new Map<string, Set<string>>();
   for (const { path, folder, text } of sources.filter((source) => source.folder !== "test")) {
@@ -124,13 +124,13 @@ test("folders do without the packages that are not for them", () => {
   expect(offences).toEqual([]);
 });
 
-/** What a fresh machine runs before anything is installed. */
+/** The code that runs on a new machine before anything is installed. */
 test("bun run start imports no package before the dependencies are there", () => {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const seen = new Set(["deploy/local/main.ts", "test/main.ts", "test/check/main.ts", "test/schema/main.ts"]);
   const packages: string[] = [];
   for (const path of seen) {
-    // Dynamic imports come later, and imports of types never.
+    // Dynamic imports load later, and type imports never.
     const imports = transpiler.scanImports(byPath.get(path)?.text ?? "");
     for (const { path: specifier } of imports.filter((item) => item.kind === "import-statement")) {
       if (specifier.startsWith(".")) seen.add(join(dirname(path), specifier));
@@ -141,7 +141,7 @@ test("bun run start imports no package before the dependencies are there", () =>
   expect(seen.size).toBeGreaterThan(10);
 });
 
-/** What happens to the whole process is decided in one place per process. */
+/** What affects the whole process is decided in one place per process. */
 const ENTRY_ONLY: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["reads the environment", /\b(?:process|Bun|import\.meta)\.env\b|=\s*process\b(?!\.)/],
   ["installs signal handlers", /\bprocess\.(?:on|once)\(/],
@@ -157,7 +157,7 @@ test("only entry points read the environment, install signal handlers and exit",
   expect(offences).toEqual([]);
 });
 
-/** A connection that is kept for later may be lost without a word; a request that gets it waits for many minutes. */
+/** A kept connection may be lost without notice; a request that gets it waits for many minutes. */
 const KEEPS_CONNECTIONS: readonly (readonly [what: string, keeps: (text: string) => boolean])[] = [
   ["calls fetch", (text) => /(?<!async )(?<![.\w])fetch\(/.test(text)],
   ["uses Bun's S3 client", (text) => /\bS3Client\b|\bBun\.s3\b/.test(text)],

@@ -22,7 +22,7 @@ async function readBlocks(heading: string, language: "sh" | "sql"): Promise<stri
     .map(([, , text]) => text ?? "");
 }
 
-/** A copy in DuckDB, and a shell that takes exports. */
+/** A copy in DuckDB, and a shell that downloads exports. */
 async function openCopy({ origin }: ListeningApp, { key, org }: Person) {
   const directory = await mkdtemp(join(tmpdir(), "ulr-increments-"));
   const instance = await DuckDBInstance.create();
@@ -30,7 +30,7 @@ async function openCopy({ origin }: ListeningApp, { key, org }: Person) {
   const place = (statement: string): string =>
     statement.replaceAll(/'(full|increment|project)\//g, `'${directory}/$1/`);
   return {
-    /** Runs the commands after those of before, and unpacks what they have taken. */
+    /** Runs the commands after the earlier ones, and unpacks what they downloaded. */
     async take(name: Archive, commands: string, variables: Readonly<Record<string, string>> = {}) {
       const own = commands
         .replace("https://ulr.example.com", origin)
@@ -84,7 +84,7 @@ test("a copy in DuckDB follows its project, through an increment without rows to
   expect(Object.keys(await listTitles()).sort()).toEqual([open, completed].sort());
   await app.db.sql`update issues set title = 'Changed' where id = ${open}`;
   await app.db.sql`update issues set deleted_at = now() where id = ${completed}`;
-  // The cutoff of exports is a moment behind.
+  // The cutoff of an export is slightly in the past.
   await waitFor(async () => {
     await follow();
     return Bun.deepEquals(await listTitles(), { [open]: "Changed" });
@@ -148,7 +148,7 @@ test("a copy in DuckDB follows its organization: rows move, projects go, come ba
     await copy.execute(create);
     return Bun.deepEquals(await read(), await expected());
   }, 30_000);
-  // In both directions, so that it is wrong in one of them to apply one project after the other.
+  // In both directions, so that applying one project after another is wrong in one of them.
   await sql`update issues set project_id = ${second.id} where id = ${forth.id}`;
   await sql`update issues set project_id = ${first.id} where id = ${back.id}`;
   await sql`update issues set title = 'Changed' where id = ${stays.id}`;

@@ -1,4 +1,4 @@
-/** Links between the repository's documents, and what comments cite of them. */
+/** Links between the repository's documents, and references in comments. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,7 +17,7 @@ function anchorsOf(text: string): string[] {
   return headings.map((heading) => heading.replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-"));
 }
 
-/** Whether a relative link leads to a file, and to a heading in it. */
+/** Whether a relative link leads to an existing file and heading. */
 async function isGood(from: string, link: string): Promise<boolean> {
   const [path = "", anchor] = link.split("#");
   const file = path === "" ? join(ROOT, from) : join(ROOT, dirname(from), path);

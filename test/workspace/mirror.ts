@@ -1,8 +1,10 @@
-/** Which tests belong to a source file: the place of one says the place of the other. */
+/** Which tests belong to a source file: the path of one determines the path of the other. */
 import { join } from "node:path";
 import { listFiles, ROOT } from "./source_files.ts";
 
-/** Folders of the product, each with its like in `test/`. Tests of whole processes are in `test/system` and beside it. */
+/**
+ * Product folders that have a counterpart in `test/`. Tests of whole processes are in `test/system` and beside it.
+ */
 const MIRRORED = "{api,sql,shared,jobs,catalog-sync,deploy}";
 
 /** Source files without their extension: `api/exports/dataset`. */
@@ -19,7 +21,7 @@ export function sourcesOf(test: string): string[] {
   return [source, source.slice(0, source.lastIndexOf("/"))];
 }
 
-/** The text of a source file and those of its tests: `dataset_test.ts`, and the parts in `dataset/`. */
+/** The text of a source file's tests: `dataset_test.ts`, and the parts in `dataset/`. */
 export async function readWithTests(source: string): Promise<{ text: string; tests: string[] }> {
   const read = (path: string) => Bun.file(join(ROOT, path)).text();
   const own = tests.filter((test) => sourcesOf(test).includes(source));

@@ -1,4 +1,4 @@
-/** Tests are where their source file is, so that each is found from the other. */
+/** Tests mirror the paths of their source files, so that each is found from the other. */
 import { expect, test } from "bun:test";
 import { sources, sourcesOf, tests } from "./mirror.ts";
 

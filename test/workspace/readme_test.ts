@@ -1,11 +1,11 @@
-/** The README's overview of the API has every endpoint under /api/v1, and no other. */
+/** The README's overview of the API has exactly the endpoints under /api/v1. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
 import { openTestApp } from "../helpers/http/app.ts";
 import { listOperations, readDocument } from "../helpers/http/openapi.ts";
 
 const PREFIX = "/api/v1";
-/** What `…` stands for in the table of definitions. */
+/** The meaning of `…` in the table of definitions. */
 const DEFINITION = "/definitions/{type}/{name}";
 /** Forms of an endpoint are in its line. */
 const FORM = /\.(csv|parquet|md|yaml)$/;

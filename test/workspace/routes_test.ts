@@ -4,7 +4,7 @@ import type { Route } from "../../api/http/route.ts";
 import { openTestApp } from "../helpers/http/app.ts";
 import { readWithTests, sources } from "./mirror.ts";
 
-/** Open to everyone: a route joins this list by decision, not by oversight. */
+/** Public routes: a route is added to this list by decision, not by oversight. */
 const PUBLIC_ROUTES = [
   "GET /",
   "GET /.well-known/security.txt",
@@ -144,7 +144,7 @@ test("a route that does not declare it cannot be built", async () => {
   );
 });
 
-/** The paths of the routes that a source file adds, as they are written there; empty for one with a name. */
+/** The paths of the routes in a source file, as they are written there; empty for a named constant. */
 function listPaths(text: string): string[] {
   const added = text.matchAll(/\.(?:get|post|put|patch|delete)\(\s*(?:"(\/[^"]*)"|[A-Z_]+_PATH\b)/g);
   const operations = text.includes("= operation(") ? text.matchAll(/^ {4}path: "(\/[^"]*)",$/gm) : [];
@@ -152,7 +152,7 @@ function listPaths(text: string): string[] {
   return [...added, ...operations, ...pages].map((match) => match[1] ?? "");
 }
 
-/** What a test of the route has to name: the last part of its path that is no parameter. */
+/** What a test of the route must mention: the last fixed part of its path. */
 function wordOf(path: string): string {
   return path.split("/").findLast((part) => /^[a-z.]/.test(part)) ?? "";
 }

@@ -1,4 +1,4 @@
-/** The SQL of docs/tracker.md works as printed, and its tables are those of the database. */
+/** The SQL in docs/tracker.md works as printed, and its tables match the database. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { runCommand } from "../helpers/accounts/admin.ts";

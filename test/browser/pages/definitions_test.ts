@@ -1,4 +1,4 @@
-/** The pages of definitions in Chromium: with and without JavaScript, readable, and safe from what strangers wrote. */
+/** The pages of definitions in Chromium: with and without JavaScript, readable, and safe with hostile texts. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { stringify } from "yaml";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Publishes an agent whose every text is hostile. */
+/** Publishes an agent with only hostile texts. */
 async function publishHostile(version: string, opener: string): Promise<void> {
   const yaml = stringify({
     agent: {
@@ -58,7 +58,7 @@ function pathOf(tab: string): string {
   return `/definitions/agent/@${publisher.org.slug}/hostile${tab}`;
 }
 
-/** Dialogs fail the test; `visit` reports errors, breaches of the policy and requests to other hosts. */
+/** Dialogs fail the test; `visit` reports errors, policy violations and requests to other hosts. */
 function rejectDialogs(page: Page): string[] {
   const dialogs: string[] = [];
   page.on("dialog", (dialog) => {

@@ -1,4 +1,4 @@
-/** What holds for every page, in both color schemes, on a desktop and on a phone. */
+/** Rules for every page, in both color schemes, on a desktop and on a phone. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openVisit, type Visit } from "../browser.ts";
@@ -7,7 +7,7 @@ import { auditControls, listBarriers, overflowsSideways } from "../page_audit.ts
 import { makeScene, type Scene, TESTED_PAGES } from "./page_table.ts";
 
 const TIMEOUT_MS = 240_000;
-/** Routes whose response is a file or leads to another page. */
+/** Routes that respond with a file or a redirect. */
 const NO_PAGES = [
   "/dashboard/exports/projects/:project/file",
   "/definitions/:type/:org",
@@ -19,7 +19,7 @@ let dashboard: Dashboard;
 let scene: Scene;
 let member: Visit;
 let visitor: Visit;
-/** The page that has the title. */
+/** The page with this title. */
 const titles = new Map<string, string>();
 beforeAll(async () => {
   dashboard = await openDashboard({ RATE_LIMIT_USER_PER_MINUTE: "10000" });
@@ -30,13 +30,13 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Colors do not change the layout: each is looked at once. */
+/** Colors do not change the layout, so each layout is checked once. */
 const LOOKS = [
   { colorScheme: "light", width: 1280 },
   { colorScheme: "dark", width: 320 },
 ] as const;
 
-/** Returns what keeps people from reading or using the page as it is shown now. */
+/** Returns what hinders reading or using the page in its current state. */
 async function listProblems({ page }: Visit): Promise<string[]> {
   const problems: string[] = [];
   for (const { colorScheme, width } of LOOKS) {

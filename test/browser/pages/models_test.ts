@@ -1,4 +1,4 @@
-/** The pages about models in Chromium: filter, compare and compute without JavaScript, with hostile names. */
+/** The model pages in Chromium: filtering, comparing and computing costs without JavaScript, with hostile names. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 import { type Dashboard, openDashboard } from "../dashboard.ts";

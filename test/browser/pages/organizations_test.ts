@@ -1,10 +1,10 @@
-/** An organization's profile is edited in a real browser, with and without JavaScript. */
+/** Editing an organization's profile in a real browser, with and without JavaScript. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { type Dashboard, openDashboard } from "../dashboard.ts";
 import { auditControls, listBarriers, overflowsSideways } from "../page_audit.ts";
 
-/** Busy machines are slow. */
+/** Enough for a busy machine. */
 const TIMEOUT_MS = 60_000;
 
 let dashboard: Dashboard;
@@ -20,7 +20,7 @@ async function expectReadable(page: Page, hasScripts: boolean): Promise<void> {
   if (hasScripts) expect(await listBarriers(page)).toEqual([]);
 }
 
-/** The API refuses what the browser lets through: a scheme other than http and https. */
+/** The browser accepts schemes other than http and https; the API refuses them. */
 async function editProfile(page: Page, slug: string, hasScripts: boolean): Promise<void> {
   page.setDefaultTimeout(TIMEOUT_MS);
   await page.getByRole("link", { name: "Edit profile" }).click();

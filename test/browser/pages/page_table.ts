@@ -1,4 +1,4 @@
-/** Every page there is, with the demo's data in it. */
+/** All pages, filled with the demo's data. */
 import type { Page } from "playwright-core";
 import { seedSmallDemo } from "../../helpers/demo.ts";
 import { loadBundledCatalog } from "../../helpers/models/catalog.ts";
@@ -8,26 +8,26 @@ import type { Dashboard, Member } from "../dashboard.ts";
 const AGENT = "/definitions/agent/@demo/code-reviewer";
 const DRAFT = `${AGENT}@2.0.0`;
 
-/** The demo's owner, and the ids in addresses of their pages. */
+/** The demo's owner, and the ids in the addresses of their pages. */
 export interface Scene {
   owner: Member;
   projectId: string;
   keyId: string;
   sessionId: string;
   webhookId: string;
-  /** Names of two models, `provider/id`. */
+  /** The names of two models, `provider/id`. */
   models: readonly string[];
 }
 
 export interface TestedPage {
   /** What the page shows. */
   name: string;
-  /** The route that serves it; null for an address that has none. */
+  /** The route of the page; null for an address without one. */
   route: string | null;
   path(scene: Scene): string;
-  /** Whether nobody is signed in. */
+  /** True for visitors without a session. */
   isAnonymous?: true;
-  /** What is done on the page before it is looked at. */
+  /** A step on the page before it is checked. */
   act?: (page: Page) => Promise<void>;
 }
 

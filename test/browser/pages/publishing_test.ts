@@ -5,7 +5,7 @@ import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 import { type Dashboard, openDashboard } from "../dashboard.ts";
 
-/** Busy machines are slow. */
+/** Enough for a busy machine. */
 const TIMEOUT_MS = 60_000;
 
 let dashboard: Dashboard;
@@ -18,7 +18,7 @@ async function press(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name, exact: true }).click();
 }
 
-/** The document has an error first; both ways end with a deprecated version. */
+/** The document first has an error; both ways end with a deprecated version. */
 async function publishTwice(page: Page, slug: string, hasScripts: boolean): Promise<void> {
   page.setDefaultTimeout(TIMEOUT_MS);
   const yaml = page.getByLabel("YAML");
@@ -33,7 +33,7 @@ async function publishTwice(page: Page, slug: string, hasScripts: boolean): Prom
   await yaml.fill(agentYaml("reviewer"));
   await press(page, "Save draft");
   await page.getByText("The draft is saved.").waitFor();
-  // What is on the screen is published, though it was never saved by itself.
+  // Publishes what is on the screen, although it was never saved.
   await yaml.fill(agentYaml("reviewer", "1.0.0", { domain: "general" }));
   await press(page, "Save and publish…");
   await press(page, "Publish 1.0.0");

@@ -31,7 +31,7 @@ async function countRuns(sql: Pool): Promise<number> {
   return row.count;
 }
 
-/** A source that hands over only when the test says so. */
+/** A source that returns only when the test says so. */
 function heldSource(value: unknown): { source: CatalogSource; loading: Promise<void>; release: () => void } {
   const gate = Promise.withResolvers<void>();
   const loading = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ for (const [what, answer, error] of [
     const before = await readCatalog(db.sql);
     const url = server.url.replace("http://", "http://user:pass-word@").concat("?token=hunter2");
     const lines: string[] = [];
-    // Only a source that never answers may run into it, however busy the machine is.
+    // Only a source that never responds may reach it, however busy the machine is.
     const timeoutMs = what === "never answers" ? 100 : 30_000;
     const report = await syncFrom(db.sql, openSource(url, { timeoutMs }), {
       onLine: (line) => lines.push(line),
@@ -139,7 +139,7 @@ test("a source is asked with the ETag of the catalog that is stored, and only th
     inserted: 0,
     error: null,
   });
-  // Of a failure it remains what it was; of another source it is not.
+  // A failure leaves it unchanged; another source does not.
   await syncFrom(sql, documentSource({}));
   expect(await syncFrom(sql, source)).toMatchObject({ outcome: "unchanged" });
   expect(asked()).toBe('"v1"');
@@ -241,7 +241,7 @@ test("a connection that is lost in the middle leaves the last good catalog, and 
       outcome: "failed",
       error: "the catalog could not be stored",
     });
-    // The lock has gone with the connection, and the pool finds new ones.
+    // The lock was lost with the connection, and the pool opens new ones.
     expect(await syncFrom(pool, source, { force: true })).toMatchObject({ outcome: "changed" });
   } finally {
     await pool.end({ timeout: 1 });
@@ -265,7 +265,7 @@ test("a write that PostgreSQL refuses changes nothing at all", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, documentSource(makeDocument(MODELS)));
   const before = await readCatalog(db.sql);
-  // The aliases are written last.
+  // Aliases are written last.
   await db.owner`alter table model_aliases add constraint none_check check (alias <> 'gpt-5')`;
   const more = makeDocument({ ...MODELS, openai: { "gpt-5": {} } });
   expect(await syncFrom(db.sql, documentSource(more))).toMatchObject({ outcome: "failed" });

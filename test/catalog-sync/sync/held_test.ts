@@ -1,4 +1,4 @@
-/** What is doubtful waits: prices model by model, and a document that takes too much as a whole. */
+/** Doubtful data waits: prices model by model, and a document that removes too much as a whole. */
 import { expect, test } from "bun:test";
 import { bundledSource, openSource } from "../../../catalog-sync/source.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
@@ -25,7 +25,7 @@ async function countChanges(sql: Pool): Promise<number> {
   return row.count;
 }
 
-/** Moves everything that waits into the past. */
+/** Moves all waiting changes into the past. */
 async function wait(sql: Pool, time: string): Promise<void> {
   await sql`update held_prices set first_seen_at = first_seen_at - ${time}::interval`;
   await sql`
@@ -66,7 +66,7 @@ test("a price that the source takes back was never one", async () => {
   await wait(sql, "2 hours");
   await syncFrom(sql, priced(PAID));
   expect([await priceNow(sql), await countChanges(sql), await listHeldPrices(sql)]).toEqual([PAID, 0, []]);
-  // It waits anew.
+  // It waits again.
   await syncFrom(sql, priced(FREE));
   expect([await priceNow(sql), (await listHeldPrices(sql)).length]).toEqual([PAID, 1]);
 });

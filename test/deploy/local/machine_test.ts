@@ -5,7 +5,7 @@ import { chooseFreePort } from "../../../deploy/local/machine.ts";
 
 const HOST = "127.0.0.1";
 const EPHEMERAL = "/proc/sys/net/ipv4/ip_local_port_range";
-/** Where the port range of outgoing connections begins on every system that we know of. */
+/** The start of the range for outgoing connections on all systems we know. */
 const USUAL_START = 32_768;
 
 test("chooseFreePort() chooses none of the ports that outgoing connections get", async () => {

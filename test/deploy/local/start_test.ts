@@ -1,4 +1,4 @@
-/** `bun run start` from the first boot on: really started, really killed. */
+/** `bun run start` from the first start on, with real processes and real kills. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   existsSync,
@@ -25,9 +25,9 @@ import {
 } from "../../helpers/process/stack.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** What the first boot left, stopped; every test works on a copy. */
+/** The data of the first start, stopped; every test works on a copy. */
 let firstBoot: DataDirectory;
-/** What it printed, answered and ended with. */
+/** Its output, responses and exit code. */
 let first: { output: string; models: unknown; processes: number; exitCode: number };
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 afterAll(() => firstBoot[Symbol.dispose]());
 
-/** Runs a query on the embedded database as a person would, with a URL that the start has left. */
+/** Runs a query on the embedded database with a URL that the start has written. */
 async function queryEmbedded(
   directory: DataDirectory,
   text: string,
@@ -79,14 +79,14 @@ async function expectStops(
   await expectNothingLeft(directory);
 }
 
-/** The process of a stack whose command line has `text`. */
+/** The stack's process whose command line contains `text`. */
 function findProcess(directory: DataDirectory, text: string): number {
   const pid = listProcesses(directory.path).find((candidate) => commandLineOf(candidate)?.includes(text));
   if (pid === undefined) throw new Error(`Cannot find a process with ${text}`);
   return pid;
 }
 
-/** The name of a cluster that `initdb` has not finished. */
+/** The name of a cluster that `initdb` did not finish. */
 function isUnfinished(name: string): boolean {
   return name.startsWith("ulr-postgres-");
 }
@@ -147,17 +147,17 @@ test("a start waits for the port that a killed one is leaving, and finds the dat
   await killed.ready();
   await queryEmbedded(directory, "create table kept as select 42 as answer", "database-owner-url.txt");
   const api = findProcess(directory, "api/main.ts");
-  // Held, it keeps its port as one does that is finishing requests.
+  // Suspended, it keeps its port like a process that finishes requests.
   process.kill(api, "SIGSTOP");
   killed.kill("SIGKILL");
   await killed.exited;
-  // At once, on the same port.
+  // Immediately, on the same port.
   const next = await startStack(directory.path, { PORT: String(killed.port) });
   await waitFor(() => next.stderr().includes("Waiting for the port, which a killed start is leaving"));
   process.kill(api, "SIGCONT");
   await next.ready();
   expect(await queryEmbedded(directory, "select answer from kept")).toEqual([{ answer: 42 }]);
-  // Again, with nothing held back.
+  // Again, with nothing suspended.
   next.kill("SIGKILL");
   await next.exited;
   const last = await startStack(directory.path, { PORT: String(killed.port) });
@@ -175,7 +175,7 @@ test("a start that was killed while it made the database does not block the next
   await waitFor(() => next.stderr().includes("Starting PostgreSQL: done"), 40_000);
 });
 
-/** Kills a start: its processes end by themselves; PostgreSQL waits for the next one. */
+/** Kills a start: its processes exit by themselves, and PostgreSQL is left for the next start. */
 async function expectOnlyPostgresOutlives(stack: StackProcess, directory: DataDirectory): Promise<void> {
   stack.kill("SIGKILL");
   await stack.exited;
@@ -185,7 +185,7 @@ async function expectOnlyPostgresOutlives(stack: StackProcess, directory: DataDi
   expect(commands().some((command) => command.includes("bin/postgres -D"))).toBe(true);
 }
 
-/** Runs `command` as what launches a start, until the service is ready. */
+/** Runs `command` as the parent of a start, until the service is ready. */
 async function launch(
   directory: DataDirectory,
   command: string[],
@@ -246,7 +246,7 @@ test("a start copes with a postmaster.pid of another program and a lost database
   }
 });
 
-/** Kills a process of the stack: the stack names it, and stops everything else. */
+/** Kills a process of the stack: the stack names it and stops everything else. */
 async function expectCannotGoOn(
   stack: StackProcess,
   { directory, pid, because }: { directory: DataDirectory; pid: number; because: string },
@@ -257,7 +257,7 @@ async function expectCannotGoOn(
   await expectNothingLeft(directory);
 }
 
-/** Makes a data directory as it was before the service had roles of its own: the superuser owns everything. */
+/** Creates a data directory from before the service had its own roles: the superuser owns everything. */
 async function withoutRoles(directory: DataDirectory): Promise<void> {
   await using supervisor = openSupervisor({ force: new AbortController().signal });
   const path = realpathSync(join(directory.path, "postgres"));

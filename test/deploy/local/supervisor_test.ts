@@ -1,4 +1,4 @@
-/** How children end: politely if they will, in order, and in any case. */
+/** How child processes are stopped: politely if possible, in order, and in any case. */
 import { expect, test } from "bun:test";
 import { type Child, openSupervisor, pollUntil, type Supervisor } from "../../../deploy/local/supervisor.ts";
 import { identifyProcess } from "../../helpers/process/identity.ts";
@@ -6,7 +6,7 @@ import { identifyProcess } from "../../helpers/process/identity.ts";
 const NEVER = new AbortController().signal;
 const WAIT = { timeoutMs: 10_000, intervalMs: 5 };
 
-/** A shell that does `onTerm` on SIGTERM; its lines go to `lines`. Returned once its trap is set. */
+/** A shell that runs `onTerm` on SIGTERM; its output goes to `lines`. Returned once its trap is set. */
 async function spawnShell(
   supervisor: Supervisor,
   onTerm: string,

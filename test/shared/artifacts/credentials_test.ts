@@ -1,4 +1,7 @@
-/** Temporary credentials of the bucket, from servers that stand in for AWS's. The bucket is a real S3-compatible server. */
+/**
+ * Temporary credentials for the bucket, from stand-ins for AWS's servers. The bucket is a real S3-compatible
+ * server.
+ */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -70,7 +73,7 @@ test("a bucket is used with its session token, and with the next one when that h
   await using s3 = await startS3Server();
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-credentials-"));
   let valid = "token-1";
-  // They have expired when they arrive, so each request needs new ones.
+  // They are expired on arrival, so each request needs new ones.
   await using endpoint = serve(() => credentialsJson(valid, Date.now()));
   await using guard = serve(async (request) => {
     const { pathname, search, searchParams } = new URL(request.url);

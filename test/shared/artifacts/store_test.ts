@@ -1,4 +1,4 @@
-/** What both stores promise, tried on a real directory and on a real S3-compatible server. */
+/** The promises of both stores, tested with a real directory and a real S3-compatible server. */
 import { expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -47,7 +47,7 @@ async function openBucket(): Promise<Opened> {
   };
 }
 
-/** The same behind a server that heeds `If-None-Match: *`, as AWS does and s3rver does not. */
+/** The same behind a server that respects `If-None-Match: *`, like AWS and unlike s3rver. */
 async function openConditionalBucket(): Promise<Opened> {
   const s3 = await startS3Server();
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
@@ -79,7 +79,7 @@ async function openConditionalBucket(): Promise<Opened> {
   };
 }
 
-/** `count` chunks of a MiB that no compression makes much smaller. */
+/** `count` chunks of 1 MiB that compress badly. */
 async function* noise(count: number): AsyncGenerator<Uint8Array, void, void> {
   for (let index = 0; index < count; index += 1) yield new Uint8Array(randomBytes(MIB));
 }
@@ -191,7 +191,7 @@ for (const [kind, open] of [
     const made = await Promise.all(texts.map((text) => store.createMarker(text)));
     const marker = await store.readMarker();
     expect(texts).toContain(marker ?? "");
-    // Only a bucket without conditional writes lets several believe that they made it.
+    // Only in a bucket without conditional writes, several writers may all believe that they created it.
     if (kind !== "bucket") expect(texts.filter((_, index) => made[index])).toEqual([marker ?? ""]);
     expect(await store.createMarker("late")).toBe(false);
     expect(await store.readMarker()).toBe(marker);

@@ -1,4 +1,4 @@
-/** Which database URLs are accepted, what they mean, and that no message repeats a part of one. */
+/** Which database URLs are accepted and what they mean; no message repeats a part of one. */
 import { expect, test } from "bun:test";
 import { parseDatabaseUrl, withAddress } from "../../../shared/database/url.ts";
 import { readConfig } from "../../../shared/process/config.ts";

@@ -14,7 +14,7 @@ import {
 import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
 import { storableText } from "../../helpers/definitions/nasty_text.ts";
 
-/** Returns the edited text; the edit has to work. */
+/** Returns the edited text; throws if the edit fails. */
 function edit(yaml: string, changes: DefinitionChanges, names?: readonly QualifiedName[]): string {
   const edited = editDefinition(yaml, changes, names);
   if (!edited.ok) throw new Error(`Cannot edit: ${JSON.stringify(edited.problems)}`);
@@ -86,7 +86,7 @@ test("editDefinition() returns a document as it is when it says so already", () 
   expect(edit(DOCUMENT, { name: "reviewer", tags: ["old"] })).toBe(DOCUMENT);
 });
 
-/** A body, what is changed in its interface, and the body behind that. `NAME` stands for `name: a, version: 1.0.0`. */
+/** A body, the change in its interface, and the body after it. `NAME` stands for `name: a, version: 1.0.0`. */
 test.each<[case_: string, yaml: string, changes: DefinitionChanges, expected: string]>([
   [
     "a text in single quotes",
@@ -332,7 +332,7 @@ test.each<[type: DefinitionType, body: string, expected: string]>([
     "invokes:\n    agent: >- # folded\n      x@^1.0.0\n\n    build: 12345678901234567890",
     "invokes:\n    agent: >- # folded\n      @agents/x@^1.0.0\n\n    build: 12345678901234567890",
   ],
-  // An alias stays where its anchor gets the same organization.
+  // An alias stays if its anchor gets the same organization.
   ["command", "invokes:\n    agents: [&one x, *one]", 'invokes:\n    agents: [&one "@agents/x", *one]'],
   [
     "command",

@@ -1,4 +1,4 @@
-/** The program in docs/languages.md computes both digests of a definition from its address alone, and finds wrong ones. */
+/** The program in docs/languages.md computes both digests of a definition from its address, and finds wrong ones. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openListeningApp } from "../../helpers/http/listening_app.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
 
-/** Children that run at once. */
+/** Child processes at a time. */
 const PARALLEL = 4;
 
 async function readProgram(): Promise<string> {
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Publishes a document for everybody, and returns its address. */
+/** Publishes a public document and returns its address. */
 async function publish(api: TestApp, person: Person, document: { type: DefinitionType; yaml: string }) {
   const { type, yaml } = document;
   const { name, version } = parsed(yaml, type);

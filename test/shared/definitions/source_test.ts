@@ -180,7 +180,7 @@ test("the hash is over the values: order, comments and style do not count, any v
   }
 });
 
-/** Pieces of YAML, so that arbitrary texts come close to documents. */
+/** Pieces of YAML, so that random texts resemble documents. */
 const PIECES = [
   "agent:",
   "interface:",

@@ -1,4 +1,4 @@
-/** ZIPs with numbers that need ZIP64, and times outside the range of one field or the other. */
+/** ZIPs with numbers that need ZIP64, and times outside the range of one of the fields. */
 import { expect, test } from "bun:test";
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -53,7 +53,7 @@ test("an entry that begins behind 4 GiB is found, and its directory may say more
       name: "large",
       sizes: { ...found.sizes, bytes: 6 * GIB, compressedBytes: MAX_32 },
     };
-    // The file system keeps no bytes of what is not written.
+    // A sparse file: unwritten bytes take no space.
     const file = await open(path, "w");
     const begin = 5 * GIB;
     const entry = Buffer.concat([localHeader(found), content]);

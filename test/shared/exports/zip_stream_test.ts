@@ -4,11 +4,11 @@ import { streamZip, type ZipEntry } from "../../../shared/exports/zip_stream.ts"
 
 const MODIFIED_AT = "2026-11-20T10:00:00.000Z";
 
-/** Says what was returned early or ran to its end. */
+/** Records which entries were ended early or completely read. */
 class Ends {
   readonly names: string[] = [];
 
-  /** Takes a while to end, as what has to talk to a server does. */
+  /** Takes time to end, like a source that must talk to a server. */
   async *content(name: string, chunks: number, failAt = Number.POSITIVE_INFINITY) {
     try {
       for (let n = 0; n < chunks; n += 1) {

@@ -23,7 +23,7 @@ for (const [id, fields, tier, tierSource] of [
   ["qwen3-non-thinking", {}, "standard", "price"],
   ["o3", { modalities: { input: ["text"], output: ["audio"] } }, "standard", "price"],
   ["reasoning-embedding", {}, "standard", "price"],
-  // A reasoner is one by name; that a model can reason says nothing.
+  // Only the name makes a reasoner; the capability says nothing.
   ["gpt-5", { reasoning: true }, "standard", "price"],
   ["foo3-r10", {}, "standard", "price"],
   ["cheap", { cost: { input: 0.5, output: 2.49 } }, "budget", "price"],
@@ -46,7 +46,7 @@ test("without a price of its own a model has the median of the same model elsewh
   for (const fields of [FREE, UNPRICED]) {
     const row = model("acme", "big-1-0", fields);
     expect(createTiering([row, ...peers])(row)).toEqual({ tier: "premium", tierSource: "peers" });
-    // The mean of the two in the middle: (1 + 8) / 2.
+    // The mean of the two middle values: (1 + 8) / 2.
     expect(createTiering([row, ...peers.slice(0, 2)])(row)).toEqual({
       tier: "standard",
       tierSource: "peers",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { shareFor } from "../../../shared/monitoring/share_for.ts";
 
-/** A shared task whose ends the test decides, and a clock that it turns. */
+/** A shared task that ends when the test says so, and a clock that the test turns. */
 function createTask() {
   let time = 0;
   const made: PromiseWithResolvers<number>[] = [];

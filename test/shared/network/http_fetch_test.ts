@@ -1,4 +1,4 @@
-/** Requests on a network that falls silent, breaks, or is faster than the reader. */
+/** Requests on a network that goes silent, breaks, or is faster than the reader. */
 import { expect, test } from "bun:test";
 import { once } from "node:events";
 import net from "node:net";
@@ -12,7 +12,7 @@ const LONG = { headersMs: 60_000, idleMs: 60_000 };
 const MIB = 2 ** 20;
 const HEAD = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n";
 
-/** A server that says `text` to each request and then nothing. */
+/** A server that sends `text` to each request and nothing more. */
 async function openSilentServer(text: string) {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
@@ -103,10 +103,10 @@ test("a body is read no faster than its reader takes it, however long the reader
   const { body } = await httpFetch(server.url, SHORT);
   const reader = body?.getReader();
   await reader?.read();
-  // The pause is what this is about; it is longer than the limit.
+  // This test is about the pause, which is longer than the limit.
   await Bun.sleep(1000);
   expect((await reader?.read())?.done).toBe(false);
-  // Buffers of the kernel on both sides, and of the server.
+  // Kernel buffers on both sides, and the server's.
   expect(sent / MIB).toBeLessThan(64);
   await reader?.cancel();
 });

@@ -8,7 +8,7 @@ const PROGRAMS = { start: "deploy/local/main.ts", api: "api/main.ts", jobs: "job
 function run(entry: string, ...args: string[]) {
   const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, entry, ...args], {
     cwd: ROOT,
-    // Nothing is configured: neither needs more than its arguments.
+    // Nothing is configured, because only the arguments matter.
     env: {},
   });
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };

@@ -1,4 +1,4 @@
-/** Reading the environment: defaults, bounds, and what is said about wrong values. */
+/** Parsing the environment: defaults, bounds, and messages about wrong values. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -215,7 +215,7 @@ test("readConfig() knows the bucket of an s3:// URL, which has to come with cred
     "S3_ACCESS_KEY_ID: must be set when ARTIFACT_URL is an s3:// URL",
     "S3_SECRET_ACCESS_KEY: must be set when ARTIFACT_URL is an s3:// URL",
   ]);
-  // Credentials in the environment are no reason to use them.
+  // Credentials in the environment do not select a bucket.
   expect(readConfig({ DATABASE_URL: URL, ...keys })).toMatchObject({ config: { s3: null } });
   for (const [name, value] of [
     ["ARTIFACT_URL", "s3://"],

@@ -1,10 +1,10 @@
-/** How a process stops: a real one, with a signal. */
+/** How a process stops: a real process and a signal. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
 const ENTRY_POINT = join(import.meta.dir, "../../../shared/process/entry_point.ts");
 
-/** A process that stops on signals, or by itself after an error that nothing catches. Each step is a line of stdout. */
+/** A process that stops on signals, or after an uncaught error. It prints a line for each step. */
 async function runUntilStopped(end: "SIGTERM" | "error"): Promise<{ steps: string[]; exitCode: number }> {
   const script = `
     import { openProcessLog, stopOnSignals } from ${JSON.stringify(ENTRY_POINT)};

@@ -4,7 +4,7 @@ import { createLog, redactSecrets } from "../../../shared/process/log.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
-/** A log whose lines are kept. */
+/** A log that keeps its lines. */
 function openLog(level = "info") {
   const lines: string[] = [];
   const log = createLog({ level, process: "test", destination: { write: (line) => void lines.push(line) } });
@@ -15,7 +15,7 @@ test("createLog() writes one JSON object a line, with time, level and process", 
   const { log, lines } = openLog();
   log.info({ rows: 3 }, "first\nand\u2028more");
   log.error("second");
-  // Whatever the reader takes for the end of a line.
+  // Splits at everything that readers take for a line end.
   expect(lines.map((line) => line.split(/[\n\r\u0085\u2028\u2029]/).length)).toEqual([2, 2]);
   expect(JSON.parse(lines[0] ?? "")).toEqual({
     level: "info",

@@ -1,4 +1,4 @@
-/** Where the credentials of the bucket come from, by the variables that are set. */
+/** Where the bucket's credentials come from, by the variables that are set. */
 import { expect, test } from "bun:test";
 import { readConfig } from "../../../shared/process/config.ts";
 

@@ -1,4 +1,4 @@
-/** Warnings about variables that look misspelled, and silence about those of other programs. */
+/** Warnings about variables that look misspelled, and none about those of other programs. */
 import { expect, test } from "bun:test";
 import { describeUnknownVariables } from "../../../shared/process/unknown_variables.ts";
 

@@ -1,4 +1,4 @@
-/** Values from files: what is read, and what is said about files that cannot be used. */
+/** Values from files: what is read, and messages about files that cannot be used. */
 import { afterAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -22,7 +22,7 @@ test.each([
   ["1e3", 1000],
   ["-0.50", -0.5],
   ["999999999999999", 999999999999999],
-  // More digits than a double keeps.
+  // More digits than a double has.
   ["12345678901234567890", null],
   ["0.1234567890123456789", null],
   ["0x1FFFFFFFFFFFFFFFF", null],

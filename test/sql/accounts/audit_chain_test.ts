@@ -1,4 +1,4 @@
-/** The chain of hashes over the audit log, and that nobody changes what it holds. */
+/** The hash chain over the audit log, and its protection against changes. */
 import { expect, test } from "bun:test";
 import {
   deleteOldAuditEntries,
@@ -25,7 +25,7 @@ async function addEntries(sql: Sql, count: number): Promise<void> {
   }
 }
 
-/** Changes the table as somebody can who owns it, and takes the guard away first. */
+/** Changes the table as its owner could, after disabling the guard. */
 async function tamper(db: TestDatabase, change: (tx: Sql) => Promise<unknown>): Promise<void> {
   await db.owner.begin(async (tx) => {
     await tx`alter table audit_log disable trigger user`;
@@ -44,7 +44,7 @@ async function verify(db: TestDatabase, ...flags: string[]): Promise<Verified> {
   return runJson<Verified>(db.url, ["audit", "verify", ...flags]);
 }
 
-/** What `audit verify` says of a log that is broken. */
+/** What `audit verify` reports about a broken log. */
 async function problemOf(db: TestDatabase, ...flags: string[]): Promise<string> {
   const { exitCode, out, err } = await runCommand(db.url, ["audit", "verify", "--json", ...flags]);
   expect(exitCode).toBe(1);
@@ -199,7 +199,7 @@ test("retention deletes entries of 400 days from the beginning of the chain, and
   await sealAuditLog(db.sql, 10);
   // The fourth is old too, and comes after one that is not.
   expect(await deleteOld(500)).toBe(0);
-  // The database keeps entries for 400 days, whatever it is asked.
+  // The database keeps entries for 400 days, whatever the caller asks.
   expect(await deleteOld(1)).toBe(2);
   expect(await deleteOld(1)).toBe(0);
   expect(await verify(db)).toMatchObject({ entries: 3, head: { position: 5 } });

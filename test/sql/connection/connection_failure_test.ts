@@ -1,4 +1,4 @@
-/** Every process and command words a database that does not let it in the same way. */
+/** All processes and commands use the same words for a database that rejects them. */
 import { expect, test } from "bun:test";
 import { runCommand } from "../../helpers/accounts/admin.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";

@@ -1,4 +1,4 @@
-/** When a replica is read from: it has replayed the primary's position, and follows this very primary. */
+/** A replica is used only if it has replayed the primary's position and follows this very primary. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createLog } from "../../../shared/process/log.ts";
 import { API_APPLICATION } from "../../../sql/connection/application_names.ts";
@@ -113,7 +113,7 @@ test("a position is read in read-only sessions, and nothing is written if everyt
       reader.begin("read only", (tx) => readPrimaryPosition(tx)) as Promise<WalPosition>;
     await primary`create table unflushed ()`;
     await waitForReplay(server.replica, await readPosition(), HEALTHY);
-    // The server itself may write now and then.
+    // The server may write by itself at times.
     await waitFor(async () => {
       const { lsn } = await readPosition();
       return (await readPosition()).lsn === lsn;
@@ -131,7 +131,7 @@ test("a primary that has no position, because it is a standby, is read from", as
   }
 });
 
-/** A standby that has just started does not stream from the first moment on. */
+/** A standby does not stream immediately after its start. */
 async function waitUntilReplayed(standby: Sql, position: WalPosition): Promise<void> {
   const isReplayed = () =>
     waitForReplay(standby, position, HEALTHY)

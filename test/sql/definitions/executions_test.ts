@@ -9,7 +9,7 @@ import { makeVersion } from "../../helpers/definitions/definition_list.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
-/** Around a record, an hour, and a day; and the longest. */
+/** Windows around a record, an hour and a day, and the longest window. */
 const WINDOWS = [1, 59, 60, 61, 600, 1440, 43_200];
 
 test("windows of any length count what going through the records does, whatever becomes of these", async () => {
@@ -20,7 +20,7 @@ test("windows of any length count what going through the records does, whatever 
   const published = await makeVersion(sql, { ...owner, version: "1.0.0" });
   const draft = await makeVersion(sql, { ...owner, version: "2.0.0", status: "draft" });
   const [line] = await sql<[{ id: string }]>`select id from definition_lines`;
-  // Over 31 days: at the very hour, in the last minutes, and anywhere.
+  // Times within 31 days: on the hour, in the last minutes, and anywhere.
   const addRecords = () => sql`
     insert into definition_executions (line_id, definition_id, source, recorded_by, recorded_at)
     select
@@ -95,7 +95,7 @@ test("32 writers of several executions each, with runs and callers in common, co
     Array.from({ length: 32 }, (_, writer) =>
       insertExecutions(sql, {
         lineId,
-        // Every run is sent by four writers, in different orders and by different callers.
+        // Four writers send every run, in different orders and as different callers.
         executions: Array.from({ length: 8 }, (_, n) => ({
           id: crypto.randomUUID(),
           definitionId,
@@ -115,7 +115,7 @@ test("32 writers of several executions each, with runs and callers in common, co
       }),
     ),
   );
-  // Of the writers of the same runs one is first.
+  // Only one of the writers of a run is first.
   const counts = written.filter((count) => count !== null);
   expect(counts.toSorted((a, b) => a - b)).toEqual([8, 16, 24, 32, 40, 48, 56, 64]);
   const [line] = await sql`
@@ -134,7 +134,7 @@ test("32 writers of several executions each, with runs and callers in common, co
   });
 });
 
-/** Every record looked at; as of the moment that the transaction began. */
+/** Computed from all records, as of the start of the transaction. */
 async function naiveCounts(sql: Sql, minutes: number): Promise<ExecutionCounts> {
   const records = await sql<{ time: string; source: string; version: string | null }[]>`
     select date_trunc('hour', recorded_at) as time, source, version

@@ -27,7 +27,7 @@ test("a row and its JSON have the declared fields, in order, with the same value
   expect(Object.keys(listed.data.definitions[0])).toEqual(Object.keys(SUMMARY_FIELDS));
 });
 
-/** Columns of `definitions` that clients do not see as fields of a definition. */
+/** Columns of `definitions` that are no fields for clients. */
 const INSIDE = [
   ...["d.archived_at", "d.change_summary", "d.change_type", "d.json_hash", "d.line_id"],
   ...["d.version_major", "d.version_minor", "d.version_patch"],

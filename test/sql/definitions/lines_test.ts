@@ -12,7 +12,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Makes as many organizations with a public agent `reviewer`, of which only the last ones have a published version. */
+/** Creates this many organizations with a public agent `reviewer`; only the last ones have a published version. */
 async function makeStrangers(sql: Pool, author: Person, counts: { deprecated: number; published: number }) {
   await sql`
     with org as (
@@ -40,7 +40,7 @@ async function makeStrangers(sql: Pool, author: Person, counts: { deprecated: nu
   await sql`analyze definitions, definition_lines, organizations`;
 }
 
-/** Returns how many rows of lines and versions a read of the name visits. */
+/** Returns the number of line and version rows that a read of the name visits. */
 async function countVisited(sql: Pool, query: DefinitionLineQuery, versions: readonly string[]) {
   const [row] = await sql<[{ "QUERY PLAN": [{ Plan: PlanNode }] }]>`
     explain (analyze, format json) ${visibleLine(sql, query, versions)}`;

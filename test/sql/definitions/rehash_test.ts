@@ -1,4 +1,4 @@
-/** `migrate` computes the hashes of older releases again: beside writers, once each, and from wherever it was killed. */
+/** `migrate` recomputes hashes of older releases: beside writers, once each, and after being killed anywhere. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { parse } from "yaml";
@@ -31,7 +31,7 @@ function digest(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** The hash of a document without odd scalars, whose keys are no integers. */
+/** The hash of a document without unusual scalars and without integer keys. */
 function expectedHash(yaml: string): string {
   return digest(
     JSON.stringify(parse(yaml), (_, value) =>
@@ -42,7 +42,7 @@ function expectedHash(yaml: string): string {
   );
 }
 
-/** All columns but the hashes, and the revisions of the listings. */
+/** All columns except the hashes, and the revisions of the listings. */
 async function listOtherColumns({ sql }: TestDatabase): Promise<unknown[]> {
   const rows = await sql`
     select to_jsonb(d) - '{hash,json_hash}'::text[] as columns, array_agg(v.xmin::text) as listed
@@ -53,7 +53,7 @@ async function listOtherColumns({ sql }: TestDatabase): Promise<unknown[]> {
   return [...rows];
 }
 
-/** Makes versions as an old release has them, half of them published. */
+/** Creates versions as an old release stored them, half of them published. */
 async function makeOldVersions(db: TestDatabase, count: number): Promise<Person> {
   const person = await createFactory(db.sql).person();
   for (let at = 0; at < count; at += 1) {
@@ -130,7 +130,7 @@ test("a text that cannot be read any more has the hash of its bytes", async () =
 test("a killed migrate continues where it was, and two at once do no harm", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 400);
-  // A batch takes a second, so the process is killed between two.
+  // A batch takes a second, so the process is killed between batches.
   await db.owner.unsafe(`
     create function wait_a_moment() returns trigger language plpgsql as $$ begin perform pg_sleep(0.01); return new; end $$;
     create trigger wait_a_moment before update on definitions for each row execute function wait_a_moment()`);

@@ -19,7 +19,7 @@ async function openWithPeople() {
   return { db, make, first: await make.person(), second: await make.person() };
 }
 
-/** The organization and version that a name comes to, or what is not there. */
+/** The organization and version that a name resolves to, or what is missing. */
 async function resolved(
   db: TestDatabase,
   given: { name: string; version?: string; viewer?: DefinitionViewer; orgId?: string },

@@ -4,7 +4,7 @@ import { removeInventedPrices } from "../../../sql/demo/remove_invented_prices.t
 import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-/** Does what the demo of earlier checkouts did at the instant `now`. */
+/** Repeats what the demo of earlier checkouts did at the instant `now`. */
 async function invent(sql: Pool, now: string): Promise<void> {
   await sql`
     insert into model_price_changes (provider, model_id, field, old_value, new_value, changed_at)

@@ -13,7 +13,7 @@ function addModel(sql: Sql, modelId: string): Promise<void> {
   return insertModelEvents(sql, { added: [{ provider: "p", modelId }], gone: [], priceChanges: [] });
 }
 
-/** Reads the next page as GET /events does. */
+/** Reads the next page like GET /events. */
 async function readOn(sql: Pool, after: number, limit = 50): Promise<{ seen: unknown[]; cursor: number }> {
   await settleEvents(sql);
   const page = await listEvents(sql, {
@@ -34,7 +34,7 @@ interface OpenWriter {
   end(): Promise<void>;
 }
 
-/** Begins a transaction that stays open until `end()`. */
+/** Starts a transaction that stays open until `end()`. */
 async function openWriter(sql: Pool, isCommitted: boolean): Promise<OpenWriter> {
   const ready = Promise.withResolvers<Sql>();
   const done = Promise.withResolvers<void>();
@@ -75,7 +75,7 @@ async function openReader(sql: Pool) {
   return { read, finish };
 }
 
-/** Writers of which up to three have a transaction open. */
+/** Writers, of which up to three have an open transaction. */
 function openWriters(sql: Pool, random: () => number) {
   const open: { writer: OpenWriter; names: string[]; isCommitted: boolean }[] = [];
   const committed: string[] = [];
@@ -192,7 +192,7 @@ test("200,000 events of another organization do not make a page slow", async () 
   const make = createFactory(db.sql);
   const [own, other] = [await make.person(), await make.person()];
   await db.admin.begin(async (tx) => {
-    // Without the foreign key, which would take seconds.
+    // Without the foreign key, whose check would take seconds.
     await tx`set local session_replication_role = replica`;
     await tx`
       insert into events (position, type, org_id, is_public, data)
@@ -213,7 +213,7 @@ test("200,000 events of another organization do not make a page slow", async () 
   expect(page.blocks).toBeLessThan(1500);
 });
 
-/** Counts the index and table blocks that a page reads, as the statistics of the session have them. */
+/** Counts the index and table blocks that reading a page visits, from the session's statistics. */
 async function measurePage(sql: Pool, viewer: { userId: string | null; boundOrgId: string | null }) {
   return sql.begin(async (tx) => {
     const count = async () => {

@@ -1,4 +1,4 @@
-/** Increments: a copy that is kept up by them has what a full export has. */
+/** A copy that follows increments equals a full export. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReservedSql } from "postgres";
@@ -19,7 +19,7 @@ import { HistoryWriters, history } from "../../helpers/exports/tracker_history.t
 import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
-/** One copy for each of them; formats in turn. */
+/** One copy for each dataset, with formats in turn. */
 const FLAG_SETS = [
   {},
   { include_resolved: false },
@@ -48,7 +48,7 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** The rows' lines, without a header. */
+/** The lines of the rows, without a header. */
 async function linesOf(chunks: AsyncIterable<Uint8Array>, format: ExportFormat): Promise<string[]> {
   const lines = (await textOf(chunks)).split(format === "csv" ? "\r\n" : "\n").slice(0, -1);
   return format === "csv" ? lines.slice(1) : lines;
@@ -75,7 +75,7 @@ async function readRows(
 }
 
 interface ExportDatabase extends TestDatabase {
-  /** Those of a cluster, if this runs on one. */
+  /** The nodes of the cluster, if this runs on one. */
   nodes: Nodes;
 }
 
@@ -92,11 +92,11 @@ async function openDatabase(): Promise<ExportDatabase> {
 
 interface Source {
   snapshot: ExportSnapshot;
-  /** What to read there, without visibility. */
+  /** The rows to read there, regardless of visibility. */
   from: Pick<ExportSelection, "trackerSchema" | "shards" | "projectId" | "asOf">;
 }
 
-/** Settles a watermark and opens a snapshot where the project is: on its node if this runs on a cluster. */
+/** Settles a watermark and opens a snapshot where the project is: on a cluster, on its node. */
 async function openSource(db: ExportDatabase, projectId: string, asOf?: string): Promise<Source> {
   const settle = async (nodes: readonly Node[] = []): Promise<string> => {
     const settled = await settleWatermark(db.sql, asOf === undefined ? { nodes } : { asOf, nodes });
@@ -115,7 +115,7 @@ async function openSource(db: ExportDatabase, projectId: string, asOf?: string):
   return { snapshot: await openExportSnapshot(db.sql, { control: db.sql, signal }), from: here };
 }
 
-/** Keeps the copy up, and returns what a full export has and the copy has not, or the other way round. */
+/** Updates the copy, and returns the rows that only the copy or only a full export has. */
 async function follow({ snapshot, from }: Source, copy: Copy): Promise<string[]> {
   const { format, visibility } = copy;
   const selection: ExportSelection = { ...from, visibility, filters: NO_FILTERS };
@@ -155,7 +155,7 @@ async function takeStep(
   }
 }
 
-/** Ids of rows of which an export as of then need not have the latest state: with the children of what changed. */
+/** Ids of rows whose latest state an export at that time need not have, including children of changed rows. */
 async function listChangedSince(
   db: TestDatabase,
   writers: HistoryWriters,
@@ -204,11 +204,11 @@ test("a copy kept up by increments has what a full export has, whatever overlapp
   });
   await fc.assert(property, { numRuns: 40, interruptAfterTimeLimit: 20_000, endOnFailure: true });
   expect(exports).toBeGreaterThan(10);
-  // Most acts write a row; the others meet a lock or a foreign key, or find none.
+  // Most actions write a row; others meet a lock or a foreign key, or find no row.
   expect(writes).toBeGreaterThan(3 * exports);
 });
 
-/** Transactions that have begun one after the other, and their project. */
+/** Transactions that start one after another, and their project. */
 async function beginInOrder(db: ExportDatabase, count: number) {
   const make = createFactory(db.sql);
   const person = await make.person();
@@ -224,7 +224,7 @@ async function beginInOrder(db: ExportDatabase, count: number) {
     const transaction = await pool.reserve();
     await transaction`begin`;
     await transaction`select now()`;
-    // The next one begins in another millisecond.
+    // The next one starts in another millisecond.
     await db.sql`select pg_sleep(0.005)`;
     transactions.push(transaction);
   }
@@ -285,13 +285,13 @@ test("a row that changed again after the cutoff comes with the next increment, a
   expect((await followTo(db, project.id, since, asOf)).titles).toEqual([]);
   await open`commit`;
   expect((await followTo(db, project.id, asOf)).titles).toEqual(["second"]);
-  // Neither did the note change, nor whether it is exported.
+  // Neither the note nor its visibility changed.
   expect((await followTo(db, project.id, asOf)).notes).toEqual([]);
   expect(noteId).toBeString();
   await close();
 });
 
-/** What an increment has of issues and notes. */
+/** The issues and notes in an increment. */
 async function followTo(db: ExportDatabase, projectId: string, since: string | null, to?: string) {
   const { snapshot, from } = await openSource(db, projectId, to);
   const selection = { ...from, since, visibility: toVisibility({}), filters: NO_FILTERS };

@@ -5,10 +5,10 @@ import { settleWatermark, type WatermarkResult } from "../../../sql/exports/sett
 import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
-/** So many are chosen beside writers: they begin some ten transactions meanwhile, each. */
+/** The number of watermarks to choose beside writers, who start about ten transactions meanwhile for each. */
 const WATERMARKS = 100;
 
-/** A table as the tracker's are: the instant is the transaction's, rounded to milliseconds. */
+/** A table like the tracker's: the time is the transaction's, rounded to milliseconds. */
 async function createRows(sql: Pool): Promise<void> {
   await sql`
     create table rows (
@@ -17,7 +17,7 @@ async function createRows(sql: Pool): Promise<void> {
     )`;
 }
 
-/** Opens a transaction that stays open until the function that comes back is called. */
+/** Opens a transaction that stays open until the returned function is called. */
 async function holdTransaction(
   sql: Pool,
 ): Promise<{ startedAt: string; insertAndCommit: () => Promise<void> }> {
@@ -91,7 +91,7 @@ test("settleWatermark() waits until an explicit instant is settled", async () =>
     isSettled = true;
     return result;
   });
-  // Another instant, before the transaction, is settled meanwhile.
+  // Meanwhile another instant, before the transaction, is settled.
   expect((await settleWatermark(api, { asOf: "2026-01-01T00:00:00.000Z" })).ok).toBe(true);
   expect(isSettled).toBe(false);
   await open.insertAndCommit();
@@ -130,7 +130,7 @@ test("settleWatermark() does not count the service's own transactions", async ()
   await api.end();
 });
 
-/** A role that may log in, with what the owner of the tables grants it, and a transaction of it that stays open. */
+/** A role that may log in, with grants from the tables' owner, and an open transaction of it. */
 async function holdTransactionAs(
   db: TestDatabase,
   setUp: (role: string) => string,
@@ -216,7 +216,7 @@ test.each<[string, (role: string) => string]>([
   ],
   [
     "may write a partition",
-    // A child of a table that is not partitioned is made; one that is partitioned has some.
+    // A table that is not partitioned gets a child; a partitioned one has some.
     (role) => `
       do $$
       declare

@@ -7,7 +7,7 @@ import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/data
 const INVALID_TEXT = "22P02";
 const LINES_PER_CHUNK = 1000;
 
-/** Chunks of lines of 300 bytes; the line at `brokenAt` is no JSON, the source fails before chunk `failsAt`. */
+/** Chunks of 300-byte lines. The line at `brokenAt` is invalid JSON; the source fails before chunk `failsAt`. */
 async function* lines(options: { chunks: number; brokenAt?: number; failsAt?: number }) {
   for (let chunk = 0; chunk < options.chunks; chunk++) {
     if (chunk === options.failsAt) throw new Error("the source failed");
@@ -19,7 +19,7 @@ async function* lines(options: { chunks: number; brokenAt?: number; failsAt?: nu
   }
 }
 
-/** Stages in a transaction and returns how many lines were; the connection is used again afterwards. */
+/** Stages the lines in a transaction and returns their number; the connection is used again afterwards. */
 async function stage(db: TestDatabase, source: AsyncGenerator<Uint8Array, void, void>): Promise<number> {
   try {
     return await db.sql.begin(async (tx) => {
@@ -64,7 +64,7 @@ test("copyImportLines() ends when the connection is cut", async () => {
       where datname = current_database() and pid <> pg_backend_pid() and query like 'copy import_stage%'`;
     yield* lines({ chunks: 40 });
   }
-  // Not `stage()`: the driver may give the dead connection to the next query, so nobody goes on after this.
+  // Not with `stage()`: the driver may give the dead connection to its next query.
   const staged = db.sql.begin(async (tx) => {
     await createImportStage(tx);
     await copyImportLines(tx, cutting());

@@ -14,14 +14,14 @@ async function withIndex(text = TEXT): Promise<Migration[]> {
   return [...(await readMigrations()), toMigration(NAME, text)];
 }
 
-/** Whether the index is there, and whole. */
+/** Whether the index exists and is valid. */
 async function findIndex(sql: Sql): Promise<{ isValid: boolean } | undefined> {
   const [row] = await sql<{ isValid: boolean }[]>`
     select indisvalid as is_valid from pg_index where indexrelid = to_regclass('runs_later_idx')`;
   return row;
 }
 
-/** Begins a transaction that `create index concurrently` waits for in its second phase. */
+/** Starts a transaction that `create index concurrently` waits for in its second phase. */
 async function holdWriter(db: TestDatabase): Promise<{ commit(): Promise<void> }> {
   const writer = await db.sql.reserve();
   await writer`begin`;
@@ -91,7 +91,7 @@ test("a migrator that was killed while its index is being made keeps the next on
   await waitFor(() => waits.length > 0);
   expect(waits).toEqual(["Waiting for another migrator of this database"]);
   await writer.commit();
-  // Made by the killed one, and recorded by this one.
+  // Created by the killed run and recorded by this one.
   expect((await next).applied).toEqual([NAME]);
   expect(await findIndex(db.sql)).toEqual({ isValid: true });
 });

@@ -1,4 +1,4 @@
-/** What the migration of 2026-11-25 makes of references that were settled before it. */
+/** What the migration of 2026-11-25 does to references settled before it. */
 import { expect, test } from "bun:test";
 import { migrate } from "../../../sql/migrate.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";

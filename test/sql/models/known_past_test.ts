@@ -17,7 +17,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const SONNET = { provider: "anthropic", modelId: "claude-sonnet-4-20250514" };
 
-/** Everything that the past may add to. */
+/** Everything that the known past may add to. */
 async function readCatalog(sql: Pool): Promise<unknown[]> {
   return Promise.all(
     ["models", "model_providers", "model_price_changes"].map(async (table) => [
@@ -101,7 +101,7 @@ test("an older installation keeps its records and gets the prices before them", 
   expect(await at(recorded?.createdAt ?? "")).toEqual({ cost: { input: 4, output: 15 }, since });
   expect(await at(recorded?.changedAt ?? "")).toEqual({ cost: { input: 5, output: 15 }, since });
   expect(await at(null)).toEqual({ cost: { input: 5, output: 15 }, since });
-  // What its source lists again keeps its past.
+  // A model that its source lists again keeps its past.
   await syncFrom(db.sql, bundledSource(), { force: true });
   const [late] = await findPrices(db.sql, [
     { provider: "openai", modelId: "gpt-5", asOf: "2026-01-01T00:00:00.000Z" },

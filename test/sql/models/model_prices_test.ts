@@ -84,7 +84,7 @@ function expectedCost(given: SourceCost | null): Cost | null {
 
 type Costs = Readonly<Record<string, Cost | null>>;
 
-/** Applies a step to the database and to what is expected. */
+/** Applies a step to the database and to the expected state. */
 async function apply(sql: Pool, before: Costs, given: Step): Promise<Costs> {
   if (given.kind === "sync") {
     const models = Object.entries(given.models).filter(([, model]) => model !== undefined);

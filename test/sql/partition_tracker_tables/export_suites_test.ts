@@ -1,4 +1,4 @@
-/** The export suites on partitioned tables, as they run on others. */
+/** The export suites on partitioned tables. */
 import { expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 

@@ -1,4 +1,7 @@
-/** Times outside the years 1 to 9999: refused by the tables, found by `tracker check`, validated by the next migration. */
+/**
+ * Times outside the years 1 to 9999: rejected by the tables, found by `tracker check`, validated by the next
+ * migration.
+ */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
 import { NO_FILTERS, toVisibility } from "../../../shared/exports/selection.ts";
@@ -71,7 +74,7 @@ test("an export reads no row to find wrong times where the checks are validated"
   await snapshot.close();
 });
 
-/** An issue that was resolved before Christ, as a table has it that is older than its checks. */
+/** An issue resolved before Christ, as a table older than its checks may have it. */
 async function makeOldTime(db: TestDatabase): Promise<string> {
   const { ids } = await makeExportProject({ make: createFactory(db.sql) });
   const id = ids["open issue"] ?? "";

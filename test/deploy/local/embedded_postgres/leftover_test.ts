@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL on a directory whose server was killed, or left running by a killed start. */
+/** The embedded PostgreSQL on a directory whose server was killed, or outlived a killed start. */
 import { expect, test } from "bun:test";
 import { readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ function openUnforcedSupervisor(): Supervisor {
   return openSupervisor({ force: new AbortController().signal });
 }
 
-/** A process that has ended, of the account that owns `path`, and a parent that never collects it. */
+/** A zombie of the account that owns `path`, with a parent that never collects it. */
 async function makeZombie(path: string): Promise<{ pid: number; parent: Bun.Subprocess }> {
   const { uid, gid } = statSync(path);
   const parent = Bun.spawn(["/bin/sh", "-c", "sleep 0 & echo $!; exec sleep 300"], {
@@ -40,7 +40,7 @@ test("startEmbeddedPostgres() starts where the server was killed and its number 
   const path = realpathSync(join(directory.path, "postgres"));
   const zombie = await makeZombie(path);
   try {
-    // kill(2), by which PostgreSQL decides, takes a zombie for a process.
+    // PostgreSQL decides by kill(2), which treats a zombie as a process.
     expect([parentOf(zombie.pid), commandLineOf(zombie.pid)]).toEqual([zombie.parent.pid, null]);
     const file = join(path, "postmaster.pid");
     writeFileSync(file, readFileSync(file, "utf8").replace(/^\d+/, String(zombie.pid)));

@@ -1,4 +1,4 @@
-/** Starts that are refused before anything has been made: a line for each reason, exit code 1. */
+/** Starts that are refused before anything is created: a line for each reason, exit code 1. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";

@@ -35,7 +35,7 @@ const TEXTS = [
 /** The names that mean definitions of another organization. */
 const FOREIGN = ["helper", "checker", "writer"];
 
-/** An edit, and the values that the document has to have behind it. */
+/** An edit, and the values that the document must have after it. */
 interface Edit {
   changes: DefinitionChanges;
   names: QualifiedName[];
@@ -107,7 +107,7 @@ function fieldsOf({ type, root }: DefinitionSource, changes: DefinitionChanges):
     .filter(({ path, value }) => !isDeepStrictEqual(valueAt(root, path), value));
 }
 
-/** Returns the pieces of the wanted values, and the aliases whose anchors no longer have their value. */
+/** Returns the pieces of the expected values, and the aliases whose anchors have another value now. */
 function piecesThatChange(
   pieces: readonly Piece[],
   { before, after, wanted }: { before: unknown; after: unknown; wanted: Edit["wanted"] },
@@ -185,7 +185,7 @@ function plainValue(node: ValueNode): unknown {
   return scalarOf(node.source);
 }
 
-/** A number that does not print as it is written stays text. */
+/** A number that does not print as it was written is text. */
 function scalarOf(source: string): unknown {
   if (source === "" || source === "~" || source === "null") return null;
   if (source === "true") return true;

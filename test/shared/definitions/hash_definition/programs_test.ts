@@ -5,7 +5,7 @@ import { parsed, readDemoDefinitions } from "../../../helpers/definitions/demo_d
 import { listScalarDocuments } from "../../../helpers/definitions/digest_samples.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-/** PyYAML splits the text; what a plain scalar is follows YAML 1.2, and what a number's text is JavaScript. */
+/** PyYAML splits the text; plain scalars follow YAML 1.2, and numbers are printed as in JavaScript. */
 const PROGRAM = String.raw`
 import hashlib, json, re, sys, yaml
 from decimal import Decimal

@@ -181,7 +181,7 @@ test("the first fifty warnings are returned", () => {
   expect(check("agent", `mission: {${keys}}`)).toHaveLength(50);
 });
 
-/** Every key of a table with its path, and a document that holds its example. */
+/** Every key of a table with its path, and a document with its example. */
 function* examples(type: DefinitionType): Generator<{ path: string; key: Key; body: unknown }> {
   function* inside(key: Key, path: string, wrap: (value: unknown) => unknown): ReturnType<typeof examples> {
     for (const [name, inner] of Object.entries(key.keys)) {

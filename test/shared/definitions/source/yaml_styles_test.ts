@@ -19,10 +19,10 @@ const SEED = 29_005;
 const RANDOM_DOCUMENTS = 500;
 const STYLES = 4;
 const STYLES_OF_DEMO = 20;
-/** Many documents on a machine that does other work too. */
+/** Many documents, on a machine that may be busy. */
 const PATIENCE_MS = 60_000;
 
-/** Everything that the service makes of a document. */
+/** Everything that the service derives from a document. */
 function readings(source: DefinitionSource) {
   return {
     root: JSON.stringify(source.root),
@@ -34,7 +34,7 @@ function readings(source: DefinitionSource) {
   };
 }
 
-/** Expects that all styles of a document have the same readings, and that comparisons find no difference. */
+/** Expects the same readings for all styles of a document, and no difference between them. */
 function expectSameReadings(chance: Chance, { type, root, styles, about }: StyledDocument): void {
   const write = () => writeDocument(chance, root).map(({ text }) => text);
   const first = parsed(write().join(""), type);
@@ -88,7 +88,7 @@ test.each(readDemoDefinitions())(
   PATIENCE_MS,
 );
 
-/** Turns plain values into nodes. Some texts that occur again become aliases of the first one. */
+/** Turns plain values into nodes. Some repeated texts become aliases of the first one. */
 class NodeMaker {
   readonly #chance: Chance;
   readonly #texts = new Map<string, ValueNode>();

@@ -5,7 +5,7 @@ import { translateDefinition } from "../../../../shared/definitions/translate/tr
 import type { DefinitionType } from "../../../../shared/vocabulary.ts";
 import { parsed } from "../../../helpers/definitions/demo_definitions.ts";
 
-/** The Markdown of a document whose body has these lines beside its interface. */
+/** The Markdown of a document whose body has these lines besides its interface. */
 function rendered(type: DefinitionType, lines: string, agentType = "explorer"): string {
   const yaml = `${type}:
   interface: {name: sample, version: 1.0.0, description: Does what a sample does., agentType: ${agentType}}
@@ -192,7 +192,7 @@ test.each(["gpt-5-mini", "openai/gpt-5", "mistral/magnum-opus", "{{ model }}"])(
   },
 );
 
-/** Every place of a model, with `MODEL` for its value. */
+/** Every place of a model, with `MODEL` as its value. */
 const MODEL_PLACES: readonly [type: DefinitionType, yaml: string][] = [
   ["agent", `${MISSION}defaults: {model: MODEL}`],
   ["command", "execution: {model: MODEL}"],

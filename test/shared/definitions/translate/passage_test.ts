@@ -26,7 +26,7 @@ import {
 } from "../../../helpers/definitions/translation.ts";
 import { Chance, randomNumbers } from "../../../helpers/random_numbers.ts";
 
-/** Many documents on a machine that does other work too. */
+/** Many documents, on a machine that may be busy. */
 const PATIENCE_MS = 60_000;
 const DOCUMENTS_PER_KEY = 30;
 const SEED = 29_004;
@@ -35,7 +35,7 @@ const SECOND = "and a second line, omega";
 const HARMLESS = "The harmless passage.";
 const NEIGHBOR = "The neighbor stays.";
 
-/** The opening of an explorer, between its title and its procedure. */
+/** The opening of an explorer, between title and procedure. */
 function opening(opener: string): string {
   return sectionOf(rendered("agent", agentBody("explorer", { mission: { opener } })), "# Sample");
 }
@@ -153,7 +153,7 @@ describe("a text of several lines in its place", () => {
   });
 });
 
-/** A prose key, and a document that holds a text there, with neighbors behind it. */
+/** A prose key, and a document with a text there and content after it. */
 interface Place {
   path: string;
   render: (text: string) => string;
@@ -212,7 +212,7 @@ function basesOf(type: DefinitionType): unknown[] {
   return [pipelineBody([{ id: "a", name: "A", workflows: ["a@1.0.0"] }])];
 }
 
-/** The second value laid over the first; items of lists by position. */
+/** Merges the second value into the first; list items by position. */
 function merge(base: unknown, over: unknown): unknown {
   if (typeof base !== "object" || typeof over !== "object" || base === null || over === null) return over;
   if (Array.isArray(base) !== Array.isArray(over)) return over;

@@ -1,4 +1,4 @@
-/** ZIP files in the programs that people open them with. */
+/** ZIP files in the programs that people use to open them. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

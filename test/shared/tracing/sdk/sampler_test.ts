@@ -3,7 +3,7 @@ import { ROOT_CONTEXT, SpanKind } from "@opentelemetry/api";
 import { SamplingDecision } from "@opentelemetry/sdk-trace";
 import { createSampler } from "../../../../shared/tracing/sdk.ts";
 
-/** How many of 100 traces without a parent are sampled, and what is reported. */
+/** The number of sampled traces out of 100 without a parent, and the reported attributes. */
 function sample(env: Readonly<Record<string, string>>) {
   const problems: string[] = [];
   const sampler = createSampler(env, (problem) => problems.push(problem));

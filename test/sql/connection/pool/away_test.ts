@@ -3,7 +3,7 @@ import net from "node:net";
 import { withTimeout } from "../../../../shared/process/with_timeout.ts";
 import { isConnectionError, openPool } from "../../../../sql/connection/pool.ts";
 
-/** Many more than connections. */
+/** Many more than there are connections. */
 const WAITING = 200;
 /** A message of PostgreSQL's protocol. */
 function message(kind: string, body: Buffer): Buffer {
@@ -21,7 +21,7 @@ interface FakeServer {
   close(): void;
 }
 
-/** Listens, and hands each connection to `serve` with its number, from 1 on, when its client has introduced itself. */
+/** Listens, and passes each connection to `serve` with its number, from 1, after the client's startup message. */
 async function openFakeServer(serve: (socket: net.Socket, connection: number) => void): Promise<FakeServer> {
   let connections = 0;
   const server = net.createServer((socket) => {
@@ -50,13 +50,13 @@ test("all waiting queries fail when one attempt to connect has failed", async ()
   expect(ends.filter((end) => end.status === "rejected" && isConnectionError(end.reason))).toHaveLength(
     WAITING,
   );
-  // One a connection, and one that had begun meanwhile.
+  // One per connection, and one that had started meanwhile.
   expect(tries).toBeLessThanOrEqual(4);
   await sql.end({ timeout: 1 });
   server.close();
 });
 
-/** A server that crashes under the first query of its first connection, and then recovers for as long as it is there. */
+/** A server that crashes during the first query of its first connection and never finishes recovery. */
 function openCrashingServer(): Promise<FakeServer> {
   return openFakeServer((socket, connection) => {
     if (connection > 1) {
@@ -68,7 +68,7 @@ function openCrashingServer(): Promise<FakeServer> {
   });
 }
 
-// The driver asks a new connection for the types of arrays before anything else, and nobody would hear that this failed.
+// The driver first asks a new connection for array types, and would not report that this failed.
 test("a database that crashes under a new connection ends the query that waits for it, and not the process", async () => {
   const server = await openCrashingServer();
   const sql = openPool(server.url, { applicationName: "test", max: 1 });
@@ -78,7 +78,7 @@ test("a database that crashes under a new connection ends the query that waits f
   server.close();
 });
 
-/** The answer to a statement without rows; `state` is whether a transaction is open then. */
+/** The response to a statement without rows; `state` says whether a transaction is open. */
 function done(command: string, state: "I" | "T"): Buffer {
   return Buffer.concat([
     ...["1", "n", "2"].map((kind) => message(kind, Buffer.alloc(0))),
@@ -88,8 +88,8 @@ function done(command: string, state: "I" | "T"): Buffer {
 }
 
 /**
- * A server that answers every statement with nothing, but for the first connection: a transaction begins there, and with
- * its next statement the connection is reset. What comes is added to `statements`.
+ * A server that returns no rows for any statement. On its first connection, a transaction begins and the next
+ * statement resets the connection. Statements are added to `statements`.
  */
 function openResettingServer(statements: string[]): Promise<FakeServer> {
   return openFakeServer((socket, connection) => {
@@ -111,7 +111,7 @@ test("a transaction whose connection is lost sends nothing through the next one,
   const late: unknown[] = [];
   const transaction = sql.begin(async (tx) => {
     const lost = await tx`select 'lost'`.catch((error: unknown) => error);
-    // As code does that waits for something else meanwhile.
+    // Like code that waits for something else meanwhile.
     await gone.promise;
     late.push(await tx`select 'late'`.catch((error: { code?: string }) => error.code));
     throw lost;

@@ -1,4 +1,4 @@
-/** Connections that die in the middle of whatever runs on them. */
+/** Connections that break during any statement. */
 import { expect, test } from "bun:test";
 import { isConnectionError, openPool, type Pool } from "../../../../sql/connection/pool.ts";
 import { openSlowProxy } from "../../../helpers/network/slow_proxy.ts";
@@ -13,13 +13,13 @@ const RESPONSES = 5;
 
 interface Tally {
   responses: number;
-  /** Answers that belong to another query. */
+  /** Responses that belong to another query. */
   wrong: number;
-  /** What was thrown besides lost connections. */
+  /** Errors other than lost connections. */
   errors: unknown[];
 }
 
-/** Asks for a number, and tallies whether it is that which comes. */
+/** Selects a number and records whether the same number comes back. */
 async function ask(sql: Pick<Pool, "unsafe">, tally: Tally, number: number): Promise<void> {
   const [row] = await sql.unsafe<{ number: number }[]>("select $1::int as number", [number]);
   if (row?.number === number) tally.responses += 1;
@@ -42,7 +42,10 @@ async function askOn(pool: Pool, { tally, stop }: { tally: Tally; stop: AbortSig
   }
 }
 
-/** A timeout is none: it takes a connection that begins with bytes of the one before, which no server answers. */
+/**
+ * A timeout is no such error: it needs a connection that starts with bytes of the one before, which no server
+ * answers.
+ */
 function isLost(error: unknown): boolean {
   return (
     isConnectionError(error) &&

@@ -1,4 +1,4 @@
-/** What each `sslmode` encrypts and verifies, on a real server and before servers that misbehave. */
+/** What each `sslmode` encrypts and verifies, with a real server and with servers that misbehave. */
 import { expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { openPool } from "../../../../sql/connection/pool.ts";
@@ -62,7 +62,7 @@ test("each sslmode encrypts and verifies what libpq does", async () => {
   expect(await connect(url, "?sslmode=disable")).toBe("28000");
 });
 
-/** Starts a server that answers the request for TLS with `reply`, and keeps what it is sent after that. */
+/** Starts a server that responds to the TLS request with `reply` and records what it receives next. */
 async function openImpostor(reply: string) {
   const received: Buffer[] = [];
   const server = createServer((socket: Socket) => {

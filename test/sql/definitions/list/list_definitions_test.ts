@@ -8,7 +8,7 @@ import { ALL_DEFINITIONS, makeVersion, openLists } from "../../../helpers/defini
 import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 
-/** More than are ranked. */
+/** More than the search ranks. */
 const MANY = 1800;
 
 const ALL: DefinitionListQuery = {
@@ -121,17 +121,17 @@ test("a search of the latest public versions reads no rows of other versions, fo
   expect([...read.keys()]).toEqual(["definition_listings_latest"]);
 });
 
-/** Blocks of the listings and their indexes that searches of an anonymous viewer read. */
+/** The blocks of listings and their indexes that an anonymous caller's searches read. */
 async function readBlocks(listSql: Pool, searches: readonly string[]): Promise<number> {
   const read = await readBlocksOfTables(listSql, searches);
   expect(read.size).toBeGreaterThan(0);
   return [...read.values()].reduce((all, blocks) => all + blocks, 0);
 }
 
-/** The same by table, without those that were not read. `listSql` has one connection, which counts what it reads. */
+/** The same by table, without unread ones. `listSql` has one connection, which counts its own reads. */
 async function readBlocksOfTables(listSql: Pool, searches: readonly string[]): Promise<Map<string, number>> {
   const count = async () => {
-    // Counts are handed over between statements, but not within a transaction.
+    // Statistics are reported between statements, but not within a transaction.
     await listSql`select pg_stat_force_next_flush()`;
     return listSql<{ name: string; blocks: number }[]>`
       select
@@ -209,7 +209,7 @@ test("transactions that change versions side by side, of one line too, leave eve
   expect(await findWrongListings(sql)).toEqual([]);
 });
 
-/** Versions whose listing is not what comes of going through all versions. */
+/** Versions whose listing differs from the one computed from all versions. */
 async function findWrongListings(sql: Pool): Promise<unknown[]> {
   const isPublic = sql`(e.status in ('published', 'deprecated') and e.visibility = 'public')`;
   const isLatest = (others: typeof isPublic) => sql`not exists (

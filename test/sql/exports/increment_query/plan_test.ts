@@ -1,4 +1,4 @@
-/** What PostgreSQL does for an increment in the transaction of an export. */
+/** The work that an increment causes in the transaction of an export. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
@@ -13,7 +13,7 @@ import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
 const ISSUES = 10_000;
-/** Of the issues and of their notes. */
+/** Issues and their notes. */
 const CHANGED = 100;
 const HOUR_MS = 3_600_000;
 
@@ -25,7 +25,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Rows that the steps of a plan have looked at, all together. */
+/** The rows that all steps of a plan visit. */
 function countHandled(plan: Plan): number {
   const rows =
     plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Join Filter"] ?? 0);
@@ -77,7 +77,7 @@ test("an increment compares no row with every change", async () => {
     handled[name] = countHandled(row["QUERY PLAN"][0].Plan);
   }
   await snapshot.close();
-  // A product is a hundred times the project. Small tables are read as a whole, a few times over.
+  // A product of rows would be a hundred times the project. Small tables are read completely, several times.
   for (const [name, rows] of Object.entries(handled)) {
     expect([name, rows > CHANGED && rows < 12 * ISSUES]).toEqual([name, true]);
   }

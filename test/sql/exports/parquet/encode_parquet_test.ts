@@ -11,7 +11,7 @@ import { readNdjson, readParquet } from "../../../helpers/exports/parquet_file.t
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 const { issues } = EXPORT_DATASETS;
-/** More than the rows of a page, 16,384. */
+/** More than the 16,384 rows of a page. */
 const ROWS = 20_000;
 const MEBIBYTE = 2 ** 20;
 
@@ -36,7 +36,7 @@ afterAll(async () => {
   await app[Symbol.asyncDispose]();
 });
 
-// A copy that is ended early aborts the transaction.
+// Ending a copy early aborts the transaction.
 beforeEach(async () => {
   const { exportSql, sql } = app.deps;
   snapshot = await openExportSnapshot(exportSql, { control: sql, signal: new AbortController().signal });

@@ -1,4 +1,4 @@
-/** Plans of exports on statistics of a billion rows in each tracker table: what a planner sees of tables of that size. */
+/** Plans of exports with statistics of a billion rows in each tracker table. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, type ExportDataset } from "../../../../shared/exports/datasets.ts";
 import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
@@ -23,13 +23,13 @@ const ROWS = 1e9;
 const PROJECTS = 10_000;
 const SMALL_PROJECTS = 150;
 const TABLES = [...Object.values(EXPORT_DATASETS).map(({ table }) => table), "tracker_changes"];
-/** Rows have times from here on, a minute apart. */
+/** Row times start here and are a minute apart. */
 const FIRST_TIME = "2026-01-01T00:00:00.000Z";
 const LAST_TIME = "2026-03-01T00:00:00.000Z";
 /** An increment has the last three of a hundred changes. */
 const LATE_TIME = "2026-02-27T00:00:00.000Z";
 
-/** Inserts rows of every dataset, and changes of them. */
+/** Inserts rows of every dataset and changes some. */
 async function fill({ sql, owner }: TestDatabase, projectId: string, issues: number): Promise<void> {
   const time = owner`timestamptz '${owner.unsafe(FIRST_TIME)}' + n * interval '1 minute'`;
   await sql`
@@ -63,7 +63,7 @@ async function fill({ sql, owner }: TestDatabase, projectId: string, issues: num
   await sql`update issues set title = title || '.' where project_id = ${projectId}`;
 }
 
-/** Makes the planner believe in a billion rows of ten thousand projects. */
+/** Makes the planner assume a billion rows in ten thousand projects. */
 async function pretendSize({ owner, admin }: TestDatabase): Promise<void> {
   for (const table of TABLES) {
     await owner`
@@ -113,7 +113,7 @@ function nodesOf(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** What makes a plan slow: scans that read more than the project, and products of its rows. */
+/** Signs of a slow plan: scans beyond the project, and products of its rows. */
 function listFaults(nodes: readonly Plan[]): string[] {
   const isFault = (node: Plan): boolean =>
     /^(Seq Scan|Materialize)$/.test(node["Node Type"]) ||
@@ -121,7 +121,7 @@ function listFaults(nodes: readonly Plan[]): string[] {
   return nodes.filter(isFault).map((node) => `${node["Node Type"]} ${node["Index Name"] ?? ""}`);
 }
 
-/** What keeps rows from coming as the index of their order has them. */
+/** Nodes that prevent rows from arriving in index order. */
 function listOrderFaults(nodes: readonly Plan[], { table, timeColumn }: ExportDataset): string[] {
   const index = `${table}_project_id_${timeColumn}_id_idx`;
   const isRead = nodes.some((node) => node["Index Name"] === index);
@@ -129,7 +129,7 @@ function listOrderFaults(nodes: readonly Plan[], { table, timeColumn }: ExportDa
   return isRead ? others : [`no ${index}`, ...others];
 }
 
-/** The rows of a dataset: all that an export asks, by name. `ordered` ones send or skip rows in the order of the export. */
+/** The queries of a dataset's export, by name. `ordered` ones send or skip rows in export order. */
 function queriesOf(dataset: ExportDataset, selection: ExportSelection) {
   const id = selection.projectId;
   const after = { time: "2026-01-01T01:00:00Z", id };
@@ -167,7 +167,7 @@ function* selectionsOf(projectId: string): Generator<ExportSelection> {
   }
 }
 
-/** Explains every query of a project, and returns what is wrong with the plans. */
+/** Explains every query of a project and returns what is wrong with the plans. */
 async function checkPlans(
   snapshot: ExportSnapshot,
   projectId: string,

@@ -7,7 +7,7 @@ import { makeExportProject } from "../../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
 const DATASETS = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name]);
-/** Without rows that refer to them. */
+/** Rows that no other rows refer to. */
 const CHILDREN = DATASETS.filter(({ parents }) => parents.length > 0);
 
 interface Entry {
@@ -17,7 +17,7 @@ interface Entry {
   isOwnTime: boolean;
 }
 
-/** What the transaction has logged so far, each kind for itself. */
+/** The entries that the transaction has logged so far, by kind. */
 function listEntries(tx: Sql): Promise<Entry[]> {
   return tx<Entry[]>`
     select dataset, kind, id, at = now()::timestamptz(3) as is_own_time

@@ -1,4 +1,4 @@
-/** The triggers that keep the time columns of tracker rows true (docs/watermark.md). */
+/** The triggers that protect the time columns of tracker rows (docs/watermark.md). */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { openPool, type Pool } from "../../../../sql/connection/pool.ts";
@@ -7,7 +7,7 @@ import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 const TABLES = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name]);
 
-/** Sessions of a tracker: those of a test may write rows of any time. */
+/** Sessions of a tracker; those of tests may write any time. */
 function openTracker({ db }: Pick<TestApp, "db">): Pool {
   return openPool(db.url, { applicationName: "tracker", max: 1 });
 }
@@ -45,7 +45,7 @@ test.each(TABLES.map((dataset) => [dataset.table, dataset] as const))(
         `${timeColumn} of a row of "${table}" must not change`,
       );
     }
-    // Other changes, and the same time once more, are fine.
+    // Other changes are allowed, and so is writing the same time.
     await tracker`update ${tracker(table)} set ${tracker(timeColumn)} = ${tracker(timeColumn)}, project_id = project_id`;
     await tracker.begin(async (tx) => {
       await tx`set local ulr.backfill = 'on'`;

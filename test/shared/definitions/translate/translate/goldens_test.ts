@@ -61,7 +61,7 @@ test.each(goldens)("$file loads: front matter in order, one title, nothing empty
   expect(outline(runtimeMd).filter((heading) => heading.startsWith("# "))).toHaveLength(1);
 });
 
-/** Second-level headings of the languages, in the order they have to keep. */
+/** The second-level headings of the languages in their required order. */
 const SECTIONS = {
   agent: `Purpose Limits Setting Knowledge Lens Forecast-frame Scoring Severity Automatic-failure Inputs Steps Results
     Procedure Decision Completion Undo Special-cases Report Works-with Voice`,

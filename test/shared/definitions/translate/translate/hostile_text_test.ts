@@ -16,10 +16,10 @@ import {
   translateBody,
 } from "../../../../helpers/definitions/translation.ts";
 
-/** Many documents on a machine that does other work too. */
+/** Many documents, on a machine that may be busy. */
 const PATIENCE_MS = 30_000;
 
-/** Text that means something to Markdown when it stands unescaped. */
+/** Text that has a meaning in Markdown unless it is escaped. */
 const MARKUP_TEXTS = [
   "---",
   "***",
@@ -103,7 +103,7 @@ const markupText = fc.oneof(
   fc.array(fc.constantFrom(...MARKUP_TEXTS), { minLength: 2, maxLength: 4 }).map((texts) => texts.join(" ")),
 );
 
-/** Bodies of every kind, with `text` in all places that are written within a line or as prose, and none else. */
+/** Bodies of every kind, with `text` wherever text is written inline or as prose, and nowhere else. */
 const BODIES: Readonly<Record<string, (text: string) => [DefinitionType, unknown]>> = {
   agent: (text) => ["agent", fill(AGENT, text)],
   command: (text) => ["command", fill(COMMAND, text)],
@@ -259,7 +259,7 @@ describe.each(Object.keys(BODIES))("%s", (kind) => {
   const body = (text: string) => BODIES[kind]?.(text) ?? (["agent", {}] as [DefinitionType, unknown]);
   const harmless = rendered(...body("word"));
 
-  /** A text of several lines may have lists and fences of its own, in its own place. */
+  /** A text of several lines may have its own lists and fences. */
   const expectSameStructure = (text: string) => {
     const markdown = rendered(...body(text));
     if (!/[\n\r]/.test(text.trim())) expect(structure(markdown)).toEqual(structure(harmless));
@@ -289,12 +289,12 @@ describe.each(Object.keys(BODIES))("%s", (kind) => {
   );
 });
 
-/** Blank text makes no block at all, which is a rule of its own. */
+/** Blank text makes no block, by a rule of its own. */
 function isVisible(text: string): boolean {
   return text.replace(/[\s\p{Cc}]/gu, "") !== "" && humanizes(text);
 }
 
-/** Names made of separators only are replaced. */
+/** Names that consist of separators are replaced. */
 function humanizes(text: string): boolean {
   return (
     text.replaceAll("_", "").replaceAll("-", "").trim() !== "" || MARKUP_TEXTS.some((known) => known === text)
@@ -410,12 +410,12 @@ test(
   PATIENCE_MS,
 );
 
-/** Without fenced blocks, where a value stands as it is, such as a single `*`. */
+/** Without fenced blocks, which have values unchanged, such as a single `*`. */
 function withoutCode(markdown: string): string {
   return markdown.replace(/^( *)(`{3,})[^\n`]*\n[\s\S]*?^\1\2$/gm, "");
 }
 
-/** A copy with the value at the place that the numbers lead to. */
+/** A copy with the value at the position that the numbers give. */
 function replaceAt(value: unknown, path: readonly number[], replacement: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || typeof value !== "object" || value === null) return replacement;
