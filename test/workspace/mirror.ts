@@ -21,7 +21,7 @@ export function sourcesOf(test: string): string[] {
   return [source, source.slice(0, source.lastIndexOf("/"))];
 }
 
-/** The text of a source file's tests: `dataset_test.ts`, and the parts in `dataset/`. */
+/** The text of a source file and of its tests: `dataset_test.ts`, and the parts in `dataset/`. */
 export async function readWithTests(source: string): Promise<{ text: string; tests: string[] }> {
   const read = (path: string) => Bun.file(join(ROOT, path)).text();
   const own = tests.filter((test) => sourcesOf(test).includes(source));

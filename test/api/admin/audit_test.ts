@@ -5,7 +5,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const PASSWORD = "seven quiet lamps";
 
-/** Each command that changes something, on what those before it made, and what the audit log calls it. */
+/** Each command that changes something, on the results of the commands before it, and its audit action. */
 const WRITES: readonly [words: string, action: string][] = [
   ["user create --username ann --email ann@example.com --password correct-horse", "user.create"],
   ["org create --slug acme --name Acme", "org.create"],

@@ -5,7 +5,7 @@ import { COMMANDS } from "../../../api/admin/commands.ts";
 import { runCommand } from "../../helpers/accounts/admin.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-/** Nothing listens there: what is refused before the database is needed never finds out. */
+/** Nothing listens there: a command that is refused before it needs the database never notices. */
 const NOWHERE = "postgres://nobody@127.0.0.1:1/nothing";
 const USER = [
   "user",

@@ -1,4 +1,4 @@
-/** `migrate` as operators meet it: what it prints of what it did, of what there is, and of what is missing. */
+/** `migrate` as operators see it: its report of what it did, what exists and what is missing. */
 import { expect, test } from "bun:test";
 import { readMigrations } from "../../../sql/migration_files.ts";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
@@ -7,7 +7,7 @@ import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/data
 
 const LATER = "99990101000000_later";
 
-/** Takes a migration's record away, as if it were not applied yet. */
+/** Deletes a migration's record, as if it were not applied. */
 async function takeLast(db: TestDatabase): Promise<string> {
   const [row] = await db.owner<{ name: string }[]>`
     delete from schema_migrations where name = (select max(name) from schema_migrations) returning name`;
@@ -60,7 +60,7 @@ test("migrate completes the catalog of an older installation, reports it, and do
     ...documentSource(makeDocument({ openai: { "gpt-5": { cost: { input: 2, output: 10 } } } })),
     label: "https://models.dev/api.json",
   });
-  // As the demo of earlier checkouts invented it.
+  // The rows that the demo of earlier checkouts invented.
   await db.sql`
     update models set created_at = now() - interval '90 days', prices_known_since = now() - interval '90 days'`;
   await db.sql`

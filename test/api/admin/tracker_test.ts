@@ -1,4 +1,4 @@
-/** `tracker check`, and `tracker distribute` where there is no Citus (test/citus has the rest). */
+/** `tracker check`, and `tracker distribute` without Citus (test/citus has the rest). */
 import { expect, test } from "bun:test";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
 import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
@@ -93,7 +93,7 @@ test("tracker check has one line for each difference", async () => {
   ]);
 });
 
-/** A view of the same columns in the place of the one of notes, over `source`. */
+/** Replaces the view of notes by one with the same columns over `source`. */
 function replaceNotes(source: string, content = "x_content"): string {
   return `
     drop view acme_exports.issue_notes;
@@ -133,7 +133,7 @@ test.each([
     ["issue_notes: no index on (project_id, created_at, id)", "acme.notes: a materialized view"],
   ],
   [
-    // A lookup: the view reads no time of it.
+    // A lookup for which the view reads no time.
     `create table acme.words (word text primary key);
      ${replaceNotes("acme.t_issue_notes left join acme.words on word = x_note_type", "coalesce(word, x_content)")}`,
     [],

@@ -1,4 +1,4 @@
-/** Bodies with fields that their endpoint does not know: refused everywhere, with the field that was meant. */
+/** Bodies with unknown fields: refused everywhere, with the name of the field that was probably meant. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { OpenApiDocument } from "../../../api/openapi/types.ts";
 import { agentYaml } from "../../helpers/definitions/definitions.ts";

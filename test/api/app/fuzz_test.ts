@@ -1,4 +1,4 @@
-/** Requests nobody would send on purpose, over every route: never a failure of ours, never a word too much. */
+/** Random requests to every route: never a failure of ours, never a leaked detail. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -8,11 +8,11 @@ import { makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp, type TestRequest } from "../../helpers/http/app.ts";
 
 const REQUESTS = 1000;
-/** The same requests each time; another number finds other ones. */
+/** The same requests each time; another seed finds other ones. */
 const SEED = 20_261_122;
 const ROOT = join(import.meta.dir, "../../..");
 
-/** Already percent-encoded: NUL, half of a character, a lone surrogate, a way out of a folder, SQL, an id. */
+/** Already percent-encoded: NUL, half of a character, a lone surrogate, a path traversal, SQL, an id. */
 const SEGMENTS = [
   ...[
     "x",
@@ -153,7 +153,7 @@ const HEADERS: Readonly<Record<string, string>>[] = [
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"];
 
 const WISH = fc.record({
-  // Mostly the route's own, or little but 405 would be tried.
+  // Usually the route's own method; otherwise most responses would be 405.
   method: fc.oneof(
     { weight: 3, arbitrary: fc.constant(null) },
     { weight: 1, arbitrary: fc.constantFrom(...METHODS) },
@@ -165,17 +165,17 @@ const WISH = fc.record({
   type: fc.constantFrom(...TYPES),
   headers: fc.constantFrom(...HEADERS),
   credential: fc.nat(),
-  /** Right in all but path and body, or few bodies would be read at all. */
+  /** Valid except for path and body; otherwise few bodies would be read. */
   isCareful: fc.boolean(),
 });
 type Wish = typeof WISH extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Scene {
   routes: readonly Route[];
-  /** Of somebody who may do what any user may. */
+  /** A user with all rights of a user. */
   key: string;
   credentials: readonly (string | undefined)[];
-  /** Real ones, by the name of their parameter. */
+  /** Existing values, by parameter name. */
   ids: Readonly<Record<string, string>>;
 }
 
@@ -186,7 +186,7 @@ async function makeScene(api: TestApp): Promise<Scene> {
   const keyOf = async (options: object) => (await api.make.key({ userId, ...options })).key;
   const session = async () => (await api.make.session({ userId })).token;
   return {
-    // Writes are few, and have most to refuse.
+    // There are few writes, and they have the most checks.
     routes: [...api.app.routes, ...Array.from({ length: 4 }, () => writes).flat()],
     key: person.key,
     ids: {
@@ -210,7 +210,7 @@ function toRequest(
   turn: number,
   { routes, key, credentials, ids }: Scene,
 ): [string, TestRequest] {
-  // Every route has its turns.
+  // Every route gets several requests.
   const route = pick(routes, turn);
   const method = wish.method ?? route.method;
   let next = 0;
@@ -234,7 +234,7 @@ function toRequest(
   ];
 }
 
-/** What no client is to learn: stacks, SQL, the database's words, paths of the machine. */
+/** What no client may learn: stacks, SQL, the database's messages, paths of the machine. */
 const LEAKS = [
   ...[/\bat \S+ \(/, /node_modules/, /\.ts:\d/, /\bselect\b.*\bfrom\b/i, /\binsert into\b/i, /PostgresError/],
   ...[
@@ -265,7 +265,7 @@ async function judge(response: Response): Promise<string | null> {
   const text = await response.text();
   const leak = findLeak(text + JSON.stringify([...headers]));
   if (leak) return `it says "${leak}"`;
-  // The answer to HEAD has none; a page shows what is wrong with its form or address.
+  // Responses to HEAD have none; a page shows the error in its form or address.
   if (text === "" || headers.get("content-type")?.startsWith("text/html")) return null;
   const { error } = JSON.parse(text) as { error: { code: string; message: string; requestId: string } };
   const isKnown = error.code in ERRORS && ERRORS[error.code as keyof typeof ERRORS].status === status;
@@ -295,7 +295,7 @@ test(`${REQUESTS} random requests over all routes are answered in order, and tel
     statuses.add(response.status);
   }
   for (const { route } of api.logLines) reached.add(route);
-  // The requests come to something: all kinds of refusals, successes too, and nearly every route.
+  // The requests are effective: they get all kinds of errors, some successes, and reach nearly every route.
   for (const status of [200, 400, 401, 403, 404, 405, 413, 415, 422]) expect(statuses).toContain(status);
   const patterns = new Set(api.app.routes.map(({ pattern }) => pattern));
   expect(reached.size).toBeGreaterThan(patterns.size * 0.8);

@@ -1,4 +1,4 @@
-/** Bodies made to stop the process, on every route that takes one: refused before they cost anything. */
+/** Bodies made to exhaust the process, on every route with a body: refused before they cost anything. */
 import { afterAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import type { Route } from "../../../api/http/route.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
@@ -7,9 +7,9 @@ import { listOperations, readDocument } from "../../helpers/http/openapi.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const AUTH_MAX_BYTES = 4096;
-/** An answer, a log line: what a refusal may write, whatever was sent. */
+/** The response and the log line: all that a refusal may write. */
 const REFUSAL_MAX_CHARS = 32_768;
-/** The longest text that is parsed while a refusal is made: the log line, which the tests read back. */
+/** The longest text that is parsed during a refusal: the log line, which the tests read. */
 const PARSED_MAX_CHARS = 2_000;
 
 const stringify = spyOn(JSON, "stringify");
@@ -51,12 +51,12 @@ async function openWithSessions() {
   return {
     api,
     writes,
-    /** The members that a route's schema knows. */
+    /** The members in the schema of a route. */
     membersOf({ method, pattern }: Route): string[] {
       const name = described.get(`${method} ${pattern}`)?.$ref?.split("/").at(-1) ?? "";
       return Object.keys(document.components.schemas[name]?.["properties"] ?? {});
     },
-    /** Sends a body to a route; a session of its own, as one of the routes ends it. */
+    /** Sends a body to a route, with a new session, because one of the routes ends it. */
     async send(route: Route, body?: string): Promise<Sent> {
       const { token } = await api.make.session({ userId: user.id });
       clearSpies();
@@ -73,7 +73,7 @@ async function openWithSessions() {
   };
 }
 
-/** Not `api.request`, which checks answers with the very functions that are counted. */
+/** Not `api.request`, which checks responses with the functions that are counted. */
 async function post(
   api: TestApp,
   { method, pattern }: Route,
@@ -84,7 +84,7 @@ async function post(
   return api.app.handle(new Request(url, { method, headers, body: body ?? null }), "192.0.2.1");
 }
 
-/** 413 where the limit of /auth comes first. */
+/** 413 if the limit of /auth applies first. */
 function refusal(route: Route, body: string): number {
   const isSmall = route.pattern.startsWith("/api/v1/auth/");
   return isSmall && body.length > AUTH_MAX_BYTES ? 413 : 400;

@@ -1,16 +1,16 @@
-/** The longest URLs that a server hands on, on every route: a refusal repeats little of them. */
+/** The longest URLs that a server accepts, on every route: refusals repeat little of them. */
 import { afterAll, expect, spyOn, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 
 /** Bun refuses more than 16 KiB of request line and headers. */
 const URL_MAX_CHARS = 15_000;
-/** Elysia writes a refused path into its error, indented, and the answer names 50 problems. */
+/** Elysia writes a refused path into its error, indented, and the response names 50 problems. */
 const WRITTEN_MAX_CHARS = 4 * URL_MAX_CHARS;
 
 const stringify = spyOn(JSON, "stringify");
 afterAll(() => void stringify.mockRestore());
 
-/** Query parameters: one long, many short, one many times, and names that are long. */
+/** Query parameters: one long, many short, one repeated, and long names. */
 const QUERIES = [
   `search=${"a".repeat(URL_MAX_CHARS)}`,
   Array.from({ length: URL_MAX_CHARS / 6 }, (_, index) => `${index.toString(36)}=`).join("&"),

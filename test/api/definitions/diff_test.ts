@@ -21,7 +21,7 @@ type Comparison = Record<string, unknown>;
 const OLD = `# what it is\n${agentYaml("reviewer")}  tone:\n    attributes: [calm]\n`;
 const NEW = `${agentYaml("reviewer", "1.1.0", { displayName: "Second reader", tags: "[review]" })}  output:\n    format: markdown\n`;
 
-/** Somebody who has published the two versions that are compared. */
+/** A user who has published the two compared versions. */
 async function publishBoth(api: TestApp, tier: SubscriptionTier = "pro") {
   const person = await api.make.person({ tier });
   const from = await publishAgent(api, person, { name: "reviewer", yaml: OLD, visibility: "public" });

@@ -1,4 +1,4 @@
-/** `expectedUpdatedAt`: updates and publications of a draft that somebody else has changed meanwhile. */
+/** `expectedUpdatedAt`: updates and publications of a draft that another client has changed. */
 import { expect, test } from "bun:test";
 import {
   agentYaml,
@@ -17,7 +17,7 @@ test("an update of a draft that has changed since it was read is refused, and wr
   await using api = await openTestApp();
   const person = await api.make.person();
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
-  // Comments are no part of the hash, but an update must not lose them either.
+  // Comments do not count in the hash, but an update must not lose them either.
   const first = `# first\n${agentYaml("reviewer")}`;
   await waitFor(() => new Date().toISOString() > updatedAt);
   const put = (body: object) => ask(api, PATH, person, { method: "PUT", body });

@@ -321,7 +321,7 @@ test("DELETE waits for a writer of the same line, and neither fails", async () =
     await tx`update definition_lines set name = name where name = 'reviewer'`;
     deleting = ask(api, "/agent/reviewer@1.0.0", person, { method: "DELETE" });
     await waitFor(async () => (await listWaiting(sql)).length > 0);
-    // The one to be deleted becomes the latest draft, which a trigger marks.
+    // The draft to delete becomes the latest one, which a trigger marks.
     await tx`
       update definitions
       set status = 'published', visibility = 'public', published_at = now()

@@ -14,7 +14,7 @@ import { countsOf, makePlatformAdmin, record, statisticsOf } from "../../helpers
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** Adds a record in SQL, this long ago. */
+/** Adds a record of this age in SQL. */
 async function makeExecution(
   api: TestApp,
   { id, lineId }: MadeDefinition,
@@ -124,7 +124,7 @@ test("counters are exact under concurrent writes, from one process or two", asyn
   const person = await api.make.person();
   const admins = await Promise.all(Array.from({ length: 4 }, () => makePlatformAdmin(api)));
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
-  // A second app over the same database, as another process would be.
+  // A second app over the same database stands for another process.
   const twin = buildApp({ ...api.deps, metrics: createMetrics() });
   const second: Pick<TestApp, "request"> = {
     request: (path, { key = "", body } = {}) =>
@@ -141,7 +141,7 @@ test("counters are exact under concurrent writes, from one process or two", asyn
     const results = [];
     for (let n = 0; n < 5; n += 1) {
       const admin = admins[writer % admins.length] ?? admins[0];
-      // Two writers each have one run in common.
+      // The two writers have one run in common.
       const body = { source: "sdk", ...(n === 0 ? { runId: `run-${writer >> 1}` } : {}) };
       results.push(await record(writer % 2 ? second : api, admin as Caller, "/agent/reviewer", body));
     }
@@ -150,7 +150,7 @@ test("counters are exact under concurrent writes, from one process or two", asyn
   const results = (await Promise.all(writers)).flat();
   const added = results.filter(({ recorded }) => recorded);
   expect(added.length).toBe(32 * 5 - 16);
-  // Every record was counted by itself.
+  // Every record was counted separately.
   expect(new Set(added.map(({ executionCount }) => executionCount)).size).toBe(added.length);
   expect(await countsOf(api, "reviewer")).toEqual({
     executionCount: added.length,

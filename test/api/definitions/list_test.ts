@@ -269,7 +269,7 @@ test("publishedFirst gives members the version that a name alone means, with the
     "idea@0.1.0 0.1.0",
   ];
   expect(await read("publishedFirst=true", member)).toEqual(first);
-  // Nobody else learns of drafts.
+  // Others do not see drafts.
   expect(await read("publishedFirst=true", null)).toEqual([
     ...["ended@1.0.0 null", "fixed@1.1.0 null", "grown@1.0.0 null"],
   ]);
@@ -364,7 +364,7 @@ test("slow lists of one caller do not delay other callers, and too many of them 
       "RATE_LIMITED",
       { share: "user", limit: running + waiting },
     ]);
-    // A search for no words takes its turn as any list does, and reads nothing of the locked table.
+    // A search without words queues like any list, and reads nothing of the locked table.
     expect(await list(api, "search=!!!", other)).toMatchObject({ total: 0 });
   });
   await Promise.all(lists);
@@ -394,7 +394,7 @@ test("anything else is rejected with the reason", async () => {
     ["sortBy=created_at", "sortBy"],
     ["sortOrder=up", "sortOrder"],
     ["tags=a", "tags"],
-    // What is no text is refused before it is anybody's parameter.
+    // Invalid text is refused before it becomes a query parameter.
     ["search=a%00b", ""],
     ["tag=a%FFb", ""],
     [`search=${"x".repeat(10_240)}`, "search"],

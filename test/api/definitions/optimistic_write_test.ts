@@ -3,10 +3,13 @@ import { ask, createAgent, errorOf } from "../../helpers/definitions/definitions
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
 
-/** As often as a write is tried. */
+/** The number of attempts of a write. */
 const MAX_TRIES = 5;
 
-/** Lets another writer change the draft while a document is read, the first `times` times. Returns a count of reads. */
+/**
+ * Lets another writer change the draft while a document is read, the first `times` times. Returns the number of
+ * reads.
+ */
 function overtake(api: TestApp, times: number): { reads: number } {
   const { documents } = api.deps;
   const { forCaller } = documents;

@@ -1,4 +1,4 @@
-/** How much an organization may have in the registry, and how long its texts may be. */
+/** The quotas of an organization in the registry, and the maximum lengths of texts. */
 import { expect, test } from "bun:test";
 import {
   agentYaml,
@@ -26,7 +26,7 @@ async function create(
   return response.status === 201 ? [201] : errorOf(response);
 }
 
-/** Versions of one line, in any number. */
+/** Any number of versions of one line. */
 async function makeDrafts(api: TestApp, { org, user }: Person, count: number): Promise<void> {
   const { lineId } = await makeDefinition(api.db.sql, { org, user }, { name: "many" });
   await api.db.sql`
@@ -74,7 +74,7 @@ test.each([
     expect(await errorOf(await write(api, "/agent/source@1.0.0/retranslate", own(owner), again))).toEqual(
       refused,
     );
-    // What is not there is not found, whatever the quota says.
+    // A missing definition is 404, whatever the quota.
     const absent: [path: string, body: object][] = [
       ["source@9.9.9/retranslate", again.body],
       ["nowhere@1.0.0/retranslate", again.body],
@@ -85,14 +85,14 @@ test.each([
       const [status, code] = await errorOf(await write(api, `/agent/${path}`, own(owner), { body }));
       expect([path, status, code]).toEqual([path, 404, "NOT_FOUND"]);
     }
-    // What is published is no draft, and what is deleted is gone.
+    // Published versions are no drafts, and deleted ones do not count.
     const [made] = names.filter((_, index) => outcomes[index]?.[0] === 201);
     expect((await write(api, `/agent/${made}@1.0.0/publish`, own(owner))).status).toBe(200);
     expect([await create(api, own(owner), "next"), await create(api, own(owner), "more")]).toEqual([
       [201],
       refused,
     ]);
-    // Another organization of the same person has its own.
+    // Another organization of the same user has its own quota.
     const personal = { key: owner.key, org: owner.personalOrg };
     expect(await create(api, personal, "elsewhere")).toEqual([201]);
   },
@@ -132,7 +132,7 @@ test.each([
     write(api, "/agent/first@1.0.0", own(owner), { method: "PUT", body: { yaml: text } });
   expect((await edit(`${yaml}# 9 bytes`)).status).toBe(200);
   expect(await errorOf(await edit(`${yaml}# ${"more ".repeat(5)}`))).toEqual(refused);
-  // Less is never refused.
+  // A shorter text is never refused.
   expect((await edit(yaml)).status).toBe(200);
   expect((await write(api, `/agent/first@${draft.version}`, own(owner), { method: "DELETE" })).status).toBe(
     200,
@@ -180,7 +180,7 @@ test.each([
     const owner = await api.make.person();
     await createAgent(api, own(owner), { name: "draft" });
     await publishAgent(api, own(owner), { name: "source" });
-    /** Sends a text by all three ways, under names that begin with the stem. */
+    /** Sends a text in all three ways, with names that start with the stem. */
     const send = async (stem: string, text: string) => {
       const yaml = agentYaml(stem, "1.0.0", { [field]: JSON.stringify(text) });
       const responses = [
@@ -190,7 +190,7 @@ test.each([
       ];
       return Promise.all(responses.map((response) => (response.ok ? [response.status] : errorOf(response))));
     };
-    // An astral character is one.
+    // An astral character counts as one.
     expect(await send("longest", "😀".repeat(limit))).toEqual([[201], [200], [201]]);
     const refused = [`agent.interface.${field}`, field, field].map((path) => [
       422,

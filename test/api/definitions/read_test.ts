@@ -34,7 +34,7 @@ test("a name is read with and without its version, its organization, and %40 for
   for (const [path, { id }] of paths) {
     const found = await definitionOf(await ask(api, path, null));
     expect([path, found.id]).toEqual([path, id]);
-    // Both later versions leave the counters and the first publication of the line as they are.
+    // Both later versions leave the line's counters and first publication unchanged.
     expect(found.releasedAt).toBe(first.publishedAt);
   }
 });

@@ -1,4 +1,4 @@
-/** Who records executions, and of which versions. */
+/** Who may record executions, and of which versions. */
 import { expect, test } from "bun:test";
 import {
   ask,
@@ -94,7 +94,7 @@ test("platform administrators record every version there is, of organizations th
     expect([path, recorded]).toMatchObject([path, { status: 201, definition: { name: "closed", version } }]);
   }
   expect(await countsOf(api, "closed")).toMatchObject({ executionCount: 5, records: 5, audited: 5 });
-  // Reading is another matter, and a bound key stays within its organization.
+  // Reading is allowed, and a bound key stays within its organization.
   for (const path of ["/agent/closed", "/agent/closed/executions", "/agent/closed@1.1.0"]) {
     expect([path, (await ask(api, path, admin)).status]).toEqual([path, 404]);
   }

@@ -13,7 +13,7 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 
-/** Makes a version's text one that an older translator made. */
+/** Replaces a version's text by one of an older translator. */
 async function age(api: TestApp, id: string): Promise<void> {
   await api.db.sql`
     update definitions

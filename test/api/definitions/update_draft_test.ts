@@ -37,7 +37,7 @@ test("PUT writes fields into the document, keeps comments, and renders it again"
   expect(changed.yaml).toStartWith("# kept\n");
   expect(changed.yaml).toContain("displayName: Second Reader");
   expect(changed.hash).not.toBe(made.hash);
-  // An analyst needs a process, which the document has not.
+  // An analyst needs a process, which the document lacks.
   expect(changed).toMatchObject({ runtimeMd: null, translationError: { reason: "missing_block" } });
   const [audited] = await api.db.sql`select action from audit_log order by id desc limit 1`;
   expect(audited).toEqual({ action: "definition.update" });
@@ -139,7 +139,7 @@ test("tier pro is given by platform administrators", async () => {
     { requiredRole: "admin" },
   ]);
   await api.db.sql`update users set platform_role = 'admin' where id = ${person.user.id}`;
-  // Credentials are cached for a second, and with them the platform role.
+  // Credentials are cached for a second, including the platform role.
   const response = await waitFor(async () => {
     const response = await put(api, person, "/agent/reviewer@1.0.0", { tier: "pro" });
     return response.status === 403 ? null : response;

@@ -40,7 +40,7 @@ test("fifty concurrent callers share one task, and later ones hit the cache", as
   expect(new Set(texts).size).toBe(1);
   expect(JSON.parse(texts[0] ?? "")).toMatchObject({ hasChanges: true, fromLineCount: 9_009 });
   await opened.close();
-  // There is no thread any more that could be asked.
+  // There is no thread left to ask.
   expect(await compare(null)).toBe(texts[0] ?? "");
 });
 
@@ -96,7 +96,7 @@ test("an overloaded thread rejects tasks with Retry-After, reads before writes",
     normalize("a", "1.0.0"),
     normalize("b", "1.0.1"),
     normalize("c", "1.0.2"),
-    // The same question as the one that is being answered.
+    // The same question as the one in progress.
     normalize("d", "1.0.0"),
     read("e", "1.0.0"),
     read("f", "1.0.1"),
@@ -121,7 +121,7 @@ test("a caller has at most two waiting tasks; other callers are not rejected", a
   const outcomes = await Promise.all([
     ...["1.0.0", "1.0.1", "1.0.2", "1.0.3", "1.0.4"].map((version) => read("hostile", version)),
     read("honest", "2.0.0"),
-    // Others wait for this one already, and joining them makes no more work.
+    // Others already wait for this one, and joining them adds no work.
     read("honest", "1.0.1"),
   ]);
   expect(outcomes).toEqual(["done", "done", "done", refused, refused, "done", "done"]);
@@ -153,7 +153,7 @@ test("other requests are served while large documents are read, edited, compared
     normalize: () => documents.normalize({ type: "agent", yaml, includeYaml: true }),
   };
   for (const [what, work] of Object.entries(works)) {
-    // An answer takes a millisecond; without a thread there would be none before the work is done.
+    // A response takes a millisecond; without a thread, there would be none before the work is done.
     const responses = await countResponses(`${server.origin}/health/live`, work());
     expect([what, responses > 20]).toEqual([what, true]);
   }
@@ -170,7 +170,7 @@ test("other requests are served while large documents are read, edited, compared
   }
 });
 
-/** How often a cheap route answers before the work is done. */
+/** How often a cheap route responds before the work is done. */
 async function countResponses(url: string, work: Promise<unknown>): Promise<number> {
   let responses = 0;
   let isDone = false;

@@ -5,7 +5,7 @@ import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabular
 import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
 import { AWKWARD_PIECES } from "../../helpers/http/large_bodies.ts";
 
-/** An agent whose opener is the text. */
+/** An agent with the text as its opener. */
 function withOpener(opener: string) {
   return parsed(
     `agent:\n  interface: {name: a, version: 1.0.0}\n  mission:\n    opener: ${JSON.stringify(opener)}\n`,
@@ -192,10 +192,10 @@ test("scanDefinition() does not report patterns that an auditor is told to look 
       ["remote-script", "instruction-override", "remote-script"],
     ]);
   }
-  // A key cannot pass for a path, and the command of a condition is run.
+  // A key is not taken for a path, and the command of a condition is executed.
   expect(locationsIn('  "mission.explicit_prohibitions": curl x | sh\n')).toHaveLength(1);
   expect(locationsIn("  auto_fail: {conditions: [{detection: {command: curl x | sh}}]}\n")).toHaveLength(1);
-  // What runs on loading runs wherever it stands.
+  // What is executed on loading is executed anywhere.
   expect(locationsIn("  mission: {explicit_prohibitions: ['!`id`']}\n")).toHaveLength(1);
 });
 
@@ -288,7 +288,7 @@ test.each([
 ])(
   "scanDefinition() has done with %j and 150,000 characters of %j before anybody gives up",
   (before, piece, after) => {
-    // Looked through anew from each of them, they take minutes: more than a test has.
+    // Scanning again from each of them would take minutes: more than a test has.
     const text = before + piece.repeat(150_000 / piece.length) + after;
     expect(scanDefinition(withOpener(text)).signals).toEqual([]);
   },
@@ -305,7 +305,7 @@ test("no pattern of the scan repeats what repeats: each reads a text in time tha
     ...SEQUENCE_RULES.flatMap((r) => [r.first, r.second]),
   ];
   for (const { source } of rules) {
-    // A group with an unbounded repetition inside, itself repeated without bound.
+    // A group with an unbounded repetition that is itself repeated without bound.
     expect(source).not.toMatch(/\([^()]*[^\\][+*][^()]*\)[+*]/);
   }
 });

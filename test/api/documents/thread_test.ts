@@ -8,7 +8,7 @@ function openThread(timeLimitMs = 20_000) {
   });
   let asked = 0;
   return {
-    /** Each is a question of its own, of a caller of its own unless one is given. */
+    /** Each is a different question, from a different caller unless one is given. */
     run: (message: string, given: { caller?: string; key?: string; maxWaiting?: number } = {}) => {
       asked += 1;
       return thread.run({
@@ -80,7 +80,7 @@ test("a busy caller has two waiting tasks, and another caller's task runs next",
   const order: string[] = [];
   const ask = (caller: string, message: string, key = message) =>
     errorOf(thread.run(message, { caller, key })).then((outcome) => order.push(`${caller}: ${outcome}`));
-  // However fast one is, and whatever becomes of it: each answer or refusal is followed by the next request.
+  // However fast a request is and however it ends, the next one follows.
   let hostile = Array.from({ length: 20 }, (_, n) => ask("hostile", `first ${n}`));
   await hostile[5];
   for (let round = 0; round < 10; round += 1) {

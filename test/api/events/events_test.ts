@@ -80,7 +80,7 @@ test("an export that is ready, and one that is canceled, are events for its memb
   ]);
   expect((await read(api, stranger)).events).toEqual([]);
   expect((await read(api, null)).events).toEqual([]);
-  // They are for those who may list the jobs.
+  // These are for callers who may list jobs.
   const viewer = await api.make.person({ role: "viewer", org: member.org });
   const automation = await api.make.key({ userId: member.user.id, kind: "automation" });
   const reader = await api.make.key({ userId: member.user.id, scope: "read" });
@@ -190,7 +190,7 @@ test("a reader that passed the events of a quarantined definition does not get t
   expect(names(passed)).toEqual(["safe"]);
   await runJson(api.db.url, ["definition", "release", ...target]);
   expect((await read(api, null, `?after=${passed.nextCursor}`)).events).toEqual([]);
-  // One that has not passed them gets them, in their place.
+  // A reader that has not passed them gets them in their place.
   expect(names(await read(api, null, `?after=${before}`))).toEqual(["unsafe", "safe"]);
 });
 

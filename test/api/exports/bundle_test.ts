@@ -71,7 +71,7 @@ test("a bundle holds the eight datasets as they are exported singly, and a manif
     for (const dataset of EXPORT_DATASET_NAMES) {
       expect(readme).toContain(`| ${dataset}.${format} | ${manifest.rowCounts[dataset]} | `);
     }
-    // Spreadsheets cut longer texts, and only these columns can have them.
+    // Spreadsheets truncate longer texts, and only these columns can have them.
     expect(readme.includes("\n- runs.csv: `rawMarkdown`, ")).toBe(format === "csv");
     expect(readme).not.toContain("`title`");
     const listed = await (await app.request("/api/v1/export/datasets")).json();

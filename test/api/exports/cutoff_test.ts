@@ -7,7 +7,7 @@ import { errorOf, listMismatches, postJob } from "../../helpers/exports/export_j
 import { exportDataset, makeExportProject, ndjsonRows } from "../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp, testRequest } from "../../helpers/http/app.ts";
 
-/** Leaves a transaction open, as a tracker does that has more to write. */
+/** Leaves a transaction open, like a tracker that has more to write. */
 async function holdTransaction({ db }: TestApp): Promise<{ release: () => Promise<unknown> }> {
   const released = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
@@ -38,7 +38,7 @@ test("an as_of that an open transaction keeps from settling is 503 with Retry-Af
     level: "warn",
     blockers: [{ applicationName: "test" }],
   });
-  // Left out, the watermark goes back behind the transaction, and the metric says how long it has been open.
+  // If omitted, the watermark lies before the transaction, and the metric says how long that has been open.
   const chosen = await exportDataset(app, made, "issues");
   expect(await ndjsonRows(chosen)).toHaveLength(2);
   const metrics = await (await app.request("/metrics")).text();

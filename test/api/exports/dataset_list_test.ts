@@ -28,7 +28,7 @@ function typesOf(value: unknown): string[] {
   return Number.isInteger(value) ? ["integer", "number"] : ["number"];
 }
 
-/** Names of the row's values that their schema does not allow. */
+/** The names of values that the schema of the row does not allow. */
 function findMisfits(dataset: ListedDataset, row: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(row)
     .filter(([name, value]) => {

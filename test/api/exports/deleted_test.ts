@@ -1,4 +1,4 @@
-/** `since`: what changed and what left, over HTTP; tests of the SQL are in test/sql/exports/increment_query_test.ts. */
+/** `since`: changed and removed rows over HTTP; tests of the SQL are in test/sql/exports/increment_query_test.ts. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
 import { unzip } from "../../helpers/exports/export_job.ts";
@@ -21,14 +21,14 @@ function nextSince(response: Response): string {
   return next;
 }
 
-/** The cutoff of an export that is taken now. */
+/** The cutoff of an export now. */
 async function takeCutoff(app: TestApp, made: ExportProject): Promise<string> {
   const response = await exportDataset(app, made, "issues");
   await response.text();
   return nextSince(response);
 }
 
-/** Everything a caller keeps of a project, by dataset and id. */
+/** A caller's copy of a project, by dataset and id. */
 async function readAll(app: TestApp, made: ExportProject, query: string): Promise<Map<string, unknown>> {
   const rows = new Map<string, unknown>();
   for (const name of EXPORT_DATASET_NAMES) {
@@ -73,7 +73,7 @@ test("deletions, then changed rows, make a copy what a full export is", async ()
   expect(deleted.headers.get("x-export-total-rows")).toBe(String(gone.length));
   for (const row of gone) copy.delete(`${row["dataset"]} ${row["id"]}`);
   const changed = await readAll(app, made, `?since=${since}&as_of=${asOf}`);
-  // The notes of an issue that was only renamed did not change.
+  // Renaming an issue does not change its notes.
   expect(changed.has(`issues ${ids["completed issue"]}`)).toBe(true);
   expect(changed.has(`issue-notes ${ids["completed note"]}`)).toBe(false);
   for (const [key, row] of changed) copy.set(key, row);

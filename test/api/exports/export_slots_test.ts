@@ -1,4 +1,4 @@
-/** How many exports run at once: of a user, of an organization, of a process; and what takes no slot. */
+/** How many exports run at once: per user, organization and process; and what takes no slot. */
 import { expect, test } from "bun:test";
 import { exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
@@ -16,12 +16,12 @@ async function errorOf(response: Response): Promise<Refusal> {
   return { status: response.status, error };
 }
 
-/** Begins an export and reads nothing of it. */
+/** Starts an export and reads nothing of it. */
 async function begin(app: TestApp, project: ProjectRow, key: string, path = "issues"): Promise<Response> {
   return app.request(`/api/v1/export/projects/${project.id}/${path}`, { key });
 }
 
-/** A project, and `count` publishers of its organization. */
+/** A project with `count` publishers in its organization. */
 async function makeTeam(app: TestApp, count: number): Promise<{ project: ProjectRow; people: Person[] }> {
   const { person, project } = await makeExportProject(app);
   const people = [person];

@@ -1,4 +1,4 @@
-/** What log and metrics tell of downloads, once they have ended. */
+/** What log and metrics say about downloads after their end. */
 import { expect, test } from "bun:test";
 import { makeNoiseFile, NOISE_FILE_BYTES } from "../../helpers/exports/noise_file.ts";
 import { type ListeningApp, openListeningApp } from "../../helpers/http/listening_app.ts";
@@ -10,7 +10,7 @@ function listLines({ app }: ListeningApp) {
   return app.logLines.filter((line) => line["route"] === ROUTE && line["method"] === "GET");
 }
 
-/** The line of the one download that has ended. */
+/** The log line of the one download that has ended. */
 async function readLine(server: ListeningApp) {
   const [line] = await waitFor(() => (listLines(server).length > 0 ? listLines(server) : null), 20_000);
   return line;
@@ -26,7 +26,7 @@ test("a complete download is logged at its end, with its bytes", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   using download = await file.begin();
-  // Bun has sent what sockets hold.
+  // Bun has sent as much as sockets buffer.
   await waitFor(async () => (await countedBytes(server)) > 0);
   expect(listLines(server)).toEqual([]);
   expect(await download.readOn()).toMatchObject({ status: 200, isWhole: true });

@@ -5,7 +5,7 @@ import { makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
-/** Values by name and labels, as Prometheus reads them. */
+/** Values by name and labels, as Prometheus parses them. */
 async function readMetrics(app: TestApp): Promise<Map<string, number>> {
   return parseMetrics(await (await app.request("/metrics")).text());
 }
@@ -19,7 +19,7 @@ function parseMetrics(text: string): Map<string, number> {
 test("GET /metrics has the depth of every queue, and outcome and duration of builds", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
-  // Not asked for over HTTP, where the same text would be given again.
+  // Not over HTTP, where the same text would be returned again.
   const empty = parseMetrics(await app.deps.metrics.registry.metrics());
   for (const queue of JOB_NAMES) {
     for (const state of ["created", "retry", "active", "failed"]) {

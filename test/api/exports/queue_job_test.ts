@@ -163,7 +163,7 @@ describe("POST /export/jobs refuses", () => {
       expect((await cancelJob(app, person.key, job.id)).status).toBe(200);
     }
     const { id } = await jobOf(await postJob(app, person));
-    // Given back by a builder that had to stop: its build had begun.
+    // Returned by a builder that had to stop: its build had started.
     await app.db.sql`update export_jobs set started_at = now() where id = ${id}`;
     await cancelJob(app, person.key, id);
     expect(await errorOf(await postJob(app, person))).toEqual([429, "EXPORT_JOB_LIMIT"]);

@@ -1,4 +1,4 @@
-/** Who gets what: every row of test/helpers/http/access_table.ts × every kind of caller. */
+/** Access: every row of test/helpers/http/access_table.ts × every kind of caller. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Route } from "../../../api/http/route.ts";
 import { CALLERS, expectedOf } from "../../helpers/http/access_classes.ts";
@@ -20,17 +20,17 @@ function isRefused({ status }: Asked): boolean {
   return status >= 400;
 }
 
-/** Whether a write was refused to somebody who is known, and is not merely no member. */
+/** Whether a write was refused to a known caller for another reason than membership. */
 function isRefusedMember({ verdict }: Asked, { route }: Row): boolean {
   return writingRoutes().includes(route) && /^40[23] (?!ORG_ACCESS_DENIED)/.test(verdict);
 }
 
-/** Whether there is something that the caller is not to know of. */
+/** Whether the caller must not learn of the resource. */
 function isHidden({ status, verdict }: Asked, { inOrg }: Row): boolean {
   return status === 404 || (inOrg === true && verdict === "403 ORG_ACCESS_DENIED");
 }
 
-/** What the audit log says of each of these requests. */
+/** The audit entries of each request. */
 async function auditedOf(responses: readonly Asked[]) {
   const { sql } = scene.api.db;
   const ids = responses.map(({ requestId }) => requestId);
@@ -50,18 +50,18 @@ test("every route of the app that is no page has a row, and every row is of one"
   expect([...new Set(ACCESS_TABLE.map(({ route }) => route))].sort()).toEqual([...routes].sort());
 });
 
-/** Routes of the app as rows write them. */
+/** The app's routes, in the notation of rows. */
 function listRoutes(condition: (route: Route) => boolean): string[] {
   return scene.api.app.routes.filter(condition).map(({ method, pattern }) => `${method} ${pattern}`);
 }
 
-/** Those that change something. */
+/** The routes that change something. */
 function writingRoutes(): string[] {
   return listRoutes(({ writes }) => writes);
 }
 
 test("every route that writes has a row that names its audit entry", () => {
-  // What a page writes, it writes by a route of the API.
+  // Pages write through routes of the API.
   const writing = listRoutes(({ writes, maxFormBytes }) => writes && maxFormBytes === null);
   const audited = ACCESS_TABLE.filter(({ audit }) => audit !== undefined).map(({ route }) => route);
   expect(writing.length).toBeGreaterThan(15);
@@ -86,7 +86,7 @@ test("the session cookie cannot write from another site's page, on any route", a
   }
 });
 
-/** What the log says came of each of these requests: one line each. */
+/** The log lines of these requests: one each. */
 function loggedOf(responses: readonly Asked[]) {
   const lines = Map.groupBy(scene.api.logLines, ({ requestId }) => requestId);
   return responses.map(({ caller, requestId }) => {
@@ -95,7 +95,7 @@ function loggedOf(responses: readonly Asked[]) {
   });
 }
 
-/** Emails of the scene, and the names of fields that are for members. */
+/** Emails of the scene, and names of fields for members only. */
 const PRIVATE = /@example\.com|"(email|subscriptionTier|memberCount|members|platformRole)"/;
 
 test("public responses contain no email, plan or member", async () => {
@@ -126,7 +126,7 @@ describe("each caller gets what the table says, and leaves a line in the log and
   }
 });
 
-/** HEAD is GET to all that decides; these get every kind of answer. */
+/** HEAD is decided like GET; these rows have every kind of response. */
 const SOME_CALLERS = ["anonymous", "outsider", "viewer", "owner", "automationKey", "revokedKey"] as const;
 
 describe("HEAD is refused to whom GET is:", () => {

@@ -5,7 +5,7 @@ import { probeRoutes } from "../../helpers/http/probe_routes.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 async function expectRefused(api: TestApp, headers: Readonly<Record<string, string>>): Promise<void> {
-  // A public route, a caller's, a path that does not exist, a write with a body that is no JSON: 401 before all else.
+  // A public route, a caller's, an unknown path, a write with invalid JSON: 401 comes first.
   for (const [method, path] of [
     ["GET", "/api/v1/echo/a"],
     ["GET", "/api/v1/caller"],

@@ -1,4 +1,4 @@
-/** What pages may call of the API in the same process. */
+/** What pages may call in the API of the same process. */
 import { expect, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openPage } from "../../helpers/pages/forms.ts";

@@ -12,7 +12,7 @@ function foundCaller(expiresInMs: number | null = null): FoundCaller {
   return { caller: { userId: "u", username: "ann", platformRole: "user", credential }, expiresInMs };
 }
 
-/** A cache, and how often it had to look the credential up. */
+/** A cache, and the number of its lookups. */
 function openCounting(lookUp: () => Promise<FoundCaller | null> = async () => foundCaller()) {
   const cache = createCredentialCache();
   let lookups = 0;

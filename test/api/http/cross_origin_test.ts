@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 
 const ORIGIN = { origin: "https://other.example" };
-/** Where programs read; the others are for people and operators. */
+/** Routes for programs; the others are for people and operators. */
 const FOR_PROGRAMS = /^\/(?:api\/v1|schemas)\/|^\/swagger\/json$/;
 
 let app: TestApp;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-/** GET routes by whether pages of other origins may read them. */
+/** GET routes, by whether pages of other origins may read them. */
 function listReads(): { open: string[]; closed: string[] } {
   const open: string[] = [];
   const closed: string[] = [];

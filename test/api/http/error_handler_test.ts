@@ -3,7 +3,7 @@ import { openPool } from "../../../sql/connection/pool.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { failingRoutes, probeRoutes } from "../../helpers/http/probe_routes.ts";
 
-/** An app whose routes fail; the database that is away is a port nobody listens on. */
+/** An app with failing routes; the unreachable database is a port that nothing listens on. */
 async function openFailingApp(): Promise<TestApp> {
   const away = openPool("postgres://postgres@127.0.0.1:1/none", { applicationName: "test", max: 1 });
   return openTestApp({ routes: failingRoutes({ databaseAway: () => away`select 1` }) });

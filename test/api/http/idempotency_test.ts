@@ -214,7 +214,7 @@ test("nothing that is kept depends on a password", async () => {
     ["change", null],
     ["sign-in", null],
   ]);
-  // A stored 204 would say that this one is the password now.
+  // A stored 204 would claim that this is the password now.
   expect((await change("eight quiet lamps at noon")).status).toBe(409);
   expect(await readKept()).toEqual(kept);
 });

@@ -1,4 +1,4 @@
-/** What the compiler accepts and refuses in the handler of an operation. `bun run check` runs these tests. */
+/** What the compiler accepts and refuses in an operation's handler. `bun run check` runs these tests. */
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { jsonText, operation, reply } from "../../../api/http/operation.ts";

@@ -33,7 +33,7 @@ const QUERY = {
   },
 };
 
-/** The problems that a query is refused with. */
+/** The problems for which a query is refused. */
 function problemsOf(query: string): unknown {
   try {
     return parseQuery(QUERY, new URLSearchParams(query));

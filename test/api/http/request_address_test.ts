@@ -88,7 +88,7 @@ describe("the limits of a /64", () => {
     const statuses = [];
     for (const address of [...inside, outside]) statuses.push(await ask(address));
     expect(statuses).toEqual([200, 200, 429, 200]);
-    // The log tells which address it was.
+    // The log has the address.
     const logged = api.logLines.map(({ address }) => String(address));
     expect(logged.filter((address) => /^2001/.test(address))).toEqual([...inside, outside]);
   });

@@ -36,7 +36,7 @@ const createThing = operation(
     body.size === 0 ? reply(204, null) : reply(201, { data: [body.size, caller.userId] }),
 );
 
-/** Adds to `made` what it makes. */
+/** Adds its results to `made`. */
 const listThings = (made: string[]) =>
   operation(
     {

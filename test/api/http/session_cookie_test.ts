@@ -64,7 +64,7 @@ describe("the session cookie", () => {
       { origin: "https://evil.example" },
       { origin: "https://ulr.example.evil.example" },
       { origin: "https://ulr.example:8443" },
-      // The same host without TLS: anybody on the way could have made that page.
+      // The same host without TLS: an attacker in the network could have made that page.
       { origin: "http://ulr.example" },
       { origin: "http://localhost" },
       { "sec-fetch-site": "cross-site" },
@@ -156,7 +156,7 @@ describe("a session cookie that somebody else may have set", () => {
       (await api.request("/api/v1/auth/me", { headers: { cookie } })).status;
     expect(await ask(`__Host-ulr_session=${data.sessionToken}`)).toBe(200);
     expect(await ask(`ulr_session=${data.sessionToken}`)).toBe(401);
-    // A sibling host of the same domain can set the short name, which changes nothing.
+    // A sibling host of the same domain can set the short name, which has no effect.
     expect(
       await ask(`ulr_session=${mintSessionToken().secret}; __Host-ulr_session=${data.sessionToken}`),
     ).toBe(200);

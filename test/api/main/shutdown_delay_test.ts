@@ -1,4 +1,4 @@
-/** SHUTDOWN_DELAY_SECONDS: an API that load balancers have time to leave alone. */
+/** SHUTDOWN_DELAY_SECONDS: load balancers have time to stop using an API. */
 import { expect, test } from "bun:test";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
@@ -7,7 +7,7 @@ import { untilLogged } from "../../helpers/process/service_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 const TIMEOUT_MS = 30_000;
-/** Longer than any test here: what ends before that has not waited for it. */
+/** Longer than any test here: an API that exits earlier has not waited. */
 const ENDLESS = "300";
 
 test("after SIGTERM the API is not ready, still serves new connections, and ends them with their response", async () => {

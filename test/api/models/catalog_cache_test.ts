@@ -1,4 +1,4 @@
-/** Several API processes that follow one database. */
+/** Several API processes on one database. */
 import { expect, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
@@ -8,7 +8,7 @@ import { waitFor } from "../../helpers/wait_for.ts";
 
 const MODELS = 300;
 
-/** A document of which every model's name says the version. */
+/** A document with the version in every model's name. */
 function versionOf(version: number) {
   const ids = Array.from({ length: MODELS }, (_, n) => `m${String(n).padStart(3, "0")}`);
   return documentSource(
@@ -56,7 +56,7 @@ test("every process serves a new catalog soon, and never mixes two", async () =>
   }
   reading.abort();
   await Promise.all(readers);
-  // A version has one ETag in both processes, and an ETag one version.
+  // In both processes a version has one ETag, and an ETag belongs to one version.
   expect([...seen.values()].map((names) => [...names]).toSorted()).toEqual([["v1"], ["v2"], ["v3"], ["v4"]]);
 });
 

@@ -113,7 +113,7 @@ test("a special price that equals the general one keeps equal to it in a tier th
     cost: "1.38",
     prices: { input: 4, output: 18, cacheRead: 0.4, cacheWrite: 0.375, reasoning: 18, contextOver: 200_000 },
   });
-  // Another price stays, and so does an equal one if the tier does not change the general price.
+  // Another price is kept, and so is an equal one if the tier does not change the general price.
   expect(costOf({ ...cost, reasoning: 13 }, usage).prices.reasoning).toBe(13);
   expect(costOf({ ...cost, tiers: [{ contextOver: 1, input: 4 }] }, usage).prices.reasoning).toBe(12);
 });

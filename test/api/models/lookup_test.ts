@@ -18,7 +18,7 @@ async function openModels(models: DocumentModels): Promise<TestApp> {
   return app;
 }
 
-/** The body of an answer that has to be a success. */
+/** Returns the body of a successful response. */
 // biome-ignore lint/suspicious/noExplicitAny: bodies of five shapes, each of which its test compares whole
 async function get(app: TestApp, path: string): Promise<any> {
   const response = await app.request(`/api/v1/models${path}`);

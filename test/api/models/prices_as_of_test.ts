@@ -7,7 +7,7 @@ const FIRST = "2026-02-01T00:00:00.000Z";
 const SECOND = "2026-03-01T00:00:00.000Z";
 const LATER = "2026-04-01T00:00:00.000Z";
 
-/** Syncs these models, and dates what the sync changed. */
+/** Syncs these models and dates the changes. */
 async function syncAt(
   app: TestApp,
   at: string,

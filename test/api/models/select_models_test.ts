@@ -16,7 +16,7 @@ test("facets count the models of each value, as a list with that value has", asy
       b: { reasoning: true, tool_call: false, status: "deprecated" },
       c: { cost: { input: 20, output: 90 } },
     },
-    // A name that every object has.
+    // A property name that every object has.
     constructor: { d: { structured_output: undefined } },
   };
   await syncFrom(app.db.sql, documentSource(makeDocument(models)));

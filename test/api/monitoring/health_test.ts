@@ -41,7 +41,7 @@ describe("GET /health/ready", () => {
     await using api = await openTestApp();
     const probe = async () => (await api.request("/health/ready")).status;
     expect(await Promise.all(Array.from({ length: 50 }, probe))).toEqual(Array(50).fill(200));
-    // Still by the same look.
+    // From the same check.
     await api.deps.sql.end();
     expect(await probe()).toBe(200);
     await waitFor(async () => (await probe()) === 503);
@@ -105,7 +105,7 @@ describe("the artifact store", () => {
     const s3 = { endpoint, region: "us-east-1", credentials: { type: "static" as const, ...keys } };
     await using api = await openTestApp({ config: { artifactUrl: "s3://bucket/exports", s3 } });
     const probe = async () => (await api.request("/health/ready")).json();
-    // Nothing is known of it yet: to know it would take longer.
+    // Nothing is known yet, because finding out would take longer.
     expect(await probe()).toEqual({ data: { status: "ready" } });
     await waitFor(async () =>
       Bun.deepEquals(await probe(), { data: { status: "ready", artifacts: "unreachable" } }),

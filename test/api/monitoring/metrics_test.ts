@@ -19,7 +19,7 @@ describe("GET /metrics", () => {
     let scrapes = 0;
     const scrape = async () => {
       scrapes += 1;
-      // One address may not ask as often as this test does.
+      // An address may not scrape as often as this test does.
       const response = await api.request("/metrics", { address: `192.0.${scrapes >> 8}.${scrapes & 255}` });
       return (await response.text()).match(/^times_collected \d+/m)?.[0];
     };

@@ -1,4 +1,4 @@
-/** The OpenAPI document as a whole: valid, complete, and its examples are what its schemas say. */
+/** The OpenAPI document as a whole: valid, complete, and with examples that match its schemas. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { listOperations, readDocument } from "../../helpers/http/openapi.ts";
 
 const BIN = join(import.meta.dir, "../../../node_modules/.bin");
 
-/** What the linter's strictest set leaves out, and one rule of it that is wrong for us. */
+/** What the linter's strictest set leaves out, and one of its rules that is wrong for this document. */
 const LINT_RULES = `extends: [recommended-strict]
 rules:
   # "/{type}/{name}/versions" and "/{type}/@{org}/{name}": no name begins with an at sign.
@@ -28,7 +28,7 @@ rules:
     assertions: { const: true, defined: true }
 `;
 
-/** Pages for people and what they load are no part of the API. */
+/** Pages for people and their files are not part of the API. */
 const DESCRIBED = /^\/(api\/v1|health|metrics|\.well-known|security-policy|schemas)(\/|$)/;
 
 interface Mapping {
@@ -331,7 +331,7 @@ describe("the document's schemas", () => {
   });
 });
 
-/** The schemas with a type inside of a part of the document, each with its place. */
+/** The typed schemas within a part of the document, each with its place. */
 function schemasIn(node: unknown, place: readonly string[]): [readonly string[], Record<string, unknown>][] {
   if (typeof node !== "object" || node === null || Array.isArray(node)) return [];
   const inner = Object.entries(node)

@@ -6,7 +6,7 @@ import { createSchemaCollector } from "../../../api/openapi/schemas.ts";
 
 const rows = { contentMediaType: "application/x-ndjson", type: "string" };
 
-/** One route with two forms, as those of exports with an ending. */
+/** One route with two forms, like exports with a file extension. */
 const getRows = operation(
   {
     id: "getRows",

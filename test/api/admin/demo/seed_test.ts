@@ -18,7 +18,7 @@ async function countOffenders(sql: Pool, query: string): Promise<number> {
   return row.count;
 }
 
-/** What has to hold in any tracker, by what breaks it. The constraints of the tables hold anyway. */
+/** What must hold in any tracker, by the rule that is broken. Constraints of the tables hold anyway. */
 const RULES: Readonly<Record<string, string>> = {
   "an issue was seen as often as it has occurrences": `
     select i.id from issues i
@@ -76,7 +76,7 @@ const RULES: Readonly<Record<string, string>> = {
     select id from runs where created_at > now() or archived_at < created_at`,
 };
 
-/** How much the registry has; `texts` is over what is the same in every demo, `rows` over everything. */
+/** The size of the registry; `texts` covers what is the same in every demo, `rows` everything. */
 async function registryDigest(sql: Pool) {
   const [row] = await sql`
     select
@@ -164,7 +164,7 @@ test("demo seed --if-empty leaves a database alone that somebody uses", async ()
 test("demo seed goes on where a seed was cut off", async () => {
   await using db = await openTestDatabase();
   await seedSmallDemo(db.sql);
-  // As a kill would have left it: no registry, two projects without rows, no mark of completion, no keys.
+  // As after a kill: no registry, two projects without rows, no mark of completion, no keys.
   const { versions, lines, forks, texts } = await registryDigest(db.sql);
   await db.owner`truncate definition_lines cascade`;
   const [cut] = await db.sql`

@@ -50,7 +50,7 @@ test("import keeps every value: another export is the same, byte for byte", asyn
   const project = { id: crypto.randomUUID(), name: "Kept" };
   await writeZip(place.file("first.zip"), bundleEntries(project, sampleRows(project.id)));
   expect(await place.import(place.file("first.zip"))).toMatchObject({ exitCode: 0, err: "" });
-  // Values that JavaScript could not have kept, made by PostgreSQL itself.
+  // Values that JavaScript cannot represent, created by PostgreSQL.
   await sql`
     update analysis_records
     set record_data = '{"n": 12345678901234567890.10, "e": 1E-30, "esc": "a\\\\b\\u001f\\"", "nul": null, "b": "\\u2028"}'`;
@@ -63,7 +63,7 @@ test("import keeps every value: another export is the same, byte for byte", asyn
   expect(await other.import(place.file("second.zip"))).toMatchObject({ exitCode: 0 });
   await writeProjectBundle(other.file("third.zip"), { sql: other.db.sql, project });
   expect(await readEntries(other.file("third.zip"))).toEqual(await readEntries(place.file("second.zip")));
-  // JSON null comes back as null, which is the same in CSV.
+  // JSON null is imported as null, which is the same in CSV.
   for (const dataset of EXPORT_DATASET_NAMES) {
     const [before, after] = [
       await readCsv(sql, project.id, dataset),
@@ -157,7 +157,7 @@ test("import refuses a row that is there with other content, and writes nothing 
   const rows = sampleRows(project.id);
   await writeZip(place.file("a.zip"), bundleEntries(project, rows));
   await place.import(place.file("a.zip"));
-  // 1.0 and 1.00 are the same number and not the same export.
+  // 1.0 and 1.00 are the same number but not the same export.
   for (const recordData of [{ deep: [{ a: 0 }] }, { deep: "[{a: null}]" }]) {
     const [record] = rows["analysis-records"];
     const changed = { ...rows, "analysis-records": [{ ...record, recordData }] };
@@ -196,7 +196,7 @@ test("import says so when the connection is lost, and ends", async () => {
   const project = { id: crypto.randomUUID(), name: "Lost" };
   await writeZip(place.file("a.zip"), bundleEntries(project, sampleRows(project.id)));
   const imported = await sql.begin(async (tx) => {
-    // The import has to wait for this lock, which gives the time to cut it off.
+    // The import must wait for this lock, which gives time to interrupt it.
     await tx`lock table occurrences in access exclusive mode`;
     const running = place.import(place.file("a.zip"));
     const isCut = async (): Promise<boolean> => {

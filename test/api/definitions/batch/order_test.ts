@@ -3,7 +3,7 @@ import { findInBatch, makeBatch, sortBatch } from "../../../../api/definitions/b
 import type { WrittenDocument } from "../../../../api/definitions/document.ts";
 import { countTurns } from "../../../helpers/count_turns.ts";
 
-/** A document as far as its order depends on it; `needs` are `name@range`. */
+/** The parts of a document that its order depends on; `needs` are `name@range`. */
 function documentOf(name: string, needs: readonly string[], version = "1.0.0"): WrittenDocument {
   const references = needs.map((text) => {
     const [needed = "", range = ""] = text.split("@");

@@ -11,7 +11,7 @@ interface Sample {
   yaml: string;
 }
 
-/** Documents that are fine, and others that are wrong in every way that a document can be wrong. */
+/** Valid documents, and documents with every kind of error. */
 function listSamples(): Sample[] {
   const demo = readDemoDefinitions();
   const written = [
@@ -31,7 +31,7 @@ function listSamples(): Sample[] {
   return [...demo, ...mutated(demo), ...written];
 }
 
-/** The documents, each with something taken out, put in or repeated at random places. */
+/** The documents with random omissions, additions and repetitions. */
 function mutated(samples: readonly Sample[]): Sample[] {
   const random = randomNumbers(7);
   const pick = (length: number) => Math.floor(random() * length);
@@ -44,7 +44,7 @@ function mutated(samples: readonly Sample[]): Sample[] {
   });
 }
 
-/** Creates and publishes over HTTP, as a client does it. */
+/** Creates and publishes over HTTP, like a client. */
 async function store(api: TestApp, { type, yaml }: Sample, name: string) {
   const person = await caller(api);
   const created = await write(api, `/${type}/${name}`, person, { body: { yaml } });
@@ -110,7 +110,7 @@ test("a document is valid exactly if it can be created and published, with the s
     expect([yaml, report.warnings]).toEqual([yaml, stored.warnings as unknown[]]);
     expect(report.riskProfile?.sync.signals).toEqual(stored.risk);
   }
-  // The samples reach every outcome.
+  // The samples cover every outcome.
   expect([...seen].sort()).toEqual([
     "NAME_MISMATCH null",
     "PAYLOAD_TOO_LARGE null",

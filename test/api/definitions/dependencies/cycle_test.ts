@@ -1,4 +1,4 @@
-/** Circles through organizations that do not know of each other: no stranger's reference blocks a publication. */
+/** Cycles through organizations that do not know of each other: a stranger's reference never blocks a publication. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -18,7 +18,7 @@ interface Needing {
   visibility?: "public" | "private";
 }
 
-/** Publishes an agent that needs others. */
+/** Publishes an agent with dependencies. */
 async function publishNeeding(api: TestApp, caller: Caller, given: Needing): Promise<Response> {
   const { name, requires, version = "1.0.0", visibility = "public" } = given;
   const yaml = agentNeeding(name, requires, version);
@@ -31,7 +31,7 @@ async function warningsOf(response: Response): Promise<string[]> {
   return (warnings ?? []).map(({ code }) => code);
 }
 
-/** Names of direct dependencies with their versions; those that are not resolved as `no …`. */
+/** The names and versions of direct dependencies; unresolved ones as `no …`. */
 async function needs(api: TestApp, path: string, caller: Caller | null): Promise<string[]> {
   const response = await ask(api, `/agent/${path}/dependencies?maxDepth=1`, caller);
   const { data } = (await response.json()) as {
@@ -70,7 +70,7 @@ test("a stranger who names a definition that they cannot see blocks none of its 
   const yaml = agentNeeding("secret", [theirs], "1.0.2");
   const batch = await write(api, "/batch", victim, { body: { definitions: [{ yaml }], publish: true } });
   expect(batch.status).toBe(201);
-  // Not even when it becomes public: nobody outside the stranger's organization gets the circle.
+  // Not even when it becomes public: only the stranger's organization sees the cycle.
   const opened = { ...next, version: "1.1.0", visibility: "public" } as const;
   expect((await publishNeeding(api, victim, opened)).status).toBe(200);
   expect(await needs(api, "helper", null)).toEqual([`no ${mine}`]);
@@ -134,7 +134,7 @@ test("the author's colleagues resolve such a reference once it exists, and other
     expect(await needs(api, "user", caller)).toEqual([`no ${name}`]);
     expect(await dependentsOf(api, "later", caller)).toEqual([]);
   }
-  // The next version is settled anew.
+  // The next version is resolved again.
   await publishNeeding(api, author, { name: "user", version: "1.1.0", requires: [name] });
   expect(await needs(api, "user", null)).toEqual(["later@1.0.0"]);
 });

@@ -52,7 +52,7 @@ function outlineFlat({ flat }: Dependencies): string[] {
   return flat.map(({ name, version, depth }) => `${depth} ${name}@${version}`);
 }
 
-/** Publishes public agents, given as the name and what it needs. */
+/** Publishes public agents, given by name and dependencies. */
 async function publishAgents(
   api: TestApp,
   owner: Caller,
@@ -64,7 +64,7 @@ async function publishAgents(
   }
 }
 
-/** Adds references in SQL, which may loop as no publish lets them. */
+/** Adds references in SQL, including cycles, which publishing would refuse. */
 async function makeEdges(
   api: TestApp,
   edges: readonly (readonly [from: string, toName: string, range?: string])[],

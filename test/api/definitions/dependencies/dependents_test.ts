@@ -13,7 +13,7 @@ import {
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import type { Person } from "../../../helpers/postgres/factory.ts";
 
-/** Somebody in the organization that is theirs, and not the personal one. */
+/** A user whose selected organization is a shared one, not the personal one. */
 function own({ key, org }: Person): Caller {
   return { key, org };
 }
@@ -33,7 +33,7 @@ interface Named {
   version: string;
 }
 
-/** What says which dependent it is, and where and how it names the definition. */
+/** Identifies a dependent, and says where and how it names the definition. */
 function mentions({ dependents }: Dependents): string[][] {
   return dependents.map(({ organization, type, name, version, context, range }) => [
     `${type} @${organization}/${name}@${version}`,
@@ -55,7 +55,7 @@ async function dependentNames(api: TestApp, path: string, caller: Caller | null 
   return dependents.map(({ name, version }) => `${name}@${version}`);
 }
 
-/** Lets a version need an agent, in SQL. */
+/** Adds an agent as a dependency of a version, in SQL. */
 async function makeReference(api: TestApp, definitionId: string, name: string, range = "latest") {
   await api.db.sql`
     insert into definition_references (definition_id, position, type, name, range, context, in_tree)
@@ -205,7 +205,7 @@ test("dependents of a line are the versions bound to it, and no others of that n
   ]);
   const asThird = { key: third.key, org: second.org };
   await api.make.member({ orgId: second.org.id, userId: third.user.id, role: "viewer" });
-  // A line of the third's own changes nothing of what was settled.
+  // A line of the third organization changes nothing that was resolved.
   await publishAgent(api, own(third), { name: "helper", visibility: "public" });
   expect(await dependentNames(api, "/agent/helper", own(third))).toEqual([]);
   expect((await dependentNames(api, "/agent/helper", asThird)).slice(1)).toEqual([

@@ -8,7 +8,7 @@ import {
   MAX_DEPENDENCY_NODES,
 } from "../../../../api/definitions/dependencies/graph.ts";
 
-/** `{a: ["b", "c"]}`: a needs b and c. */
+/** `{a: ["b", "c"]}` means that a depends on b and c. */
 function mapOf(needs: Record<string, readonly string[]>): DependencyMap {
   const ids = new Set([...Object.keys(needs), ...Object.values(needs).flat()]);
   const nodes = new Map(

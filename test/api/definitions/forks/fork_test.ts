@@ -172,7 +172,7 @@ test("a version is forked by its number, published or deprecated; without one th
   const latest = await makeFork(api, reader, "/agent/reviewer", { name: "latest" });
   const named = await makeFork(api, reader, "/agent/reviewer@1.9.0", { name: "named" });
   expect([latest.source["version"], named.source["version"]]).toEqual(["1.10.0", "1.9.0"]);
-  // The header says who gets the fork, and not where its source is.
+  // The header selects the target of the fork, not the source.
   const owned = await makeFork(api, author, "/agent/reviewer@2.0.0", { name: "reviewer-too" });
   expect([owned.definition.orgId, owned.source["version"]]).toEqual([author.org.id, "2.0.0"]);
   expect(await forkCounts(api, "reviewer@1.10.0", null)).toEqual([3, 3]);
@@ -217,7 +217,7 @@ test("members fork drafts and archived versions of their own, others neither", a
   expect(refused).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);
   const unseen = await write(api, "/agent/sketch@1.0.0/fork", stranger, { body: { name: "mine" } });
   expect((await errorOf(unseen)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
-  // A key that is bound elsewhere is no member here.
+  // A key that is bound to another organization gives no membership here.
   const bound = await api.make.key({ userId: author.user.id, orgId: author.personalOrg.id });
   const elsewhere = await write(api, "/agent/old@1.0.0/fork", bound, { body: { name: "mine" } });
   expect(await errorOf(elsewhere)).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);

@@ -64,7 +64,7 @@ interface Registry {
   orgs: readonly [OrgRow, OrgRow];
 }
 
-/** What earlier runs have made is told apart by its author. */
+/** Rows of earlier runs have another author. */
 async function store(api: TestApp, versions: readonly Version[]): Promise<Registry> {
   const person = await api.make.person();
   const orgs = [person.org, await api.make.org()] as const;
@@ -122,7 +122,7 @@ function expectedIds(stored: readonly Stored[], asked: Query): string[] {
   return asked.sortOrder === "asc" ? ascending : ascending.reverse();
 }
 
-/** Which of two versions of a line the list shows. */
+/** The version of a line that the list shows. */
 function isBefore({ caller, publishedFirst }: Query, a: Version, b: Version): boolean {
   const isOwn = a.org === 0 && caller !== "anonymous";
   if (!publishedFirst || !isOwn || a.status === b.status) return isHigher(a, b);

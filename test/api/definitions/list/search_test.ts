@@ -80,11 +80,11 @@ test("a name is found as it is written elsewhere: with its organization, its ver
     ["@nobody/code-reviewer", []],
   ];
   for (const [search, names] of cases) {
-    // The name comes first; others that have its words may follow.
+    // The exact name comes first; others with the same words may follow.
     const best = (await found(api, search)).slice(0, Math.max(1, names.length));
     expect([search, best]).toEqual([search, names]);
   }
-  // Two words, and no organization.
+  // Two words that are no organization.
   expect(await found(api, "review/code")).toEqual(await found(api, "review code"));
   const filtered = await found(api, `@${slug}/code-reviewer`, `&organization=${other.org.slug}`);
   expect(filtered).toEqual(one);
@@ -206,7 +206,7 @@ test("small slips are forgiven in words that are not there, and only there", asy
   for (const [search, names] of cases) expect([search, await found(api, search)]).toEqual([search, names]);
   expect(await found(api, "reviewe gatekeper nigthly")).toEqual([]);
   expect(await found(api, "gatekeper reviwe")).toEqual(["gatekeeper"]);
-  // The word is there, and what it stands in is filtered out: no reason to take it for another.
+  // The word exists, but its definition is filtered out: that is no reason for a correction.
   expect(await found(api, "taxes", "&domain=legal")).toEqual([]);
 });
 

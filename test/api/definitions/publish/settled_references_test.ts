@@ -1,4 +1,4 @@
-/** A reference belongs to one line, which is settled at publication: no stranger's line of that name stands in for it. */
+/** A reference belongs to one line, chosen at publication: no stranger's line of that name replaces it. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -23,7 +23,7 @@ function own({ key, org }: Person): Caller {
   return { key, org };
 }
 
-/** Publishes an agent that needs others, and returns the warnings. */
+/** Publishes an agent with dependencies, and returns the warnings. */
 async function publishNeeding(
   api: TestApp,
   caller: Caller,
@@ -38,7 +38,7 @@ async function publishNeeding(
   return warnings.map(({ code, details }) => ({ code, details }));
 }
 
-/** Ids of what a definition needs directly, and the names of what is not there, once by each endpoint. */
+/** The ids of direct dependencies and the names of missing ones, from each endpoint. */
 async function needs(api: TestApp, path: string, caller: Caller | null): Promise<unknown> {
   const found = await ask(api, `/agent/${path}/dependencies?maxDepth=1`, caller);
   const { data } = (await found.json()) as {
@@ -74,7 +74,7 @@ test("another organization's line never replaces a private one, for any reader",
   for (const caller of [null, { key: customer.key }, { key: mallory.key }]) {
     expect(await needs(api, "deployment", caller)).toEqual(["no deploy-helper"]);
   }
-  // A name alone is one's own first too, by every credential.
+  // A bare name also prefers one's own line, with every credential.
   const bound = await api.make.key({ userId: victim.user.id, orgId: victim.org.id });
   for (const key of [victim.key, bound.key]) {
     const read = await definitionOf(await ask(api, "/agent/deploy-helper", { key }));
@@ -96,12 +96,12 @@ test("a bound reference stays bound when lines come and go, for every reader", a
   for (const caller of [null, { key: first.key }, { key: second.key }, { key: author.key }]) {
     expect(await needs(api, "user@1.0.0", caller)).toEqual([helper.id]);
   }
-  // The next version is settled anew, and its author has a line of that name by now.
+  // The next version is resolved again, and its author has a line of that name by now.
   await publishNeeding(api, own(author), { name: "user", requires: ["helper"], version: "2.0.0" });
   const [mine] = await api.db.sql`select id from definitions where version = '6.0.0'`;
   expect(await needs(api, "user@2.0.0", null)).toEqual([mine?.["id"]]);
   expect(await needs(api, "user@1.0.0", null)).toEqual([helper.id]);
-  // Ranges follow the line that was settled.
+  // Ranges follow the chosen line.
   const newer = await publishAgent(api, own(first), {
     name: "helper",
     version: "1.1.0",
@@ -163,7 +163,7 @@ test("@org/name refers only to that organization's line, with and without a rang
     { code: "UNRESOLVED_REFERENCE", details: { type: "agent", name: written, range: "^2.0.0" } },
   ]);
   expect(await needs(api, "stuck", null)).toEqual([`no ${written}`]);
-  // The text says whose it is, and can be rendered.
+  // The text names the organization and can be rendered.
   expect((await definitionOf(await ask(api, "/agent/user", null))).translationError).toBeNull();
 });
 

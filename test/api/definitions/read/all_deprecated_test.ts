@@ -1,4 +1,4 @@
-/** A definition whose versions are all deprecated: everybody who saved its address still gets it, with what replaces it. */
+/** A definition whose versions are all deprecated: saved addresses still work and name the replacement. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -13,7 +13,7 @@ import { makePlatformAdmin } from "../../../helpers/definitions/executions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import type { Person } from "../../../helpers/postgres/factory.ts";
 
-/** Publishes two versions, and deprecates both. */
+/** Publishes two versions and deprecates both. */
 async function makeDeprecated(api: TestApp, author: Person): Promise<void> {
   for (const version of ["1.0.0", "1.2.0"]) {
     await publishAgent(api, author, { name: "old", version, visibility: "public" });
@@ -87,7 +87,7 @@ test("of strangers' definitions, one with a published version is chosen, and of 
     expect(bare).toBe(await (await ask(api, `/agent/@${second.org.slug}/old${below}`, null)).text());
   }
   expect(await idOf(api, null)).toBe(published.id);
-  // Nobody takes over a name that an organization has deprecated, in the eyes of its members.
+  // For an organization's members, nobody else takes over a name that it has deprecated.
   expect(await idOf(api, { key: first.key })).toBe(own);
   const reader = await api.make.person();
   const yaml = agentNeeding("user", ["old"]);

@@ -13,7 +13,7 @@ import {
 } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
-/** What reads have below a definition. */
+/** The paths of reads below a definition. */
 const READS = [
   "",
   "/versions",
@@ -86,7 +86,7 @@ test("a bare name with a version falls through to a definition that has the vers
   }
   const { id } = await definitionOf(await ask(api, "/agent/reviewer@3.1.0", null));
   expect(id).toBe(newest.id);
-  // Both versions are of one definition.
+  // Both versions belong to one definition.
   expect((await ask(api, "/agent/reviewer/diff?from=3.0.0&to=3.1.0", null)).status).toBe(200);
   const mixed = await ask(api, "/agent/reviewer/diff?from=1.0.0&to=3.1.0", null);
   expect((await errorOf(mixed)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
@@ -136,7 +136,7 @@ test("X-Org-Slug and the path may not name different organizations", async () =>
       expect((await errorOf(await read(slug, below))).slice(0, 2)).toEqual([403, "ORG_ACCESS_DENIED"]);
     }
   }
-  // A fork's header names the target.
+  // The header of a fork names the target.
   expect((await read(second.org.slug, "/forkable")).status).toBe(200);
 });
 

@@ -1,10 +1,10 @@
-/** Writes to definitions find the organization by themselves, and refusals name it. */
+/** Writes to definitions find the organization, and errors name it. */
 import { expect, test } from "bun:test";
 import { agentYaml, ask, makeDefinition, write } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import type { OrgRow, Person } from "../../../helpers/postgres/factory.ts";
 
-/** Writes to a line, with the state that its version 1.0.0 must have. */
+/** Writes to a line, with the required state of its version 1.0.0. */
 const WRITES = [
   { method: "PUT", path: "@1.0.0", status: "draft", body: { tags: ["x"] } },
   { method: "POST", path: "@1.0.0/publish", status: "draft" },
@@ -35,7 +35,7 @@ async function errorBodyOf(response: Response) {
   return { status: response.status, ...error };
 }
 
-/** Somebody in two organizations, with a role in the second one. */
+/** A user in two organizations, with a role in the second one. */
 async function joinSecond(api: TestApp, person: Person, role: "publisher" | "viewer"): Promise<Person> {
   const second = await api.make.person();
   await api.db.sql`

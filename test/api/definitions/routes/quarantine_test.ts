@@ -1,4 +1,4 @@
-/** What operators quarantine is there for members of its organization only, and resolves for nobody. */
+/** Quarantined definitions are visible to members of their organization only, and resolve for nobody. */
 import { expect, test } from "bun:test";
 import { runCommand, runJson } from "../../../helpers/accounts/admin.ts";
 import {
@@ -81,7 +81,7 @@ test("a quarantined version is hidden from others, and the next lower one takes 
     expect(await resolved(caller)).toEqual(["1.0.0"]);
   }
   expect(await dependents("helper@1.0.0")).toBe(1);
-  // Members see it, and why; it resolves for them no more than for others.
+  // Members see it and the reason; it does not resolve for them either.
   const seen = { quarantinedAt: printed["quarantinedAt"], quarantineReason: "It sends secrets away" };
   expect(await statuses(api, own(owner), paths)).toEqual(paths.map(() => 200));
   expect(await definitionOf(await ask(api, "/agent/helper@1.1.0", own(owner)))).toMatchObject({
@@ -103,7 +103,7 @@ test("a quarantined version is hidden from others, and the next lower one takes 
   expect(await resolved({ key: owner.key })).toEqual(["1.0.0"]);
   const fork = await write(api, "/agent/helper@1.1.0/fork", own(owner), { body: { name: "copy" } });
   expect(await errorOf(fork)).toEqual([409, "NOT_FORKABLE", { reason: "NOT_PUBLISHED" }]);
-  // Back again, as if nothing had been.
+  // Released, as if it had never been quarantined.
   expect(await quarantine(api, name)).toMatchObject({
     quarantinedAt: null,
     quarantineReason: null,
@@ -140,7 +140,7 @@ test("a quarantined line takes all of its versions with it, those that come late
     "NOT_FOUND",
     { reason: "version" },
   ]);
-  // A bare name falls to the next line, as where this one was never made.
+  // A bare name resolves to the next line, as if this one did not exist.
   expect((await definitionOf(await ask(api, "/agent/helper", null))).id).toBe(bare.id);
   expect(await listed(api, null)).toEqual(["fork@1.0.0", "helper@1.0.1"]);
   expect(await listed(api, own(owner))).toEqual(["fork@1.0.0", "helper@3.0.0"]);

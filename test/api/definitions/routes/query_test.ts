@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ask, errorOf, publishAgent } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-/** Every read of definitions, with what it cannot do without. */
+/** Every read of definitions, with its required parameters. */
 const READS: readonly (readonly [path: string, known: string])[] = [
   ["?limit=1", "type, "],
   ["/translation/version?", "there are no parameters"],

@@ -1,4 +1,4 @@
-/** What can be refused without reading a document is refused without reading it. */
+/** Requests that can be refused without reading a document are refused without reading it. */
 import { expect, test } from "bun:test";
 import {
   ask,
@@ -21,7 +21,7 @@ test("names, rights and bodies are checked before a document is read", async () 
   const next = largeAgentYaml("large", "1.1.0", 1);
   await publishAgent(api, author, { name: "large", version: "1.1.0", yaml: next, visibility: "public" });
   await createAgent(api, author, { name: "sketch" });
-  // Whatever has to be read from now on is 503.
+  // From now on every read is 503.
   await api.deps.documents.close();
   const body = { yaml: largeAgentYaml("new") };
   const wrongTime = {

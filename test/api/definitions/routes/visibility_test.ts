@@ -1,4 +1,4 @@
-/** Who sees what: every visibility and status, by every caller, at every endpoint. New endpoints join as rows. */
+/** Visibility: every visibility and status, for every caller, at every endpoint. New endpoints are added as rows. */
 import { expect, test } from "bun:test";
 import {
   DEFINITION_STATUSES,
@@ -27,10 +27,10 @@ interface Place {
   slug: string;
 }
 
-/** What an answer is about: 200, or 404 and what was not found. */
+/** The outcome: 200, or 404 and what was not found. */
 type Outcome = "found" | "no version" | "no definition";
 
-/** Reads, and what they come to for those who may see the version. */
+/** Reads, and their outcome for callers who may see the version. */
 const READS: readonly {
   path: (place: Place) => string;
   seen: (status: DefinitionStatus) => Outcome;
@@ -60,7 +60,7 @@ function onlyResolvable(status: DefinitionStatus): Outcome {
   return status === "published" || status === "deprecated" ? "found" : "no version";
 }
 
-/** Writes, none of which is for others than publishers. */
+/** Writes, which only publishers may make. */
 const WRITES: readonly { method: string; path: (name: string) => string; body?: unknown }[] = [
   { method: "PUT", path: (name) => `/agent/${name}@1.0.0`, body: { displayName: "x" } },
   { method: "DELETE", path: (name) => `/agent/${name}@1.0.0` },
@@ -71,7 +71,7 @@ const WRITES: readonly { method: string; path: (name: string) => string; body?: 
   { method: "POST", path: (name) => `/agent/${name}/upgrade`, body: { yaml: agentYaml("any") } },
 ];
 
-/** Makes a version of every kind in one organization, and the people around it. */
+/** Creates a version of every kind in one organization, and the callers around it. */
 async function openRegistry() {
   const api = await openTestApp({
     config: { rateLimitAnonymousPerMinute: 10_000, rateLimitUserPerMinute: 10_000 },

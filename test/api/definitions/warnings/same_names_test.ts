@@ -1,4 +1,4 @@
-/** SAME_NAME_ELSEWHERE: a new version of a name that the caller may also write in another organization. */
+/** SAME_NAME_ELSEWHERE: a new version of a name that another of the caller's organizations has. */
 import { expect, test } from "bun:test";
 import { agentYaml, type Caller, createAgent, write } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";

@@ -1,4 +1,4 @@
-/** FOREIGN_REFERENCE: a bare name that a stranger's definition answers to. */
+/** FOREIGN_REFERENCE: a bare name that resolves to a stranger's definition. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -20,7 +20,7 @@ async function listForeign(response: Response): Promise<unknown[]> {
   return warnings.filter(({ code }) => code === "FOREIGN_REFERENCE").map(({ details }) => details);
 }
 
-/** What validating and what publishing says, which has to be the same. */
+/** The warnings of validating and of publishing, which must be the same. */
 async function publish(api: TestApp, caller: Caller, { requires, version = "1.0.0" }: Given) {
   const yaml = agentNeeding("user", requires, version);
   const tried = await write(api, "/validate", caller, { body: { type: "agent", yaml, publish: true } });
@@ -40,7 +40,7 @@ test("a bare name that a stranger's definition takes is a warning with its organ
   const { slug } = stranger.org;
   const foreign = { type: "agent", name: "leaf", range: "latest", organization: slug };
   expect(await publish(api, author, { requires: ["leaf"], version: "1.0.1" })).toEqual([foreign]);
-  // It is said once: the next version means the same.
+  // The warning appears once: the next version has the same meaning.
   expect(await publish(api, author, { requires: ["leaf"], version: "1.0.2" })).toEqual([]);
   expect(await publish(api, author, { requires: [`@${slug}/leaf`], version: "1.0.3" })).toEqual([]);
   await publishAgent(api, author, { name: "leaf" });

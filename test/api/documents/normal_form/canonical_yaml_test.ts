@@ -11,7 +11,7 @@ const { value } = fc.letrec((tie) => ({
     { maxDepth: 4 },
     text,
     fc.integer(),
-    // Documents have no other numbers: those that do not print as they are written are text.
+    // Documents have no other numbers: those that print differently are text.
     fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Object.is(number, -0)),
     fc.boolean(),
     fc.constant(null),

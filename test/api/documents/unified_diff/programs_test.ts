@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What `git apply` makes of the text with the patch. */
+/** The result of `git apply` on the text with the patch. */
 async function applied(from: string, patch: string): Promise<string> {
   await Bun.write(join(folder, FILE), from);
   const git = Bun.spawn(["git", "apply", "--unsafe-paths", "--whitespace=nowarn", "-"], {

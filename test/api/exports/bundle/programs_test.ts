@@ -1,4 +1,4 @@
-/** Bundles in the programs that people open them with. */
+/** Bundles in the programs that people use to open them. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";

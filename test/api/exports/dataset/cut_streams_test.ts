@@ -1,4 +1,4 @@
-/** Streams that the service ends although their reader is still there. */
+/** Streams that the service ends although the reader is still connected. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
 import type { Pool } from "../../../../sql/connection/pool.ts";
@@ -11,12 +11,12 @@ import { type ListeningApp, openListeningApp } from "../../../helpers/http/liste
 import { copyTestDatabase, openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** More than the sockets on both sides hold by themselves. */
+/** More than the sockets on both sides buffer. */
 const MEBIBYTES = 16;
-/** Of the runs that have them. */
+/** Of the runs with reports. */
 const PATHS = ["runs", "runs?format=parquet"];
 
-/** Has a project that takes a while to read, and another. Each test has a copy of its own. */
+/** A database with a project that is slow to read, and another one. Each test has its own copy. */
 let db: TestDatabase;
 let made: ExportProject;
 let other: ExportProject;
@@ -42,7 +42,7 @@ function begin({ origin }: ListeningApp, { project }: ExportProject, credential:
   });
 }
 
-/** Why streams were cut, as the log and the metrics tell. */
+/** The reasons for cutting streams, from the log and the metrics. */
 async function cutReasons({ app, origin }: ListeningApp): Promise<unknown> {
   const lines = await waitFor(() => {
     const cut = app.logLines.filter((line) => line["outcome"] === "cut");
@@ -53,7 +53,7 @@ async function cutReasons({ app, origin }: ListeningApp): Promise<unknown> {
   return lines.map(({ reason, level }) => [reason, level]);
 }
 
-/** Nothing of a stream is left: no transaction, no slot. */
+/** Nothing of a stream remains: no transaction, no slot. */
 async function expectNothingHeld({ app, origin }: ListeningApp): Promise<void> {
   await waitFor(async () => {
     const [row] = await app.db.sql<[{ count: number }]>`
@@ -65,7 +65,7 @@ async function expectNothingHeld({ app, origin }: ListeningApp): Promise<void> {
   expect(metrics).toContain("\nexport_stream_slots_in_use 0\n");
 }
 
-/** The ways in which somebody loses what let them begin an export. */
+/** The ways to lose the right to an export that has begun. */
 const LOSSES: Readonly<
   Record<string, (sql: Pool, made: ExportProject, ids: Record<string, string>) => Promise<unknown>>
 > = {
@@ -137,7 +137,7 @@ for (const path of [...PATHS, "bundle"]) {
     using download = await begin(server, made, made.person.key, path);
     expect(await download.isHeld()).toBe(true);
     await cutReasons(server);
-    // Closed without a reset, it would keep megabytes for as long as the reader does nothing.
+    // Closed without a reset, it would keep megabytes until the reader reads.
     await waitFor(async () => !(await download.isHeld()), 10_000);
     expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
   });
@@ -147,7 +147,7 @@ test("a slow reader gets the whole file while no one waits for its slot", async 
   const slowWindowMs = 60;
   await using server = await openServer({ streamRules: { slowWindowMs, socketBytes: 0 } });
   using download = await begin(server, made, made.person.key);
-  // Others are served all the while, for many windows.
+  // Others are served meanwhile, over many windows.
   const until = performance.now() + 10 * slowWindowMs;
   while (performance.now() < until) {
     const url = `${server.origin}/api/v1/export/projects/${other.project.id}/issues`;

@@ -1,4 +1,4 @@
-/** Large datasets over HTTP, which are copied on two connections while there are any to spare. */
+/** Large datasets over HTTP, copied on two connections while there are spare ones. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { zstdDecompressSync } from "node:zlib";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
@@ -24,7 +24,7 @@ const FORMATS = [
 
 let server: ListeningApp;
 let made: Pick<ExportProject, "person" | "project">;
-/** The digest of each format, downloaded on two connections. */
+/** The digest of each format, downloaded over two connections. */
 const whole = new Map<string, Digest>();
 
 beforeAll(async () => {
@@ -57,12 +57,12 @@ async function digest(query: string): Promise<Digest> {
   return { rows: response.headers.get("x-export-total-rows"), hash: hashOf(await response.bytes()) };
 }
 
-/** Starts a download and stops reading it. */
+/** Starts a download and stops reading. */
 function stall(): Promise<SlowDownload> {
   return beginDownload(urlOf("format=ndjson"), { authorization: `Bearer ${made.person.key}` });
 }
 
-/** Waits until so many server processes of exports are in a transaction. */
+/** Waits until this many sessions of exports are in a transaction. */
 async function untilOpen(count: number): Promise<void> {
   await waitFor(async () => {
     const [row] = await server.app.db.sql<[{ count: number }]>`
@@ -74,7 +74,7 @@ async function untilOpen(count: number): Promise<void> {
   }, 20_000);
 }
 
-/** Waits until both connections copy: an export goes on without a second one that is lost while it opens. */
+/** Waits until both connections copy: an export continues without a second one that is lost while it opens. */
 async function untilBothCopy(): Promise<number[]> {
   return waitFor(async () => {
     const copying = await server.app.db.sql<{ pid: number }[]>`
@@ -95,7 +95,7 @@ test("streams without a second connection send the same bytes and never wait for
   expect(withoutLanes).toEqual(whole);
   expect([...whole.values()].map(({ rows }) => rows)).toEqual(FORMATS.map(() => String(WIDE_ISSUES)));
   stalled.push(await stall(), await stall());
-  // All the connections that a process may have for exports.
+  // The maximum number of connections of a process for exports.
   await untilOpen(4 + EXPORT_LANES_MAX);
   expect((await download("format=csv")).status).toBe(503);
   for (const each of stalled) each[Symbol.dispose]();

@@ -24,7 +24,7 @@ function queryOf(dataset: (typeof EXPORT_DATASET_NAMES)[number], format: string)
   return `?as_of=${AFTER_ALL}&format=${format}${flags.map((flag) => `&${flag}=true`).join("")}`;
 }
 
-/** Puts the extremes of every type into the rows. What is not set stays null. */
+/** Sets the rows to the extreme values of every type; other columns stay null. */
 async function makeExtreme(app: TestApp, { ids }: ExportProject): Promise<void> {
   const { sql } = app.db;
   const long = "é\n".repeat(200_000);

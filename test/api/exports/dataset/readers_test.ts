@@ -1,4 +1,4 @@
-/** What programs that people use for such files read must equal what is in the database. */
+/** What common libraries read must equal the database. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
@@ -26,7 +26,7 @@ test("Node's readline sees one row a line in the NDJSON", async () => {
 test("DuckDB reads every text of both formats, and nulls of the CSV", async () => {
   const instance = await DuckDBInstance.create(":memory:");
   const connection = await instance.connect();
-  // As base64, because the binding decodes text with a decoder that swallows a byte order mark.
+  // As base64, because the binding's text decoder drops a byte order mark.
   const read = async (source: string): Promise<unknown[]> => {
     const result = await connection.runAndReadAll(
       `select to_base64(encode(reason)) as reason from ${source}`,

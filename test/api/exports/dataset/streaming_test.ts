@@ -1,4 +1,4 @@
-/** How exports behave on a real socket: readers that leave, that are slow, and streams that fail on the way. */
+/** Exports on a real socket: readers that disconnect or are slow, and streams that fail on the way. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
@@ -16,15 +16,15 @@ import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/d
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** More than two row groups and what the sockets on both sides hold by themselves. */
+/** More than two row groups and the socket buffers on both sides. */
 const PARQUET_MEBIBYTES = 56;
 
 type Made = Pick<ExportProject, "person" | "project">;
 
-/** Read by the servers of all tests that change nothing. */
+/** Shared by the servers of all tests that change nothing. */
 let db: TestDatabase;
 let wide: Made;
-/** Runs that no compression makes smaller. */
+/** Runs that do not compress. */
 let noisy: Made;
 
 beforeAll(async () => {
@@ -44,19 +44,19 @@ function openServer(config: Partial<Config> = {}): Promise<ListeningApp> {
   return openListeningApp({ config, database: { ...db, [Symbol.asyncDispose]: async () => {} } });
 }
 
-/** Connections on which an export's COPY runs now. */
+/** Sessions that are running an export's COPY. */
 function countRunningCopies({ app }: ListeningApp): Promise<number> {
   const { sql } = app.db;
   return countCopies(sql, sql`state = 'active'`);
 }
 
-/** Connections of exports that wait for their reader: in the middle of a COPY, or with one that was not taken yet. */
+/** Sessions of exports that wait for their reader: in the middle of a COPY, or after one that was not yet read. */
 function countStalledCopies({ app }: ListeningApp): Promise<number> {
   const { sql } = app.db;
   return countCopies(sql, sql`state <> 'idle' and wait_event in ('ClientRead', 'ClientWrite')`);
 }
 
-/** Connections of exports that are in a transaction. */
+/** Sessions of exports in a transaction. */
 async function countOpenExports({ app }: ListeningApp): Promise<number> {
   const [row] = await app.db.sql<[{ count: number }]>`
     select count(*)
@@ -65,7 +65,10 @@ async function countOpenExports({ app }: ListeningApp): Promise<number> {
   return row.count;
 }
 
-/** Waits until so many wait for their reader, as long as their number grows: how fast it does is the machine's matter. */
+/**
+ * Waits until this many wait for their reader, for as long as their number grows, because its speed depends on the
+ * machine.
+ */
 async function untilStalled(server: ListeningApp, count: number): Promise<void> {
   for (let seen = 0; seen < count; ) {
     const before = seen;
@@ -84,7 +87,7 @@ async function countCopies(sql: Pool, condition: ReturnType<Pool>): Promise<numb
   return row.count;
 }
 
-/** Ends the connections on which COPYs run, as an operator or a crash does. */
+/** Ends the sessions that run COPYs, like an operator or a crash. */
 async function terminateCopies({ app }: ListeningApp): Promise<void> {
   await app.db.sql`
     select pg_terminate_backend(pid)
@@ -92,7 +95,7 @@ async function terminateCopies({ app }: ListeningApp): Promise<void> {
     where datname = current_database() and backend_type = 'client backend' and query like 'copy (%'`;
 }
 
-/** Sends the request and reads nothing of the answer. */
+/** Sends the request and reads nothing of the response. */
 async function startReading(
   { port }: ListeningApp,
   { person, project }: Made,
@@ -139,7 +142,7 @@ test("a client that disconnects ends the query and frees slot and connection", a
 });
 
 test("a reader that leaves while rows are being counted frees slot and connection too", async () => {
-  // Its own database: it locks a table.
+  // In its own database, because it locks a table.
   await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
   const made = await makeLargeProject(server.app, 10);
   for (const path of ["issues", "bundle", "estimate"]) {
@@ -179,7 +182,7 @@ test("50 slow readers hold little memory, and other requests are served", async 
   });
   const first = await download(server, wide, "issues");
   const { byteLength } = await first.arrayBuffer();
-  // Its second connection is given back after its last byte, and all of them are needed below.
+  // Its second connection is released after its last byte, and all are needed below.
   await waitFor(async () => (await countOpenExports(server)) === 0);
   Bun.gc(true);
   const before = process.memoryUsage.rss();
@@ -187,7 +190,7 @@ test("50 slow readers hold little memory, and other requests are served", async 
   await untilStalled(server, 50 + EXPORT_LANES_MAX);
   expect((await fetch(`${server.origin}/api/v1/export/datasets`)).status).toBe(200);
   expect((await download(server, wide, "runs")).status).toBe(429);
-  // Together they would hold 50 times the file; the kernel's buffers are not ours.
+  // Without a limit they would hold 50 times the file; kernel buffers do not count.
   const grown = process.memoryUsage.rss() - before;
   expect(grown).toBeLessThan(50 * 4 * 2 ** 20);
   expect(grown).toBeLessThan((50 * byteLength) / 4);
@@ -198,7 +201,7 @@ test("50 slow readers hold little memory, and other requests are served", async 
 test("readers that stall in the middle of a bundle do not stop other bundles", async () => {
   await using server = await openServer({ exportStreamsPerUser: 8, exportStreamsPerOrg: 8 });
   const small = await makeLargeProject(server.app, 10);
-  // More than the machine has processors, so that no limit by processor is met.
+  // More than the machine's processors, so that no limit by processor applies.
   const stalled = await Promise.all(
     Array.from({ length: navigator.hardwareConcurrency + 1 }, () => startReading(server, noisy, "bundle")),
   );
@@ -243,7 +246,7 @@ test("a failure after the first byte breaks the connection, whatever the form", 
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.resume();
     await closed;
-    // A whole response would end in the last chunk of length zero.
+    // A complete response would end in the last chunk of length zero.
     expect([path, tail === "0\r\n\r\n"]).toEqual([path, false]);
   }
   const failed = await waitFor(() => {
@@ -276,7 +279,7 @@ test("Parquet whose query fails after its first row group breaks the connection 
 test("a failure in the first row is an error response and no broken download", async () => {
   await using server = await openListeningApp();
   const made = await makeLargeProject(server.app, 10);
-  // What a row cannot be made of any more: the column is gone between the service's start and the request.
+  // Makes rows unreadable: a column disappears between the service's start and the request.
   await server.app.db.owner`alter table issues rename column title to heading`;
   const response = await download(server, made, "issues");
   expect([response.status, response.headers.get("content-disposition")]).toEqual([500, null]);
@@ -291,7 +294,7 @@ test("the response is compressed as the client prefers", async () => {
   const asOf = "2026-02-01T00:00:00.000Z";
   const plain = Buffer.from(await (await download(server, made, `issues?as_of=${asOf}`)).arrayBuffer());
   const get = async (acceptEncoding: string) => {
-    // fetch() would decompress; `decompress: false` is Bun's way to say that it must not.
+    // fetch() would decompress; `decompress: false` is Bun's option against that.
     const response = await fetch(
       `${server.origin}/api/v1/export/projects/${made.project.id}/issues?as_of=${asOf}`,
       {
@@ -328,7 +331,7 @@ test("HEAD sends the headers of GET and leaves nothing running", async () => {
       "",
     ]);
     expect(response.headers.get("cache-control")).toBe("no-store");
-    // The file's length is not known: zero would be untrue.
+    // The file's length is unknown: zero would be wrong.
     expect(response.headers.get("content-length")).toBeNull();
   }
   expect(await countRunningCopies(server)).toBe(0);

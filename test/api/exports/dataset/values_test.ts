@@ -79,7 +79,7 @@ test("JSON survives with every digit, nested natively in NDJSON and as the same 
     "\n",
   );
   for (const [index, { text }] of stored.entries()) {
-    // But for what readers would take for the end of the line.
+    // Except what readers would take for a line end.
     expect(lines[index]).toContain(`"recordData":${text.replaceAll("\u2028", "\\u2028")},"`);
   }
   const csv = await exportDataset(app, { person, project }, "analysis-records", "?format=csv");

@@ -8,7 +8,7 @@ import {
 } from "../../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-/** Dataset, flags, and the rows that are there with them. */
+/** A dataset, its flags, and the rows that they include. */
 const CASES: readonly [ExportDatasetName, string, string[]][] = [
   ["issues", "", ["open issue", "completed issue"]],
   ["issues", "&include_deleted=true", ["open issue", "completed issue", "deleted issue"]],

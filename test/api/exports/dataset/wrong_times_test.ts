@@ -1,4 +1,4 @@
-/** Rows with a time that no format can write: exports that have them are refused before their first byte. */
+/** Rows with a time that no format can represent: exports with such rows are refused before their first byte. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { EXPORT_FORMATS } from "../../../../shared/vocabulary.ts";
@@ -14,7 +14,7 @@ import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** Tables as they were before they had checks of times. */
+/** Tables from before the checks of times. */
 async function dropTimeChecks(app: TestApp): Promise<void> {
   for (const { table, columns } of Object.values(EXPORT_DATASETS)) {
     for (const { column, type } of columns) {
@@ -77,7 +77,7 @@ test("rows that the export leaves out do not matter", async () => {
 
 const EVERYTHING = ["include_deleted", "include_archived", "include_superseded"];
 
-/** Times but the one that is compared with the cutoff: a row that is created at infinity is in no export. */
+/** Times other than the one compared with the cutoff: a row created at infinity is in no export. */
 const COLUMNS = Object.values(EXPORT_DATASETS).flatMap(({ name, table, timeColumn, columns, flags }) =>
   columns
     .filter(({ type, column }) => type === "timestamp" && column !== timeColumn)

@@ -1,4 +1,4 @@
-/** Downloads of exports that are kept in a real S3-compatible server. */
+/** Downloads of exports in a real S3-compatible server. */
 import { expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
@@ -22,8 +22,8 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 const MIB = 1024 * 1024;
 
 /**
- * An app behind a socket, on a bucket behind a proxy, and a job whose file is ready: the export, or `bytes` of noise in
- * its place.
+ * An app behind a socket, on a bucket behind a proxy, and a ready job: with its file, or with `bytes` of noise
+ * instead.
  */
 async function openWithFile({ bytes = 0 } = {}) {
   await using opened = new AsyncDisposableStack();
@@ -62,7 +62,7 @@ async function openWithFile({ bytes = 0 } = {}) {
     authorization,
     fetchFile: (headers: Record<string, string> = {}, method = "GET", signal?: AbortSignal) =>
       fetch(url, { method, headers: { authorization, ...headers }, ...(signal ? { signal } : {}) }),
-    /** What is kept on the disk on its way to clients. */
+    /** What is stored on disk on the way to clients. */
     spooled: () => readdir(join(app.deps.config.dataDir, "downloads")).catch(() => []),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
@@ -107,7 +107,7 @@ test("the response has a Content-Length and no chunks, of the whole and of a par
     ["bytes=5-2000004", 2_000_000],
   ] as const) {
     const headers = { authorization: place.authorization, ...(range ? { range } : {}) };
-    // fetch() hides how the body came.
+    // fetch() hides how the body was transferred.
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       get(place.url, { headers }, resolve).on("error", reject);
     });
@@ -231,7 +231,7 @@ test("an export that the sweep deletes while its download begins has expired, an
   const swept = Promise.withResolvers<void>();
   const arrived = proxy.hold(swept.promise);
   const download = fetchFile();
-  // The row has been read and the file is asked for.
+  // The row has been read and the file has been requested.
   await arrived;
   await app.db.sql`update export_jobs set expires_at = now() where id = ${id}`;
   await s3.client.delete(key);

@@ -9,7 +9,7 @@ async function codeOf(response: Response): Promise<unknown> {
   return [response.status, error.code, error.details, response.headers.get("retry-after")];
 }
 
-/** Why a download was cut, as the log tells. */
+/** The reason for cutting a download, from the log. */
 function cutReason({ app }: ListeningApp): Promise<unknown> {
   return waitFor(() => app.logLines.find((line) => line["event"] === "export_job.download_cut")?.["reason"]);
 }
@@ -32,7 +32,7 @@ test("a user has two concurrent downloads and an organization four; a finished o
     ...[429, "RATE_LIMITED", { share: "organization", limit: 4 }],
     "5",
   ]);
-  // One ends whole, another because its client leaves; and a part of a file is a download like any other.
+  // One ends completely, another because its client disconnects; a range counts like any download.
   expect(await first.readOn()).toMatchObject({ status: 200, isWhole: true });
   const part = await file.fetch(file.person.key, { range: "bytes=0-9" });
   expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 10]);
@@ -47,9 +47,9 @@ test("a download ends when its caller is no member any more", async () => {
   const { user, org } = file.person;
   await server.app.db.sql`delete from organization_members where org_id = ${org.id} and user_id = ${user.id}`;
   expect(await cutReason(server)).toBe("access_ended");
-  // Bun looks at its connections every four seconds.
+  // Bun checks its connections every four seconds.
   await waitFor(() => server.pending() === 0, 30_000);
-  // Closed without a reset, it would keep megabytes for as long as the reader does nothing.
+  // Closed without a reset, it would keep megabytes until the reader reads.
   expect(await download.isHeld()).toBe(false);
   expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
 });
@@ -71,7 +71,7 @@ test("a download that takes next to nothing is cut once others are refused, howe
   const file = await makeNoiseFile(server);
   const other = await server.app.make.person({ org: file.person.org });
   using download = await file.begin();
-  // Its slot is free before its connection is.
+  // Its slot is released before its connection.
   await waitFor(async () => (await file.fetch(other.key, { range: "bytes=0-9" })).status === 206, 30_000);
   await waitFor(async () => !(await download.isHeld()), 10_000);
   expect(await cutReason(server)).toBe("reader_too_slow");

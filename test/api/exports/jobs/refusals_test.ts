@@ -1,4 +1,4 @@
-/** Who and what the endpoints of export jobs refuse, endpoint by endpoint. */
+/** The callers and requests that the endpoints of export jobs refuse. */
 import { expect, test } from "bun:test";
 import { errorOf, JOBS_PATH, jobOf, postJob } from "../../../helpers/exports/export_job.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
@@ -6,11 +6,11 @@ import type { Person } from "../../../helpers/postgres/factory.ts";
 
 const PAST = "2026-01-01T00:00:00.000Z";
 
-/** Of each endpoint, in this order: queue, list, show, cancel, download. */
+/** For each endpoint, in this order: queue, list, show, cancel, download. */
 type Verdict = readonly [number, string | undefined];
 type Verdicts = readonly [Verdict, Verdict, Verdict, Verdict, Verdict];
 
-/** Asks every endpoint for a job of the organization, and returns what is refused. */
+/** Calls every endpoint for a job of the organization, and returns the refusals. */
 async function askAll(
   app: TestApp,
   given: { key?: string; slug?: string; jobId: string },
@@ -45,7 +45,7 @@ const NOT_READY: Verdict = [409, "EXPORT_NOT_READY"];
 const RUNNING: Verdict = [409, "EXPORT_JOB_RUNNING"];
 const NO_JOB: Verdict = [404, "EXPORT_JOB_NOT_FOUND"];
 
-/** A job that is being built: it is neither canceled nor downloaded by anybody, and a second one is the same. */
+/** A job that is being built: nobody can cancel or download it, and a second request returns the same job. */
 async function openWithJob(): Promise<{ app: TestApp; person: Person; jobId: string }> {
   const app = await openTestApp();
   const person = await app.make.person({ role: "publisher" });
@@ -94,7 +94,7 @@ test("other organizations' jobs look like jobs that do not exist, whatever X-Org
     const verdicts = await askAll(app, { key: stranger.key, slug, jobId });
     expect(verdicts).toEqual([denied, denied, NO_JOB, NO_JOB, NO_JOB]);
   }
-  // A member's own slug or another's, right or wrong, does not decide about one job.
+  // For a single job, no organization slug matters, right or wrong.
   for (const slug of [person.personalOrg.slug, stranger.org.slug, "no-such-organization"]) {
     const [, , ...ofTheJob] = await askAll(app, { key: person.key, slug, jobId });
     expect(ofTheJob).toEqual([ALLOWED, RUNNING, NOT_READY]);

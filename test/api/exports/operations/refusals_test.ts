@@ -126,7 +126,7 @@ test("an organization on the free tier exports nothing; 402 comes before 400", a
   }
 });
 
-/** Query, and the parameter that is refused. */
+/** A query string and the parameter that is refused. */
 const BAD_QUERIES: readonly [(typeof PATHS)[number] | "runs" | "occurrences", string, string][] = [
   ["issues", "format=xml", "format"],
   ["issues", "format=csv&format=ndjson", "format"],
@@ -215,7 +215,7 @@ test("a bundle whose rows cannot be counted in time is 504, and the next one wor
       { asyncEndpoint: "/api/v1/export/jobs" },
     ]);
   }
-  // HEAD of a dataset counts too, with nobody to read what GET would send.
+  // HEAD of a dataset counts too, although nobody reads rows.
   const url = `/api/v1/export/projects/${made.project.id}/issues`;
   expect((await app.request(url, { method: "HEAD", key: made.person.key })).status).toBe(504);
   release.resolve();

@@ -1,4 +1,4 @@
-/** Exports that are read from a streaming replica, and what becomes of them when it is behind or away. */
+/** Exports from a streaming replica, and what happens if it is behind or down. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
 import type { Pool } from "../../../../sql/connection/pool.ts";
@@ -18,7 +18,7 @@ import { openReplicatedServer, type ReplicatedServer } from "../../../helpers/po
 import { startApi } from "../../../helpers/process/api_process.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** The replica is left alone for five seconds. */
+/** The replica is not used for five seconds. */
 const BACK_MS = 20_000;
 
 let server: ReplicatedServer;
@@ -41,7 +41,7 @@ async function openReplicatedApp(): Promise<TestApp> {
   return app;
 }
 
-/** Which server gave the snapshots that the app has opened since it was asked last. */
+/** The server of the app's snapshots since the last call. */
 function snapshotCounter(app: TestApp): () => Promise<{ primary: number; replica: number }> {
   const seen = { primary: 0, replica: 0 };
   return async () => {
@@ -61,7 +61,7 @@ async function metricOf(app: TestApp, name: string) {
   return metric.get();
 }
 
-/** Exports that wait on the replica until it has caught up. */
+/** Exports that wait until the replica has caught up. */
 async function countWaiting(app: TestApp): Promise<number> {
   const [row] = await server.replica<[{ count: number }]>`
     select count(*) from pg_stat_activity
@@ -70,7 +70,7 @@ async function countWaiting(app: TestApp): Promise<number> {
   return row.count;
 }
 
-/** When an export last asked the replica something. */
+/** When an export last queried the replica. */
 async function lastAsked(app: TestApp): Promise<string> {
   const [row] = await server.replica<[{ at: string }]>`
     select max(query_start) as at from pg_stat_activity
@@ -78,7 +78,7 @@ async function lastAsked(app: TestApp): Promise<string> {
   return row.at;
 }
 
-/** Sessions of exports on the replica, on the app's database, that a lock keeps waiting. */
+/** Sessions of exports in the app's database on the replica that wait for a lock. */
 async function listWaiting(app: TestApp): Promise<number[]> {
   const rows = await server.replica<{ pid: number }[]>`
     select pid from pg_stat_activity
@@ -86,7 +86,7 @@ async function listWaiting(app: TestApp): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** Server processes of the app's exports, and how many of them are in a transaction. */
+/** The app's sessions of exports, and how many are in a transaction. */
 async function countExporters(sql: Pool, app: TestApp): Promise<{ all: number; open: number }> {
   const [row] = await sql<[{ all: number; open: number }]>`
     select count(*) as all, count(xact_start) as open from pg_stat_activity
@@ -98,7 +98,7 @@ function databaseOf(app: TestApp): string {
   return new URL(app.db.url).pathname.slice(1);
 }
 
-/** Runs `act` while a table can be read neither on the primary nor, since locks are replayed too, on the replica. */
+/** Runs `act` while a table is locked on the primary and, because locks are replayed, on the replica. */
 async function whileLocked(app: TestApp, table: string, act: () => Promise<void>): Promise<void> {
   await app.db.sql.begin(async (tx) => {
     await tx`lock table ${tx(table)} in access exclusive mode`;
@@ -177,7 +177,7 @@ test("one that stays behind is not read from, with and without as_of, until it h
   expect((await runIds(app, exported)).at(-1)).toBe(run.id);
   const asked = await lastAsked(app);
   expect((await runIds(app, exported, `?as_of=${asOf}`)).at(-1)).toBe(run.id);
-  // The first has waited for all of them: the second does not ask the replica.
+  // The first has waited for all of them: the second does not query the replica.
   expect(await lastAsked(app)).toBe(asked);
   expect(await count()).toEqual({ primary: 2, replica: 1 });
   expect((await metricOf(app, "database_replica_used")).values[0]?.value).toBe(0);

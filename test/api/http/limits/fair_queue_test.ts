@@ -3,7 +3,7 @@ import { Turns } from "../../../../api/http/limits/fair_queue.ts";
 import { bindContext, type RequestContext } from "../../../../api/http/request_context.ts";
 import { ApiError } from "../../../../shared/errors.ts";
 
-/** A request as handlers see it, of an anonymous caller. */
+/** A request of an anonymous caller, as handlers see it. */
 function requestOf(network: string, signal?: AbortSignal): { request: Request; context: RequestContext } {
   const request = new Request("http://localhost/", signal ? { signal } : {});
   const context: RequestContext = {

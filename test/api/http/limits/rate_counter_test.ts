@@ -7,7 +7,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const START = Date.parse("2026-11-20T10:00:00.500Z");
 
-/** A clock that stands still until it is turned. */
+/** A clock that the test turns. */
 function createClock() {
   let time = START;
   return {
@@ -166,7 +166,7 @@ describe("the limits of guesses", () => {
     const valid = await api.request("/api/v1/caller", { key });
     expect([valid.status, valid.headers.get("x-ratelimit-limit")]).toEqual([200, "1200"]);
     expect(await ask({ headers: cookie })).toBe(200);
-    // Not seen before: no different from a guess, until the minute is over or from another address.
+    // Unknown, so it counts like a guess, until the minute ends or from another address.
     const other = await api.make.person();
     expect([await ask({ key: other.key }), await ask({ key: other.key, address: "192.0.2.9" })]).toEqual([
       429, 200,
@@ -189,7 +189,7 @@ describe("the limits of guesses", () => {
       const { status, headers } = await ask(options);
       expect([status, headers.get("set-cookie"), headers.has("retry-after")]).toEqual([429, null, true]);
     }
-    // Looked up again, once its second in the cache is over.
+    // Looked up again after its second in the cache.
     await waitFor(async () => (await ask({ key })).status === 503);
   });
 

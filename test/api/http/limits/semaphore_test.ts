@@ -3,7 +3,7 @@ import { type Claim, type Permit, Semaphore, type Shortage } from "../../../../a
 
 const LIMITS = { max: 4, perHolder: 2, perGroup: 3 };
 
-/** Takes one for a holder of a group: the permit, or what is short. */
+/** Acquires a permit for a holder of a group; returns it or what is exhausted. */
 function take(slots: Semaphore, holder: string, group: string | null = null): Permit | Shortage {
   const result = slots.take({ holder, group });
   return result.ok ? result.permit : result.shortage;

@@ -1,4 +1,4 @@
-/** Large answers that nobody reads: what they take of the process is bounded, and others are served. */
+/** Large responses that nobody reads: their memory is bounded, and others are served. */
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { Elysia } from "elysia";
@@ -11,7 +11,7 @@ const BODY_BYTES = 6 * MIB;
 const READERS = 100;
 
 function largeRoutes() {
-  // Made anew for every request, as a list of rows is.
+  // Made for every request, like a list of rows.
   const make = () => ({
     data: Array.from({ length: BODY_BYTES / 1024 }, (_, n) => `${n}`.padEnd(1024, "x")),
   });
@@ -22,7 +22,7 @@ function largeRoutes() {
     .get("/small", () => ({ data: "small" }), { publicAccess: true });
 }
 
-/** Asks, and reads nothing of the answer. */
+/** Sends a request and reads nothing of the response. */
 async function ask({ port }: ListeningApp, headers: string): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
@@ -52,9 +52,9 @@ test("100 readers that do not read hold little memory, and others are served", a
   const sockets = await Promise.all(Array.from({ length: READERS }, () => ask(server, "")));
   await waitFor(() => statuses(server).length === READERS + 1, 60_000);
   Bun.gc(true);
-  // Without a bound it would be 100 times the body.
+  // Without a limit it would be 100 times the body.
   expect(process.memoryUsage.rss() - before).toBeLessThan((READERS * BODY_BYTES) / 3);
-  // The share of one address is one of them.
+  // The share of one address is one response.
   expect(statuses(server).filter((status) => status === 429)).toHaveLength(READERS - 1);
   expect((await get(server, "/small", other.key)).status).toBe(200);
   const large = await get(server, "/large", other.key);
@@ -95,7 +95,7 @@ test("all readers together have a limit, and the error says what to do", async (
   const headers = { authorization: `Bearer ${sixth}`, "accept-encoding": "gzip" };
   expect((await fetch(`${server.origin}/api/v1/large`, { headers })).status).toBe(200);
   expect((await get(server, "/large", seventh, "HEAD")).status).toBe(200);
-  // What was written is told, however full it is.
+  // The response to a write is always sent, however full the budget is.
   const written = await get(server, "/large", seventh, "POST");
   expect([written.status, (await written.arrayBuffer()).byteLength > BODY_BYTES]).toEqual([200, true]);
   const { registry } = server.app.deps.metrics;

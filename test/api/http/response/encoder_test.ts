@@ -10,7 +10,7 @@ import { loadBundledCatalog } from "../../../helpers/models/catalog.ts";
 const LONG = { data: Array.from({ length: 500 }, (_, n) => ({ name: `entry ${n}`, text: "a text, ü" })) };
 const SHORT = { data: "short" };
 
-/** Answers with and without a tag, long and short. */
+/** Responses with and without a tag, long and short. */
 function textRoutes() {
   return new Elysia({ prefix: "/api/v1" })
     .use(access)
@@ -22,7 +22,7 @@ function textRoutes() {
 }
 
 async function get(app: TestApp, path: string, headers: Record<string, string> = {}, method = "GET") {
-  // Not by `request`, which reads JSON to check it.
+  // Not with `request`, which reads JSON to check it.
   const request = testRequest(`http://localhost/api/v1${path}`, { method, headers });
   const response = await app.app.handle(request, "192.0.2.1");
   return { status: response.status, headers: response.headers, body: Buffer.from(await response.bytes()) };

@@ -5,7 +5,7 @@ import { ReaderPace } from "../../../../api/http/response/stream_pace.ts";
 const KIB = 1024;
 const RULE = { slowWindowMs: 60_000, minBytesPerSecond: 16 * KIB, socketBytes: 0 };
 
-/** Offers chunk after chunk to a reader that takes each after `takesMs`, made in `makesMs`; returns the time then. */
+/** Offers chunks that take `makesMs` to make to a reader that takes `takesMs` for each; returns the time. */
 function read(
   pace: ReaderPace,
   { from = 0, chunks = 1, bytes = 64 * KIB, takesMs = 0, makesMs = 0 },
@@ -20,10 +20,10 @@ function read(
   return now;
 }
 
-/** Seconds without a byte, and the KiB that were then taken at once. */
+/** Seconds without a byte, and the KiB read at once after them. */
 type Bursts = readonly (readonly [waitSeconds: number, kibibytes: number])[];
 
-/** After how many seconds a reader of these bursts is slow; `null` when it never is. It is looked at every 5 s. */
+/** The seconds after which a reader of these bursts counts as slow; null if it never does. Checked every 5 s. */
 function slowAfter(bursts: Bursts): number | null {
   const pace = new ReaderPace(STREAM_RULES);
   let now = 0;
@@ -83,7 +83,7 @@ test("a reader that was slow is not when it takes enough again", () => {
   expect(pace.isSlow(now)).toBe(false);
 });
 
-// Measured over sockets of Linux, on one machine, with the service's own rules.
+// Measured on Linux sockets of one machine, with the service's own rules.
 test.each<[reader: string, bursts: Bursts]>([
   ["a socket of 20 KiB/s", [[0, 4_608], ...repeat(50, [69, 1_380])]],
   ["64 MiB at once, then 24 KiB/s", [[0, 64_626], [85, 3_419], ...repeat(50, [93, 2_232])]],

@@ -7,7 +7,7 @@ import {
 } from "../../../../api/http/response/stream.ts";
 import type { StreamRules, StreamWatch } from "../../../../api/http/response/stream_cutoff.ts";
 
-/** Chunks without end, and whether their generator was returned. */
+/** Endless chunks, and whether their generator was closed. */
 function openChunks() {
   const state = { isReturned: false };
   async function* generate(): AsyncGenerator<Uint8Array, void, void> {
@@ -20,7 +20,7 @@ function openChunks() {
   return { chunks: generate(), state };
 }
 
-/** Rules that end nothing while a test runs, but for those given. */
+/** Rules that end nothing during a test, except these. */
 function watchOf(rules: Partial<StreamRules> = {}, more: Partial<StreamWatch> = {}): StreamWatch {
   return {
     rules: {
@@ -37,7 +37,7 @@ function watchOf(rules: Partial<StreamRules> = {}, more: Partial<StreamWatch> = 
   };
 }
 
-/** What a stream needs besides its chunks; nothing happens to the connection. */
+/** The dependencies of a stream; nothing happens to the connection. */
 function optionsOf(given: Partial<ResponseStreamOptions> = {}): ResponseStreamOptions {
   return {
     abort: new AbortController(),
@@ -49,7 +49,7 @@ function optionsOf(given: Partial<ResponseStreamOptions> = {}): ResponseStreamOp
   };
 }
 
-/** A stream whose reader takes one chunk and then no more, and how it ends. */
+/** A stream whose reader takes one chunk and no more, and how it ends. */
 function openStalled(watch: StreamWatch) {
   const { chunks, state } = openChunks();
   const abort = new AbortController();
@@ -81,7 +81,7 @@ test("responseStream() breaks off a slow reader once others are refused, and not
     ...taken.permit,
     isContended(withinMs: number) {
       looks.count += 1;
-      // Others come when the reader has been slow for a while.
+      // Others arrive after the reader has been slow for a while.
       if (looks.count === 30) slots.take({ holder: "other", group: null });
       return taken.permit.isContended(withinMs);
     },
@@ -163,7 +163,7 @@ test("responseStream() is complete when its last bytes are sent, and aborted if 
       },
     });
     await new Response(responseStream(generate(), options)).arrayBuffer();
-    // What the stream holds is free before its client has all of it.
+    // The stream's resources are released before the client has everything.
     await released.promise;
     expect(isEnded).toBe(false);
     over.resolve(isSent);

@@ -1,4 +1,4 @@
-/** The catalog of a process that has a streaming replica to read from. */
+/** The catalog of a process that reads from a streaming replica. */
 import { expect, test } from "bun:test";
 import { CatalogCache } from "../../../../api/models/catalog_cache.ts";
 import { readPrimaryPosition } from "../../../../sql/connection/replica_position.ts";
@@ -25,7 +25,7 @@ async function countChanges(app: TestApp): Promise<number> {
   return data.total;
 }
 
-/** Runs `read` while the table is locked, on the replica too, and waits until somebody stands before the lock there. */
+/** Runs `read` while the table is locked, also on the replica, and waits until a session waits for the lock there. */
 async function seenOnReplica<Result>(
   { app, server }: { app: TestApp; server: ReplicatedServer },
   table: string,
@@ -40,7 +40,7 @@ async function seenOnReplica<Result>(
         await server.replica`select 1 from pg_locks where relation = ${oid} and granted = ${isGranted}`;
       return lock !== undefined;
     };
-    // Flushes what was written before, the lock as well, so that the replica hears of it.
+    // Flushes earlier writes and the lock, so that the replica receives them.
     await readPrimaryPosition(app.db.sql);
     await waitFor(() => isOnReplica(true), 20_000);
     reading = read();

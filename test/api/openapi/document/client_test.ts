@@ -1,4 +1,7 @@
-/** Types that openapi-typescript makes from the document carry a client: it compiles, refuses mistakes, and calls everything. */
+/**
+ * Types that openapi-typescript generates from the document: a client compiles, mistakes do not, and every
+ * operation can be called.
+ */
 import { expect, test } from "bun:test";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +14,7 @@ import { documentSource, makeDocument, syncFrom } from "../../../helpers/models/
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 
 const ROOT = join(import.meta.dir, "../../../..");
-/** What imports the generated types, so it is checked here only. */
+/** Imports the generated types, so only this test checks it. */
 const PROGRAM = join(ROOT, "test/fixtures/client");
 const PROGRAM_FILES = ["client.ts", "tour.ts", "mistakes.ts"];
 
@@ -25,7 +28,7 @@ async function run(cwd: string, args: readonly string[]): Promise<[number, strin
   return [await child.exited, said.join("")];
 }
 
-/** Makes the types, as the README tells, and the client in `directory`, and has them checked strictly. */
+/** Generates the types as in the README, copies the client to `directory`, and type-checks it strictly. */
 async function buildClient(origin: string, directory: string): Promise<void> {
   for (const file of PROGRAM_FILES) await copyFile(join(PROGRAM, file), join(directory, file));
   const command = "openapi-typescript http://localhost:3000/swagger/json -o";

@@ -1,4 +1,4 @@
-/** Every operation works with the values that Swagger UI prefills: each is sent to a service that has the demo data. */
+/** Every operation works with the values that Swagger UI prefills, on a service with the demo's data. */
 import { expect, test } from "bun:test";
 import type { OpenApiParameter } from "../../../../api/openapi/types.ts";
 import { seedSmallDemo } from "../../../helpers/demo.ts";
@@ -31,7 +31,10 @@ const WRITES: readonly (readonly [operationId: string, status: number])[] = [
   ["createWebhook", 201],
 ];
 
-/** Requests with the id of something that the caller has to create first, or with a password that only they know. */
+/**
+ * Requests with the id of something that the caller must create first, or with a password that only the caller
+ * knows.
+ */
 const NEED_A_VALUE: readonly (readonly [operationId: string, status: number])[] = [
   ["revokeKey", 404],
   ["revokeSession", 404],
@@ -48,7 +51,7 @@ const NEED_A_VALUE: readonly (readonly [operationId: string, status: number])[] 
   ["changePassword", 401],
 ];
 
-/** Values that the caller fills in instead of the prefilled ones. */
+/** Values that the caller enters in place of the prefilled ones. */
 type Values = Readonly<Record<string, string>>;
 
 interface Demo {

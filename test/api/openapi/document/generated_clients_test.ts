@@ -1,4 +1,4 @@
-/** What generators of clients and linters, which many people use, make of the document. */
+/** Popular client generators and linters on the document. */
 import { expect, test } from "bun:test";
 import { copyFile, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,14 +9,14 @@ import { readDocument } from "../../../helpers/http/openapi.ts";
 import { loadBundledCatalog } from "../../../helpers/models/catalog.ts";
 
 const ROOT = join(import.meta.dir, "../../../..");
-/** A folder with packages of its own. What imports generated code is checked here only. */
+/** A folder with its own packages. Only this test checks code that imports generated code. */
 const CLIENTS = join(ROOT, "test/fixtures/clients");
 const PROGRAMS = ["openapi_fetch", "hey_api", "orval", "kubb"] as const;
 const STRICT = [
   ...["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "preserve", "--target", "esnext"],
   ...["--lib", "esnext,dom,dom.iterable", "--allowImportingTsExtensions"],
 ];
-/** Generators and compilers take half a minute of a core, which other tests share. */
+/** Generators and compilers take half a minute of a core that other tests share. */
 const TIMEOUT_MS = 600_000;
 
 interface Program {
@@ -29,7 +29,7 @@ async function run(cwd: string, args: readonly string[]): Promise<[number, strin
   return [await child.exited, said.join("")];
 }
 
-/** Makes a folder for generated code, with the document in `openapi.json` and the packages of the clients. */
+/** Creates a folder for generated code, with the document in `openapi.json` and the clients' packages. */
 async function openFolder({ app }: ListeningApp): Promise<AsyncDisposable & { folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), "ulr-clients-"));
   await Bun.write(join(folder, "openapi.json"), JSON.stringify(await readDocument(app)));

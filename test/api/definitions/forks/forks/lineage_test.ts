@@ -110,7 +110,7 @@ test("a lineage outlives its source", async () => {
     source: null,
     chain: [gone],
   });
-  // Whoever takes the name again is somebody else.
+  // A line that takes the name again is another line.
   await createAgent(api, person, { name: "sketch" });
   expect((await lineageOf(api, "mine-too", person)).chain).toMatchObject([{ sourceName: "mine" }, gone]);
   const response = await ask(api, "/agent/sketch/forks", person);
@@ -146,7 +146,7 @@ test("a source that the caller cannot see stays hidden", async () => {
         },
       ],
     });
-    // Nor anywhere else.
+    // Neither does any other endpoint.
     for (const path of [
       "/agent/shown",
       "/agent/shown@1.0.0?normalize=true",
@@ -170,7 +170,7 @@ test("a source that the caller cannot see stays hidden", async () => {
   expect(await listed.json()).toMatchObject({
     data: { definitions: [{ name: "shown", forkedFromId: hidden.definition.id }] },
   });
-  // What everybody sees is told to everybody.
+  // Public forks are public for everyone.
   const open = await makeFork(api, stranger, "/agent/root", { name: "open", visibility: "public" });
   await write(api, "/agent/open@1.0.0/publish", stranger);
   expect((await definitionOf(await ask(api, "/agent/open", null))).forkedFromId).toBe(root.id);
@@ -185,7 +185,7 @@ test("only members of its organization see the name of a deleted draft", async (
   await publishAgent(api, author, { name: "root", visibility: "public" });
   const draft = await createAgent(api, author, { name: "root", version: "2.0.0", visibility: "public" });
   const hidden = await createAgent(api, author, { name: "topsecret" });
-  // Into another organization, so that it is the source's that counts.
+  // Into another organization, so that the source's organization counts.
   const ownSpace = { key: author.key, org: author.personalOrg };
   for (const [source, name] of [
     ["topsecret@1.0.0", "shown"],
@@ -218,7 +218,7 @@ test("only members of its organization see the name of a deleted draft", async (
     expect(mentions(seen.forks, "next")).toEqual([true, true, true, true, true]);
     expect(mentions(seen.forks, draft.id)).toEqual(members);
   }
-  // A stranger cannot even tell that something was deleted.
+  // A stranger cannot tell that something was deleted.
   expect(after.shown.slice(2)).toEqual(before.shown.slice(2));
   expect(after.forks.slice(2)).toEqual(before.forks.slice(2));
   expect(after.shown[1]).toMatchObject({
