@@ -1,9 +1,11 @@
 /**
- * Job `delete_old_records`: deletes what is past its retention: ended sessions, sign-in attempts that no longer limit
- * anyone, idempotency keys, invitations, audit entries, recorded executions, events, finished export jobs, catalog syncs,
- * replaced secrets of webhooks and the log of tracker rows. It may stop anywhere, and two may run at once.
+ * Job `delete_old_records`: deletes what is past its retention: ended sessions, mails about accounts whose links have
+ * ended, sign-in attempts that no longer limit anyone, idempotency keys, invitations, audit entries, recorded executions,
+ * events, finished export jobs, catalog syncs, replaced secrets of webhooks and the log of tracker rows. It may stop
+ * anywhere, and two may run at once.
  */
 import type { Log } from "../shared/process/log.ts";
+import { deleteOldAccountMails } from "../sql/accounts/account_mails.ts";
 import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
 import { deleteOldIdempotencyKeys } from "../sql/accounts/idempotency_keys.ts";
 import { deleteOldInvitations } from "../sql/accounts/invitations.ts";
@@ -44,6 +46,7 @@ export async function deleteOldRecords(
       () => deleteEndedSessions(sql, { days: config.sessionRetentionDays, limit: BATCH }),
       signal,
     ),
+    accountMails: await deleteAll(() => deleteOldAccountMails(sql, BATCH), signal),
     loginAttempts: await deleteAll(() => deleteIdleLoginAttempts(sql, BATCH), signal),
     loginDelays: await deleteAll(() => deleteOldLoginDelays(sql, BATCH), signal),
     signInNetworks: await deleteAll(() => deleteOldSignInNetworks(sql, BATCH), signal),

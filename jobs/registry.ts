@@ -4,6 +4,7 @@ import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
 import type { Config } from "../shared/process/config.ts";
 import type { TraceSpan, Tracing } from "../shared/tracing/tracing.ts";
 import { type Boss, type QueueClaim, scheduleJob } from "../sql/queue.ts";
+import { sendAccountMail } from "./account_mail/send_account_mail.ts";
 import { type BuildDeps, buildOrgExport } from "./build_org_export.ts";
 import { deleteOldRecords } from "./delete_old_records.ts";
 import { expireOrgExports } from "./expire_org_exports.ts";
@@ -51,6 +52,13 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
     needsStore: true,
     run: (deps, _payload, { signal }) =>
       expireOrgExports(deps, AbortSignal.any([signal, deps.shutdownSignal])),
+  },
+  // People must be able to sign in again even if the artifact store is away.
+  send_account_mail: {
+    concurrency: CONCURRENT_MAILS,
+    pollSeconds: 1,
+    needsStore: false,
+    run: sendAccountMail,
   },
   send_export_ready: {
     concurrency: CONCURRENT_MAILS,

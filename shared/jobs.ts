@@ -12,6 +12,8 @@ export interface JobPayloads {
   delete_old_records: Record<string, never>;
   /** Deletes what has expired and what dead builds left. Queued by the schedule, one at a time. */
   expire_org_exports: Record<string, never>;
+  /** Sends a mail about an account or an organization. The entry in the queue has the id of its row. */
+  send_account_mail: { accountMailId: string } & Traced;
   /** Mails whoever asked for an export that it is ready. The entry in the queue has the export job's id. */
   send_export_ready: { exportJobId: string } & Traced;
   /** Mails the organization's owner that a webhook was disabled. */
@@ -24,6 +26,7 @@ export const JOB_NAMES: readonly JobName[] = [
   "build_org_export",
   "delete_old_records",
   "expire_org_exports",
+  "send_account_mail",
   "send_export_ready",
   "send_webhook_disabled",
 ];

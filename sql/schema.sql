@@ -2,6 +2,30 @@
 
 create sequence status_history_seq_seq as bigint;
 
+create table account_mails (
+  id uuid not null default gen_random_uuid(),
+  kind text not null,
+  email text not null,
+  user_id uuid,
+  org_id uuid,
+  details jsonb not null default '{}'::jsonb,
+  network text,
+  created_at timestamp(3) with time zone not null default clock_timestamp(),
+  is_over_limit boolean not null default false,
+  token_hash bytea,
+  sent_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone not null default (clock_timestamp() + '1 day'::interval),
+  used_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
+  constraint account_mails_pkey PRIMARY KEY (id),
+  constraint account_mails_token_hash_key UNIQUE (token_hash),
+  constraint account_mails_details_check CHECK ((jsonb_typeof(details) = 'object'::text)),
+  constraint account_mails_email_check CHECK (((email ~~ '_%@_%'::text) AND (char_length(email) <= 320))),
+  constraint account_mails_kind_check CHECK ((kind ~ '^[a-z_]{1,50}$'::text)),
+  constraint account_mails_token_hash_check CHECK ((octet_length(token_hash) = 32)),
+  constraint account_mails_used_check CHECK (((used_at IS NULL) OR (token_hash IS NOT NULL)))
+);
+
 create table agent_snapshots (
   project_id uuid not null,
   id uuid not null default gen_random_uuid(),
@@ -939,6 +963,11 @@ create table webhooks (
 
 alter sequence status_history_seq_seq owned by status_history.seq;
 
+CREATE INDEX account_mails_email_idx ON public.account_mails USING btree (lower(email), kind, created_at);
+CREATE INDEX account_mails_expires_at_idx ON public.account_mails USING btree (expires_at);
+CREATE INDEX account_mails_network_idx ON public.account_mails USING btree (network, created_at) WHERE (network IS NOT NULL);
+CREATE INDEX account_mails_org_id_idx ON public.account_mails USING btree (org_id) WHERE (org_id IS NOT NULL);
+CREATE INDEX account_mails_user_id_idx ON public.account_mails USING btree (user_id, kind, created_at) WHERE (user_id IS NOT NULL);
 CREATE INDEX agent_snapshots_project_id_created_at_id_idx ON public.agent_snapshots USING btree (project_id, created_at, id);
 CREATE INDEX agent_snapshots_project_id_run_id_idx ON public.agent_snapshots USING btree (project_id, run_id, created_at, id);
 CREATE INDEX analysis_records_project_id_created_at_id_idx ON public.analysis_records USING btree (project_id, created_at, id);
@@ -1023,6 +1052,8 @@ CREATE INDEX webhooks_due_at_idx ON public.webhooks USING btree (due_at) WHERE (
 CREATE INDEX webhooks_org_id_idx ON public.webhooks USING btree (org_id);
 CREATE INDEX webhooks_position_idx ON public.webhooks USING btree ("position") WHERE (disabled_at IS NULL);
 
+alter table account_mails add constraint account_mails_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
+alter table account_mails add constraint account_mails_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table agent_snapshots add constraint agent_snapshots_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES runs(project_id, id);
 alter table analysis_records add constraint analysis_records_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES runs(project_id, id);
 alter table analysis_summaries add constraint analysis_summaries_project_id_run_id_fkey FOREIGN KEY (project_id, run_id) REFERENCES runs(project_id, id);

@@ -52,6 +52,15 @@ export async function listUserProfiles(sql: Sql, ids: readonly string[]): Promis
     where id = any (${[...ids]}::uuid[])`;
 }
 
+/** Finds an account by its email, ignoring case; null if there is none. */
+export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow | null> {
+  const [row] = await sql<UserRow[]>`
+    select ${sql(COLUMNS)}
+    from users
+    where lower(email) = lower(${email})`;
+  return row ?? null;
+}
+
 /** An account with its password hash. */
 export type UserWithPassword = UserRow & { passwordHash: string };
 

@@ -76,7 +76,7 @@ test("the mail goes to the person who asked, with a link to the job, in text and
   expect(mail.headers).not.toContainKeys(["cc", "bcc"]);
   const job = await getJob(app, person.key, id);
   const link = `${PUBLIC_URL}/dashboard/exports?job=${id}`;
-  expect(mail.text).toContain(`Your export of Ünï <b>"Co"</b> & 空 is ready:\n\n${link}\n`);
+  expect(mail.text).toContain(`Your export of Ünï <b>"Co"</b> & 空 is ready.\n\nOpen the export:\n${link}\n`);
   expect(mail.html).toContain("Ünï &lt;b&gt;&quot;Co&quot;&lt;/b&gt; &amp; 空</strong> is ready");
   expect(mail.html).toContain(`href="${link}"`);
   const facts = [
@@ -130,7 +130,7 @@ test("an organization's name cannot add a header, a recipient or a line to the m
   const { headers, text } = await parseMail(server.received[0]?.content ?? Buffer.of());
   expect(headers["bcc"]).toBeUndefined();
   expect(headers["subject"]).toBe("Your export of Evil Bcc: victim@example.com Body txt.exe is ready");
-  expect(text.split("\n")[0]).toBe("Your export of Evil Bcc: victim@example.com Body txt.exe is ready:");
+  expect(text.split("\n")[0]).toBe("Your export of Evil Bcc: victim@example.com Body txt.exe is ready.");
 });
 
 test("without a mail server the mail is a file that only its owner may read", async () => {

@@ -1,5 +1,6 @@
 /** The job runner in the test's process, with the database and artifact directory of a test's app. */
 import { Registry } from "prom-client";
+import { sendAccountMail } from "../../../jobs/account_mail/send_account_mail.ts";
 import { buildOrgExport } from "../../../jobs/build_org_export.ts";
 import { openMailer } from "../../../jobs/mail.ts";
 import { type JobsDeps, startJobs } from "../../../jobs/registry.ts";
@@ -8,7 +9,7 @@ import { sendExportReady } from "../../../jobs/send_export_ready.ts";
 import { openStoreOwner } from "../../../jobs/store_owner.ts";
 import { openArtifactStore } from "../../../shared/artifacts/open.ts";
 import type { ArtifactStore } from "../../../shared/artifacts/store.ts";
-import type { JobName } from "../../../shared/jobs.ts";
+import type { JobName, JobPayloads } from "../../../shared/jobs.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { JOBS_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { Nodes } from "../../../sql/connection/nodes.ts";
@@ -23,6 +24,8 @@ export interface TestRunner extends AsyncDisposable {
   build(exportJobId: string): Promise<void>;
   /** Takes the job's mail from the queue, due or not, and tries once to send it. */
   mail(exportJobId: string): Promise<void>;
+  /** Tries once to send each account mail in the queue, due or not, the oldest first. */
+  accountMails(): Promise<void>;
   /** Makes builds end as on shutdown. */
   leave(): void;
 }
@@ -79,6 +82,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
       attempt(boss, { name: "send_export_ready", id: exportJobId }, () =>
         sendExportReady(deps, { exportJobId }),
       ),
+    accountMails: () => sendQueuedAccountMails(deps),
     leave: () => stop.abort(),
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -92,6 +96,21 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
       ]);
     },
   };
+}
+
+async function sendQueuedAccountMails(deps: JobsDeps): Promise<void> {
+  const name = "send_account_mail";
+  while (true) {
+    const [job] = await deps.boss.fetch<JobPayloads[typeof name]>(name, { ignoreStartAfter: true });
+    if (!job) return;
+    await sendAccountMail(deps, job.data, { signal: new AbortController().signal }).catch(
+      async (error: unknown) => {
+        await deps.boss.fail(name, job.id);
+        throw error;
+      },
+    );
+    await deps.boss.complete(name, job.id);
+  }
 }
 
 /** Runs one attempt of a job as the queue does. */

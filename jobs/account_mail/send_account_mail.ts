@@ -1,0 +1,76 @@
+/** Job `send_account_mail`: sends a mail about an account or an organization, with a link that it makes. */
+import { ACCOUNT_MAILS, type AccountMailPolicy, mintLinkToken } from "../../shared/account_mails.ts";
+import type { JobPayloads } from "../../shared/jobs.ts";
+import {
+  type AccountMailRow,
+  findUnsentAccountMail,
+  markAccountMailSent,
+  updateAccountMailLink,
+} from "../../sql/accounts/account_mails.ts";
+import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
+import { composeMail } from "../compose_mail.ts";
+import { MAIL_STORED, MailError, type MailMessage } from "../mail.ts";
+import type { MailDeps } from "../send_export_ready.ts";
+import { type AccountMailLink, WRITE_ACCOUNT_MAIL } from "./kinds.ts";
+
+export type AccountMailDeps = Pick<
+  MailDeps,
+  "config" | "sql" | "mailer" | "log" | "metrics" | "shutdownSignal"
+>;
+
+/**
+ * Sends the mail, unless it is already sent or obsolete. Throws if the queue should retry. Each attempt makes a new
+ * token and stores its hash before it sends: whatever dies, the link in the newest mail works. An attempt that the queue
+ * has given to another runner is aborted by `signal`, so it cannot send a link that has been replaced.
+ */
+export async function sendAccountMail(
+  deps: AccountMailDeps,
+  { accountMailId: id }: JobPayloads["send_account_mail"],
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
+  const mail = await findUnsentAccountMail(deps.sql, id);
+  const log = deps.log.child({ accountMailId: id, ...(mail ? { kind: mail.kind } : {}) });
+  const message = mail && (await compose(deps, mail));
+  if (!message) {
+    log.info({ event: "account_mail.skipped" }, "the mail is not wanted, or no longer");
+    return;
+  }
+  try {
+    const result = await deps.mailer.send(message, AbortSignal.any([signal, deps.shutdownSignal]));
+    deps.metrics.mails.inc({ result });
+    if (result === "stored") log.info({ event: "mail.stored" }, MAIL_STORED);
+    else log.info({ event: "account_mail.sent" }, "sent a mail about an account");
+  } catch (error) {
+    const isPermanent = error instanceof MailError && error.isPermanent;
+    deps.metrics.mails.inc({ result: isPermanent ? "rejected" : "failed" });
+    const event = isPermanent ? "account_mail.refused" : "account_mail.failed";
+    log.warn({ event, err: error }, "a mail was not sent");
+    if (!isPermanent) throw error;
+    return;
+  }
+  await retryOnDatabaseFault(() => markAccountMailSent(deps.sql, id), deps.shutdownSignal);
+}
+
+async function compose(
+  { sql, config: { publicUrl } }: AccountMailDeps,
+  mail: AccountMailRow,
+): Promise<MailMessage | null> {
+  const write = WRITE_ACCOUNT_MAIL[mail.kind];
+  // During a deploy, a process of the next release may have queued it: another runner can send it.
+  if (!write) throw new Error(`Cannot send a mail of the kind "${mail.kind}": this release does not know it`);
+  let attempt: string | null = null;
+  const makeLink = async (userId?: string): Promise<AccountMailLink | null> => {
+    const { link }: AccountMailPolicy = ACCOUNT_MAILS[mail.kind];
+    if (!link) throw new Error(`Cannot make a link: mails of the kind "${mail.kind}" have none`);
+    const { token, tokenHash } = mintLinkToken();
+    const stored = { id: mail.id, tokenHash, minutes: link.minutes, userId: userId ?? null };
+    const expiresAt = await updateAccountMailLink(sql, stored);
+    attempt = crypto.randomUUID();
+    return expiresAt === null ? null : { url: `${publicUrl}${link.page}?token=${token}`, expiresAt };
+  };
+  const content = await write({ sql, publicUrl, mail, makeLink });
+  if (!content) return null;
+  const { to = mail.email, ...said } = content;
+  // Mailboxes show one of two mails with the same id, so mails with different links have different ones.
+  return { id: attempt === null ? mail.id : `${mail.id}.${attempt}`, to, ...composeMail(said) };
+}

@@ -1,0 +1,123 @@
+/** Composes a mail as text and HTML from what it says. */
+
+/** Text with names in it, which people chose: they may run from right to left, and stand out. */
+export type MailText = string | readonly (string | { name: string })[];
+
+/** Names and values, as a table. */
+export type MailFacts = readonly (readonly [name: string, value: string])[];
+
+export interface MailContent {
+  subject: string;
+  /** Paragraphs above the button. */
+  intro: readonly MailText[];
+  /** The one thing to do. */
+  button?: { label: string; url: string };
+  facts?: MailFacts;
+  /** Small print: why the mail came, and what to do if it should not have. */
+  notes: readonly MailText[];
+}
+
+/** Longer names are shortened in the subject. */
+const MAX_SUBJECT_NAME = 100;
+
+const instant = new Intl.DateTimeFormat("en-GB", {
+  dateStyle: "long",
+  timeStyle: "medium",
+  timeZone: "UTC",
+});
+
+export function composeMail(content: MailContent): { subject: string; text: string; html: string } {
+  return { subject: content.subject, text: textPart(content), html: htmlPart(content) };
+}
+
+function textPart({ intro, button, facts = [], notes }: MailContent): string {
+  const width = Math.max(0, ...facts.map(([name]) => name.length)) + 2;
+  const parts = [
+    ...intro.map(toText),
+    ...(button ? [`${button.label}:\n${button.url}`] : []),
+    ...(facts.length > 0
+      ? [facts.map(([name, value]) => `${`${name}:`.padEnd(width)}${oneLine(value)}`).join("\n")]
+      : []),
+    ...notes.map(toText),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** Sets no colors, so that it is readable on light and dark; loads nothing. */
+function htmlPart({ subject, intro, button, facts = [], notes }: MailContent): string {
+  const rows = facts.map(
+    ([name, value]) =>
+      `<tr><th scope="row" style="text-align:left;font-weight:normal;padding:2px 24px 2px 0">${escapeHtml(name)}</th>` +
+      `<td style="padding:2px 0">${escapeHtml(oneLine(value))}</td></tr>`,
+  );
+  const parts = [
+    ...intro.map((text) => `<p>${toHtml(text)}</p>`),
+    ...(button
+      ? [
+          `<p><a href="${escapeHtml(button.url)}" style="display:inline-block;padding:8px 16px;border:1px solid;border-radius:6px">${escapeHtml(button.label)}</a></p>`,
+        ]
+      : []),
+    ...(rows.length > 0 ? ['<table style="border-collapse:collapse">', ...rows, "</table>"] : []),
+    ...notes.map((text) => `<p><small>${toHtml(text)}</small></p>`),
+  ];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>${escapeHtml(subject)}</title>
+<style>:root { color-scheme: light dark; }</style>
+</head>
+<body style="font-family:system-ui,sans-serif;font-size:16px;line-height:1.5;max-width:36em;margin:24px">
+${parts.join("\n")}
+</body>
+</html>
+`;
+}
+
+function partsOf(text: MailText): readonly (string | { name: string })[] {
+  return typeof text === "string" ? [text] : text;
+}
+
+function toText(text: MailText): string {
+  return partsOf(text)
+    .map((part) => (typeof part === "string" ? part : oneLine(part.name)))
+    .join("");
+}
+
+function toHtml(text: MailText): string {
+  return partsOf(text)
+    .map((part) =>
+      typeof part === "string"
+        ? escapeHtml(part)
+        : `<strong dir="auto">${escapeHtml(oneLine(part.name))}</strong>`,
+    )
+    .join("");
+}
+
+/** Replaces line breaks, which end headers, and direction controls, which disguise text, with spaces. */
+function oneLine(name: string): string {
+  return name
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]+/gu, " ")
+    .replace(/ {2,}/g, " ")
+    .trim();
+}
+
+/** Returns a name as a subject may have it: on one line, and not too long. */
+export function subjectName(name: string): string {
+  const characters = [...new Intl.Segmenter().segment(oneLine(name))].map(({ segment }) => segment);
+  return characters.length <= MAX_SUBJECT_NAME
+    ? characters.join("")
+    : `${characters.slice(0, MAX_SUBJECT_NAME - 1).join("")}…`;
+}
+
+/** Returns an instant as people read it: `26 November 2026 at 04:00:00 UTC`. */
+export function inWords(iso: string): string {
+  return `${instant.format(new Date(iso))} UTC`;
+}
+
+function escapeHtml(text: string): string {
+  return Bun.escapeHTML(text);
+}

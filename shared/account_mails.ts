@@ -1,0 +1,35 @@
+/** Mails about accounts and organizations: their kinds, their limits, and the tokens of their links. */
+import { createHash, randomBytes } from "node:crypto";
+
+export interface AccountMailPolicy {
+  /** The page that the link opens, and for how long the link works once the mail is sent; null for a mail without one. */
+  link: { page: string; minutes: number } | null;
+  /** A new mail ends the links of older ones of its kind: those to the same address, or those of the same user. */
+  replaces: "email" | "user" | null;
+  /** Mails an hour to one address, and about one user; others are not sent. Null: no limit. */
+  hourlyMax: number | null;
+}
+
+const HOURLY_MAX = 3;
+
+/** Each kind has a function in jobs/account_mail/kinds.ts, which writes the mail. */
+export const ACCOUNT_MAILS = {
+  password_reset: {
+    link: { page: "/reset-password", minutes: 60 },
+    replaces: "email",
+    hourlyMax: HOURLY_MAX,
+  },
+} as const satisfies Readonly<Record<string, AccountMailPolicy>>;
+
+export type AccountMailKind = keyof typeof ACCOUNT_MAILS;
+
+/** Makes the secret of a link: 32 random bytes. It is in the mail and nowhere else. */
+export function mintLinkToken(): { token: string; tokenHash: Buffer } {
+  const token = randomBytes(32).toString("base64url");
+  return { token, tokenHash: hashLinkToken(token) };
+}
+
+/** The only form in which a token is stored and looked up. A fast hash is enough: tokens have 256 bits. */
+export function hashLinkToken(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}

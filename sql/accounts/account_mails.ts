@@ -1,0 +1,199 @@
+/** Table `account_mails`: mails about accounts and organizations, and the links in them. The database's clock decides. */
+import { ACCOUNT_MAILS, type AccountMailKind, type AccountMailPolicy } from "../../shared/account_mails.ts";
+import type { Sql } from "../connection/pool.ts";
+import { type Boss, enqueueJob } from "../queue.ts";
+
+/** Longer than a mail server may take. */
+const SEND_SECONDS = 15 * 60;
+
+/** What a mail says and its link does, by kind. */
+export type AccountMailDetails = Readonly<Record<string, string | number | boolean | null>>;
+
+export interface NewAccountMail {
+  kind: AccountMailKind;
+  /** The recipient; need not have an account. */
+  email: string;
+  /** Whose account it is about. Unset where the request must not find out. */
+  userId?: string;
+  orgId?: string;
+  details?: AccountMailDetails;
+  /** `network` of the request's context. */
+  network?: string;
+  traceparent?: string | undefined;
+}
+
+export interface AccountMailRow {
+  id: string;
+  kind: AccountMailKind;
+  email: string;
+  userId: string | null;
+  orgId: string | null;
+  details: AccountMailDetails;
+  network: string | null;
+  createdAt: string;
+  expiresAt: string;
+}
+
+const COLUMNS = [
+  "id",
+  "kind",
+  "email",
+  "user_id",
+  "org_id",
+  "details",
+  "network",
+  "created_at",
+  "expires_at",
+];
+
+/**
+ * Queues a mail, and ends the links that it replaces. Over the hourly limit it does the same work, but the mail will not
+ * be sent. Returns the row's id. Call inside the transaction of the change that the mail is about.
+ */
+export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail): Promise<string> {
+  const { kind, email, userId = null } = mail;
+  const policy: AccountMailPolicy = ACCOUNT_MAILS[kind];
+  // Simultaneous requests count each other.
+  await tx`select pg_advisory_xact_lock(hashtextextended('account_mail ' || lower(${email}), 0))`;
+  const { id, isOverLimit } = await insertAccountMail(tx, mail, policy.hourlyMax);
+  if (policy.replaces !== null && !isOverLimit) {
+    const isSame = policy.replaces === "email" ? tx`lower(email) = lower(${email})` : tx`user_id = ${userId}`;
+    await tx`
+      update account_mails
+      set ended_at = clock_timestamp()
+      where kind = ${kind} and ${isSame} and id <> ${id} and ended_at is null and used_at is null`;
+  }
+  const payload = { accountMailId: id, traceparent: mail.traceparent };
+  await enqueueJob(tx, boss, { id, name: "send_account_mail", payload, expireSeconds: SEND_SECONDS });
+  return id;
+}
+
+async function insertAccountMail(
+  sql: Sql,
+  mail: NewAccountMail,
+  hourlyMax: number | null,
+): Promise<{ id: string; isOverLimit: boolean }> {
+  const { kind, email, userId = null, orgId = null, details = {}, network = null } = mail;
+  const isRecent = sql`
+    kind = ${kind} and not is_over_limit and created_at > clock_timestamp() - interval '1 hour'`;
+  const [row] = await sql<[{ id: string; isOverLimit: boolean }]>`
+    insert into account_mails (kind, email, user_id, org_id, details, network, is_over_limit)
+    values (
+      ${kind}, ${email}, ${userId}, ${orgId}, ${sql.json(details)}, ${network},
+      coalesce(
+        greatest(
+          (select count(*) from account_mails where lower(email) = lower(${email}) and ${isRecent}),
+          (select count(*) from account_mails where user_id = ${userId} and ${isRecent})
+        ) >= ${hourlyMax}::int,
+        false
+      )
+    )
+    returning id, is_over_limit`;
+  return row;
+}
+
+/** Finds a mail that is still to be sent; null otherwise. */
+export async function findUnsentAccountMail(sql: Sql, id: string): Promise<AccountMailRow | null> {
+  const [row] = await sql<AccountMailRow[]>`
+    select ${sql(COLUMNS)}
+    from account_mails
+    where id = ${id}
+      and sent_at is null
+      and used_at is null
+      and ended_at is null
+      and not is_over_limit
+      and expires_at > clock_timestamp()`;
+  return row ?? null;
+}
+
+/**
+ * Gives a mail its link, in place of that of an earlier attempt, and returns when it ends; null if the mail is no longer
+ * wanted.
+ */
+export async function updateAccountMailLink(
+  sql: Sql,
+  link: { id: string; tokenHash: Buffer; minutes: number; userId: string | null },
+): Promise<string | null> {
+  const [row] = await sql<{ expiresAt: string }[]>`
+    update account_mails
+    set token_hash = ${link.tokenHash},
+      expires_at = clock_timestamp() + make_interval(mins => ${link.minutes}),
+      user_id = coalesce(${link.userId}, user_id)
+    where id = ${link.id} and used_at is null and ended_at is null
+    returning expires_at`;
+  return row?.expiresAt ?? null;
+}
+
+/** Records that a mail server has accepted the mail. */
+export async function markAccountMailSent(sql: Sql, id: string): Promise<void> {
+  await sql`
+    update account_mails
+    set sent_at = clock_timestamp()
+    where id = ${id} and sent_at is null`;
+}
+
+/** What a person has from a link. */
+export interface AccountLink {
+  kind: AccountMailKind;
+  tokenHash: Buffer;
+}
+
+/** Finds the mail of a link that works; null otherwise. Changes nothing. */
+export async function findAccountLink(sql: Sql, link: AccountLink): Promise<AccountMailRow | null> {
+  const [row] = await sql<AccountMailRow[]>`
+    select ${sql(COLUMNS)}
+    from account_mails
+    where ${works(sql, link)}`;
+  return row ?? null;
+}
+
+/** Uses up a link; null if it does not work. Of two transactions that try at once, the second one gets null. */
+export async function markAccountLinkUsed(sql: Sql, link: AccountLink): Promise<AccountMailRow | null> {
+  const [row] = await sql<AccountMailRow[]>`
+    update account_mails
+    set used_at = clock_timestamp()
+    where ${works(sql, link)}
+    returning ${sql(COLUMNS)}`;
+  return row ?? null;
+}
+
+function works(sql: Sql, { kind, tokenHash }: AccountLink) {
+  return sql`
+    token_hash = ${tokenHash}
+    and kind = ${kind}
+    and used_at is null
+    and ended_at is null
+    and expires_at > clock_timestamp()`;
+}
+
+/** Ends the links of a kind that a user has, and mails that would bring one: those to the user's address too. */
+export async function endAccountLinks(
+  sql: Sql,
+  links: { kind: AccountMailKind; userId: string },
+): Promise<void> {
+  await sql`
+    update account_mails
+    set ended_at = clock_timestamp()
+    where kind = ${links.kind}
+      and used_at is null
+      and ended_at is null
+      and (
+        user_id = ${links.userId}
+        or lower(email) = (select lower(email) from users where id = ${links.userId})
+      )`;
+}
+
+/** Deletes up to `limit` mails whose links and limits have ended, and returns their number. */
+export async function deleteOldAccountMails(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from account_mails
+    where id in (
+      select id
+      from account_mails
+      where expires_at < now() - interval '1 hour'
+      order by expires_at
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}

@@ -1,0 +1,122 @@
+/** Mails about accounts as rows: limits, links that end, and links that two try at once. */
+import { expect, test } from "bun:test";
+import { mintLinkToken } from "../../../shared/account_mails.ts";
+import {
+  deleteOldAccountMails,
+  endAccountLinks,
+  findAccountLink,
+  findUnsentAccountMail,
+  markAccountLinkUsed,
+  updateAccountMailLink,
+} from "../../../sql/accounts/account_mails.ts";
+import { queueMail } from "../../helpers/accounts/account_mail.ts";
+import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+
+const KIND = "password_reset";
+
+async function countWanted({ db }: TestApp): Promise<number> {
+  const [row] = await db.sql<[{ count: number }]>`
+    select count(*)::int from account_mails where not is_over_limit`;
+  return row.count;
+}
+
+/** Makes a link that works. */
+async function makeLink(app: TestApp, user: { id: string; email: string }) {
+  const id = await queueMail(app, { kind: KIND, email: user.email });
+  const { tokenHash } = mintLinkToken();
+  await updateAccountMailLink(app.deps.sql, { id, tokenHash, minutes: 60, userId: user.id });
+  return { id, link: { kind: KIND, tokenHash } as const };
+}
+
+test("an address gets three mails of a kind an hour, however many are asked for at once", async () => {
+  await using app = await openTestApp();
+  const spellings = ["a@example.com", "A@example.com", "a@EXAMPLE.com"];
+  await Promise.all(
+    Array.from({ length: 9 }, async (_, index) =>
+      queueMail(app, { kind: KIND, email: spellings[index % 3] ?? "" }),
+    ),
+  );
+  expect(await countWanted(app)).toBe(3);
+  await queueMail(app, { kind: KIND, email: "b@example.com" });
+  expect(await countWanted(app)).toBe(4);
+  // Requests beyond the limit do not lengthen it.
+  await app.db
+    .sql`update account_mails set created_at = now() - interval '61 minutes' where not is_over_limit`;
+  await queueMail(app, { kind: KIND, email: "a@example.com" });
+  expect(await countWanted(app)).toBe(5);
+});
+
+test("mails about one user are limited together, whatever addresses they go to", async () => {
+  await using app = await openTestApp();
+  const { id: userId } = await app.make.user();
+  for (let count = 0; count < 5; count += 1) {
+    await queueMail(app, { kind: KIND, email: `${count}@example.com`, userId });
+  }
+  expect(await countWanted(app)).toBe(3);
+});
+
+test("a request beyond the limit leaves the last link alone, and one below ends the older ones", async () => {
+  await using app = await openTestApp();
+  const user = await app.make.user();
+  const links = [await makeLink(app, user), await makeLink(app, user), await makeLink(app, user)];
+  const over = await queueMail(app, { kind: KIND, email: user.email });
+  const found = await Promise.all(links.map(async ({ link }) => findAccountLink(app.deps.sql, link)));
+  expect(found.map((row) => row?.id ?? null)).toEqual([null, null, links[2]?.id ?? ""]);
+  expect(await findUnsentAccountMail(app.deps.sql, over)).toBeNull();
+});
+
+test("of two that use a link at once, one gets it", async () => {
+  await using app = await openTestApp();
+  const { link } = await makeLink(app, await app.make.user());
+  const used = await Promise.all(
+    Array.from({ length: 4 }, async () => app.deps.sql.begin((tx) => markAccountLinkUsed(tx, link))),
+  );
+  expect(used.filter((row) => row !== null)).toHaveLength(1);
+  expect(await findAccountLink(app.deps.sql, link)).toBeNull();
+});
+
+test("a link whose use is rolled back works on", async () => {
+  await using app = await openTestApp();
+  const { link } = await makeLink(app, await app.make.user());
+  const use = app.deps.sql.begin(async (tx) => {
+    await markAccountLinkUsed(tx, link);
+    throw new Error("The change failed");
+  });
+  expect(use).rejects.toThrow("The change failed");
+  expect(await markAccountLinkUsed(app.deps.sql, link)).not.toBeNull();
+});
+
+test("a link works for its kind only, and until the database's clock says that it has ended", async () => {
+  await using app = await openTestApp();
+  const { link } = await makeLink(app, await app.make.user());
+  await app.db.sql`update account_mails set kind = 'another_kind'`;
+  expect(await findAccountLink(app.deps.sql, link)).toBeNull();
+  await app.db.sql`update account_mails set kind = ${KIND}, expires_at = clock_timestamp()`;
+  expect(await markAccountLinkUsed(app.deps.sql, link)).toBeNull();
+  expect(await findAccountLink(app.deps.sql, link)).toBeNull();
+});
+
+test("ending the links of a user ends those that are still to be sent to the address", async () => {
+  await using app = await openTestApp();
+  const user = await app.make.user();
+  const { link } = await makeLink(app, user);
+  const unsent = await queueMail(app, { kind: KIND, email: user.email.toUpperCase() });
+  const others = await queueMail(app, { kind: KIND, email: "other@example.com" });
+  await endAccountLinks(app.deps.sql, { kind: KIND, userId: user.id });
+  expect(await findAccountLink(app.deps.sql, link)).toBeNull();
+  expect(await findUnsentAccountMail(app.deps.sql, unsent)).toBeNull();
+  expect(await findUnsentAccountMail(app.deps.sql, others)).not.toBeNull();
+});
+
+test("mails are deleted when their link and the limit have ended, and with their user", async () => {
+  await using app = await openTestApp();
+  const { link, id } = await makeLink(app, await app.make.user());
+  expect(await deleteOldAccountMails(app.deps.sql, 10)).toBe(0);
+  expect(await findAccountLink(app.deps.sql, link)).not.toBeNull();
+  await app.db.sql`update account_mails set expires_at = now() - interval '61 minutes'`;
+  expect(await deleteOldAccountMails(app.deps.sql, 10)).toBe(1);
+  const user = await app.make.user();
+  await makeLink(app, user);
+  await app.db.owner`delete from users where id = ${user.id}`;
+  expect(await app.db.sql`select id from account_mails where id <> ${id}`).toHaveLength(0);
+});
