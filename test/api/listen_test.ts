@@ -39,7 +39,7 @@ function lasting(headers: Headers): Record<string, string> {
 }
 
 describe("a request over a socket", () => {
-  test("is answered as handle() answers it", async () => {
+  test("gets the same response as from handle()", async () => {
     await using open = await openListening();
     const { key } = await open.api.make.person();
     const authorization = { authorization: `Bearer ${key}` };
@@ -101,7 +101,7 @@ describe("a request over a socket", () => {
     expect(streams.cancelled).toBe(1);
   });
 
-  test("with a body that is too large gets an answer of ours", async () => {
+  test("with too large a body gets our own response", async () => {
     await using open = await openListening();
     const { key } = await open.api.make.person();
     const response = await fetch(`${open.url}/api/v1/things`, {

@@ -188,7 +188,7 @@ describe("the API process leaves", () => {
 });
 
 describe("the API process, on SIGTERM,", () => {
-  test("reads the large document it has begun, and answers", async () => {
+  test("reads the rest of a large document, and responds", async () => {
     await using db = await openTestDatabase();
     const { key } = await createFactory(db.sql).person();
     await using api = await startApi({ DATABASE_URL: db.url });

@@ -359,7 +359,7 @@ test("a viewer learns what the role allows, and downloads datasets", async () =>
   });
 });
 
-test("a free organization is told that exports are paid for", async () => {
+test("a free organization reads that exports need a subscription", async () => {
   const member = await dashboard.member({ tier: "free" });
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
     await page.getByText("Exports require a paid subscription").waitFor();

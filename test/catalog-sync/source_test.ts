@@ -115,7 +115,7 @@ for (const [what, answer, reason] of [
     "the document is larger than 32 MiB",
   ],
 ] as const) {
-  test(`a URL that answers with ${what} is refused: ${reason}`, async () => {
+  test(`a URL that responds with ${what} is refused: ${reason}`, async () => {
     await using server = await openCatalogServer(answer);
     await expect(load(server.url)).rejects.toThrow(reason);
   });

@@ -13,7 +13,7 @@ const cluster = new CitusCluster();
 beforeAll(() => cluster.start(), CLUSTER_TIMEOUT_MS);
 afterAll(() => cluster[Symbol.asyncDispose](), CLUSTER_TIMEOUT_MS);
 
-test("a session that was open before the coordinator was registered is told to connect again", async () => {
+test("a session that was open before the coordinator was registered is asked to reconnect", async () => {
   const [coordinator, ...workers] = cluster.urls.map((url) => new URL("/early", url));
   if (!coordinator) throw new Error("Cannot go on: there is no coordinator");
   for (const url of cluster.urls) {

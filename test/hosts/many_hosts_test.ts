@@ -224,7 +224,7 @@ test("a runner and an API that stay cut off are noticed and replaced, and work a
   await expectOnce([ready, built]);
 });
 
-test("a runner that is back before anybody gave it up goes on building, to no effect", async () => {
+test("a runner that returns before its job was taken over continues building, without effect", async () => {
   const { person } = heavy;
   await using held = await holdBuild([runners[0]]);
   const ready = await untilReady(edge, person, held.id);

@@ -8,7 +8,7 @@ function addAnswers(ledger: LatencyLedger, phase: Phase, kind: string, slowMs: n
   for (let n = 0; n < 1000; n += 1) ledger.add(kind, n % 50 === 0 ? slowMs : 10);
 }
 
-test("latencies: a kind of client whose slow answers take more than three times as long is found", () => {
+test("latencies: a kind of client whose slow responses take more than three times as long is found", () => {
   const ledger = new LatencyLedger();
   addAnswers(ledger, "warm-up", "reader", 9000);
   addAnswers(ledger, "calm", "reader", 100);
@@ -24,7 +24,7 @@ test("latencies: a kind of client whose slow answers take more than three times 
   );
 });
 
-test("latencies: without enough answers in both phases nothing is shown, which is a fault", () => {
+test("latencies: too few responses in a phase are a fault", () => {
   const ledger = new LatencyLedger();
   addAnswers(ledger, "calm", "reader", 100);
   ledger.phase = "hostile";
@@ -34,7 +34,7 @@ test("latencies: without enough answers in both phases nothing is shown, which i
   expect(ledger.listTroubles()).toEqual([]);
 });
 
-test("abuse: kinds that were never answered are found, and answers are counted by status", () => {
+test("abuse: kinds without any response are found, and responses are counted by status", () => {
   const ledger = new AbuseLedger();
   for (const end of ["400", "400", "429", "broken"]) ledger.add("nester", end);
   ledger.add("searcher", "refused");

@@ -54,7 +54,7 @@ test("a job is queued, canceled and completed with its transaction, or not at al
   await boss.stop({ graceful: false });
 });
 
-test("enqueueJob() keeps text as it is and refuses an id that is queued already", async () => {
+test("enqueueJob() keeps text unchanged and refuses an id that is already queued", async () => {
   await using db = await openTestDatabase();
   const boss = await openQueue(db.sql, failOn);
   const id = crypto.randomUUID();

@@ -75,7 +75,7 @@ async function attempt(pairs: readonly { email: string; address: string }[]): Pr
 const ATTEMPTS = Array.from({ length: 16 }, (_, index) => index);
 const REFUSED_BEYOND_LIMIT = ATTEMPTS.map((index) => (index < LOGINS_PER_MINUTE ? 401 : 429));
 
-test("an account is tried as often as the minute allows, whoever tries", async () => {
+test("an account has its attempts per minute, whoever tries", async () => {
   const { email } = await makeAccount({ make: createFactory(db.sql) });
   expect(await attempt(ATTEMPTS.map((n) => ({ email, address: `198.51.100.${n}` })))).toEqual(
     REFUSED_BEYOND_LIMIT,

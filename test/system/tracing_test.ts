@@ -107,7 +107,7 @@ test("malformed trace headers begin a new trace", async () => {
   expect(spans.filter(({ traceId }) => traceId === TRACE_ID)).toEqual([]);
 });
 
-test("the standard variables decide what is sampled", async () => {
+test("the standard variables select the sampled traces", async () => {
   using collector = openTraceCollector();
   await using app = await openTestApp();
   const request = async (

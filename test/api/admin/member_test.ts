@@ -33,7 +33,7 @@ test("member add gives a role, again changes it, and member remove ends it", asy
   ]);
 });
 
-test("member remove removes the last owner with a note, but nobody from their personal organization", async () => {
+test("member remove removes the last owner with a note, but no one from their personal organization", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);

@@ -283,7 +283,7 @@ test("publishedFirst gives members the version that a name alone means, with the
   expect(await read("search=new+title&latestOnly=false", member)).toEqual(["grown@1.1.0 undefined"]);
 });
 
-test("what changes is listed as it is now", async () => {
+test("changed rows are listed with their current values", async () => {
   await using registry = await openRegistry();
   const { api, make } = registry;
   const { sql } = api.db;

@@ -22,7 +22,7 @@ async function countedBytes({ origin }: ListeningApp): Promise<number> {
   return Number(/export_bytes_total\{kind="organization",format="ndjson"\} (\d+)/.exec(metrics)?.[1] ?? 0);
 }
 
-test("a complete download is logged at its end, with its bytes", async () => {
+test("a complete download is logged with its bytes", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   using download = await file.begin();

@@ -109,7 +109,7 @@ test("a preflight request for a write, or for what needs a credential, is refuse
   expect([withKey.status, corsHeaders(withKey)]).toEqual([405, {}]);
 });
 
-test("what is read with a credential stays with our own pages", async () => {
+test("only our own pages can read with a credential", async () => {
   const { key } = await app.make.person();
   for (const headers of [
     { authorization: `Bearer ${key}` },

@@ -46,7 +46,7 @@ describe("a failure of ours", () => {
     });
   });
 
-  test("before the first byte of an announced stream is an answer like any other", async () => {
+  test("before the first byte, an announced stream is a response like any other", async () => {
     await using api = await openFailingApp();
     expect((await api.request("/api/v1/announced")).status).toBe(500);
     expect(api.logLines).toMatchObject([{ status: 500, err: { message: "broke before the first byte" } }]);

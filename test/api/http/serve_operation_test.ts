@@ -104,7 +104,7 @@ test("access and body are checked before the handler is called", async () => {
   expect(await send({ size: 0 }, key)).toEqual([204, ""]);
 });
 
-test("a conditional operation answers 304 for its own tag or the text's, and makes nothing then", async () => {
+test("a conditional operation responds 304 to its own tag or the text's, without making the body", async () => {
   const made: string[] = [];
   await using api = await openTestApp({ routes: [listThings(made)] });
   for (const as of ["text", "tagged", "csv"]) {

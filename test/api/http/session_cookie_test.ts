@@ -129,7 +129,7 @@ describe("the session cookie", () => {
   });
 });
 
-describe("a session cookie that somebody else may have set", () => {
+describe("a session cookie that an attacker may have set", () => {
   test("is rejected if there are two, and neither is deleted", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const [own, foreign] = [await makeCookie(api), await makeCookie(api)];

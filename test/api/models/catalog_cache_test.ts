@@ -60,7 +60,7 @@ test("every process serves a new catalog soon, and never mixes two", async () =>
   expect([...seen.values()].map((names) => [...names]).toSorted()).toEqual([["v1"], ["v2"], ["v3"], ["v4"]]);
 });
 
-test("an operator's SQL on any catalog table shows in the answers", async () => {
+test("an operator's SQL on any catalog table shows in responses", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, versionOf(1));
   await using api = await startApi({ DATABASE_URL: db.url, RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000000" });

@@ -33,7 +33,7 @@ async function expectUnknown(app: TestApp, path: string, reason: string): Promis
 }
 
 describe("GET /models/{provider}/{modelId}", () => {
-  test("answers with the bare model, all of it", async () => {
+  test("responds with the whole model", async () => {
     await using app = await openModels({
       openai: {
         "gpt-5": {
@@ -120,7 +120,7 @@ describe("GET /models/{provider}/{modelId}", () => {
 });
 
 describe("GET /models/resolve/{alias}", () => {
-  test("answers with the target and its model", async () => {
+  test("responds with the target and its model", async () => {
     await using app = await openModels({ openai: { "gpt-5": {} } });
     const { data } = await get(app, "/resolve/gpt");
     expect(Object.keys(data)).toEqual(["alias", "target", "model"]);

@@ -6,7 +6,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 describe("GET /health/live", () => {
-  test("answers whatever the database does", async () => {
+  test("responds whatever the database does", async () => {
     await using api = await openTestApp();
     await api.deps.sql.end();
     const response = await api.request("/health/live");
@@ -15,7 +15,7 @@ describe("GET /health/live", () => {
 });
 
 describe("GET /health/ready", () => {
-  test("is 200 when the database answers and is current", async () => {
+  test("is 200 if the database responds and is current", async () => {
     await using api = await openTestApp();
     const response = await api.request("/health/ready");
     expect([response.status, await response.json()]).toEqual([200, { data: { status: "ready" } }]);

@@ -321,7 +321,7 @@ describe("the document's schemas", () => {
     }
   });
 
-  test("names every object of an answer that is one of a list", async () => {
+  test("names every object in lists of a response", async () => {
     for (const { name, operation } of listOperations(document)) {
       for (const [status, { content = {} }] of Object.entries(operation.responses ?? {})) {
         const unnamed = unnamedItems(content["application/json"]?.schema, []);

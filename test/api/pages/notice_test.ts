@@ -49,7 +49,7 @@ test("a notice names the lines whose aliases were replaced", () => {
   );
 });
 
-test("a page shows a notice once, and only to somebody who is signed in", async () => {
+test("a page shows a notice once, and only to signed-in users", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = "/settings/profile";

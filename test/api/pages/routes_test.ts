@@ -115,7 +115,7 @@ describe("what pages load", () => {
     }
   });
 
-  test("answers HEAD as GET, without the body, over a socket too", async () => {
+  test("responds to HEAD as to GET, without the body, over a socket too", async () => {
     await using server = await openListeningApp();
     for (const path of ["/dashboard/assets/exports.js"]) {
       // fetch() would ask for a compressed one.

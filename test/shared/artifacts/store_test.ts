@@ -183,7 +183,7 @@ for (const [kind, open] of [
   ["bucket", openBucket],
   ["bucket with conditional writes", openConditionalBucket],
 ] as const) {
-  test(`a ${kind} has one marker, which is made once, replaced, and is no artifact of anybody's`, async () => {
+  test(`a ${kind} has one marker, which is created once, can be replaced, and is no artifact`, async () => {
     await using opened = await open();
     const { store } = opened;
     expect(await store.readMarker()).toBeNull();

@@ -81,7 +81,7 @@ agent:
 `);
 });
 
-test("editDefinition() returns a document as it is when it says so already", () => {
+test("editDefinition() returns a document unchanged if it already has the values", () => {
   expect(edit(DOCUMENT, {})).toBe(DOCUMENT);
   expect(edit(DOCUMENT, { name: "reviewer", tags: ["old"] })).toBe(DOCUMENT);
 });

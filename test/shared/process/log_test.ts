@@ -54,7 +54,7 @@ test("createLog() writes no secret, wherever it is put", () => {
   for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
 });
 
-test("redactSecrets() leaves all else as it is", () => {
+test("redactSecrets() leaves everything else unchanged", () => {
   for (const text of ["postgres://db:5432/x", "http://a@b/c", "ulr_short", "Bearer of news", "a:b@c"]) {
     expect(redactSecrets(text)).toBe(text);
   }

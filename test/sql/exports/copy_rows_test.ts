@@ -221,7 +221,7 @@ test("closing a snapshot ends a running COPY, for any reader and at any point", 
   await pool.end();
 });
 
-test("a snapshot that is closed reads nothing more: its connection may be somebody else's", async () => {
+test("a closed snapshot reads nothing more: its connection may be in use elsewhere", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const { snapshot, rows } = await openCopy(pool, db);

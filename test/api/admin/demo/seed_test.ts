@@ -152,7 +152,7 @@ test("demo seed makes 20,000 believable issues, credentials that work, and nothi
   await rm(folder, { recursive: true });
 });
 
-test("demo seed --if-empty leaves a database alone that somebody uses", async () => {
+test("demo seed --if-empty does not change a database in use", async () => {
   await using db = await openTestDatabase();
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
   expect(await runCommand(db.url, ["demo", "seed", "--if-empty"])).toEqual({ exitCode: 0, out: "", err: "" });

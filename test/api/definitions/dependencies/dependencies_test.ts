@@ -273,7 +273,7 @@ test("a diamond is shown on both sides and listed once; a loop ends where it mee
   expect([found.totalCount, found.maxDepth]).toEqual([4, 3]);
 });
 
-test("a pipeline's trigger is no dependency, and an answer that is known is not sent again", async () => {
+test("a pipeline's trigger is no dependency, and a known response is not sent again", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = [

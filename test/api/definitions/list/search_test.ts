@@ -56,7 +56,7 @@ test("words are found in name, display name and description, by stem, the best p
   for (const [search, names] of cases) expect([search, await found(api, search)]).toEqual([search, names]);
 });
 
-test("a name is found as it is written elsewhere: with its organization, its version, without its hyphens", async () => {
+test("a name is found in all its spellings: with its organization, with its version, without hyphens", async () => {
   await using registry = await openRegistry(SHELF);
   const { api, person } = registry;
   const other = await api.make.person();

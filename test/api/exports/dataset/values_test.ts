@@ -27,7 +27,7 @@ async function csvRows(text: string): Promise<string[][]> {
   return rows;
 }
 
-test("every text survives, in NDJSON as it is and in CSV neutralized", async () => {
+test("every text survives: unchanged in NDJSON, neutralized in CSV", async () => {
   await using app = await openTestApp({ config: { rateLimitUserPerMinute: 100_000 } });
   const { person, project } = await openProject(app);
   const issue = await app.make.issue({ projectId: project.id });

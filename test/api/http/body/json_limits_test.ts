@@ -27,6 +27,6 @@ test("the content of strings does not count, even with escapes", () => {
   expect(excessOf(`"\\\\"${brackets}`)).not.toBeNull();
 });
 
-test("text that is not JSON is read to its end without an error", () => {
+test("text that is not JSON is read completely without an error", () => {
   for (const text of ["", '"', '"\\', "]]]]", '{"a', "\\\\\\"]) expect(excessOf(text)).toBeNull();
 });

@@ -48,7 +48,7 @@ test("every response has a strong ETag and is 304 for a client that has it; HEAD
   }
 });
 
-test("an answer to a credential is private, and a wrong credential is 401 here too", async () => {
+test("a response to a credential is private, and a wrong credential is 401 here too", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
   const { key } = await app.make.person();

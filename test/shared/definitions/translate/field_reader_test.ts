@@ -19,7 +19,7 @@ ${lines.replace(/^/gm, "  ")}`;
 
 const MISSION = "mission: {opener: x}\n";
 
-test("a scalar that does not print as it is written is rendered as it is written", () => {
+test("a scalar that would print differently is rendered as written", () => {
   const texts = [
     "3.10",
     "12345678901234567890",

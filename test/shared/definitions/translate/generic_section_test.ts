@@ -47,7 +47,7 @@ test("a value never seems to belong to the map before it", () => {
   );
 });
 
-test("text of several lines is kept as it is", () => {
+test("text of several lines is unchanged", () => {
   expect(sectionOf(explorer({ custom: { script: "a\n  ```b\n" } }), "## Custom")).toBe(
     "**Script:**\n\n````\na\n  ```b\n````",
   );

@@ -243,7 +243,7 @@ test("a list of forks does not tell which hidden version each was made from", as
   expect(await sources(null)).toEqual([null]);
 });
 
-test("a lineage is as long as it is, up to a hundred steps", async () => {
+test("a lineage has up to a hundred steps", async () => {
   await using api = await openTestApp();
   const { sql } = api.db;
   const person = await api.make.person();
