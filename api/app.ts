@@ -1,10 +1,14 @@
 /** Builds the app from its dependencies; main.ts listens, tests call `handle`. */
 import { type AnyElysia, Elysia } from "elysia";
-import { openArtifactStore } from "../shared/artifacts/open.ts";
 import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics.ts";
-import { createArtifactStatus, registerArtifactMetrics } from "../sql/monitoring/artifact_status.ts";
+import {
+  type ArtifactStatus,
+  createArtifactProblemCheck,
+  createArtifactStatus,
+  registerArtifactMetrics,
+} from "../sql/monitoring/artifact_status.ts";
 import { registerPoolMetrics, registerServerConnections } from "../sql/monitoring/pool_metrics.ts";
-import { createDatabaseCheck, type DatabaseStatus, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
+import { createDatabaseCheck, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import { authRoutes } from "./accounts/auth_routes.ts";
 import { ACCOUNT_OPERATIONS } from "./accounts/operations.ts";
 import { orgRoutes } from "./accounts/organizations/routes.ts";
@@ -12,10 +16,9 @@ import { ownProfileRoutes } from "./accounts/own_profile.ts";
 import { userRoutes } from "./accounts/users.ts";
 import { DEFINITION_OPERATIONS } from "./definitions/operations.ts";
 import { definitionRoutes } from "./definitions/routes.ts";
-import { languageSchemaRoutes } from "./definitions/schemas/language_schemas.ts";
 import { createDefinitionTurns } from "./definitions/turns.ts";
 import type { Deps, OperationDeps } from "./deps.ts";
-import { eventRoutes } from "./events/events.ts";
+import { listEvents } from "./events/events.ts";
 import { registerWatermarkMetrics } from "./exports/cutoff.ts";
 import { createExportResources } from "./exports/export_resources.ts";
 import { registerJobMetrics } from "./exports/job_metrics.ts";
@@ -40,10 +43,9 @@ import { toRoute } from "./http/serve_operation.ts";
 import { sessionCookieName } from "./http/session_cookie.ts";
 import { registerCatalogMetrics } from "./models/catalog_metrics.ts";
 import { MODEL_OPERATIONS } from "./models/operations.ts";
-import { healthRoutes } from "./monitoring/health.ts";
-import { metricsRoutes } from "./monitoring/metrics.ts";
+import { listMonitoringOperations } from "./monitoring/operations.ts";
 import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
-import { docsRoutes } from "./openapi/docs.ts";
+import { createDocsOperations } from "./openapi/docs.ts";
 import { PUBLISHING_PAGES } from "./pages/definitions/edit/publishing_routes.ts";
 import { DEFINITION_PAGES } from "./pages/definitions/routes.ts";
 import { createErrorPage, isForPeople } from "./pages/error_page.ts";
@@ -53,10 +55,9 @@ import { MODEL_PAGES } from "./pages/models/routes.ts";
 import { ORGANIZATION_PAGES } from "./pages/organizations/routes.ts";
 import { type PageRoute, toPageRoute } from "./pages/page.ts";
 import { dashboardRoutes, iconRoutes } from "./pages/routes.ts";
-import { securityTxtRoutes } from "./pages/security_txt.ts";
 import { SETTINGS_PAGES } from "./pages/settings/routes.ts";
 import { SIGN_IN_PAGES } from "./pages/sign_in/routes.ts";
-import { webhookRoutes } from "./webhooks/routes.ts";
+import { WEBHOOK_OPERATIONS } from "./webhooks/operations.ts";
 
 export interface App {
   /** The whole service as a function: what a socket gets and a test calls. Never throws. */
@@ -73,16 +74,15 @@ function apiRoutes(deps: OperationDeps) {
   return new Elysia({ prefix: "/api/v1" })
     .use(authRoutes(deps))
     .use(definitionRoutes(deps))
-    .use(eventRoutes(deps))
     .use(orgRoutes(deps))
-    .use(webhookRoutes(deps))
     .use(ownProfileRoutes(deps))
     .use(userRoutes(deps));
 }
 
-function registerServiceMetrics(deps: Deps, checkDatabase: () => Promise<DatabaseStatus>): void {
-  const { config, sql, exportSql, replica, catalog, log } = deps;
+function registerServiceMetrics(deps: OperationDeps, artifactStatus: () => Promise<ArtifactStatus>): void {
+  const { config, sql, exportSql, replica, catalog, log, checkDatabase } = deps;
   const { registry } = deps.metrics;
+  registerArtifactMetrics(registry, artifactStatus);
   if (replica) registerReplicaMetrics(registry, { replica, log });
   registerPoolMetrics(registry, { requests: sql, exports: exportSql });
   registerServerConnections(registry, { sql, log });
@@ -91,30 +91,6 @@ function registerServiceMetrics(deps: Deps, checkDatabase: () => Promise<Databas
   registerCatalogMetrics(registry, catalog);
   registerJobMetrics(registry, { sql, log });
   registerWatermarkMetrics(registry, { sql, log, config });
-}
-
-function serviceRoutes(deps: OperationDeps) {
-  const artifactStatus = createArtifactStatus({ ...deps, store: openArtifactStore(deps.config) });
-  registerArtifactMetrics(deps.metrics.registry, artifactStatus);
-  const checkDatabase = createDatabaseCheck(deps.sql, deps.config);
-  registerServiceMetrics(deps, checkDatabase);
-  const described = new Elysia()
-    .use(apiRoutes(deps))
-    .use(healthRoutes({ ...deps, artifactStatus, checkDatabase }))
-    .use(deps.config.metricsPort === null ? metricsRoutes(deps) : new Elysia())
-    .use(languageSchemaRoutes(deps))
-    .use(securityTxtRoutes(deps));
-  return new Elysia()
-    .use(described)
-    .use(
-      docsRoutes(OPERATIONS, {
-        ...deps.config,
-        others: described,
-        sessionCookie: sessionCookieName(deps.config),
-      }),
-    )
-    .use(iconRoutes())
-    .use(dashboardRoutes());
 }
 
 /** Pages for people. Each folder of `pages/` adds a line. */
@@ -130,12 +106,29 @@ const PAGES: readonly PageRoute[] = [
 ];
 
 /** Every operation. Each subject adds a line. */
-const OPERATIONS: readonly AnyOperation[] = [
-  ...ACCOUNT_OPERATIONS,
-  ...DEFINITION_OPERATIONS,
-  ...EXPORT_OPERATIONS,
-  ...MODEL_OPERATIONS,
-];
+function listOperations({ config }: Deps): AnyOperation[] {
+  return [
+    ...ACCOUNT_OPERATIONS,
+    ...DEFINITION_OPERATIONS,
+    ...EXPORT_OPERATIONS,
+    ...MODEL_OPERATIONS,
+    listEvents,
+    ...WEBHOOK_OPERATIONS,
+    ...listMonitoringOperations(config.metricsPort),
+  ];
+}
+
+/** What the service serves. */
+function serviceRoutes(deps: OperationDeps) {
+  const others = apiRoutes(deps);
+  const described = listOperations(deps);
+  const sessionCookie = sessionCookieName(deps.config);
+  const docs = createDocsOperations(described, { ...deps.config, others, sessionCookie });
+  return {
+    listed: [...described, ...docs, ...PAGES],
+    others: new Elysia().use(others).use(iconRoutes()).use(dashboardRoutes()),
+  };
+}
 
 function isList(routes: OwnRoutes | null): routes is readonly (AnyOperation | PageRoute)[] {
   return Array.isArray(routes);
@@ -162,15 +155,19 @@ function elysiaRoutes(routes: AnyElysia): Route[] {
  * instead of the service's own.
  */
 export function buildApp(given: Deps, ownRoutes: OwnRoutes | null = null): App {
+  const exports = createExportResources(given);
+  const artifactStatus = createArtifactStatus({ ...given, store: exports.store });
   const deps: OperationDeps = {
     ...given,
-    exports: createExportResources(given),
+    exports,
     turns: createDefinitionTurns(given.config),
+    checkDatabase: createDatabaseCheck(given.sql, given.config),
+    findArtifactProblem: createArtifactProblemCheck(artifactStatus),
   };
+  if (!ownRoutes) registerServiceMetrics(deps, artifactStatus);
   const { config, log, metrics, shutdownSignal, now = Date.now } = deps;
   const own = isList(ownRoutes) ? { listed: ownRoutes, others: null } : { listed: [], others: ownRoutes };
-  const service = () => ({ listed: [...OPERATIONS, ...PAGES], others: serviceRoutes(deps) });
-  const { listed, others } = ownRoutes ? own : service();
+  const { listed, others } = ownRoutes ? own : serviceRoutes(deps);
   const routes = [
     ...(others ? elysiaRoutes(others) : []),
     ...listed.map((entry) => (isPage(entry) ? toPageRoute(entry, deps) : toRoute(entry, deps))),

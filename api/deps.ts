@@ -5,14 +5,16 @@ import type { Tracing } from "../shared/tracing/tracing.ts";
 import type { Nodes } from "../sql/connection/nodes.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
+import type { ArtifactProblem } from "../sql/monitoring/artifact_status.ts";
+import type { DatabaseStatus } from "../sql/monitoring/readiness.ts";
 import type { Boss } from "../sql/queue.ts";
 import type { DefinitionTurns } from "./definitions/turns.ts";
 import type { Documents } from "./documents/documents.ts";
 import type { ExportResources } from "./exports/export_resources.ts";
 import type { CredentialCache } from "./http/credential_cache.ts";
+import type { Metrics } from "./http/metrics.ts";
 import type { StreamRules } from "./http/response/stream_cutoff.ts";
 import type { CatalogCache } from "./models/catalog_cache.ts";
-import type { Metrics } from "./monitoring/metrics.ts";
 
 export interface Deps {
   config: Config;
@@ -48,4 +50,7 @@ export interface Deps {
 export interface OperationDeps extends Deps {
   exports: ExportResources;
   turns: DefinitionTurns;
+  checkDatabase: () => Promise<DatabaseStatus>;
+  /** Does not affect readiness: only new organization exports depend on the store. */
+  findArtifactProblem: () => Promise<ArtifactProblem>;
 }

@@ -36,9 +36,9 @@ import { buildApp } from "./app.ts";
 import type { Deps } from "./deps.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { createCredentialCache } from "./http/credential_cache.ts";
+import { createMetrics } from "./http/metrics.ts";
 import { listen, stopListening } from "./listen.ts";
 import { CatalogCache } from "./models/catalog_cache.ts";
-import { createMetrics } from "./monitoring/metrics.ts";
 
 const USAGE = `Usage: bun run api
 

@@ -3,7 +3,7 @@ import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import type { CredentialCache } from "../http/credential_cache.ts";
-import type { Metrics } from "../monitoring/metrics.ts";
+import type { Metrics } from "../http/metrics.ts";
 import type { AuditFailure } from "./audit_failure.ts";
 import type { LoginLimit } from "./login_limit.ts";
 import type { PasswordQueue } from "./password_queue.ts";

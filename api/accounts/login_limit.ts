@@ -19,9 +19,9 @@ import {
 import { existsSignInNetwork } from "../../sql/accounts/sign_in_networks.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { rateLimited, rateLimitHeaders } from "../http/limits/rate_counter.ts";
+import type { Metrics } from "../http/metrics.ts";
 import { coarseNetworkOf } from "../http/request_address.ts";
 import type { RequestContext } from "../http/request_context.ts";
-import type { Metrics } from "../monitoring/metrics.ts";
 
 /** Idle rows that one attempt takes away: more than it can add. */
 const CLEANUP_ROWS = 10;

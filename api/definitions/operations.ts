@@ -10,6 +10,7 @@ import { getForkable, getLineage, listForks } from "./forks/forks.ts";
 import { archiveDefinition, deprecateDefinition, publishDefinition } from "./lifecycle.ts";
 import { listDefinitions } from "./list.ts";
 import { recordExecution } from "./record_execution.ts";
+import { getDefinitionSchema } from "./schemas/language_schemas.ts";
 import { getLanguage, listLanguages } from "./schemas/languages.ts";
 import { getTranslatorVersion, retranslateDefinition, upgradeDefinition } from "./translation.ts";
 import { listVersions } from "./versions.ts";
@@ -37,4 +38,5 @@ export const DEFINITION_OPERATIONS: readonly AnyOperation[] = [
   diffVersions,
   listLanguages,
   getLanguage,
+  getDefinitionSchema,
 ];

@@ -1,34 +1,40 @@
 /** Schemas of events: one for each type, so that a client that compares the type knows the data. */
-import {
-  ID,
-  INSTANT,
-  type JsonSchema,
-  named,
-  nullable,
-  oneOf,
-  record,
-  TEXT,
-} from "../../shared/json_schema.ts";
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { DEFINITION_TYPES, EVENT_TYPES, type EventType } from "../../shared/vocabulary.ts";
+import type { EventRow } from "../../sql/events/event_feed.ts";
+import { Instant, Nullable, oneOf, Text } from "../http/schemas.ts";
 
-const TYPE = oneOf(DEFINITION_TYPES);
-const DEFINITION_DATA = record({ definitionId: ID, type: TYPE, name: TEXT, version: TEXT });
-const MODEL = { provider: TEXT, modelId: TEXT };
-const PRICE = { type: ["number", "null"] };
+/** An event as readers and receivers of webhooks get it. */
+export type Event = Omit<EventRow, "position">;
 
-const DATA: Readonly<Record<EventType, JsonSchema>> = {
-  "export.ready": record({ jobId: ID, status: oneOf(["ready"]) }),
-  "export.failed": record({ jobId: ID, status: oneOf(["failed"]) }),
+const Id = Type.String({ format: "uuid" });
+const DEFINITION_DATA = Type.Object({
+  definitionId: Id,
+  type: oneOf(DEFINITION_TYPES),
+  name: Text,
+  version: Text,
+});
+const MODEL = { provider: Text, modelId: Text };
+const Price = Nullable(Type.Number());
+
+/** A single word, which generators of clients read as an enum of one. */
+function only(word: string) {
+  return Type.String({ enum: [word] });
+}
+
+const DATA: Readonly<Record<EventType, TSchema>> = {
+  "export.ready": Type.Object({ jobId: Id, status: only("ready") }),
+  "export.failed": Type.Object({ jobId: Id, status: only("failed") }),
   "definition.published": DEFINITION_DATA,
   "definition.deprecated": DEFINITION_DATA,
   "definition.archived": DEFINITION_DATA,
-  "model.added": record(MODEL),
-  "model.gone": record(MODEL),
-  "model.price_changed": record({
+  "model.added": Type.Object(MODEL),
+  "model.gone": Type.Object(MODEL),
+  "model.price_changed": Type.Object({
     ...MODEL,
-    field: { ...TEXT, description: "The part of `cost`, such as `input` or `tiers.200000.input`" },
-    oldValue: PRICE,
-    newValue: PRICE,
+    field: Type.String({ description: "The part of `cost`, such as `input` or `tiers.200000.input`" }),
+    oldValue: Price,
+    newValue: Price,
   }),
 };
 
@@ -37,38 +43,29 @@ function titleOf(type: string): string {
   return `${type.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
 }
 
-function eventSchema(type: string, data: JsonSchema): { type: string; schema: JsonSchema } {
-  const schema = record({
-    id: ID,
-    type: oneOf([type]),
-    createdAt: { ...INSTANT, description: "When the transaction of the change began" },
-    organization: { ...nullable(TEXT), description: "The organization's slug; null for models" },
+function eventSchema(type: string, data: TSchema): { type: string; schema: TObject } {
+  const fields = {
+    id: Id,
+    type: only(type),
+    createdAt: Instant({ description: "When the transaction of the change began" }),
+    organization: Nullable(Text, { description: "The organization's slug; null for models" }),
     data,
-  });
-  return { type, schema: named(titleOf(type), schema) };
+  };
+  return { type, schema: Type.Object(fields, { title: titleOf(type) }) };
 }
 
 /** One of the events, told apart by `type`. */
-function unionOf(title: string, events: readonly ReturnType<typeof eventSchema>[]): JsonSchema {
+function unionOf(title: string, events: readonly ReturnType<typeof eventSchema>[]) {
   const mapping = events.map(({ type }) => [type, `#/components/schemas/${titleOf(type)}`]);
-  return named(title, {
+  return Type.Unsafe<Event>({
+    title,
     oneOf: events.map(({ schema }) => schema),
     discriminator: { propertyName: "type", mapping: Object.fromEntries(mapping) },
+    examples: [EXAMPLE_EVENT],
   });
 }
 
-const EVENTS = EVENT_TYPES.map((type) => eventSchema(type, DATA[type]));
-
-/** What `GET /events` lists. */
-export const EVENT = unionOf("Event", EVENTS);
-
-/** What is delivered to webhooks: the same and the test event. */
-export const DELIVERED_EVENT = unionOf("DeliveredEvent", [
-  ...EVENTS,
-  eventSchema("webhook.test", record({ webhookId: ID })),
-]);
-
-export const EXAMPLE_EVENT = {
+const EXAMPLE_EVENT = {
   id: "7b0c3f4e-1c52-4f6e-9a53-51f0b1c1f0aa",
   type: "definition.published",
   createdAt: "2026-11-20T10:00:00.000Z",
@@ -80,3 +77,14 @@ export const EXAMPLE_EVENT = {
     version: "1.2.0",
   },
 };
+
+const EVENTS = EVENT_TYPES.map((type) => eventSchema(type, DATA[type]));
+
+/** What `GET /events` lists. */
+export const EVENT = unionOf("Event", EVENTS);
+
+/** What is delivered to webhooks: the same and the test event. */
+export const DELIVERED_EVENT = unionOf("DeliveredEvent", [
+  ...EVENTS,
+  eventSchema("webhook.test", Type.Object({ webhookId: Id })),
+]);

@@ -1,61 +1,95 @@
 /** GET /events: what happened, complete and in order, for readers that keep a cursor. */
-import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
+import { TEXT } from "../../shared/json_schema.ts";
 import { mayManageExportJobs } from "../../shared/policy.ts";
 import { EVENT_TYPES, ORG_ROLES, type OrgRole } from "../../shared/vocabulary.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
-import { type EventRow, findCursorKey, listEvents, settleEvents } from "../../sql/events/event_feed.ts";
+import {
+  type EventRow,
+  findCursorKey,
+  listEvents as listPage,
+  settleEvents,
+} from "../../sql/events/event_feed.ts";
 import { readScope } from "../definitions/find_readable.ts";
-import { access } from "../http/access.ts";
 import type { Caller } from "../http/caller.ts";
-import { parseQuery, queryOf } from "../http/query.ts";
+import { operation, reply } from "../http/operation.ts";
+import { limit, once, words } from "../http/query.ts";
+import { data, listOf } from "../http/schemas.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
-import { EVENTS_QUERY, LIST_EVENTS_DETAIL } from "./openapi.ts";
+import { EVENT, type Event } from "./event_schemas.ts";
 
-export function eventRoutes({ sql }: { sql: Pool }) {
-  let knownKey: Uint8Array | null = null;
-  const findKey = async (): Promise<Uint8Array> => {
-    knownKey ??= await findCursorKey(sql);
-    return knownKey;
-  };
-  return new Elysia().use(access).get(
-    "/events",
-    async ({ request, visitor }) => {
-      const { after, type, limit } = parseQuery(EVENTS_QUERY, queryOf(request));
-      const key = await findKey();
-      const position = after === null ? 0 : decodeCursor(key, after);
-      if (position === null) throw invalidCursor();
-      const { viewer, orgId } = await readScope(sql, visitor, request);
-      await settleEvents(sql);
-      const types = type.length > 0 ? type : EVENT_TYPES;
-      const jobRoles = rolesThatFollowJobs(visitor);
-      const page = await listEvents(sql, { viewer, orgId, jobRoles, types, after: position, limit });
-      if (after !== null && position > page.settledPosition) throw invalidCursor();
-      if (after !== null && position < page.deletedPosition) throw cursorTooOld();
-      const last = page.rows.at(-1);
-      const isFull = page.rows.length === limit && last !== undefined;
-      const nextCursor = encodeCursor(key, isFull ? last.position : page.settledPosition);
-      return { data: { events: page.rows.map(presentEvent), nextCursor } };
+const CURSOR = /^[A-Za-z0-9_-]{22}$/;
+const INVALID_CURSOR = "must be the nextCursor of an earlier response";
+
+export const listEvents = operation(
+  {
+    id: "listEvents",
+    method: "GET",
+    path: "/api/v1/events",
+    access: "public",
+    tag: "Events",
+    usesOrg: true,
+    summary: "List events",
+    description:
+      "Oldest first: events of models, of public definitions and of your organizations; with `X-Org-Slug` only those of that " +
+      "organization. Pass `nextCursor` as `after` to get what has happened since: no event ever appears before a cursor that " +
+      "was handed out. A cursor is valid for everyone and does not depend on `type`. Events are kept for 30 days. If events " +
+      "after the cursor have been deleted, the response is 400 with the reason `cursor_too_old`.",
+    query: {
+      after: {
+        description: "`nextCursor` of an earlier response; the oldest event when omitted",
+        schema: { ...TEXT, pattern: CURSOR.source },
+        read: once((text, addProblem): string | null => {
+          if (text !== null && !CURSOR.test(text)) addProblem(INVALID_CURSOR);
+          return text;
+        }),
+      },
+      type: words(EVENT_TYPES, "Only these types. Can be repeated"),
+      limit: limit({ max: 200, unset: 50 }, "Events per page"),
     },
-    { publicAccess: true, detail: LIST_EVENTS_DETAIL },
-  );
-}
+    response: {
+      200: data(
+        {
+          events: listOf(EVENT),
+          nextCursor: Type.String({ description: "Always present", examples: ["q8Yb0lWc2bQm8m1mC0pG5A"] }),
+        },
+        "Events, and the cursor for the next request",
+      ),
+    },
+    fails: ["ORG_ACCESS_DENIED"],
+  },
+  async ({ query: { after, type, limit }, caller, request }, { sql }) => {
+    const key = await findCursorKey(sql);
+    const position = after === null ? 0 : decodeCursor(key, after);
+    if (position === null) throw invalidCursor();
+    const { viewer, orgId } = await readScope(sql, caller, request);
+    await settleEvents(sql);
+    const types = type.length > 0 ? type : EVENT_TYPES;
+    const jobRoles = rolesThatFollowJobs(caller);
+    const page = await listPage(sql, { viewer, orgId, jobRoles, types, after: position, limit });
+    if (after !== null && position > page.settledPosition) throw invalidCursor();
+    if (after !== null && position < page.deletedPosition) throw cursorTooOld();
+    const last = page.rows.at(-1);
+    const isFull = page.rows.length === limit && last !== undefined;
+    const nextCursor = encodeCursor(key, isFull ? last.position : page.settledPosition);
+    return reply(200, { data: { events: page.rows.map(presentEvent), nextCursor } });
+  },
+);
 
 /** Events of exports are for those who may list the jobs. */
-function rolesThatFollowJobs(visitor: Caller | null): readonly OrgRole[] {
-  if (visitor === null) return [];
-  const { credential } = visitor;
+function rolesThatFollowJobs(caller: Caller | null): readonly OrgRole[] {
+  if (caller === null) return [];
+  const { credential } = caller;
   return ORG_ROLES.filter((role) => mayManageExportJobs({ credential, role }).ok);
 }
 
-/** Returns an event as readers and receivers of webhooks get it. */
-function presentEvent({ id, type, createdAt, organization, data }: EventRow) {
+function presentEvent({ id, type, createdAt, organization, data }: EventRow): Event {
   return { id, type, createdAt, organization, data };
 }
 
 function invalidCursor(): ApiError {
-  return invalidInput([{ path: "after", message: "must be the nextCursor of an earlier response" }]);
+  return invalidInput([{ path: "after", message: INVALID_CURSOR }]);
 }
 
 function cursorTooOld(): ApiError {

@@ -5,8 +5,8 @@ import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { EXPORT_LANES_MAX, ExportLanes } from "../../sql/connection/lanes.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
+import type { Metrics } from "../http/metrics.ts";
 import { STREAM_RULES, type StreamRules } from "../http/response/stream_cutoff.ts";
-import type { Metrics } from "../monitoring/metrics.ts";
 import { createExportMetrics, type ExportMetrics } from "./export_metrics.ts";
 import { createExportSlots, type ExportSlots } from "./export_slots.ts";
 

@@ -1,94 +1,24 @@
-/** GET /metrics for Prometheus, and what other parts of the API count. */
-import { Elysia } from "elysia";
-import { Counter, Histogram, Registry } from "prom-client";
-import { createMetricsReader } from "../../shared/monitoring/metrics_server.ts";
-import { access } from "../http/access.ts";
-import { OPERATIONS_TAG } from "./health.ts";
+/** GET /metrics, for Prometheus. */
+import { operation, reply } from "../http/operation.ts";
 
-/** Which limit a request exceeded. `address` counts requests without a valid credential, `page` those outside of the API. */
-export type RateLimitKind = "user" | "address" | "page" | "sign_in";
-
-const RATE_LIMIT_KINDS: readonly RateLimitKind[] = ["user", "address", "page", "sign_in"];
-const SIGN_IN_RESULTS = ["succeeded", "failed"] as const;
-
-export interface Metrics {
-  /** Other parts create their metrics with `registers: [registry]`. */
-  registry: Registry;
-  /** Records a finished request. `route` is the pattern, which keeps the number of labels small. */
-  observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void;
-  /** Requests that exceeded a rate limit. */
-  rateLimited: Counter<"kind">;
-  /** Sign-in attempts that were within their limits. */
-  signIns: Counter<"result">;
-}
-
-/** Upper bounds in seconds: most responses take milliseconds, exports minutes. */
-const DURATION_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
-
-/**
- * Registers the metrics of requests. Each app has a registry, so that two apps in one process count separately. Counters
- * start at 0 with every label, so that an increase from nothing is visible.
- */
-export function createMetrics(registry = new Registry()): Metrics {
-  const registers = [registry];
-  const duration = new Histogram({
-    name: "http_request_duration_seconds",
-    help: "Time from the arrival of a request to the last byte of its response",
-    labelNames: ["method", "route", "status"],
-    buckets: DURATION_BUCKETS,
-    registers,
-  });
-  const rateLimited = new Counter({
-    name: "rate_limited_requests_total",
-    help: "Requests that exceeded a rate limit, by the kind of limit",
-    labelNames: ["kind"],
-    registers,
-  });
-  const signIns = new Counter({
-    name: "sign_ins_total",
-    help: "Sign-in attempts that were within their rate limits, by result",
-    labelNames: ["result"],
-    registers,
-  });
-  for (const kind of RATE_LIMIT_KINDS) rateLimited.inc({ kind }, 0);
-  for (const result of SIGN_IN_RESULTS) signIns.inc({ result }, 0);
-  return {
-    registry,
-    observeRequest: (labels, seconds) => duration.observe(labels, seconds),
-    rateLimited,
-    signIns,
-  };
-}
-
-const METRICS_DETAIL = {
-  tags: [OPERATIONS_TAG],
-  operationId: "getMetrics",
-  summary: "Get metrics for Prometheus",
-  description:
-    "Metrics of this process and of the shared job queue, at most one second old. If the operator sets `METRICS_PORT`, " +
-    "they are on that port only.",
-  responses: {
-    200: {
-      description: "Prometheus text format",
-      content: {
-        "text/plain": {
-          schema: { type: "string" as const },
-          example: "# TYPE catalog_models gauge\ncatalog_models 2841\n",
-        },
+export const getMetrics = operation(
+  {
+    id: "getMetrics",
+    method: "GET",
+    path: "/metrics",
+    access: "public",
+    tag: "Operations",
+    summary: "Get metrics for Prometheus",
+    description:
+      "Metrics of this process and of the shared job queue, at most one second old. If the operator sets `METRICS_PORT`, " +
+      "they are on that port only.",
+    response: {
+      200: {
+        description: "Prometheus text format",
+        files: { "text/plain": "# TYPE catalog_models gauge\ncatalog_models 2841\n" },
       },
     },
   },
-};
-
-/** GET /metrics */
-export function metricsRoutes(deps: { metrics: Metrics }) {
-  const { registry } = deps.metrics;
-  const readMetrics = createMetricsReader(registry);
-  return new Elysia()
-    .use(access)
-    .get(
-      "/metrics",
-      async () => new Response(await readMetrics(), { headers: { "Content-Type": registry.contentType } }),
-      { publicAccess: true, detail: METRICS_DETAIL },
-    );
-}
+  async (_, { metrics }) =>
+    reply(200, await metrics.read(), { headers: { "Content-Type": metrics.registry.contentType } }),
+);

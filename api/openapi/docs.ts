@@ -1,16 +1,9 @@
 /** GET /swagger and what it loads: Swagger UI, served entirely by this process, and /swagger/json. */
-import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
-import { access, notCounted } from "../http/access.ts";
-import type { AnyOperation } from "../http/operation.ts";
-import { rejectQuery } from "../http/query.ts";
+import { type AnyOperation, operation } from "../http/operation.ts";
 import { ASSET_HEADERS, PAGE_HEADERS } from "../http/response/security_headers.ts";
-import {
-  readStaticFile,
-  type StaticFile,
-  staticResponse,
-  toStaticFile,
-} from "../http/response/static_file.ts";
+import { readStaticFile, replyFile, type StaticFile, toStaticFile } from "../http/response/static_file.ts";
 import { buildOpenApi, type DocumentOptions } from "./document.ts";
 
 /** Only scripts and styles of this origin, none inline, and no framing. */
@@ -76,36 +69,72 @@ function textFile(text: string, type: string): StaticFile {
   return toStaticFile(new TextEncoder().encode(text), `${type}; charset=utf-8`);
 }
 
-/** Serves the documentation of the operations and of the routes of `others`. */
-export function docsRoutes(operations: readonly AnyOperation[], options: DocumentOptions) {
-  const page = textFile(PAGE, "text/html");
-  let assets: ReadonlyMap<string, StaticFile> | undefined;
+/** Not in the document itself. */
+const BASE = {
+  method: "GET",
+  access: "public",
+  tag: "Documentation",
+  conditional: true,
+  documentedAs: [],
+} as const;
+
+/** Makes the operations that serve the documentation of the operations, and of the routes of `others`. */
+export function createDocsOperations(
+  operations: readonly AnyOperation[],
+  options: DocumentOptions,
+): AnyOperation[] {
   let document: Promise<StaticFile> | undefined;
-  const hidden = { publicAccess: true, detail: { hide: true } } as const;
-  const headers = { ...PAGE_HEADERS, "Content-Security-Policy": CONTENT_SECURITY_POLICY };
-  return new Elysia({ prefix: "/swagger" })
-    .use(access)
-    .get("/", ({ request }) => staticResponse(request, page, headers), hidden)
-    .get(
-      "/assets/:file",
-      ({ request, params }) => {
-        rejectQuery(request);
-        assets ??= readAssets();
-        const asset = assets.get(params.file);
-        if (!asset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
-        return staticResponse(request, asset, ASSET_HEADERS);
-      },
-      { publicAccess: true, detail: { hide: true, ...notCounted() } },
-    )
-    .get(
-      "/json",
-      async ({ request }) => {
-        rejectQuery(request);
-        document ??= buildOpenApi(operations, options).then((built) =>
-          textFile(JSON.stringify(built), "application/json"),
-        );
-        return staticResponse(request, await document, ASSET_HEADERS);
-      },
-      hidden,
-    );
+  const getDocument = operation(
+    {
+      ...BASE,
+      id: "getOpenApiDocument",
+      path: "/swagger/json",
+      summary: "Get the OpenAPI document",
+      description: "Made when it is first read.",
+      response: { 200: { description: "The document", files: { "application/json": null } } },
+    },
+    async () => {
+      document ??= buildOpenApi(operations, options).then((built) =>
+        textFile(JSON.stringify(built), "application/json"),
+      );
+      return replyFile(await document, ASSET_HEADERS);
+    },
+  );
+  return [getSwaggerUi, getSwaggerAsset, getDocument];
 }
+
+const getSwaggerUi = operation(
+  {
+    ...BASE,
+    id: "getSwaggerUi",
+    path: "/swagger",
+    summary: "Get Swagger UI",
+    description: "The page that shows the document.",
+    response: { 200: { description: "The page", files: { "text/html": null } } },
+  },
+  async () => {
+    const headers = { ...PAGE_HEADERS, "Content-Security-Policy": CONTENT_SECURITY_POLICY };
+    return replyFile(textFile(PAGE, "text/html"), headers);
+  },
+);
+
+let assets: ReadonlyMap<string, StaticFile> | undefined;
+
+const getSwaggerAsset = operation(
+  {
+    ...BASE,
+    id: "getSwaggerAsset",
+    path: "/swagger/assets/{file}",
+    summary: "Get a file of Swagger UI",
+    description: "A script, a style sheet or an icon.",
+    params: { file: Type.String({ description: "Name", examples: ["start.js"] }) },
+    response: { 200: { description: "The file", files: { "text/javascript": null } } },
+    unlimited: true,
+  },
+  async ({ params: { file } }) => {
+    assets ??= readAssets();
+    const asset = assets.get(file);
+    if (!asset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+    return replyFile(asset, ASSET_HEADERS);
+  },
+);

@@ -1,6 +1,6 @@
 /** OpenAPI description of what webhooks get. */
 import { TEXT } from "../../shared/json_schema.ts";
-import { DELIVERED_EVENT, EXAMPLE_EVENT } from "../events/event_schemas.ts";
+import { DELIVERED_EVENT } from "../events/event_schemas.ts";
 import type { OpenApiOperation } from "../openapi/types.ts";
 
 function header(name: string, description: string, example: string) {
@@ -31,7 +31,7 @@ export const DELIVERY: OpenApiOperation = {
   ],
   requestBody: {
     required: true,
-    content: { "application/json": { schema: DELIVERED_EVENT, example: EXAMPLE_EVENT } },
+    content: { "application/json": { schema: DELIVERED_EVENT, example: DELIVERED_EVENT.examples[0] } },
   },
   responses: {
     "2XX": { description: "Delivered. The body is not read" },

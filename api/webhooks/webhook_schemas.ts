@@ -1,34 +1,38 @@
 /** Schemas and examples of the webhook routes. */
-import { t } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { EVENT_TYPES, WEBHOOK_DELIVERY_STATUSES } from "../../shared/vocabulary.ts";
 import { NullableInstant, oneOf } from "../http/schemas.ts";
 
 const EXAMPLE_ID = "3c9e0a52-61c4-4f57-8d3b-1f2f9d3e7a10";
 const EXAMPLE_URL = "https://ci.example.com/hooks/definitions";
 
-export const WebhookParams = t.Object({
-  slug: t.String({ description: "The organization's slug", examples: ["demo"] }),
-  id: t.String({ description: "The webhook's id", examples: [EXAMPLE_ID] }),
-});
+export const OrgAddress = {
+  slug: Type.String({ description: "The organization's slug", examples: ["demo"] }),
+};
 
-const Types = t.Array(oneOf(EVENT_TYPES), {
+export const WebhookAddress = {
+  ...OrgAddress,
+  id: Type.String({ description: "The webhook's id", examples: [EXAMPLE_ID] }),
+};
+
+const Types = Type.Array(oneOf(EVENT_TYPES), {
   minItems: 1,
   maxItems: EVENT_TYPES.length,
   description: "Types of events that are delivered",
 });
-const Url = t.String({
+const Url = Type.String({
   maxLength: 2048,
   description: "A public https address; see docs/webhooks.md for others",
 });
 
 const fields = {
-  id: t.String({ format: "uuid" }),
-  url: t.String(),
-  types: t.Array(oneOf(EVENT_TYPES)),
-  enabled: t.Boolean({ description: "False after three days of failed deliveries, or by PATCH" }),
+  id: Type.String({ format: "uuid" }),
+  url: Type.String(),
+  types: Type.Array(oneOf(EVENT_TYPES)),
+  enabled: Type.Boolean({ description: "False after three days of failed deliveries, or by PATCH" }),
   disabledAt: NullableInstant,
-  createdAt: t.String({ format: "date-time" }),
-  updatedAt: t.String({ format: "date-time" }),
+  createdAt: Type.String({ format: "date-time" }),
+  updatedAt: Type.String({ format: "date-time" }),
 };
 
 const EXAMPLE_WEBHOOK = {
@@ -42,9 +46,9 @@ const EXAMPLE_WEBHOOK = {
 };
 const example = { ...EXAMPLE_WEBHOOK, types: [...EXAMPLE_WEBHOOK.types] };
 
-const Webhook = t.Object(fields, { title: "Webhook" });
+const Webhook = Type.Object(fields, { title: "Webhook" });
 
-export const NewWebhook = t.Object(
+export const NewWebhook = Type.Object(
   { url: Url, types: Types },
   {
     title: "NewWebhook",
@@ -53,24 +57,24 @@ export const NewWebhook = t.Object(
   },
 );
 
-export const WebhookUpdate = t.Object(
+export const WebhookUpdate = Type.Object(
   {
-    url: t.Optional(Url),
-    types: t.Optional(Types),
-    enabled: t.Optional(t.Boolean({ description: "True enables it again, from now on" })),
+    url: Type.Optional(Url),
+    types: Type.Optional(Types),
+    enabled: Type.Optional(Type.Boolean({ description: "True enables it again, from now on" })),
   },
   { title: "WebhookUpdate", additionalProperties: false, examples: [{ enabled: true }] },
 );
 
-export const OneWebhook = t.Object(
+export const OneWebhook = Type.Object(
   { data: Webhook },
   { description: "The webhook", examples: [{ data: example }] },
 );
 
-export const CreatedWebhook = t.Object(
+export const CreatedWebhook = Type.Object(
   {
-    data: t.Object(
-      { ...fields, secret: t.String({ description: "Verifies deliveries. It is not shown again." }) },
+    data: Type.Object(
+      { ...fields, secret: Type.String({ description: "Verifies deliveries. It is not shown again." }) },
       { title: "CreatedWebhook" },
     ),
   },
@@ -80,13 +84,13 @@ export const CreatedWebhook = t.Object(
   },
 );
 
-export const RotatedWebhook = t.Object(
+export const RotatedWebhook = Type.Object(
   {
-    data: t.Object(
+    data: Type.Object(
       {
         ...fields,
-        secret: t.String({ description: "Verifies deliveries. It is not shown again." }),
-        previousSecretExpiresAt: t.String({
+        secret: Type.String({ description: "Verifies deliveries. It is not shown again." }),
+        previousSecretExpiresAt: Type.String({
           format: "date-time",
           description: "Until then, the replaced secret signs deliveries too",
         }),
@@ -108,8 +112,8 @@ export const RotatedWebhook = t.Object(
   },
 );
 
-export const WebhookList = t.Object(
-  { data: t.Object({ webhooks: t.Array(Webhook) }) },
+export const WebhookList = Type.Object(
+  { data: Type.Object({ webhooks: Type.Array(Webhook) }) },
   { description: "Oldest first", examples: [{ data: { webhooks: [example] } }] },
 );
 
@@ -126,24 +130,24 @@ const EXAMPLE_DELIVERY = {
   error: "the receiver responded with status 503",
 };
 
-const WebhookDelivery = t.Object(
+const WebhookDelivery = Type.Object(
   {
-    id: t.String({ format: "uuid", description: "Sent as webhook-id with every attempt" }),
-    eventId: t.String({ format: "uuid" }),
+    id: Type.String({ format: "uuid", description: "Sent as webhook-id with every attempt" }),
+    eventId: Type.String({ format: "uuid" }),
     type: oneOf([...EVENT_TYPES, "webhook.test"] as const),
     status: oneOf(WEBHOOK_DELIVERY_STATUSES),
-    attempts: t.Integer(),
-    createdAt: t.String({ format: "date-time" }),
+    attempts: Type.Integer(),
+    createdAt: Type.String({ format: "date-time" }),
     lastAttemptAt: NullableInstant,
     nextAttemptAt: NullableInstant,
-    responseStatus: t.Union([t.Integer(), t.Null()], { description: "Of the last attempt" }),
-    error: t.Union([t.String(), t.Null()], { description: "Why the last attempt failed" }),
+    responseStatus: Type.Union([Type.Integer(), Type.Null()], { description: "Of the last attempt" }),
+    error: Type.Union([Type.String(), Type.Null()], { description: "Why the last attempt failed" }),
   },
   { title: "WebhookDelivery" },
 );
 
-export const DeliveryList = t.Object(
-  { data: t.Object({ deliveries: t.Array(WebhookDelivery) }) },
+export const DeliveryList = Type.Object(
+  { data: Type.Object({ deliveries: Type.Array(WebhookDelivery) }) },
   { description: "The last 100, newest first", examples: [{ data: { deliveries: [EXAMPLE_DELIVERY] } }] },
 );
 
@@ -152,7 +156,7 @@ const EXAMPLE_TEST = {
   ...{ nextAttemptAt: EXAMPLE_DELIVERY.createdAt, responseStatus: null, error: null },
 };
 
-export const OneDelivery = t.Object(
+export const OneDelivery = Type.Object(
   { data: WebhookDelivery },
   { description: "Queued", examples: [{ data: EXAMPLE_TEST }] },
 );

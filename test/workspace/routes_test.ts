@@ -147,7 +147,9 @@ test("a route that does not declare it cannot be built", async () => {
 /** The paths of the routes in a source file, as they are written there; empty for a named constant. */
 function listPaths(text: string): string[] {
   const added = text.matchAll(/\.(?:get|post|put|patch|delete)\(\s*(?:"(\/[^"]*)"|[A-Z_]+_PATH\b)/g);
-  const operations = text.includes("= operation(") ? text.matchAll(/^ {4}path: "(\/[^"]*)",$/gm) : [];
+  const operations = text.includes("= operation(")
+    ? text.matchAll(/^ {4}(?: {2})?path: "(\/[^"]*)",$/gm)
+    : [];
   const pages = text.matchAll(/\["(?:GET|POST)", "(\/[^"]*)", "(?:all|signedIn)", /gm);
   return [...added, ...operations, ...pages].map((match) => match[1] ?? "");
 }

@@ -1,17 +1,14 @@
 /** GET /schemas/{type}.json: the JSON Schema of a type's documents. */
-import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
 import type { JsonSchema } from "../../../shared/json_schema.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
-import { access } from "../../http/access.ts";
-import { rejectQuery } from "../../http/query.ts";
-import { staticResponse, toStaticFile } from "../../http/response/static_file.ts";
-import { pathParameter } from "../../openapi/responses.ts";
-import { failsWith } from "../../openapi/types.ts";
+import { operation, reply } from "../../http/operation.ts";
 import { jsonSchemaOf } from "./json_schema.ts";
 
 const CONTENT_TYPE = "application/schema+json";
+const EXAMPLE = { $schema: "https://json-schema.org/draft/2020-12/schema", title: "Agent definition" };
 
 /** Returns the address of the JSON Schema of a type. */
 export function schemaUrlOf({ publicUrl }: Pick<Config, "publicUrl">, type: DefinitionType): string {
@@ -29,53 +26,37 @@ export function languageSchemaOf(config: Pick<Config, "publicUrl">, type: Defini
   return schema;
 }
 
-export function languageSchemaRoutes({ config }: { config: Pick<Config, "publicUrl"> }) {
-  const files = new Map(
-    DEFINITION_TYPES.map((type) => {
-      const schema = languageSchemaOf(config, type);
-      const bytes = new TextEncoder().encode(`${JSON.stringify(schema, null, 2)}\n`);
-      return [`${type}.json`, toStaticFile(bytes, CONTENT_TYPE)];
-    }),
-  );
-  return new Elysia().use(access).get(
-    "/schemas/:file",
-    ({ request, params }) => {
-      rejectQuery(request);
-      const file = files.get(params.file);
-      if (!file) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
-      return staticResponse(request, file);
+export const getDefinitionSchema = operation(
+  {
+    id: "getDefinitionSchema",
+    method: "GET",
+    path: "/schemas/{file}",
+    access: "public",
+    tag: "Definitions",
+    summary: "Get the JSON Schema of a definition type",
+    description:
+      "JSON Schema 2020-12. It describes every key, and accepts what the service accepts, except for references, repeated tags, and limits that no schema can express: size, depth, number of nodes, repeated keys and aliases. Values that the service only warns about are valid.",
+    params: {
+      // Another file is not found, rather than an invalid parameter.
+      file: Type.String({
+        enum: DEFINITION_TYPES.map((type) => `${type}.json`),
+        description: "The type, and .json",
+        examples: ["agent.json"],
+      }),
     },
-    {
-      publicAccess: true,
-      detail: {
-        tags: ["Definitions"],
-        operationId: "getDefinitionSchema",
-        summary: "Get the JSON Schema of a definition type",
-        description:
-          "JSON Schema 2020-12. It describes every key, and accepts what the service accepts, except for references, repeated tags, and limits that no schema can express: size, depth, number of nodes, repeated keys and aliases. Values that the service only warns about are valid.",
-        parameters: [
-          pathParameter("file", "The type, and .json", "agent.json", {
-            type: "string",
-            enum: DEFINITION_TYPES.map((type) => `${type}.json`),
-          }),
-        ],
-        responses: {
-          200: {
-            description: "The schema",
-            content: {
-              [CONTENT_TYPE]: {
-                schema: { type: "object", additionalProperties: true },
-                example: {
-                  $schema: "https://json-schema.org/draft/2020-12/schema",
-                  title: "Agent definition",
-                },
-              },
-            },
-          },
-          304: { description: "The client has it already" },
-        },
-        ...failsWith("VALIDATION_ERROR", ["NOT_FOUND", { reason: "route" }]),
+    response: {
+      200: {
+        description: "The schema",
+        files: { [CONTENT_TYPE]: { type: "object", additionalProperties: true, examples: [EXAMPLE] } },
       },
     },
-  );
-}
+    conditional: true,
+    fails: [["NOT_FOUND", { reason: "route" }]],
+  },
+  async ({ params: { file } }, { config }) => {
+    const type = DEFINITION_TYPES.find((type) => file === `${type}.json`);
+    if (!type) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+    const text = `${JSON.stringify(languageSchemaOf(config, type), null, 2)}\n`;
+    return reply(200, text, { headers: { "Content-Type": CONTENT_TYPE } });
+  },
+);

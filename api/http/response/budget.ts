@@ -1,8 +1,8 @@
 /** Limits the memory for large responses that slow clients have not read yet. */
 import { Gauge } from "prom-client";
 import { ApiError } from "../../../shared/errors.ts";
-import type { Metrics } from "../../monitoring/metrics.ts";
 import { Semaphore } from "../limits/semaphore.ts";
+import type { Metrics } from "../metrics.ts";
 import type { RequestContext } from "../request_context.ts";
 
 const MIB = 2 ** 20;

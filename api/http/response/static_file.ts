@@ -1,6 +1,7 @@
 /** Files that are read once and served from memory, so that no request path reaches the file system. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { reply } from "../operation.ts";
 import { isKnownTag } from "./etag.ts";
 
 export interface StaticFile {
@@ -32,6 +33,11 @@ export function readStaticFile(url: URL): StaticFile {
 export function toStaticFile(bytes: Uint8Array<ArrayBuffer>, contentType: string): StaticFile {
   const digest = createHash("sha256").update(bytes).digest("base64url");
   return { bytes, contentType, etag: `"${digest}"` };
+}
+
+/** The reply of a conditional operation with the file. */
+export function replyFile({ bytes, etag, contentType }: StaticFile, headers: Record<string, string> = {}) {
+  return reply(200, bytes, { etag, headers: { "Content-Type": contentType, ...headers } });
 }
 
 /**

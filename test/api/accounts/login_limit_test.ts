@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { buildApp } from "../../../api/app.ts";
-import { createMetrics } from "../../../api/monitoring/metrics.ts";
+import { createMetrics } from "../../../api/http/metrics.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { login, makeAccount } from "../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestApp, type TestAppOptions } from "../../helpers/http/app.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { buildApp } from "../../../api/app.ts";
-import { createMetrics } from "../../../api/monitoring/metrics.ts";
+import { createMetrics } from "../../../api/http/metrics.ts";
 import {
   ask,
   type Caller,

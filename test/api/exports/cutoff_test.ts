@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { buildApp } from "../../../api/app.ts";
-import { createMetrics } from "../../../api/monitoring/metrics.ts";
+import { createMetrics } from "../../../api/http/metrics.ts";
 import { API_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { errorOf, listMismatches, postJob } from "../../helpers/exports/export_job.ts";

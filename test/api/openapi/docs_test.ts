@@ -1,10 +1,45 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { Elysia, t } from "elysia";
-import { access } from "../../../api/http/access.ts";
-import { docsRoutes } from "../../../api/openapi/docs.ts";
-import { failsWith } from "../../../api/openapi/types.ts";
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { operation, reply } from "../../../api/http/operation.ts";
+import { limit } from "../../../api/http/query.ts";
+import { createDocsOperations } from "../../../api/openapi/docs.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { readDocument, withInlineResponses } from "../../helpers/http/openapi.ts";
+
+const Thing = Type.Object({ data: Type.Integer() }, { description: "The thing" });
+
+const readThing = operation(
+  {
+    id: "getThing",
+    method: "GET",
+    path: "/api/v1/things/{name}",
+    access: "public",
+    tag: "Operations",
+    summary: "Get a thing",
+    description: "By its name.",
+    params: { name: Type.String({ description: "Its name", examples: ["ball"] }) },
+    query: { limit: limit({ max: 10, unset: 5 }, "How many") },
+    response: { 200: Thing },
+  },
+  async () => reply(200, { data: 1 }),
+);
+
+const makeThing = operation(
+  {
+    id: "makeThing",
+    method: "POST",
+    path: "/api/v1/things",
+    access: "caller",
+    tag: "Operations",
+    summary: "Make a thing",
+    description: "With a name.",
+    body: Type.Object({ name: Type.String() }, { additionalProperties: false }),
+    response: { 200: Thing },
+    fails: ["PROJECT_NOT_FOUND", "NOT_FOUND"],
+  },
+  async () => reply(200, { data: 1 }),
+);
 
 describe("GET /swagger", () => {
   test("is a page under a strict policy", async () => {
@@ -87,45 +122,24 @@ describe("GET /swagger/json", () => {
   });
 
   test("shows paths, parameters, bodies, responses, errors and access", async () => {
-    const described = new Elysia({ prefix: "/api/v1" })
-      .use(access)
-      .get("/things/@:orgSlug/:name", () => ({ data: 1 }), {
-        publicAccess: true,
-        params: t.Object({ orgSlug: t.String(), name: t.String() }),
-        query: t.Object({ limit: t.Optional(t.Numeric()) }),
-        response: { 200: t.Object({ data: t.Number() }) },
-      })
-      .post("/things", () => ({ data: 1 }), {
-        access: "caller",
-        body: t.Object({ name: t.String() }, { additionalProperties: false }),
-        detail: { summary: "Make a thing", ...failsWith("PROJECT_NOT_FOUND", "NOT_FOUND") },
-      })
-      .use(
-        new Elysia({ prefix: "/parts" }).use(access).get("/", () => ({ data: 1 }), { publicAccess: true }),
-      );
-    const routes = new Elysia()
-      .use(
-        docsRoutes([], {
-          others: described,
-          sessionCookie: "ulr_session",
-          publicUrl: "http://localhost:3000",
-        }),
-      )
-      .use(described);
+    const described = [readThing, makeThing];
+    const routes = [
+      ...described,
+      ...createDocsOperations(described, {
+        others: new Elysia(),
+        sessionCookie: "ulr_session",
+        publicUrl: "http://localhost:3000",
+      }),
+    ];
     await using api = await openTestApp({ routes });
     const document = withInlineResponses(await readDocument(api));
-    expect(Object.keys(document.paths)).toEqual([
-      "/api/v1/things/@{orgSlug}/{name}",
-      "/api/v1/things",
-      "/api/v1/parts",
-    ]);
-    const read = document.paths["/api/v1/things/@{orgSlug}/{name}"]?.get;
+    expect(Object.keys(document.paths)).toEqual(["/api/v1/things/{name}", "/api/v1/things"]);
+    const read = document.paths["/api/v1/things/{name}"]?.get;
     expect(read).toMatchObject({
       security: [{}, { bearer: [] }, { cookie: [] }],
       parameters: [
-        { in: "path", name: "orgSlug", required: true },
-        { in: "path", name: "name", required: true },
-        { in: "query", name: "limit", required: false },
+        { in: "path", name: "name", required: true, example: "ball" },
+        { in: "query", name: "limit" },
       ],
     });
     expect(Object.keys(read?.responses?.["200"]?.content ?? {})).toEqual(["application/json"]);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { buildApp } from "../../../../api/app.ts";
-import { createMetrics } from "../../../../api/monitoring/metrics.ts";
+import { createMetrics } from "../../../../api/http/metrics.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { list } from "../../../helpers/definitions/definition_list.ts";
 import {

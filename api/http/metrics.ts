@@ -1,0 +1,61 @@
+/** The metrics of requests, and the registry of all others. */
+import { Counter, Histogram, Registry } from "prom-client";
+import { createMetricsReader } from "../../shared/monitoring/metrics_server.ts";
+
+/** Which limit a request exceeded. `address` counts requests without a valid credential, `page` those outside of the API. */
+export type RateLimitKind = "user" | "address" | "page" | "sign_in";
+
+const RATE_LIMIT_KINDS: readonly RateLimitKind[] = ["user", "address", "page", "sign_in"];
+const SIGN_IN_RESULTS = ["succeeded", "failed"] as const;
+
+export interface Metrics {
+  /** Other parts create their metrics with `registers: [registry]`. */
+  registry: Registry;
+  /** Returns all metrics as text, at most one second old. */
+  read(): Promise<string>;
+  /** Records a finished request. `route` is the pattern, which keeps the number of labels small. */
+  observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void;
+  /** Requests that exceeded a rate limit. */
+  rateLimited: Counter<"kind">;
+  /** Sign-in attempts that were within their limits. */
+  signIns: Counter<"result">;
+}
+
+/** Upper bounds in seconds: most responses take milliseconds, exports minutes. */
+const DURATION_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
+
+/**
+ * Registers the metrics of requests. Each app has a registry, so that two apps in one process count separately. Counters
+ * start at 0 with every label, so that an increase from nothing is visible.
+ */
+export function createMetrics(registry = new Registry()): Metrics {
+  const registers = [registry];
+  const duration = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Time from the arrival of a request to the last byte of its response",
+    labelNames: ["method", "route", "status"],
+    buckets: DURATION_BUCKETS,
+    registers,
+  });
+  const rateLimited = new Counter({
+    name: "rate_limited_requests_total",
+    help: "Requests that exceeded a rate limit, by the kind of limit",
+    labelNames: ["kind"],
+    registers,
+  });
+  const signIns = new Counter({
+    name: "sign_ins_total",
+    help: "Sign-in attempts that were within their rate limits, by result",
+    labelNames: ["result"],
+    registers,
+  });
+  for (const kind of RATE_LIMIT_KINDS) rateLimited.inc({ kind }, 0);
+  for (const result of SIGN_IN_RESULTS) signIns.inc({ result }, 0);
+  return {
+    registry,
+    read: createMetricsReader(registry),
+    observeRequest: (labels, seconds) => duration.observe(labels, seconds),
+    rateLimited,
+    signIns,
+  };
+}

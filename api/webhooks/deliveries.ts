@@ -1,0 +1,80 @@
+/** POST …/test and GET …/deliveries: what is sent to a webhook. */
+import { ApiError } from "../../shared/errors.ts";
+import { lockOrg } from "../../sql/accounts/orgs.ts";
+import {
+  countPendingDeliveries,
+  insertDelivery,
+  listDeliveries,
+  PENDING_MAX,
+} from "../../sql/webhooks/webhook_deliveries.ts";
+import { auditActor } from "../http/audit_actor.ts";
+import { operation, reply } from "../http/operation.ts";
+import {
+  auditWebhook,
+  requireAdminOrg,
+  requireWebhook,
+  requireWritableOrg,
+  WEBHOOK_FAILURES,
+  WEBHOOK_OPERATION,
+  WRITE_FAILURES,
+} from "./own_webhook.ts";
+import { DeliveryList, OneDelivery, WebhookAddress } from "./webhook_schemas.ts";
+
+export const testWebhook = operation(
+  {
+    ...WEBHOOK_OPERATION,
+    id: "testWebhook",
+    method: "POST",
+    path: "/api/v1/orgs/{slug}/webhooks/{id}/test",
+    summary: "Deliver a test event",
+    description:
+      "For owners and admins. Queues an event of type `webhook.test`; list the deliveries for the outcome.",
+    params: WebhookAddress,
+    response: { 201: OneDelivery },
+    fails: [...WRITE_FAILURES, ["QUOTA_EXCEEDED", { quota: "deliveries", limit: PENDING_MAX }]],
+  },
+  async ({ params: { slug, id }, caller, request }, { sql }) => {
+    const org = await requireWritableOrg(sql, { caller, request, slug });
+    const row = await requireWebhook(sql, { id, org });
+    if (row.disabledAt !== null) {
+      throw new ApiError("VALIDATION_ERROR", {
+        message: `The webhook is disabled. Enable it first: PATCH it with {"enabled": true}.`,
+      });
+    }
+    const delivery = await sql.begin(async (tx) => {
+      await lockOrg(tx, org.id);
+      if ((await countPendingDeliveries(tx, id)) >= PENDING_MAX) {
+        throw new ApiError("QUOTA_EXCEEDED", {
+          message: `${PENDING_MAX} deliveries of this webhook are pending, the maximum. Wait until they are delivered.`,
+          details: { quota: "deliveries", limit: PENDING_MAX },
+        });
+      }
+      await auditWebhook(tx, auditActor(request, caller), { row, action: "webhook.test" });
+      const eventId = crypto.randomUUID();
+      const type = "webhook.test";
+      const event = { id: eventId, type, createdAt: new Date().toISOString(), organization: org.slug };
+      const payload = JSON.stringify({ ...event, data: { webhookId: id } });
+      return insertDelivery(tx, { webhookId: id, eventId, type, payload });
+    });
+    return reply(201, { data: delivery });
+  },
+);
+
+export const listWebhookDeliveries = operation(
+  {
+    ...WEBHOOK_OPERATION,
+    id: "listWebhookDeliveries",
+    method: "GET",
+    path: "/api/v1/orgs/{slug}/webhooks/{id}/deliveries",
+    summary: "List the deliveries of a webhook",
+    description: "For owners and admins. The last 100, newest first, with the outcome of the last attempt.",
+    params: WebhookAddress,
+    response: { 200: DeliveryList },
+    fails: WEBHOOK_FAILURES,
+  },
+  async ({ params: { slug, id }, caller, request }, { sql }) => {
+    const org = await requireAdminOrg(sql, { caller, request, slug });
+    const webhook = await requireWebhook(sql, { id, org });
+    return reply(200, { data: { deliveries: await listDeliveries(sql, webhook.id) } });
+  },
+);

@@ -1,0 +1,78 @@
+/** What the operations of webhooks share: who may call them, the webhook they are about, its audit entries. */
+import { ApiError } from "../../shared/errors.ts";
+import { hasOrgRole, isPersonalCredential } from "../../shared/policy.ts";
+import { isUuid } from "../../shared/uuid.ts";
+import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import type { OwnOrgRow } from "../../sql/accounts/organization_profiles.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import { findWebhook, type WebhookRow } from "../../sql/webhooks/webhooks.ts";
+import { requireOwnOrg } from "../accounts/organizations/require_own_org.ts";
+import type { Caller } from "../http/caller.ts";
+import { requestContext } from "../http/request_context.ts";
+import { requireAllowed } from "../http/require_allowed.ts";
+
+export const WEBHOOK_OPERATION = { access: "caller", tag: "Events" } as const;
+
+export const ORG_FAILURES = ["ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"] as const;
+export const WEBHOOK_FAILURES = [...ORG_FAILURES, ["NOT_FOUND", { reason: "webhook" }]] as const;
+export const WRITE_FAILURES = [...WEBHOOK_FAILURES, "KEY_KIND_FORBIDDEN"] as const;
+
+/** Returns the organization of a path, for its owners and admins. */
+export async function requireAdminOrg(
+  sql: Sql,
+  { caller, request, slug }: { caller: Caller; request: Request; slug: string },
+): Promise<OwnOrgRow> {
+  const org = await requireOwnOrg(sql, { caller, slug });
+  requestContext(request).orgId = org.id;
+  requireAllowed(hasOrgRole(org.role, "admin"));
+  return org;
+}
+
+/** As `requireAdminOrg`, for a write: a webhook is a way out for data, so keys of services do not suffice. */
+export async function requireWritableOrg(
+  sql: Sql,
+  given: Parameters<typeof requireAdminOrg>[1],
+): Promise<OwnOrgRow> {
+  const org = await requireAdminOrg(sql, given);
+  requireAllowed(isPersonalCredential(given.caller.credential));
+  return org;
+}
+
+export interface WebhookKey {
+  id: string;
+  org: { id: string; slug: string };
+}
+
+/** Returns a webhook of the organization. Throws NOT_FOUND. */
+export async function requireWebhook(sql: Sql, { id, org }: WebhookKey): Promise<WebhookRow> {
+  return requireRow(isUuid(id) ? await findWebhook(sql, { id, orgId: org.id }) : null, org);
+}
+
+/** Returns what a statement has returned for a webhook. Throws NOT_FOUND if that is nothing. */
+export function requireRow<Row>(row: Row | null, { slug }: WebhookKey["org"]): Row {
+  if (row) return row;
+  throw new ApiError("NOT_FOUND", {
+    message: `Webhook not found. List webhooks with GET /api/v1/orgs/${slug}/webhooks.`,
+    details: { reason: "webhook" },
+  });
+}
+
+export function presentWebhook({ id, url, types, disabledAt, createdAt, updatedAt }: WebhookRow) {
+  return { id, url, types, enabled: disabledAt === null, disabledAt, createdAt, updatedAt };
+}
+
+/** Notes the origin only: the rest of a URL may hold a secret of the receiver. */
+export async function auditWebhook(
+  tx: Sql,
+  actor: AuditActor,
+  { row, action, changed }: { row: WebhookRow; action: string; changed?: string },
+): Promise<void> {
+  await insertAuditEntry(tx, {
+    ...actor,
+    action,
+    subjectType: "webhook",
+    subjectId: row.id,
+    orgId: row.orgId,
+    details: { origin: new URL(row.url).origin, ...(changed === undefined ? {} : { changed }) },
+  });
+}

@@ -1,0 +1,186 @@
+/** /orgs/{slug}/webhooks: the webhooks of an organization, for its owners and admins. */
+import { ApiError } from "../../shared/errors.ts";
+import { openNetworks } from "../../shared/network/webhook_networks.ts";
+import { isUuid } from "../../shared/uuid.ts";
+import { lockOrg } from "../../sql/accounts/orgs.ts";
+import {
+  deleteWebhook as deleteRow,
+  insertWebhook,
+  listWebhooks as listRows,
+  updateWebhook as updateRow,
+} from "../../sql/webhooks/webhooks.ts";
+import { auditActor } from "../http/audit_actor.ts";
+import { operation, reply } from "../http/operation.ts";
+import {
+  auditWebhook,
+  ORG_FAILURES,
+  presentWebhook,
+  requireAdminOrg,
+  requireRow,
+  requireWebhook,
+  requireWritableOrg,
+  WEBHOOK_FAILURES,
+  WEBHOOK_OPERATION,
+  WRITE_FAILURES,
+} from "./own_webhook.ts";
+import { newSecret } from "./rotate.ts";
+import {
+  CreatedWebhook,
+  NewWebhook,
+  OneWebhook,
+  OrgAddress,
+  WebhookAddress,
+  WebhookList,
+  WebhookUpdate,
+} from "./webhook_schemas.ts";
+import { parseWebhookUrl } from "./webhook_url.ts";
+
+/** Webhooks of an organization. */
+export const WEBHOOKS_MAX = 10;
+
+const PRIVATE_URL = [
+  "UNPROCESSABLE_ENTITY",
+  { errors: [{ path: "url", message: "its address is private, local or reserved" }] },
+] as const;
+
+export const createWebhook = operation(
+  {
+    ...WEBHOOK_OPERATION,
+    id: "createWebhook",
+    method: "POST",
+    path: "/api/v1/orgs/{slug}/webhooks",
+    secret: true,
+    summary: "Create a webhook",
+    description:
+      "For owners and admins. Delivers events of the organization, and of models, to the URL, signed as Standard Webhooks " +
+      "says. An organization has up to 10 webhooks.",
+    params: OrgAddress,
+    body: NewWebhook,
+    response: { 201: CreatedWebhook },
+    fails: [
+      ...ORG_FAILURES,
+      "KEY_KIND_FORBIDDEN",
+      ["QUOTA_EXCEEDED", { quota: "webhooks", limit: WEBHOOKS_MAX }],
+      PRIVATE_URL,
+    ],
+  },
+  async ({ params: { slug }, body, caller, request }, { sql, config }) => {
+    const org = await requireWritableOrg(sql, { caller, request, slug });
+    const url = parseWebhookUrl(body.url, openNetworks(config.webhookAllowedNetworks));
+    const types = [...new Set(body.types)];
+    const secret = newSecret();
+    const row = await sql.begin(async (tx) => {
+      await lockOrg(tx, org.id);
+      if ((await listRows(tx, org.id)).length >= WEBHOOKS_MAX) throw quotaExceeded(slug);
+      const inserted = await insertWebhook(tx, { orgId: org.id, url, types, secret });
+      await auditWebhook(tx, auditActor(request, caller), { row: inserted, action: "webhook.create" });
+      return inserted;
+    });
+    return reply(201, { data: { ...presentWebhook(row), secret } });
+  },
+);
+
+function quotaExceeded(slug: string): ApiError {
+  return new ApiError("QUOTA_EXCEEDED", {
+    message: `Organization "${slug}" has ${WEBHOOKS_MAX} webhooks, the maximum. Delete one that is not needed.`,
+    details: { quota: "webhooks", limit: WEBHOOKS_MAX },
+  });
+}
+
+export const listWebhooks = operation(
+  {
+    ...WEBHOOK_OPERATION,
+    id: "listWebhooks",
+    method: "GET",
+    path: "/api/v1/orgs/{slug}/webhooks",
+    summary: "List webhooks",
+    description: "For owners and admins. Secrets are not shown.",
+    params: OrgAddress,
+    response: { 200: WebhookList },
+    fails: ORG_FAILURES,
+  },
+  async ({ params: { slug }, caller, request }, { sql }) => {
+    const { id } = await requireAdminOrg(sql, { caller, request, slug });
+    return reply(200, { data: { webhooks: (await listRows(sql, id)).map(presentWebhook) } });
+  },
+);
+
+export const getWebhook = operation(
+  {
+    ...WEBHOOK_OPERATION,
+    id: "getWebhook",
+    method: "GET",
+    path: "/api/v1/orgs/{slug}/webhooks/{id}",
+    summary: "Get a webhook",
+    description: "For owners and admins.",
+    params: WebhookAddress,
+    response: { 200: OneWebhook },
+    fails: WEBHOOK_FAILURES,
+  },
+  async ({ params: { slug, id }, caller, request }, { sql }) => {
+    const org = await requireAdminOrg(sql, { caller, request, slug });
+    return reply(200, { data: presentWebhook(await requireWebhook(sql, { id, org })) });
+  },
+);
+
+export const updateWebhook = operation(
+  {
+    ...WEBHOOK_OPERATION,
+    id: "updateWebhook",
+    method: "PATCH",
+    path: "/api/v1/orgs/{slug}/webhooks/{id}",
+    summary: "Update a webhook",
+    description:
+      "For owners and admins. Omitted fields stay unchanged. Enabling a disabled webhook delivers events from now on; " +
+      "GET /events has those it missed.",
+    params: WebhookAddress,
+    body: WebhookUpdate,
+    response: { 200: OneWebhook },
+    fails: [...WRITE_FAILURES, PRIVATE_URL],
+  },
+  async ({ params: { slug, id }, body, caller, request }, { sql, config }) => {
+    const org = await requireWritableOrg(sql, { caller, request, slug });
+    const { url, types, enabled } = body;
+    const change = {
+      ...(url === undefined
+        ? {}
+        : { url: parseWebhookUrl(url, openNetworks(config.webhookAllowedNetworks)) }),
+      ...(types === undefined ? {} : { types: [...new Set(types)] }),
+      ...(enabled === undefined ? {} : { enabled }),
+    };
+    const row = await sql.begin(async (tx) => {
+      const updated = requireRow(
+        isUuid(id) ? await updateRow(tx, { ...change, id, orgId: org.id }) : null,
+        org,
+      );
+      const changed = Object.keys(change).join(", ");
+      const action = "webhook.update";
+      if (changed !== "")
+        await auditWebhook(tx, auditActor(request, caller), { row: updated, action, changed });
+      return updated;
+    });
+    return reply(200, { data: presentWebhook(row) });
+  },
+);
+
+export const deleteWebhook = operation(
+  {
+    ...WEBHOOK_OPERATION,
+    id: "deleteWebhook",
+    method: "DELETE",
+    path: "/api/v1/orgs/{slug}/webhooks/{id}",
+    summary: "Delete a webhook",
+    description: "For owners and admins. Pending deliveries are not sent; one that is being sent may arrive.",
+    params: WebhookAddress,
+    response: { 204: null },
+    fails: WRITE_FAILURES,
+  },
+  async ({ params: { slug, id }, caller, request }, { sql }) => {
+    const org = await requireWritableOrg(sql, { caller, request, slug });
+    await sql.begin(async (tx) => {
+      const row = requireRow(isUuid(id) ? await deleteRow(tx, { id, orgId: org.id }) : null, org);
+      await auditWebhook(tx, auditActor(request, caller), { row, action: "webhook.delete" });
+    });
+    return reply(204, null);
+  },
+);
