@@ -46,6 +46,10 @@ export const ERRORS = {
     status: 409,
     message: "Several of your organizations have a definition of this name. Set X-Org-Slug to choose one.",
   },
+  LAST_OWNER: {
+    status: 409,
+    message: "The organization would have no owner. Make another member an owner first.",
+  },
   QUOTA_EXCEEDED: { status: 409, message: "The quota is used up." },
   EDIT_CONFLICT: {
     status: 409,

@@ -49,6 +49,11 @@ export function hasOrgRole(currentRole: OrgRole, requiredRole: OrgRole): Verdict
   return { ok: false, code: "INSUFFICIENT_ORG_ROLE", details: { currentRole, requiredRole } };
 }
 
+/** Owners manage all members and invitations; admins those with these roles if none of them is owner. */
+export function mayManageMembers(currentRole: OrgRole, ...roles: readonly OrgRole[]): Verdict {
+  return hasOrgRole(currentRole, roles.includes("owner") ? "owner" : "admin");
+}
+
 /** Signing out and managing keys require a session, so that a leaked key cannot create others. */
 export function isSession(credential: Credential): Verdict {
   return credential.type === "session" ? ALLOWED : { ok: false, code: "SESSION_REQUIRED" };

@@ -738,18 +738,14 @@ create table organization_invitations (
   email text not null,
   role text not null,
   invited_by uuid not null,
-  token_hash bytea,
-  mailed_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null default (now() + '7 days'::interval),
   accepted_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
   constraint organization_invitations_pkey PRIMARY KEY (id),
-  constraint organization_invitations_token_hash_key UNIQUE (token_hash),
   constraint organization_invitations_email_check CHECK (((email = lower(email)) AND (email ~~ '_%@_%'::text) AND (char_length(email) <= 320))),
   constraint organization_invitations_end_check CHECK (((accepted_at IS NULL) OR (revoked_at IS NULL))),
-  constraint organization_invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'publisher'::text, 'viewer'::text]))),
-  constraint organization_invitations_token_hash_check CHECK ((octet_length(token_hash) = 32))
+  constraint organization_invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'publisher'::text, 'viewer'::text])))
 );
 
 create table organization_members (
@@ -1029,7 +1025,7 @@ CREATE INDEX occurrences_project_id_created_at_id_idx ON public.occurrences USIN
 CREATE INDEX occurrences_project_id_issue_id_idx ON public.occurrences USING btree (project_id, issue_id, created_at, id);
 CREATE INDEX occurrences_project_id_run_id_idx ON public.occurrences USING btree (project_id, run_id, created_at, id);
 CREATE INDEX organization_invitations_created_at_idx ON public.organization_invitations USING btree (created_at);
-CREATE INDEX organization_invitations_email_idx ON public.organization_invitations USING btree (email, mailed_at);
+CREATE INDEX organization_invitations_email_idx ON public.organization_invitations USING btree (email) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
 CREATE INDEX organization_invitations_invited_by_idx ON public.organization_invitations USING btree (invited_by, created_at);
 CREATE UNIQUE INDEX organization_invitations_open_key ON public.organization_invitations USING btree (org_id, email) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
 CREATE INDEX organization_members_user_id_idx ON public.organization_members USING btree (user_id);

@@ -1,4 +1,5 @@
 /** Runs one command: parses, opens the database, runs, prints, and returns an exit code. */
+import { ApiError } from "../../shared/errors.ts";
 import { toJsonLine } from "../../shared/json_lines.ts";
 import { readConfig } from "../../shared/process/config.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
@@ -97,6 +98,10 @@ async function requireSchema(sql: Pool, { name }: Command, warn: (text: string) 
 function explain(error: unknown): { code: AdminErrorCode; message: string } {
   if (error instanceof UsageError) return { code: "USAGE", message: error.message };
   if (error instanceof AdminError) return { code: error.code, message: error.message };
+  // A rule that the API has too.
+  if (error instanceof ApiError) {
+    return { code: error.code === "NOT_FOUND" ? "NOT_FOUND" : "FAILED", message: error.message };
+  }
   const unavailable = describeConnectionFailure(error);
   if (unavailable) return { code: "DATABASE_UNAVAILABLE", message: unavailable };
   const text = (error instanceof Error && error.message ? error.message : String(error)).split("\n")[0];

@@ -140,3 +140,15 @@ export async function markOwnApiKeyRevoked(
     returning ${sql(COLUMNS)}`;
   return row ?? null;
 }
+
+/** Revokes the keys of a user that are bound to an organization, and returns their number. */
+export async function markBoundApiKeysRevoked(
+  sql: Sql,
+  { userId, orgId }: { userId: string; orgId: string },
+): Promise<number> {
+  const { count } = await sql`
+    update api_keys
+    set revoked_at = now()
+    where user_id = ${userId} and org_id = ${orgId} and revoked_at is null`;
+  return count;
+}

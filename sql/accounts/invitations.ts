@@ -1,4 +1,4 @@
-/** Table `organization_invitations`. Only the SHA-256 of a link's token is stored. */
+/** Table `organization_invitations`. Their links are in `account_mails`. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
@@ -20,7 +20,7 @@ export interface InvitationRow {
  */
 function pendingInvitations(sql: Sql) {
   return sql`
-    select i.id, i.org_id, i.email, i.role, i.token_hash, i.created_at, i.expires_at, u.username as invited_by
+    select i.id, i.org_id, i.email, i.role, i.created_at, i.expires_at, u.username as invited_by
     from organization_invitations i
     join organization_members m on m.org_id = i.org_id and m.user_id = i.invited_by
     join users u on u.id = i.invited_by
@@ -55,7 +55,7 @@ export interface NewInvitation {
 }
 
 /**
- * Inserts an invitation, without a token, and revokes an earlier one of the address. Call it inside a transaction that has
+ * Inserts an invitation and revokes an earlier one of the address. Call it inside a transaction that has
  * locked the organization.
  */
 export async function insertInvitation(

@@ -54,12 +54,26 @@ export interface OrgMemberRow {
   joinedAt: string;
 }
 
-/** Lists the members of an organization, highest role first, then by username. */
-export async function listOrgMembers(sql: Sql, orgId: string): Promise<OrgMemberRow[]> {
-  return sql<OrgMemberRow[]>`
+function orgMembers(sql: Sql, orgId: string) {
+  return sql`
     select m.user_id, u.username, u.name, u.avatar, m.role, m.joined_at
     from organization_members m
     join users u on u.id = m.user_id
-    where m.org_id = ${orgId}
+    where m.org_id = ${orgId}`;
+}
+
+/** Finds a member of an organization; null if the user is not a member. */
+export async function findOrgMember(
+  sql: Sql,
+  { orgId, userId }: { orgId: string; userId: string },
+): Promise<OrgMemberRow | null> {
+  const [row] = await sql<OrgMemberRow[]>`${orgMembers(sql, orgId)} and m.user_id = ${userId}`;
+  return row ?? null;
+}
+
+/** Lists the members of an organization, highest role first, then by username. */
+export async function listOrgMembers(sql: Sql, orgId: string): Promise<OrgMemberRow[]> {
+  return sql<OrgMemberRow[]>`
+    ${orgMembers(sql, orgId)}
     order by array_position(${[...ORG_ROLES]}::text[], m.role) desc, u.username`;
 }

@@ -84,6 +84,18 @@ export async function findFirstOwnerId(sql: Sql, orgId: string): Promise<string 
   return row?.userId ?? null;
 }
 
+/** Returns true if the organization has an owner other than this user, with an account that is not disabled. */
+export async function existsOtherOwner(sql: Sql, { orgId, userId }: MemberKey): Promise<boolean> {
+  const [row] = await sql<[{ exists: boolean }]>`
+    select exists (
+      select
+      from organization_members m
+      join users u on u.id = m.user_id
+      where m.org_id = ${orgId} and m.role = 'owner' and m.user_id <> ${userId} and u.disabled_at is null
+    )`;
+  return row.exists;
+}
+
 /** Finds the id of the longest-standing member with the highest role; null if there are no members. */
 export async function findLeadingMemberId(sql: Sql, orgId: string): Promise<string | null> {
   const [row] = await sql<{ userId: string }[]>`

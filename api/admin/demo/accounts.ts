@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import type { KeyKind, KeyScope } from "../../../shared/vocabulary.ts";
 import { updateUserPassword } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import { addMember } from "../../accounts/members/manage_members.ts";
 import { hashPassword } from "../../accounts/password_rules.ts";
 import { createKey } from "../key.ts";
 import { requireUser } from "../lookups.ts";
-import { addMember } from "../member.ts";
 import { createOrg } from "../org.ts";
 import { createUser } from "../user.ts";
 import type { DemoCredentials } from "./credentials.ts";
@@ -18,7 +18,8 @@ export async function createDemoAccounts(tx: Sql, { users, orgs }: DemoContent):
   for (const { slug, name, subscriptionTier, members } of orgs) {
     const org = await createOrg(tx, { slug, name, subscriptionTier });
     for (const [username, role] of Object.entries(members)) {
-      await addMember(tx, { org, user: await requireUser(tx, username), role });
+      const { id: userId } = await requireUser(tx, username);
+      await addMember(tx, { actor: { actorType: "operator" }, org, userId, username, role });
     }
   }
 }

@@ -14,13 +14,13 @@ test("member add gives a role, again changes it, and member remove ends it", asy
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
   const words = ["--org", "acme", "--user", "ann"];
-  for (const role of ["owner", "publisher"]) {
+  for (const role of ["viewer", "publisher"]) {
     const member = await runJson(db.url, ["member", "add", ...words, "--role", role]);
     expect(member).toEqual({ org: "acme", user: "ann", role });
   }
   const removed = await runJson(db.url, ["member", "remove", ...words]);
   expect(removed).toEqual({ org: "acme", user: "ann", role: "publisher" });
-  expect(await runFailing(db.url, ["member", "remove", ...words])).toContain("the user is not a member");
+  expect(await runFailing(db.url, ["member", "remove", ...words])).toContain("not a member of organization");
   expect(
     await runFailing(db.url, ["member", "add", "--org", "acme", "--user", "bob", "--role", "viewer"]),
   ).toContain('User "bob" not found');
@@ -28,21 +28,37 @@ test("member add gives a role, again changes it, and member remove ends it", asy
     "user.create",
     "org.create",
     "member.add",
-    "member.add",
+    "member.update",
     "member.remove",
   ]);
 });
 
-test("member remove removes the last owner with a note, but no one from their personal organization", async () => {
+test("the last owner can neither be removed nor get another role, also not in a personal organization", async () => {
+  await using db = await openTestDatabase();
+  for (const name of ["ann", "bob"]) await createUser(db.url, name);
+  await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
+  const member = (verb: string, org: string, user: string, ...words: string[]) => [
+    ...["member", verb, "--org", org, "--user", user],
+    ...words,
+  ];
+  await runJson(db.url, member("add", "acme", "ann", "--role", "owner"));
+  for (const [org, why] of [
+    ["acme", "no other owner"],
+    ["ann", "personal organization"],
+  ] as const) {
+    expect(await runFailing(db.url, member("remove", org, "ann"))).toContain(why);
+    expect(await runFailing(db.url, member("add", org, "ann", "--role", "viewer"))).toContain(why);
+  }
+  expect(await runFailing(db.url, member("add", "ann", "bob", "--role", "owner"))).toContain("has one owner");
+  await runJson(db.url, member("add", "acme", "bob", "--role", "owner"));
+  await runJson(db.url, member("remove", "acme", "ann"));
+});
+
+test("member add notes that an organization has no owner yet", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
-  await runJson(db.url, ["member", "add", "--org", "acme", "--user", "ann", "--role", "owner"]);
-  const { exitCode, err } = await runCommand(db.url, ["member", "remove", "--org", "acme", "--user", "ann"]);
+  const words = ["member", "add", "--org", "acme", "--user", "ann", "--role", "viewer"];
+  const { exitCode, err } = await runCommand(db.url, words);
   expect([exitCode, err]).toEqual([0, 'Note: organization "acme" has no owner\n']);
-  for (const words of [["remove"], ["add", "--role", "viewer"]]) {
-    expect(await runFailing(db.url, ["member", ...words, "--org", "ann", "--user", "ann"])).toContain(
-      "personal organization",
-    );
-  }
 });

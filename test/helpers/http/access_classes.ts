@@ -15,6 +15,8 @@ export const CALLERS = [
   // No member of the requested organization, and on the free tier.
   "platformAdmin",
   ...["session", "automationKey", "systemKey", "readKey"],
+  // Of the organization's owner, and of the outsider.
+  ...["ownerSession", "outsiderSession"],
   // Bound to the requested organization, and to another organization of the same user.
   ...["boundKey", "boundElsewhere"],
   ...["revokedKey", "expiredKey", "unknownKey", "endedSession"],
@@ -29,7 +31,7 @@ type Refusal = `${number} ${ErrorCode}`;
 type AccessClass = Readonly<Partial<Record<CallerName, Refusal>>>;
 
 const INVALID = ["revokedKey", "expiredKey", "unknownKey", "endedSession"] as const;
-const STRANGERS = ["outsider", "platformAdmin", "boundElsewhere"] as const;
+const STRANGERS = ["outsider", "outsiderSession", "platformAdmin", "boundElsewhere"] as const;
 const MACHINES = ["automationKey", "systemKey"] as const;
 
 function refuse(callers: readonly CallerName[], refusal: Refusal): AccessClass {
@@ -47,9 +49,10 @@ const PUBLISHERS = refuse(["viewer"], "403 INSUFFICIENT_ORG_ROLE");
 const PEOPLE = refuse(MACHINES, "403 KEY_KIND_FORBIDDEN");
 const PAYING = refuse(["freeMember"], "402 SUBSCRIPTION_REQUIRED");
 const MEMBERS = { ...refuse(STRANGERS, "403 ORG_ACCESS_DENIED"), ...KNOWN };
-const ADMINS = refuse(except("admin", "owner", "freeMember"), "403 INSUFFICIENT_ORG_ROLE");
+const ADMINS = refuse(except("admin", "owner", "ownerSession", "freeMember"), "403 INSUFFICIENT_ORG_ROLE");
 const MEMBERS_OR_404 = { ...refuse([...STRANGERS, "anonymous"], "404 NOT_FOUND"), ...EVERYONE };
-const SESSIONS = { ...refuse(except("session"), "403 SESSION_REQUIRED"), ...KNOWN };
+const WITH_SESSION = ["session", "ownerSession", "outsiderSession"] as const;
+const SESSIONS = { ...refuse(except(...WITH_SESSION), "403 SESSION_REQUIRED"), ...KNOWN };
 const HOME_WRITERS = { ...NOT_READ_ONLY, ...KNOWN };
 const PLATFORM_ADMINS = { ...refuse(except("platformAdmin"), "403 ROLE_REQUIRED"), ...HOME_WRITERS };
 const SUBSCRIBERS = {
@@ -74,7 +77,13 @@ export const ACCESS = {
   /** A session; no key is accepted. */
   sessions: SESSIONS,
   /** Belongs to another user, so it does not exist for this one. */
-  sessionsOfOthers: { ...SESSIONS, session: "404 NOT_FOUND" },
+  sessionsOfOthers: { ...SESSIONS, ...refuse(WITH_SESSION, "404 NOT_FOUND") },
+  /** Sessions of the organization's owners and admins. */
+  orgAdminSessions: {
+    ...SESSIONS,
+    session: "403 INSUFFICIENT_ORG_ROLE",
+    outsiderSession: "403 ORG_ACCESS_DENIED",
+  },
   /** Members of the organization; others may know that it exists. */
   members: MEMBERS,
   /** Owners and admins of the organization. */

@@ -132,9 +132,8 @@ function requestOf(
 ): TestRequest & { path: string } {
   const [method = "", pattern = ""] = row.route.split(" ");
   const organization = row.isQualified ? `@${occasion.place.org.slug}/` : "";
-  const fixed = pattern.includes(":slug/webhooks/:id")
-    ? { ...FIXED, ":slug": occasion.place.org.slug }
-    : FIXED;
+  const isInOrg = /:slug\/\w+\/:/.test(pattern);
+  const fixed = isInOrg ? { ...FIXED, ":slug": occasion.place.org.slug } : FIXED;
   const path = pattern.replaceAll(
     /:\w+|\*/g,
     (name) => fixed[name] ?? `${organization}${subject}${row.version ?? ""}`,

@@ -91,13 +91,17 @@ async function makeCallers(api: TestApp, paid: Place, free: Place): Promise<Acce
     const { key } = await make.key({ userId: user.id, ...options });
     return async () => ({ userId: user.id, key });
   };
+  const outsider = await make.person();
+  const sessionOf =
+    ({ user }: Person): Credential =>
+    async () => ({ userId: user.id, key: (await make.session({ userId: user.id })).token });
   const session = async (columns: object = {}) => {
     const { token } = await make.session({ userId: user.id, ...columns });
     return { userId: user.id, key: token };
   };
   return {
     anonymous: async () => ({ userId: user.id }),
-    outsider: of(await make.person()),
+    outsider: of(outsider),
     freeMember: of(free.owner),
     viewer: of(await make.person({ org, role: "viewer" })),
     publisher: of(publisher),
@@ -105,6 +109,8 @@ async function makeCallers(api: TestApp, paid: Place, free: Place): Promise<Acce
     owner: of(paid.owner),
     platformAdmin: of(platformAdmin),
     session,
+    ownerSession: sessionOf(paid.owner),
+    outsiderSession: sessionOf(outsider),
     automationKey: await publishersKey({ kind: "automation" }),
     systemKey: await publishersKey({ kind: "system" }),
     readKey: await publishersKey({ scope: "read" }),
@@ -155,21 +161,23 @@ export function definitionId(status: DefinitionStatus, visibility: DefinitionVis
     (await makeDefinition(scene.api.db.sql, place.owner, { name: freeName(), status, visibility })).id;
 }
 
+/** A new member of the organization. */
+export const memberId: Subject = async ({ scene, place }) =>
+  (await scene.api.make.person({ org: place.org, role: "viewer" })).user.id;
+
 /** A key of the caller's. */
 export const ownKey: Subject = async ({ scene, userId }) => (await scene.api.make.key({ userId })).id;
 
 /** Another user's key. */
-export const foreignKey: Subject = async ({ scene, place }) => {
-  return (await scene.api.make.key({ userId: place.owner.user.id })).id;
-};
+export const foreignKey: Subject = async ({ scene: { api } }) =>
+  (await api.make.key({ userId: (await api.make.user()).id })).id;
 
 /** A session of the caller's. */
 export const ownSession: Subject = async ({ scene, userId }) => (await scene.api.make.session({ userId })).id;
 
 /** Another user's session. */
-export const foreignSession: Subject = async ({ scene, place }) => {
-  return (await scene.api.make.session({ userId: place.owner.user.id })).id;
-};
+export const foreignSession: Subject = async ({ scene: { api } }) =>
+  (await api.make.session({ userId: (await api.make.user()).id })).id;
 
 /** Gives the caller a password. */
 export const knownPassword: Subject = async ({ scene, userId }) => {

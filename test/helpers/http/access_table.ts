@@ -10,6 +10,7 @@ import {
   foreignSession,
   freeName,
   knownPassword,
+  memberId,
   newName,
   noActiveJob,
   noWebhooks,
@@ -280,6 +281,15 @@ const PEOPLE = [
   row("GET /orgs", "known", 200),
   row("GET /orgs/:slug", "members", 200, { of: orgSlug }),
   row("GET /orgs/:slug/members", "members", 200, { of: orgSlug }),
+  row("PATCH /orgs/:slug/members/:userId", "orgAdminSessions", 200, {
+    of: memberId,
+    body: () => ({ role: "publisher" }),
+    audit: "member.update",
+  }),
+  row("DELETE /orgs/:slug/members/:userId", "orgAdminSessions", 204, {
+    of: memberId,
+    audit: "member.remove",
+  }),
   row("GET /orgs/:slug/projects", "members", 200, { of: orgSlug }),
   row("GET /orgs/:slug/usage", "members", 200, { of: orgSlug }),
   row("GET /orgs/:slug/audit", "orgAdmins", 200, { of: orgSlug }),

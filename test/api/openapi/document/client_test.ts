@@ -58,6 +58,8 @@ test("a client of generated types compiles, refuses mistakes, and calls every en
     const account = await makeAccount(app, { platformRole: "admin" });
     const org = await app.make.org();
     await app.make.member({ orgId: org.id, userId: account.id, role: "owner" });
+    const { id: otherMemberId } = await app.make.user();
+    await app.make.member({ orgId: org.id, userId: otherMemberId, role: "publisher" });
     const project = await app.make.project({ orgId: org.id, ownerId: account.id });
     const owner = { user: account, org };
     await makeDefinition(app.db.sql, owner, { name: "older", status: "published" });
@@ -69,6 +71,7 @@ test("a client of generated types compiles, refuses mistakes, and calls every en
       email: account.email,
       password: account.password,
       slug: org.slug,
+      otherMemberId,
       projectId: project.id,
       yaml: agentYaml("reviewer"),
       olderYaml: agentYaml("older"),

@@ -1,0 +1,118 @@
+/** PATCH and DELETE /orgs/{slug}/members/{userId}: the role of a member, and the end of a membership. */
+import { Type } from "@sinclair/typebox";
+import { isUuid } from "../../../shared/uuid.ts";
+import type { OperationDeps } from "../../deps.ts";
+import { auditActor } from "../../http/audit_actor.ts";
+import type { Caller } from "../../http/caller.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { data, Instant, NullableText } from "../../http/schemas.ts";
+import { OrgRoleSchema } from "../auth_schemas.ts";
+import { requireOwnOrg } from "../organizations/require_own_org.ts";
+import { changeMemberRole, endMembership, type MemberChange, memberNotFound } from "./manage_members.ts";
+
+const ORG = { slug: Type.String({ description: "The organization's slug", examples: ["demo"] }) };
+const EXAMPLE = {
+  userId: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
+  username: "publisher",
+  name: "Petra Lindqvist",
+  avatar: null,
+  role: "publisher",
+  joinedAt: "2026-11-20T10:00:00.000Z",
+} as const;
+const MEMBER = {
+  ...ORG,
+  userId: Type.String({ description: "The member's user id", examples: [EXAMPLE.userId] }),
+};
+
+const Member = Type.Object(
+  {
+    userId: Type.String({ format: "uuid" }),
+    username: Type.String(),
+    name: NullableText,
+    avatar: NullableText,
+    role: OrgRoleSchema,
+    joinedAt: Instant(),
+  },
+  { title: "Member", examples: [EXAMPLE] },
+);
+
+export const updateMember = operation(
+  {
+    id: "updateMember",
+    method: "PATCH",
+    path: "/api/v1/orgs/{slug}/members/{userId}",
+    access: "session",
+    tag: "Organizations",
+    summary: "Change a member's role",
+    description:
+      "Owners give any role. Admins change the roles of members who are not owners, up to `admin`. The last owner keeps the " +
+      "role, and a personal organization has one owner. Owners get a mail if an owner or admin is involved, and so does the member.",
+    params: MEMBER,
+    body: Type.Object(
+      { role: OrgRoleSchema },
+      { title: "MemberUpdate", additionalProperties: false, examples: [{ role: "admin" }] },
+    ),
+    response: { 200: data({ member: Member }, "The member with the new role") },
+    fails: [
+      "ORG_ACCESS_DENIED",
+      "INSUFFICIENT_ORG_ROLE",
+      "ORG_NOT_FOUND",
+      ["NOT_FOUND", { reason: "member" }],
+      "LAST_OWNER",
+    ],
+  },
+  async ({ params, body, ...input }, deps) => {
+    const change = await openChange(deps, { ...input, params });
+    const member = await deps.sql.begin((tx) => changeMemberRole(tx, { ...change, role: body.role }));
+    return reply(200, { data: { member } });
+  },
+);
+
+export const removeMember = operation(
+  {
+    id: "removeMember",
+    method: "DELETE",
+    path: "/api/v1/orgs/{slug}/members/{userId}",
+    access: "session",
+    tag: "Organizations",
+    summary: "Remove a member, or leave an organization",
+    description:
+      "Every member can leave. Owners remove anyone, admins members who are not owners. The last owner cannot go. Access ends " +
+      "within a second, running downloads within 30 s, and the member's keys for this organization are revoked. Exports they " +
+      "requested are the organization's and stay.",
+    params: MEMBER,
+    response: { 204: null },
+    fails: [
+      "ORG_ACCESS_DENIED",
+      "INSUFFICIENT_ORG_ROLE",
+      "ORG_NOT_FOUND",
+      ["NOT_FOUND", { reason: "member" }],
+      "LAST_OWNER",
+    ],
+  },
+  async (input, deps) => {
+    const change = await openChange(deps, input);
+    await deps.sql.begin((tx) => endMembership(tx, change));
+    // Their keys for the organization have ended.
+    deps.callers.forget(change.userId);
+    return reply(204, null);
+  },
+);
+
+interface ChangeRequest {
+  params: { slug: string; userId: string };
+  caller: Caller;
+  request: Request;
+}
+
+/** Finds the organization of a change. A denied change is an entry in its audit log. */
+async function openChange(
+  { sql }: OperationDeps,
+  { params: { slug, userId }, caller, request }: ChangeRequest,
+): Promise<MemberChange> {
+  const org = await requireOwnOrg(sql, { caller, slug });
+  requestContext(request).orgId = org.id;
+  if (!isUuid(userId)) throw memberNotFound(org);
+  return { actor: auditActor(request, caller), org, userId: userId.toLowerCase() };
+}

@@ -1,0 +1,136 @@
+/**
+ * The use cases of members, for API, pages and command line. Each one locks the organization first, so that two changes
+ * at once see each other: call them inside a transaction.
+ */
+import { ApiError } from "../../../shared/errors.ts";
+import { mayManageMembers } from "../../../shared/policy.ts";
+import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { markBoundApiKeysRevoked } from "../../../sql/accounts/api_keys.ts";
+import { type AuditActor, type AuditEntry, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import { findOrgMember, type OrgMemberRow } from "../../../sql/accounts/organization_profiles.ts";
+import {
+  deleteMember,
+  existsOtherOwner,
+  findMemberRole,
+  lockOrg,
+  type OrgRow,
+  upsertMember,
+} from "../../../sql/accounts/orgs.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
+
+export interface MemberChange {
+  /** A user, whose role decides, or an operator, who may do what owners may. */
+  actor: AuditActor;
+  org: Pick<OrgRow, "id" | "slug" | "isPersonal">;
+  userId: string;
+}
+
+/** Adds a user who is not a member. Who may do so is the caller's to check. */
+export async function addMember(
+  tx: Sql,
+  change: MemberChange & { username: string; role: OrgRole },
+): Promise<void> {
+  const { org, userId, role } = change;
+  await lockOrg(tx, org.id);
+  requireOneOwner(org, role);
+  await upsertMember(tx, { orgId: org.id, userId, role });
+  await audit(tx, change, "member.add", { from: null, to: role });
+}
+
+/** Changes the role of a member. */
+export async function changeMemberRole(
+  tx: Sql,
+  change: MemberChange & { role: OrgRole },
+): Promise<OrgMemberRow> {
+  const { org, userId, role } = change;
+  await lockOrg(tx, org.id);
+  const actorRole = await requireActorRole(tx, change);
+  requireAllowed(mayManageMembers(actorRole, role));
+  const member = await requireMember(tx, change);
+  requireAllowed(mayManageMembers(actorRole, member.role));
+  if (member.role === role) return member;
+  requireOneOwner(org, role);
+  if (member.role === "owner") await requireOtherOwner(tx, change);
+  await upsertMember(tx, { orgId: org.id, userId, role });
+  await audit(tx, { ...change, ...member }, "member.update", { from: member.role, to: role });
+  return { ...member, role };
+}
+
+/**
+ * Removes a member, or the actor. Their keys for this organization are revoked, so that they stay worthless if the person
+ * joins again. Sessions and other keys stay: what they may do follows from memberships.
+ */
+export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgMemberRow> {
+  const { actor, org, userId } = change;
+  await lockOrg(tx, org.id);
+  const actorRole = await requireActorRole(tx, change);
+  const isLeaving = actor.actorUserId === userId;
+  if (!isLeaving) requireAllowed(mayManageMembers(actorRole));
+  const member = await requireMember(tx, change);
+  if (!isLeaving) requireAllowed(mayManageMembers(actorRole, member.role));
+  if (member.role === "owner") await requireOtherOwner(tx, change);
+  await deleteMember(tx, { orgId: org.id, userId });
+  const revokedKeys = await markBoundApiKeysRevoked(tx, { orgId: org.id, userId });
+  await audit(tx, { ...change, ...member }, "member.remove", { role: member.role, revokedKeys });
+  return member;
+}
+
+/** Returns the actor's role as it is now: it may have changed since the request was authorized. */
+async function requireActorRole(tx: Sql, { actor, org }: MemberChange): Promise<OrgRole> {
+  if (actor.actorType !== "user") return "owner";
+  const userId = actor.actorUserId;
+  const role = userId ? await findMemberRole(tx, { orgId: org.id, userId }) : null;
+  if (!role) throw new ApiError("ORG_ACCESS_DENIED");
+  return role;
+}
+
+async function requireMember(tx: Sql, { org, userId }: MemberChange): Promise<OrgMemberRow> {
+  const member = await findOrgMember(tx, { orgId: org.id, userId });
+  if (!member) throw memberNotFound(org);
+  return member;
+}
+
+export function memberNotFound({ slug }: Pick<OrgRow, "slug">): ApiError {
+  return new ApiError("NOT_FOUND", {
+    message: `The user is not a member of organization "${slug}". List its members with GET /api/v1/orgs/${slug}/members.`,
+    details: { reason: "member" },
+  });
+}
+
+/** A personal organization belongs to the user whose name it has. */
+function requireOneOwner({ slug, isPersonal }: MemberChange["org"], role: OrgRole): void {
+  if (!isPersonal || role !== "owner") return;
+  throw new ApiError("VALIDATION_ERROR", {
+    message: `"${slug}" is a personal organization, which has one owner. Choose another role.`,
+    details: { reason: "personal_organization" },
+  });
+}
+
+async function requireOtherOwner(tx: Sql, { org, userId }: MemberChange): Promise<void> {
+  if (org.isPersonal) {
+    throw new ApiError("LAST_OWNER", {
+      message: `"${org.slug}" is a personal organization. Its owner can neither leave nor get another role.`,
+    });
+  }
+  if (await existsOtherOwner(tx, { orgId: org.id, userId })) return;
+  throw new ApiError("LAST_OWNER", {
+    message: `Organization "${org.slug}" has no other owner. Make another member an owner first.`,
+  });
+}
+
+async function audit(
+  tx: Sql,
+  { actor, org, userId, username }: MemberChange & { username: string },
+  action: string,
+  details: NonNullable<AuditEntry["details"]>,
+): Promise<void> {
+  await insertAuditEntry(tx, {
+    ...actor,
+    action,
+    subjectType: "user",
+    subjectId: userId,
+    orgId: org.id,
+    details: { org: org.slug, username, ...details },
+  });
+}

@@ -1,0 +1,63 @@
+/** An organization with a member of each role, who are signed in. */
+import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { openTestApp, type TestApp, type TestAppOptions } from "../http/app.ts";
+import type { OrgRow, Person } from "../postgres/factory.ts";
+
+export interface SignedInPerson extends Person {
+  token: string;
+}
+
+export interface OrgScene extends AsyncDisposable {
+  api: TestApp;
+  org: OrgRow;
+  owner: SignedInPerson;
+  /** Makes a member who is signed in. */
+  join(role: OrgRole): Promise<SignedInPerson>;
+  /** Roles by username. */
+  roles(): Promise<Record<string, OrgRole>>;
+}
+
+/** Opens it; `await using` drops it. */
+export async function openOrgScene(options: TestAppOptions = {}): Promise<OrgScene> {
+  const api = await openTestApp(options);
+  const signIn = async (person: Person): Promise<SignedInPerson> => {
+    return { ...person, ...(await api.make.session({ userId: person.user.id })) };
+  };
+  const owner = await signIn(await api.make.person({ role: "owner" }));
+  const { org } = owner;
+  return {
+    api,
+    org,
+    owner,
+    join: async (role) => signIn(await api.make.person({ org, role })),
+    async roles() {
+      const rows = await api.db.sql<{ username: string; role: OrgRole }[]>`
+        select u.username, m.role
+        from organization_members m
+        join users u on u.id = m.user_id
+        where m.org_id = ${org.id}`;
+      return Object.fromEntries(rows.map(({ username, role }) => [username, role]));
+    },
+    [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+  };
+}
+
+/** Sends a request as JSON and returns the status with `data`, or with the error. */
+export async function ask(
+  api: TestApp,
+  path: string,
+  { token, method = "GET", body }: { token?: string; method?: string; body?: unknown },
+) {
+  const key = token === undefined ? {} : { key: token };
+  const response = await api.request(`/api/v1${path}`, {
+    method,
+    ...key,
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  const { data, error } = (text === "" ? {} : JSON.parse(text)) as {
+    data?: Record<string, unknown>;
+    error?: { code: string; message: string; details?: Record<string, unknown> };
+  };
+  return { status: response.status, data, error, code: error?.code };
+}
