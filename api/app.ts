@@ -9,11 +9,9 @@ import {
 } from "../sql/monitoring/artifact_status.ts";
 import { registerPoolMetrics, registerServerConnections } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
-import { authRoutes } from "./accounts/auth_routes.ts";
 import { ACCOUNT_OPERATIONS } from "./accounts/operations.ts";
 import { orgRoutes } from "./accounts/organizations/routes.ts";
-import { ownProfileRoutes } from "./accounts/own_profile.ts";
-import { userRoutes } from "./accounts/users.ts";
+import { createSignInResources } from "./accounts/sign_in_resources.ts";
 import { DEFINITION_OPERATIONS } from "./definitions/operations.ts";
 import { definitionRoutes } from "./definitions/routes.ts";
 import { createDefinitionTurns } from "./definitions/turns.ts";
@@ -71,12 +69,7 @@ export type OwnRoutes = AnyElysia | readonly (AnyOperation | PageRoute)[];
 
 /** What is served under /api/v1: the visible list. */
 function apiRoutes(deps: OperationDeps) {
-  return new Elysia({ prefix: "/api/v1" })
-    .use(authRoutes(deps))
-    .use(definitionRoutes(deps))
-    .use(orgRoutes(deps))
-    .use(ownProfileRoutes(deps))
-    .use(userRoutes(deps));
+  return new Elysia({ prefix: "/api/v1" }).use(definitionRoutes(deps)).use(orgRoutes(deps));
 }
 
 function registerServiceMetrics(deps: OperationDeps, artifactStatus: () => Promise<ArtifactStatus>): void {
@@ -160,6 +153,7 @@ export function buildApp(given: Deps, ownRoutes: OwnRoutes | null = null): App {
   const deps: OperationDeps = {
     ...given,
     exports,
+    signIn: createSignInResources(given),
     turns: createDefinitionTurns(given.config),
     checkDatabase: createDatabaseCheck(given.sql, given.config),
     findArtifactProblem: createArtifactProblemCheck(artifactStatus),

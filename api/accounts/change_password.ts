@@ -1,30 +1,24 @@
 /** POST /auth/password: changes the password of the signed-in user. */
-import { Elysia, t } from "elysia";
-import { ApiError } from "../../shared/errors.ts";
+import { Type } from "@sinclair/typebox";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { markSessionsRevoked } from "../../sql/accounts/sessions.ts";
 import { deleteSignInNetworks } from "../../sql/accounts/sign_in_networks.ts";
 import { findUserWithPassword, updateUserPassword } from "../../sql/accounts/users.ts";
-import { access, holdsSecret } from "../http/access.ts";
+import type { OperationDeps } from "../deps.ts";
 import { auditActor } from "../http/audit_actor.ts";
+import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
+import { operation, reply } from "../http/operation.ts";
 import { coarseNetworkOf } from "../http/request_address.ts";
 import { requestContext } from "../http/request_context.ts";
 import { invalidInput } from "../http/validation_problems.ts";
-import { failsWith } from "../openapi/types.ts";
-import type { AuthDeps } from "./auth_deps.ts";
-import { AUTH_TAG } from "./auth_schemas.ts";
-import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH, passwordProblem } from "./password_rules.ts";
+import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "./password_rules.ts";
+import { AUTH_TAG } from "./schemas.ts";
 
-const PasswordBody = t.Object(
+const PasswordChange = Type.Object(
   {
-    currentPassword: t.String({ minLength: 1, maxLength: PASSWORD_MAX_LENGTH }),
-    newPassword: t.String({
-      minLength: PASSWORD_MIN_LENGTH,
-      maxLength: PASSWORD_MAX_LENGTH,
-      description:
-        "Not one of the 10,000 most common passwords, and without the username or email address in it",
-    }),
+    currentPassword: Type.String({ minLength: 1, maxLength: PASSWORD_MAX_LENGTH }),
+    newPassword: PasswordField,
   },
   {
     title: "PasswordChange",
@@ -33,20 +27,50 @@ const PasswordBody = t.Object(
   },
 );
 
-function wrongPassword(): ApiError {
-  return new ApiError("UNAUTHORIZED", {
-    message: "The current password is wrong.",
-    headers: { "WWW-Authenticate": "Bearer" },
-  });
+export const changePassword = operation(
+  {
+    id: "changePassword",
+    method: "POST",
+    path: "/api/v1/auth/password",
+    access: "session",
+    tag: AUTH_TAG,
+    summary: "Change your password",
+    description:
+      "Ends all your other sessions; your API keys stay valid. A wrong current password returns 401 and counts as a " +
+      "sign-in attempt.",
+    body: PasswordChange,
+    response: { 204: null },
+    // The request's fingerprint lacks the passwords, so a stored 204 could answer a request for another one.
+    secret: true,
+    fails: ["RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  async ({ caller, request, body: { currentPassword, newPassword } }, deps) => {
+    const user = await findUserWithPassword(deps.sql, caller.userId);
+    if (!user) throw wrongPassword();
+    const problem = passwordProblem(newPassword, user);
+    if (problem) throw invalidInput([{ path: "newPassword", message: problem }]);
+    const { limit, passwords } = deps.signIn;
+    const { isKnownNetwork } = await limit.take(requestContext(request), user.email);
+    const fromHash = user.passwordHash;
+    const isRight = await passwords.verify(currentPassword, fromHash, { isFirst: isKnownNetwork });
+    if (!isRight) throw wrongPassword();
+    const change = { caller, request, fromHash, newPassword };
+    if (!(await replacePassword(deps, change))) throw wrongPassword();
+    return reply(204, null);
+  },
+);
+
+function wrongPassword() {
+  return unauthorized("The current password is wrong.");
 }
 
 /** Replaces the password, ends the user's other sessions and writes an audit entry. False if the password has changed meanwhile. */
 async function replacePassword(
-  { sql, callers, passwords }: AuthDeps,
+  { sql, callers, signIn }: OperationDeps,
   change: { caller: Caller; request: Request; fromHash: string; newPassword: string },
 ): Promise<boolean> {
   const { caller, request, fromHash } = change;
-  const passwordHash = await passwords.hash(change.newPassword);
+  const passwordHash = await signIn.passwords.hash(change.newPassword);
   const { userId } = caller;
   const ended = await sql.begin(async (tx) => {
     if (!(await updateUserPassword(tx, { id: userId, passwordHash, fromHash }))) return null;
@@ -64,40 +88,4 @@ async function replacePassword(
   });
   for (const id of ended ?? []) callers.forget(id);
   return ended !== null;
-}
-
-export function passwordRoutes(deps: AuthDeps) {
-  return new Elysia().use(access).post(
-    "/password",
-    async ({ caller, request, body }) => {
-      const { currentPassword, newPassword } = body;
-      const user = await findUserWithPassword(deps.sql, caller.userId);
-      if (!user) throw wrongPassword();
-      const problem = passwordProblem(newPassword, user);
-      if (problem) throw invalidInput([{ path: "newPassword", message: problem }]);
-      const { isKnownNetwork } = await deps.loginLimit.take(requestContext(request), user.email);
-      const fromHash = user.passwordHash;
-      const isRight = await deps.passwords.verify(currentPassword, fromHash, { isFirst: isKnownNetwork });
-      if (!isRight) throw wrongPassword();
-      const change = { caller, request, fromHash, newPassword };
-      if (!(await replacePassword(deps, change))) throw wrongPassword();
-      return new Response(null, { status: 204 });
-    },
-    {
-      access: "session",
-      body: PasswordBody,
-      detail: {
-        tags: [AUTH_TAG],
-        // Its fingerprint lacks the passwords, so a stored 204 could answer a request for another one.
-        ...holdsSecret(),
-        operationId: "changePassword",
-        summary: "Change your password",
-        description:
-          "Ends all your other sessions; your API keys stay valid. A wrong current password returns 401 and counts as a " +
-          "sign-in attempt.",
-        responses: { 204: { description: "Changed" } },
-        ...failsWith("RATE_LIMITED", "SERVICE_UNAVAILABLE"),
-      },
-    },
-  );
 }

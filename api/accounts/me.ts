@@ -1,12 +1,11 @@
 /** GET /auth/me: the current user, organizations and credential. */
-import { Elysia, t } from "elysia";
+import { Type } from "@sinclair/typebox";
 import type { Credential } from "../../shared/policy.ts";
 import { listMemberships, type MembershipRow } from "../../sql/accounts/organization_members.ts";
 import { findUser, type UserRow } from "../../sql/accounts/users.ts";
-import { access } from "../http/access.ts";
 import { unauthorized } from "../http/authenticate.ts";
-import { NullableInstant } from "../http/schemas.ts";
-import type { AuthDeps } from "./auth_deps.ts";
+import { operation, reply } from "../http/operation.ts";
+import { data, listOf, NullableInstant, NullableText, oneOf, Text } from "../http/schemas.ts";
 import {
   AUTH_TAG,
   EXAMPLE_SESSION,
@@ -16,65 +15,80 @@ import {
   OrgRoleSchema,
   PlatformRoleSchema,
   SubscriptionTierSchema,
-} from "./auth_schemas.ts";
+} from "./schemas.ts";
 
-const Me = t.Object(
+const User = Type.Object(
   {
-    data: t.Object({
-      user: t.Object(
-        {
-          id: t.String({ format: "uuid" }),
-          email: t.String(),
-          username: t.String(),
-          name: t.Union([t.String(), t.Null()]),
-          role: PlatformRoleSchema,
-        },
-        { title: "User" },
-      ),
-      organizations: t.Array(
-        t.Object(
-          {
-            id: t.String({ format: "uuid" }),
-            slug: t.String(),
-            name: t.String(),
-            role: OrgRoleSchema,
-            subscriptionTier: SubscriptionTierSchema,
-            isPersonal: t.Boolean(),
-          },
-          { title: "Membership" },
-        ),
-      ),
-      credential: t.Object(
-        {
-          type: t.Union([t.Literal("session"), t.Literal("key")]),
-          kind: t.Optional(KeyKindSchema),
-          scope: t.Optional(KeyScopeSchema),
-          expiresAt: NullableInstant,
-        },
-        { title: "Credential" },
-      ),
-    }),
+    id: Type.String({ format: "uuid" }),
+    email: Text,
+    username: Text,
+    name: NullableText,
+    role: PlatformRoleSchema,
+  },
+  { title: "User", examples: [{ ...EXAMPLE_USER, name: "Petra Lindqvist" }] },
+);
+
+const Membership = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    slug: Text,
+    name: Text,
+    role: OrgRoleSchema,
+    subscriptionTier: SubscriptionTierSchema,
+    isPersonal: Type.Boolean(),
   },
   {
-    description: "The user, their organizations and the credential of this request",
+    title: "Membership",
     examples: [
       {
-        data: {
-          user: { ...EXAMPLE_USER, name: "Petra Lindqvist" },
-          organizations: [
-            {
-              id: "0b9b7f0a-6a2e-4b1c-8b0e-6c3a0e6b7d21",
-              slug: "demo",
-              name: "Demo",
-              role: "publisher",
-              subscriptionTier: "pro",
-              isPersonal: false,
-            },
-          ],
-          credential: { type: "session", expiresAt: EXAMPLE_SESSION.expiresAt },
-        },
+        id: "0b9b7f0a-6a2e-4b1c-8b0e-6c3a0e6b7d21",
+        slug: "demo",
+        name: "Demo",
+        role: "publisher",
+        subscriptionTier: "pro",
+        isPersonal: false,
       },
     ],
+  },
+);
+
+const CredentialSchema = Type.Object(
+  {
+    type: oneOf(["session", "key"]),
+    kind: Type.Optional(KeyKindSchema),
+    scope: Type.Optional(KeyScopeSchema),
+    expiresAt: NullableInstant,
+  },
+  { title: "Credential", examples: [{ type: "session", expiresAt: EXAMPLE_SESSION.expiresAt }] },
+);
+
+export const getMe = operation(
+  {
+    id: "getMe",
+    method: "GET",
+    path: "/api/v1/auth/me",
+    access: "caller",
+    tag: AUTH_TAG,
+    summary: "Get the current user",
+    description:
+      "Also lists your organizations and describes the credential. A key that is bound to one organization lists only that one.",
+    response: {
+      200: data(
+        { user: User, organizations: listOf(Membership), credential: CredentialSchema },
+        "The user, their organizations and the credential of this request",
+      ),
+    },
+  },
+  async ({ caller: { userId, credential } }, { sql }) => {
+    const [user, memberships] = await Promise.all([findUser(sql, userId), listMemberships(sql, userId)]);
+    // Deleted since the credential was looked up.
+    if (!user) throw unauthorized("Your account no longer exists.");
+    const organizations = memberships
+      .filter(({ orgId }) => worksFor(credential, orgId))
+      .map(presentMembership);
+    return reply(200, {
+      data: { user: presentUser(user), organizations, credential: presentCredential(credential) },
+    });
   },
 );
 
@@ -95,36 +109,4 @@ function presentCredential(credential: Credential) {
 /** Whether a credential works for an organization of its user. A bound key works for one only. */
 function worksFor(credential: Credential, orgId: string): boolean {
   return credential.type === "session" || credential.orgId === null || credential.orgId === orgId;
-}
-
-export function meRoutes({ sql }: Pick<AuthDeps, "sql">) {
-  return new Elysia().use(access).get(
-    "/me",
-    async ({ caller }) => {
-      const { userId, credential } = caller;
-      const [user, memberships] = await Promise.all([findUser(sql, userId), listMemberships(sql, userId)]);
-      // Deleted since the credential was looked up.
-      if (!user) throw unauthorized("Your account no longer exists.");
-      return {
-        data: {
-          user: presentUser(user),
-          organizations: memberships
-            .filter(({ orgId }) => worksFor(credential, orgId))
-            .map((membership) => presentMembership(membership)),
-          credential: presentCredential(credential),
-        },
-      };
-    },
-    {
-      access: "caller",
-      response: { 200: Me },
-      detail: {
-        tags: [AUTH_TAG],
-        operationId: "getMe",
-        summary: "Get the current user",
-        description:
-          "Also lists your organizations and describes the credential. A key that is bound to one organization lists only that one.",
-      },
-    },
-  );
 }

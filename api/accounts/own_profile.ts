@@ -1,20 +1,26 @@
 /** PATCH /users/me: updates the caller's public profile. */
-import { Elysia, t } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { findUserProfile, updateUser } from "../../sql/accounts/users.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
-import { access } from "../http/access.ts";
 import { auditActor } from "../http/audit_actor.ts";
-import { aboutProblem, nameProblem, websiteProblem } from "./profile_fields.ts";
-import { AboutField, checkProfileUpdate, NullableNameField, WebsiteField } from "./profile_update.ts";
-import { OneProfile, USERS_TAG } from "./user_schemas.ts";
+import { operation, reply } from "../http/operation.ts";
+import {
+  AboutField,
+  aboutProblem,
+  checkProfileUpdate,
+  NullableNameField,
+  nameProblem,
+  WebsiteField,
+  websiteProblem,
+} from "./profile_fields.ts";
+import { OneProfile, USERS_TAG } from "./schemas.ts";
 
-const OwnProfileBody = t.Object(
+const ProfileUpdate = Type.Object(
   {
-    name: t.Optional(NullableNameField),
-    bio: t.Optional(AboutField),
-    websiteUrl: t.Optional(WebsiteField),
+    name: Type.Optional(NullableNameField),
+    bio: Type.Optional(AboutField),
+    websiteUrl: Type.Optional(WebsiteField),
   },
   {
     title: "ProfileUpdate",
@@ -23,40 +29,35 @@ const OwnProfileBody = t.Object(
   },
 );
 
-const RULES = { name: nameProblem, bio: aboutProblem, websiteUrl: websiteProblem };
-
-export function ownProfileRoutes({ sql }: { sql: Pool }) {
-  return new Elysia({ prefix: "/users" }).use(access).patch(
-    "/me",
-    async ({ caller, request, body }) => {
-      checkProfileUpdate(body, RULES);
-      const changed = Object.keys(body);
-      if (changed.length > 0) {
-        await sql.begin(async (tx) => {
-          await updateUser(tx, caller.userId, body);
-          await insertAuditEntry(tx, {
-            ...auditActor(request, caller),
-            action: "user.update",
-            subjectType: "user",
-            subjectId: caller.userId,
-            details: { changed: changed.join(", ") },
-          });
+export const updateOwnProfile = operation(
+  {
+    id: "updateOwnProfile",
+    method: "PATCH",
+    path: "/api/v1/users/me",
+    access: "session",
+    tag: USERS_TAG,
+    summary: "Update your public profile",
+    description: "Omitted fields stay unchanged.",
+    body: ProfileUpdate,
+    response: { 200: OneProfile },
+  },
+  async ({ caller, request, body }, { sql }) => {
+    checkProfileUpdate(body, { name: nameProblem, bio: aboutProblem, websiteUrl: websiteProblem });
+    const changed = Object.keys(body);
+    if (changed.length > 0) {
+      await sql.begin(async (tx) => {
+        await updateUser(tx, caller.userId, body);
+        await insertAuditEntry(tx, {
+          ...auditActor(request, caller),
+          action: "user.update",
+          subjectType: "user",
+          subjectId: caller.userId,
+          details: { changed: changed.join(", ") },
         });
-      }
-      const profile = await findUserProfile(sql, caller.userId);
-      if (!profile) throw new ApiError("NOT_FOUND", { details: { reason: "user" } });
-      return { data: profile };
-    },
-    {
-      access: "session",
-      body: OwnProfileBody,
-      response: { 200: OneProfile },
-      detail: {
-        tags: [USERS_TAG],
-        operationId: "updateOwnProfile",
-        summary: "Update your public profile",
-        description: "Omitted fields stay unchanged.",
-      },
-    },
-  );
-}
+      });
+    }
+    const profile = await findUserProfile(sql, caller.userId);
+    if (!profile) throw new ApiError("NOT_FOUND", { details: { reason: "user" } });
+    return reply(200, { data: profile });
+  },
+);

@@ -1,9 +1,21 @@
 /** Passwords: which ones are accepted, and the only form in which they are stored. */
-import { isCommonPassword } from "./common_passwords.ts";
+import { Type } from "@sinclair/typebox";
+import { dictionary } from "@zxcvbn-ts/language-common";
 
 export const PASSWORD_MIN_LENGTH = 8;
 /** Long enough for any passphrase; bounds the work that hashing one can cause. */
 export const PASSWORD_MAX_LENGTH = 1024;
+
+/** A new password in the body of a request. */
+export const PasswordField = Type.String({
+  minLength: PASSWORD_MIN_LENGTH,
+  maxLength: PASSWORD_MAX_LENGTH,
+  description:
+    "Not one of the 10,000 most common passwords, without the username or email address in it, and not part of one",
+});
+
+/** The first that anybody guesses. The dictionary is ranked. */
+const COMMON_PASSWORDS: ReadonlySet<string> = new Set(dictionary["passwords-common"].slice(0, 10_000));
 
 /** Shorter parts are in many words by chance. */
 const MIN_OWN_PART = 3;
@@ -14,17 +26,28 @@ export interface PasswordOwner {
   email: string;
 }
 
-/** Why a person cannot have a password, to follow its name in a sentence; `null` when they can. */
+/**
+ * Why a person cannot have a password, to follow its name in a sentence; null if they can. Case does not matter, nor do
+ * full-width letters.
+ */
 export function passwordProblem(password: string, { username, email }: PasswordOwner): string | null {
   if (password.length < PASSWORD_MIN_LENGTH || password.length > PASSWORD_MAX_LENGTH) {
     return `must have ${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters`;
   }
-  if (isCommonPassword(password)) return "is one of the 10,000 most common passwords: choose another";
-  const text = password.toLowerCase();
-  const isOwn = [username, email].some(
-    (part) => part.length >= MIN_OWN_PART && text.includes(part.toLowerCase()),
-  );
-  return isOwn ? "must not contain the username or the email address: choose another" : null;
+  const text = plain(password);
+  if (COMMON_PASSWORDS.has(text)) return "is one of the 10,000 most common passwords: choose another";
+  const isOwn = [username, email].map(plain).some((own) => isPart(own, text) || isPart(text, own));
+  return isOwn
+    ? "must not contain the username or the email address, or be part of one: choose another"
+    : null;
+}
+
+function isPart(part: string, text: string): boolean {
+  return part.length >= MIN_OWN_PART && text.includes(part);
+}
+
+function plain(text: string): string {
+  return text.normalize("NFKC").toLowerCase().trim();
 }
 
 /**

@@ -1,10 +1,13 @@
-/** What people may write about a user or an organization: limits, and why a value is refused. */
+/** What people may write about a user or an organization: limits, fields of a body, and why a value is refused. */
+import { Type } from "@sinclair/typebox";
+import { NullableText } from "../http/schemas.ts";
+import { invalidInput, type Problem } from "../http/validation_problems.ts";
 
 const NAME_MAX_LENGTH = 200;
 const ABOUT_MAX_LENGTH = 2000;
 const WEBSITE_MAX_LENGTH = 2000;
 /** The longest address an account can have (users_email_check). */
-const EMAIL_MAX_LENGTH = 320;
+export const EMAIL_MAX_LENGTH = 320;
 
 /** Letters, digits, punctuation and symbols; Hangul's fillers count as letters and show nothing. */
 const VISIBLE = /[^\P{L}\u115F\u1160\u3164\uFFA0]|[\p{N}\p{P}\p{S}]/u;
@@ -55,4 +58,27 @@ function lengthProblem(text: string, max: number): string | null {
   if (!text.isWellFormed()) return "must be well-formed Unicode text";
   // Code points, so that an emoji counts once.
   return [...text].length > max ? `must have at most ${max} characters` : null;
+}
+
+const NAME = "At most 200 characters";
+const orUnset = (description: string) => ({ ...NullableText, description: `${description}; null unsets it` });
+
+/** An organization always has a name. */
+export const NameField = Type.String({ description: NAME });
+export const NullableNameField = orUnset(NAME);
+export const AboutField = orUnset("At most 2,000 characters");
+export const WebsiteField = orUnset("An http or https URL");
+
+/** Throws VALIDATION_ERROR with every field whose rule finds a problem. Null and omitted fields are valid. */
+export function checkProfileUpdate(
+  body: Readonly<Record<string, string | null | undefined>>,
+  rules: Readonly<Record<string, (text: string) => string | null>>,
+): void {
+  const problems: Problem[] = [];
+  for (const [path, problemOf] of Object.entries(rules)) {
+    const value = body[path];
+    const message = typeof value === "string" ? problemOf(value) : null;
+    if (message) problems.push({ path, message });
+  }
+  if (problems.length > 0) throw invalidInput(problems);
 }

@@ -1,48 +1,73 @@
 /** GET /users/{id} and POST /users/batch: public profiles. Email and role are not part of them. */
-import { Elysia, t } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { findUserProfile, listUserProfiles } from "../../sql/accounts/users.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
-import { access, onlyReads } from "../http/access.ts";
+import { operation, reply } from "../http/operation.ts";
 import { findUnknownFields, invalidInput, type Problem } from "../http/validation_problems.ts";
-import { failsWith } from "../openapi/types.ts";
-import { EXAMPLE_PROFILE, OneProfile, Profile, USERS_TAG } from "./user_schemas.ts";
+import { EXAMPLE_PROFILE, OneProfile, Profile, USERS_TAG } from "./schemas.ts";
+
+export const getUser = operation(
+  {
+    id: "getUser",
+    method: "GET",
+    path: "/api/v1/users/{id}",
+    access: "public",
+    tag: USERS_TAG,
+    summary: "Get a user's public profile",
+    description: "Unset fields are null. Email is never included.",
+    params: { id: Type.String({ description: "The user's id, a UUID", examples: [EXAMPLE_PROFILE.id] }) },
+    response: { 200: OneProfile },
+    fails: [["NOT_FOUND", { reason: "user" }]],
+  },
+  async ({ params: { id } }, { sql }) => {
+    if (!isUuid(id)) throw invalidInput([{ path: "id", message: "must be a UUID" }]);
+    const profile = await findUserProfile(sql, id);
+    if (!profile) throw new ApiError("NOT_FOUND", { details: { reason: "user" } });
+    return reply(200, { data: profile });
+  },
+);
 
 const MAX_BATCH_IDS = 100;
 
-const ProfilesById = t.Object(
-  { data: t.Record(t.String(), Profile) },
+const UserIds = Type.Object(
+  { ids: Type.Array(Type.String({ format: "uuid" }), { minItems: 1, maxItems: MAX_BATCH_IDS }) },
+  { title: "UserIds", additionalProperties: false, examples: [{ ids: [EXAMPLE_PROFILE.id] }] },
+);
+
+const ProfilesById = Type.Object(
+  { data: Type.Record(Type.String(), Profile) },
   {
     description: "Profiles by user id in lower case; users that do not exist are left out",
     examples: [{ data: { [EXAMPLE_PROFILE.id]: EXAMPLE_PROFILE } }],
   },
 );
 
-/** Returns `object` because Elysia has its own types for schemas in a `detail`. */
-function batchBody(): object {
-  return {
-    requestBody: {
-      required: true,
-      content: {
-        "application/json": {
-          schema: t.Object(
-            { ids: t.Array(t.String({ format: "uuid" }), { minItems: 1, maxItems: MAX_BATCH_IDS }) },
-            { title: "UserIds", additionalProperties: false },
-          ),
-          example: { ids: [EXAMPLE_PROFILE.id] },
-        },
-      },
-    },
-  };
-}
+export const getUsers = operation(
+  {
+    id: "getUsers",
+    method: "POST",
+    path: "/api/v1/users/batch",
+    access: "public",
+    tag: USERS_TAG,
+    summary: "Get up to 100 public profiles",
+    description: "Returns profiles by user id. Keys with the scope `read` can call it.",
+    uncheckedBody: UserIds,
+    response: { 200: ProfilesById },
+    reads: true,
+    fails: ["UNPROCESSABLE_ENTITY"],
+  },
+  async ({ body }, { sql }) => {
+    const profiles = await listUserProfiles(sql, parseBatch(body));
+    return reply(200, { data: Object.fromEntries(profiles.map((profile) => [profile.id, profile])) });
+  },
+);
 
 /**
  * Returns the ids of a batch in lower case, without duplicates. Throws VALIDATION_ERROR for unknown fields, and
  * UNPROCESSABLE_ENTITY with every other problem; a schema would answer 400.
  */
-function parseBatch(body: unknown): string[] {
-  const given: { ids?: unknown } = typeof body === "object" && body !== null ? body : {};
+function parseBatch(given: { ids?: unknown }): string[] {
   const unknown = findUnknownFields(given, ["ids"]);
   if (unknown.length > 0) throw invalidInput(unknown);
   const { ids } = given;
@@ -66,52 +91,4 @@ function invalidBatch(problems: readonly Problem[]): ApiError {
     message: `Invalid request: ${problems[0]?.path} ${problems[0]?.message}.`,
     details: { errors: problems },
   });
-}
-
-export function userRoutes({ sql }: { sql: Pool }) {
-  return new Elysia({ prefix: "/users" })
-    .use(access)
-    .get(
-      "/:id",
-      async ({ params }) => {
-        if (!isUuid(params.id)) throw invalidInput([{ path: "id", message: "must be a UUID" }]);
-        const profile = await findUserProfile(sql, params.id);
-        if (!profile) throw new ApiError("NOT_FOUND", { details: { reason: "user" } });
-        return { data: profile };
-      },
-      {
-        publicAccess: true,
-        params: t.Object({
-          id: t.String({ description: "The user's id, a UUID", examples: [EXAMPLE_PROFILE.id] }),
-        }),
-        response: { 200: OneProfile },
-        detail: {
-          tags: [USERS_TAG],
-          operationId: "getUser",
-          summary: "Get a user's public profile",
-          description: "Unset fields are null. Email is never included.",
-          ...failsWith(["NOT_FOUND", { reason: "user" }]),
-        },
-      },
-    )
-    .post(
-      "/batch",
-      async ({ body }) => {
-        const profiles = await listUserProfiles(sql, parseBatch(body));
-        return { data: Object.fromEntries(profiles.map((profile) => [profile.id, profile])) };
-      },
-      {
-        publicAccess: true,
-        response: { 200: ProfilesById },
-        detail: {
-          tags: [USERS_TAG],
-          operationId: "getUsers",
-          summary: "Get up to 100 public profiles",
-          description: "Returns profiles by user id. Keys with the scope `read` can call it.",
-          ...batchBody(),
-          ...onlyReads(),
-          ...failsWith("UNPROCESSABLE_ENTITY"),
-        },
-      },
-    );
 }

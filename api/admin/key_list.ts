@@ -1,14 +1,9 @@
 /** `key list`: the keys of a user, without their secrets, which are not stored. */
 import { type ApiKeyRow, listApiKeys } from "../../sql/accounts/api_keys.ts";
+import { presentKey } from "../accounts/keys.ts";
 import { defineCommand } from "./command.ts";
 import { requireUser } from "./lookups.ts";
 import { table } from "./present.ts";
-
-/** Presents a key as JSON. */
-export function presentKey(row: ApiKeyRow) {
-  const { id, name, prefix, kind, scope, orgId, lastUsedAt, expiresAt, createdAt } = row;
-  return { id, name, prefix, kind, scope, organizationId: orgId, lastUsedAt, expiresAt, createdAt };
-}
 
 /** Formats keys as a table. */
 export function keyTable(keys: readonly ApiKeyRow[]): string {

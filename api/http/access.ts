@@ -15,11 +15,6 @@ export const ACCESS_FIELD = "x-access";
 /** The field of a route that ignores the session cookie. */
 export const PAST_COOKIE_FIELD = "x-past-cookie";
 
-/** Goes into a route's `detail`. Browsers also send expired cookies, which must not block a new sign-in. */
-export function looksPastCookie(): object {
-  return { [PAST_COOKIE_FIELD]: true };
-}
-
 /** The field of a route that only reads, whatever its method. */
 export const READS_FIELD = "x-reads";
 
@@ -30,11 +25,6 @@ export function onlyReads(): object {
 
 /** The field of a route whose request or response holds a secret. */
 export const SECRET_FIELD = "x-secret";
-
-/** Goes into a route's `detail`: what it takes or returns is secret, so no response is stored for repeated requests. */
-export function holdsSecret(): object {
-  return { [SECRET_FIELD]: true };
-}
 
 /** The field of a route outside /api/v1 without a rate limit. */
 export const NOT_COUNTED_FIELD = "x-not-counted";

@@ -115,16 +115,19 @@ export async function updateApiKeyLastUsed(sql: Sql, id: string): Promise<void> 
     where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`;
 }
 
+export interface RevokedKeyRow {
+  id: string;
+  orgId: string | null;
+  revokedAt: string;
+}
+
 /** Revokes a key; null if it does not exist. A revoked key keeps its `revokedAt`. */
-export async function markApiKeyRevoked(
-  sql: Sql,
-  id: string,
-): Promise<{ id: string; revokedAt: string } | null> {
-  const [row] = await sql<{ id: string; revokedAt: string }[]>`
+export async function markApiKeyRevoked(sql: Sql, id: string): Promise<RevokedKeyRow | null> {
+  const [row] = await sql<RevokedKeyRow[]>`
     update api_keys
     set revoked_at = coalesce(revoked_at, now())
     where id = ${id}
-    returning id, revoked_at`;
+    returning id, org_id, revoked_at`;
   return row ?? null;
 }
 
@@ -132,12 +135,12 @@ export async function markApiKeyRevoked(
 export async function markOwnApiKeyRevoked(
   sql: Sql,
   key: { id: string; userId: string },
-): Promise<ApiKeyRow | null> {
-  const [row] = await sql<ApiKeyRow[]>`
+): Promise<RevokedKeyRow | null> {
+  const [row] = await sql<RevokedKeyRow[]>`
     update api_keys
     set revoked_at = now()
     where id = ${key.id} and user_id = ${key.userId} and revoked_at is null
-    returning ${sql(COLUMNS)}`;
+    returning id, org_id, revoked_at`;
   return row ?? null;
 }
 

@@ -7,8 +7,8 @@ import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { data, Instant, NullableText } from "../../http/schemas.ts";
-import { OrgRoleSchema } from "../auth_schemas.ts";
 import { requireOwnOrg } from "../organizations/require_own_org.ts";
+import { OrgRoleSchema } from "../schemas.ts";
 import { changeMemberRole, endMembership, type MemberChange, memberNotFound } from "./manage_members.ts";
 
 const ORG = { slug: Type.String({ description: "The organization's slug", examples: ["demo"] }) };

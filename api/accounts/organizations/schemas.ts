@@ -1,7 +1,7 @@
 /** Response schemas of the organization routes. */
 import { t } from "elysia";
 import { NullableText } from "../../http/schemas.ts";
-import { OrgRoleSchema, SubscriptionTierSchema } from "../auth_schemas.ts";
+import { OrgRoleSchema, SubscriptionTierSchema } from "../schemas.ts";
 
 export const ORGS_TAG = "Organizations";
 

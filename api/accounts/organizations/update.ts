@@ -12,8 +12,15 @@ import { rejectQuery } from "../../http/query.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { failsWith } from "../../openapi/types.ts";
-import { aboutProblem, nameProblem, websiteProblem } from "../profile_fields.ts";
-import { AboutField, checkProfileUpdate, NameField, WebsiteField } from "../profile_update.ts";
+import {
+  AboutField,
+  aboutProblem,
+  checkProfileUpdate,
+  NameField,
+  nameProblem,
+  WebsiteField,
+  websiteProblem,
+} from "../profile_fields.ts";
 import { OrgProfile } from "./profile.ts";
 import { requireOwnOrg } from "./require_own_org.ts";
 import { ORGS_TAG, OrgParams } from "./schemas.ts";

@@ -1,6 +1,6 @@
 /** /settings/keys: the API keys of a user. A new key is shown once, in the response to its form. */
 import { ApiError } from "../../../shared/errors.ts";
-import type { CreatedKey, KeyList } from "../../accounts/key_schemas.ts";
+import type { CreatedKey, KeyList } from "../../accounts/keys.ts";
 import { confirmPage } from "../confirm.ts";
 import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -58,7 +58,7 @@ export async function revokeKey({ api, url }: SignedInPage, { id }: { id: string
   return seeOtherWith(keepOrg(url, PATH), "revoked");
 }
 
-async function loadKeys({ api }: SignedInPage): Promise<Key[]> {
+async function loadKeys({ api }: SignedInPage): Promise<readonly Key[]> {
   return (await api<typeof KeyList.static>("/auth/keys")).data.keys;
 }
 

@@ -1,6 +1,6 @@
 /** /settings/sessions: where a user is signed in, and ending those sessions. */
 import { ApiError } from "../../../shared/errors.ts";
-import type { SessionList } from "../../accounts/sessions.ts";
+import type { Session as SessionSchema } from "../../accounts/sessions.ts";
 import { confirmPage } from "../confirm.ts";
 import { type Html, html } from "../html.ts";
 import { renderInstant } from "../instant.ts";
@@ -14,7 +14,7 @@ const PATH = "/settings/sessions";
 
 const NOTICES = { ended: "Session ended.", "ended-others": "All other sessions have ended." };
 
-type Session = (typeof SessionList.static)["data"]["sessions"][number];
+type Session = typeof SessionSchema.static;
 
 export async function showSessions(page: SignedInPage): Promise<PageResult> {
   const { url } = page;
@@ -71,7 +71,7 @@ export async function endOthers(page: SignedInPage): Promise<PageResult> {
 }
 
 async function loadSessions({ api }: SignedInPage): Promise<Session[]> {
-  return (await api<typeof SessionList.static>("/auth/sessions")).data.sessions;
+  return (await api<{ data: { sessions: Session[] } }>("/auth/sessions")).data.sessions;
 }
 
 /** Null for a session that an operator created. */

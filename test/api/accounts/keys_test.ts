@@ -83,7 +83,13 @@ describe("POST /auth/keys", () => {
         subjectType: "api_key",
         subjectId: apiKey.id,
         clientRequestId: null,
-        details: { prefix: apiKey["prefix"], kind: "user", scope: "read", expiresAt: null },
+        details: {
+          username: user.username,
+          prefix: apiKey["prefix"],
+          kind: "user",
+          scope: "read",
+          expiresAt: null,
+        },
       },
     ]);
   });

@@ -1,0 +1,84 @@
+/** The beginning of an API key, whether its user or an operator makes it. */
+import { parseAsOf } from "../../shared/as_of.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { KeyKind, KeyScope } from "../../shared/vocabulary.ts";
+import { type ApiKeyRow, countLiveApiKeys, insertApiKey } from "../../sql/accounts/api_keys.ts";
+import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { findMembershipBySlug } from "../../sql/accounts/organization_members.ts";
+import { lockActiveUser } from "../../sql/accounts/users.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import { unauthorized } from "../http/authenticate.ts";
+import { invalidInput } from "../http/validation_problems.ts";
+import { LIVE_KEYS_MAX, mintApiKey } from "./credentials.ts";
+import { lineProblem } from "./profile_fields.ts";
+
+export const KEY_NAME_MAX_LENGTH = 200;
+
+export interface NewKey {
+  user: { id: string; username: string };
+  kind: KeyKind;
+  scope: KeyScope;
+  name: string | null;
+  /** Slug of the only organization the key works for; null for all of the user's. */
+  organization: string | null;
+  expiresAt: string | null;
+  actor: AuditActor;
+}
+
+/**
+ * Makes a key and adds an audit entry. Its secret is returned and not stored. Call inside a transaction. Throws
+ * VALIDATION_ERROR, ORG_ACCESS_DENIED, QUOTA_EXCEEDED, or UNAUTHORIZED if the user is disabled.
+ */
+export async function issueKey(tx: Sql, given: NewKey): Promise<{ secret: string; row: ApiKeyRow }> {
+  const { user, kind, scope, name, expiresAt, actor } = given;
+  if (name !== null) requireKeyName(name);
+  const orgId = await findKeyOrgId(tx, given);
+  // Locks the user, so that concurrent requests cannot exceed the quota together.
+  if (!(await lockActiveUser(tx, { id: user.id })))
+    throw unauthorized(`User "${user.username}" is disabled.`);
+  await requireRoomForKey(tx, user);
+  const { secret, prefix, hash } = mintApiKey();
+  const key = { userId: user.id, orgId, kind, scope, name, prefix, keyHash: hash, expiresAt };
+  const row = await insertApiKey(tx, key);
+  await insertAuditEntry(tx, {
+    ...actor,
+    action: "key.create",
+    subjectType: "api_key",
+    subjectId: row.id,
+    orgId,
+    details: { username: user.username, prefix, kind, scope, expiresAt },
+  });
+  return { secret, row };
+}
+
+/** Returns the instant of a key's expiry. Throws VALIDATION_ERROR. */
+export function parseExpiry(given: string): string {
+  const expiresAt = parseAsOf(given);
+  if (expiresAt) return expiresAt;
+  throw invalidInput([{ path: "expiresAt", message: "must be an ISO 8601 instant with an offset" }]);
+}
+
+function requireKeyName(name: string): void {
+  const isLong = name.length > KEY_NAME_MAX_LENGTH;
+  const message = isLong ? `must have at most ${KEY_NAME_MAX_LENGTH} characters` : lineProblem(name);
+  if (message) throw invalidInput([{ path: "name", message }]);
+}
+
+async function findKeyOrgId(tx: Sql, { user, organization: slug }: NewKey): Promise<string | null> {
+  if (slug === null) return null;
+  const problem = lineProblem(slug);
+  if (problem) throw invalidInput([{ path: "organization", message: problem }]);
+  const membership = await findMembershipBySlug(tx, { userId: user.id, slug });
+  if (membership) return membership.orgId;
+  throw new ApiError("ORG_ACCESS_DENIED", {
+    message: `User "${user.username}" is not a member of organization "${slug}", or it does not exist.`,
+  });
+}
+
+async function requireRoomForKey(tx: Sql, { id, username }: NewKey["user"]): Promise<void> {
+  if ((await countLiveApiKeys(tx, id)) < LIVE_KEYS_MAX) return;
+  throw new ApiError("QUOTA_EXCEEDED", {
+    message: `User "${username}" has ${LIVE_KEYS_MAX} API keys, the maximum. Revoke one that is no longer needed.`,
+    details: { quota: "keys", limit: LIVE_KEYS_MAX },
+  });
+}

@@ -1,0 +1,61 @@
+/** Schemas and examples that several endpoints of accounts use. */
+import { Type } from "@sinclair/typebox";
+import {
+  KEY_KINDS,
+  KEY_SCOPES,
+  ORG_ROLES,
+  PLATFORM_ROLES,
+  SUBSCRIPTION_TIERS,
+} from "../../shared/vocabulary.ts";
+import { NullableText, oneOf, Text } from "../http/schemas.ts";
+
+export const AUTH_TAG = "Authentication";
+export const USERS_TAG = "Users";
+
+export const KeyKindSchema = oneOf(KEY_KINDS);
+export const KeyScopeSchema = oneOf(KEY_SCOPES);
+export const OrgRoleSchema = oneOf(ORG_ROLES);
+export const PlatformRoleSchema = oneOf(PLATFORM_ROLES);
+export const SubscriptionTierSchema = oneOf(SUBSCRIPTION_TIERS);
+
+/** Someone of the demo data, so that examples with this user work there. */
+export const EXAMPLE_PROFILE = {
+  id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
+  username: "demo-publisher",
+  name: "Petra Lindqvist",
+  bio: null,
+  websiteUrl: null,
+  avatar: null,
+  avatarMimeType: null,
+};
+
+/** The same person as their account. */
+export const EXAMPLE_USER = {
+  id: EXAMPLE_PROFILE.id,
+  email: "publisher@demo.example",
+  username: EXAMPLE_PROFILE.username,
+  role: "user",
+} as const;
+
+export const EXAMPLE_SESSION = {
+  sessionToken: "uls_Q2hhbmdlIG1lIGJlZm9yZSB5b3UgdXNlIG1lLCBwbHM",
+  expiresAt: "2026-12-04T10:00:00.000Z",
+} as const;
+
+export const Profile = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    username: Text,
+    name: NullableText,
+    bio: NullableText,
+    websiteUrl: NullableText,
+    avatar: NullableText,
+    avatarMimeType: NullableText,
+  },
+  { title: "UserProfile", description: "A public profile; unset fields are null" },
+);
+
+export const OneProfile = Type.Object(
+  { data: Profile },
+  { description: "The profile", examples: [{ data: EXAMPLE_PROFILE }] },
+);

@@ -1,0 +1,27 @@
+/** The end of an API key, whether its user or an operator revokes it. */
+import { markApiKeyRevoked, markOwnApiKeyRevoked, type RevokedKeyRow } from "../../sql/accounts/api_keys.ts";
+import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import type { Pool } from "../../sql/connection/pool.ts";
+
+/**
+ * Revokes a key and adds an audit entry. With `userId`, only a key of that user that is not revoked: others are
+ * indistinguishable from one that does not exist. Without, a key that was revoked keeps its time. Null if there is none.
+ */
+export async function withdrawKey(
+  sql: Pool,
+  { id, userId, actor }: { id: string; userId?: string; actor: AuditActor },
+): Promise<RevokedKeyRow | null> {
+  return sql.begin(async (tx) => {
+    const key =
+      userId === undefined ? await markApiKeyRevoked(tx, id) : await markOwnApiKeyRevoked(tx, { id, userId });
+    if (!key) return null;
+    await insertAuditEntry(tx, {
+      ...actor,
+      action: "key.revoke",
+      subjectType: "api_key",
+      subjectId: key.id,
+      orgId: key.orgId,
+    });
+    return key;
+  });
+}
