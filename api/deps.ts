@@ -25,8 +25,8 @@ export interface Deps {
   exportSql: Pool;
   /** Where exports and the catalog are read while the replica is current; null without a replica. */
   replica: Replica | null;
-  /** Where exports are read if the tracker tables are distributed. */
-  nodes: Nodes;
+  /** Where exports are read if the tracker tables are distributed; else null. */
+  nodes: Nodes | null;
   /** Where background jobs are queued. */
   boss: Boss;
   /** Where the texts of definitions are read. */

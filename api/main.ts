@@ -25,13 +25,14 @@ import { describeConnectionFailure } from "../sql/connection/connection_failure.
 import { requireDirectConnection, requireSameDatabase } from "../sql/connection/direct_connection.ts";
 import { countExportConnections } from "../sql/connection/export_connections.ts";
 import { EXPORT_LANES_MAX } from "../sql/connection/lanes.ts";
-import { Nodes } from "../sql/connection/nodes.ts";
+import type { Nodes } from "../sql/connection/nodes.ts";
 import { openPool, type Pool } from "../sql/connection/pool.ts";
 import { openReplica, type Replica } from "../sql/connection/replica.ts";
 import { maySeeSessions } from "../sql/exports/harmless_sessions.ts";
 import { openQueue } from "../sql/queue.ts";
 import { requireCompatibleSchema } from "../sql/schema_state.ts";
 import { requireTracker } from "../sql/tracker/tracker_differences.ts";
+import { openNodes } from "../sql/tracker/tracker_shards.ts";
 import { buildApp } from "./app.ts";
 import type { Deps } from "./deps.ts";
 import { openDocuments } from "./documents/documents.ts";
@@ -55,8 +56,6 @@ interface Pools {
   /** Exports have connections of their own: readers who take their time keep no request waiting. */
   exportSql: Pool;
   replica: Replica | null;
-  /** Of a Citus cluster; none until an export needs one. */
-  nodes: Nodes;
 }
 
 function openPools(config: Config, log: Log): Pools {
@@ -82,14 +81,18 @@ function openPools(config: Config, log: Log): Pools {
     max: exportMax,
     lanesMax: EXPORT_LANES_MAX,
   });
-  const nodes = new Nodes({
-    url: databaseDirectUrl,
-    applicationName,
-    max: exportMax,
+  return { sql, exportSql, replica };
+}
+
+/** Null if the tracker tables are not distributed over a Citus cluster. */
+function openExportNodes(sql: Pool, config: Config, log: Log): Promise<Nodes | null> {
+  return openNodes(sql, {
+    url: config.databaseDirectUrl,
+    applicationName: EXPORT_APPLICATION,
+    max: countExportConnections(config.exportStreamsMax),
     lanesMax: EXPORT_LANES_MAX,
     log,
   });
-  return { sql, exportSql, replica, nodes };
 }
 
 /** Throws when `directUrl` leads to a pooler, or to another database than requests use. Warns about clear text. */
@@ -135,13 +138,16 @@ async function main(): Promise<void> {
   const config = readConfigOrExit(host);
   const log = openProcessLog(host, config, "api");
   const pools = openPools(config, log);
-  const { sql, exportSql, replica, nodes } = pools;
-  const boss = await startOrExit(host, describeConnectionFailure, async () => {
+  const { sql, exportSql, replica } = pools;
+  const { boss, nodes } = await startOrExit(host, describeConnectionFailure, async () => {
     await checkConnections(pools, config.databaseDirectUrl, log);
     await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
     await requireTracker(sql, config.trackerSchema);
     await warnIfBlind(sql, log);
-    return openQueue(sql, (error) => log.warn({ err: error }, "cannot read the queue"));
+    return {
+      boss: await openQueue(sql, (error) => log.warn({ err: error }, "cannot read the queue")),
+      nodes: await openExportNodes(sql, config, log),
+    };
   });
   const metrics = createMetrics(createProcessRegistry());
   const catalog = new CatalogCache({ sql, replica, log });
@@ -198,7 +204,7 @@ async function main(): Promise<void> {
       await boss.stop({ graceful: false });
       // At once: one after the other, two servers that are silent would take longer than the phase may.
       const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 2 }));
-      await Promise.all([replica?.close(), nodes.close(), ...pools]);
+      await Promise.all([replica?.close(), nodes?.close(), ...pools]);
     },
   });
   log.info({ host: config.host, port: server.port, publicUrl: config.publicUrl }, "listening");

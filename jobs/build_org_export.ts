@@ -33,8 +33,8 @@ export interface BuildDeps {
   exportSql: Pool;
   /** Preferred for snapshots; null without a replica. */
   replica: Replica | null;
-  /** Where snapshots are opened if the tracker tables are distributed. */
-  nodes: Nodes;
+  /** Where snapshots are opened if the tracker tables are distributed; else null. */
+  nodes: Nodes | null;
   boss: Boss;
   store: ArtifactStore;
   owner: StoreOwner;

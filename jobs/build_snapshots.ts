@@ -9,7 +9,7 @@ import type { Replica } from "../sql/connection/replica.ts";
 import type { WalPosition } from "../sql/connection/replica_position.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../sql/connection/snapshot.ts";
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
-import { openOnNode } from "../sql/exports/open_on_node.ts";
+import { openOnNode, requireOneMachine } from "../sql/exports/open_on_node.ts";
 import { findPopulatedDatasets } from "../sql/exports/populated_datasets.ts";
 import { areTimesChecked, preferParallelCopies } from "../sql/exports/rows.ts";
 import type { TrackerShards } from "../sql/tracker/tracker_shards.ts";
@@ -26,8 +26,8 @@ export interface BuildDatabases {
   exportSql: Pool;
   /** Preferred; null without a replica. */
   replica: Replica | null;
-  /** Where snapshots are opened if the tracker tables are distributed. */
-  nodes: Nodes;
+  /** Where snapshots are opened if the tracker tables are distributed; else null. */
+  nodes: Nodes | null;
 }
 
 interface Build {
@@ -109,17 +109,25 @@ export class BuildSnapshots {
   }
 
   async #open(projectId: string): Promise<Pick<Opened, "snapshot" | "shards">> {
-    const { sql, exportSql, nodes, config } = this.#databases;
+    const { sql, nodes, config } = this.#databases;
     const { signal } = this.#build;
     const isOwn = config.trackerSchema === OWN_TRACKER_SCHEMA;
     const onNode = isOwn ? await openOnNode({ sql, nodes, projectId, signal }) : null;
     if (onNode) return onNode;
+    const snapshot = await this.#openOnServer(signal);
+    if (isOwn) await requireOneMachine(snapshot, nodes);
+    return { snapshot, shards: null };
+  }
+
+  /** Opens a snapshot on the replica while it keeps up, otherwise on the primary. */
+  async #openOnServer(signal: AbortSignal): Promise<ExportSnapshot> {
+    const { sql, exportSql } = this.#databases;
     this.#position ??= (await this.#replica?.readPosition()) ?? null;
     const fromReplica = this.#position && (await this.#replica?.openSnapshot(this.#position, signal));
-    if (fromReplica) return { snapshot: fromReplica, shards: null };
+    if (fromReplica) return fromReplica;
     // After a failover the position is meaningless.
     this.#position = null;
-    return { snapshot: await openExportSnapshot(exportSql, { control: sql, signal }), shards: null };
+    return openExportSnapshot(exportSql, { control: sql, signal });
   }
 
   /** Finds the project and, except on a node, its neighbors. */

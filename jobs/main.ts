@@ -19,7 +19,6 @@ import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
 import { warnIfClearText } from "../sql/connection/clear_text.ts";
 import { describeConnectionFailure } from "../sql/connection/connection_failure.ts";
 import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
-import { Nodes } from "../sql/connection/nodes.ts";
 import { openPool } from "../sql/connection/pool.ts";
 import { openReplica } from "../sql/connection/replica.ts";
 import {
@@ -32,6 +31,7 @@ import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "..
 import { openWorkerQueue } from "../sql/queue.ts";
 import { requireCompatibleSchema } from "../sql/schema_state.ts";
 import { requireTracker } from "../sql/tracker/tracker_differences.ts";
+import { openNodes } from "../sql/tracker/tracker_shards.ts";
 import { keepHeartbeat } from "./alive_runners.ts";
 import { openMailer } from "./mail.ts";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS, type JobsDeps, startJobs } from "./registry.ts";
@@ -91,15 +91,20 @@ async function main(): Promise<void> {
     max: CONCURRENT_BUILDS,
     log,
   });
-  const nodes = new Nodes({ url: config.databaseDirectUrl, applicationName, max: CONCURRENT_BUILDS, log });
   const mailer = openMailer(config);
-  const boss = await startOrExit(host, describeConnectionFailure, async () => {
+  const { boss, nodes } = await startOrExit(host, describeConnectionFailure, async () => {
     await requireDirectConnection(sql);
     await warnIfClearText(sql, (message) => log.warn({ event: "database.clear_text" }, message));
     void replica?.warnIfClearText();
     await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
     await requireTracker(sql, config.trackerSchema);
-    return openWorkerQueue(sql, (error) => log.warn({ err: error }, "the job queue reported an error"));
+    const url = config.databaseDirectUrl;
+    return {
+      boss: await openWorkerQueue(sql, (error) =>
+        log.warn({ err: error }, "the job queue reported an error"),
+      ),
+      nodes: await openNodes(sql, { url, applicationName, max: CONCURRENT_BUILDS, log }),
+    };
   });
   const stop = new AbortController();
   const store = openArtifactStore(config);
@@ -152,7 +157,7 @@ async function main(): Promise<void> {
       await metricsServer?.stop(true);
       await boss.stop({ graceful: false });
       const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 1 }));
-      await Promise.all([replica?.close(), nodes.close(), ...pools]);
+      await Promise.all([replica?.close(), nodes?.close(), ...pools]);
     },
   });
 }

@@ -18,6 +18,7 @@ import {
   type SchemaState,
 } from "./schema_state.ts";
 import { isTrackerDistributed } from "./tracker/distribute_tracker.ts";
+import { installDistributedFunctions, restoreFunctions } from "./tracker/tracker_functions.ts";
 import { validateTimeChecks } from "./tracker/tracker_times.ts";
 
 const RUNTIME_ROLE_GRANTS = fileURLToPath(new URL("./runtime_role.sql", import.meta.url));
@@ -89,6 +90,11 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
       await applyPatiently(migrator, migration);
       onApplied?.(migration.name);
     }
+    await step(connection, "install the functions of the tracker tables", () =>
+      migrator.isDistributed
+        ? connection.begin(installDistributedFunctions)
+        : restoreFunctions(connection, known),
+    );
     await step(connection, "validate the checks of times", async () => {
       for (const line of await validateTimeChecks(connection)) onNotice(line);
     });

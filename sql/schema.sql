@@ -1481,32 +1481,19 @@ CREATE OR REPLACE FUNCTION public.refuse_wrong_time()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-declare
-  written timestamptz(3);
-begin
-  -- Of our own tables on a node. A tracker's own have columns of other names.
-  if tg_op = 'INSERT' and tg_table_schema = 'public' and to_regproc('pg_catalog.citus_backend_gpid') is not null then
-    if tg_argv[0] = 'changed_at' then
-      written := new.changed_at;
-    elsif tg_argv[0] = 'created_at' then
-      written := new.created_at;
-    end if;
-    if written = public.tracker_transaction_start()::timestamptz(3) then
-      return null;
-    end if;
-  end if;
-  raise exception using
-    errcode = 'check_violation',
-    message = format(
-      case tg_op
-        when 'INSERT' then '%s of a new row of "%s" must be the start of its transaction, now()'
-        else '%s of a row of "%s" must not change'
-      end,
-      tg_argv[0], tg_table_name
-    ),
-    hint = 'Exports rely on it. To import old rows: set ulr.backfill = ''on''.';
-end
-$function$;
+  begin
+    raise exception using
+      errcode = 'check_violation',
+      message = format(
+        case tg_op
+          when 'INSERT' then '%s of a new row of "%s" must be the start of its transaction, now()'
+          else '%s of a row of "%s" must not change'
+        end,
+        tg_argv[0], tg_table_name
+      ),
+      hint = 'Exports rely on it. To import old rows: set ulr.backfill = ''on''.';
+  end
+  $function$;
 
 CREATE OR REPLACE FUNCTION public.log_tracker_updates()
  RETURNS trigger
@@ -1514,25 +1501,13 @@ CREATE OR REPLACE FUNCTION public.log_tracker_updates()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-declare
-  project uuid;
-begin
-  if to_regproc('pg_catalog.citus_backend_gpid') is null then
+  begin
     insert into tracker_changes (project_id, dataset, at, kind, id)
     select project_id, tg_argv[0], now(), 'row', id
     from changed_rows;
     return null;
-  end if;
-  select project_id into project from changed_rows limit 1;
-  if found then
-    execute format(
-      'insert into %s (project_id, dataset, at, kind, id) select project_id, $1, $2, ''row'', id from changed_rows',
-      tracker_changes_relation(project)
-    ) using tg_argv[0], tracker_transaction_start();
-  end if;
-  return null;
-end
-$function$;
+  end
+  $function$;
 
 CREATE OR REPLACE FUNCTION public.log_tracker_deletions()
  RETURNS trigger
@@ -1540,25 +1515,13 @@ CREATE OR REPLACE FUNCTION public.log_tracker_deletions()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-declare
-  project uuid;
-begin
-  if to_regproc('pg_catalog.citus_backend_gpid') is null then
+  begin
     insert into tracker_changes (project_id, dataset, at, kind, id)
     select project_id, tg_argv[0], now(), 'deletion', id
     from deleted_rows;
     return null;
-  end if;
-  select project_id into project from deleted_rows limit 1;
-  if found then
-    execute format(
-      'insert into %s (project_id, dataset, at, kind, id) select project_id, $1, $2, ''deletion'', id from deleted_rows',
-      tracker_changes_relation(project)
-    ) using tg_argv[0], tracker_transaction_start();
-  end if;
-  return null;
-end
-$function$;
+  end
+  $function$;
 
 CREATE OR REPLACE FUNCTION public.log_tracker_import()
  RETURNS trigger
@@ -1566,25 +1529,16 @@ CREATE OR REPLACE FUNCTION public.log_tracker_import()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-declare
-  written timestamptz(3);
-begin
-  if tg_argv[0] = 'status-history' then
-    written := new.changed_at;
-  else
-    written := new.created_at;
-  end if;
-  -- Not an import: on a node, now() is not the time of new rows.
-  if written = tracker_transaction_start()::timestamptz(3) then
+  begin
+    insert into tracker_changes (project_id, dataset, at, kind, id)
+    values (new.project_id, tg_argv[0], now(), 'row', new.id);
+    if tg_argv[1] = 'parent' then
+      insert into tracker_changes (project_id, dataset, at, kind, id)
+      values (new.project_id, tg_argv[0], now(), 'visibility', new.id);
+    end if;
     return null;
-  end if;
-  perform log_tracker_change(new.project_id, tg_argv[0], 'row', new.id);
-  if tg_argv[1] = 'parent' then
-    perform log_tracker_change(new.project_id, tg_argv[0], 'visibility', new.id);
-  end if;
-  return null;
-end
-$function$;
+  end
+  $function$;
 
 CREATE OR REPLACE FUNCTION public.log_tracker_visibility()
  RETURNS trigger
@@ -1592,11 +1546,12 @@ CREATE OR REPLACE FUNCTION public.log_tracker_visibility()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-begin
-  perform log_tracker_change(new.project_id, tg_argv[0], 'visibility', new.id);
-  return null;
-end
-$function$;
+  begin
+    insert into tracker_changes (project_id, dataset, at, kind, id)
+    values (new.project_id, tg_argv[0], now(), 'visibility', new.id);
+    return null;
+  end
+  $function$;
 
 CREATE OR REPLACE FUNCTION public.log_tracker_key()
  RETURNS trigger
@@ -1604,11 +1559,12 @@ CREATE OR REPLACE FUNCTION public.log_tracker_key()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-begin
-  perform log_tracker_change(old.project_id, tg_argv[0], 'deletion', old.id);
-  return null;
-end
-$function$;
+  begin
+    insert into tracker_changes (project_id, dataset, at, kind, id)
+    values (old.project_id, tg_argv[0], now(), 'deletion', old.id);
+    return null;
+  end
+  $function$;
 
 CREATE OR REPLACE FUNCTION public.reject_truncate()
  RETURNS trigger
@@ -1672,138 +1628,29 @@ $function$;
 
 CREATE OR REPLACE FUNCTION public.tracker_transaction_start()
  RETURNS timestamp with time zone
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-declare
-  known text := current_setting('ulr.transaction_start', true);
-  writer bigint;
-  answer record;
-begin
-  if known <> '' then
-    return known;
-  end if;
-  if to_regproc('pg_catalog.citus_backend_gpid') is null then
-    return now();
-  end if;
-  writer := citus_backend_gpid();
-  if citus_is_coordinator() and citus_pid_for_gpid(writer) = pg_backend_pid() then
-    return now();
-  end if;
-  -- The node that Citus names where it knows none. Asked for it, citus_nodeid_for_gpid fails in Citus's words.
-  if writer / 10000000000 = 99999999 then
-    raise exception using
-      errcode = 'object_not_in_prerequisite_state',
-      message = 'Cannot write tracker rows in this session: the coordinator was not registered when it was opened',
-      hint = 'Connect again. If that does not help, call citus_set_coordinator_host() on the coordinator first.';
-  end if;
-  if citus_nodeid_for_gpid(writer) <> citus_coordinator_nodeid() then
-    raise exception using
-      errcode = 'object_not_in_prerequisite_state',
-      message = 'Cannot write tracker rows through this node: the cutoff of exports waits for sessions of the coordinator',
-      hint = 'Connect to the coordinator.';
-  end if;
-  select success, result into answer
-  from run_command_on_coordinator(format(
-    $ask$select to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from pg_stat_get_activity(%s)$ask$,
-    citus_pid_for_gpid(writer)
-  ));
-  if not answer.success or coalesce(answer.result, '') = '' then
-    raise exception using
-      errcode = 'object_not_in_prerequisite_state',
-      message = format(
-        'Cannot learn from the coordinator when the transaction started: %s',
-        case when answer.success then 'it hides the session' else answer.result end
-      ),
-      hint = format('On the coordinator: grant pg_read_all_stats to %I', current_user);
-  end if;
-  perform set_config('ulr.transaction_start', answer.result, true);
-  return answer.result;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.tracker_changes_relation(project uuid)
- RETURNS regclass
- LANGUAGE plpgsql
+ LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if exists (select from pg_dist_partition where logicalrelid = 'tracker_changes'::regclass) then
-    return format(
-      'public.tracker_changes_%s', get_shard_id_for_distribution_column('tracker_changes'::regclass, project)
-    )::regclass;
-  end if;
-  return 'tracker_changes'::regclass;
-end
-$function$;
+AS $function$ select now() $function$;
 
 CREATE OR REPLACE FUNCTION public.log_tracker_change(project uuid, dataset text, kind text, row_id uuid)
  RETURNS void
- LANGUAGE plpgsql
+ LANGUAGE sql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-begin
-  if to_regproc('pg_catalog.citus_backend_gpid') is null then
-    insert into tracker_changes (project_id, dataset, at, kind, id)
-    values (project, dataset, now(), kind, row_id);
-  else
-    execute format(
-      'insert into %s (project_id, dataset, at, kind, id) values ($1, $2, $3, $4, $5)',
-      tracker_changes_relation(project)
-    ) using project, dataset, tracker_transaction_start(), kind, row_id;
-  end if;
-end
-$function$;
+    insert into tracker_changes (project_id, dataset, at, kind, id) values (project, dataset, now(), kind, row_id)
+  $function$;
 
 CREATE OR REPLACE FUNCTION public.find_tracker_shards(project uuid)
  RETURNS TABLE(tracker_table text, shard text, node_host text, node_port integer)
- LANGUAGE plpgsql
+ LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  -- By itself: without Citus, the next query names what is not there.
-  if to_regclass('pg_catalog.pg_dist_partition') is null then
-    return;
-  end if;
-  if not exists (select from pg_dist_partition where logicalrelid = to_regclass('public.runs')) then
-    return;
-  end if;
-  return query
-  select c.relname::text, format('public.%I', c.relname || '_' || s.shardid), n.nodename, n.nodeport
-  from pg_dist_shard as s
-  join pg_class as c on c.oid = s.logicalrelid
-  join pg_dist_placement as p on p.shardid = s.shardid
-  join pg_dist_node as n on n.groupid = p.groupid and n.noderole = 'primary'
-  where s.logicalrelid in (
-      select t.logicalrelid
-      from pg_dist_partition as t
-      where t.colocationid = (select r.colocationid from pg_dist_partition as r where r.logicalrelid = 'public.runs'::regclass)
-    )
-    and s.shardid = get_shard_id_for_distribution_column(s.logicalrelid, project);
-end
-$function$;
+AS $function$ select null::text, null::text, null::text, null::integer where false $function$;
 
 CREATE OR REPLACE FUNCTION public.list_tracker_nodes()
  RETURNS TABLE(node_host text, node_port integer)
- LANGUAGE plpgsql
+ LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if to_regclass('pg_catalog.pg_dist_partition') is null then
-    return;
-  end if;
-  return query
-  select distinct n.nodename, n.nodeport
-  from pg_dist_shard as s
-  join pg_dist_placement as p on p.shardid = s.shardid
-  join pg_dist_node as n on n.groupid = p.groupid and n.noderole = 'primary'
-  where s.logicalrelid = to_regclass('public.runs');
-end
-$function$;
+AS $function$ select null::text, null::integer where false $function$;
 
 CREATE OR REPLACE FUNCTION public.list_updated_definitions()
  RETURNS trigger

@@ -54,7 +54,7 @@ export const distributeTrackerCommand = defineCommand({
       ),
       ...(distributed.length === 0
         ? ["The tracker tables are distributed already. Nothing was changed."]
-        : []),
+        : ["Restart the API and the job runners. Until then, their exports fail."]),
       `Each table has ${shards} shards on ${nodes} ${nodes === 1 ? "node" : "nodes"}.`,
     ];
     return { json: { distributed, droppedKeys, shards, nodes }, text: lines.join("\n") };

@@ -6,7 +6,7 @@ import type { ExportLanes } from "../../sql/connection/lanes.ts";
 import { hasSqlState } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../sql/connection/snapshot.ts";
-import { openOnNode } from "../../sql/exports/open_on_node.ts";
+import { openOnNode, requireOneMachine } from "../../sql/exports/open_on_node.ts";
 import { limitStatements } from "../../sql/exports/rows.ts";
 import { WrongTimeError } from "../../sql/exports/wrong_time_error.ts";
 import { isTrackerReadable } from "../../sql/tracker/tracker_differences.ts";
@@ -205,6 +205,7 @@ async function openSource(deps: OperationDeps, given: AnyOpening): Promise<Expor
   const asOf = await settleCutoff(deps, { asOf: given.asOf, since: given.parameters.since, signal });
   const fromReplica = await openReplicaSnapshot(replica, signal);
   const snapshot = fromReplica ?? (await openExportSnapshot(exportSql, { control: sql, signal }));
+  if (deps.config.trackerSchema === OWN_TRACKER_SCHEMA) await requireOneMachine(snapshot, deps.nodes);
   deps.exports.metrics.snapshots.inc({ database: fromReplica ? "replica" : "primary" });
   const lanes = fromReplica && replica ? replica.lanes : deps.exports.lanes;
   const isReplicaFault = (error: unknown): boolean =>

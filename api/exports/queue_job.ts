@@ -191,8 +191,13 @@ async function queueOrFindActive(deps: OperationDeps, given: NewJob): Promise<Qu
   if (active) return { job: active, isNew: false };
   await requireTracker(deps);
   // Outside the transaction: an open transaction holds back the watermark.
-  const nodes = (await listTrackerNodes(deps.sql)).map((address) => deps.nodes.at(address));
-  const asOf = await settleCutoff(deps, { asOf: given.options.asOf, since: given.options.since, nodes });
+  const { nodes: known } = deps;
+  const nodes = known && (await listTrackerNodes(deps.sql)).map((address) => known.at(address));
+  const asOf = await settleCutoff(deps, {
+    asOf: given.options.asOf,
+    since: given.options.since,
+    nodes: nodes ?? [],
+  });
   return deps.sql.begin(async (tx) => {
     await lockOrg(tx, given.orgId);
     const first = await findActiveExportJob(tx, given.orgId);

@@ -89,6 +89,7 @@ interface Backend {
   pid: number;
   /** When its transaction began: by now, the process may run another one. */
   startedAt: string;
+  isDistributed: boolean;
 }
 
 export class ExportSnapshot {
@@ -150,6 +151,11 @@ export class ExportSnapshot {
     void statement.over.then(() => this.#running.delete(statement));
   }
 
+  /** Whether the tracker tables are distributed over the nodes of a Citus cluster (docs/scaling.md). */
+  get isDistributed(): boolean {
+    return this.#backend?.isDistributed ?? false;
+  }
+
   /** Calls `listener` when the connection is lost, at once if it is already. Returns a function that unsubscribes. */
   onLost(listener: (error: unknown) => void): () => void {
     if (this.#loss) listener(this.#loss.error);
@@ -189,6 +195,7 @@ export class ExportSnapshot {
         select
           pg_backend_pid() as pid,
           now()::text as started_at,
+          to_regproc('public.tracker_changes_relation') is not null as is_distributed,
           -- Rows are read in the order of an index; the planner would sort all of them to save a little reading.
           set_config('enable_sort', 'off', true),
           -- For the hash of hidden parents: millions, of about 40 bytes each.

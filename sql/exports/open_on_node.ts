@@ -21,10 +21,11 @@ export interface NodeSnapshot {
  * cannot be reached, or if the project has moved at every try.
  */
 export async function openOnNode(
-  given: { sql: Sql; nodes: Nodes; projectId: string; signal: AbortSignal },
+  given: { sql: Sql; nodes: Nodes | null; projectId: string; signal: AbortSignal },
   settle: (node: Node) => Promise<unknown> = async () => {},
 ): Promise<NodeSnapshot | null> {
   const { sql, nodes, projectId, signal } = given;
+  if (nodes === null) return null;
   let place = await findTrackerPlace(sql, projectId);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     if (place === null) return null;
@@ -40,4 +41,14 @@ export async function openOnNode(
     }
   }
   throw new NodeUnavailable("The project is being moved from one database node to another");
+}
+
+/**
+ * Closes the snapshot and throws NodeUnavailable if the tables were distributed after this process started: then it knows no
+ * nodes, and two connections to the coordinator read two snapshots.
+ */
+export async function requireOneMachine(snapshot: ExportSnapshot, nodes: Nodes | null): Promise<void> {
+  if (nodes !== null || !snapshot.isDistributed) return;
+  await snapshot.close();
+  throw new NodeUnavailable("The tracker tables were distributed after this process started. Restart it");
 }

@@ -1,6 +1,7 @@
 /** Distributes the tracker tables over the nodes of a Citus cluster (docs/scaling.md). */
 import type { Pool, Sql, Transaction } from "../connection/pool.ts";
 import { allowBackfill } from "./backfill.ts";
+import { installDistributedFunctions } from "./tracker_functions.ts";
 import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable } from "./tracker_tables.ts";
 
 /** The log of changes is on the same node as the rows it describes. */
@@ -35,6 +36,7 @@ export async function distributeTracker(
     // Foreign keys between the tables ask for one connection a node.
     await tx`set local citus.multi_shard_modify_mode = 'sequential'`;
     const pending = await listUndistributed(tx);
+    await installDistributedFunctions(tx);
     const droppedKeys = await dropKeysToOtherTables(tx, pending);
     const triggers = await takeTriggers(tx, pending);
     const distributed: Distribution["distributed"] = [];

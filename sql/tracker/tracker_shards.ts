@@ -1,6 +1,7 @@
 /** Finds the rows of a project on a Citus cluster (docs/scaling.md). */
-import type { NodeAddress } from "../connection/nodes.ts";
+import { type NodeAddress, Nodes, type NodesOptions } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
+import { hasDistributedFunctions } from "./tracker_functions.ts";
 
 /** Names of shards by table, as SQL text. */
 export type TrackerShards = Readonly<Record<string, string>>;
@@ -8,6 +9,11 @@ export type TrackerShards = Readonly<Record<string, string>>;
 export interface TrackerPlace {
   node: NodeAddress;
   shards: TrackerShards;
+}
+
+/** Returns null if the tracker tables are not distributed. */
+export async function openNodes(sql: Sql, options: NodesOptions): Promise<Nodes | null> {
+  return (await hasDistributedFunctions(sql)) ? new Nodes(options) : null;
 }
 
 /** Returns the node that holds the rows of a project; null if the tracker tables are not distributed. */

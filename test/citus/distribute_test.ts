@@ -77,8 +77,14 @@ test("distributing keeps rows, keys among the tables, and the bytes of every exp
   expect(left).toBe(0);
   expect(await owner`select count(*) as entries from tracker_changes`).toMatchObject([{ entries }]);
 
-  await setTimeZone(app, "Asia/Tokyo");
-  expect(await digestAll(app, [...projects, large])).toEqual(before);
+  expect(run.out).toContain("Restart the API and the job runners.");
+  // It knows no nodes, and would read two snapshots with two connections.
+  expect((await exportDataset(app, large, "issues")).status).toBe(503);
+  await using restarted = await openTestApp({
+    database: { ...app.db, [Symbol.asyncDispose]: async () => {} },
+  });
+  await setTimeZone(restarted, "Asia/Tokyo");
+  expect(await digestAll(restarted, [...projects, large])).toEqual(before);
   expect(await runCommand(ownerUrl, ["tracker", "distribute"])).toMatchObject({
     exitCode: 0,
     out: "The tracker tables are distributed already. Nothing was changed.\nEach table has 4 shards on 2 nodes.\n",

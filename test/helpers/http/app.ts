@@ -15,10 +15,10 @@ import { createLog } from "../../../shared/process/log.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { countExportConnections } from "../../../sql/connection/export_connections.ts";
 import { EXPORT_LANES_MAX } from "../../../sql/connection/lanes.ts";
-import { Nodes } from "../../../sql/connection/nodes.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { openReplica } from "../../../sql/connection/replica.ts";
 import { openQueue } from "../../../sql/queue.ts";
+import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import { openTestDatabase, type TestDatabase } from "../postgres/database.ts";
 import { createFactory, type Factory } from "../postgres/factory.ts";
 import { openContract } from "./contract.ts";
@@ -119,7 +119,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     lanesMax: EXPORT_LANES_MAX,
     log,
   });
-  const nodes = new Nodes({
+  const nodes = await openNodes(sql, {
     url: db.url,
     applicationName: EXPORT_APPLICATION,
     max: countExportConnections(config.exportStreamsMax),
@@ -178,7 +178,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     async [Symbol.asyncDispose]() {
       await Promise.all([deps.boss.stop({ graceful: false }), deps.documents.close()]);
       const pools = [sql, deps.exportSql].map((pool) => pool.end({ timeout: 1 }));
-      await Promise.all([replica?.close(), deps.nodes.close(), ...pools]);
+      await Promise.all([replica?.close(), deps.nodes?.close(), ...pools]);
       await db[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });
     },

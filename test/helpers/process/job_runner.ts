@@ -12,10 +12,10 @@ import type { ArtifactStore } from "../../../shared/artifacts/store.ts";
 import type { JobName, JobPayloads } from "../../../shared/jobs.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { JOBS_APPLICATION } from "../../../sql/connection/application_names.ts";
-import { Nodes } from "../../../sql/connection/nodes.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { openReplica } from "../../../sql/connection/replica.ts";
 import { type Boss, openWorkerQueue, type QueueClaim } from "../../../sql/queue.ts";
+import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import type { TestApp } from "../http/app.ts";
 
 export interface TestRunner extends AsyncDisposable {
@@ -51,7 +51,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
     max: 2,
     log,
   });
-  const nodes = new Nodes({ url: config.databaseUrl, applicationName, max: 2, log });
+  const nodes = await openNodes(sql, { url: config.databaseUrl, applicationName, max: 2, log });
   const boss = await openWorkerQueue(sql, (error) => log.error({ err: error }, "queue"));
   const stop = new AbortController();
   const opened = openArtifactStore(config);
@@ -90,7 +90,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
       await boss.stop({ graceful: false });
       await Promise.all([
         replica?.close(),
-        nodes.close(),
+        nodes?.close(),
         sql.end({ timeout: 1 }),
         exportSql.end({ timeout: 1 }),
       ]);

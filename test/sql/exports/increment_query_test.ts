@@ -7,13 +7,14 @@ import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../shared/
 import { createLog } from "../../../shared/process/log.ts";
 import type { ExportFormat } from "../../../shared/vocabulary.ts";
 import { EXPORT_APPLICATION } from "../../../sql/connection/application_names.ts";
-import { type Node, Nodes } from "../../../sql/connection/nodes.ts";
+import type { Node, Nodes } from "../../../sql/connection/nodes.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../../sql/connection/snapshot.ts";
 import { countDeletedRows, streamDeletedFile } from "../../../sql/exports/deleted_rows.ts";
 import { openOnNode } from "../../../sql/exports/open_on_node.ts";
 import { countDatasetRows, streamDatasetFile } from "../../../sql/exports/rows.ts";
 import { settleWatermark } from "../../../sql/exports/settled_watermark.ts";
+import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../../sql/tracker/tracker_tables.ts";
 import { HistoryWriters, history } from "../../helpers/exports/tracker_history.ts";
 import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
@@ -75,16 +76,17 @@ async function readRows(
 }
 
 interface ExportDatabase extends TestDatabase {
-  /** The nodes of the cluster, if this runs on one. */
-  nodes: Nodes;
+  /** The nodes of the cluster; null if this runs on one server. */
+  nodes: Nodes | null;
 }
 
 async function openDatabase(): Promise<ExportDatabase> {
   const db = await openTestDatabase();
   const log = createLog({ level: "silent", process: "test" });
-  const nodes = new Nodes({ url: db.url, applicationName: EXPORT_APPLICATION, max: 2, log });
+  const options = { url: db.url, applicationName: EXPORT_APPLICATION, max: 2, log };
+  const nodes = await openNodes(db.sql, options);
   const close = async (): Promise<void> => {
-    await nodes.close();
+    await nodes?.close();
     await db[Symbol.asyncDispose]();
   };
   return { ...db, nodes, [Symbol.asyncDispose]: close };

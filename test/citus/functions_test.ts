@@ -1,0 +1,109 @@
+/** The functions of distributed tracker tables: installed with them, replaced by upgrades, and gone when they go back. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { Sql } from "../../sql/connection/pool.ts";
+import { migrate } from "../../sql/migrate.ts";
+import { type Migration, readMigrations } from "../../sql/migration_files.ts";
+import { openNodes } from "../../sql/tracker/tracker_shards.ts";
+import { runCommand, runJson } from "../helpers/accounts/admin.ts";
+import { CitusCluster, CLUSTER_TIMEOUT_MS, inDatabase } from "../helpers/postgres/citus_cluster.ts";
+import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
+
+/** Three servers, which share the processors with those of other files. */
+setDefaultTimeout(120_000);
+
+const cluster = new CitusCluster();
+beforeAll(() => cluster.serve(), CLUSTER_TIMEOUT_MS);
+afterAll(() => cluster[Symbol.asyncDispose](), CLUSTER_TIMEOUT_MS);
+
+const PROJECT = "00000000-0000-4000-8000-000000000000";
+
+/** Bodies of the functions of the tracker tables, by name. */
+function listBodies(sql: Sql) {
+  return sql<{ name: string; body: string }[]>`
+    select proname as name, prosrc as body
+    from pg_proc
+    where pronamespace = 'public'::regnamespace
+      and (proname ~ '^log_tracker_' or proname ~ '^tracker_' or proname = 'refuse_wrong_time')
+    order by 1`;
+}
+
+/** The same on every server of the cluster, the coordinator's first. */
+function listEverywhere(url: string) {
+  const name = new URL(url).pathname.slice(1);
+  return Promise.all(cluster.urls.map((server) => inDatabase(server, name, (sql) => listBodies(sql))));
+}
+
+/** Writes a row at its time and changes it: it has one entry in the log of changes, with the time of its transaction. */
+async function writeRow(sql: Sql): Promise<void> {
+  const number = Math.ceil(Math.random() * 1e9);
+  await sql`
+    insert into runs (project_id, run_number, workflow_type, "timestamp") values (${PROJECT}, ${number}, 'test', now())`;
+  const [run] = await sql<[{ id: string }]>`
+    update runs set archive_reason = 'x' where project_id = ${PROJECT} and run_number = ${number} returning id`;
+  const changes =
+    await sql`select kind from tracker_changes where project_id = ${PROJECT} and id = ${run.id}`;
+  expect([...changes]).toEqual([{ kind: "row" }]);
+}
+
+/** Replaces the functions by those of the release that decided on each call whether there is Citus. */
+async function installOld({ owner }: TestDatabase, migrations: readonly Migration[]): Promise<void> {
+  const [nodes, unregistered] = ["_tracker_tables__nodes", "__unregistered_coordinator"].map(
+    (end) => migrations.find(({ name }) => name.endsWith(end))?.text ?? "",
+  );
+  for (const text of `${nodes}\n${unregistered}`.split(/^(?=create )/m).slice(1))
+    await owner.unsafe(text.replace(/^create function/, "create or replace function"));
+}
+
+test("migrate replaces the functions of a database that an older release has distributed", async () => {
+  await using db = await openTestDatabase();
+  const migrations = await readMigrations();
+  const installed = await listEverywhere(db.ownerUrl);
+  expect(installed[1]).toEqual(installed[0]);
+  await installOld(db, migrations);
+  await db.owner`delete from schema_migrations where name ~ '^20261126060000_'`;
+  await writeRow(db.sql);
+  for (const [first] of await listEverywhere(db.ownerUrl)) expect(first?.body).toContain("to_regproc");
+
+  expect((await migrate(db.owner)).applied).toEqual(["20261126060000_tracker_tables__functions__replace"]);
+  expect(await listEverywhere(db.ownerUrl)).toEqual(installed);
+  await writeRow(db.sql);
+  expect(await runJson(db.ownerUrl, ["tracker", "check"])).toMatchObject({ differences: [] });
+});
+
+test("a database that was migrated before it had Citus is distributed", async () => {
+  const name = "late";
+  for (const url of cluster.urls)
+    await inDatabase(url, "postgres", (sql) => sql.unsafe(`create database ${name}`));
+  const [coordinator = "", ...workers] = cluster.urls.map((url) => new URL(`/${name}`, url).href);
+  expect((await runCommand(coordinator, ["migrate"])).exitCode).toBe(0);
+  for (const url of cluster.urls) await inDatabase(url, name, (sql) => sql`create extension citus`);
+  await inDatabase(coordinator, name, async (sql) => {
+    const { hostname, port } = new URL(coordinator);
+    await sql`select citus_set_coordinator_host(${hostname}, ${Number(port)})`;
+    for (const url of workers.map((worker) => new URL(worker)))
+      await sql`select citus_add_node(${url.hostname}, ${Number(url.port)})`;
+  });
+  expect(await runCommand(coordinator, ["tracker", "distribute"])).toMatchObject({ exitCode: 0 });
+  await inDatabase(coordinator, name, async (sql) => {
+    const pool = sql as unknown as Sql;
+    await writeRow(pool);
+    expect((await runCommand(coordinator, ["migrate"])).exitCode).toBe(0);
+    await writeRow(pool);
+  });
+});
+
+test("a database that goes back to one machine gets its functions back from migrate, and needs no Citus", async () => {
+  await using db = await openTestDatabase();
+  const options = { url: db.url, applicationName: "test", max: 1, log: { warn() {} } as never };
+  const nodes = await openNodes(db.sql, options);
+  expect(nodes).not.toBeNull();
+  await nodes?.close();
+  await db.owner`select undistribute_table('runs', cascade_via_foreign_keys => true)`;
+  await db.owner`select undistribute_table('tracker_changes')`;
+  await writeRow(db.sql);
+  await migrate(db.owner);
+  for (const { body } of await listBodies(db.owner)) expect(body).not.toContain("citus");
+  expect(await openNodes(db.sql, options)).toBeNull();
+  await db.admin`drop extension citus cascade`;
+  await writeRow(db.sql);
+});
