@@ -10,7 +10,6 @@ import {
 import { registerPoolMetrics, registerServerConnections } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import { ACCOUNT_OPERATIONS } from "./accounts/operations.ts";
-import { orgRoutes } from "./accounts/organizations/routes.ts";
 import { createSignInResources } from "./accounts/sign_in_resources.ts";
 import { DEFINITION_OPERATIONS } from "./definitions/operations.ts";
 import { definitionRoutes } from "./definitions/routes.ts";
@@ -69,7 +68,7 @@ export type OwnRoutes = AnyElysia | readonly (AnyOperation | PageRoute)[];
 
 /** What is served under /api/v1: the visible list. */
 function apiRoutes(deps: OperationDeps) {
-  return new Elysia({ prefix: "/api/v1" }).use(definitionRoutes(deps)).use(orgRoutes(deps));
+  return new Elysia({ prefix: "/api/v1" }).use(definitionRoutes(deps));
 }
 
 function registerServiceMetrics(deps: OperationDeps, artifactStatus: () => Promise<ArtifactStatus>): void {

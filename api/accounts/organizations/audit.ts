@@ -1,21 +1,17 @@
 /** GET /orgs/{slug}/audit: the audit log of an organization, for its owners and admins. */
-import { Elysia, t } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { hasOrgRole } from "../../../shared/policy.ts";
 import { AUDIT_ACTOR_TYPES } from "../../../shared/vocabulary.ts";
-import { type AuditEntryRow, listAuditEntries } from "../../../sql/accounts/audit_log.ts";
-import type { Pool } from "../../../sql/connection/pool.ts";
-import { access } from "../../http/access.ts";
-import { describeQuery, limit, once, parseQuery, queryOf } from "../../http/query.ts";
+import { type AuditEntryRow, listAuditEntries as listRows } from "../../../sql/accounts/audit_log.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { limit, once } from "../../http/query.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { oneOf } from "../../http/schemas.ts";
-import { pathParameter } from "../../openapi/responses.ts";
-import { describe, failsWith } from "../../openapi/types.ts";
+import { Details, Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
 import { requireOwnOrg } from "./require_own_org.ts";
-import { ORGS_TAG, OrgParams } from "./schemas.ts";
+import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
-const NullableText = (description: string) => t.Union([t.String(), t.Null()], { description });
-const NullableId = (description: string) =>
-  t.Union([t.String({ format: "uuid" }), t.Null()], { description });
+const orNull = (description: string) => Nullable(Text, { description });
+const idOrNull = (description: string) => Nullable(Type.String({ format: "uuid" }), { description });
 
 const EXAMPLE_ENTRY = {
   id: 48213,
@@ -35,32 +31,32 @@ const EXAMPLE_ENTRY = {
   details: { name: "code-reviewer", version: "1.2.0" },
 };
 
-const AuditEntrySchema = t.Object(
+const AuditEntrySchema = Type.Object(
   {
-    id: t.Integer({ description: "Increases over time" }),
-    occurredAt: t.String({ format: "date-time" }),
+    id: Type.Integer({ description: "Increases over time" }),
+    occurredAt: Instant(),
     actorType: oneOf(AUDIT_ACTOR_TYPES),
-    actorUserId: NullableId("The user; null for an operator or the service itself"),
-    actorUsername: NullableText("Also null if the user no longer exists"),
-    credentialId: NullableId("The key or session that was used"),
-    action: t.String({ description: "`<noun>.<verb>`" }),
-    subjectType: t.String(),
-    subjectId: t.String(),
-    organizationId: NullableId("The organization"),
-    requestId: NullableText("Id of the request, assigned by the service"),
-    clientRequestId: NullableText("What the client sent as X-Request-Id"),
-    address: NullableText("The client's address"),
-    userAgent: NullableText("The client's user agent"),
-    details: t.Record(t.String(), t.Unknown(), { description: "What changed" }),
+    actorUserId: idOrNull("The user; null for an operator or the service itself"),
+    actorUsername: orNull("Also null if the user no longer exists"),
+    credentialId: idOrNull("The key or session that was used"),
+    action: Type.String({ description: "`<noun>.<verb>`" }),
+    subjectType: Text,
+    subjectId: Text,
+    organizationId: idOrNull("The organization"),
+    requestId: orNull("Id of the request, assigned by the service"),
+    clientRequestId: orNull("What the client sent as X-Request-Id"),
+    address: orNull("The client's address"),
+    userAgent: orNull("The client's user agent"),
+    details: { ...Details, description: "What changed" },
   },
   { title: "AuditEntry" },
 );
 
-export const AuditPage = t.Object(
+export const AuditPage = Type.Object(
   {
-    data: t.Object({
-      entries: t.Array(AuditEntrySchema),
-      nextCursor: NullableText("Cursor of the next page; null on the last page"),
+    data: Type.Object({
+      entries: listOf(AuditEntrySchema),
+      nextCursor: orNull("Cursor of the next page; null on the last page"),
     }),
   },
   {
@@ -83,37 +79,30 @@ const AUDIT_QUERY = {
   },
 };
 
-async function findPage(sql: Pool, given: { orgId: string; query: URLSearchParams }) {
-  const { limit, cursor: beforeId } = parseQuery(AUDIT_QUERY, given.query);
-  // One extra row shows whether there is another page.
-  const rows = await listAuditEntries(sql, { orgId: given.orgId, beforeId, limit: limit + 1 });
-  const entries: AuditEntryRow[] = rows.slice(0, limit);
-  const last = entries.at(-1);
-  return { entries, nextCursor: rows.length > limit && last ? String(last.id) : null };
-}
-
-export function orgAuditRoutes({ sql }: { sql: Pool }) {
-  return new Elysia().use(access).get(
-    "/:slug/audit",
-    async ({ caller, params, request }) => {
-      const { id, role } = await requireOwnOrg(sql, { caller, slug: params.slug });
-      requireAllowed(hasOrgRole(role, "admin"));
-      return { data: await findPage(sql, { orgId: id, query: queryOf(request) }) };
-    },
-    {
-      access: "caller",
-      params: OrgParams,
-      response: { 200: AuditPage },
-      detail: describe({
-        tags: [ORGS_TAG],
-        operationId: "listAuditEntries",
-        summary: "List an organization's audit log",
-        description:
-          "For owners and admins. Contains exports, writes and denied writes in the organization, but not what members do " +
-          "with their own accounts. Entries are kept for 400 days.",
-        parameters: [pathParameter("slug", "The organization's slug", "demo"), ...describeQuery(AUDIT_QUERY)],
-        ...failsWith("VALIDATION_ERROR", "ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"),
-      }),
-    },
-  );
-}
+export const listAuditEntries = operation(
+  {
+    id: "listAuditEntries",
+    method: "GET",
+    path: "/api/v1/orgs/{slug}/audit",
+    access: "caller",
+    tag: ORGS_TAG,
+    summary: "List an organization's audit log",
+    description:
+      "For owners and admins. Contains exports, writes and denied writes in the organization, but not what members do " +
+      "with their own accounts. Entries are kept for 400 days.",
+    params: OrgParams.properties,
+    query: AUDIT_QUERY,
+    response: { 200: AuditPage },
+    fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE"],
+  },
+  async ({ caller, params, query: { limit, cursor: beforeId } }, { sql }) => {
+    const { id, role } = await requireOwnOrg(sql, { caller, slug: params.slug });
+    requireAllowed(hasOrgRole(role, "admin"));
+    // One extra row shows whether there is another page.
+    const rows = await listRows(sql, { orgId: id, beforeId, limit: limit + 1 });
+    const entries: AuditEntryRow[] = rows.slice(0, limit);
+    const last = entries.at(-1);
+    const nextCursor = rows.length > limit && last ? String(last.id) : null;
+    return reply(200, { data: { entries, nextCursor } });
+  },
+);

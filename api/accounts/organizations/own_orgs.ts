@@ -1,71 +1,59 @@
 /** GET /orgs, /orgs/{slug} and /orgs/{slug}/members: organizations for their members. */
-import { Elysia } from "elysia";
 import { listOrgMembers, listOwnOrgs, type OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
-import type { Pool } from "../../../sql/connection/pool.ts";
-import { access } from "../../http/access.ts";
-import { failsWith } from "../../openapi/types.ts";
+import { operation, reply } from "../../http/operation.ts";
 import { requireOwnOrg } from "./require_own_org.ts";
-import { MemberList, ORGS_TAG, OrgDetail, OrgList, OrgParams } from "./schemas.ts";
+import { MemberList, ORG_FAILURES, ORGS_TAG, OrgDetail, OrgList, OrgParams } from "./schemas.ts";
+
+const BASE = { method: "GET", access: "caller", tag: ORGS_TAG } as const;
+
+export const listOrganizations = operation(
+  {
+    ...BASE,
+    id: "listOrganizations",
+    path: "/api/v1/orgs",
+    summary: "List your organizations",
+    description: "Sorted by slug. A key that is bound to one organization lists only that one.",
+    response: { 200: OrgList },
+  },
+  async ({ caller: { userId, credential } }, { sql }) => {
+    const orgId = credential.type === "key" ? credential.orgId : null;
+    const organizations = await listOwnOrgs(sql, { userId, orgId });
+    return reply(200, { data: { organizations: organizations.map(presentOrg) } });
+  },
+);
 
 function presentOrg({ description: _, websiteUrl: __, ...listed }: OwnOrgRow) {
   return listed;
 }
 
-export function ownOrgRoutes({ sql }: { sql: Pool }) {
-  return new Elysia()
-    .use(access)
-    .get(
-      "/",
-      async ({ caller }) => {
-        const { userId, credential } = caller;
-        const orgId = credential.type === "key" ? credential.orgId : null;
-        const organizations = await listOwnOrgs(sql, { userId, orgId });
-        return { data: { organizations: organizations.map(presentOrg) } };
-      },
-      {
-        access: "caller",
-        response: { 200: OrgList },
-        detail: {
-          tags: [ORGS_TAG],
-          operationId: "listOrganizations",
-          summary: "List your organizations",
-          description: "Sorted by slug. A key that is bound to one organization lists only that one.",
-        },
-      },
-    )
-    .get(
-      "/:slug",
-      async ({ caller, params }) => ({ data: await requireOwnOrg(sql, { caller, slug: params.slug }) }),
-      {
-        access: "caller",
-        params: OrgParams,
-        response: { 200: OrgDetail },
-        detail: {
-          tags: [ORGS_TAG],
-          operationId: "getOrganization",
-          summary: "Get an organization",
-          description: "For members. Includes your role and the number of members.",
-          ...failsWith("ORG_ACCESS_DENIED", "ORG_NOT_FOUND"),
-        },
-      },
-    )
-    .get(
-      "/:slug/members",
-      async ({ caller, params }) => {
-        const { id } = await requireOwnOrg(sql, { caller, slug: params.slug });
-        return { data: { members: await listOrgMembers(sql, id) } };
-      },
-      {
-        access: "caller",
-        params: OrgParams,
-        response: { 200: MemberList },
-        detail: {
-          tags: [ORGS_TAG],
-          operationId: "listOrganizationMembers",
-          summary: "List the members of an organization",
-          description: "For members. Sorted by role, highest first, then by username.",
-          ...failsWith("ORG_ACCESS_DENIED", "ORG_NOT_FOUND"),
-        },
-      },
-    );
-}
+export const getOrganization = operation(
+  {
+    ...BASE,
+    id: "getOrganization",
+    path: "/api/v1/orgs/{slug}",
+    summary: "Get an organization",
+    description: "For members. Includes your role and the number of members.",
+    params: OrgParams.properties,
+    response: { 200: OrgDetail },
+    fails: ORG_FAILURES,
+  },
+  async ({ caller, params }, { sql }) =>
+    reply(200, { data: await requireOwnOrg(sql, { caller, slug: params.slug }) }),
+);
+
+export const listOrganizationMembers = operation(
+  {
+    ...BASE,
+    id: "listOrganizationMembers",
+    path: "/api/v1/orgs/{slug}/members",
+    summary: "List the members of an organization",
+    description: "For members. Sorted by role, highest first, then by username.",
+    params: OrgParams.properties,
+    response: { 200: MemberList },
+    fails: ORG_FAILURES,
+  },
+  async ({ caller, params }, { sql }) => {
+    const { id } = await requireOwnOrg(sql, { caller, slug: params.slug });
+    return reply(200, { data: { members: await listOrgMembers(sql, id) } });
+  },
+);

@@ -1,14 +1,12 @@
-/** Response schemas of the organization routes. */
-import { t } from "elysia";
-import { NullableText } from "../../http/schemas.ts";
+/** Schemas that several endpoints of organizations use. */
+import { Type } from "@sinclair/typebox";
+import { data, Instant, listOf, NullableText, Text } from "../../http/schemas.ts";
 import { OrgRoleSchema, SubscriptionTierSchema } from "../schemas.ts";
 
 export const ORGS_TAG = "Organizations";
 
-const Instant = t.String({ format: "date-time" });
-
-export const OrgParams = t.Object({
-  slug: t.String({ description: "The organization's slug", examples: ["demo"] }),
+export const OrgParams = Type.Object({
+  slug: Type.String({ description: "The organization's slug", examples: ["demo"] }),
 });
 
 const EXAMPLE_ORG = {
@@ -23,27 +21,23 @@ const EXAMPLE_ORG = {
 } as const;
 
 const listed = {
-  id: t.String({ format: "uuid" }),
-  slug: t.String(),
-  name: t.String(),
-  isPersonal: t.Boolean({ description: "True for the personal organization that every user has" }),
+  id: Type.String({ format: "uuid" }),
+  slug: Text,
+  name: Text,
+  isPersonal: Type.Boolean({ description: "True for the personal organization that every user has" }),
   role: OrgRoleSchema,
-  memberCount: t.Integer(),
+  memberCount: Type.Integer(),
   subscriptionTier: SubscriptionTierSchema,
-  createdAt: Instant,
+  createdAt: Instant(),
 };
 
-export const OrgList = t.Object(
-  { data: t.Object({ organizations: t.Array(t.Object(listed, { title: "OrganizationSummary" })) }) },
-  {
-    description: "Your organizations, each with your role",
-    examples: [{ data: { organizations: [EXAMPLE_ORG] } }],
-  },
-);
+const Summary = Type.Object(listed, { title: "OrganizationSummary", examples: [EXAMPLE_ORG] });
 
-export const OrgDetail = t.Object(
+export const OrgList = data({ organizations: listOf(Summary) }, "Your organizations, each with your role");
+
+export const OrgDetail = Type.Object(
   {
-    data: t.Object(
+    data: Type.Object(
       { ...listed, description: NullableText, websiteUrl: NullableText },
       { title: "Organization" },
     ),
@@ -54,41 +48,31 @@ export const OrgDetail = t.Object(
   },
 );
 
-export const MemberList = t.Object(
+const Member = Type.Object(
   {
-    data: t.Object({
-      members: t.Array(
-        t.Object(
-          {
-            userId: t.String({ format: "uuid" }),
-            username: t.String(),
-            name: NullableText,
-            avatar: NullableText,
-            role: OrgRoleSchema,
-            joinedAt: Instant,
-          },
-          { title: "Member" },
-        ),
-      ),
-    }),
+    userId: Type.String({ format: "uuid" }),
+    username: Text,
+    name: NullableText,
+    avatar: NullableText,
+    role: OrgRoleSchema,
+    joinedAt: Instant(),
   },
   {
-    description: "Highest role first",
+    title: "Member",
     examples: [
       {
-        data: {
-          members: [
-            {
-              userId: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
-              username: "publisher",
-              name: "Petra Lindqvist",
-              avatar: null,
-              role: "publisher",
-              joinedAt: "2026-11-20T10:00:00.000Z",
-            },
-          ],
-        },
+        userId: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
+        username: "publisher",
+        name: "Petra Lindqvist",
+        avatar: null,
+        role: "publisher",
+        joinedAt: "2026-11-20T10:00:00.000Z",
       },
     ],
   },
 );
+
+export const MemberList = data({ members: listOf(Member) }, "Highest role first");
+
+/** What an endpoint for members can answer, if the caller is none. */
+export const ORG_FAILURES = ["ORG_ACCESS_DENIED", "ORG_NOT_FOUND"] as const;
