@@ -1,9 +1,6 @@
 /** POST /auth/password: changes the password of the signed-in user. */
 import { Type } from "@sinclair/typebox";
-import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { markSessionsRevoked } from "../../sql/accounts/sessions.ts";
-import { deleteSignInNetworks } from "../../sql/accounts/sign_in_networks.ts";
-import { findUserWithPassword, updateUserPassword } from "../../sql/accounts/users.ts";
+import { findUserWithPassword } from "../../sql/accounts/users.ts";
 import type { OperationDeps } from "../deps.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { unauthorized } from "../http/authenticate.ts";
@@ -14,6 +11,7 @@ import { requestContext } from "../http/request_context.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "./password_rules.ts";
 import { AUTH_TAG } from "./schemas.ts";
+import { setPassword } from "./set_password.ts";
 
 const PasswordChange = Type.Object(
   {
@@ -54,7 +52,7 @@ export const changePassword = operation(
     const fromHash = user.passwordHash;
     const isRight = await passwords.verify(currentPassword, fromHash, { isFirst: isKnownNetwork });
     if (!isRight) throw wrongPassword();
-    const change = { caller, request, fromHash, newPassword };
+    const change = { caller, request, username: user.username, fromHash, newPassword };
     if (!(await replacePassword(deps, change))) throw wrongPassword();
     return reply(204, null);
   },
@@ -67,25 +65,23 @@ function wrongPassword() {
 /** Replaces the password, ends the user's other sessions and writes an audit entry. False if the password has changed meanwhile. */
 async function replacePassword(
   { sql, callers, signIn }: OperationDeps,
-  change: { caller: Caller; request: Request; fromHash: string; newPassword: string },
+  change: { caller: Caller; request: Request; username: string; fromHash: string; newPassword: string },
 ): Promise<boolean> {
   const { caller, request, fromHash } = change;
   const passwordHash = await signIn.passwords.hash(change.newPassword);
-  const { userId } = caller;
-  const ended = await sql.begin(async (tx) => {
-    if (!(await updateUserPassword(tx, { id: userId, passwordHash, fromHash }))) return null;
-    const ids = await markSessionsRevoked(tx, { userId, exceptId: caller.credential.id });
-    const exceptNetwork = coarseNetworkOf(requestContext(request).address, 64);
-    await deleteSignInNetworks(tx, { userId, exceptNetwork });
-    await insertAuditEntry(tx, {
-      ...auditActor(request, caller),
+  const ended = await sql.begin((tx) =>
+    setPassword(tx, {
+      user: { id: caller.userId, username: change.username },
+      passwordHash,
+      fromHash,
       action: "password.change",
-      subjectType: "user",
-      subjectId: userId,
-      details: { endedSessions: ids.length },
-    });
-    return ids;
-  });
+      actor: auditActor(request, caller),
+      keep: {
+        sessionId: caller.credential.id,
+        network: coarseNetworkOf(requestContext(request).address, 64),
+      },
+    }),
+  );
   for (const id of ended ?? []) callers.forget(id);
   return ended !== null;
 }

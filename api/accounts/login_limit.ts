@@ -37,6 +37,8 @@ export interface LoginAttempt {
 export interface LoginLimit {
   /** Counts an attempt, whatever comes of it. Throws `RATE_LIMITED`; then it counts for nothing that comes later. */
   take(context: RequestContext, email: string): Promise<LoginAttempt>;
+  /** Counts an attempt of the network alone, such as the token of a link. Throws RATE_LIMITED. */
+  takeOfNetwork(context: RequestContext): Promise<void>;
 }
 
 export interface LoginLimitDeps {
@@ -87,6 +89,12 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   }
 
   return {
+    async takeOfNetwork(context) {
+      const address: LoginSubject = { kind: "address", value: context.network };
+      rejectRemembered(context, [address]);
+      await deleteIdleLoginAttempts(sql, CLEANUP_ROWS);
+      await takeOf(context, address);
+    },
     async take(context, email) {
       const network = coarseNetworkOf(context.address, 64);
       const address: LoginSubject = { kind: "address", value: context.network };

@@ -9,6 +9,7 @@ import { MEMBER_OPERATIONS } from "./members/operations.ts";
 import { ORGANIZATION_OPERATIONS } from "./organizations/operations.ts";
 import { updateOwnProfile } from "./own_profile.ts";
 import { listSessions, revokeSession } from "./sessions.ts";
+import { SIGN_UP_OPERATIONS } from "./sign_up/operations.ts";
 import { getUser, getUsers } from "./users.ts";
 
 export const ACCOUNT_OPERATIONS: readonly AnyOperation[] = [
@@ -16,6 +17,7 @@ export const ACCOUNT_OPERATIONS: readonly AnyOperation[] = [
   logout,
   getMe,
   changePassword,
+  ...SIGN_UP_OPERATIONS,
   listSessions,
   revokeSession,
   listKeys,

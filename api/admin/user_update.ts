@@ -2,18 +2,12 @@
 
 import { PLATFORM_ROLES } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { markSessionsRevoked } from "../../sql/accounts/sessions.ts";
-import { deleteSignInNetworks } from "../../sql/accounts/sign_in_networks.ts";
-import {
-  type UserRow,
-  updateUser,
-  updateUserDisabled,
-  updateUserPassword,
-} from "../../sql/accounts/users.ts";
+import { type UserRow, updateUser, updateUserDisabled } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { violates } from "../../sql/connection/pool.ts";
 import { hashPassword } from "../accounts/password_rules.ts";
 import { aboutProblem, emailProblem, nameProblem, websiteProblem } from "../accounts/profile_fields.ts";
+import { setPassword } from "../accounts/set_password.ts";
 import { AdminError, type CommandContext, checkFlags, defineCommand, UsageError } from "./command.ts";
 import { requireUser } from "./lookups.ts";
 import { fields } from "./present.ts";
@@ -44,12 +38,13 @@ export const setPasswordCommand = defineCommand({
     const passwordHash = await hashPassword(requirePassword("The password", await readPassword(), owner));
     const ended = await sql.begin(async (tx) => {
       const user = await requireUser(tx, values.user);
-      await updateUserPassword(tx, { id, passwordHash });
-      const sessions = await markSessionsRevoked(tx, { userId: id });
-      await deleteSignInNetworks(tx, { userId: id });
-      const details = { endedSessions: sessions.length };
-      await auditUserChange(tx, { action: "password.set", user, details });
-      return sessions.length;
+      const sessions = await setPassword(tx, {
+        user,
+        passwordHash,
+        action: "password.set",
+        actor: { actorType: "operator" },
+      });
+      return sessions?.length ?? 0;
     });
     return {
       json: { id, sessionsRevoked: ended },

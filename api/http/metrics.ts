@@ -3,9 +3,9 @@ import { Counter, Histogram, Registry } from "prom-client";
 import { createMetricsReader } from "../../shared/monitoring/metrics_server.ts";
 
 /** Which limit a request exceeded. `address` counts requests without a valid credential, `page` those outside of the API. */
-export type RateLimitKind = "user" | "address" | "page" | "sign_in";
+export type RateLimitKind = "user" | "address" | "page" | "sign_in" | "account_mail";
 
-const RATE_LIMIT_KINDS: readonly RateLimitKind[] = ["user", "address", "page", "sign_in"];
+const RATE_LIMIT_KINDS: readonly RateLimitKind[] = ["user", "address", "page", "sign_in", "account_mail"];
 const SIGN_IN_RESULTS = ["succeeded", "failed"] as const;
 
 export interface Metrics {

@@ -132,8 +132,8 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
     notice: null,
     form: formOf(context),
     async api<T>(path: string, call?: ApiCall) {
-      const response = await callApi(path, call);
-      return (response.status === 204 ? null : await response.json()) as T;
+      const text = await (await callApi(path, call)).text();
+      return (text === "" ? null : JSON.parse(text)) as T;
     },
     apiText: async (path, call) => (await callApi(path, call)).text(),
     call: callApi,
@@ -192,10 +192,16 @@ function respondPage({ request, url, session }: Page, content: PageContent): Res
   const shown = content.hidesAccount ? {} : { session: session && { ...session, org } };
   // Encoded once, for the ETag and the response.
   const body = Buffer.from(renderPage({ ...content, ...shown, address: addressOf(url) }).text);
-  const { status = 200 } = content;
+  const { status = 200, hidesAddress = false } = content;
   const { caller, responseHeaders } = requestContext(request);
-  if (caller || responseHeaders["Set-Cookie"] !== undefined || status !== 200 || request.method !== "GET") {
-    return new Response(body, { status, headers: { ...HEADERS, "Cache-Control": "private, no-store" } });
+  const isOwn = caller !== null || responseHeaders["Set-Cookie"] !== undefined;
+  if (isOwn || hidesAddress || status !== 200 || request.method !== "GET") {
+    // Not no-referrer: browsers would then send forms without their origin.
+    const referrer = hidesAddress ? { "Referrer-Policy": "strict-origin" } : {};
+    return new Response(body, {
+      status,
+      headers: { ...HEADERS, ...referrer, "Cache-Control": "private, no-store" },
+    });
   }
   const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;
   const headers = { ...HEADERS, ETag: etag, "Cache-Control": "public, max-age=0, must-revalidate" };

@@ -92,6 +92,25 @@ async function insertAccountMail(
   return row;
 }
 
+/**
+ * Returns the milliseconds until a network may ask for a mail; 0 if it may now. Until the transaction ends, others of the
+ * network wait, so that simultaneous requests count each other.
+ */
+export async function findAccountMailWait(
+  tx: Sql,
+  { network, limit }: { network: string; limit: number },
+): Promise<number> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`account_mail_network ${network}`}, 0))`;
+  const [row] = await tx<{ waitMs: number }[]>`
+    select ceil(1000 * extract(epoch from created_at + interval '1 hour' - clock_timestamp()))::int as wait_ms
+    from account_mails
+    where network = ${network}
+    order by created_at desc
+    offset ${limit - 1}
+    limit 1`;
+  return Math.max(0, row?.waitMs ?? 0);
+}
+
 /** Finds a mail that is still to be sent; null otherwise. */
 export async function findUnsentAccountMail(sql: Sql, id: string): Promise<AccountMailRow | null> {
   const [row] = await sql<AccountMailRow[]>`

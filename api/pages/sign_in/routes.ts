@@ -1,13 +1,20 @@
-/** Signing in and out. */
+/** Signing in and out, and accounts that people make and get back by mail. */
 import type { PageRoute } from "../page.ts";
+import { requestReset, resetPassword, showForgotten, showReset } from "./reset_password.ts";
 import { showSignIn, signIn } from "./sign_in.ts";
 import { signOut } from "./sign_out.ts";
 
 /** An email and a password, in percent-encoded UTF-8. */
 const FORM_MAX_BYTES = 16 * 1024;
+/** Whoever is signed in here: a link may be opened in any browser. */
+const FOR_ANYBODY = { maxFormBytes: FORM_MAX_BYTES, ignoresCookie: true } as const;
 
 export const SIGN_IN_PAGES: readonly PageRoute[] = [
   ["GET", "/dashboard/sign-in", "all", showSignIn],
-  ["POST", "/dashboard/sign-in", "all", signIn, { maxFormBytes: FORM_MAX_BYTES, ignoresCookie: true }],
+  ["POST", "/dashboard/sign-in", "all", signIn, FOR_ANYBODY],
   ["POST", "/dashboard/sign-out", "all", signOut],
+  ["GET", "/forgot-password", "all", showForgotten, FOR_ANYBODY],
+  ["POST", "/forgot-password", "all", requestReset, FOR_ANYBODY],
+  ["GET", "/reset-password", "all", showReset, FOR_ANYBODY],
+  ["POST", "/reset-password", "all", resetPassword, FOR_ANYBODY],
 ];

@@ -1,8 +1,9 @@
 /** The sign-in page and its form. */
 import { ApiError } from "../../../shared/errors.ts";
-import { type Html, html } from "../html.ts";
+import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
+import { describeWait } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 
 /** Shows the form; a visitor who is signed in goes on to the next page. */
@@ -34,6 +35,7 @@ function renderSignIn(url: URL, { email, problem }: Attempt): PageContent {
   const next = url.searchParams.get("next");
   const action = next === null ? SIGN_IN_PATH : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`;
   const hasEnded = url.searchParams.has("ended") && !problem;
+  const isReset = url.searchParams.has("reset") && !problem;
   const invalid = problem?.status === 401 && html` aria-invalid="true"`;
   // The password has to be typed again; the email does not.
   const [focusEmail, focusPassword] = email === "" ? [html` autofocus`, null] : [null, html` autofocus`];
@@ -46,6 +48,7 @@ function renderSignIn(url: URL, { email, problem }: Attempt): PageContent {
     main: html`<div class="card message narrow">
   <h1>Sign in</h1>
   ${hasEnded && html`<p class="notice">Your session has expired. Sign in to continue.</p>`}
+  ${isReset && html`<p class="notice" role="status">Your password is changed. Sign in with the new one.</p>`}
   <form id="sign-in" class="stacked" method="post" action="${action}">
     <label for="email">Email</label>
     <input id="email" name="email" type="email" autocomplete="username" maxlength="320" required value="${email}"${invalid}${describedBy}${focusEmail}>
@@ -54,13 +57,12 @@ function renderSignIn(url: URL, { email, problem }: Attempt): PageContent {
     <div id="problem" class="problem" role="alert">${problem && describe(problem)}</div>
     <button type="submit" class="primary">Sign in</button>
   </form>
+  <p><a href="/forgot-password">Forgot your password?</a></p>
 </div>`,
   };
 }
 
-function describe({ status, message, headers }: ApiError): string | Html {
-  if (status === 401) return "Wrong email or password.";
-  const seconds = Number(headers["Retry-After"]);
-  if (status !== 429 || !(seconds > 0)) return message;
-  return `Too many attempts. Try again in ${seconds} second${seconds === 1 ? "" : "s"}.`;
+function describe(problem: ApiError): string {
+  if (problem.status === 401) return "Wrong email or password.";
+  return problem.status === 429 ? describeWait(problem) : problem.message;
 }

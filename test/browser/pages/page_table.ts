@@ -82,6 +82,9 @@ const HOME: readonly TestedPage[] = [
   { ...at("home of a visitor", "/", "/"), isAnonymous: true },
   at("home of a member", "/", "/?org=demo"),
   { ...at("sign-in", "/dashboard/sign-in", "/dashboard/sign-in"), isAnonymous: true },
+  { ...at("forgotten password", "/forgot-password", "/forgot-password"), isAnonymous: true },
+  { ...at("mail on its way", "/forgot-password", "/forgot-password?sent"), isAnonymous: true },
+  { ...at("new password", "/reset-password", "/reset-password?token=x"), isAnonymous: true },
   {
     ...at("failed sign-in", "/dashboard/sign-in", "/dashboard/sign-in?next=/dashboard/exports"),
     isAnonymous: true,

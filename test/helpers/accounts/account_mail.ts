@@ -1,20 +1,56 @@
 /** Mails about accounts as their readers get them. */
-import type { NewAccountMail } from "../../../sql/accounts/account_mails.ts";
-import { queueAccountMail } from "../../../sql/accounts/account_mails.ts";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ACCOUNT_MAILS, type AccountMailPolicy, mintLinkToken } from "../../../shared/account_mails.ts";
+import {
+  type NewAccountMail,
+  queueAccountMail,
+  updateAccountMailLink,
+} from "../../../sql/accounts/account_mails.ts";
 import type { TestApp } from "../http/app.ts";
-import { type MailServer, parseMail } from "../network/mail_server.ts";
+import { type MailServer, type ParsedMail, parseMail } from "../network/mail_server.ts";
 
 /** Queues a mail as a request does, and returns its id. */
 export async function queueMail({ deps }: Pick<TestApp, "deps">, mail: NewAccountMail): Promise<string> {
   return deps.sql.begin((tx) => queueAccountMail(tx, deps.boss, mail));
 }
 
-/** The newest mail that the server has taken, with the link in it and the link's token; null without a link. */
-export async function newestMail({ received }: Pick<MailServer, "received">) {
-  const mail = received.at(-1);
-  if (!mail) throw new Error("Cannot read a mail: none has come");
-  const parsed = await parseMail(mail.content);
+/** Queues a mail, makes its link without sending it, and returns the token. */
+export async function makeMailToken(app: Pick<TestApp, "deps">, mail: NewAccountMail): Promise<string> {
+  const id = await queueMail(app, mail);
+  const { token, tokenHash } = mintLinkToken();
+  const { link }: AccountMailPolicy = ACCOUNT_MAILS[mail.kind];
+  const minutes = link?.minutes ?? 0;
+  await updateAccountMailLink(app.deps.sql, { id, tokenHash, minutes, userId: mail.userId ?? null });
+  return token;
+}
+
+/** A mail as its reader sees it, with the link in it and the link's token; null without a link. */
+export interface ReadMail extends ParsedMail {
+  link: string | null;
+  token: string | null;
+}
+
+async function readMail(content: Uint8Array): Promise<ReadMail> {
+  const parsed = await parseMail(content);
   const link = /https?:\/\/\S+[?&]token=\S+/.exec(parsed.text)?.[0] ?? null;
   const token = link === null ? null : (new URL(link).searchParams.get("token") ?? null);
-  return { ...parsed, to: mail.to, link, token };
+  return { ...parsed, link, token };
+}
+
+/** Returns the newest mail that the server has taken. */
+export async function newestMail({
+  received,
+}: Pick<MailServer, "received">): Promise<ReadMail & { to: string[] }> {
+  const mail = received.at(-1);
+  if (!mail) throw new Error("Cannot read a mail: none has come");
+  return { ...(await readMail(mail.content)), to: mail.to };
+}
+
+/** Returns the mails that became files because there is no mail server, in no order. */
+export async function storedMails({ deps }: Pick<TestApp, "deps">): Promise<ReadMail[]> {
+  const directory = join(deps.config.dataDir, "mail");
+  const names = await readdir(directory).catch(() => []);
+  const files = names.filter((name) => name.endsWith(".eml")).map((name) => Bun.file(join(directory, name)));
+  return Promise.all(files.map(async (file) => readMail(await file.bytes())));
 }

@@ -12,7 +12,7 @@ export interface Row {
   route: string;
   access: AccessName;
   /** The status for callers who are served. */
-  ok: 200 | 201 | 204 | 302;
+  ok: 200 | 201 | 202 | 204 | 302;
   /** Names the case if a route has several. */
   about?: string;
   /** Creates what the request is about; the returned name or id becomes part of the path. */

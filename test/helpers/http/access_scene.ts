@@ -3,6 +3,7 @@
 import { hashPassword } from "../../../api/accounts/password_rules.ts";
 import type { ExportJob } from "../../../api/exports/export_job.ts";
 import type { DefinitionStatus, DefinitionVisibility } from "../../../shared/vocabulary.ts";
+import { makeMailToken } from "../accounts/account_mail.ts";
 import { type Account, makeAccount } from "../accounts/accounts.ts";
 import { makeDefinition } from "../definitions/definitions.ts";
 import { jobOf, postJob } from "../exports/export_job.ts";
@@ -185,6 +186,18 @@ export const knownPassword: Subject = async ({ scene, userId }) => {
   await scene.api.db.sql`
     update users set password_hash = ${await hashPassword(password)} where id = ${userId}`;
   return password;
+};
+
+/** Forgets the mails that were asked for, because a network can ask for a limited number. */
+export const quietNetwork: Subject = async ({ scene }) => {
+  await scene.api.db.sql`delete from account_mails`;
+  return "";
+};
+
+/** The token of a mail to somebody who has forgotten their password. */
+export const resetToken: Subject = async ({ scene }) => {
+  const { id: userId, email } = await scene.api.make.user();
+  return makeMailToken(scene.api, { kind: "password_reset", email, userId });
 };
 
 /** Ends the organization's queued job, because it may have one active job. */

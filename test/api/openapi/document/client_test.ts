@@ -6,6 +6,7 @@ import { expect, test } from "bun:test";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { storedMails } from "../../../helpers/accounts/account_mail.ts";
 import { makeAccount } from "../../../helpers/accounts/accounts.ts";
 import { agentYaml, makeDefinition } from "../../../helpers/definitions/definitions.ts";
 import { openListeningApp } from "../../../helpers/http/listening_app.ts";
@@ -76,6 +77,11 @@ test("a client of generated types compiles, refuses mistakes, and calls every en
       yaml: agentYaml("reviewer"),
       olderYaml: agentYaml("older"),
       build: runner.build,
+      readMailToken: async (subject: string) => {
+        await runner.accountMails();
+        const mails = await storedMails(app);
+        return mails.findLast(({ headers }) => headers["subject"] === subject)?.token;
+      },
     });
     expect(found).toEqual({
       role: "owner",

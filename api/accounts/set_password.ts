@@ -1,0 +1,45 @@
+/** A new password: what ends with the old one, whether its user changed or reset it, or an operator set it. */
+import { endAccountLinks } from "../../sql/accounts/account_mails.ts";
+import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { markSessionsRevoked } from "../../sql/accounts/sessions.ts";
+import { deleteSignInNetworks } from "../../sql/accounts/sign_in_networks.ts";
+import { updateUserPassword } from "../../sql/accounts/users.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+
+export interface NewPassword {
+  user: { id: string; username: string };
+  passwordHash: string;
+  /** The hash of the password that it replaces; any if omitted. */
+  fromHash?: string;
+  action: "password.change" | "password.reset" | "password.set";
+  actor: AuditActor;
+  /** The session and the network of the person who changes it. */
+  keep?: { sessionId: string; network: string };
+}
+
+/**
+ * Stores a password, ends the user's sessions and the links in their mails, forgets their networks and adds an audit
+ * entry. API keys stay valid. Returns the ids of the ended sessions, for the credential cache; null if the password is
+ * not `fromHash` any more. Call inside a transaction.
+ */
+export async function setPassword(tx: Sql, password: NewPassword): Promise<string[] | null> {
+  const { user, passwordHash, fromHash, action, actor, keep } = password;
+  const { id: userId } = user;
+  const isSet = await updateUserPassword(tx, {
+    id: userId,
+    passwordHash,
+    ...(fromHash === undefined ? {} : { fromHash }),
+  });
+  if (!isSet) return null;
+  const ended = await markSessionsRevoked(tx, { userId, ...(keep ? { exceptId: keep.sessionId } : {}) });
+  await deleteSignInNetworks(tx, { userId, ...(keep ? { exceptNetwork: keep.network } : {}) });
+  await endAccountLinks(tx, { kind: "password_reset", userId });
+  await insertAuditEntry(tx, {
+    ...actor,
+    action,
+    subjectType: "user",
+    subjectId: userId,
+    details: { username: user.username, endedSessions: ended.length },
+  });
+  return ended;
+}

@@ -1,0 +1,20 @@
+/** The token of a link in a mail, as requests send it. */
+import { Type } from "@sinclair/typebox";
+import type { ApiError } from "../../../shared/errors.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+
+export const EXAMPLE_TOKEN = "Q2hhbmdlIG1lIGJlZm9yZSB5b3UgdXNlIG1lLCBwbHM";
+
+export const LinkToken = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: "From the link in the mail. Works once",
+  examples: [EXAMPLE_TOKEN],
+});
+
+/** Returns the error for a link that does not work, whatever the reason. */
+export function invalidLink(): ApiError {
+  return invalidInput([
+    { path: "token", message: "is unknown, was used, or has expired: ask for a new mail" },
+  ]);
+}

@@ -1,0 +1,5 @@
+/** The operations of accounts that people make and get back by mail. */
+import type { AnyOperation } from "../../http/operation.ts";
+import { requestPasswordReset, resetPassword } from "./reset_password.ts";
+
+export const SIGN_UP_OPERATIONS: readonly AnyOperation[] = [requestPasswordReset, resetPassword];

@@ -1,0 +1,33 @@
+/** Mails that anybody can ask for, limited per network. */
+import {
+  findAccountMailWait,
+  type NewAccountMail,
+  queueAccountMail,
+} from "../../../sql/accounts/account_mails.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import type { OperationDeps } from "../../deps.ts";
+import { rateLimited } from "../../http/limits/rate_counter.ts";
+import { coarseNetworkOf } from "../../http/request_address.ts";
+import { requestContext } from "../../http/request_context.ts";
+
+/** Mails of all kinds that one network can ask for in an hour. */
+const HOURLY_MAX = 30;
+
+/**
+ * Queues a mail. Does the same work whatever the address, so that neither the response nor its time tells whether there is
+ * an account. Throws RATE_LIMITED. Call inside a transaction.
+ */
+export async function requestMail(
+  tx: Sql,
+  { boss, metrics, now = Date.now }: Pick<OperationDeps, "boss" | "metrics" | "now">,
+  { request, mail }: { request: Request; mail: Omit<NewAccountMail, "network" | "traceparent"> },
+): Promise<void> {
+  const context = requestContext(request);
+  const network = coarseNetworkOf(context.address, 64);
+  const waitMs = await findAccountMailWait(tx, { network, limit: HOURLY_MAX });
+  if (waitMs > 0) {
+    metrics.rateLimited.inc({ kind: "account_mail" });
+    throw rateLimited({ limit: HOURLY_MAX, remaining: 0, resetAt: now() + waitMs, allowed: false }, now());
+  }
+  await queueAccountMail(tx, boss, { ...mail, network, traceparent: context.span?.traceparent });
+}

@@ -1,0 +1,122 @@
+/** POST /auth/password/reset and /auth/password/reset/confirm: a new password for people who have forgotten theirs. */
+import { Type } from "@sinclair/typebox";
+import { hashLinkToken } from "../../../shared/account_mails.ts";
+import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/account_mails.ts";
+import { upsertSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
+import { findUser, lockActiveUser, type UserRow } from "../../../sql/accounts/users.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import type { OperationDeps } from "../../deps.ts";
+import { auditOrigin } from "../../http/audit_actor.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { coarseNetworkOf } from "../../http/request_address.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+import { PasswordField, passwordProblem } from "../password_rules.ts";
+import { emailProblem } from "../profile_fields.ts";
+import { AUTH_TAG, EXAMPLE_USER } from "../schemas.ts";
+import { setPassword } from "../set_password.ts";
+import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
+import { requestMail } from "./request_mail.ts";
+
+const KIND = "password_reset";
+
+export const requestPasswordReset = operation(
+  {
+    id: "requestPasswordReset",
+    method: "POST",
+    path: "/api/v1/auth/password/reset",
+    access: "public",
+    tag: AUTH_TAG,
+    summary: "Request a new password",
+    description:
+      "Mails a link to the account with this address, if there is one; the response does not tell. The link works for an " +
+      "hour and once, and a new one ends it. An address gets at most three such mails an hour.",
+    body: Type.Object(
+      { email: Type.String({ minLength: 1, description: "Case-insensitive" }) },
+      {
+        title: "PasswordResetRequest",
+        additionalProperties: false,
+        examples: [{ email: EXAMPLE_USER.email }],
+      },
+    ),
+    response: { 202: null },
+    ignoresCookie: true,
+    secret: true,
+    fails: ["RATE_LIMITED"],
+  },
+  async ({ body: { email }, request }, deps) => {
+    const problem = emailProblem(email);
+    if (problem) throw invalidInput([{ path: "email", message: problem }]);
+    await deps.sql.begin((tx) => requestMail(tx, deps, { request, mail: { kind: KIND, email } }));
+    return reply(202, null);
+  },
+);
+
+export const resetPassword = operation(
+  {
+    id: "resetPassword",
+    method: "POST",
+    path: "/api/v1/auth/password/reset/confirm",
+    access: "public",
+    tag: AUTH_TAG,
+    summary: "Set a new password with the token of a mail",
+    description:
+      "Ends all your sessions; your API keys stay valid. Attempts count as sign-in attempts of the client address.",
+    body: Type.Object(
+      { token: LinkToken, newPassword: PasswordField },
+      {
+        title: "PasswordReset",
+        additionalProperties: false,
+        examples: [{ token: EXAMPLE_TOKEN, newPassword: "seven quiet lamps at noon" }],
+      },
+    ),
+    response: { 204: null },
+    ignoresCookie: true,
+    secret: true,
+    fails: ["RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  async ({ body: { token, newPassword }, request }, deps) => {
+    await deps.signIn.limit.takeOfNetwork(requestContext(request));
+    const tokenHash = hashLinkToken(token);
+    const user = await findUserOfLink(deps.sql, tokenHash);
+    if (!user) throw invalidLink();
+    const problem = passwordProblem(newPassword, user);
+    if (problem) throw invalidInput([{ path: "newPassword", message: problem }]);
+    const passwordHash = await deps.signIn.passwords.hash(newPassword);
+    await resetWith(deps, { tokenHash, passwordHash, user, request });
+    return reply(204, null);
+  },
+);
+
+/** Finds the user of a link that works: the account is enabled and still has the address that the mail went to. */
+async function findUserOfLink(sql: Sql, tokenHash: Buffer): Promise<UserRow | null> {
+  const mail = await findAccountLink(sql, { kind: KIND, tokenHash });
+  const user = mail?.userId == null ? null : await findUser(sql, mail.userId);
+  const hasAddress = user?.email.toLowerCase() === mail?.email.toLowerCase();
+  return user?.disabledAt === null && hasAddress ? user : null;
+}
+
+/** Uses up the link. Of two requests with one link, the second one fails. */
+async function resetWith(
+  { sql, callers }: OperationDeps,
+  reset: { tokenHash: Buffer; passwordHash: string; user: UserRow; request: Request },
+): Promise<void> {
+  const { tokenHash, passwordHash, user, request } = reset;
+  const context = requestContext(request);
+  const ended = await sql.begin(async (tx) => {
+    // First the user, as a change of the password or address does, so that the two take turns.
+    if (!(await lockActiveUser(tx, { id: user.id }))) throw invalidLink();
+    if (!(await findUserOfLink(tx, tokenHash))) throw invalidLink();
+    if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash }))) throw invalidLink();
+    const ids = await setPassword(tx, {
+      user,
+      passwordHash,
+      action: "password.reset",
+      actor: { actorType: "user", actorUserId: user.id, ...auditOrigin(context) },
+    });
+    // Otherwise guesses of others could delay the sign-in that follows.
+    await upsertSignInNetwork(tx, { userId: user.id, network: coarseNetworkOf(context.address, 64) });
+    return ids;
+  });
+  for (const id of ended ?? []) callers.forget(id);
+}

@@ -1,0 +1,56 @@
+/** Pages whose mail goes to a person who is not signed in, and pages that links in mails open. */
+import { ApiError } from "../../../shared/errors.ts";
+import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+
+export interface CardContent {
+  title: string;
+  problems?: FormProblems | null;
+  /** Below the heading. */
+  body: Content;
+}
+
+/**
+ * A page with one thing to do, in a card. Its address may have the token of a link, so it is no page's referrer and no
+ * cache keeps it.
+ */
+export function cardPage({ title, problems = null, body }: CardContent): PageContent {
+  return {
+    title: problems ? `Error: ${title}` : title,
+    section: null,
+    hidesAccount: true,
+    hidesAddress: true,
+    ...(problems ? { status: problems.status } : {}),
+    main: html`<div class="card message narrow">
+  <h1>${title}</h1>
+  ${problemSummary(problems)}
+  ${body}
+</div>`,
+  };
+}
+
+/** The token of a link goes from the address into the form. Following the link changes nothing: mail scanners do that too. */
+export function linkTokenField(token: string): Html {
+  return html`<input type="hidden" name="token" value="${token}">`;
+}
+
+/** As `findProblems`, with the wait of a limit in words. */
+export async function findLimitedProblems(write: () => Promise<unknown>): Promise<FormProblems | null> {
+  return findProblems(async () => {
+    try {
+      await write();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 429) throw error;
+      throw new ApiError(error.code, { message: describeWait(error), headers: error.headers });
+    }
+  });
+}
+
+/** Says how long to wait after too many attempts. */
+export function describeWait({ message, headers }: ApiError): string {
+  const seconds = Number(headers["Retry-After"]);
+  if (!(seconds > 0)) return message;
+  if (seconds >= 120) return `Too many attempts. Try again in ${Math.ceil(seconds / 60)} minutes.`;
+  return `Too many attempts. Try again in ${seconds} second${seconds === 1 ? "" : "s"}.`;
+}

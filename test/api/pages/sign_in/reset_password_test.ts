@@ -1,0 +1,107 @@
+/** The pages of a forgotten password, and what their addresses must not give away. */
+import { expect, test } from "bun:test";
+import { makeMailToken } from "../../../helpers/accounts/account_mail.ts";
+import { login, makeAccount } from "../../../helpers/accounts/accounts.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { BROWSER, openPage, sendForm } from "../../../helpers/pages/forms.ts";
+
+const PASSWORD = "seven quiet lamps at noon";
+
+async function openLink(api: TestApp) {
+  const account = await makeAccount(api);
+  const { id: userId, email } = account;
+  const token = await makeMailToken(api, { kind: "password_reset", email, userId });
+  return { account, token, path: `/reset-password?token=${token}` };
+}
+
+test("the sign-in page leads to /forgot-password, which says the same for every address", async () => {
+  await using api = await openTestApp();
+  const { email } = await makeAccount(api);
+  expect(await (await openPage(api, "/dashboard/sign-in")).text()).toContain('href="/forgot-password"');
+  for (const address of [email, "nobody@example.com"]) {
+    const { status, headers } = await sendForm(api, "/forgot-password", { email: ` ${address} ` });
+    expect([status, headers.get("location")]).toEqual([303, "/forgot-password?sent"]);
+  }
+  expect(await (await openPage(api, "/forgot-password?sent")).text()).toContain("If there is an account");
+  const wrong = await sendForm(api, "/forgot-password", { email: '"><b>' });
+  expect(wrong.status).toBe(400);
+  expect(await wrong.text()).toContain("Must be an email address");
+});
+
+test("too many requests are reported with the time to wait", async () => {
+  await using api = await openTestApp();
+  for (let count = 0; count < 30; count += 1) {
+    await sendForm(api, "/forgot-password", { email: `somebody-${count}@example.com` });
+  }
+  const response = await sendForm(api, "/forgot-password", { email: "one-more@example.com" });
+  expect([response.status, await response.text()]).toEqual([
+    429,
+    expect.stringMatching(/Too many attempts\. Try again in \d+ minutes\./),
+  ]);
+});
+
+test("a mail scanner that opens the link changes nothing", async () => {
+  await using api = await openTestApp();
+  const { account, token, path } = await openLink(api);
+  for (const method of ["GET", "HEAD", "GET"]) {
+    const response = await api.request(path, { method, headers: BROWSER });
+    expect([method, response.status]).toEqual([method, 200]);
+  }
+  const sent = await sendForm(api, "/reset-password", { token, newPassword: PASSWORD });
+  expect([sent.status, sent.headers.get("location")]).toEqual([303, "/dashboard/sign-in?reset"]);
+  expect((await login(api, { ...account, password: PASSWORD })).status).toBe(200);
+});
+
+test("the address of the link is no referrer and in no cache", async () => {
+  await using api = await openTestApp();
+  const { token, path } = await openLink(api);
+  const response = await openPage(api, path);
+  expect(response.headers.get("referrer-policy")).toBe("strict-origin");
+  expect(response.headers.get("cache-control")).toBe("private, no-store");
+  expect(response.headers.get("etag")).toBeNull();
+  const page = await response.text();
+  expect(page.split(token)).toHaveLength(2);
+  expect(page).toContain(`<input type="hidden" name="token" value="${token}">`);
+  expect(JSON.stringify(api.logLines)).not.toContain(token);
+});
+
+test("the link works in a browser in which somebody else is signed in", async () => {
+  await using api = await openTestApp();
+  const { account, token, path } = await openLink(api);
+  const { token: session } = await api.make.session({ userId: (await api.make.user()).id });
+  expect((await openPage(api, path, session)).status).toBe(200);
+  const sent = await sendForm(
+    api,
+    "/reset-password",
+    { token, newPassword: PASSWORD },
+    { token: session, formToken: "of no form" },
+  );
+  expect(sent.status).toBe(303);
+  expect((await login(api, { ...account, password: PASSWORD })).status).toBe(200);
+  expect((await api.request("/api/v1/auth/me", { key: session })).status).toBe(200);
+});
+
+test("a weak password is reported on the form; a dead link leads to a new mail", async () => {
+  await using api = await openTestApp();
+  const { token } = await openLink(api);
+  const weak = await sendForm(api, "/reset-password", { token, newPassword: "Password1" });
+  const page = await weak.text();
+  expect(weak.status).toBe(400);
+  expect(page).toContain("most common passwords");
+  expect(page).toContain(`value="${token}"`);
+  expect(page).not.toContain("Password1");
+  const dead = await sendForm(api, "/reset-password", { token: '"><b>', newPassword: PASSWORD });
+  expect(dead.status).toBe(400);
+  expect(await dead.text()).toContain("This link does not work");
+  const without = await openPage(api, "/reset-password");
+  expect([without.status, without.headers.get("location")]).toEqual([303, "/forgot-password"]);
+});
+
+test("a form from another site sets no password", async () => {
+  await using api = await openTestApp();
+  const { token, account } = await openLink(api);
+  const headers = { origin: "https://evil.example" };
+  const sent = await sendForm(api, "/reset-password", { token, newPassword: PASSWORD }, { headers });
+  expect(sent.status).toBe(403);
+  expect((await login(api, account)).status).toBe(200);
+});

@@ -1,0 +1,71 @@
+/** A forgotten password in a real browser, with a real mail server and a real job runner. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { newestMail } from "../helpers/accounts/account_mail.ts";
+import { type Account, makeAccount } from "../helpers/accounts/accounts.ts";
+import { type MailServer, openMailServer } from "../helpers/network/mail_server.ts";
+import { spawnRunner } from "../helpers/process/runner_process.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+import { type Dashboard, openDashboard } from "./dashboard.ts";
+
+const PASSWORD = "seven quiet lamps at noon";
+
+let dashboard: Dashboard;
+let server: MailServer;
+let runner: AsyncDisposable;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  server = await openMailServer();
+  const { db, api } = dashboard;
+  runner = spawnRunner({ DATABASE_URL: db.url, SMTP_URL: server.url, PUBLIC_URL: api.url });
+});
+afterAll(async () => {
+  await runner[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  await dashboard[Symbol.asyncDispose]();
+});
+
+/** Asks for a mail on the pages, and returns the link in it. */
+async function askForLink(account: Account, javaScriptEnabled: boolean): Promise<string> {
+  const before = server.received.length;
+  await dashboard.visit({ path: "/dashboard/sign-in", javaScriptEnabled }, async (page) => {
+    await page.getByRole("link", { name: "Forgot your password?" }).click();
+    await page.locator("#field-email:focus").waitFor();
+    await page.keyboard.type(account.email);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Look at your mail" }).waitFor();
+  });
+  await waitFor(async () => server.received.length > before, 60_000);
+  return (await newestMail(server)).link ?? "";
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`a person gets back in by keyboard, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async () => {
+    const account = await makeAccount(dashboard);
+    const path = await askForLink(account, javaScriptEnabled);
+    await dashboard.visit({ path, javaScriptEnabled }, async (page) => {
+      // What the page loads or sends has no token in its referrer.
+      const referrers: string[] = [];
+      page.on("request", async (request) => referrers.push((await request.allHeaders())["referer"] ?? ""));
+      await page.reload();
+      await page.locator("#field-newPassword:focus").waitFor();
+      await page.keyboard.type(PASSWORD);
+      await page.keyboard.press("Enter");
+      await page.getByText("Your password is changed.").waitFor();
+      expect(referrers.length).toBeGreaterThan(1);
+      expect(referrers.filter((referrer) => referrer.includes("token"))).toEqual([]);
+      await page.keyboard.type(account.email);
+      await page.keyboard.press("Tab");
+      await page.keyboard.type(PASSWORD);
+      await page.keyboard.press("Enter");
+      await page.getByText(account.username).first().waitFor();
+    });
+    // The link is used up.
+    await dashboard.visit({ path, javaScriptEnabled }, async (page) => {
+      await page.getByLabel("New password").fill("another long password");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+      await page.getByRole("link", { name: "Ask for a new link" }).click();
+      await page.waitForURL("**/forgot-password");
+    });
+  });
+}
