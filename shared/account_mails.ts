@@ -11,6 +11,8 @@ export interface AccountMailPolicy {
 }
 
 const HOURLY_MAX = 3;
+/** Notices tell of what somebody else has done, and few are worth less than none. */
+const HOURLY_NOTICES_MAX = 10;
 
 /** Each kind has a function in jobs/account_mail/kinds.ts, which writes the mail. */
 export const ACCOUNT_MAILS = {
@@ -19,6 +21,12 @@ export const ACCOUNT_MAILS = {
     replaces: "email",
     hourlyMax: HOURLY_MAX,
   },
+  // Another invitation of the same organization revokes the older one, which ends its link.
+  invitation: { link: { page: "/invitation", minutes: 7 * 24 * 60 }, replaces: null, hourlyMax: HOURLY_MAX },
+  /** To owners: who did what. */
+  organization_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
+  /** To a member whose role has changed, or who was removed. */
+  membership_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
 } as const satisfies Readonly<Record<string, AccountMailPolicy>>;
 
 export type AccountMailKind = keyof typeof ACCOUNT_MAILS;

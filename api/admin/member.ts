@@ -2,6 +2,7 @@
 import { ORG_ROLES, type OrgRole } from "../../shared/vocabulary.ts";
 import { findFirstOwnerId, findMemberRole, type OrgRow } from "../../sql/accounts/orgs.ts";
 import { addMember, changeMemberRole, endMembership } from "../accounts/members/manage_members.ts";
+import { changeWithMails } from "./change_with_mails.ts";
 import { type CommandContext, type CommandResult, defineCommand } from "./command.ts";
 import { requireOrg, requireUser } from "./lookups.ts";
 import { fields } from "./present.ts";
@@ -37,8 +38,8 @@ export const addMemberCommand = defineCommand({
   async run(context, { org: slug, user: username, role }) {
     const org = await requireOrg(context.sql, slug);
     const { id: userId } = await requireUser(context.sql, username);
-    const change = { actor: ACTOR, org, userId, role };
-    await context.sql.begin(async (tx) => {
+    await changeWithMails(context.sql, async (tx, boss) => {
+      const change = { boss, actor: ACTOR, org, userId, role };
       const isMember = await findMemberRole(tx, { orgId: org.id, userId });
       await (isMember ? changeMemberRole(tx, change) : addMember(tx, { ...change, username }));
     });
@@ -57,7 +58,9 @@ export const removeMemberCommand = defineCommand({
   async run({ sql }, { org: slug, user: username }) {
     const org = await requireOrg(sql, slug);
     const { id: userId } = await requireUser(sql, username);
-    const { role } = await sql.begin((tx) => endMembership(tx, { actor: ACTOR, org, userId }));
+    const { role } = await changeWithMails(sql, (tx, boss) =>
+      endMembership(tx, { boss, actor: ACTOR, org, userId }),
+    );
     return present("Removed", { org: slug, user: username, role });
   },
 });

@@ -2,37 +2,19 @@
 import type { AccountMailKind } from "../../shared/account_mails.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findUserByEmail } from "../../sql/accounts/users.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
-import { inWords, type MailContent, type MailFacts } from "../compose_mail.ts";
-
-export interface AccountMailScope {
-  sql: Sql;
-  /** Without a trailing slash. */
-  publicUrl: string;
-  mail: AccountMailRow;
-  /**
-   * Makes the link of the mail and stores the hash of its token. `userId` is the account that the link is for, if the
-   * request did not know it. Null if the mail is no longer wanted.
-   */
-  makeLink(userId?: string): Promise<AccountMailLink | null>;
-}
-
-export interface AccountMailLink {
-  url: string;
-  expiresAt: string;
-}
-
-/** A mail to the person that the row names, who may or may not have an account. */
-export type AccountMailContent = MailContent & {
-  /** The recipient, if it is not the address of the row. */
-  to?: string;
-};
+import { inWords, type MailFacts } from "../compose_mail.ts";
+import type { AccountMailContent, AccountMailLink, AccountMailScope } from "./account_mail_scope.ts";
+import { writeInvitation } from "./invitation.ts";
+import { writeMembershipNotice, writeOrganizationNotice } from "./organization_notice.ts";
 
 /** Looks up what the mail is about and writes it; null if nothing is to be sent. */
 type WriteAccountMail = (scope: AccountMailScope) => Promise<AccountMailContent | null>;
 
 export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAccountMail } = {
   password_reset: writePasswordReset,
+  invitation: writeInvitation,
+  organization_notice: writeOrganizationNotice,
+  membership_notice: writeMembershipNotice,
 };
 
 /** The request does not look for the account, so that nobody learns whether there is one. */

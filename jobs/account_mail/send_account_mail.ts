@@ -11,7 +11,8 @@ import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
 import { composeMail } from "../compose_mail.ts";
 import { MAIL_STORED, MailError, type MailMessage } from "../mail.ts";
 import type { MailDeps } from "../send_export_ready.ts";
-import { type AccountMailLink, WRITE_ACCOUNT_MAIL } from "./kinds.ts";
+import type { AccountMailLink } from "./account_mail_scope.ts";
+import { WRITE_ACCOUNT_MAIL } from "./kinds.ts";
 
 export type AccountMailDeps = Pick<
   MailDeps,

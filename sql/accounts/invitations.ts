@@ -74,6 +74,77 @@ export async function insertInvitation(
   return row;
 }
 
+/** What an invitation offers. */
+export interface InvitationOffer extends InvitationRow {
+  orgId: string;
+  orgSlug: string;
+  orgName: string;
+}
+
+/** Finds a pending invitation; null if there is none with this id. */
+export async function findPendingInvitation(sql: Sql, id: string): Promise<InvitationOffer | null> {
+  const [row] = await sql<InvitationOffer[]>`
+    select
+      p.id, p.email, p.role, p.invited_by, p.created_at, p.expires_at,
+      o.id as org_id, o.slug as org_slug, o.name as org_name
+    from (${pendingInvitations(sql)} and i.id = ${id}) as p
+    join organizations o on o.id = p.org_id`;
+  return row ?? null;
+}
+
+/** Returns true if the account has the address of the invitation. */
+export async function isInvited(sql: Sql, key: { userId: string; email: string }): Promise<boolean> {
+  const rows = await sql`
+    select
+    from users
+    where id = ${key.userId} and lower(email) = lower(${key.email})`;
+  return rows.length > 0;
+}
+
+/** Counts the open invitations of an organization that have not expired, without the one of `exceptEmail`. */
+export async function countOpenInvitations(
+  sql: Sql,
+  key: { orgId: string; exceptEmail: string },
+): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int as count
+    from organization_invitations
+    where org_id = ${key.orgId}
+      and email <> lower(${key.exceptEmail})
+      and accepted_at is null
+      and revoked_at is null
+      and expires_at > now()`;
+  return row.count;
+}
+
+/** Returns the seconds until the user may invite again, if they may send `limit` invitations an hour; 0 if they may now. */
+export async function findInvitationWait(
+  sql: Sql,
+  { userId, limit }: { userId: string; limit: number },
+): Promise<number> {
+  const [row] = await sql<{ seconds: number }[]>`
+    select ceil(extract(epoch from created_at + interval '1 hour' - now()))::int as seconds
+    from organization_invitations
+    where invited_by = ${userId} and created_at > now() - interval '1 hour'
+    order by created_at desc
+    offset ${limit - 1}
+    limit 1`;
+  return Math.max(0, row?.seconds ?? 0);
+}
+
+/** Marks a pending invitation as accepted. Call it inside a transaction that has locked the organization. */
+export async function markInvitationAccepted(tx: Sql, id: string): Promise<void> {
+  await tx`update organization_invitations set accepted_at = now() where id = ${id}`;
+}
+
+/** Revokes an open invitation. Call it inside a transaction that has locked the organization. */
+export async function markInvitationRevoked(tx: Sql, id: string): Promise<void> {
+  await tx`
+    update organization_invitations
+    set revoked_at = now()
+    where id = ${id} and accepted_at is null`;
+}
+
 /** Deletes up to `limit` invitations that are 30 days old, and returns their number. */
 export async function deleteOldInvitations(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`

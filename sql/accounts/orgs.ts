@@ -96,6 +96,17 @@ export async function existsOtherOwner(sql: Sql, { orgId, userId }: MemberKey): 
   return row.exists;
 }
 
+/** Lists up to 100 owners whose accounts are enabled, the longest-standing ones first. */
+export async function listOwners(sql: Sql, orgId: string): Promise<{ id: string; email: string }[]> {
+  return sql<{ id: string; email: string }[]>`
+    select u.id, u.email
+    from organization_members m
+    join users u on u.id = m.user_id
+    where m.org_id = ${orgId} and m.role = 'owner' and u.disabled_at is null
+    order by m.joined_at, u.id
+    limit 100`;
+}
+
 /** Finds the id of the longest-standing member with the highest role; null if there are no members. */
 export async function findLeadingMemberId(sql: Sql, orgId: string): Promise<string | null> {
   const [row] = await sql<{ userId: string }[]>`

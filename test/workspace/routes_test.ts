@@ -94,6 +94,7 @@ const PUBLIC_ROUTES = [
   "POST /api/v1/auth/login",
   "POST /api/v1/auth/password/reset",
   "POST /api/v1/auth/password/reset/confirm",
+  "POST /api/v1/invitations/preview",
   "POST /api/v1/models/cost",
   "POST /api/v1/users/batch",
   "POST /dashboard/exports",

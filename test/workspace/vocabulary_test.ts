@@ -43,6 +43,7 @@ import {
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
 const LISTS: Readonly<Record<string, readonly string[]>> = {
+  account_mails_details_check: ["object"],
   analysis_records_agent_type_check: AGENT_TYPES,
   analysis_summaries_agent_type_check: AGENT_TYPES,
   api_keys_kind_check: KEY_KINDS,
@@ -79,6 +80,7 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
   occurrences_classification_confidence_check: CLASSIFICATION_CONFIDENCES,
   occurrences_classified_by_check: CLASSIFIERS,
   occurrences_correlation_status_check: CORRELATION_STATUSES,
+  organization_invitations_role_check: ORG_ROLES,
   organization_members_role_check: ORG_ROLES,
   organizations_subscription_tier_check: SUBSCRIPTION_TIERS,
   runs_definition_type_check: DEFINITION_TYPES,

@@ -6,36 +6,19 @@ import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { data, Instant, NullableText } from "../../http/schemas.ts";
+import { data } from "../../http/schemas.ts";
 import { requireOwnOrg } from "../organizations/require_own_org.ts";
+import { Member, ORG_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { changeMemberRole, endMembership, type MemberChange, memberNotFound } from "./manage_members.ts";
 
-const ORG = { slug: Type.String({ description: "The organization's slug", examples: ["demo"] }) };
-const EXAMPLE = {
-  userId: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
-  username: "publisher",
-  name: "Petra Lindqvist",
-  avatar: null,
-  role: "publisher",
-  joinedAt: "2026-11-20T10:00:00.000Z",
-} as const;
 const MEMBER = {
-  ...ORG,
-  userId: Type.String({ description: "The member's user id", examples: [EXAMPLE.userId] }),
+  ...OrgParams.properties,
+  userId: Type.String({
+    description: "The member's user id",
+    examples: ["5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11"],
+  }),
 };
-
-const Member = Type.Object(
-  {
-    userId: Type.String({ format: "uuid" }),
-    username: Type.String(),
-    name: NullableText,
-    avatar: NullableText,
-    role: OrgRoleSchema,
-    joinedAt: Instant(),
-  },
-  { title: "Member", examples: [EXAMPLE] },
-);
 
 export const updateMember = operation(
   {
@@ -43,7 +26,7 @@ export const updateMember = operation(
     method: "PATCH",
     path: "/api/v1/orgs/{slug}/members/{userId}",
     access: "session",
-    tag: "Organizations",
+    tag: ORGS_TAG,
     summary: "Change a member's role",
     description:
       "Owners give any role. Admins change the roles of members who are not owners, up to `admin`. The last owner keeps the " +
@@ -54,13 +37,7 @@ export const updateMember = operation(
       { title: "MemberUpdate", additionalProperties: false, examples: [{ role: "admin" }] },
     ),
     response: { 200: data({ member: Member }, "The member with the new role") },
-    fails: [
-      "ORG_ACCESS_DENIED",
-      "INSUFFICIENT_ORG_ROLE",
-      "ORG_NOT_FOUND",
-      ["NOT_FOUND", { reason: "member" }],
-      "LAST_OWNER",
-    ],
+    fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE", ["NOT_FOUND", { reason: "member" }], "LAST_OWNER"],
   },
   async ({ params, body, ...input }, deps) => {
     const change = await openChange(deps, { ...input, params });
@@ -75,7 +52,7 @@ export const removeMember = operation(
     method: "DELETE",
     path: "/api/v1/orgs/{slug}/members/{userId}",
     access: "session",
-    tag: "Organizations",
+    tag: ORGS_TAG,
     summary: "Remove a member, or leave an organization",
     description:
       "Every member can leave. Owners remove anyone, admins members who are not owners. The last owner cannot go. Access ends " +
@@ -83,13 +60,7 @@ export const removeMember = operation(
       "requested are the organization's and stay.",
     params: MEMBER,
     response: { 204: null },
-    fails: [
-      "ORG_ACCESS_DENIED",
-      "INSUFFICIENT_ORG_ROLE",
-      "ORG_NOT_FOUND",
-      ["NOT_FOUND", { reason: "member" }],
-      "LAST_OWNER",
-    ],
+    fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE", ["NOT_FOUND", { reason: "member" }], "LAST_OWNER"],
   },
   async (input, deps) => {
     const change = await openChange(deps, input);
@@ -108,11 +79,11 @@ interface ChangeRequest {
 
 /** Finds the organization of a change. A denied change is an entry in its audit log. */
 async function openChange(
-  { sql }: OperationDeps,
+  { sql, boss }: OperationDeps,
   { params: { slug, userId }, caller, request }: ChangeRequest,
 ): Promise<MemberChange> {
   const org = await requireOwnOrg(sql, { caller, slug });
   requestContext(request).orgId = org.id;
   if (!isUuid(userId)) throw memberNotFound(org);
-  return { actor: auditActor(request, caller), org, userId: userId.toLowerCase() };
+  return { boss, actor: auditActor(request, caller), org, userId: userId.toLowerCase() };
 }

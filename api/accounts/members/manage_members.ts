@@ -6,7 +6,7 @@ import { ApiError } from "../../../shared/errors.ts";
 import { mayManageMembers } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { markBoundApiKeysRevoked } from "../../../sql/accounts/api_keys.ts";
-import { type AuditActor, type AuditEntry, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { findOrgMember, type OrgMemberRow } from "../../../sql/accounts/organization_profiles.ts";
 import {
   deleteMember,
@@ -17,9 +17,13 @@ import {
   upsertMember,
 } from "../../../sql/accounts/orgs.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import type { Boss } from "../../../sql/queue.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
+import { type MembershipNews, notifyOfMembership } from "./notify.ts";
 
 export interface MemberChange {
+  /** Where mails about the change are queued; null for none. */
+  boss: Boss | null;
   /** A user, whose role decides, or an operator, who may do what owners may. */
   actor: AuditActor;
   org: Pick<OrgRow, "id" | "slug" | "isPersonal">;
@@ -29,13 +33,14 @@ export interface MemberChange {
 /** Adds a user who is not a member. Who may do so is the caller's to check. */
 export async function addMember(
   tx: Sql,
-  change: MemberChange & { username: string; role: OrgRole },
+  change: MemberChange & { username: string; role: OrgRole; invitedBy?: string },
 ): Promise<void> {
-  const { org, userId, role } = change;
+  const { org, userId, role, invitedBy } = change;
   await lockOrg(tx, org.id);
   requireOneOwner(org, role);
   await upsertMember(tx, { orgId: org.id, userId, role });
-  await audit(tx, change, "member.add", { from: null, to: role });
+  const by = invitedBy === undefined ? {} : { invitedBy };
+  await record(tx, change, { action: "member.add", from: null, to: role, ...by });
 }
 
 /** Changes the role of a member. */
@@ -53,7 +58,7 @@ export async function changeMemberRole(
   requireOneOwner(org, role);
   if (member.role === "owner") await requireOtherOwner(tx, change);
   await upsertMember(tx, { orgId: org.id, userId, role });
-  await audit(tx, { ...change, ...member }, "member.update", { from: member.role, to: role });
+  await record(tx, { ...change, ...member }, { action: "member.update", from: member.role, to: role });
   return { ...member, role };
 }
 
@@ -72,7 +77,8 @@ export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgM
   if (member.role === "owner") await requireOtherOwner(tx, change);
   await deleteMember(tx, { orgId: org.id, userId });
   const revokedKeys = await markBoundApiKeysRevoked(tx, { orgId: org.id, userId });
-  await audit(tx, { ...change, ...member }, "member.remove", { role: member.role, revokedKeys });
+  const what = { action: "member.remove", from: member.role, to: null, revokedKeys };
+  await record(tx, { ...change, ...member }, what);
   return member;
 }
 
@@ -98,8 +104,8 @@ export function memberNotFound({ slug }: Pick<OrgRow, "slug">): ApiError {
   });
 }
 
-/** A personal organization belongs to the user whose name it has. */
-function requireOneOwner({ slug, isPersonal }: MemberChange["org"], role: OrgRole): void {
+/** Throws if a personal organization would get a second owner: it belongs to the user whose name it has. */
+export function requireOneOwner({ slug, isPersonal }: MemberChange["org"], role: OrgRole): void {
   if (!isPersonal || role !== "owner") return;
   throw new ApiError("VALIDATION_ERROR", {
     message: `"${slug}" is a personal organization, which has one owner. Choose another role.`,
@@ -119,11 +125,17 @@ async function requireOtherOwner(tx: Sql, { org, userId }: MemberChange): Promis
   });
 }
 
-async function audit(
+/** Adds the entry to the audit log, and queues the mails. */
+async function record(
   tx: Sql,
-  { actor, org, userId, username }: MemberChange & { username: string },
-  action: string,
-  details: NonNullable<AuditEntry["details"]>,
+  { actor, org, userId, username, boss }: MemberChange & { username: string },
+  {
+    action,
+    ...news
+  }: Pick<MembershipNews, "from" | "to" | "invitedBy"> & {
+    action: string;
+    revokedKeys?: number;
+  },
 ): Promise<void> {
   await insertAuditEntry(tx, {
     ...actor,
@@ -131,6 +143,7 @@ async function audit(
     subjectType: "user",
     subjectId: userId,
     orgId: org.id,
-    details: { org: org.slug, username, ...details },
+    details: { org: org.slug, username, ...news },
   });
+  if (boss) await notifyOfMembership(tx, boss, { actor, orgId: org.id, userId, ...news });
 }

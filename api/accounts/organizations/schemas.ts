@@ -48,7 +48,7 @@ export const OrgDetail = Type.Object(
   },
 );
 
-const Member = Type.Object(
+export const Member = Type.Object(
   {
     userId: Type.String({ format: "uuid" }),
     username: Text,

@@ -19,7 +19,7 @@ export async function createDemoAccounts(tx: Sql, { users, orgs }: DemoContent):
     const org = await createOrg(tx, { slug, name, subscriptionTier });
     for (const [username, role] of Object.entries(members)) {
       const { id: userId } = await requireUser(tx, username);
-      await addMember(tx, { actor: { actorType: "operator" }, org, userId, username, role });
+      await addMember(tx, { boss: null, actor: { actorType: "operator" }, org, userId, username, role });
     }
   }
 }

@@ -1,5 +1,7 @@
 /** An organization with a member of each role, who are signed in. */
+import { mintLinkToken } from "../../../shared/account_mails.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { insertInvitation } from "../../../sql/accounts/invitations.ts";
 import { openTestApp, type TestApp, type TestAppOptions } from "../http/app.ts";
 import type { OrgRow, Person } from "../postgres/factory.ts";
 
@@ -40,6 +42,28 @@ export async function openOrgScene(options: TestAppOptions = {}): Promise<OrgSce
     },
     [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
   };
+}
+
+export interface MadeInvitation {
+  id: string;
+  /** Of the link in its mail. */
+  token: string;
+}
+
+/** Makes an invitation with a link, as if its mail were sent. */
+export async function makeInvitation(
+  { db }: Pick<TestApp, "db">,
+  invitation: { orgId: string; email: string; role?: OrgRole; invitedBy: string },
+): Promise<MadeInvitation> {
+  const { orgId, email } = invitation;
+  const { token, tokenHash } = mintLinkToken();
+  const { id } = await db.sql.begin((tx) => insertInvitation(tx, { role: "viewer", ...invitation }));
+  await db.sql`
+    insert into account_mails (kind, email, org_id, details, token_hash, sent_at, expires_at)
+    values (
+      'invitation', ${email}, ${orgId}, ${db.sql.json({ invitationId: id })}, ${tokenHash}, now(), now() + interval '7 days'
+    )`;
+  return { id, token };
 }
 
 /** Sends a request as JSON and returns the status with `data`, or with the error. */

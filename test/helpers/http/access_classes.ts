@@ -70,6 +70,8 @@ export const ACCESS = {
   anything: {},
   /** Needs no credential, but refuses an invalid one. */
   everyone: EVERYONE,
+  /** The same, for holders of a link: the response names the address that it was mailed to. */
+  linkHolders: EVERYONE,
   /** The same, and keys of scope `read` cannot sign in. */
   everyoneToWrite: { ...NOT_READ_ONLY, ...EVERYONE },
   /** Any valid credential. */

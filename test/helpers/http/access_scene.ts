@@ -5,6 +5,7 @@ import type { ExportJob } from "../../../api/exports/export_job.ts";
 import type { DefinitionStatus, DefinitionVisibility } from "../../../shared/vocabulary.ts";
 import { makeMailToken } from "../accounts/account_mail.ts";
 import { type Account, makeAccount } from "../accounts/accounts.ts";
+import { makeInvitation } from "../accounts/organization.ts";
 import { makeDefinition } from "../definitions/definitions.ts";
 import { jobOf, postJob } from "../exports/export_job.ts";
 import { documentSource, makeDocument, syncFrom } from "../models/catalog.ts";
@@ -165,6 +166,20 @@ export function definitionId(status: DefinitionStatus, visibility: DefinitionVis
 /** A new member of the organization. */
 export const memberId: Subject = async ({ scene, place }) =>
   (await scene.api.make.person({ org: place.org, role: "viewer" })).user.id;
+
+/** A pending invitation of the organization. */
+export const invitationId: Subject = async ({ scene: { api }, place }) => {
+  const { org, owner } = place;
+  const email = `${freeName()}@example.org`;
+  return (await makeInvitation(api, { orgId: org.id, email, invitedBy: owner.user.id })).id;
+};
+
+/** The token of an invitation of the caller to another organization. */
+export const invitationToken: Subject = async ({ scene: { api }, userId }) => {
+  const { org, user } = await api.make.person({ role: "owner" });
+  const [invited] = await api.db.sql<[{ email: string }]>`select email from users where id = ${userId}`;
+  return (await makeInvitation(api, { orgId: org.id, email: invited.email, invitedBy: user.id })).token;
+};
 
 /** A key of the caller's. */
 export const ownKey: Subject = async ({ scene, userId }) => (await scene.api.make.key({ userId })).id;

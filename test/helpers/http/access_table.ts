@@ -9,6 +9,8 @@ import {
   foreignKey,
   foreignSession,
   freeName,
+  invitationId,
+  invitationToken,
   knownPassword,
   memberId,
   newName,
@@ -300,6 +302,25 @@ const PEOPLE = [
   row("DELETE /orgs/:slug/members/:userId", "orgAdminSessions", 204, {
     of: memberId,
     audit: "member.remove",
+  }),
+  row("GET /orgs/:slug/invitations", "orgAdmins", 200, { of: orgSlug }),
+  row("POST /orgs/:slug/invitations", "orgAdminSessions", 201, {
+    of: orgSlug,
+    body: () => ({ email: "ann@example.org", role: "viewer" }),
+    audit: "invitation.create",
+  }),
+  row("DELETE /orgs/:slug/invitations/:id", "orgAdminSessions", 204, {
+    of: invitationId,
+    audit: "invitation.revoke",
+  }),
+  row("POST /invitations/preview", "linkHolders", 200, {
+    of: invitationToken,
+    body: (token) => ({ token }),
+  }),
+  row("POST /invitations/accept", "sessions", 200, {
+    of: invitationToken,
+    body: (token) => ({ token }),
+    audit: "member.add",
   }),
   row("GET /orgs/:slug/projects", "members", 200, { of: orgSlug }),
   row("GET /orgs/:slug/usage", "members", 200, { of: orgSlug }),

@@ -44,7 +44,7 @@ test("an owner gives a role and takes the membership, with an audit entry for ea
     {
       ...subject,
       action: "member.remove",
-      details: { org: org.slug, username, role: "owner", revokedKeys: 0 },
+      details: { org: org.slug, username, from: "owner", to: null, revokedKeys: 0 },
     },
   ]);
 });

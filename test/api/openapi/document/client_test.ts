@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { storedMails } from "../../../helpers/accounts/account_mail.ts";
 import { makeAccount } from "../../../helpers/accounts/accounts.ts";
+import { makeInvitation } from "../../../helpers/accounts/organization.ts";
 import { agentYaml, makeDefinition } from "../../../helpers/definitions/definitions.ts";
 import { openListeningApp } from "../../../helpers/http/listening_app.ts";
 import { listOperations, readDocument } from "../../../helpers/http/openapi.ts";
@@ -60,6 +61,9 @@ test("a client of generated types compiles, refuses mistakes, and calls every en
     const org = await app.make.org();
     await app.make.member({ orgId: org.id, userId: account.id, role: "owner" });
     const { id: otherMemberId } = await app.make.user();
+    const host = await app.make.person({ role: "owner" });
+    const invitation = { orgId: host.org.id, email: account.email, invitedBy: host.user.id };
+    const { token: invitationToken } = await makeInvitation(app, invitation);
     await app.make.member({ orgId: org.id, userId: otherMemberId, role: "publisher" });
     const project = await app.make.project({ orgId: org.id, ownerId: account.id });
     const owner = { user: account, org };
@@ -73,6 +77,7 @@ test("a client of generated types compiles, refuses mistakes, and calls every en
       password: account.password,
       slug: org.slug,
       otherMemberId,
+      invitationToken,
       projectId: project.id,
       yaml: agentYaml("reviewer"),
       olderYaml: agentYaml("older"),

@@ -1,0 +1,146 @@
+/** POST /invitations/preview and /invitations/accept: what the link of an invitation offers, and joining. */
+import { Type } from "@sinclair/typebox";
+import { hashLinkToken } from "../../../shared/account_mails.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/account_mails.ts";
+import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import {
+  findPendingInvitation,
+  type InvitationOffer,
+  isInvited,
+  markInvitationAccepted,
+} from "../../../sql/accounts/invitations.ts";
+import { findMemberRole, findOrgById, lockOrg } from "../../../sql/accounts/orgs.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import type { Boss } from "../../../sql/queue.ts";
+import { auditActor } from "../../http/audit_actor.ts";
+import type { Caller } from "../../http/caller.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { data, Instant } from "../../http/schemas.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+import { ORGS_TAG } from "../organizations/schemas.ts";
+import { OrgRoleSchema } from "../schemas.ts";
+import { EXAMPLE_TOKEN, LinkToken } from "../sign_up/link_token.ts";
+import { addMember } from "./manage_members.ts";
+
+const KIND = "invitation";
+const TokenBody = Type.Object(
+  { token: LinkToken },
+  { title: "InvitationToken", additionalProperties: false, examples: [{ token: EXAMPLE_TOKEN }] },
+);
+const Organization = Type.Object(
+  { slug: Type.String({ examples: ["demo"] }), name: Type.String({ examples: ["Demo"] }) },
+  { title: "InvitingOrganization" },
+);
+const Role = { ...OrgRoleSchema, examples: ["publisher"] };
+
+export const previewInvitation = operation(
+  {
+    id: "previewInvitation",
+    method: "POST",
+    path: "/api/v1/invitations/preview",
+    access: "public",
+    tag: ORGS_TAG,
+    summary: "Read an invitation",
+    description:
+      "Changes nothing. With a session or key of an account that has another address, 403 names the invited address only.",
+    body: TokenBody,
+    reads: true,
+    secret: true,
+    response: {
+      200: data(
+        {
+          organization: Organization,
+          role: Role,
+          email: Type.String({ description: "The invited address", examples: ["ann@example.com"] }),
+          invitedBy: Type.String({ description: "Username", examples: ["demo-owner"] }),
+          expiresAt: Instant({ examples: ["2026-11-27T10:00:00.000Z"] }),
+        },
+        "What the invitation offers",
+      ),
+    },
+    fails: ["ORG_ACCESS_DENIED"],
+  },
+  async ({ body, caller }, { sql }) => {
+    const { orgSlug: slug, orgName: name, ...offer } = await requireOffer(sql, body.token);
+    const { role, email, invitedBy, expiresAt } = offer;
+    if (caller) await requireInvited(sql, caller, email);
+    return reply(200, { data: { organization: { slug, name }, role, email, invitedBy, expiresAt } });
+  },
+);
+
+export const acceptInvitation = operation(
+  {
+    id: "acceptInvitation",
+    method: "POST",
+    path: "/api/v1/invitations/accept",
+    access: "session",
+    tag: ORGS_TAG,
+    summary: "Accept an invitation",
+    description:
+      "Your account needs the invited address; 403 names it otherwise. The link works once. Members keep their role. The " +
+      "organization's owners get a mail about a new owner or admin.",
+    body: TokenBody,
+    secret: true,
+    response: {
+      200: data({ organization: Organization, role: Role }, "The organization and your role in it"),
+    },
+    fails: ["ORG_ACCESS_DENIED"],
+  },
+  async ({ body: { token }, caller, request }, deps) => {
+    const actor = auditActor(request, caller);
+    const { offer, role } = await deps.sql.begin((tx) => join(tx, deps.boss, { token, caller, actor }));
+    return reply(200, { data: { organization: { slug: offer.orgSlug, name: offer.orgName }, role } });
+  },
+);
+
+/** Joins the organization. Of two requests with one token, the second one fails. */
+async function join(tx: Sql, boss: Boss, given: { token: string; caller: Caller; actor: AuditActor }) {
+  const { token, caller, actor } = given;
+  const { orgId } = await requireOffer(tx, token);
+  await lockOrg(tx, orgId);
+  // As it is under the lock: it may just have been revoked, or its sender demoted.
+  const offer = await requireOffer(tx, token);
+  await requireInvited(tx, caller, offer.email);
+  if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash: hashLinkToken(token) }))) throw invalidToken();
+  await markInvitationAccepted(tx, offer.id);
+  const { userId, username } = caller;
+  const current = await findMemberRole(tx, { orgId, userId });
+  const org = await findOrgById(tx, orgId);
+  if (!org) throw invalidToken();
+  const { role, invitedBy } = offer;
+  if (!current) await addMember(tx, { boss, actor, org, userId, username, role, invitedBy });
+  else {
+    await insertAuditEntry(tx, {
+      ...actor,
+      action: "invitation.accept",
+      subjectType: "invitation",
+      subjectId: offer.id,
+      orgId,
+      details: { org: org.slug, role: current, invitedBy },
+    });
+  }
+  return { offer, role: current ?? role };
+}
+
+/** Finds the pending invitation of a link. All other links look alike. */
+async function requireOffer(sql: Sql, token: string): Promise<InvitationOffer> {
+  const link = await findAccountLink(sql, { kind: KIND, tokenHash: hashLinkToken(token) });
+  const id = link?.details["invitationId"];
+  const offer = typeof id === "string" ? await findPendingInvitation(sql, id) : null;
+  if (!offer) throw invalidToken();
+  return offer;
+}
+
+function invalidToken(): ApiError {
+  const message = "is unknown, was used or revoked, or has expired: ask for a new invitation";
+  return invalidInput([{ path: "token", message }]);
+}
+
+async function requireInvited(sql: Sql, { userId }: Caller, email: string): Promise<void> {
+  if (await isInvited(sql, { userId, email })) return;
+  throw new ApiError("ORG_ACCESS_DENIED", {
+    message: `This invitation is for ${email}. Sign in to the account with that address.`,
+    details: { email },
+  });
+}

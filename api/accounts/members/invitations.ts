@@ -1,0 +1,232 @@
+/** POST, GET and DELETE /orgs/{slug}/invitations: whom an organization has invited. */
+import { Type } from "@sinclair/typebox";
+import { ApiError } from "../../../shared/errors.ts";
+import { mayManageMembers } from "../../../shared/policy.ts";
+import { isUuid } from "../../../shared/uuid.ts";
+import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { queueAccountMail } from "../../../sql/accounts/account_mails.ts";
+import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import {
+  countOpenInvitations,
+  findInvitationWait,
+  findPendingInvitation,
+  type InvitationRow,
+  insertInvitation,
+  listPendingInvitations,
+  markInvitationRevoked,
+} from "../../../sql/accounts/invitations.ts";
+import type { OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
+import { findMemberRole, lockOrg } from "../../../sql/accounts/orgs.ts";
+import { lockActiveUser } from "../../../sql/accounts/users.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { auditActor } from "../../http/audit_actor.ts";
+import { unauthorized } from "../../http/authenticate.ts";
+import type { Caller } from "../../http/caller.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
+import { data, Instant, listOf, Text } from "../../http/schemas.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+import { requireOwnOrg } from "../organizations/require_own_org.ts";
+import { ORG_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
+import { emailProblem } from "../profile_fields.ts";
+import { OrgRoleSchema } from "../schemas.ts";
+import { requireOneOwner } from "./manage_members.ts";
+
+/** Pending invitations of an organization. */
+export const PENDING_INVITATIONS_MAX = 100;
+/** Invitations that a user can send in an hour, in all organizations. */
+export const HOURLY_INVITATIONS_MAX = 50;
+
+const ORG = OrgParams.properties;
+const EXAMPLE = {
+  id: "8b0c4d5e-1f2a-4b3c-9d8e-7f6a5b4c3d2e",
+  email: "ann@example.com",
+  role: "publisher",
+  invitedBy: "demo-owner",
+  createdAt: "2026-11-20T10:00:00.000Z",
+  expiresAt: "2026-11-27T10:00:00.000Z",
+} as const;
+
+const Invitation = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    email: Type.String({ description: "In lower case" }),
+    role: OrgRoleSchema,
+    invitedBy: Type.String({ description: "Username" }),
+    createdAt: Instant(),
+    expiresAt: Instant(),
+  },
+  { title: "Invitation", examples: [EXAMPLE] },
+);
+const InvitationBody = Type.Object(
+  { email: Text, role: OrgRoleSchema },
+  {
+    title: "NewInvitation",
+    additionalProperties: false,
+    examples: [{ email: EXAMPLE.email, role: EXAMPLE.role }],
+  },
+);
+
+export const createInvitation = operation(
+  {
+    id: "createInvitation",
+    method: "POST",
+    path: "/api/v1/orgs/{slug}/invitations",
+    access: "session",
+    tag: ORGS_TAG,
+    summary: "Invite somebody by email",
+    description:
+      "Owners invite to any role, admins up to `admin`. The mail has a link that works once, for seven days, and only while you " +
+      "may still invite. Another invitation of the same address ends the earlier one. The response does not tell whether the " +
+      "address has an account, or whether a mail is sent: an address gets at most three invitations an hour.",
+    params: ORG,
+    body: InvitationBody,
+    response: { 201: data({ invitation: Invitation }, "The pending invitation") },
+    fails: [
+      ["VALIDATION_ERROR", { errors: [{ path: "email", message: "must be an email address" }] }],
+      ...ORG_FAILURES,
+      "INSUFFICIENT_ORG_ROLE",
+      ["QUOTA_EXCEEDED", { quota: "invitations", limit: PENDING_INVITATIONS_MAX }],
+    ],
+  },
+  async ({ params, body, caller, request }, deps) => {
+    const { email, role } = body;
+    const org = await requireManagedOrg(deps.sql, { slug: params.slug, caller, request });
+    requireAllowed(mayManageMembers(org.role, role));
+    const problem = emailProblem(email);
+    if (problem) throw invalidInput([{ path: "email", message: problem }]);
+    requireOneOwner(org, role);
+    const { network, span } = requestContext(request);
+    const invitation = await deps.sql.begin(async (tx) => {
+      const actor = auditActor(request, caller);
+      const sender = { orgId: org.id, userId: caller.userId };
+      await lockOrg(tx, org.id);
+      await requireStillManager(tx, { ...sender, role });
+      await requireRoom(tx, { ...sender, email });
+      const row = await insertInvitation(tx, { orgId: org.id, email, role, invitedBy: caller.userId });
+      const details = { invitationId: row.id };
+      const mail = { kind: "invitation", email, orgId: org.id, details, network } as const;
+      await queueAccountMail(tx, deps.boss, { ...mail, traceparent: span?.traceparent });
+      await auditInvitation(tx, { actor, action: "invitation.create", org, invitation: row });
+      return { ...row, invitedBy: caller.username };
+    });
+    return reply(201, { data: { invitation } });
+  },
+);
+
+export const listInvitations = operation(
+  {
+    id: "listInvitations",
+    method: "GET",
+    path: "/api/v1/orgs/{slug}/invitations",
+    access: "caller",
+    tag: ORGS_TAG,
+    summary: "List pending invitations",
+    description: "For owners and admins. Newest first.",
+    params: ORG,
+    response: { 200: data({ invitations: listOf(Invitation) }, "Invitations that can still be accepted") },
+    fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE"],
+  },
+  async ({ params, caller, request }, { sql }) => {
+    const org = await requireManagedOrg(sql, { slug: params.slug, caller, request });
+    return reply(200, { data: { invitations: await listPendingInvitations(sql, org.id) } });
+  },
+);
+
+export const revokeInvitation = operation(
+  {
+    id: "revokeInvitation",
+    method: "DELETE",
+    path: "/api/v1/orgs/{slug}/invitations/{id}",
+    access: "session",
+    tag: ORGS_TAG,
+    summary: "Revoke an invitation",
+    description: "Its link stops working. Admins cannot revoke the invitation of an owner.",
+    params: { ...ORG, id: Type.String({ description: "The invitation's id", examples: [EXAMPLE.id] }) },
+    response: { 204: null },
+    fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE", ["NOT_FOUND", { reason: "invitation" }]],
+  },
+  async ({ params, caller, request }, { sql }) => {
+    const org = await requireManagedOrg(sql, { slug: params.slug, caller, request });
+    await sql.begin(async (tx) => {
+      await lockOrg(tx, org.id);
+      const invitation = isUuid(params.id) ? await findPendingInvitation(tx, params.id) : null;
+      if (invitation?.orgId !== org.id) throw invitationNotFound(org);
+      await requireStillManager(tx, { orgId: org.id, userId: caller.userId, role: invitation.role });
+      await markInvitationRevoked(tx, invitation.id);
+      const actor = auditActor(request, caller);
+      await auditInvitation(tx, { actor, action: "invitation.revoke", org, invitation });
+    });
+    return reply(204, null);
+  },
+);
+
+/** Finds the organization for an owner or admin. A refusal is an entry in its audit log. */
+async function requireManagedOrg(
+  sql: Sql,
+  { slug, caller, request }: { slug: string; caller: Caller; request: Request },
+): Promise<OwnOrgRow> {
+  const org = await requireOwnOrg(sql, { caller, slug });
+  requestContext(request).orgId = org.id;
+  requireAllowed(mayManageMembers(org.role));
+  return org;
+}
+
+/** The sender's role may have changed since the request was authorized. */
+async function requireStillManager(
+  tx: Sql,
+  { orgId, userId, role }: { orgId: string; userId: string; role: OrgRole },
+): Promise<void> {
+  const current = await findMemberRole(tx, { orgId, userId });
+  if (!current) throw new ApiError("ORG_ACCESS_DENIED");
+  requireAllowed(mayManageMembers(current, role));
+}
+
+/** Throws at the limit of the organization, and of the sender, who is locked: otherwise requests at once would pass it. */
+async function requireRoom(
+  tx: Sql,
+  { orgId, userId, email }: { orgId: string; userId: string; email: string },
+): Promise<void> {
+  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized("Your account is disabled.");
+  if ((await countOpenInvitations(tx, { orgId, exceptEmail: email })) >= PENDING_INVITATIONS_MAX) {
+    throw new ApiError("QUOTA_EXCEEDED", {
+      message: `The organization has ${PENDING_INVITATIONS_MAX} pending invitations, the maximum. Revoke one, or wait until one is accepted.`,
+      details: { quota: "invitations", limit: PENDING_INVITATIONS_MAX },
+    });
+  }
+  const seconds = await findInvitationWait(tx, { userId, limit: HOURLY_INVITATIONS_MAX });
+  if (seconds === 0) return;
+  throw new ApiError("RATE_LIMITED", {
+    message: `You have sent ${HOURLY_INVITATIONS_MAX} invitations within an hour, the maximum. Retry after the time in Retry-After.`,
+    headers: { "Retry-After": String(seconds) },
+  });
+}
+
+/** Has no address, because entries of the audit log stay. */
+async function auditInvitation(
+  tx: Sql,
+  given: {
+    actor: AuditActor;
+    action: string;
+    org: { id: string; slug: string };
+    invitation: Pick<InvitationRow, "id" | "role">;
+  },
+): Promise<void> {
+  const { actor, action, org, invitation } = given;
+  await insertAuditEntry(tx, {
+    ...actor,
+    action,
+    subjectType: "invitation",
+    subjectId: invitation.id,
+    orgId: org.id,
+    details: { org: org.slug, role: invitation.role },
+  });
+}
+
+function invitationNotFound({ slug }: { slug: string }): ApiError {
+  return new ApiError("NOT_FOUND", {
+    message: `Invitation not found: it was accepted or revoked, or has expired. List the pending ones with GET /api/v1/orgs/${slug}/invitations.`,
+    details: { reason: "invitation" },
+  });
+}

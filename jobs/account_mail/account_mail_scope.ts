@@ -1,0 +1,27 @@
+/** What the functions that write account mails get and return. */
+import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import type { MailContent } from "../compose_mail.ts";
+
+export interface AccountMailScope {
+  sql: Sql;
+  /** Without a trailing slash. */
+  publicUrl: string;
+  mail: AccountMailRow;
+  /**
+   * Makes the link of the mail and stores the hash of its token. `userId` is the account that the link is for, if the
+   * request did not know it. Null if the mail is no longer wanted.
+   */
+  makeLink(userId?: string): Promise<AccountMailLink | null>;
+}
+
+export interface AccountMailLink {
+  url: string;
+  expiresAt: string;
+}
+
+/** A mail to the person that the row names, who may or may not have an account. */
+export type AccountMailContent = MailContent & {
+  /** The recipient, if it is not the address of the row. */
+  to?: string;
+};

@@ -1,0 +1,52 @@
+/** The mail that invites somebody to an organization. */
+import type { OrgRole } from "../../shared/vocabulary.ts";
+import { findPendingInvitation } from "../../sql/accounts/invitations.ts";
+import { inWords, subjectName } from "../compose_mail.ts";
+import type { AccountMailContent, AccountMailScope } from "./account_mail_scope.ts";
+
+const ROLES: Readonly<Record<OrgRole, string>> = {
+  viewer: "a viewer. Viewers read its definitions and export data of its projects",
+  publisher: "a publisher. Publishers also create and publish definitions, and export whole projects",
+  admin: "an admin. Admins also invite members and manage projects and webhooks",
+  owner: "an owner. Owners decide about everything in it",
+};
+
+/** Says who invites whom. Null if the invitation is no longer pending. */
+export async function writeInvitation({
+  sql,
+  mail,
+  makeLink,
+}: AccountMailScope): Promise<AccountMailContent | null> {
+  const offer = await findPendingInvitation(sql, String(mail.details["invitationId"]));
+  const link = offer && (await makeLink());
+  if (!offer || !link) return null;
+  const { invitedBy, role, email, orgSlug, expiresAt } = offer;
+  const orgName = withoutLinks(offer.orgName);
+  return {
+    subject: `${invitedBy} invites you to ${subjectName(orgName)}`,
+    intro: [
+      [{ name: invitedBy }, " invites you to the organization ", { name: orgName }, "."],
+      `You would join as ${ROLES[role]}.`,
+    ],
+    button: { label: "Open the invitation", url: link.url },
+    facts: [
+      ["Organization", `${orgName} (${orgSlug})`],
+      ["Role", role],
+      ["Invited by", invitedBy],
+      ["For the address", email],
+      ["Open until", inWords(expiresAt)],
+    ],
+    notes: [
+      `The link works once, and only for an account with the address ${email}. You can sign in or sign up on its page.`,
+      "You do not know what this is about? Then do nothing: without your consent you do not join.",
+    ],
+  };
+}
+
+/**
+ * The recipient may be a stranger to those who chose the name: mail programs would make a link of an address in it. Word
+ * joiners are not seen.
+ */
+function withoutLinks(name: string): string {
+  return name.replaceAll(/(?<=\S)[.:/@](?=\S)/g, "\u2060$&");
+}

@@ -1,0 +1,125 @@
+/** Mails about what has happened in an organization: to its owners, and to the member whom it concerns. */
+import { findOrgById } from "../../sql/accounts/orgs.ts";
+import { inWords, type MailText, subjectName } from "../compose_mail.ts";
+import type { AccountMailContent, AccountMailScope } from "./account_mail_scope.ts";
+
+/** Tells an owner who has changed which owner or admin. */
+export async function writeOrganizationNotice({
+  sql,
+  mail,
+  publicUrl,
+}: AccountMailScope): Promise<AccountMailContent | null> {
+  const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
+  if (!org) return null;
+  const { member, actor, from, to, invitedBy } = newsOf(mail.details);
+  const organization = { name: org.name };
+  const isOwn = actor === member;
+  const by = { name: actor ?? "An operator of this service" };
+  const what: MailText =
+    from === null
+      ? [{ name: member }, " joined the organization ", organization, ` with the role ${to}.`]
+      : to === null
+        ? isOwn
+          ? [{ name: member }, " has left the organization ", organization, `, with the role ${from}.`]
+          : [
+              by,
+              " removed ",
+              { name: member },
+              " from the organization ",
+              organization,
+              `. The role was ${from}.`,
+            ]
+        : [
+            by,
+            " changed the role of ",
+            { name: member },
+            " in the organization ",
+            organization,
+            ` from ${from} to ${to}.`,
+          ];
+  return {
+    subject: `${subjectOf({ member, from, to })} ${subjectName(org.name)}`,
+    intro: [what],
+    button: { label: "See the members", url: membersUrl(publicUrl, org.slug) },
+    facts: [
+      ["Member", member],
+      ["Role before", from ?? "none"],
+      ["Role now", to ?? "none"],
+      ["Done by", actor ?? "an operator of this service"],
+      ...(invitedBy === null ? [] : [["Invited by", invitedBy] as const]),
+      ["When", inWords(mail.createdAt)],
+    ],
+    notes: [
+      "You receive this mail because you own the organization.",
+      "Should this not have happened? Then change it on the page of the members, and see in the audit log what else was done.",
+    ],
+  };
+}
+
+/** Tells a member of another role, or that they were removed. */
+export async function writeMembershipNotice({
+  sql,
+  mail,
+  publicUrl,
+}: AccountMailScope): Promise<AccountMailContent | null> {
+  const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
+  if (!org) return null;
+  const { actor, from, to } = newsOf(mail.details);
+  const organization = { name: org.name };
+  const by = { name: actor ?? "An operator of this service" };
+  const when = ["When", inWords(mail.createdAt)] as const;
+  if (to === null) {
+    return {
+      subject: `You are no longer a member of ${subjectName(org.name)}`,
+      intro: [[by, " removed you from the organization ", organization, "."]],
+      facts: [["Your role was", from ?? "none"], when],
+      notes: [
+        "Your account and your other organizations stay as they are. API keys for this organization no longer work.",
+        "Do you think that this is a mistake? Then ask an owner of the organization.",
+      ],
+    };
+  }
+  return {
+    subject: `Your role in ${subjectName(org.name)} is now ${to}`,
+    intro: [[by, " changed your role in the organization ", organization, ` from ${from} to ${to}.`]],
+    button: { label: "Open the organization", url: orgUrl(publicUrl, org.slug) },
+    facts: [["Role before", from ?? "none"], ["Role now", to], when],
+    notes: ["You receive this mail because it is your role. An owner of the organization can change it."],
+  };
+}
+
+interface News {
+  member: string;
+  /** Null for an operator. */
+  actor: string | null;
+  from: string | null;
+  to: string | null;
+  invitedBy: string | null;
+}
+
+function newsOf(details: AccountMailScope["mail"]["details"]): News {
+  const read = (name: string): string | null => {
+    const value = details[name] ?? null;
+    return value === null ? null : String(value);
+  };
+  return {
+    member: read("member") ?? "Somebody",
+    actor: read("actor"),
+    from: read("from"),
+    to: read("to"),
+    invitedBy: read("invitedBy"),
+  };
+}
+
+function subjectOf({ member, from, to }: Pick<News, "member" | "from" | "to">): string {
+  if (to === null) return `${member} is no longer ${from} of`;
+  return from === null ? `${member} joined as ${to}:` : `${member} is now ${to} of`;
+}
+
+function orgUrl(publicUrl: string, slug: string): string {
+  return `${publicUrl}/orgs/${encodeURIComponent(slug)}`;
+}
+
+function membersUrl(publicUrl: string, slug: string): string {
+  return `${orgUrl(publicUrl, slug)}/members`;
+}

@@ -1,0 +1,210 @@
+import { expect, test } from "bun:test";
+import type { OrgRole } from "../../../../shared/vocabulary.ts";
+import {
+  ask,
+  type MadeInvitation,
+  makeInvitation,
+  type OrgScene,
+  openOrgScene,
+  type SignedInPerson,
+} from "../../../helpers/accounts/organization.ts";
+
+/** Invites a person who is signed in to an account. */
+async function invited(scene: OrgScene, role: OrgRole = "publisher", by = scene.owner) {
+  const { api, org } = scene;
+  const person = await api.make.person();
+  const ann: SignedInPerson = { ...person, ...(await api.make.session({ userId: person.user.id })) };
+  const email = ann.user.email.toUpperCase();
+  const invitation = await makeInvitation(api, { orgId: org.id, email, role, invitedBy: by.user.id });
+  return { ann, ...invitation };
+}
+
+function accept(
+  scene: OrgScene,
+  by: Pick<SignedInPerson, "token">,
+  { token }: Pick<MadeInvitation, "token">,
+) {
+  return ask(scene.api, "/invitations/accept", { token: by.token, method: "POST", body: { token } });
+}
+
+function preview(
+  scene: OrgScene,
+  { token }: Pick<MadeInvitation, "token">,
+  by?: Pick<SignedInPerson, "token">,
+) {
+  return ask(scene.api, "/invitations/preview", { ...by, method: "POST", body: { token } });
+}
+
+test("the invited person reads the offer, joins, and works in the organization", async () => {
+  await using scene = await openOrgScene();
+  const { api, org, owner } = scene;
+  const { ann, ...invitation } = await invited(scene);
+  const offer = {
+    organization: { slug: org.slug, name: org.name },
+    role: "publisher",
+    email: ann.user.email,
+    invitedBy: owner.user.username,
+    expiresAt: expect.any(String),
+  };
+  expect(await preview(scene, invitation)).toMatchObject({ status: 200, data: offer });
+  expect(await preview(scene, invitation, ann)).toMatchObject({ status: 200, data: offer });
+  expect((await ask(api, `/orgs/${org.slug}`, { token: ann.token })).code).toBe("ORG_ACCESS_DENIED");
+  expect(await accept(scene, ann, invitation)).toMatchObject({
+    status: 200,
+    data: { organization: offer.organization, role: "publisher" },
+  });
+  expect((await ask(api, `/orgs/${org.slug}`, { token: ann.token })).data).toMatchObject({
+    role: "publisher",
+  });
+  const rows = await api.db.sql`select action, actor_user_id, subject_id, details from audit_log`;
+  const details = {
+    org: org.slug,
+    username: ann.user.username,
+    from: null,
+    to: "publisher",
+    invitedBy: owner.user.username,
+  };
+  const userId = ann.user.id;
+  expect([...rows]).toEqual([{ action: "member.add", actorUserId: userId, subjectId: userId, details }]);
+});
+
+test("a link works once, also if it is used many times at once", async () => {
+  await using scene = await openOrgScene();
+  for (let round = 0; round < 20; round += 1) {
+    const { ann, ...invitation } = await invited(scene);
+    const responses = await Promise.all(Array.from({ length: 4 }, () => accept(scene, ann, invitation)));
+    const codes = responses.map(({ status, code }) => code ?? status).toSorted();
+    expect(codes).toEqual([200, "VALIDATION_ERROR", "VALIDATION_ERROR", "VALIDATION_ERROR"]);
+  }
+  const actions = await scene.api.db.sql`select from audit_log where action = 'member.add'`;
+  expect(actions).toHaveLength(20);
+});
+
+test("a used link brings nobody back who was removed", async () => {
+  await using scene = await openOrgScene();
+  const { api, org, owner } = scene;
+  const { ann, ...invitation } = await invited(scene);
+  await accept(scene, ann, invitation);
+  const path = `/orgs/${org.slug}/members/${ann.user.id}`;
+  expect((await ask(api, path, { token: owner.token, method: "DELETE" })).status).toBe(204);
+  expect((await accept(scene, ann, invitation)).code).toBe("VALIDATION_ERROR");
+  expect(await scene.roles()).toEqual({ [owner.user.username]: "owner" });
+});
+
+test("an account with another address learns the invited address and nothing else, and does not use the link up", async () => {
+  await using scene = await openOrgScene();
+  const { org } = scene;
+  const { ann, ...invitation } = await invited(scene);
+  const stranger = await scene.api.make.person();
+  const mallory = await scene.api.make.session({ userId: stranger.user.id });
+  for (const response of [
+    await accept(scene, mallory, invitation),
+    await preview(scene, invitation, mallory),
+  ]) {
+    expect(response).toMatchObject({ status: 403, code: "ORG_ACCESS_DENIED" });
+    expect(response.error?.details).toEqual({ email: ann.user.email });
+    expect(JSON.stringify(response.error)).not.toContain(org.slug);
+    expect(JSON.stringify(response.error)).not.toContain(org.name);
+  }
+  expect((await accept(scene, ann, invitation)).status).toBe(200);
+});
+
+const DEAD: readonly [name: string, change: string][] = [
+  ["has expired", "update organization_invitations set expires_at = now()"],
+  ["was revoked", "update organization_invitations set revoked_at = now()"],
+  ["was accepted", "update organization_invitations set accepted_at = now()"],
+  ["has a link that has ended", "update account_mails set expires_at = now()"],
+  ["has a sender who left", "delete from organization_members where role = 'owner'"],
+  ["has a sender who is a publisher now", "update organization_members set role = 'publisher'"],
+  [
+    "has a sender whose account is disabled",
+    "update users set disabled_at = now() where id in (select invited_by from organization_invitations)",
+  ],
+  ["is for an owner, and its sender is an admin now", "update organization_members set role = 'admin'"],
+];
+
+test("links that do not work all look like one that was never sent", async () => {
+  const seen = new Set<string>();
+  for (const [name, change] of DEAD) {
+    await using scene = await openOrgScene();
+    const { ann, ...invitation } = await invited(scene, "owner");
+    await scene.api.db.sql.unsafe(change);
+    const unknown = { token: "x".repeat(43) };
+    const responses = [
+      await accept(scene, ann, invitation),
+      await preview(scene, invitation),
+      await preview(scene, invitation, ann),
+      await accept(scene, ann, unknown),
+    ];
+    for (const { status, error } of responses) {
+      expect([name, status]).toEqual([name, 400]);
+      seen.add(JSON.stringify([error?.code, error?.message, error?.details]));
+    }
+    expect((await scene.roles())[ann.user.username]).toBeUndefined();
+  }
+  expect(seen.size).toBe(1);
+});
+
+test("tokens of other mails, and texts that are none, are refused", async () => {
+  await using scene = await openOrgScene();
+  const { ann, token } = await invited(scene);
+  await scene.api.db.sql`update account_mails set kind = 'password_reset'`;
+  for (const wrong of [token, `${token} `, "", "a".repeat(201), `${token}\u0000`]) {
+    expect((await accept(scene, ann, { token: wrong })).code).toBe("VALIDATION_ERROR");
+  }
+});
+
+test("if the sender is removed while the person accepts, either comes first, and neither deadlocks", async () => {
+  await using scene = await openOrgScene();
+  const { api, org, owner } = scene;
+  const outcomes = new Set<string>();
+  for (let round = 0; round < 20; round += 1) {
+    const admin = await scene.join("admin");
+    const { ann, ...invitation } = await invited(scene, "viewer", admin);
+    const removal = { token: owner.token, method: "DELETE" };
+    const moves = [
+      () => accept(scene, ann, invitation),
+      () => ask(api, `/orgs/${org.slug}/members/${admin.user.id}`, removal),
+    ];
+    if (round % 2 === 1) moves.reverse();
+    const responses = await Promise.all(moves.map((move) => move()));
+    if (round % 2 === 1) responses.reverse();
+    const [accepted, removed] = responses;
+    expect(removed?.status).toBe(204);
+    const isMember = (await scene.roles())[ann.user.username] !== undefined;
+    expect(isMember).toBe(accepted?.status === 200);
+    outcomes.add(accepted?.code ?? "joined");
+  }
+  for (const outcome of outcomes) expect(["joined", "VALIDATION_ERROR"]).toContain(outcome);
+});
+
+test("a member who accepts an invitation keeps the role", async () => {
+  await using scene = await openOrgScene();
+  const { api, org, owner } = scene;
+  const viewer = await scene.join("viewer");
+  const { email, username } = viewer.user;
+  const invitation = await makeInvitation(api, {
+    orgId: org.id,
+    email,
+    role: "admin",
+    invitedBy: owner.user.id,
+  });
+  expect(await accept(scene, viewer, invitation)).toMatchObject({ status: 200, data: { role: "viewer" } });
+  expect((await scene.roles())[username]).toBe("viewer");
+  expect((await accept(scene, viewer, invitation)).status).toBe(400);
+});
+
+test("the token is in no log line and no table", async () => {
+  await using scene = await openOrgScene();
+  const { ann, token } = await invited(scene);
+  await preview(scene, { token });
+  await accept(scene, ann, { token });
+  await accept(scene, ann, { token });
+  expect(JSON.stringify(scene.api.logLines)).not.toContain(token);
+  const [dump] = await scene.api.db.sql`
+    select
+      (select json_agg(a) from audit_log a)::text
+      || (select json_agg(m) from account_mails m)::text
+      || coalesce((select json_agg(k) from idempotency_keys k)::text, '') as text`;
+  expect(dump?.["text"]).not.toContain(token);
+});

@@ -1,0 +1,232 @@
+/** The mails about members, through a real mail server. */
+import { expect, test } from "bun:test";
+import type { OrgRole } from "../../../../shared/vocabulary.ts";
+import { newestMail } from "../../../helpers/accounts/account_mail.ts";
+import { runJson } from "../../../helpers/accounts/admin.ts";
+import {
+  ask,
+  type OrgScene,
+  openOrgScene,
+  type SignedInPerson,
+} from "../../../helpers/accounts/organization.ts";
+import { openMailServer, parseMail } from "../../../helpers/network/mail_server.ts";
+import { openTestRunner } from "../../../helpers/process/job_runner.ts";
+
+const PUBLIC_URL = "https://ulr.example";
+
+async function openMailScene() {
+  const server = await openMailServer();
+  const scene = await openOrgScene({ config: { publicUrl: PUBLIC_URL, smtpUrl: server.url } });
+  const runner = await openTestRunner(scene.api);
+  /** Sends what is queued, and returns the new mails by recipient. */
+  const deliver = async () => {
+    const before = server.received.length;
+    await runner.accountMails();
+    const mails = await Promise.all(
+      server.received
+        .slice(before)
+        .map(async ({ to, content }) => [String(to), await parseMail(content)] as const),
+    );
+    return new Map(mails);
+  };
+  return {
+    ...scene,
+    server,
+    deliver,
+    async [Symbol.asyncDispose]() {
+      await runner[Symbol.asyncDispose]();
+      await scene[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function invite(scene: OrgScene, email: string, role: OrgRole, by = scene.owner) {
+  const path = `/orgs/${scene.org.slug}/invitations`;
+  return ask(scene.api, path, { token: by.token, method: "POST", body: { email, role } });
+}
+
+function change(scene: OrgScene, by: SignedInPerson, target: SignedInPerson, role: OrgRole | null) {
+  const path = `/orgs/${scene.org.slug}/members/${target.user.id}`;
+  const method = role === null ? "DELETE" : "PATCH";
+  return ask(scene.api, path, { token: by.token, method, ...(role === null ? {} : { body: { role } }) });
+}
+
+test("the invitation says who invites whom, to what, with which role and until when; its link works", async () => {
+  await using scene = await openMailScene();
+  const { org, owner, server } = scene;
+  await scene.api.db.sql`update organizations set name = 'evil.example/pay <b>Acme</b>' where id = ${org.id}`;
+  const account = await scene.api.make.person();
+  await invite(scene, account.user.email.toUpperCase(), "publisher");
+  await scene.deliver();
+  const mail = await newestMail(server);
+  expect(String(mail.to).toLowerCase()).toBe(account.user.email);
+  expect(mail.headers["subject"]).toStartWith(`${owner.user.username} invites you to evil`);
+  expect(mail.link).toStartWith(`${PUBLIC_URL}/invitation?token=`);
+  for (const part of [mail.text, mail.html]) {
+    expect(part).toContain(owner.user.username);
+    expect(part).toContain(org.slug);
+    expect(part).toContain(account.user.email);
+    expect(part).toMatch(/Role.*publisher/);
+    expect(part).toMatch(/Open until.* UTC/);
+    // Otherwise mail programs make a link of a name that strangers chose.
+    expect(part).not.toContain("evil.example");
+  }
+  expect(mail.html).not.toContain("<b>Acme");
+  const { token } = await scene.api.make.session({ userId: account.user.id });
+  const body = { token: mail.token };
+  const joined = await ask(scene.api, "/invitations/accept", { token, method: "POST", body });
+  expect(joined).toMatchObject({ status: 200, data: { role: "publisher" } });
+});
+
+test("whether the address has an account changes nothing in the mail", async () => {
+  await using scene = await openMailScene();
+  const { api, org, server } = scene;
+  const account = await api.make.user();
+  const member = await scene.join("viewer");
+  const seen = new Set<string>();
+  for (const email of ["nobody@example.com", account.email, member.user.email]) {
+    await invite(scene, email, "viewer");
+    await scene.deliver();
+    const { text, token } = await newestMail(server);
+    seen.add(
+      text
+        .replaceAll(email, "ADDRESS")
+        .replaceAll(token ?? "", "TOKEN")
+        .replace(/Open until:.*/, ""),
+    );
+  }
+  expect([...seen]).toHaveLength(1);
+  expect([...seen][0]).toContain(org.slug);
+});
+
+test("a mailbox gets three invitations an hour, however many organizations send them", async () => {
+  await using scene = await openMailScene();
+  const { api, server } = scene;
+  for (const slug of ["one", "two", "three", "four"]) {
+    const org = await api.make.org({ slug });
+    await api.make.member({ orgId: org.id, userId: scene.owner.user.id });
+    expect((await invite({ ...scene, org }, "Victim@example.com", "viewer")).status).toBe(201);
+  }
+  for (let round = 0; round < 3; round += 1) await invite(scene, "victim@EXAMPLE.com", "viewer");
+  await scene.deliver();
+  expect(server.received).toHaveLength(3);
+});
+
+test("an invitation that was revoked before its mail is sent brings no mail", async () => {
+  await using scene = await openMailScene();
+  const { api, org, owner } = scene;
+  const { data } = await invite(scene, "ann@example.com", "viewer");
+  const { id } = (data?.["invitation"] ?? {}) as { id: string };
+  await ask(api, `/orgs/${org.slug}/invitations/${id}`, { token: owner.token, method: "DELETE" });
+  expect((await scene.deliver()).size).toBe(0);
+});
+
+test("inviting again sends a new link, and the older one no longer works", async () => {
+  await using scene = await openMailScene();
+  const { api, server } = scene;
+  const tokens: (string | null)[] = [];
+  for (const role of ["viewer", "publisher"] as const) {
+    await invite(scene, "ann@example.com", role);
+    await scene.deliver();
+    tokens.push((await newestMail(server)).token);
+  }
+  const read = (token: string | null | undefined) =>
+    ask(api, "/invitations/preview", { method: "POST", body: { token } });
+  expect((await read(tokens[0])).status).toBe(400);
+  expect(await read(tokens[1])).toMatchObject({ status: 200, data: { role: "publisher" } });
+});
+
+test("owners learn of changes of owners and admins, members of their own; who did it gets no mail", async () => {
+  await using scene = await openMailScene();
+  const { org, owner } = scene;
+  const [other, ann] = [await scene.join("owner"), await scene.join("viewer")];
+  const { username } = ann.user;
+
+  await change(scene, owner, ann, "publisher");
+  const first = await scene.deliver();
+  expect([...first.keys()]).toEqual([ann.user.email]);
+  expect(first.get(ann.user.email)?.headers["subject"]).toBe(`Your role in ${org.name} is now publisher`);
+
+  await change(scene, owner, ann, "admin");
+  const second = await scene.deliver();
+  expect(new Set(second.keys())).toEqual(new Set([ann.user.email, other.user.email]));
+  const notice = second.get(other.user.email);
+  expect(notice?.headers["subject"]).toBe(`${username} is now admin of ${org.name}`);
+  for (const part of [notice?.text, notice?.html]) {
+    expect(part).toContain(`${PUBLIC_URL}/orgs/${org.slug}/members`);
+    expect(part).toMatch(new RegExp(`Done by.*${owner.user.username}`));
+    expect(part).toMatch(/Role before.*publisher/);
+  }
+
+  await change(scene, owner, ann, null);
+  const third = await scene.deliver();
+  expect(third.get(ann.user.email)?.headers["subject"]).toBe(`You are no longer a member of ${org.name}`);
+  expect(third.get(other.user.email)?.headers["subject"]).toBe(
+    `${username} is no longer admin of ${org.name}`,
+  );
+  expect(third.size).toBe(2);
+
+  await change(scene, other, other, null);
+  const fourth = await scene.deliver();
+  expect([...fourth.keys()]).toEqual([owner.user.email]);
+  expect(fourth.get(owner.user.email)?.text).toContain("has left the organization");
+});
+
+test("owners learn of an admin who joined by an invitation, and of what an operator does", async () => {
+  await using scene = await openMailScene();
+  const { api, org, owner, server } = scene;
+  const ann = await api.make.person();
+  await invite(scene, ann.user.email, "admin");
+  await scene.deliver();
+  const { token } = await newestMail(server);
+  const session = await api.make.session({ userId: ann.user.id });
+  await ask(api, "/invitations/accept", { token: session.token, method: "POST", body: { token } });
+  const joined = (await scene.deliver()).get(owner.user.email);
+  expect(joined?.headers["subject"]).toBe(`${ann.user.username} joined as admin: ${org.name}`);
+  expect(joined?.text).toMatch(new RegExp(`Invited by: +${owner.user.username}`));
+
+  const words = ["member", "add", "--org", org.slug, "--user", ann.user.username, "--role", "owner"];
+  await runJson(api.db.url, words);
+  const mails = await scene.deliver();
+  expect(new Set(mails.keys())).toEqual(new Set([owner.user.email, ann.user.email]));
+  expect(mails.get(owner.user.email)?.text).toContain("An operator of this service");
+});
+
+test("disabled owners get no mail, and a flood of changes sends ten an hour to each mailbox", async () => {
+  await using scene = await openMailScene();
+  const { api, owner, server } = scene;
+  const disabled = await scene.join("owner");
+  await api.db.sql`update users set disabled_at = now() where id = ${disabled.user.id}`;
+  const [admin, ann] = [await scene.join("admin"), await scene.join("viewer")];
+  for (let round = 0; round < 8; round += 1) {
+    await change(scene, admin, ann, "admin");
+    await change(scene, admin, ann, "viewer");
+  }
+  await scene.deliver();
+  const counts = Map.groupBy(server.received, ({ to }) => String(to));
+  expect(counts.get(owner.user.email)).toHaveLength(10);
+  expect(counts.get(ann.user.email)).toHaveLength(10);
+  expect(counts.size).toBe(2);
+});
+
+test("two organizations with the same owners change their members at once without a deadlock", async () => {
+  await using scene = await openMailScene();
+  const { api, owner, server } = scene;
+  const other = await scene.join("owner");
+  const ann = await scene.join("viewer");
+  const second = await api.make.org();
+  await api.make.member({ orgId: second.id, userId: other.user.id });
+  await api.make.member({ orgId: second.id, userId: owner.user.id });
+  await api.make.member({ orgId: second.id, userId: ann.user.id, role: "viewer" });
+  for (let round = 0; round < 20; round += 1) {
+    const role = round % 2 === 0 ? "admin" : "viewer";
+    const responses = await Promise.all([
+      change(scene, owner, ann, role),
+      change({ ...scene, org: second }, other, ann, role),
+    ]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+  }
+  await scene.deliver();
+  expect(server.received.length).toBeGreaterThan(0);
+});
