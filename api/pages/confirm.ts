@@ -1,8 +1,7 @@
 /** The step before something that cannot be undone: a page of its own, so that it works without JavaScript. */
-import { tokenField } from "./forms.ts";
+import { type FormSession, tokenField } from "./forms.ts";
 import { type Content, html } from "./html.ts";
 import type { PageContent, Section } from "./layout.ts";
-import type { PageSession } from "./page_session.ts";
 
 export interface Confirmation {
   section: Section;
@@ -18,7 +17,7 @@ export interface Confirmation {
 
 /** Returns the page. Its form posts to the page's own address. */
 export function confirmPage(
-  session: Pick<PageSession, "formToken">,
+  session: FormSession,
   { section, title, text, action, cancel }: Confirmation,
 ): PageContent {
   return {

@@ -16,10 +16,14 @@ export interface FormProblems {
   fields: ReadonlyMap<string, string>;
 }
 
-/** The hidden field without which no form of a signed-in user is accepted. */
-export function tokenField({ formToken }: Pick<PageSession, "formToken">): Html {
-  return html`<input type="hidden" name="form_token" value="${formToken}">`;
+/** What a form says of its page: the token without which it is refused, and the organization that it acts on. */
+export function tokenField({ formToken, org }: FormSession): Html {
+  return html`<input type="hidden" name="form_token" value="${formToken}">${
+    org && html`<input type="hidden" name="org" value="${org.slug}">`
+  }`;
 }
+
+export type FormSession = Pick<PageSession, "formToken" | "org">;
 
 /** Not problems of a form: the session has ended, or what the page is about does not exist. */
 const NOT_OF_FORM: readonly number[] = [401, 404];

@@ -1,4 +1,5 @@
 /** The frame of every page: head, navigation, organization switcher, account, main content. */
+import { EXPORTS_PATH, orgPath, signInPath } from "./addresses.ts";
 import { tokenField } from "./forms.ts";
 import { type Content, type Html, html } from "./html.ts";
 import type { PageOrg, PageSession } from "./page_session.ts";
@@ -17,7 +18,7 @@ export interface PageContent {
   head?: Content;
   /** 200 when left out. */
   status?: number;
-  /** The organization that the page is about, where `?org=` does not say it. */
+  /** The organization of the caller that the page is about. It becomes the chosen one. */
   org?: PageOrg;
   /** Whether the header shows neither the account nor the link to sign in. */
   hidesAccount?: true;
@@ -28,7 +29,7 @@ export interface PageContent {
 export interface Frame extends PageContent {
   /** Left out where it is unknown: on error pages. */
   session?: PageSession | null;
-  /** Path and query of the page. Signing in leads back to it, choosing an organization to its path. */
+  /** Path and query of the page. Signing in leads back to it. */
   address: string;
 }
 
@@ -36,7 +37,10 @@ export interface Frame extends PageContent {
 const ORG_SWITCH = html`<script type="module" blocking="render" src="/dashboard/assets/org_switch.js"></script>`;
 
 /** Returns the whole page. */
-export function renderPage({ title, section, main, head, session, address }: Frame): Html {
+export function renderPage(frame: Frame): Html {
+  const { title, section, main, head, session, address } = frame;
+  const org = frame.org ?? session?.org ?? null;
+  const entries = entriesFor(session, org);
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -53,8 +57,9 @@ ${head}
 <a class="skip" href="#content">Skip to content</a>
 <header class="bar">
   <a class="brand" href="/"><img src="/dashboard/assets/favicon.svg" alt="" width="24" height="24"> ulr</a>
-  <nav class="nav" aria-label="Main">${entriesFor(session).map((entry) => renderEntry(entry, section))}</nav>
-  ${session !== undefined && renderAccount(session, address)}
+  <nav class="nav" aria-label="Main">${entries.map((entry) => renderEntry(entry, section))}</nav>
+  ${session === null && html`<div class="account"><a class="button" href="${signInPath(address)}">Sign in</a></div>`}
+  ${session && renderAccount(session, org, switchPath(frame, entries))}
 </header>
 <main id="content" tabindex="-1">
 ${main}
@@ -70,34 +75,29 @@ interface Entry {
   href: string;
 }
 
-/** Pages about one organization carry it in their address, so that tabs can have different ones. */
-function entriesFor(session: PageSession | null | undefined): Entry[] {
-  const org = session?.org;
-  const inOrg = org ? `?org=${encodeURIComponent(org.slug)}` : "";
+function entriesFor(session: PageSession | null | undefined, org: PageOrg | null): Entry[] {
   return [
-    { section: "exports", label: "Exports", href: `/dashboard/exports${inOrg}` },
-    { section: "definitions", label: "Definitions", href: `/definitions${inOrg}` },
-    { section: "models", label: "Models", href: `/models${inOrg}` },
-    ...(org
-      ? [{ section: "organization" as const, label: "Organization", href: `/orgs/${org.slug}${inOrg}` }]
-      : []),
-    ...(session
-      ? [{ section: "settings" as const, label: "Settings", href: `/settings/profile${inOrg}` }]
-      : []),
+    { section: "exports", label: "Exports", href: EXPORTS_PATH },
+    { section: "definitions", label: "Definitions", href: "/definitions" },
+    { section: "models", label: "Models", href: "/models" },
+    ...(org ? [{ section: "organization" as const, label: "Organization", href: orgPath(org.slug) }] : []),
+    ...(session ? [{ section: "settings" as const, label: "Settings", href: "/settings/profile" }] : []),
     { section: "docs", label: "API docs", href: "/swagger" },
   ];
+}
+
+/** Where choosing another organization leads: to this page, or to the first of its section if this one is about the organization. */
+function switchPath({ org, section, address }: Frame, entries: readonly Entry[]): string {
+  const first = org && section !== "organization" && entries.find((entry) => entry.section === section);
+  return first ? first.href : (address.split("?")[0] ?? "/");
 }
 
 function renderEntry({ section, label, href }: Entry, current: Section | null): Html {
   return html`<a href="${href}"${section === current && html` aria-current="page"`}>${label}</a>`;
 }
 
-function renderAccount(session: PageSession | null, address: string): Html {
-  if (!session) {
-    return html`<div class="account"><a class="button" href="${signInPath(address)}">Sign in</a></div>`;
-  }
-  const { user, organizations, org } = session;
-  const [path = "/"] = address.split("?");
+function renderAccount(session: PageSession, org: PageOrg | null, path: string): Html {
+  const { user, organizations } = session;
   const options = organizations.map(
     ({ slug, name }) =>
       html`<option value="${slug}"${slug === org?.slug && html` selected`}>${name}</option>`,
@@ -114,9 +114,4 @@ function renderAccount(session: PageSession | null, address: string): Html {
     <form method="post" action="/dashboard/sign-out">${tokenField(session)}
       <button type="submit" id="sign-out">Sign out</button></form>
   </div>`;
-}
-
-/** The address of the sign-in page that leads back to `address`, a path with its query. */
-export function signInPath(address: string): string {
-  return `/dashboard/sign-in?next=${encodeURIComponent(address)}`;
 }

@@ -2,10 +2,10 @@
  * Notices of what a form has done, on the page that the form leads to. They travel in a cookie that the page clears: a
  * reload does not repeat them, and no address can make a page claim something.
  */
+import { pageCookie, readCookie } from "./cookies.ts";
 import { type Content, html } from "./html.ts";
 
 const COOKIE = "ulr_notice";
-const ATTRIBUTES = "HttpOnly; SameSite=Lax; Path=/";
 /** As long as a redirect may take. */
 const MAX_AGE_SECONDS = 60;
 /** More lines are counted. */
@@ -26,16 +26,14 @@ export function noticeCookie(location: string, done: string, warnings: Warnings)
   const lines = warnings.flatMap(({ code, line = 0 }) => (code === "ALIAS_REPLACED" ? [line] : []));
   const { pathname } = new URL(location, "http://localhost");
   const value = new URLSearchParams({ page: pathname, done, lines: lines.slice(0, 100).join(".") });
-  return `${COOKIE}=${value}; ${ATTRIBUTES}; Max-Age=${MAX_AGE_SECONDS}`;
+  return pageCookie(COOKIE, value.toString(), MAX_AGE_SECONDS);
 }
 
-export const CLEARED_NOTICE = `${COOKIE}=; ${ATTRIBUTES}; Max-Age=0`;
+export const CLEARED_NOTICE = pageCookie(COOKIE, "", 0);
 
 /** Reads the notice of the request's cookie; null without one, or if it is another page's. */
 export function readNotice(headers: Headers, pathname: string): Notice | null {
-  const cookies = (headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
-  const cookie = cookies.find((pair) => pair.startsWith(`${COOKIE}=`));
-  const value = new URLSearchParams(cookie?.slice(COOKIE.length + 1) ?? "");
+  const value = new URLSearchParams(readCookie(headers, COOKIE) ?? "");
   if (value.get("page") !== pathname) return null;
   const lines = (value.get("lines") ?? "").split(".").filter((line) => /^\d{1,7}$/.test(line));
   return { done: value.get("done") ?? "", replacedAliases: lines.map(Number) };

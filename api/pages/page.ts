@@ -7,11 +7,12 @@ import { type ApiCall, type CallApi, type RequestContext, requestContext } from 
 import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import type { Route } from "../http/route.ts";
+import { changed, orgPath, signInPath, withQuery } from "./addresses.ts";
 import { formTokenOf, requireFormToken } from "./form_token.ts";
-import { type PageContent, renderPage, signInPath } from "./layout.ts";
+import { type PageContent, renderPage } from "./layout.ts";
 import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
 import { PAGE_POLICY } from "./page_policy.ts";
-import { chooseOrg, type PageSession } from "./page_session.ts";
+import { chosenSlug, findOrg, orgCookie, type PageOrg, type PageSession } from "./page_session.ts";
 
 /** What a page knows of its request. */
 export interface Page {
@@ -94,6 +95,9 @@ export function toPageRoute(
       const page = await openPage(request, deps);
       const { session } = page;
       if (visitors === "signedIn" && !session) return seeOther(signInPathOf(page));
+      const named = method === "GET" ? page.url.searchParams.get("org") : null;
+      if (session?.org && session.org.slug === named)
+        return seeOther(addressIn(session.org, page.url), { "Set-Cookie": orgCookie(session.org) });
       const show = view as (page: Page, params: Readonly<Record<string, string>>) => ReturnType<typeof view>;
       const result = await show(page, params);
       return result instanceof Response ? result : respondPage(page, result);
@@ -103,7 +107,14 @@ export function toPageRoute(
 
 /** A form was rendered for a session: without one, it has ended meanwhile. */
 function signInPathOf({ request, url }: Page): string {
-  return `${signInPath(addressOf(url))}${request.method === "POST" ? "&ended" : ""}`;
+  return `${signInPath(url.pathname + url.search)}${request.method === "POST" ? "&ended" : ""}`;
+}
+
+/** Returns the address that `?org=` led to; on the page of another organization, the same page of the chosen one. */
+function addressIn({ slug }: PageOrg, { pathname, searchParams }: URL): string {
+  const [, first, shown, tab] = pathname.split("/");
+  if (first !== "orgs" || shown === slug) return withQuery(pathname, changed(searchParams, { org: null }));
+  return orgPath(slug, ...(tab ? [tab] : []));
 }
 
 /** Redirects to a page after a form, or to the sign-in page. */
@@ -124,7 +135,7 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
   const context = requestContext(request);
   const { callApi } = context;
   if (!callApi) throw new Error(`Cannot show ${context.route}: it is not a route of pages`);
-  const url = withOneOrg(new URL(request.url));
+  const url = new URL(request.url);
   const page: Page = {
     request,
     url,
@@ -144,31 +155,23 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
   if (context.writes) requireFormToken(page.form, formToken);
   const session = await findSession(request, context, config);
   const notice = session && request.method === "GET" ? readNotice(request.headers, url.pathname) : null;
-  if (notice) context.responseHeaders["Set-Cookie"] = CLEARED_NOTICE;
   return { ...page, session, notice };
-}
-
-/** Pages carry `org` through all their links: repeated, it would be multiplied. */
-function withOneOrg(url: URL): URL {
-  const [org, ...others] = url.searchParams.getAll("org");
-  if (org !== undefined && others.length > 0) url.searchParams.set("org", org);
-  return url;
 }
 
 /** Returns the session of a page's request; null for anonymous visitors, and if it ended after the request was authenticated. */
 export async function findSession(
   request: Request,
-  { caller, callApi, url }: Pick<RequestContext, "caller" | "callApi" | "url">,
+  context: RequestContext,
   config: Pick<Config, "publicUrl">,
 ): Promise<PageSession | null> {
+  const { caller, callApi } = context;
   const formToken = caller && callApi && formTokenOf(request.headers, config);
   if (!callApi || formToken === null) return null;
   try {
     const response = await callApi("/auth/me");
     const { data } = (await response.json()) as { data: Pick<PageSession, "user" | "organizations"> };
     const { user, organizations } = data;
-    const org = chooseOrg(organizations, url.searchParams.get("org"));
-    return { user, organizations, org, formToken };
+    return { user, organizations, org: findOrg(organizations, context), formToken };
   } catch (error) {
     if (error instanceof ApiError && error.code === "UNAUTHORIZED") return null;
     throw error;
@@ -182,26 +185,21 @@ function formOf({ body }: RequestContext): URLSearchParams {
   );
 }
 
-function addressOf({ pathname, search }: URL): string {
-  return pathname + search;
-}
-
 /** Caches may keep what anonymous visitors get, and ask each time whether it is still the same. */
-function respondPage({ request, url, session }: Page, content: PageContent): Response {
-  const { org = session?.org ?? null } = content;
-  const shown = content.hidesAccount ? {} : { session: session && { ...session, org } };
+function respondPage({ request, url, session, notice }: Page, content: PageContent): Response {
+  const { status = 200, hidesAddress = false, org } = content;
+  const shown = content.hidesAccount ? {} : { session };
   // Encoded once, for the ETag and the response.
-  const body = Buffer.from(renderPage({ ...content, ...shown, address: addressOf(url) }).text);
-  const { status = 200, hidesAddress = false } = content;
+  const body = Buffer.from(renderPage({ ...content, ...shown, address: url.pathname + url.search }).text);
   const { caller, responseHeaders } = requestContext(request);
   const isOwn = caller !== null || responseHeaders["Set-Cookie"] !== undefined;
   if (isOwn || hidesAddress || status !== 200 || request.method !== "GET") {
+    const headers = new Headers({ ...HEADERS, "Cache-Control": "private, no-store" });
     // Not no-referrer: browsers would then send forms without their origin.
-    const referrer = hidesAddress ? { "Referrer-Policy": "strict-origin" } : {};
-    return new Response(body, {
-      status,
-      headers: { ...HEADERS, ...referrer, "Cache-Control": "private, no-store" },
-    });
+    if (hidesAddress) headers.set("Referrer-Policy", "strict-origin");
+    if (notice) headers.append("Set-Cookie", CLEARED_NOTICE);
+    if (org && org.slug !== chosenSlug(request.headers)) headers.append("Set-Cookie", orgCookie(org));
+    return new Response(body, { status, headers });
   }
   const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;
   const headers = { ...HEADERS, ETag: etag, "Cache-Control": "public, max-age=0, must-revalidate" };

@@ -1,5 +1,8 @@
-/** Who is signed in on a page, and the organization it is about. */
+/** Who is signed in on a page, and the organization they work in. */
+
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
+import type { RequestContext } from "../http/request_context.ts";
+import { pageCookie, readCookie } from "./cookies.ts";
 
 /** As GET /auth/me has it. */
 export interface PageOrg {
@@ -14,14 +17,50 @@ export interface PageOrg {
 export interface PageSession {
   user: { id: string; email: string; username: string; name: string | null };
   organizations: readonly PageOrg[];
-  /** The one that `?org=` names; without, the first that is not personal. Null if the caller is no member of it. */
+  /**
+   * The chosen organization; without a choice, the first that is not personal. A form has the one it was rendered for, not
+   * what was chosen in another tab meanwhile. Null without one that the caller is a member of.
+   */
   org: PageOrg | null;
   /** Goes into the hidden field `form_token` of every form. */
   formToken: string;
 }
 
-/** Chooses the organization of a page. */
-export function chooseOrg(organizations: readonly PageOrg[], named: string | null): PageOrg | null {
-  if (named !== null) return organizations.find(({ slug }) => slug === named) ?? null;
-  return organizations.find(({ isPersonal }) => !isPersonal) ?? organizations[0] ?? null;
+/** Finds an organization among the caller's; null if they are not a member. */
+export function findOwnOrg(
+  { session }: { session: Pick<PageSession, "organizations"> | null },
+  slug: string,
+): PageOrg | null {
+  return session?.organizations.find((org) => org.slug === slug) ?? null;
+}
+
+const COOKIE = "ulr_org";
+const YEAR_SECONDS = 365 * 86_400;
+
+/** Returns the `Set-Cookie` of a choice. */
+export function orgCookie({ slug }: PageOrg): string {
+  return pageCookie(COOKIE, slug, YEAR_SECONDS);
+}
+
+/** Returns the slug in the cookie, which may be anything. */
+export function chosenSlug(headers: Headers): string | null {
+  return readCookie(headers, COOKIE);
+}
+
+/** Finds the organization of a request: a form names it in a field; `?org=`, which old links have, comes before the cookie. */
+export function findOrg(
+  organizations: readonly PageOrg[],
+  { request, url, writes, body }: Pick<RequestContext, "request" | "url" | "writes" | "body">,
+): PageOrg | null {
+  const find = (slug: unknown) => organizations.find((org) => org.slug === slug) ?? null;
+  const [field = null] = (body as Readonly<Record<string, readonly string[]>>)["org"] ?? [];
+  const named = field ?? url.searchParams.get("org");
+  const own = find(named);
+  if (own || writes) return own;
+  return (
+    find(chosenSlug(request.headers)) ??
+    organizations.find(({ isPersonal }) => !isPersonal) ??
+    organizations[0] ??
+    null
+  );
 }

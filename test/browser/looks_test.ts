@@ -28,7 +28,7 @@ const WINDOWS = {
 
 for (const colorScheme of ["light", "dark"] as const) {
   test(`the exports page is readable in ${colorScheme}, from a phone's width on, and its controls have names`, async () => {
-    const path = `/dashboard/exports?org=${publisher.org.slug}`;
+    const path = "/dashboard/exports";
     await dashboard.visit({ path, as: publisher, colorScheme, viewport: WINDOWS.desktop }, async (page) => {
       await openAll(page);
       for (const [name, size] of Object.entries(WINDOWS)) {
@@ -46,7 +46,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 
 test("on a phone, long names stay next to their markers, and downloads are in one column", async () => {
-  const path = `/dashboard/exports?org=${publisher.org.slug}`;
+  const path = "/dashboard/exports";
   await dashboard.visit({ path, as: publisher, viewport: WINDOWS.phone }, async (page) => {
     await openAll(page);
     const summary = page.locator("summary").filter({ hasText: "An_unbreakable_name_" });
@@ -80,7 +80,7 @@ test("on a phone, words of buttons and of tables in a text stay whole", async ()
 });
 
 test("buttons are at least 24 px high, and 44 px under a finger", async () => {
-  const path = `/dashboard/exports?org=${publisher.org.slug}`;
+  const path = "/dashboard/exports";
   for (const hasTouch of [false, true]) {
     const options = { path, as: publisher, viewport: WINDOWS.phone, hasTouch, isMobile: hasTouch };
     await dashboard.visit(options, async (page) => {
@@ -125,7 +125,7 @@ test.each([
 });
 
 test("the first Tab offers to skip to the content, and the focus is seen", async () => {
-  const path = `/dashboard/exports?org=${publisher.org.slug}`;
+  const path = "/dashboard/exports";
   await dashboard.visit({ path, as: publisher, reducedMotion: "reduce" }, async (page) => {
     await page.locator(".job").first().waitFor();
     await page.keyboard.press("Tab");

@@ -10,9 +10,9 @@ const AGENT = "/definitions/agent/@demo/code-reviewer";
 
 /** File below `docs/` and the page that it shows. The pages hold no credentials. */
 const PICTURES = {
-  "dashboard.png": "/dashboard/exports?org=demo",
-  "pages/home.png": "/?org=demo",
-  "pages/definitions.png": "/definitions?org=demo",
+  "dashboard.png": "/dashboard/exports",
+  "pages/home.png": "/",
+  "pages/definitions.png": "/definitions",
   "pages/definition.png": AGENT,
   "pages/compare.png": `${AGENT}/compare`,
   "pages/dependencies.png": "/definitions/workflow/@demo/release-readiness/dependencies",
@@ -40,7 +40,7 @@ const page = await browser.newPage({
   viewport: VIEWPORT,
   colorScheme: "light",
 });
-await page.goto("/dashboard/sign-in?next=/dashboard/exports?org=demo");
+await page.goto("/dashboard/sign-in?next=/dashboard/exports");
 await page.getByLabel("Email").fill(readCredential(credentials, "email"));
 await page.getByLabel("Password").fill(readCredential(credentials, "password"));
 await page.keyboard.press("Enter");

@@ -17,9 +17,8 @@ let isReading = false;
 /** Reads the list from time to time, never in a hidden tab, and as soon as the tab is shown again. */
 export function watchJobs() {
   const list = document.getElementById("jobs");
-  const org = document.getElementById("org");
-  if (!list || !(org instanceof HTMLSelectElement)) return;
-  const address = `/dashboard/exports/jobs?org=${encodeURIComponent(org.value)}`;
+  if (!list) return;
+  const address = `/dashboard/exports/jobs?organization=${encodeURIComponent(list.dataset["org"] ?? "")}`;
   let timer = setTimeout(tick, nextPause(list));
   async function tick() {
     if (!list || document.hidden || isReading) return;

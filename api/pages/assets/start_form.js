@@ -33,7 +33,7 @@ function setOffset(form) {
  * @param {HTMLFormElement} form
  */
 function saveChoices(form) {
-  const choices = [...new FormData(form)].filter(([name]) => name !== "form_token");
+  const choices = [...new FormData(form)].filter(([name]) => name !== "form_token" && name !== "org");
   sessionStorage.setItem(CHOICES, JSON.stringify(choices.map(([name, value]) => [name, String(value)])));
 }
 

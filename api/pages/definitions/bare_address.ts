@@ -2,8 +2,8 @@
 import { ApiError } from "../../../shared/errors.ts";
 import type { Definition } from "../../../sql/definitions/fields.ts";
 import { parseReadAddress } from "../../definitions/address.ts";
+import { definitionPath, organizationOf, pathOf } from "../addresses.ts";
 import { type Page, seeOther } from "../page.ts";
-import { definitionPath, organizationOf } from "./definition_links.ts";
 import { pageNotFound, requireType } from "./page_address.ts";
 
 /** Redirects to what the name or id means for the visitor. Throws NOT_FOUND. */
@@ -14,7 +14,7 @@ export async function redirectToDefinition(
   const type = requireType(given.type);
   const namesVersion = checkName({ type, name: given.org });
   const query = "?includeYaml=false&includeRuntime=false";
-  const path = `/definitions/${type}/${encodeURIComponent(given.org)}${query}`;
+  const path = `/definitions${pathOf(type, given.org)}${query}`;
   const { data } = await page.api<{ data: Definition }>(path);
   const { name, version } = data;
   const organization = organizationOf(data);

@@ -2,12 +2,12 @@
 
 import type { ClassifiedChange } from "../../../shared/definitions/significance.ts";
 import { ApiError } from "../../../shared/errors.ts";
+import { definitionPath, signInPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import type { VersionsJson } from "./api_types.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
-import { definitionApiPath, definitionPath } from "./definition_links.ts";
 import { renderDiff } from "./diff_view.ts";
 import { type PageAddress, pageNotFound } from "./page_address.ts";
 
@@ -37,7 +37,7 @@ export async function showCompare(page: Page, address: PageAddress): Promise<Pag
   const line = { ...address, version: null };
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
-    page.api<{ data: VersionsJson }>(definitionApiPath(line, `/versions?limit=${MAX_VERSIONS}`)),
+    page.api<{ data: VersionsJson }>(`${definitionPath(line, "versions")}?limit=${MAX_VERSIONS}`),
   ]);
   const versions = data.versions.map(({ version }) => version);
   const chosen = chooseVersions(page.url, versions, address.version);
@@ -94,7 +94,7 @@ ${select("from", "From")} ${select("to", "to")} <button type="submit">Compare</b
 }
 
 function diffPath(line: PageAddress, { from, to }: Versions, format: string): string {
-  return definitionApiPath(line, `/diff?${new URLSearchParams({ from, to, format })}`);
+  return withQuery(definitionPath(line, "diff"), { from, to, format });
 }
 
 async function renderComparison(page: Page, line: PageAddress, versions: Versions): Promise<Html> {
@@ -103,14 +103,15 @@ async function renderComparison(page: Page, line: PageAddress, versions: Version
     comparePaid<FieldsJson>(page, diffPath(line, versions, "fields")),
     comparePaid<{ unified: string }>(page, diffPath(line, versions, "unified")),
   ]);
-  const query = new URLSearchParams({ from: versions.from, to: versions.to });
-  const patchPath = `${definitionPath(line, "compare")}/patch?${query}`;
+  const patchPath = withQuery(definitionPath(line, "compare", "patch"), {
+    from: versions.from,
+    to: versions.to,
+  });
   return html`${renderSections(sections)}
 ${
   fields === null || patch === null
     ? html`<p class="notice">Changed fields, their significance, and the patch need a paid plan of one of your organizations.${
-        !page.session &&
-        html` <a href="/dashboard/sign-in?next=${encodeURIComponent(page.url.pathname + page.url.search)}">Sign in</a>`
+        !page.session && html` <a href="${signInPath(page.url.pathname + page.url.search)}">Sign in</a>`
       }</p>`
     : html`${renderFields(fields)}
 ${renderPatch(patch.unified, patchPath)}`

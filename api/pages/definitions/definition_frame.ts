@@ -1,9 +1,12 @@
 /** What all pages of a definition have: breadcrumb, title, badges, tags and tabs. */
+
 import type { Definition } from "../../../sql/definitions/fields.ts";
+import { splitAddress } from "../../definitions/address.ts";
+import { definitionPath, orgPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
+import { renderDay } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { type DefinitionTab, definitionApiPath, definitionPath } from "./definition_links.ts";
 import type { PageAddress } from "./page_address.ts";
 
 /** A definition as GET /definitions/{type}/{name} returns it, with the address that led to it. */
@@ -18,7 +21,7 @@ export async function loadDefinition(
   { withTexts = false } = {},
 ): Promise<ShownDefinition> {
   const query = `?includeYaml=${withTexts}&includeRuntime=${withTexts}`;
-  const { data } = await page.api<{ data: Definition }>(definitionApiPath(address, query));
+  const { data } = await page.api<{ data: Definition }>(definitionPath(address) + query);
   return { ...data, address };
 }
 
@@ -29,6 +32,16 @@ export interface TabContent {
   body: Html;
   head?: Content;
 }
+
+/** Tabs by the last part of their addresses. */
+export type DefinitionTab =
+  | "yaml"
+  | "versions"
+  | "compare"
+  | "dependencies"
+  | "dependents"
+  | "forks"
+  | "usage";
 
 const TAB_LABELS: Readonly<Record<DefinitionTab, string>> = {
   yaml: "YAML",
@@ -63,7 +76,7 @@ ${body}`,
 
 function renderBreadcrumb({ type, organization }: PageAddress): Html {
   return html`<nav class="crumbs" aria-label="Breadcrumb"><a href="/definitions">Definitions</a> /
-<a href="/definitions?type=${type}">${type}</a> / <a href="/orgs/${organization}">@${organization}</a></nav>`;
+<a href="${withQuery("/definitions", { type })}">${type}</a> / <a href="${orgPath(organization)}">@${organization}</a></nav>`;
 }
 
 function renderBadges({ version, status, type, agentType, visibility }: ShownDefinition): Html {
@@ -76,7 +89,7 @@ function renderBadges({ version, status, type, agentType, visibility }: ShownDef
 export function renderTags(tags: readonly string[]): Content {
   if (tags.length === 0) return null;
   const items = tags.map(
-    (tag) => html`<li><a class="tag" href="/definitions?tag=${encodeURIComponent(tag)}">${tag}</a></li>`,
+    (tag) => html`<li><a class="tag" href="${withQuery("/definitions", { tag })}">${tag}</a></li>`,
   );
   return html`<ul class="tags" aria-label="Tags">${items}</ul>`;
 }
@@ -104,8 +117,8 @@ function renderNotices({
 
 /** A successor without an organization is one of the same organization. */
 function successorPath(successor: string, { type, organization }: PageAddress): string {
-  const name = successor.startsWith("@") ? successor : `@${organization}/${successor}`;
-  return `/definitions/${type}/${name.split("/").map(encodeURIComponent).join("/").replaceAll("%40", "@")}`;
+  const { orgSlug, name, version } = splitAddress(successor);
+  return definitionPath({ type, organization: orgSlug ?? organization, name, version });
 }
 
 function renderTabs({ address, forkCount }: ShownDefinition, current: DefinitionTab | null): Html {
@@ -119,9 +132,4 @@ ${tabs.map(
     }</a>
 `,
 )}</nav>`;
-}
-
-/** The day of an instant, in UTC. */
-export function renderDay(instant: string): Html {
-  return html`<time datetime="${instant}">${instant.slice(0, 10)}</time>`;
 }

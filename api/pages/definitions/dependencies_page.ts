@@ -1,11 +1,11 @@
 /** …/dependencies: what a definition needs to run, as a graph and as a list. */
 
 import type { DependencyGraph } from "../../definitions/dependencies/graph.ts";
+import { definitionPath } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
-import { definitionApiPath, definitionPath } from "./definition_links.ts";
 import { layoutGraph } from "./dependency_graph.ts";
 import { drawGraph } from "./dependency_svg.ts";
 import type { PageAddress } from "./page_address.ts";
@@ -26,13 +26,13 @@ type DependenciesJson = DependencyGraph & { unresolved: readonly UnresolvedJson[
 export async function showDependencies(page: Page, address: PageAddress): Promise<PageContent> {
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
-    page.api<{ data: DependenciesJson }>(definitionApiPath(address, "/dependencies")),
+    page.api<{ data: DependenciesJson }>(definitionPath(address, "dependencies")),
   ]);
   const { totalCount, maxDepth } = data;
   const summary =
     totalCount === 0
       ? html`<p class="empty">It needs no other definition.</p>`
-      : html`<p>It needs ${count(totalCount, "definition")} on ${count(maxDepth, "level")}. <a href="#list">Show as list</a> · <a href="/api/v1${definitionApiPath(address, "/dependencies")}">JSON</a></p>`;
+      : html`<p>It needs ${count(totalCount, "definition")} on ${count(maxDepth, "level")}. <a href="#list">Show as list</a> · <a href="/api/v1${definitionPath(address, "dependencies")}">JSON</a></p>`;
   return frameTab(definition, {
     tab: "dependencies",
     body: html`${summary}

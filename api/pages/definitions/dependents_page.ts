@@ -1,11 +1,11 @@
 /** …/dependents: what needs a definition. */
 
 import type { DependencyNode } from "../../definitions/dependencies/graph.ts";
+import { definitionPath } from "../addresses.ts";
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
-import { definitionApiPath, definitionPath } from "./definition_links.ts";
 import type { PageAddress } from "./page_address.ts";
 
 /** Further rows are in the API's response only. */
@@ -20,7 +20,7 @@ interface DependentsJson {
 export async function showDependents(page: Page, address: PageAddress): Promise<PageContent> {
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
-    page.api<{ data: DependentsJson }>(definitionApiPath(address, "/dependents")),
+    page.api<{ data: DependentsJson }>(definitionPath(address, "dependents")),
   ]);
   const { dependents, totalCount } = data;
   const rows = dependents.slice(0, MAX_ROWS).map(
@@ -37,6 +37,6 @@ export async function showDependents(page: Page, address: PageAddress): Promise<
 <div class="table-box" tabindex="0" role="group" aria-label="Dependents"><table class="data-table">
 <thead><tr><th scope="col">Definition</th><th scope="col">Type</th><th scope="col">Version</th><th scope="col">Named in</th><th scope="col">Range</th></tr></thead>
 <tbody>${rows}</tbody></table></div>
-${totalCount > rows.length && html`<p class="quiet">The first ${rows.length}. <a href="/api/v1${definitionApiPath(address, "/dependents")}">JSON</a></p>`}`;
+${totalCount > rows.length && html`<p class="quiet">The first ${rows.length}. <a href="/api/v1${definitionPath(address, "dependents")}">JSON</a></p>`}`;
   return frameTab(definition, { tab: "dependents", body });
 }

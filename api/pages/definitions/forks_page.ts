@@ -1,11 +1,12 @@
 /** …/forks: the source of a definition, and what was made from it. */
 import { ApiError } from "../../../shared/errors.ts";
 import type { NamedVersion } from "../../../sql/definitions/fields.ts";
+import { definitionPath, organizationOf, pathOf } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
+import { renderDay } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { frameTab, loadDefinition, renderDay } from "./definition_frame.ts";
-import { definitionApiPath, definitionPath, organizationOf } from "./definition_links.ts";
+import { frameTab, loadDefinition } from "./definition_frame.ts";
 import type { PageAddress } from "./page_address.ts";
 
 const MAX_ROWS = 100;
@@ -33,8 +34,8 @@ interface ForksJson {
 export async function showForks(page: Page, address: PageAddress): Promise<PageContent> {
   const [definition, lineage, forks] = await Promise.all([
     loadDefinition(page, address),
-    page.api<{ data: LineageJson }>(definitionApiPath(address, "/lineage")),
-    page.api<{ data: ForksJson }>(definitionApiPath(address, "/forks")),
+    page.api<{ data: LineageJson }>(definitionPath(address, "lineage")),
+    page.api<{ data: ForksJson }>(definitionPath(address, "forks")),
   ]);
   const sources = lineage.data.chain.flatMap(({ source }) => source ?? []);
   const shown = forks.data.forks.slice(0, MAX_ROWS).map((fork) => fork.definition);
@@ -55,7 +56,7 @@ async function findSlugs(page: Page, versions: readonly NamedVersion[]): Promise
       asked.slice(from, from + LOOKUPS_AT_ONCE).map(async ({ type, id, orgId }) => {
         const slug = await findSlug(
           page,
-          `/definitions/${type}/${id}?includeYaml=false&includeRuntime=false`,
+          `/definitions${pathOf(type, id)}?includeYaml=false&includeRuntime=false`,
         );
         if (slug !== null) slugs.set(orgId, slug);
       }),
@@ -78,7 +79,7 @@ async function findSlug({ api }: Page, path: string): Promise<string | null> {
 function versionPath({ type, id, orgId, name, version }: NamedVersion, slugs: Slugs): string {
   const organization = slugs.get(orgId);
   return organization === undefined
-    ? `/definitions/${type}/${id}`
+    ? `/definitions${pathOf(type, id)}`
     : definitionPath({ type, organization, name, version });
 }
 

@@ -1,8 +1,9 @@
 /** How to install a definition. */
+
+import { definitionPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { PageDeps } from "../page.ts";
 import type { ShownDefinition } from "./definition_frame.ts";
-import { definitionApiPath } from "./definition_links.ts";
 
 /** Folders that coding agents load definitions from. */
 const FOLDERS: Readonly<Record<string, string>> = {
@@ -16,12 +17,12 @@ function installCommand(definition: ShownDefinition, { publicUrl }: PageDeps["co
   const isOpen = visibility === "public" && (status === "published" || status === "deprecated");
   const credential = isOpen ? "" : ` -H "Authorization: Bearer $API_KEY"`;
   const file = `${FOLDERS[address.type] ?? ""}${address.name}.md`;
-  return `curl -fo ${file}${credential} ${publicUrl}/api/v1${definitionApiPath(address)}.md`;
+  return `curl -fo ${file}${credential} ${publicUrl}/api/v1${definitionPath(address)}.md`;
 }
 
 export function renderInstall(definition: ShownDefinition, config: PageDeps["config"]): Html {
   const { runtimeMd, address } = definition;
-  const download = `/api/v1${definitionApiPath(address)}`;
+  const download = `/api/v1${definitionPath(address)}`;
   if (runtimeMd === null) {
     return html`<section aria-labelledby="install"><h2 id="install">Install</h2>
 <p><a class="button" href="${download}.yaml">Download .yaml</a></p></section>`;

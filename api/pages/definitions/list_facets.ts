@@ -1,8 +1,8 @@
 /** Search and filters of the list of definitions: links, and a form for what is typed. */
 import { DEFINITION_DOMAINS, DEFINITION_STATUSES, DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
+import { changed, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Page } from "../page.ts";
-import { listAddress } from "./list_address.ts";
 
 /** Parameters of the form itself; the form keeps the others as hidden fields. */
 const TYPED: readonly string[] = ["search", "tag", "sortBy"];
@@ -38,6 +38,10 @@ ${renderFacet(url, "domain", "Domain", DEFINITION_DOMAINS.map(same))}
 </div></details>
 ${renderChosen(url, chosen)}
 </div>`;
+}
+
+function filteredPath({ searchParams }: URL, changes: Readonly<Record<string, string | null>>): string {
+  return withQuery("/definitions", changed(searchParams, { ...changes, offset: null }));
 }
 
 type Choice = readonly [value: string, label: string];
@@ -77,7 +81,7 @@ function renderFacet(url: URL, name: string, label: string, choices: readonly Ch
   const chosen = url.searchParams.get(name);
   const items = choices.map(([value, text]) => {
     const isChosen = value === chosen;
-    const href = listAddress(url, { [name]: isChosen ? null : value, offset: null });
+    const href = filteredPath(url, { [name]: isChosen ? null : value });
     return html`<li><a href="${href}"${isChosen && html` aria-current="true"`}>${text}</a></li>`;
   });
   return html`<details class="facet"${(name === "type" || chosen !== null) && html` open`}><summary>${label}</summary>
@@ -86,9 +90,7 @@ function renderFacet(url: URL, name: string, label: string, choices: readonly Ch
 
 /** Returns the search and the filters of the address. */
 function listChosen({ searchParams }: URL): Choice[] {
-  return [...searchParams].filter(
-    ([name, value]) => !["org", "offset", "limit"].includes(name) && value !== "",
-  );
+  return [...searchParams].filter(([name, value]) => !["offset", "limit"].includes(name) && value !== "");
 }
 
 /** Each can be removed, also those without a facet of their own, such as an organization of others. */
@@ -96,7 +98,7 @@ function renderChosen(url: URL, chosen: readonly Choice[]): Content {
   if (chosen.length === 0) return null;
   const items = chosen.map(
     ([name, value]) =>
-      html`<li><a href="${listAddress(url, { [name]: null, offset: null })}"><span class="visually-hidden">Remove the filter </span>${name}: ${value} <span aria-hidden="true">×</span></a></li>`,
+      html`<li><a href="${filteredPath(url, { [name]: null })}"><span class="visually-hidden">Remove the filter </span>${name}: ${value} <span aria-hidden="true">×</span></a></li>`,
   );
   return html`<div class="chosen"><h2>Chosen</h2><ul>${items}</ul><p><a href="/definitions">Clear all</a></p></div>`;
 }

@@ -1,13 +1,11 @@
 /** GET /definitions: search and filters, with the query parameters of the API's list. */
 import { ApiError } from "../../../shared/errors.ts";
 import { LIST_QUERY } from "../../definitions/list.ts";
+import { changed, knownQuery, organizationOf, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { withKnownQuery } from "../known_query.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { renderTags } from "./definition_frame.ts";
-import { organizationOf } from "./definition_links.ts";
-import { listAddress } from "./list_address.ts";
 import { renderFacets } from "./list_facets.ts";
 import { type ListedDefinition, listedPath, renderDraftLink } from "./listed_version.ts";
 
@@ -26,7 +24,8 @@ interface ListJson {
 
 /** Shows one page of the list. A query that the API refuses is shown with its problem and status. */
 export async function showList(opened: Page): Promise<PageContent> {
-  const page = { ...opened, url: withKnownQuery(opened.url, LIST_QUERY) };
+  const url = new URL(withQuery("/definitions", knownQuery(opened.url, LIST_QUERY)), opened.url);
+  const page = { ...opened, url };
   const { results, problem } = await loadResults(page);
   const search = page.url.searchParams.get("search")?.trim();
   return {
@@ -35,7 +34,7 @@ export async function showList(opened: Page): Promise<PageContent> {
     status: problem?.status ?? 200,
     head: html`<meta name="description" content="Agents, commands, workflows and pipelines, as versioned YAML and Markdown.">`,
     main: html`<div class="title"><h1>Definitions</h1>
-${page.session && html`<a class="button primary" href="/definitions/new${page.session.org && `?org=${page.session.org.slug}`}">New definition</a>`}</div>
+${page.session && html`<a class="button primary" href="/definitions/new">New definition</a>`}</div>
 <p class="lead">Agents, commands, workflows and pipelines, as versioned YAML and as the Markdown that coding agents load.</p>
 <div class="columns">
 ${renderFacets(problem ? { ...page, url: withoutFilters(page.url) } : page)}
@@ -51,7 +50,7 @@ ${problem === null && renderDraftSearch(page)}
 function renderDraftSearch({ url, session }: Page): Content {
   const { searchParams } = url;
   if (session === null || !searchParams.get("search")?.trim() || searchParams.get("status")) return null;
-  const drafts = listAddress(url, { status: "draft", offset: null });
+  const drafts = withQuery("/definitions", changed(searchParams, { status: "draft", offset: null }));
   return html`<p class="quiet">This search skips drafts of published definitions. <a href="${drafts}">Search drafts</a></p>`;
 }
 
@@ -65,10 +64,6 @@ function withoutFilters(url: URL): URL {
 
 async function loadResults({ api, url }: Page): Promise<{ results: Html; problem: ApiError | null }> {
   const query = new URLSearchParams(url.searchParams);
-  // The organization that the visitor works in; the filter is `organization`.
-  query.delete("org");
-  // Empty fields of the form are no filters.
-  for (const [name, value] of url.searchParams) if (value === "") query.delete(name, value);
   if (!query.has("limit")) query.set("limit", PAGE_SIZE);
   if (!query.has("publishedFirst")) query.set("publishedFirst", "true");
   try {
@@ -108,7 +103,7 @@ function renderRow(definition: ListedDefinition, url: URL): Html {
 <h3><a href="${path}">${displayName}</a> <small>${name}</small></h3>
 <p class="row-facts"><span class="badge kind ${type}">${type}</span> <span class="badge" data-status="${status}">${version}${
     status !== "published" && ` ${status}`
-  }</span> ${renderDraftLink(definition)}${visibility === "private" && html` <span class="badge">private</span>`} <a href="/definitions?organization=${organization}">@${organization}</a> <span class="quiet">${runs}</span></p>
+  }</span> ${renderDraftLink(definition)}${visibility === "private" && html` <span class="badge">private</span>`} <a href="${withQuery("/definitions", { organization })}">@${organization}</a> <span class="quiet">${runs}</span></p>
 <p class="row-text">${description}</p>
 ${renderTags(tags)}
 </li>
@@ -118,7 +113,7 @@ ${renderTags(tags)}
 function renderPaging({ limit, offset, hasMore }: ListJson, url: URL): Content {
   if (offset === 0 && !hasMore) return null;
   const link = (to: number, label: string, rel: string) =>
-    html`<a class="button" rel="${rel}" href="${listAddress(url, { offset: to === 0 ? null : String(to) })}">${label}</a>`;
+    html`<a class="button" rel="${rel}" href="${withQuery("/definitions", changed(url.searchParams, { offset: to === 0 ? null : to }))}">${label}</a>`;
   return html`<nav class="pager" aria-label="Pages">
 ${offset > 0 && link(Math.max(0, offset - limit), "Previous", "prev")}
 ${hasMore && link(offset + limit, "Next", "next")}

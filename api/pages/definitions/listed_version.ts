@@ -1,7 +1,8 @@
 /** The version of a definition that a list shows, and the draft beside it. */
+
+import { definitionPath, organizationOf } from "../addresses.ts";
 import { type Content, html } from "../html.ts";
 import type { SummaryJson } from "./api_types.ts";
-import { definitionPath, organizationOf } from "./definition_links.ts";
 
 /** An item of `GET /definitions?publishedFirst=true`. */
 export type ListedDefinition = SummaryJson & {

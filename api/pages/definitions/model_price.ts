@@ -1,5 +1,7 @@
 /** The model of a definition, with its prices of today. */
+
 import type { Cost } from "../../models/price_json.ts";
+import { modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 
 /** What the page shows of a model of the catalog. */
@@ -14,7 +16,7 @@ export interface PricedModel {
 export function renderModel(alias: string, model: PricedModel | null): Html {
   if (model === null) return html`<p><code>${alias}</code></p>`;
   const { provider, modelId, name, cost } = model;
-  const path = `/models/${encodeURIComponent(provider)}/${modelId.split("/").map(encodeURIComponent).join("/")}`;
+  const path = modelPath({ provider, modelId });
   return html`<p><code>${alias}</code> → <a href="${path}">${name}</a></p>
 <p class="quiet">${cost === null ? "No known price" : renderCost(cost)}</p>`;
 }

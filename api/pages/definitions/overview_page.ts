@@ -1,12 +1,12 @@
 /** The first page of a definition: its Markdown, and what one wants to know before using it. */
 import { ApiError } from "../../../shared/errors.ts";
 import { readerWork } from "../../definitions/document.ts";
+import { definitionPath, pathOf } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { renderNotice } from "../notice.ts";
 import type { Page } from "../page.ts";
 import { frameTab, loadDefinition, type ShownDefinition } from "./definition_frame.ts";
-import { definitionApiPath, definitionPath } from "./definition_links.ts";
 import { NOTICES } from "./edit/notices.ts";
 import { readFrontMatter } from "./front_matter.ts";
 import { renderInstall } from "./install.ts";
@@ -52,11 +52,10 @@ async function loadSide(page: Page, address: PageAddress): Promise<LoadedSide> {
   const org = session?.org ?? null;
   const [executions, versions, forkable] = await Promise.all([
     page.api<{ data: SideData["executions"] }>(
-      definitionApiPath(address, `/executions?window=${WINDOW}&include=byTime&timeBucket=day`),
+      `${definitionPath(address, "executions")}?window=${WINDOW}&include=byTime&timeBucket=day`,
     ),
-    page.api<{ data: SideData["versions"] }>(definitionApiPath(line, `/versions?limit=${SHOWN_VERSIONS}`)),
-    org &&
-      page.api<{ data: { canFork: boolean } }>(definitionApiPath(address, "/forkable"), { org: org.slug }),
+    page.api<{ data: SideData["versions"] }>(`${definitionPath(line, "versions")}?limit=${SHOWN_VERSIONS}`),
+    org && page.api<{ data: { canFork: boolean } }>(definitionPath(address, "forkable"), { org: org.slug }),
   ]);
   return {
     session,
@@ -82,9 +81,8 @@ async function loadPublisher(page: Page, { authorId }: ShownDefinition): Promise
 /** A model that the catalog does not know is shown by its alias. */
 async function loadModel(page: Page, alias: string): Promise<SideData["model"]> {
   try {
-    const path = alias.split("/").map(encodeURIComponent).join("/");
     const { data } = await page.api<{ data: { model: NonNullable<SideData["model"]> } }>(
-      `/models/resolve/${path}`,
+      `/models/resolve${pathOf(...alias.split("/"))}`,
     );
     return data.model;
   } catch (error) {
@@ -110,5 +108,5 @@ async function renderPrompt({ deps, request }: Page, definition: ShownDefinition
 }
 
 function renderCut({ address }: ShownDefinition): Html {
-  return html`<p class="notice">This is the beginning of a long text. <a href="/api/v1${definitionApiPath(address)}.md">Download all of it</a></p>`;
+  return html`<p class="notice">This is the beginning of a long text. <a href="/api/v1${definitionPath(address)}.md">Download all of it</a></p>`;
 }

@@ -2,19 +2,25 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import { parseAddress } from "../../definitions/address.ts";
+import type { LinkedDefinition } from "../addresses.ts";
 
 /** The definition that a page is about. */
-export interface PageAddress {
-  /** The organization's slug. */
-  organization: string;
+export interface PageAddress extends LinkedDefinition {
   type: DefinitionType;
-  name: string;
-  /** Null for the latest published version. */
   version: string | null;
 }
 
+export type VersionPageAddress = PageAddress & { version: string };
+
+/** Parameters of `/definitions/:type/:org/:name`; the organization begins with `@`. */
+export interface DefinitionPageParams {
+  type: string;
+  org: string;
+  name: string;
+}
+
 /** Reads the path parameters. Throws NOT_FOUND for what can be no address: the page is that of any unknown one. */
-export function parsePageAddress(params: { type: string; org: string; name: string }): PageAddress {
+export function parsePageAddress(params: DefinitionPageParams): PageAddress {
   const type = requireType(params.type);
   try {
     const { orgSlug, name, version } = parseAddress({ type, name: `${params.org}/${params.name}` });

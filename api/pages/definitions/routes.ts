@@ -7,7 +7,7 @@ import { showDependents } from "./dependents_page.ts";
 import { showForks } from "./forks_page.ts";
 import { showList } from "./list_page.ts";
 import { showOverview } from "./overview_page.ts";
-import { type PageAddress, parsePageAddress } from "./page_address.ts";
+import { type DefinitionPageParams, type PageAddress, parsePageAddress } from "./page_address.ts";
 import { showUsage } from "./usage_page.ts";
 import { showVersions } from "./versions_page.ts";
 import { showYaml } from "./yaml_page.ts";
@@ -29,6 +29,5 @@ export const DEFINITION_PAGES: readonly PageRoute[] = [
 
 /** A page about one definition. */
 function about(view: (page: Page, address: PageAddress) => Promise<PageResult>) {
-  return (page: Page, params: { type: string; org: string; name: string }) =>
-    view(page, parsePageAddress(params));
+  return (page: Page, params: DefinitionPageParams) => view(page, parsePageAddress(params));
 }

@@ -2,10 +2,11 @@
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
 import type { Version } from "../../../sql/definitions/fields.ts";
 import type { SafetyScan } from "../../documents/safety_scan.ts";
+import { definitionPath, orgPath } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
+import { renderDay } from "../instant.ts";
 import type { PageSession } from "../page_session.ts";
-import { renderDay, type ShownDefinition } from "./definition_frame.ts";
-import { definitionPath } from "./definition_links.ts";
+import type { ShownDefinition } from "./definition_frame.ts";
 import { drawBars, type TimeCount } from "./execution_bars.ts";
 import { type PricedModel, renderModel } from "./model_price.ts";
 
@@ -116,7 +117,7 @@ function renderMaintainers(definition: ShownDefinition, { publisher }: SideData)
     return shown ? [html`<li>${shown} <span class="quiet">${role}</span></li>`] : [];
   });
   const items = names.length > 0 || author === null ? names : [html`<li>${author}</li>`];
-  const org = html`<li><a href="/orgs/${address.organization}">@${address.organization}</a></li>`;
+  const org = html`<li><a href="${orgPath(address.organization)}">@${address.organization}</a></li>`;
   const since = publishedAt ?? createdAt;
   return section(
     "Maintainers",
@@ -134,8 +135,8 @@ function renderManage({ address, version }: ShownDefinition, { session, forkable
   return section(
     "Manage",
     html`<p class="actions">
-${mayEdit && html`<a class="button primary" href="${definitionPath(shown, "edit")}?org=${own.slug}">Edit or publish</a>`}
-${forkable && html`<a class="button${!mayEdit && " primary"}" href="${definitionPath(shown, "fork")}?org=${session?.org?.slug}">Fork to ${session?.org?.name}</a>`}
+${mayEdit && html`<a class="button primary" href="${definitionPath(shown, "edit")}">Edit or publish</a>`}
+${forkable && html`<a class="button${!mayEdit && " primary"}" href="${definitionPath(shown, "fork")}">Fork to ${session?.org?.name}</a>`}
 </p>`,
   );
 }

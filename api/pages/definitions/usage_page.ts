@@ -1,10 +1,11 @@
 /** …/usage: executions over time, by source and by version. */
+
+import { definitionPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import type { ExecutionsJson } from "./api_types.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
-import { definitionApiPath, definitionPath } from "./definition_links.ts";
 import { drawBars } from "./execution_bars.ts";
 import type { PageAddress } from "./page_address.ts";
 
@@ -30,7 +31,7 @@ export async function showUsage(page: Page, address: PageAddress): Promise<PageC
   const query = `window=${window.minutes}&include=byTime,bySource,byVersion&timeBucket=${window.bucket}`;
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
-    page.api<{ data: ExecutionsJson }>(definitionApiPath(address, `/executions?${query}`)),
+    page.api<{ data: ExecutionsJson }>(`${definitionPath(address, "executions")}?${query}`),
   ]);
   const windows = Object.entries(WINDOWS).map(
     ([name, { label }]) =>

@@ -1,10 +1,12 @@
 /** …/versions: all versions of a definition. */
+
+import { definitionPath } from "../addresses.ts";
 import { html } from "../html.ts";
+import { renderDay } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import type { VersionsJson } from "./api_types.ts";
-import { frameTab, loadDefinition, renderDay } from "./definition_frame.ts";
-import { definitionApiPath, definitionPath } from "./definition_links.ts";
+import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { type PageAddress, readOffset } from "./page_address.ts";
 
 const PAGE_SIZE = 50;
@@ -16,7 +18,7 @@ export async function showVersions(page: Page, address: PageAddress): Promise<Pa
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
     page.api<{ data: VersionsJson }>(
-      definitionApiPath(line, `/versions?limit=${PAGE_SIZE}&offset=${offset}`),
+      `${definitionPath(line, "versions")}?limit=${PAGE_SIZE}&offset=${offset}`,
     ),
   ]);
   const { versions, total } = data;

@@ -38,10 +38,11 @@ export async function submitStart(page: SignedInPage): Promise<PageResult> {
 }
 
 async function readAddress(page: SignedInPage): Promise<Destination> {
-  const { organizations, org: named } = page.session;
+  const { organizations, org } = page.session;
   const query = page.url.searchParams;
-  const org = named ?? organizations.find(({ isPersonal }) => !isPersonal) ?? organizations[0] ?? null;
-  const here = { org, target: null, problem: named || !org ? null : UNKNOWN_ORG, fileOf: null };
+  const named = query.get("org");
+  const isUnknown = named !== null && named !== org?.slug;
+  const here = { org, target: null, problem: isUnknown ? UNKNOWN_ORG : null, fileOf: null };
   const id = query.get("job");
   if (id === null) return here;
   if (!isUuid(id)) return { ...here, problem: UNKNOWN_JOB };
@@ -64,10 +65,12 @@ async function renderExports(page: SignedInPage, state: StartState, status: numb
     const text = "You are not a member of any organization.";
     return { ...shown, main: renderMain(html`<div id="problem" class="problem" role="alert">${text}</div>`) };
   }
+  // Forms act on the organization that is shown: the job's, if the address names one.
+  const session = { ...page.session, org };
   const isPublisher = org.role !== "viewer";
   const isPaying = org.subscriptionTier !== "free";
   const [jobs, projects] = await Promise.all([
-    isPublisher ? renderJobs(page, org, target) : null,
+    isPublisher ? renderJobs({ ...page, session }, org, target) : null,
     isPaying ? listProjects(page, org) : [],
   ]);
   return {
@@ -77,7 +80,7 @@ async function renderExports(page: SignedInPage, state: StartState, status: numb
   ${fileOf !== null && renderFileOffer(fileOf)}
   <div id="sections" class="sections">
     ${renderJobSection(org, jobs, isPaying)}
-    ${isPublisher && renderStart(page.session, org, state)}
+    ${isPublisher && renderStart(session, org, state)}
     ${renderProjects(org, projects)}
   </div>`),
   };

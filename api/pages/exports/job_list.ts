@@ -2,10 +2,12 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import type { ExportJob } from "../../exports/export_job.ts";
+import { EXPORTS_PATH, exportPath, orgPath, withQuery } from "../addresses.ts";
 import { findProblems } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg, PageSession } from "../page_session.ts";
+import { findOwnOrg } from "../page_session.ts";
 import { renderJob } from "./job_row.ts";
 
 const PAGE_SIZE = 10;
@@ -23,11 +25,6 @@ export interface Target {
   as: string;
 }
 
-/** The address of the exports page of an organization. */
-export function homeOf({ slug }: PageOrg): string {
-  return `/dashboard/exports?org=${encodeURIComponent(slug)}`;
-}
-
 /** The list with a link to older jobs. */
 export async function renderJobs(page: SignedInPage, org: PageOrg, target: Target | null): Promise<Html> {
   const offset = Math.max(0, Math.trunc(Number(page.url.searchParams.get("offset"))) || 0);
@@ -43,12 +40,12 @@ export async function renderJobs(page: SignedInPage, org: PageOrg, target: Targe
     const isTarget = job.id === target?.job.id;
     const note = isTarget ? NOTES.get(target.as) : undefined;
     return renderJob({
-      ...{ job, note, isTarget, session: page.session, home: homeOf(org), now: Date.now() },
+      ...{ job, note, isTarget, session: page.session, now: Date.now() },
       requester: nameOf(job.requestedBy),
     });
   });
-  const olderPath = `/dashboard/exports/jobs?org=${encodeURIComponent(org.slug)}&offset=${offset + PAGE_SIZE}`;
-  return html`<ol id="jobs" class="job-list">${rows}</ol>
+  const olderPath = withQuery(`${EXPORTS_PATH}/jobs`, { organization: org.slug, offset: offset + PAGE_SIZE });
+  return html`<ol id="jobs" class="job-list" data-org="${org.slug}">${rows}</ol>
 ${older && html`<p><a class="button" id="older" href="${olderPath}">Show older</a></p>`}`;
 }
 
@@ -65,7 +62,7 @@ async function openNames(
   const ownId = session.user.id;
   const names = new Map([[ownId, "you"]]);
   if (jobs.some(({ requestedBy }) => requestedBy !== ownId)) {
-    const path = `/orgs/${encodeURIComponent(org.slug)}/members`;
+    const path = orgPath(org.slug, "members");
     const { data } = await api<{ data: { members: { userId: string; username: string }[] } }>(path);
     for (const { userId, username } of data.members) {
       if (userId !== ownId) names.set(userId, username);
@@ -74,25 +71,28 @@ async function openNames(
   return (userId) => names.get(userId) ?? `user ${userId.slice(0, 8)}`;
 }
 
-/** GET /dashboard/exports/jobs: a page of the list, which scripts also read to bring rows up to date. */
+/**
+ * GET /dashboard/exports/jobs: a page of the list, which scripts also read to bring rows up to date. They name the
+ * organization of their rows, because another one may be chosen meanwhile.
+ */
 export async function showJobs(page: SignedInPage): Promise<PageResult> {
-  const { org } = page.session;
+  const named = page.url.searchParams.get("organization");
+  const org = named === null ? page.session.org : findOwnOrg(page, named);
   if (!org) throw new ApiError("ORG_NOT_FOUND");
   return {
     title: `Exports of ${org.name}`,
     section: "exports",
     main: html`<h1>Organization exports</h1>
-<p><a href="${homeOf(org)}">All exports of ${org.name}</a></p>
+<p><a href="${EXPORTS_PATH}">All exports of ${org.name}</a></p>
 ${await renderJobs(page, org, null)}`,
   };
 }
 
 /** POST /dashboard/exports/jobs/{id}/cancel: leads back to the row. */
 export async function cancelJob(page: SignedInPage, { job: id }: { job: string }): Promise<PageResult> {
-  const { org } = page.session;
-  if (!org || !isUuid(id)) throw new ApiError("EXPORT_JOB_NOT_FOUND");
+  if (!isUuid(id)) throw new ApiError("EXPORT_JOB_NOT_FOUND");
   const force = page.form.get("force") === "true" ? "?force=true" : "";
   const path = `/export/jobs/${id}/cancel${force}`;
   const problems = await findProblems(() => page.api(path, { method: "POST" }));
-  return seeOther(`${homeOf(org)}&job=${id}&as=${problems ? "refused" : "canceled"}#job-${id}`);
+  return seeOther(exportPath(id, problems ? "refused" : "canceled"));
 }

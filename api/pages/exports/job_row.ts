@@ -1,5 +1,6 @@
 /** One export job as a row of the list. Scripts replace whole rows. */
 import type { ExportJob } from "../../exports/export_job.ts";
+import { EXPORTS_PATH } from "../addresses.ts";
 import { tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageSession } from "../page_session.ts";
@@ -31,8 +32,6 @@ export interface JobRow {
   /** "you", a username, or a part of the id of a former member. */
   requester: string;
   session: PageSession;
-  /** Address of the exports page of the organization, with a query. */
-  home: string;
   /** Why the row is pointed out; undefined where it is not. */
   note?: string | undefined;
   /** Whether it takes the focus when the page opens. */
@@ -114,12 +113,12 @@ function renderProgress({ attempt, progress }: ExportJob): Html {
   </div>`;
 }
 
-function renderActions({ job, session, home }: JobRow, status: ShownStatus): Html {
+function renderActions({ job, session }: JobRow, status: ShownStatus): Html {
   const { id, number, artifact } = job;
   const isActive = status === "queued" || status === "running";
   if (isActive) {
     const confirm = status === "running" && html` data-confirm="Stop building export #${number}?"`;
-    return html`<form class="actions" method="post" action="/dashboard/exports/jobs/${id}/cancel${queryOf(home)}"${confirm}>
+    return html`<form class="actions" method="post" action="${EXPORTS_PATH}/jobs/${id}/cancel"${confirm}>
       ${tokenField(session)}<input type="hidden" name="force" value="${String(status === "running")}">
       <button type="submit" data-part="cancel" aria-label="Cancel export #${number}">Cancel</button>
     </form>`;
@@ -130,12 +129,12 @@ function renderActions({ job, session, home }: JobRow, status: ShownStatus): Htm
       status === "ready" &&
       html`<a class="button primary" data-part="download" href="/api/v1/export/jobs/${id}/download" download aria-label="${label}, export #${number}">${label}</a>`
     }
-    ${renderAgain(job, session, home)}
+    ${renderAgain(job, session)}
   </div>`;
 }
 
 /** Two forms that start an export with the settings of this one: of everything, or of what has changed since. */
-function renderAgain(job: ExportJob, session: PageSession, home: string): Html {
+function renderAgain(job: ExportJob, session: PageSession): Html {
   const fields = [
     ["format", job.format],
     ...Object.entries(FLAGS).map(([flag, key]) => [flag, job.visibility[key] ? "true" : ""]),
@@ -144,7 +143,7 @@ function renderAgain(job: ExportJob, session: PageSession, home: string): Html {
   const form = (
     label: Content,
     more: Content,
-  ) => html`<form method="post" action="${home}">${tokenField(session)}${hidden}${more}
+  ) => html`<form method="post" action="${EXPORTS_PATH}">${tokenField(session)}${hidden}${more}
       <button type="submit">${label} <span class="visually-hidden">as export #${job.number}</span></button></form>`;
   const canFollow = job.status === "ready" || job.status === "expired";
   return html`${form("Start again", null)}${
@@ -163,10 +162,6 @@ export const FLAGS = {
   include_archived: "includeArchived",
   include_superseded: "includeSuperseded",
 } as const;
-
-function queryOf(home: string): string {
-  return home.slice(home.indexOf("?"));
-}
 
 function describeVisibility(visibility: ExportJob["visibility"]): string {
   const extras = [

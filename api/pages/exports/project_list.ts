@@ -1,4 +1,5 @@
 /** The organization's projects: a section of the exports page. Downloads are on the page of each project. */
+import { orgPath, projectPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { SignedInPage } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
@@ -17,7 +18,7 @@ const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
 /** Returns the projects by name. */
 export async function listProjects({ api }: Pick<SignedInPage, "api">, org: PageOrg): Promise<Project[]> {
-  const path = `/orgs/${encodeURIComponent(org.slug)}/projects`;
+  const path = orgPath(org.slug, "projects");
   const { data } = await api<{ data: { projects: Project[] } }>(path);
   return data.projects.toSorted((a, b) => byName.compare(a.name, b.name));
 }
@@ -29,18 +30,17 @@ export function renderProjects(org: PageOrg, projects: readonly Project[]): Html
   <h2 id="projects-title">Project downloads</h2>
   <p class="quiet">Immediate downloads. Excludes deleted issues, archived runs and superseded analyses.</p>
   ${!isPaying && html`<p id="projects-note" class="notice">${needsTier("Downloads require", org)}</p>`}
-  ${isPaying && renderList(org, projects)}
+  ${isPaying && renderList(projects)}
 </section>`;
 }
 
-function renderList(org: PageOrg, projects: readonly Project[]): Html {
+function renderList(projects: readonly Project[]): Html {
   if (projects.length === 0)
     return html`<p id="projects-empty" class="empty">This organization has no projects.</p>`;
   const rows = projects.map(({ id, name, slug }) => {
-    const path = `/dashboard/exports/projects/${id}?org=${encodeURIComponent(org.slug)}`;
     return html`<li data-name="${name} ${slug}"><details class="project">
     <summary><span class="project-name">${name}</span></summary>
-    <div class="project-body"><p><a href="${path}" data-load aria-label="Show downloads of ${name}">Show downloads</a></p></div>
+    <div class="project-body"><p><a href="${projectPath(id)}" data-load aria-label="Show downloads of ${name}">Show downloads</a></p></div>
   </details></li>`;
   });
   return html`<div id="filter" class="filter" hidden${projects.length >= FILTER_FROM && html` data-wanted`}>

@@ -9,12 +9,13 @@ import {
 } from "../../../shared/exports/datasets.ts";
 import { FLAG_DEFAULTS } from "../../../shared/exports/selection.ts";
 import { isUuid } from "../../../shared/uuid.ts";
+import { EXPORTS_PATH, projectPath } from "../addresses.ts";
 import { type FormProblems, findProblems } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import type { PageOrg } from "../page_session.ts";
 import { countOf, formatBytes } from "./format.ts";
-import { homeOf } from "./job_list.ts";
 import { listProjects, type Project } from "./project_list.ts";
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -38,6 +39,9 @@ interface Estimate {
   syncAllowed: boolean;
 }
 
+/** A project of one of the caller's organizations. */
+type OwnProject = Project & { org: PageOrg };
+
 interface ProjectParams {
   /** Name or id. */
   project: string;
@@ -54,9 +58,7 @@ export async function downloadFiltered(page: SignedInPage, params: ProjectParams
   const dataset = findExportDataset(page.url.searchParams.get("dataset") ?? "");
   if (!dataset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
   const query = new URLSearchParams(
-    [...page.url.searchParams].filter(
-      ([name, value]) => value !== "" && name !== "org" && name !== "dataset",
-    ),
+    [...page.url.searchParams].filter(([name, value]) => value !== "" && !["org", "dataset"].includes(name)),
   );
   for (const name of ["since", "created_from", "created_to"]) {
     const value = query.get(name);
@@ -68,22 +70,26 @@ export async function downloadFiltered(page: SignedInPage, params: ProjectParams
   return problems ? renderProject(page, project, problems) : seeOther(`/api/v1${path}`);
 }
 
-/** As the API, takes the id or the slug of a project of the organization. */
-async function requireProject(page: SignedInPage, name: string): Promise<Project> {
-  const { org } = page.session;
-  const projects = org ? await listProjects(page, org) : [];
-  const project = projects.find(({ id, slug }) => (isUuid(name) ? id === name.toLowerCase() : slug === name));
-  if (!project) throw new ApiError("PROJECT_NOT_FOUND");
-  return project;
+/**
+ * As the API, takes the id or the slug of a project. Looks in the chosen organization first; the link may be from a tab in which
+ * another one is shown.
+ */
+async function requireProject(page: SignedInPage, name: string): Promise<OwnProject> {
+  const { org: chosen, organizations } = page.session;
+  for (const org of new Set([...(chosen ? [chosen] : []), ...organizations])) {
+    const projects = await listProjects(page, org);
+    const found = projects.find(({ id, slug }) => (isUuid(name) ? id === name.toLowerCase() : slug === name));
+    if (found) return { ...found, org };
+  }
+  throw new ApiError("PROJECT_NOT_FOUND");
 }
 
 async function renderProject(
   page: SignedInPage,
-  project: Project,
+  project: OwnProject,
   problems: FormProblems | null,
 ): Promise<PageContent> {
-  const { org } = page.session;
-  if (!org) throw new ApiError("PROJECT_NOT_FOUND");
+  const { org } = project;
   const isPublisher = org.role !== "viewer";
   let estimate: Estimate | null = null;
   const refused = isPublisher
@@ -96,25 +102,26 @@ async function renderProject(
   return {
     title: `${project.name}: downloads`,
     section: "exports",
+    org,
     ...(problems ? { status: problems.status } : {}),
     head: html`<script type="module" src="/dashboard/assets/exports.js"></script>`,
-    main: html`<p class="crumbs"><a href="${homeOf(org)}">Exports of ${org.name}</a></p>
+    main: html`<p class="crumbs"><a href="${EXPORTS_PATH}">Exports of ${org.name}</a></p>
 <h1>${project.name}</h1>
 <div id="problem" class="problem" role="alert">${problems?.message}</div>
 <div class="project-body">
   <div class="problem" data-part="problem" role="alert">${refused?.message}</div>
-  ${isPublisher ? renderBundle(project, estimate, homeOf(org)) : BUNDLE_NOTE}
+  ${isPublisher ? renderBundle(project, estimate) : BUNDLE_NOTE}
   <ul class="datasets">${datasets.map((dataset) => renderDataset(project, dataset, estimate))}</ul>
-  <p class="filters-link"><a href="/dashboard/exports/projects/${project.id}?org=${org.slug}#filters">Filters and time ranges</a></p>
+  <p class="filters-link"><a href="${projectPath(project.id)}#filters">Filters and time ranges</a></p>
 </div>
 <h2 id="filters">With filters</h2>
-<ul class="project-list">${datasets.map((dataset) => renderFilters(page, project, dataset, org.slug))}</ul>`,
+<ul class="project-list">${datasets.map((dataset) => renderFilters(page, project, dataset))}</ul>`,
   };
 }
 
 const BUNDLE_NOTE = html`<p class="quiet" data-part="bundle-note">Bundles and size estimates require the publisher role or above.</p>`;
 
-function renderBundle(project: Project, estimate: Estimate | null, home: string): Html {
+function renderBundle(project: Project, estimate: Estimate | null): Html {
   const size = estimate
     ? `: ${countOf(estimate.totalRows, "row")}, about ${formatBytes(estimate.estimatedBytes)} before compression. ZIP files are usually smaller.`
     : ".";
@@ -123,7 +130,7 @@ function renderBundle(project: Project, estimate: Estimate | null, home: string)
     <p><b>Bundle</b> <span class="quiet">All eight datasets in one ZIP${size}</span></p>
     ${
       estimate?.syncAllowed === false
-        ? html`<p data-part="too-large">Too large for an immediate download. <a href="${home}#start">Start an organization export</a> instead.</p>`
+        ? html`<p data-part="too-large">Too large for an immediate download. <a href="${EXPORTS_PATH}#start">Start an organization export</a> instead.</p>`
         : html`<p class="links">${links}</p>`
     }
   </div>`;
@@ -152,7 +159,7 @@ const FLAG_LABELS: Readonly<Record<VisibilityFlag, string>> = {
 };
 
 /** A form whose fields are the parameters of the API. What was typed is kept where the API refused it. */
-function renderFilters(page: SignedInPage, project: Project, dataset: ExportDataset, org: string): Html {
+function renderFilters(page: SignedInPage, project: Project, dataset: ExportDataset): Html {
   const given = page.url.searchParams;
   const typed = given.get("dataset") === dataset.name ? given : new URLSearchParams();
   const id = (name: string) => `${dataset.name}-${name}`;
@@ -163,8 +170,8 @@ function renderFilters(page: SignedInPage, project: Project, dataset: ExportData
     ["since", "Changed since (UTC)"],
   ] as const;
   return html`<li><details class="project"${typed.size > 0 && html` open`}><summary>${title}</summary>
-  <form class="filters" method="get" action="/dashboard/exports/projects/${project.id}/file" aria-label="${title} with filters">
-    <input type="hidden" name="org" value="${org}"><input type="hidden" name="dataset" value="${dataset.name}">
+  <form class="filters" method="get" action="${projectPath(project.id)}/file" aria-label="${title} with filters">
+    <input type="hidden" name="dataset" value="${dataset.name}">
     ${dataset.filters.map((filter) => renderFilter(filter, id(filter.name), typed.getAll(filter.name)))}
     ${dataset.flags.map((flag) => renderFlag(flag, id(flag), typed.get(flag)))}
     ${instants.map(

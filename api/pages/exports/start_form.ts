@@ -1,11 +1,11 @@
 /** The form that starts an organization export, or estimates it. */
 import type { ExportJob } from "../../exports/export_job.ts";
+import { EXPORTS_PATH, exportPath } from "../addresses.ts";
 import { type FormProblems, findProblems, tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg, PageSession } from "../page_session.ts";
 import { countOf, formatBytes } from "./format.ts";
-import { homeOf } from "./job_list.ts";
 import { FLAGS } from "./job_row.ts";
 import { listProjects } from "./project_list.ts";
 import { needsRole, needsTier } from "./requirements.ts";
@@ -70,7 +70,7 @@ export async function startExport(
     const response = await page.call("/export/jobs", call);
     const { job, message } = (await response.json()) as { job: ExportJob; message?: string };
     const as = response.status === 201 ? "started" : "running";
-    location = `${homeOf(org)}&job=${job.id}&as=${as}#job-${job.id}`;
+    location = exportPath(job.id, as);
     difference = message;
   });
   if (difference !== undefined) return { state: { ...FRESH, form, problem: `${difference}.` }, status: 200 };
@@ -129,19 +129,15 @@ export function renderStart(session: PageSession, org: PageOrg, state: StartStat
   const isPaying = org.subscriptionTier !== "free";
   return html`<section class="start card" id="start" aria-labelledby="start-title" tabindex="-1">
   <h2 id="start-title">Start an export</h2>
-  ${isPaying ? renderForm(session, org, state) : html`<p id="start-note" class="notice">${needsTier("Exports require", org)}</p>`}
+  ${isPaying ? renderForm(session, state) : html`<p id="start-note" class="notice">${needsTier("Exports require", org)}</p>`}
 </section>`;
 }
 
-function renderForm(
-  session: PageSession,
-  org: PageOrg,
-  { form, problem, field, estimate: size }: StartState,
-): Html {
+function renderForm(session: PageSession, { form, problem, field, estimate: size }: StartState): Html {
   const format = form?.get("format") ?? "ndjson";
   const isChecked = (name: string) => (form ? form.has(name) : name === "include_resolved");
   const invalid = field === "as_of" && html` aria-invalid="true" autofocus`;
-  return html`<form id="start-form" method="post" action="${homeOf(org)}"${form && html` data-typed`}>
+  return html`<form id="start-form" method="post" action="${EXPORTS_PATH}"${form && html` data-typed`}>
     ${tokenField(session)}
     <fieldset>
       <legend>Format</legend>

@@ -1,8 +1,8 @@
 /** GET /models/compare: up to four models side by side. */
 import { ApiError } from "../../../shared/errors.ts";
+import { comparisonPath, modelName, modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
-import { modelName, modelPath, withQuery } from "./addresses.ts";
 import { comparisonTable } from "./compare_table.ts";
 import { priceLabel } from "./format.ts";
 import {
@@ -18,7 +18,6 @@ import { type PriceChange, periodSince, priceSteps } from "./price_steps.ts";
 /** Shows the models of the query, named by id or alias. Says which do not exist, and what may be meant. */
 export async function showComparison(page: Page): Promise<PageResult> {
   const { searchParams } = page.url;
-  const org = searchParams.get("org");
   const names = [...new Set(searchParams.getAll("model"))].filter((name) => name !== "");
   const [providers, ...found] = await Promise.all([
     page.call("/models/providers").then(readProviderNames),
@@ -30,12 +29,12 @@ export async function showComparison(page: Page): Promise<PageResult> {
     title: "Compare models",
     section: "models",
     status: unknown.length > 0 ? 404 : 200,
-    main: html`<p class="crumbs"><a href="${withQuery("/models", [], org)}">Models</a></p>
+    main: html`<p class="crumbs"><a href="/models">Models</a></p>
 <h1>Compare models</h1>
 ${names.length > MAX_COMPARED && html`<p class="notice">You selected ${names.length} models. These are the first ${MAX_COMPARED}.</p>`}
-${unknown.map((name) => renderUnknown(name, compared, org))}
-${compared.length < MAX_COMPARED && addForm(compared, org)}
-${compared.length > 0 && html`${comparisonTable(compared, { org, providers })}${plots(compared)}`}`,
+${unknown.map((name) => renderUnknown(name, compared))}
+${compared.length < MAX_COMPARED && addForm(compared)}
+${compared.length > 0 && html`${comparisonTable(compared, providers)}${plots(compared)}`}`,
   };
 }
 
@@ -65,15 +64,10 @@ async function pathOf(page: Page, name: string): Promise<string> {
   return modelPath(data.model);
 }
 
-function renderUnknown(
-  { name, suggestions }: UnknownModel,
-  compared: readonly Compared[],
-  org: string | null,
-): Html {
-  const kept = compared.map(({ model }): [string, string] => ["model", modelName(model)]);
+function renderUnknown({ name, suggestions }: UnknownModel, compared: readonly Compared[]): Html {
+  const kept = compared.map(({ model }) => modelName(model));
   const links = suggestions.map(
-    (other, index) =>
-      html`${index > 0 && ", "}<a href="${withQuery("/models/compare", [...kept, ["model", other]], org)}">${other}</a>`,
+    (other, index) => html`${index > 0 && ", "}<a href="${comparisonPath([...kept, other])}">${other}</a>`,
   );
   return html`<p class="problem" role="alert">There is no model “${name}”.${links.length > 0 && html` Did you mean ${links}?`}</p>`;
 }
@@ -88,13 +82,12 @@ async function load(page: Page, name: string): Promise<Compared> {
 }
 
 /** Keeps the models that are compared, and takes one more. */
-function addForm(compared: readonly Compared[], org: string | null): Html {
+function addForm(compared: readonly Compared[]): Html {
   return html`<form class="search" method="get" action="/models/compare">
-${org !== null && html`<input type="hidden" name="org" value="${org}">`}
 ${compared.map(({ model }) => html`<input type="hidden" name="model" value="${modelName(model)}">`)}
 <label for="add-model" class="visually-hidden">Add a model</label>
 <input id="add-model" name="model" required maxlength="500" autocomplete="off" spellcheck="false" placeholder="provider/model, such as openai/gpt-5">
-<button type="submit">Add</button> <a class="button" href="${withQuery("/models", [], org)}">Choose from the list</a>
+<button type="submit">Add</button> <a class="button" href="/models">Choose from the list</a>
 </form>`;
 }
 

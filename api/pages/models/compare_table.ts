@@ -1,7 +1,7 @@
 /** The table of a comparison: a row for each field, marked where the models differ. */
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
+import { comparisonPath, modelName, modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
-import { modelName, modelPath, withQuery } from "./addresses.ts";
 import {
   CAPABILITY_LABELS,
   formatCapability,
@@ -37,10 +37,7 @@ const TAIL_FIELDS: readonly Field[] = [
 ];
 
 /** Renders the models as columns. What is unknown of all of them has no row. */
-export function comparisonTable(
-  compared: readonly Compared[],
-  { org, providers }: { org: string | null; providers: ProviderNames },
-): Html {
+export function comparisonTable(compared: readonly Compared[], providers: ProviderNames): Html {
   const models = compared.map(({ model }) => model);
   const names = models.map(modelName);
   const provider: Field = ["Provider", (model) => providers.get(model.provider) ?? model.provider];
@@ -48,8 +45,8 @@ export function comparisonTable(
     models.some((model) => ![UNKNOWN, NOT_STATED].includes(read(model))),
   );
   const columns = models.map((model, index) => {
-    const others = names.toSpliced(index, 1).map((name): [string, string] => ["model", name]);
-    return html`<th scope="col"><a href="${withQuery(modelPath(model), [], org)}">${model.name}</a><span class="id">${names[index]}</span> <a class="quiet" href="${withQuery("/models/compare", others, org)}" aria-label="Remove ${model.name}">Remove</a></th>`;
+    const others = names.toSpliced(index, 1);
+    return html`<th scope="col"><a href="${modelPath(model)}">${model.name}</a><span class="id">${names[index]}</span> <a class="quiet" href="${comparisonPath(others)}" aria-label="Remove ${model.name}">Remove</a></th>`;
   });
   return html`<div class="table-box" tabindex="0" role="group" aria-label="Comparison">
 <table class="data-table compared"><thead><tr><td></td>${columns}</tr></thead>

@@ -1,10 +1,10 @@
 /** The cost calculator of a model: a form whose answer comes from POST /models/cost. */
 import { ApiError, type ErrorCode } from "../../../shared/errors.ts";
 import type { Cost } from "../../models/price_json.ts";
+import { modelPath } from "../addresses.ts";
 import { type FormProblems, findProblems, formField, problemSummary } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { Page } from "../page.ts";
-import { modelPath } from "./addresses.ts";
 import { formatPrice, priceLabel } from "./format.ts";
 import { type FullModel, pricesOf } from "./model_responses.ts";
 
@@ -73,7 +73,7 @@ function toNumber(text: string): number | string {
   return Number.isFinite(value) ? value : text;
 }
 
-export function costSection(model: FullModel, computed: ComputedCost | null, org: string | null): Html {
+export function costSection(model: FullModel, computed: ComputedCost | null): Html {
   const prices = pricesOf(model.cost);
   const known = (price: string) => (price === "tiers" ? model.cost?.tiers !== undefined : prices.has(price));
   const problems = computed?.problems ?? null;
@@ -82,7 +82,6 @@ export function costSection(model: FullModel, computed: ComputedCost | null, org
 <h2 id="cost-title">What does it cost?</h2>
 ${problemSummary(problems)}
 <form method="get" action="${modelPath(model)}#cost">
-${org !== null && html`<input type="hidden" name="org" value="${org}">`}
 <div class="field-grid">${fields.map((field) => tokenField(field, computed, problems))}</div>
 <div class="actions"><button type="submit" class="primary">Compute</button></div>
 </form>

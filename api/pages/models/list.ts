@@ -1,9 +1,8 @@
 /** GET /models: the catalog as a table that can be filtered, sorted and compared. */
 import { LIST_QUERY } from "../../models/list_parameters.ts";
+import { changed, knownQuery, modelName, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
-import { withKnownQuery } from "../known_query.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { changed, modelName, withQuery } from "./addresses.ts";
 import { formatDay } from "./format.ts";
 import { listFilters } from "./list_filters.ts";
 import { listTable } from "./list_table.ts";
@@ -24,11 +23,7 @@ type Changes = ReadonlyMap<string, readonly PriceChange[]>;
 
 /** Shows a page of models. The query is that of `GET /models`; empty values count as left out. */
 export async function showModels(page: Page): Promise<PageResult> {
-  const org = page.url.searchParams.get("org");
-  const { searchParams } = withKnownQuery(page.url, LIST_QUERY);
-  const query = new URLSearchParams(
-    [...searchParams].filter(([name, value]) => name !== "org" && value !== ""),
-  );
+  const query = knownQuery(page.url, LIST_QUERY);
   if (query.get("format") === "csv") return seeOther(`/api/v1/models?${query}`);
   const [{ data: list }, names, { data: held }] = await Promise.all([
     page.api<{ data: ModelPage }>(`/models?${changed(query, { facets: "true" })}`),
@@ -42,7 +37,7 @@ export async function showModels(page: Page): Promise<PageResult> {
     section: "models",
     head: html`<meta name="description" content="Prices, limits and capabilities of AI models.">
 <script type="module" src="/dashboard/assets/compare_models.js"></script>`,
-    main: renderModels({ list, names, changes, period, query, org, waiting: held.document }),
+    main: renderModels({ list, names, changes, period, query, waiting: held.document }),
   };
 }
 
@@ -63,25 +58,24 @@ interface ModelsView {
   changes: Changes;
   period: Period;
   query: URLSearchParams;
-  org: string | null;
   waiting: Held["document"];
 }
 
-function renderModels({ list, names, changes, period, query, org, waiting }: ModelsView): Html {
+function renderModels({ list, names, changes, period, query, waiting }: ModelsView): Html {
   const { models, total } = list;
   return html`<div class="pager">
   <div>
     <h1>Models</h1>
     <p class="quiet">${total.toLocaleString("en-US")} ${total === 1 ? "model" : "models"} · US dollars per million tokens · ${describeOrigin(list)}</p>
   </div>
-  <a class="button" href="${withQuery("/api/v1/models", changed(query, { limit: "", offset: "", format: "csv" }), null)}">Download CSV</a>
+  <a class="button" href="${withQuery("/api/v1/models", changed(query, { limit: null, offset: null, format: "csv" }))}">Download CSV</a>
 </div>
 ${waiting && renderWaiting(waiting)}
 <div class="columns">
-${listFilters({ query, names, facets: list.facets, org })}
+${listFilters({ query, names, facets: list.facets })}
 <section class="stack" aria-label="Models">
-${models.length === 0 ? html`<p class="empty">No models match these filters. <a href="${withQuery("/models", [], org)}">Show all models</a></p>` : listTable({ models, names, changes, period, query, org })}
-${pager(list, query, org)}
+${models.length === 0 ? html`<p class="empty">No models match these filters. <a href="/models">Show all models</a></p>` : listTable({ models, names, changes, period, query })}
+${pager(list, query)}
 </section>
 </div>`;
 }
@@ -97,14 +91,9 @@ function describeOrigin({ catalog: { source, dataDate } }: ModelPage): Html {
   return html`from ${from}${dataDate !== null && html`, data of <time datetime="${dataDate}">${formatDay(dataDate)}</time>`}`;
 }
 
-function pager(
-  { offset, limit, total, models, hasMore }: ModelPage,
-  query: URLSearchParams,
-  org: string | null,
-): Html | null {
+function pager({ offset, limit, total, models, hasMore }: ModelPage, query: URLSearchParams): Html | null {
   if (offset === 0 && !hasMore) return null;
-  const link = (to: number) =>
-    withQuery("/models", changed(query, { offset: to === 0 ? "" : String(to) }), org);
+  const link = (to: number) => withQuery("/models", changed(query, { offset: to === 0 ? null : to }));
   return html`<nav class="pager" aria-label="Pages">
   ${offset > 0 ? html`<a class="button" rel="prev" href="${link(Math.max(0, offset - limit))}">Previous</a>` : html`<span></span>`}
   <span class="quiet">${models.length > 0 ? `${offset + 1}–${offset + models.length} of ${total}` : `${total} in all`}</span>

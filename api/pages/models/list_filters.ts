@@ -1,7 +1,6 @@
 /** The filters of the model list: a form whose fields are the API's query parameters. */
 import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../../shared/vocabulary.ts";
 import { type Html, html } from "../html.ts";
-import { withQuery } from "./addresses.ts";
 import { CAPABILITY_LABELS, formatTokens } from "./format.ts";
 import type { ModelPage, ProviderNames } from "./model_responses.ts";
 
@@ -9,7 +8,6 @@ interface Filters {
   query: URLSearchParams;
   names: ProviderNames;
   facets: ModelPage["facets"];
-  org: string | null;
 }
 
 /** As many tokens of context at least. */
@@ -24,9 +22,8 @@ const OWN_FIELDS = new Set([
 ]);
 
 /** Renders the form. It works without JavaScript; fields that are left empty count as left out. */
-export function listFilters({ query, names, facets, org }: Filters): Html {
+export function listFilters({ query, names, facets }: Filters): Html {
   const kept = [...query].filter(([name]) => !OWN_FIELDS.has(name));
-  if (org !== null) kept.push(["org", org]);
   const hasFilters = [...query].some(
     ([name]) => OWN_FIELDS.has(name) && !["search", "offset"].includes(name),
   );
@@ -52,7 +49,7 @@ ${boxes("Show only", [
 ])}
 ${choose("minContext", "Context", contextOptions(query.get("minContext")), query)}
 </div></details>
-<div class="actions"><button type="submit" class="primary">Apply</button> <a href="${withQuery("/models", [], org)}">Clear</a></div>
+<div class="actions"><button type="submit" class="primary">Apply</button> <a href="/models">Clear</a></div>
 </form>`;
 }
 
@@ -72,7 +69,7 @@ function withCounts(
 }
 
 /** Lists providers by name, and the one of the address even if it is unknown. */
-function listProviders({ query, names, facets }: Omit<Filters, "org">): Option[] {
+function listProviders({ query, names, facets }: Filters): Option[] {
   const ids = new Set([...Object.keys(facets.provider), ...query.getAll("provider")]);
   return [...ids]
     .map((id): Option => [id, names.get(id) ?? id])

@@ -1,6 +1,7 @@
 /** The table of the model list, inside of the form that compares the selected models. */
+
+import { changed, modelName, modelPath, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
-import { changed, modelName, modelPath, withQuery } from "./addresses.ts";
 import { formatPrice, formatTokens, UNKNOWN } from "./format.ts";
 import { PRICED } from "./list_filters.ts";
 import { MAX_COMPARED, type ModelItem, type ProviderNames } from "./model_responses.ts";
@@ -14,7 +15,6 @@ interface ListTable {
   changes: ReadonlyMap<string, readonly PriceChange[]>;
   period: Period;
   query: URLSearchParams;
-  org: string | null;
 }
 
 interface Column {
@@ -37,12 +37,11 @@ const COLUMNS: readonly Column[] = [
 
 /** Renders the rows with checkboxes, and the button that leads to the comparison. */
 export function listTable(table: ListTable): Html {
-  const { models, query, org } = table;
+  const { models, query } = table;
   return html`<form method="get" action="/models/compare" class="stack" data-compares="${MAX_COMPARED}">
-${org !== null && html`<input type="hidden" name="org" value="${org}">`}
 <div class="table-box" tabindex="0" role="group" aria-label="Models and prices">
 <table class="data-table models">
-<thead><tr><th scope="col"><span class="visually-hidden">Compare</span></th>${COLUMNS.map((column) => heading(column, query, org))}<th scope="col" class="wide">90 days</th></tr></thead>
+<thead><tr><th scope="col"><span class="visually-hidden">Compare</span></th>${COLUMNS.map((column) => heading(column, query))}<th scope="col" class="wide">90 days</th></tr></thead>
 <tbody>
 ${models.map((model) => row(model, table))}
 </tbody>
@@ -53,27 +52,27 @@ ${models.map((model) => row(model, table))}
 }
 
 /** A second click sorts the other way around. The first sort by a price hides the models without one. */
-function heading({ label, sortBy, classes }: Column, query: URLSearchParams, org: string | null): Html {
+function heading({ label, sortBy, classes }: Column, query: URLSearchParams): Html {
   const current = query.get("sortBy") ?? "";
   const isCurrent = current === sortBy;
   const isDescending = query.get("sortOrder") === "desc";
   const sortOrder = isCurrent && !isDescending ? "desc" : "";
   const hidesFree = sortBy.endsWith("Cost") && !current.endsWith("Cost") && !query.has("minInputCost");
   const changes = { sortBy, sortOrder, offset: "", ...(hidesFree ? { minInputCost: PRICED } : {}) };
-  const address = withQuery("/models", changed(query, changes), org);
+  const address = withQuery("/models", changed(query, changes));
   const direction = isDescending ? "descending" : "ascending";
   return html`<th scope="col"${classes !== undefined && html` class="${classes}"`}${isCurrent && html` aria-sort="${direction}"`}><a href="${address}">${label}${isCurrent && html` <span aria-hidden="true">${isDescending ? "↓" : "↑"}</span>`}</a></th>`;
 }
 
-function row(model: ModelItem, { names, changes, period, org }: ListTable): Html {
+function row(model: ModelItem, { names, changes, period }: ListTable): Html {
   const { provider, modelId, name, cost, limits, releaseDate, status } = model;
   const key = modelName(model);
   const providerName = names.get(provider) ?? provider;
   const steps = priceSteps(changes.get(key) ?? [], { field: "input", current: cost?.input ?? null, period });
   return html`<tr>
 <td><input type="checkbox" name="model" value="${key}" aria-label="Compare ${name}, ${key}"></td>
-<th scope="row"><a href="${withQuery(modelPath(model), [], org)}">${name}</a>${status !== "available" && html` <span class="badge">${status}</span>`}<span class="id" title="${modelId}">${modelId}</span><span class="id narrow-only">${providerName}</span></th>
-<td class="wide"><a href="${withQuery("/models", [["provider", provider]], org)}">${providerName}</a></td>
+<th scope="row"><a href="${modelPath(model)}">${name}</a>${status !== "available" && html` <span class="badge">${status}</span>`}<span class="id" title="${modelId}">${modelId}</span><span class="id narrow-only">${providerName}</span></th>
+<td class="wide"><a href="${withQuery("/models", { provider })}">${providerName}</a></td>
 <td class="number">${formatPrice(cost?.input)}</td><td class="number">${formatPrice(cost?.output)}</td><td class="number wide">${formatPrice(cost?.cacheRead)}</td>
 <td class="number">${formatTokens(limits?.context)}</td><td class="date wide">${releaseDate ?? UNKNOWN}</td>
 <td class="wide">${(cost !== null && sparkline(steps, period)) || UNKNOWN}</td>

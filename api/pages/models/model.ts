@@ -1,9 +1,9 @@
 /** GET /models/{provider}/{modelId}: everything about one model. */
 import { ApiError } from "../../../shared/errors.ts";
 import type { Alias } from "../../models/schemas.ts";
+import { modelName, modelPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
-import { modelName, modelPath, withQuery } from "./addresses.ts";
 import { computeCost, costSection } from "./cost_form.ts";
 import { formatDay, formatPrice, priceLabel } from "./format.ts";
 import { modelFacts } from "./model_facts.ts";
@@ -22,34 +22,31 @@ const OTHER_PATHS = /^\/models\/(history|resolve)\//;
 
 /** Shows a model, or the 404 of the API. */
 export async function showModel(page: Page): Promise<PageResult> {
-  const { pathname, searchParams } = page.url;
+  const { pathname } = page.url;
   if (OTHER_PATHS.test(pathname)) throw new ApiError("NOT_FOUND", { details: { reason: "model" } });
   // As it is: the API decodes it.
   const model = await page.api<FullModel>(pathname);
   const name = modelName(model);
   const [history, aliases, newest, cost, providers, catalog, held] = await Promise.all([
     page.api<{ data: { changes: readonly PriceChange[] } }>(pathname.replace("/models/", "/models/history/")),
-    page.api<{ data: { aliases: readonly Alias[] } }>(
-      `/models/aliases?${new URLSearchParams({ model: name })}`,
-    ),
+    page.api<{ data: { aliases: readonly Alias[] } }>(withQuery("/models/aliases", { model: name })),
     findNewest(page, model),
     computeCost(page, model),
     page.call("/models/providers").then(readProviderNames),
     page.api<{ data: ModelPage }>("/models?limit=1"),
     page.api<{ data: Pick<Held, "prices"> }>("/models/held"),
   ]);
-  const org = searchParams.get("org");
   return {
     title: model.name,
     section: "models",
     head: html`<meta name="description" content="${model.description ?? `Prices, limits and capabilities of ${model.name} (${name}).`}">`,
     status: cost?.problems?.status ?? 200,
-    main: html`${heading(model, providers, org)}
+    main: html`${heading(model, providers)}
 ${doubts(model, held.data.prices)}
 <div class="columns">
 <div class="stack">
 ${priceSection(model, history.data.changes)}
-${model.cost !== null && costSection(model, cost, org)}
+${model.cost !== null && costSection(model, cost)}
 </div>
 ${modelFacts({
   model,
@@ -57,16 +54,15 @@ ${modelFacts({
   dataDate: catalog.data.catalog.dataDate,
   aliases: aliases.data.aliases,
   newest,
-  org,
 })}
 </div>`,
   };
 }
 
-function heading(model: FullModel, providers: ProviderNames, org: string | null): Html {
+function heading(model: FullModel, providers: ProviderNames): Html {
   const { provider, name, description, status, tier, goneAt } = model;
-  const ofProvider = withQuery("/models", [["provider", provider]], org);
-  return html`<p class="crumbs"><a href="${withQuery("/models", [], org)}">Models</a> / <a href="${ofProvider}">${providers.get(provider) ?? provider}</a></p>
+  const ofProvider = withQuery("/models", { provider });
+  return html`<p class="crumbs"><a href="/models">Models</a> / <a href="${ofProvider}">${providers.get(provider) ?? provider}</a></p>
 <div>
 <div class="title"><h1>${name}</h1> <span class="badge ${status === "available" ? "good" : "bad"}">${status}</span> <span class="badge" title="Derived from price, family and id">${tier}</span></div>
 ${description !== null && html`<p class="lead">${description}</p>`}

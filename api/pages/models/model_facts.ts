@@ -1,8 +1,8 @@
 /** The column beside a model: limits, capabilities, names, dates, links. What is unknown has no row. */
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
 import type { Alias } from "../../models/schemas.ts";
+import { comparisonPath, modelName, modelPath } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { modelName, modelPath, withQuery } from "./addresses.ts";
 import { CAPABILITY_LABELS, formatCapability, formatDay } from "./format.ts";
 import type { FullModel } from "./model_responses.ts";
 
@@ -15,14 +15,13 @@ interface Facts {
   aliases: readonly Alias[];
   /** What the name of its family stands for, if that is another model. */
   newest: FullModel | null;
-  org: string | null;
 }
 
 export function modelFacts(given: Facts): Html {
-  const { model, aliases, newest, org } = given;
+  const { model, aliases, newest } = given;
   const { limits, modalities } = model;
   return html`<aside class="side" aria-label="About this model">
-${newest && section("Newest of its family", html`<a href="${withQuery(modelPath(newest), [], org)}">${newest.name}</a> <small>${model.family} stands for it</small>`)}
+${newest && section("Newest of its family", html`<a href="${modelPath(newest)}">${newest.name}</a> <small>${model.family} stands for it</small>`)}
 ${aliases.length > 0 && section("Aliases", aliasList(aliases))}
 ${facts("Limits", [
   ["Context", tokens(limits?.context)],
@@ -40,7 +39,7 @@ ${facts("Modalities", [
 ${facts("Details", details(given))}
 ${section(
   "Links",
-  html`<p><a href="${withQuery("/models/compare", [["model", modelName(model)]], org)}">Compare with another</a></p>
+  html`<p><a href="${comparisonPath([modelName(model)])}">Compare with another</a></p>
 <p><a href="/api/v1${modelPath(model)}">This model as JSON</a></p>`,
 )}
 </aside>`;

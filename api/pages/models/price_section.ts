@@ -1,6 +1,7 @@
 /** The prices of a model: current ones, a plot of each, and the changes as a table. */
+
+import { modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
-import { modelPath } from "./addresses.ts";
 import { formatDay, formatPrice, priceLabel } from "./format.ts";
 import { type FullModel, pricesOf } from "./model_responses.ts";
 import { pricePlot } from "./price_plot.ts";

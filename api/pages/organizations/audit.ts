@@ -1,35 +1,36 @@
 /** /orgs/{slug}/audit: the audit log of an organization, for its owners and admins. */
 import type { AuditPage } from "../../accounts/organizations/audit.ts";
+import { orgPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { renderInstant } from "../instant.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
-import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
+import { findOwnOrg } from "../page_session.ts";
+import { orgPage } from "./org_page.ts";
 
 type Log = (typeof AuditPage.static)["data"];
 type Entry = Log["entries"][number];
 
 export async function showAudit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const cursor = page.url.searchParams.get("cursor");
-  const query = cursor === null ? "" : `?${new URLSearchParams({ cursor })}`;
-  const { data } = await page.api<typeof AuditPage.static>(orgPath(slug, `/audit${query}`));
+  const { data } = await page.api<typeof AuditPage.static>(withQuery(orgPath(slug, "audit"), { cursor }));
   const name = findOwnOrg(page, slug)?.name ?? slug;
   return orgPage(page, {
     slug,
     name,
-    tab: "/audit",
+    tab: "audit",
     body: renderAudit(data, { slug, isFirst: cursor === null }),
   });
 }
 
 /** Renders a page of the log. */
 function renderAudit({ entries, nextCursor }: Log, at: { slug: string; isFirst: boolean }): Html {
-  const path = orgPath(at.slug, "/audit");
+  const path = orgPath(at.slug, "audit");
   return html`<section class="stack" aria-labelledby="audit-title">
   <h2 id="audit-title">Audit log</h2>
   <p class="quiet">Exports, writes and denied writes, newest first. Entries are kept for 400 days.</p>
   ${entries.length === 0 ? html`<p class="empty">No ${!at.isFirst && "more "}entries.</p>` : renderEntries(entries)}
   <nav class="pager" aria-label="Pages"><span class="actions">${!at.isFirst && html`<a class="button" href="${path}">Newest</a>`}
-  ${nextCursor !== null && html`<a class="button" href="${path}?cursor=${encodeURIComponent(nextCursor)}" rel="next">Older</a>`}</span></nav>
+  ${nextCursor !== null && html`<a class="button" href="${withQuery(path, { cursor: nextCursor })}" rel="next">Older</a>`}</span></nav>
 </section>`;
 }
 

@@ -2,12 +2,13 @@
 import { hasOrgRole } from "../../../shared/policy.ts";
 import type { OrgDetail } from "../../accounts/organizations/schemas.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
+import { orgPath } from "../addresses.ts";
 import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { profileInputs } from "../profile_inputs.ts";
-import { orgPage, orgPath } from "./org_page.ts";
+import { orgPage } from "./org_page.ts";
 
 type Org = (typeof OrgDetail.static)["data"];
 type Fields = Record<"name" | "description" | "websiteUrl", string>;
@@ -29,7 +30,7 @@ export async function saveEdit(page: SignedInPage, { slug }: { slug: string }): 
   const { name, description, websiteUrl } = fields;
   const body = { name, description: nullIfBlank(description), websiteUrl: nullIfBlank(websiteUrl) };
   const problems = await findProblems(() => page.api(orgPath(slug), { method: "PATCH", body }));
-  if (!problems) return seeOtherWith(orgPath(slug, "/edit"), "saved");
+  if (!problems) return seeOtherWith(orgPath(slug, "edit"), "saved");
   return renderPage(page, await loadEditable(page, slug), { fields, problems });
 }
 
@@ -54,7 +55,7 @@ function renderPage(page: SignedInPage, { slug, name }: Org, { fields, problems 
   return orgPage(page, {
     slug,
     name,
-    tab: "/edit",
+    tab: "edit",
     status: problems?.status,
     body: html`${renderNotice(page.notice, { saved: "Profile saved." })}${problemSummary(problems)}
 <section class="card form-card" aria-labelledby="edit-title">

@@ -1,18 +1,20 @@
 /** /orgs/{slug}/members: who belongs to an organization, for its members. */
 import type { MemberList } from "../../accounts/organizations/schemas.ts";
+import { orgPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
-import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
+import { findOwnOrg } from "../page_session.ts";
+import { orgPage } from "./org_page.ts";
 
 type Members = (typeof MemberList.static)["data"]["members"];
 
 export async function showMembers(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { data } = await page.api<typeof MemberList.static>(orgPath(slug, "/members"));
+  const { data } = await page.api<typeof MemberList.static>(orgPath(slug, "members"));
   return orgPage(page, {
     slug,
     name: findOwnOrg(page, slug)?.name ?? slug,
-    tab: "/members",
+    tab: "members",
     body: renderMembers(data.members),
   });
 }

@@ -1,10 +1,11 @@
 /** What the pages of an organization have in common: its name, the caller's role, tabs. */
 import { hasOrgRole } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { orgPath } from "../addresses.ts";
 import { type Content, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import type { PageOrg } from "../page_session.ts";
+import { findOwnOrg } from "../page_session.ts";
 
 interface Tab {
   /** The last part of its address; empty for the profile. */
@@ -16,12 +17,12 @@ interface Tab {
 
 const TABS: readonly Tab[] = [
   { path: "", label: "Profile", role: null },
-  { path: "/members", label: "Members", role: "viewer" },
-  { path: "/usage", label: "Usage", role: "viewer" },
-  { path: "/projects", label: "Projects", role: "viewer" },
-  { path: "/audit", label: "Audit log", role: "admin" },
-  { path: "/webhooks", label: "Webhooks", role: "admin" },
-  { path: "/edit", label: "Edit profile", role: "admin" },
+  { path: "members", label: "Members", role: "viewer" },
+  { path: "usage", label: "Usage", role: "viewer" },
+  { path: "projects", label: "Projects", role: "viewer" },
+  { path: "audit", label: "Audit log", role: "admin" },
+  { path: "webhooks", label: "Webhooks", role: "admin" },
+  { path: "edit", label: "Edit profile", role: "admin" },
 ];
 
 export interface OrgContent {
@@ -35,16 +36,6 @@ export interface OrgContent {
   body: Content;
   head?: Content;
   status?: number | undefined;
-}
-
-/** Returns the address of an organization's page, and its path below /api/v1. */
-export function orgPath(slug: string, rest = ""): string {
-  return `/orgs/${encodeURIComponent(slug)}${rest}`;
-}
-
-/** Finds the organization among the caller's; null if they are not a member. */
-export function findOwnOrg({ session }: Pick<Page, "session">, slug: string): PageOrg | null {
-  return session?.organizations.find((org) => org.slug === slug) ?? null;
 }
 
 /** Returns a page of an organization. */
@@ -63,7 +54,7 @@ ${
   tabs.length > 1 &&
   html`<nav class="tabs" aria-label="Organization">${tabs.map(
     ({ path, label: text }) =>
-      html`<a href="${orgPath(slug, path)}"${path === tab && html` aria-current="page"`}>${text}</a>`,
+      html`<a href="${orgPath(slug, ...(path ? [path] : []))}"${path === tab && html` aria-current="page"`}>${text}</a>`,
   )}</nav>`
 }
 ${body}`,

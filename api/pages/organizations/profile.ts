@@ -1,15 +1,17 @@
 /** /orgs/{slug}: the public profile of an organization and its definitions. */
 import type { OrgProfile } from "../../accounts/organizations/profile.ts";
+import { orgPath } from "../addresses.ts";
 import { type Html, html, webUrl } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import type { Page, PageResult } from "../page.ts";
+import { findOwnOrg } from "../page_session.ts";
 import { type DefinitionPage, PAGE_SIZE, renderDefinitions } from "./definition_list.ts";
-import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
+import { orgPage } from "./org_page.ts";
 
 type Profile = (typeof OrgProfile.static)["data"];
 
 export async function showProfile(page: Page, { slug }: { slug: string }): Promise<PageResult> {
-  const { data: profile } = await page.api<{ data: Profile }>(orgPath(slug, "/profile"));
+  const { data: profile } = await page.api<{ data: Profile }>(orgPath(slug, "profile"));
   const offset = page.url.searchParams.get("offset") ?? "0";
   // Members see all definitions of their organization.
   const isMember = findOwnOrg(page, slug) !== null;

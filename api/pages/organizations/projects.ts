@@ -1,20 +1,22 @@
 /** /orgs/{slug}/projects: the projects of an organization, for its members. */
 import type { ProjectList } from "../../accounts/organizations/projects.ts";
+import { EXPORTS_PATH, orgPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
-import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
+import { findOwnOrg } from "../page_session.ts";
+import { orgPage } from "./org_page.ts";
 
 type Projects = (typeof ProjectList.static)["data"];
 
 export async function showProjects(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { data } = await page.api<typeof ProjectList.static>(orgPath(slug, "/projects"));
+  const { data } = await page.api<typeof ProjectList.static>(orgPath(slug, "projects"));
   const name = findOwnOrg(page, slug)?.name ?? slug;
-  return orgPage(page, { slug, name, tab: "/projects", body: renderProjects(data, slug) });
+  return orgPage(page, { slug, name, tab: "projects", body: renderProjects(data) });
 }
 
 /** Renders the table of projects. */
-function renderProjects({ projects, total }: Projects, slug: string): Html {
+function renderProjects({ projects, total }: Projects): Html {
   const rows = projects.map(
     (project) => html`<tr>
   <th scope="row">${project.name}</th><td><code>${project.slug}</code></td><td>${renderDay(project.createdAt)}</td>
@@ -26,7 +28,7 @@ function renderProjects({ projects, total }: Projects, slug: string): Html {
   ${
     total === 0
       ? html`<p class="empty">This organization has no projects.</p>`
-      : html`<p><a href="/dashboard/exports?org=${encodeURIComponent(slug)}">Export projects</a></p>
+      : html`<p><a href="${EXPORTS_PATH}">Export projects</a></p>
   <div class="table-box" tabindex="0" role="group" aria-label="Projects"><table class="data-table">
 <thead><tr><th scope="col">Name</th><th scope="col">Slug</th><th scope="col">Created</th></tr></thead>
 <tbody>

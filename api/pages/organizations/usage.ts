@@ -1,11 +1,13 @@
 /** /orgs/{slug}/usage: definitions and executions of an organization, for its members. */
 import type { Usage } from "../../accounts/organizations/usage.ts";
+import { orgPath } from "../addresses.ts";
 import { renderBarPlot } from "../bar_plot.ts";
 import { type ListedDefinition, listedPath, renderDraftLink } from "../definitions/listed_version.ts";
 import { type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
+import { findOwnOrg } from "../page_session.ts";
 import type { DefinitionPage } from "./definition_list.ts";
-import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
+import { orgPage } from "./org_page.ts";
 
 /** Definitions whose executions are shown. The API counts them by definition. */
 const SHOWN = 10;
@@ -26,7 +28,7 @@ export interface UsedDefinition {
 }
 
 export async function showUsage(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { data: counts } = await page.api<typeof Usage.static>(orgPath(slug, "/usage"));
+  const { data: counts } = await page.api<typeof Usage.static>(orgPath(slug, "usage"));
   const query = `publishedFirst=true&sortBy=executionCount&limit=${SHOWN}`;
   const { data: list } = await page.api<{ data: DefinitionPage }>(`/definitions?${query}`, { org: slug });
   const used: UsedDefinition[] = [];
@@ -38,7 +40,7 @@ export async function showUsage(page: SignedInPage, { slug }: { slug: string }):
   return orgPage(page, {
     slug,
     name,
-    tab: "/usage",
+    tab: "usage",
     body: html`${renderCounts(counts)}${renderExecutions(used)}`,
   });
 }

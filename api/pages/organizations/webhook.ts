@@ -1,15 +1,17 @@
 /** /orgs/{slug}/webhooks/{id}: one webhook and its deliveries, for owners and admins. */
 import type { DeliveryList, OneWebhook, RotatedWebhook } from "../../webhooks/webhook_schemas.ts";
+import { orgPath } from "../addresses.ts";
 import { confirmPage } from "../confirm.ts";
 import { type FormProblems, findProblems, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderInstant } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
+import { findOwnOrg } from "../page_session.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { idempotencyKeyOf, onceField } from "../write_once.ts";
 import { renderDeliveries } from "./deliveries.ts";
-import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
+import { orgPage } from "./org_page.ts";
 import { readWebhookForm, type WebhookForm, webhookForm } from "./webhook_form.ts";
 import { renderState } from "./webhook_state.ts";
 
@@ -38,7 +40,7 @@ export async function showWebhook(page: SignedInPage, address: WebhookAddress): 
 export async function changeWebhook(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
   const { form, api } = page;
   const action = toAction(form.get("action"));
-  const path = apiPath(address);
+  const path = webhookPath(address);
   if (action === "rotate") return rotateSecret(page, address);
   const problems = await findProblems(() => {
     if (action === "test") {
@@ -58,7 +60,7 @@ async function rotateSecret(page: SignedInPage, address: WebhookAddress): Promis
   let rotated: Rotated | null = null;
   const problems = await findProblems(async () => {
     const call = { method: "POST", idempotencyKey: idempotencyKeyOf(page.form) } as const;
-    rotated = (await page.api<{ data: Rotated }>(`${apiPath(address)}/rotate`, call)).data;
+    rotated = (await page.api<{ data: Rotated }>(`${webhookPath(address)}/rotate`, call)).data;
   });
   return renderPage(page, address, {
     webhook: await loadWebhook(page, address),
@@ -88,8 +90,8 @@ export async function confirmDelete(page: SignedInPage, address: WebhookAddress)
 }
 
 export async function deleteWebhook({ api }: SignedInPage, address: WebhookAddress): Promise<PageResult> {
-  await api(apiPath(address), { method: "DELETE" });
-  return seeOtherWith(orgPath(address.slug, "/webhooks"), "deleted");
+  await api(webhookPath(address), { method: "DELETE" });
+  return seeOtherWith(orgPath(address.slug, "webhooks"), "deleted");
 }
 
 function toAction(given: string | null): Action {
@@ -97,15 +99,11 @@ function toAction(given: string | null): Action {
 }
 
 function webhookPath({ slug, id }: WebhookAddress): string {
-  return orgPath(slug, `/webhooks/${encodeURIComponent(id)}`);
-}
-
-function apiPath({ slug, id }: WebhookAddress): string {
-  return orgPath(slug, `/webhooks/${encodeURIComponent(id)}`);
+  return orgPath(slug, "webhooks", id);
 }
 
 async function loadWebhook({ api }: SignedInPage, address: WebhookAddress): Promise<Webhook> {
-  return (await api<typeof OneWebhook.static>(apiPath(address))).data;
+  return (await api<typeof OneWebhook.static>(webhookPath(address))).data;
 }
 
 interface WebhookView {
@@ -123,17 +121,17 @@ async function renderPage(
   view: WebhookView,
 ): Promise<PageResult> {
   const { webhook, form = webhook, problems = null, rotated = null } = view;
-  const { data } = await page.api<typeof DeliveryList.static>(`${apiPath(address)}/deliveries`);
+  const { data } = await page.api<typeof DeliveryList.static>(`${webhookPath(address)}/deliveries`);
   const { slug } = address;
   return orgPage(page, {
     slug,
     name: findOwnOrg(page, slug)?.name ?? slug,
-    tab: "/webhooks",
+    tab: "webhooks",
     subject: new URL(webhook.url).host,
     head: rotated && COPY_SCRIPT,
     status: problems?.status,
     body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(problems)}
-<p class="crumbs"><a href="${orgPath(slug, "/webhooks")}">Webhooks</a></p>
+<p class="crumbs"><a href="${orgPath(slug, "webhooks")}">Webhooks</a></p>
 <section class="stack" aria-labelledby="webhook-title">
   <h2 id="webhook-title">${webhook.url}</h2>
   <p>${renderState(webhook)} <span class="quiet">Created ${renderInstant(webhook.createdAt)}</span></p>

@@ -1,8 +1,7 @@
 /** The form of a webhook: its address and the events that it gets. */
 import { EVENT_TYPES } from "../../../shared/vocabulary.ts";
-import { type FormProblems, formField, tokenField } from "../forms.ts";
+import { type FormProblems, type FormSession, formField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import type { PageSession } from "../page_session.ts";
 import { onceField } from "../write_once.ts";
 
 export interface WebhookForm {
@@ -19,7 +18,7 @@ export function readWebhookForm(given: URLSearchParams): WebhookForm {
 
 /** Renders the form. `action` is the text of its button. */
 export function webhookForm(
-  session: Pick<PageSession, "formToken">,
+  session: FormSession,
   { form, problems, action }: { form: WebhookForm; problems: FormProblems | null; action: string },
 ): Html {
   const problem = problems?.fields.get("types");

@@ -1,13 +1,15 @@
 /** /orgs/{slug}/webhooks: the webhooks of an organization, for its owners and admins. */
 import type { CreatedWebhook, WebhookList } from "../../webhooks/webhook_schemas.ts";
+import { orgPath } from "../addresses.ts";
 import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
+import { findOwnOrg } from "../page_session.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { idempotencyKeyOf } from "../write_once.ts";
-import { findOwnOrg, orgPage, orgPath } from "./org_page.ts";
+import { orgPage } from "./org_page.ts";
 import { EMPTY_WEBHOOK_FORM, readWebhookForm, type WebhookForm, webhookForm } from "./webhook_form.ts";
 import { renderState } from "./webhook_state.ts";
 
@@ -25,7 +27,7 @@ export async function createWebhook(page: SignedInPage, { slug }: { slug: string
   let created: Created | null = null;
   const problems = await findProblems(async () => {
     const call = { method: "POST", body: form, idempotencyKey } as const;
-    created = (await page.api<{ data: Created }>(orgPath(slug, "/webhooks"), call)).data;
+    created = (await page.api<{ data: Created }>(orgPath(slug, "webhooks"), call)).data;
   });
   const webhooks = await loadWebhooks(page, slug);
   const view = problems ? { form, problems: explain(problems) } : { created };
@@ -33,7 +35,7 @@ export async function createWebhook(page: SignedInPage, { slug }: { slug: string
 }
 
 async function loadWebhooks({ api }: SignedInPage, slug: string): Promise<Webhook[]> {
-  return (await api<typeof WebhookList.static>(orgPath(slug, "/webhooks"))).data.webhooks;
+  return (await api<typeof WebhookList.static>(orgPath(slug, "webhooks"))).data.webhooks;
 }
 
 /** The response of the first request is not kept, because it holds the secret. */
@@ -56,7 +58,7 @@ function renderPage(page: SignedInPage, slug: string, view: WebhooksView): PageR
   return orgPage(page, {
     slug,
     name: findOwnOrg(page, slug)?.name ?? slug,
-    tab: "/webhooks",
+    tab: "webhooks",
     head: created && COPY_SCRIPT,
     status: created ? 201 : problems?.status,
     body: html`${renderNotice(page.notice, { deleted: "Webhook deleted." })}${problemSummary(problems)}
@@ -81,7 +83,7 @@ function renderCreated({ id, url, secret }: Created, slug: string): Html {
   <h2 id="created-title">Webhook created</h2>
   <p>Events are delivered to ${url} from now on. Verify them with this secret.</p>
   ${renderSecret({ label: "Secret", secret })}
-  <p><a href="${orgPath(slug, `/webhooks/${id}`)}">Show the webhook</a></p>
+  <p><a href="${orgPath(slug, "webhooks", id)}">Show the webhook</a></p>
 </section>`;
 }
 
@@ -90,7 +92,7 @@ function renderWebhooks(webhooks: readonly Webhook[], slug: string): Html {
   if (webhooks.length === 0) return html`<p class="empty">No webhooks.</p>`;
   const rows = webhooks.map(
     (webhook) => html`<tr>
-  <th scope="row"><a href="${orgPath(slug, `/webhooks/${webhook.id}`)}">${webhook.url}</a></th>
+  <th scope="row"><a href="${orgPath(slug, "webhooks", webhook.id)}">${webhook.url}</a></th>
   <td>${renderState(webhook)}</td>
   <td>${webhook.types.join(", ")}</td>
   <td>${renderDay(webhook.createdAt)}</td>

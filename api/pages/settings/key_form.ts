@@ -1,6 +1,6 @@
 /** The form for a new API key. */
 import { KEY_SCOPES } from "../../../shared/vocabulary.ts";
-import { type FormProblems, formField, tokenField } from "../forms.ts";
+import { type FormProblems, type FormSession, formField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { PageSession } from "../page_session.ts";
 import { onceField } from "../write_once.ts";
@@ -27,7 +27,7 @@ export function readKeyForm(given: URLSearchParams): { form: KeyForm; body: Part
 
 /** Renders the form with what was typed. */
 export function keyForm(
-  session: Pick<PageSession, "formToken" | "organizations">,
+  session: FormSession & Pick<PageSession, "organizations">,
   { form, problems }: { form: KeyForm; problems: FormProblems | null },
 ): Html {
   return html`<section class="card form-card" aria-labelledby="new-key-title">

@@ -12,7 +12,6 @@ import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { idempotencyKeyOf } from "../write_once.ts";
 import { EMPTY_KEY_FORM, keyForm, readKeyForm } from "./key_form.ts";
 import { settingsPage } from "./settings_page.ts";
-import { keepOrg } from "./settings_paths.ts";
 
 const PATH = "/settings/keys";
 
@@ -49,13 +48,13 @@ export async function confirmRevoke(page: SignedInPage, { id }: { id: string }):
     text: html`<p><b>${nameOf(key)}</b> <code>${key.prefix}…</code></p>
   <p>Programs that use the key stop working within a second. This cannot be undone.</p>`,
     action: "Revoke key",
-    cancel: keepOrg(page.url, PATH),
+    cancel: PATH,
   });
 }
 
-export async function revokeKey({ api, url }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
+export async function revokeKey({ api }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   await api(`/auth/keys/${encodeURIComponent(id)}`, { method: "DELETE" });
-  return seeOtherWith(keepOrg(url, PATH), "revoked");
+  return seeOtherWith(PATH, "revoked");
 }
 
 async function loadKeys({ api }: SignedInPage): Promise<readonly Key[]> {
@@ -87,21 +86,21 @@ function renderPage(
     head: created && COPY_SCRIPT,
     status: created ? 201 : problems?.status,
     body: html`${renderNotice(notice, { revoked: "API key revoked." })}${problemSummary(problems)}
-${created && renderCreated(created, url)}
+${created && renderCreated(created)}
 <section class="stack" aria-labelledby="keys-title">
   <h2 id="keys-title">API keys</h2>
   <p class="quiet">Programs send a key as <code>Authorization: Bearer …</code> and act as you.</p>
-  ${renderKeys(keys, session.organizations, url)}
+  ${renderKeys(keys, session.organizations)}
 </section>
 ${!created && keyForm(session, { form, problems })}`,
   });
 }
 
-function renderCreated({ key, apiKey }: Created, url: URL): Html {
+function renderCreated({ key, apiKey }: Created): Html {
   return html`<section class="card stack" aria-labelledby="created-title">
   <h2 id="created-title">API key created</h2>
   ${renderSecret({ label: nameOf(apiKey), secret: key })}
-  <p><a href="${keepOrg(url, PATH)}">Done</a></p>
+  <p><a href="${PATH}">Done</a></p>
 </section>`;
 }
 
@@ -110,7 +109,7 @@ function nameOf({ name }: Pick<Key, "name">): string {
 }
 
 /** Renders the table of keys. */
-function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[], url: URL): Html {
+function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[]): Html {
   if (keys.length === 0) return html`<p class="empty">You have no API keys.</p>`;
   const names = new Map(organizations.map(({ id, name }) => [id, name]));
   const rows = keys.map(
@@ -122,7 +121,7 @@ function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[], url
   <td>${renderDay(key.createdAt)}</td>
   <td>${key.lastUsedAt === null ? "Never" : renderInstant(key.lastUsedAt)}</td>
   <td>${renderExpiry(key.expiresAt)}</td>
-  <td><a class="button danger" href="${keepOrg(url, `${PATH}/${key.id}/revoke`)}" aria-label="${`Revoke ${nameOf(key)}`}">Revoke</a></td>
+  <td><a class="button danger" href="${PATH}/${key.id}/revoke" aria-label="${`Revoke ${nameOf(key)}`}">Revoke</a></td>
 </tr>
 `,
   );

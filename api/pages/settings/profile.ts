@@ -6,7 +6,6 @@ import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { profileInputs } from "../profile_inputs.ts";
 import { changePassword, passwordForm } from "./password.ts";
 import { settingsPage } from "./settings_page.ts";
-import { keepOrg } from "./settings_paths.ts";
 
 /** The fields of the form, as the API names them. */
 const FIELDS = ["name", "bio", "websiteUrl"] as const;
@@ -26,7 +25,7 @@ export async function showProfile(page: SignedInPage): Promise<PageResult> {
 export async function saveProfile(page: SignedInPage): Promise<PageResult> {
   if (page.form.get("form") === "password") {
     const problems = await changePassword(page);
-    if (!problems) return seeOtherWith(keepOrg(page.url, "/settings/profile"), "password");
+    if (!problems) return seeOtherWith("/settings/profile", "password");
     return renderPage(page, await loadFields(page), { password: problems });
   }
   const typed = Object.fromEntries(FIELDS.map((name) => [name, page.form.get(name) ?? ""])) as ProfileFields;
@@ -34,7 +33,7 @@ export async function saveProfile(page: SignedInPage): Promise<PageResult> {
     FIELDS.map((name) => [name, typed[name].trim() === "" ? null : typed[name]]),
   );
   const problems = await findProblems(() => page.api("/users/me", { method: "PATCH", body }));
-  if (!problems) return seeOtherWith(keepOrg(page.url, "/settings/profile"), "profile");
+  if (!problems) return seeOtherWith("/settings/profile", "profile");
   return renderPage(page, typed, { profile: problems });
 }
 

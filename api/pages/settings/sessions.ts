@@ -8,7 +8,6 @@ import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { deviceOf } from "./device.ts";
 import { settingsPage } from "./settings_page.ts";
-import { keepOrg } from "./settings_paths.ts";
 
 const PATH = "/settings/sessions";
 
@@ -17,16 +16,15 @@ const NOTICES = { ended: "Session ended.", "ended-others": "All other sessions h
 type Session = typeof SessionSchema.static;
 
 export async function showSessions(page: SignedInPage): Promise<PageResult> {
-  const { url } = page;
   const sessions = await loadSessions(page);
   return settingsPage({
-    url,
+    url: page.url,
     body: html`${renderNotice(page.notice, NOTICES)}
 <section class="stack" aria-labelledby="sessions-title">
   <h2 id="sessions-title">Sessions</h2>
   <p class="quiet">Where you are signed in. If you do not recognize one, end it and change your password.</p>
-  ${renderSessions(sessions, url)}
-  ${sessions.length > 1 && html`<p><a class="button danger" href="${keepOrg(url, `${PATH}/end-others`)}">End all other sessions</a></p>`}
+  ${renderSessions(sessions)}
+  ${sessions.length > 1 && html`<p><a class="button danger" href="${PATH}/end-others">End all other sessions</a></p>`}
 </section>`,
   });
 }
@@ -40,22 +38,22 @@ export async function confirmEnd(page: SignedInPage, { id }: { id: string }): Pr
     text: html`<p>${deviceOf(session.userAgent)} · ${addressOf(session)}</p>
   <p>It is signed out within a second.</p>`,
     action: "End session",
-    cancel: keepOrg(page.url, PATH),
+    cancel: PATH,
   });
 }
 
-export async function endSession({ api, url }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
+export async function endSession({ api }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   await api(`/auth/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
-  return seeOtherWith(keepOrg(url, PATH), "ended");
+  return seeOtherWith(PATH, "ended");
 }
 
-export function confirmEndOthers({ session, url }: SignedInPage): PageResult {
+export function confirmEndOthers({ session }: SignedInPage): PageResult {
   return confirmPage(session, {
     section: "settings",
     title: "End all other sessions?",
     text: html`<p>You stay signed in here. All other browsers and programs that signed in are signed out within a second. API keys stay valid.</p>`,
     action: "End other sessions",
-    cancel: keepOrg(url, PATH),
+    cancel: PATH,
   });
 }
 
@@ -67,7 +65,7 @@ export async function endOthers(page: SignedInPage): Promise<PageResult> {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
     });
   }
-  return seeOtherWith(keepOrg(page.url, PATH), "ended-others");
+  return seeOtherWith(PATH, "ended-others");
 }
 
 async function loadSessions({ api }: SignedInPage): Promise<Session[]> {
@@ -80,7 +78,7 @@ function addressOf({ address }: Pick<Session, "address">): string {
 }
 
 /** Renders the table of sessions. */
-function renderSessions(sessions: readonly Session[], url: URL): Html {
+function renderSessions(sessions: readonly Session[]): Html {
   const rows = sessions.map(
     (session) => html`<tr>
   <th scope="row">${deviceOf(session.userAgent)}${session.isCurrent && html` <span class="badge good">This session</span>`}
@@ -89,7 +87,7 @@ function renderSessions(sessions: readonly Session[], url: URL): Html {
   <td>${renderInstant(session.createdAt)}</td>
   <td>${renderInstant(session.lastUsedAt)}</td>
   <td>${renderInstant(session.expiresAt)}</td>
-  <td>${!session.isCurrent && html`<a class="button danger" href="${keepOrg(url, `${PATH}/${session.id}/end`)}" aria-label="${`End the session of ${deviceOf(session.userAgent)}, ${addressOf(session)}`}">End</a>`}</td>
+  <td>${!session.isCurrent && html`<a class="button danger" href="${PATH}/${session.id}/end" aria-label="${`End the session of ${deviceOf(session.userAgent)}, ${addressOf(session)}`}">End</a>`}</td>
 </tr>
 `,
   );

@@ -1,7 +1,6 @@
 /** What the pages of a user's own settings have in common: heading and tabs. */
 import { type Content, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
-import { keepOrg } from "./settings_paths.ts";
 
 const TABS = [
   { path: "/settings/profile", label: "Profile" },
@@ -10,7 +9,7 @@ const TABS = [
 ] as const;
 
 export interface SettingsContent {
-  /** Of the page that is shown, to know its tab and the chosen organization. */
+  /** Of the page that is shown, to know its tab. */
   url: URL;
   body: Content;
   head?: Content;
@@ -22,7 +21,7 @@ export function settingsPage({ url, body, head, status }: SettingsContent): Page
   const current = TABS.find(({ path }) => path === url.pathname);
   const links = TABS.map(
     ({ path, label }) =>
-      html`<a href="${keepOrg(url, path)}"${path === url.pathname && html` aria-current="page"`}>${label}</a>`,
+      html`<a href="${path}"${path === url.pathname && html` aria-current="page"`}>${label}</a>`,
   );
   return {
     title: current ? `${current.label} · Settings` : "Settings",

@@ -1,6 +1,7 @@
 /** The page to open after signing in. */
 
-const HOME = "/dashboard/exports";
+import { EXPORTS_PATH } from "../addresses.ts";
+
 export const SIGN_IN_PATH = "/dashboard/sign-in";
 
 /** Stands for our origin, which the path never depends on. */
@@ -13,7 +14,7 @@ const ORIGIN = "http://site.invalid";
 export function nextPath(given: string | null): string {
   // An address with a host could only be ours or hostile: pages write paths.
   const url = given?.startsWith("/") ? URL.parse(given, ORIGIN) : null;
-  if (!url || url.origin !== ORIGIN || url.pathname.startsWith("//")) return HOME;
-  if (/^\/(api\/|dashboard\/sign-)/.test(url.pathname)) return HOME;
+  if (!url || url.origin !== ORIGIN || url.pathname.startsWith("//")) return EXPORTS_PATH;
+  if (/^\/(api\/|dashboard\/sign-)/.test(url.pathname)) return EXPORTS_PATH;
   return url.pathname + url.search + url.hash;
 }

@@ -80,7 +80,7 @@ async function press(page: Page, name: string): Promise<void> {
 
 const HOME: readonly TestedPage[] = [
   { ...at("home of a visitor", "/", "/"), isAnonymous: true },
-  at("home of a member", "/", "/?org=demo"),
+  at("home of a member", "/", "/"),
   { ...at("sign-in", "/dashboard/sign-in", "/dashboard/sign-in"), isAnonymous: true },
   { ...at("forgotten password", "/forgot-password", "/forgot-password"), isAnonymous: true },
   { ...at("mail on its way", "/forgot-password", "/forgot-password?sent"), isAnonymous: true },
@@ -96,17 +96,17 @@ const HOME: readonly TestedPage[] = [
     },
   },
   at("unknown address", null, "/nowhere"),
-  at("exports", "/dashboard/exports", "/dashboard/exports?org=demo"),
-  at("list of exports", "/dashboard/exports/jobs", "/dashboard/exports/jobs?org=demo"),
+  at("exports", "/dashboard/exports", "/dashboard/exports"),
+  at("list of exports", "/dashboard/exports/jobs", "/dashboard/exports/jobs"),
   at(
     "project",
     "/dashboard/exports/projects/:project",
-    ({ projectId }) => `/dashboard/exports/projects/${projectId}?org=demo`,
+    ({ projectId }) => `/dashboard/exports/projects/${projectId}`,
   ),
 ];
 
 const DEFINITIONS: readonly TestedPage[] = [
-  at("definitions", "/definitions", "/definitions?org=demo"),
+  at("definitions", "/definitions", "/definitions"),
   at("filtered definitions", "/definitions", "/definitions?type=agent&search=review"),
   { ...at("definitions of a visitor", "/definitions", "/definitions?limit=2"), isAnonymous: true },
   ofDefinition("definition", "", AGENT),
@@ -119,9 +119,9 @@ const DEFINITIONS: readonly TestedPage[] = [
   ofDefinition("dependents", "/dependents", AGENT),
   ofDefinition("forks", "/forks", AGENT),
   ofDefinition("usage", "/usage", AGENT),
-  at("form for a new definition", "/definitions/new", "/definitions/new?org=demo"),
+  at("form for a new definition", "/definitions/new", "/definitions/new"),
   {
-    ...at("document with errors", "/definitions/new", "/definitions/new?org=demo"),
+    ...at("document with errors", "/definitions/new", "/definitions/new"),
     async act(page) {
       await page.getByLabel("YAML").fill("agent:\n  interface:\n    name: 1\n");
       await press(page, "Check");

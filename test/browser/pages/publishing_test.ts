@@ -56,7 +56,7 @@ test(
   "leaving with unsaved text asks, and saving it does not",
   async () => {
     const member = await dashboard.member();
-    const path = `/definitions/new?org=${member.org.slug}`;
+    const path = "/definitions/new";
     await dashboard.visit({ path, as: member }, async (page) => {
       page.setDefaultTimeout(TIMEOUT_MS);
       const asked: string[] = [];
@@ -90,7 +90,7 @@ for (const [colorScheme, width, javaScriptEnabled] of [
       const member = await dashboard.member();
       const { slug } = member.org;
       const options = { colorScheme, viewport: { width, height: 900 }, javaScriptEnabled };
-      await dashboard.visit({ path: `/definitions/new?org=${slug}`, as: member, ...options }, (page) =>
+      await dashboard.visit({ path: "/definitions/new", as: member, ...options }, (page) =>
         publishTwice(page, slug, javaScriptEnabled),
       );
       const rows = await dashboard.db.sql`

@@ -3,9 +3,11 @@ import type { TestApp } from "../http/app.ts";
 
 export const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
-/** Opens a page with this session, or without one. */
-export function openPage(api: TestApp, path: string, token?: string): Promise<Response> {
-  return api.request(path, { headers: { ...BROWSER, ...(token ? { cookie: `ulr_session=${token}` } : {}) } });
+/** Opens a page with this session, or without one. `org` is the slug of the chosen organization. */
+export function openPage(api: TestApp, path: string, token?: string, org?: string): Promise<Response> {
+  const cookies = [token && `ulr_session=${token}`, org && `ulr_org=${org}`].filter(Boolean);
+  const cookie = cookies.length > 0 ? { cookie: cookies.join("; ") } : {};
+  return api.request(path, { headers: { ...BROWSER, ...cookie } });
 }
 
 /** Opens the page that a form redirects to, and returns its notice; null if it has none. */
@@ -32,14 +34,22 @@ export interface SentForm {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends a form as our pages do. */
+/** Returns the fields that every form of a user's start page has. */
+async function hiddenFieldsOf(api: TestApp, token: string): Promise<Record<string, string>> {
+  const page = await (await openPage(api, "/", token)).text();
+  const [, org] = /name="org" value="([^"]+)"/.exec(page) ?? [];
+  return { form_token: formTokenIn(page), ...(org === undefined ? {} : { org }) };
+}
+
+/** Sends a form as our pages do. Without a form token, its hidden fields are those of the start page. */
 export async function sendForm(
   api: TestApp,
   path: string,
   fields: Readonly<Record<string, string>>,
   { token, formToken, headers = {} }: SentForm = {},
 ): Promise<Response> {
-  const own = token ? (formToken ?? formTokenIn(await (await openPage(api, "/", token)).text())) : undefined;
+  const hidden =
+    formToken !== undefined ? { form_token: formToken } : token ? await hiddenFieldsOf(api, token) : {};
   return api.request(path, {
     method: "POST",
     headers: {
@@ -50,6 +60,6 @@ export async function sendForm(
       "sec-fetch-site": "same-origin",
       ...headers,
     },
-    body: new URLSearchParams({ ...fields, ...(own ? { form_token: own } : {}) }).toString(),
+    body: new URLSearchParams({ ...hidden, ...fields }).toString(),
   });
 }

@@ -1,16 +1,17 @@
 /** Pages that say what an action will do before it is done: one form with one button. */
+
 import type { Definition } from "../../../../sql/definitions/fields.ts";
-import { type FormProblems, problemSummary, tokenField } from "../../forms.ts";
+import { definitionPath } from "../../addresses.ts";
+import { type FormProblems, type FormSession, problemSummary, tokenField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import type { PageContent } from "../../layout.ts";
-import type { PageSession } from "../../page_session.ts";
-import { type DefinitionTarget, pathOf } from "./manage_target.ts";
+import type { PageAddress } from "../page_address.ts";
 
 export interface ActionForm {
   /** Also the title of the page: `Archive reviewer 1.0.0`. */
   title: string;
-  target: DefinitionTarget;
-  session: Pick<PageSession, "formToken">;
+  target: PageAddress;
+  session: FormSession;
   /** What the action does, and what follows from it. */
   effects: Content;
   /** Fields of the form, if it has any. */
@@ -36,7 +37,7 @@ ${renderForm(form)}`,
 }
 
 function renderForm({ target, session, effects, fields, button }: ActionForm): Html {
-  const back = html`<a class="button" href="/definitions${pathOf(target)}">Cancel</a>`;
+  const back = html`<a class="button" href="${definitionPath(target)}">Cancel</a>`;
   if (button === null) return html`<div class="card stack">${effects}<p class="actions">${back}</p></div>`;
   return html`<form method="post" class="card stack">
   ${tokenField(session)}
@@ -47,10 +48,10 @@ function renderForm({ target, session, effects, fields, button }: ActionForm): H
 }
 
 /** Renders links back to the definition. */
-export function renderBreadcrumb(target: DefinitionTarget): Html {
-  const { type, orgSlug, name, version } = target;
-  return html`<nav class="crumbs" aria-label="Breadcrumb"><a href="/definitions?org=${orgSlug}">Definitions</a> /
-<a href="/definitions${pathOf(target)}">${type} @${orgSlug}/${name}${version !== null && `@${version}`}</a></nav>
+export function renderBreadcrumb(target: PageAddress): Html {
+  const { type, organization, name, version } = target;
+  return html`<nav class="crumbs" aria-label="Breadcrumb"><a href="/definitions">Definitions</a> /
+<a href="${definitionPath(target)}">${type} @${organization}/${name}${version !== null && `@${version}`}</a></nav>
 `;
 }
 

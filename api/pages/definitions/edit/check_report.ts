@@ -1,5 +1,7 @@
 /** What a check of a document has found: errors, warnings, the version, dependents that would break. */
+
 import type { Report } from "../../../definitions/batch/submit.ts";
+import { definitionPath } from "../../addresses.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { renderProblems } from "./document_problems.ts";
 import { suggestVersion } from "./suggested_version.ts";
@@ -84,7 +86,7 @@ function renderBreaks({ breaks, version, diff }: Report): Content {
   <p>Their ranges accept ${diff?.against} but not ${version.given}. They keep the earlier version.</p>
   <ul>${breaks.map(
     ({ organization, type, name, version: own, range }) => html`
-    <li><a href="/definitions/${type}/@${organization}/${name}@${own}">${type} @${organization}/${name}@${own}</a> requires <code>${range}</code></li>`,
+    <li><a href="${definitionPath({ type, organization, name, version: own })}">${type} @${organization}/${name}@${own}</a> requires <code>${range}</code></li>`,
   )}
   </ul>`;
 }

@@ -1,11 +1,13 @@
 /** The calls of the API behind the edit form. */
+
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
+import { definitionPath } from "../../addresses.ts";
 import { type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
+import type { PageAddress, VersionPageAddress } from "../page_address.ts";
 import { withoutOwnDraft } from "./check_report.ts";
 import type { EditFields } from "./edit_form.ts";
-import { type DefinitionTarget, pathOf, type VersionTarget } from "./manage_target.ts";
 
 /** Reads what was typed. */
 export function readEditFields({ form }: Pick<SignedInPage, "form">): EditFields {
@@ -21,16 +23,14 @@ export function readEditFields({ form }: Pick<SignedInPage, "form">): EditFields
 }
 
 /** Redirects after a save: to the form again, or to the page that says what publishing will do. */
-export function seeSaved({ form }: Pick<SignedInPage, "form">, saved: VersionTarget): Response {
-  const address = `/definitions${pathOf(saved)}`;
-  const org = `org=${saved.orgSlug}`;
+export function seeSaved({ form }: Pick<SignedInPage, "form">, saved: VersionPageAddress): Response {
   return form.get("action") === "publish"
-    ? seeOther(`${address}/publish?${org}`)
-    : seeOtherWith(`${address}/edit?${org}`, "saved");
+    ? seeOther(definitionPath(saved, "publish"))
+    : seeOtherWith(definitionPath(saved, "edit"), "saved");
 }
 
 interface CheckRequest {
-  orgSlug: string;
+  organization: string;
   /** Null accepts any name. */
   name: string | null;
   fields: Pick<EditFields, "type" | "yaml" | "visibility">;
@@ -40,11 +40,11 @@ interface CheckRequest {
 
 /** Asks what creating and publishing the document would say. */
 export async function checkDocument(page: SignedInPage, given: CheckRequest): Promise<Report> {
-  const { orgSlug, name, fields, own } = given;
+  const { organization, name, fields, own } = given;
   const { type, yaml, visibility } = fields;
   const { data } = await page.api<{ data: Report }>("/definitions/validate", {
     method: "POST",
-    org: orgSlug,
+    org: organization,
     body: { type, yaml, visibility, publish: true, ...(name === null ? {} : { name }) },
   });
   return withoutOwnDraft(data, own);
@@ -53,26 +53,26 @@ export async function checkDocument(page: SignedInPage, given: CheckRequest): Pr
 /** Adds a draft under the name in its document; returns its address. */
 export async function createNewDraft(
   page: SignedInPage,
-  { orgSlug, fields }: { orgSlug: string; fields: EditFields },
-): Promise<VersionTarget> {
+  { organization, fields }: { organization: string; fields: EditFields },
+): Promise<VersionPageAddress> {
   const { type, yaml, visibility } = fields;
   const { data } = await page.api<{ data: { definitions: Definition[] } }>("/definitions/batch", {
     method: "POST",
-    org: orgSlug,
+    org: organization,
     body: { definitions: [{ yaml, visibility }] },
   });
   const [stored] = data.definitions;
   if (!stored) throw new Error(`Cannot find the ${type} that a batch has stored`);
-  return { type: stored.type, orgSlug, name: stored.name, version: stored.version };
+  return { type: stored.type, organization, name: stored.name, version: stored.version };
 }
 
 /** Adds a version to a definition; returns its address. */
 export async function createNextDraft(
   page: SignedInPage,
-  { target, fields }: { target: DefinitionTarget; fields: EditFields },
-): Promise<VersionTarget> {
+  { target, fields }: { target: PageAddress; fields: EditFields },
+): Promise<VersionPageAddress> {
   const { yaml, visibility } = fields;
-  const path = `/definitions${pathOf({ ...target, version: null })}`;
+  const path = definitionPath({ ...target, version: null });
   const { data } = await page.api<{ data: Definition }>(path, { method: "POST", body: { yaml, visibility } });
   return { ...target, version: data.version };
 }
@@ -80,10 +80,10 @@ export async function createNextDraft(
 /** Replaces the document of a draft, unless it has changed since the form was loaded. */
 export async function saveDraft(
   page: SignedInPage,
-  { target, fields }: { target: VersionTarget; fields: EditFields },
-): Promise<VersionTarget> {
+  { target, fields }: { target: VersionPageAddress; fields: EditFields },
+): Promise<VersionPageAddress> {
   const { yaml, visibility, changeSummary, expectedUpdatedAt } = fields;
-  await page.api(`/definitions${pathOf(target)}`, {
+  await page.api(definitionPath(target), {
     method: "PUT",
     body: { yaml, visibility, expectedUpdatedAt, ...(changeSummary === "" ? {} : { changeSummary }) },
   });

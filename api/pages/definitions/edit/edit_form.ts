@@ -5,9 +5,8 @@ import {
   type DefinitionType,
 } from "../../../../shared/vocabulary.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
-import { type FormProblems, formField, tokenField } from "../../forms.ts";
+import { type FormProblems, type FormSession, formField, tokenField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
-import type { PageSession } from "../../page_session.ts";
 import { renderReport } from "./check_report.ts";
 import { type DocumentProblem, renderProblems } from "./document_problems.ts";
 
@@ -26,7 +25,7 @@ export interface EditForm {
   /** What saving does. */
   lead: Content;
   fields: EditFields;
-  session: Pick<PageSession, "formToken">;
+  session: FormSession;
   /** Whether the type can be chosen; else it is fixed. */
   choosesType: boolean;
   /** The version of the draft that is edited; null if saving adds a version. */

@@ -1,23 +1,19 @@
 /** …/edit: the document of a draft, or of the next version of what is published. */
+
 import { nextPatch } from "../../../../shared/definitions/versions.ts";
 import type { Definition, Version } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
+import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { renderNotice } from "../../notice.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
+import { loadDefinition } from "../definition_frame.ts";
+import type { PageAddress, VersionPageAddress } from "../page_address.ts";
 import { renderBreadcrumb } from "./action_page.ts";
 import { checkDocument, createNextDraft, readEditFields, saveDraft, seeSaved } from "./edit_actions.ts";
 import { EDITOR_HEAD, type EditFields, type EditForm, renderEditForm } from "./edit_form.ts";
 import { manageLinks } from "./manage_links.ts";
-import {
-  type DefinitionPageParams,
-  loadDefinition,
-  parseTarget,
-  pathOf,
-  requirePublisher,
-  type VersionTarget,
-} from "./manage_target.ts";
 import { NOTICES } from "./notices.ts";
 import { withVersion } from "./templates.ts";
 
@@ -25,46 +21,47 @@ import { withVersion } from "./templates.ts";
 const VERSIONS_READ = 100;
 
 /** Shows the form. Without a version in the address, leads to that of the highest version. */
-export async function showEdit(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
-  const { version, ...line } = parseTarget(params);
-  requirePublisher(page, line.orgSlug);
+export async function showEdit(page: SignedInPage, address: PageAddress): Promise<PageResult> {
+  const { version, ...line } = address;
   const versions = await loadVersions(page, { ...line, version: null });
   if (version === null) {
     const highest = versions[0]?.version ?? null;
-    return seeOther(`/definitions${pathOf({ ...line, version: highest })}/edit${page.url.search}`);
+    return seeOther(definitionPath({ ...line, version: highest }, "edit") + page.url.search);
   }
   const target = { ...line, version };
-  const definition = await loadDefinition(page, target);
+  const definition = await loadDefinition(page, target, { withTexts: true });
   const fields = startFields(definition, versions);
   return renderEdit(page, { target, definition, fields });
 }
 
 /** Checks the document, or saves it: as this draft, or as a new version. Saving may lead on to publishing. */
-export async function submitEdit(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
-  const { version, ...line } = parseTarget(params);
-  requirePublisher(page, line.orgSlug);
+export async function submitEdit(page: SignedInPage, address: PageAddress): Promise<PageResult> {
+  const { version, ...line } = address;
   const target = { ...line, version: version ?? "" };
-  const definition = await loadDefinition(page, { ...line, version });
+  const definition = await loadDefinition(page, { ...line, version }, { withTexts: true });
   const fields = { ...readEditFields(page), type: line.type };
   const own = fields.expectedUpdatedAt === "" ? null : target.version;
-  const found: { report: Report | null; saved: VersionTarget | null } = { report: null, saved: null };
+  const found: { report: Report | null; saved: VersionPageAddress | null } = { report: null, saved: null };
   const problems = await findProblems(async () => {
     if (page.form.get("action") === "check") {
-      found.report = await checkDocument(page, { orgSlug: line.orgSlug, name: line.name, fields, own });
+      found.report = await checkDocument(page, {
+        organization: line.organization,
+        name: line.name,
+        fields,
+        own,
+      });
     } else if (own === null) found.saved = await createNextDraft(page, { target, fields });
     else found.saved = await saveDraft(page, { target, fields });
   });
   const { report, saved } = found;
   if (saved) return seeSaved(page, saved);
-  const stored = problems?.code === "EDIT_CONFLICT" ? await loadDefinition(page, target) : definition;
+  const stored =
+    problems?.code === "EDIT_CONFLICT" ? await loadDefinition(page, target, { withTexts: true }) : definition;
   return renderEdit(page, { target, definition: stored, fields, report, problems });
 }
 
-async function loadVersions(
-  page: SignedInPage,
-  target: Parameters<typeof pathOf>[0],
-): Promise<readonly Version[]> {
-  const path = `/definitions${pathOf(target)}/versions?limit=${VERSIONS_READ}`;
+async function loadVersions(page: SignedInPage, target: PageAddress): Promise<readonly Version[]> {
+  const path = `${definitionPath(target, "versions")}?limit=${VERSIONS_READ}`;
   const { data } = await page.api<{ data: { versions: Version[] } }>(path);
   return data.versions;
 }
@@ -80,7 +77,7 @@ function startFields(definition: Definition, versions: readonly Version[]): Edit
 }
 
 interface EditPage {
-  target: VersionTarget;
+  target: VersionPageAddress;
   /** As it is stored. */
   definition: Definition;
   fields: EditFields;
@@ -125,7 +122,7 @@ function leadOfNext({ namespace, version, status }: Definition): Content {
   YAML has. The form starts with the next free patch version; choose a minor or major one if the changes need it.`;
 }
 
-function renderAfter(target: VersionTarget, { status, runtimeMd }: Definition): Content {
+function renderAfter(target: VersionPageAddress, { status, runtimeMd }: Definition): Content {
   const links = manageLinks({ target, status, isRendered: runtimeMd !== null });
   if (links.length === 0) return null;
   return html`<section aria-labelledby="manage-title"><h2 id="manage-title">Version ${target.version}</h2>

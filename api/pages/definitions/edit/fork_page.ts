@@ -1,35 +1,31 @@
 /** …/fork: a copy of a definition in the visitor's current organization. */
+
 import { ApiError } from "../../../../shared/errors.ts";
 import type { ForkDenial } from "../../../../shared/vocabulary.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Warning } from "../../../definitions/warnings/warnings.ts";
+import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import type { PageOrg } from "../../page_session.ts";
+import { loadDefinition } from "../definition_frame.ts";
+import type { PageAddress } from "../page_address.ts";
 import { actionPage, effectList } from "./action_page.ts";
 import { renderVisibility } from "./edit_form.ts";
-import {
-  type DefinitionPageParams,
-  type DefinitionTarget,
-  loadDefinition,
-  parseTarget,
-  pathOf,
-} from "./manage_target.ts";
 
 /** Shows what forking will do. */
-export async function showFork(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
-  return renderFork(page, parseTarget(params), null);
+export async function showFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
+  return renderFork(page, target, null);
 }
 
 /** Forks the definition into the current organization. */
-export async function submitFork(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
-  const target = parseTarget(params);
+export async function submitFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
   const org = requireOrg(page);
   const found: { fork: Definition | null; warnings: readonly Warning[] } = { fork: null, warnings: [] };
   const problems = await findProblems(async () => {
     const { data } = await page.api<{ data: { definition: Definition; warnings: readonly Warning[] } }>(
-      `/definitions${pathOf(target)}/fork`,
+      definitionPath(target, "fork"),
       { method: "POST", org: org.slug, body: bodyOf(page) },
     );
     found.fork = data.definition;
@@ -37,8 +33,8 @@ export async function submitFork(page: SignedInPage, params: DefinitionPageParam
   });
   const { fork, warnings } = found;
   if (!fork) return renderFork(page, target, problems);
-  const made = { type: target.type, orgSlug: org.slug, name: fork.name, version: fork.version };
-  return seeOtherWith(`/definitions${pathOf(made)}/edit?org=${org.slug}`, "forked", warnings);
+  const made = { type: target.type, organization: org.slug, name: fork.name, version: fork.version };
+  return seeOtherWith(definitionPath(made, "edit"), "forked", warnings);
 }
 
 function bodyOf({ form }: SignedInPage): object {
@@ -65,11 +61,11 @@ const DENIALS: Readonly<Record<ForkDenial, string>> = {
 
 async function renderFork(
   page: SignedInPage,
-  target: DefinitionTarget,
+  target: PageAddress,
   problems: FormProblems | null,
 ): Promise<PageResult> {
   const org = requireOrg(page);
-  const path = `/definitions${pathOf(target)}`;
+  const path = definitionPath(target);
   const [definition, forkable] = await Promise.all([
     loadDefinition(page, target),
     page.api<{ data: { canFork: boolean; reason?: ForkDenial } }>(`${path}/forkable`, { org: org.slug }),

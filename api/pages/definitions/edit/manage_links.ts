@@ -1,11 +1,13 @@
 /** Links to what publishers can do with a version beside editing it, by its status. */
+
 import { allowedTransitions, allowsOperation } from "../../../../shared/definitions/lifecycle.ts";
 import type { DefinitionStatus } from "../../../../shared/vocabulary.ts";
+import { definitionPath } from "../../addresses.ts";
 import { type Html, html } from "../../html.ts";
-import { pathOf, type VersionTarget } from "./manage_target.ts";
+import type { VersionPageAddress } from "../page_address.ts";
 
 export interface ManagedVersion {
-  target: VersionTarget;
+  target: VersionPageAddress;
   status: DefinitionStatus;
   /** Whether the version has Markdown. */
   isRendered: boolean;
@@ -20,7 +22,7 @@ interface Link {
 export function manageLinks({ target, status, isRendered }: ManagedVersion): Html[] {
   return listLinks(status, isRendered).map(
     ({ page, label }) =>
-      html`<a class="button" href="/definitions${pathOf(target)}/${page}?org=${target.orgSlug}">${label}</a>
+      html`<a class="button" href="${definitionPath(target, page)}">${label}</a>
 `,
   );
 }

@@ -1,15 +1,18 @@
 /** /definitions/new: a new definition. */
 
 import { ApiError } from "../../../../shared/errors.ts";
+import { mayWriteDefinitions } from "../../../../shared/policy.ts";
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
+import { requireAllowed } from "../../../http/require_allowed.ts";
+import { withQuery } from "../../addresses.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
 import type { PageResult, SignedInPage } from "../../page.ts";
-import type { PageOrg } from "../../page_session.ts";
+import { findOwnOrg, type PageOrg } from "../../page_session.ts";
+import { pageNotFound, type VersionPageAddress } from "../page_address.ts";
 import { checkDocument, createNewDraft, readEditFields, seeSaved } from "./edit_actions.ts";
 import { EDITOR_HEAD, type EditFields, renderEditForm } from "./edit_form.ts";
-import { requirePublisher, type VersionTarget } from "./manage_target.ts";
 import { templateOf } from "./templates.ts";
 
 /** Shows a form with a small document to start from. */
@@ -31,12 +34,12 @@ export async function submitNew(page: SignedInPage): Promise<PageResult> {
   const org = requireCurrentOrg(page);
   const fields = readEditFields(page);
   const isCheck = page.form.get("action") === "check";
-  const found: { report: Report | null; saved: VersionTarget | null } = { report: null, saved: null };
+  const found: { report: Report | null; saved: VersionPageAddress | null } = { report: null, saved: null };
   const problems = await findProblems(async () => {
-    const report = await checkDocument(page, { orgSlug: org.slug, name: null, fields, own: null });
+    const report = await checkDocument(page, { organization: org.slug, name: null, fields, own: null });
     // A batch, which saves, takes the type from the document.
     if (isCheck || !report.valid) found.report = report;
-    else found.saved = await createNewDraft(page, { orgSlug: org.slug, fields });
+    else found.saved = await createNewDraft(page, { organization: org.slug, fields });
   });
   const { report, saved } = found;
   if (saved) return seeSaved(page, saved);
@@ -47,6 +50,18 @@ function requireCurrentOrg(page: SignedInPage): PageOrg {
   const { org } = page.session;
   if (!org) throw new ApiError("ORG_ACCESS_DENIED");
   return requirePublisher(page, org.slug);
+}
+
+/**
+ * Returns the organization of a definition if the visitor may change definitions there. Throws what the API throws for a
+ * role that is too low. For an organization of others, it throws the error of an unknown address, before it is known
+ * whether the definition exists.
+ */
+export function requirePublisher(page: SignedInPage, organization: string): PageOrg {
+  const org = findOwnOrg(page, organization);
+  if (!org) throw pageNotFound();
+  requireAllowed(mayWriteDefinitions(org.role), org);
+  return org;
 }
 
 interface NewPage {
@@ -70,13 +85,13 @@ function renderNew(page: SignedInPage, given: NewPage): PageResult {
     report,
     problems,
     storedYaml: null,
-    after: renderTemplates(org.slug),
+    after: renderTemplates(),
   });
   return { title: "New definition", section: "definitions", head: EDITOR_HEAD, status, main };
 }
 
-function renderTemplates(orgSlug: string): Html {
+function renderTemplates(): Html {
   return html`<p>Start again from a template: ${DEFINITION_TYPES.map(
-    (type) => html`<a href="/definitions/new?type=${type}&org=${orgSlug}">${type}</a> `,
+    (type) => html`<a href="${withQuery("/definitions/new", { type })}">${type}</a> `,
   )}</p>`;
 }

@@ -1,56 +1,48 @@
 /** …/publish: what publishing a draft will do, and publishing it. */
+
 import { ApiError } from "../../../../shared/errors.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
+import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
+import { loadDefinition } from "../definition_frame.ts";
 import { renderDiff } from "../diff_view.ts";
+import type { VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
 import { countOf, renderFindings } from "./check_report.ts";
 import { renderProblems } from "./document_problems.ts";
 import { checkDocument } from "./edit_actions.ts";
-import {
-  type DefinitionPageParams,
-  loadDefinition,
-  parseVersionTarget,
-  pathOf,
-  requirePublisher,
-  type VersionTarget,
-} from "./manage_target.ts";
 
 /** Shows what publishing will do. */
-export async function showPublish(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
-  const target = parseVersionTarget(params);
-  requirePublisher(page, target.orgSlug);
+export async function showPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   return renderPublish(page, target, null);
 }
 
 /** Publishes the draft as it was shown; shows it again if it has changed since. */
-export async function submitPublish(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
-  const target = parseVersionTarget(params);
-  requirePublisher(page, target.orgSlug);
+export async function submitPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const expectedUpdatedAt = page.form.get("expectedUpdatedAt") ?? "";
   const problems = await findProblems(() =>
-    page.api(`/definitions${pathOf(target)}/publish`, { method: "POST", body: { expectedUpdatedAt } }),
+    page.api(definitionPath(target, "publish"), { method: "POST", body: { expectedUpdatedAt } }),
   );
-  if (!problems) return seeOtherWith(`/definitions${pathOf(target)}?org=${target.orgSlug}`, "published");
+  if (!problems) return seeOtherWith(definitionPath(target), "published");
   return renderPublish(page, target, problems);
 }
 
 async function renderPublish(
   page: SignedInPage,
-  target: VersionTarget,
+  target: VersionPageAddress,
   problems: FormProblems | null,
 ): Promise<PageResult> {
-  const definition = await loadDefinition(page, target);
+  const definition = await loadDefinition(page, target, { withTexts: true });
   const { name, version, status, updatedAt } = definition;
   const form = { title: `Publish ${name} ${version}`, target, session: page.session, problems };
   if (status !== "draft") {
     return actionPage({ ...form, effects: notPossible(definition, "drafts"), button: null });
   }
-  const { orgSlug } = target;
-  const report = await checkDocument(page, { orgSlug, name, fields: definition, own: version });
+  const { organization } = target;
+  const report = await checkDocument(page, { organization, name, fields: definition, own: version });
   const patch = await loadPatch(page, target, report);
   return actionPage({
     ...form,
@@ -69,13 +61,13 @@ const READERS: Readonly<Record<Definition["visibility"], string>> = {
 /** Returns what differs from the version before; null without one, and without a paid plan. */
 async function loadPatch(
   page: SignedInPage,
-  target: VersionTarget,
+  target: VersionPageAddress,
   { diff }: Report,
 ): Promise<string | null> {
   if (!diff) return null;
   const query = new URLSearchParams({ from: diff.against, to: target.version, format: "unified" });
   try {
-    const path = `/definitions${pathOf({ ...target, version: null })}/diff?${query}`;
+    const path = `${definitionPath({ ...target, version: null }, "diff")}?${query}`;
     return (await page.api<{ unified: string }>(path)).unified;
   } catch (error) {
     if (error instanceof ApiError && error.code === "SUBSCRIPTION_REQUIRED") return null;

@@ -1,8 +1,15 @@
 /** Pages on which publishers create, edit, publish, deprecate, archive, delete and fork definitions. */
-import type { PageRoute, PageRouteOptions } from "../../page.ts";
+import type { PageResult, PageRoute, PageRouteOptions, SignedInPage } from "../../page.ts";
+import {
+  type DefinitionPageParams,
+  type PageAddress,
+  pageNotFound,
+  parsePageAddress,
+  type VersionPageAddress,
+} from "../page_address.ts";
 import { showEdit, submitEdit } from "./edit_page.ts";
 import { showFork, submitFork } from "./fork_page.ts";
-import { showNew, submitNew } from "./new_page.ts";
+import { requirePublisher, showNew, submitNew } from "./new_page.ts";
 import { showPublish, submitPublish } from "./publish_page.ts";
 import { showStatusAction, submitStatusAction } from "./status_pages.ts";
 import { showRetranslate, showUpgrade, submitRetranslate, submitUpgrade } from "./translation_pages.ts";
@@ -14,20 +21,41 @@ const DOCUMENT: PageRouteOptions = { maxFormBytes: 1_048_576 };
 export const PUBLISHING_PAGES: readonly PageRoute[] = [
   ["GET", "/definitions/new", "signedIn", showNew],
   ["POST", "/definitions/new", "signedIn", submitNew, DOCUMENT],
-  ["GET", "/definitions/:type/:org/:name/edit", "signedIn", showEdit],
-  ["POST", "/definitions/:type/:org/:name/edit", "signedIn", submitEdit, DOCUMENT],
-  ["GET", "/definitions/:type/:org/:name/retranslate", "signedIn", showRetranslate],
-  ["POST", "/definitions/:type/:org/:name/retranslate", "signedIn", submitRetranslate],
-  ["GET", "/definitions/:type/:org/:name/upgrade", "signedIn", showUpgrade],
-  ["POST", "/definitions/:type/:org/:name/upgrade", "signedIn", submitUpgrade, DOCUMENT],
-  ["GET", "/definitions/:type/:org/:name/fork", "signedIn", showFork],
-  ["POST", "/definitions/:type/:org/:name/fork", "signedIn", submitFork],
-  ["GET", "/definitions/:type/:org/:name/publish", "signedIn", showPublish],
-  ["POST", "/definitions/:type/:org/:name/publish", "signedIn", submitPublish],
-  ["GET", "/definitions/:type/:org/:name/deprecate", "signedIn", showStatusAction("deprecate")],
-  ["POST", "/definitions/:type/:org/:name/deprecate", "signedIn", submitStatusAction("deprecate")],
-  ["GET", "/definitions/:type/:org/:name/archive", "signedIn", showStatusAction("archive")],
-  ["POST", "/definitions/:type/:org/:name/archive", "signedIn", submitStatusAction("archive")],
-  ["GET", "/definitions/:type/:org/:name/delete", "signedIn", showStatusAction("delete")],
-  ["POST", "/definitions/:type/:org/:name/delete", "signedIn", submitStatusAction("delete")],
+  ["GET", "/definitions/:type/:org/:name/edit", "signedIn", line(showEdit)],
+  ["POST", "/definitions/:type/:org/:name/edit", "signedIn", line(submitEdit), DOCUMENT],
+  ["GET", "/definitions/:type/:org/:name/retranslate", "signedIn", version(showRetranslate)],
+  ["POST", "/definitions/:type/:org/:name/retranslate", "signedIn", version(submitRetranslate)],
+  ["GET", "/definitions/:type/:org/:name/upgrade", "signedIn", version(showUpgrade)],
+  ["POST", "/definitions/:type/:org/:name/upgrade", "signedIn", version(submitUpgrade), DOCUMENT],
+  ["GET", "/definitions/:type/:org/:name/fork", "signedIn", about(showFork)],
+  ["POST", "/definitions/:type/:org/:name/fork", "signedIn", about(submitFork)],
+  ["GET", "/definitions/:type/:org/:name/publish", "signedIn", version(showPublish)],
+  ["POST", "/definitions/:type/:org/:name/publish", "signedIn", version(submitPublish)],
+  ["GET", "/definitions/:type/:org/:name/deprecate", "signedIn", version(showStatusAction("deprecate"))],
+  ["POST", "/definitions/:type/:org/:name/deprecate", "signedIn", version(submitStatusAction("deprecate"))],
+  ["GET", "/definitions/:type/:org/:name/archive", "signedIn", version(showStatusAction("archive"))],
+  ["POST", "/definitions/:type/:org/:name/archive", "signedIn", version(submitStatusAction("archive"))],
+  ["GET", "/definitions/:type/:org/:name/delete", "signedIn", version(showStatusAction("delete"))],
+  ["POST", "/definitions/:type/:org/:name/delete", "signedIn", version(submitStatusAction("delete"))],
 ];
+
+/** A page about a definition of anyone. */
+function about(view: (page: SignedInPage, address: PageAddress) => Promise<PageResult>) {
+  return (page: SignedInPage, params: DefinitionPageParams) => view(page, parsePageAddress(params));
+}
+
+/** A page for publishers of the definition's organization. */
+function line(view: (page: SignedInPage, address: PageAddress) => Promise<PageResult>) {
+  return about(async (page, address) => {
+    requirePublisher(page, address.organization);
+    return view(page, address);
+  });
+}
+
+/** As `line`, about one version. */
+function version(view: (page: SignedInPage, address: VersionPageAddress) => Promise<PageResult>) {
+  return line((page, { version: named, ...others }) => {
+    if (named === null) throw pageNotFound();
+    return view(page, { ...others, version: named });
+  });
+}

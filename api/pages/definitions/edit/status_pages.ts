@@ -2,19 +2,14 @@
 
 import type { DependentRow } from "../../../../sql/definitions/dependents.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
+import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
+import { loadDefinition } from "../definition_frame.ts";
+import type { VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
 import { countOf } from "./check_report.ts";
-import {
-  type DefinitionPageParams,
-  loadDefinition,
-  parseVersionTarget,
-  pathOf,
-  requirePublisher,
-  type VersionTarget,
-} from "./manage_target.ts";
 
 type StatusAction = "deprecate" | "archive" | "delete";
 
@@ -60,36 +55,28 @@ const ACTIONS: Readonly<Record<StatusAction, ActionTexts>> = {
 
 /** Returns the page that shows what an action will do. */
 export function showStatusAction(action: StatusAction) {
-  return async (page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> => {
-    const target = parseVersionTarget(params);
-    requirePublisher(page, target.orgSlug);
-    return renderAction(page, { target, action, problems: null });
-  };
+  return (page: SignedInPage, target: VersionPageAddress) =>
+    renderAction(page, { target, action, problems: null });
 }
 
 /** Returns the page that does it. */
 export function submitStatusAction(action: StatusAction) {
-  return (page: SignedInPage, params: DefinitionPageParams) => submit(page, params, action);
+  return (page: SignedInPage, target: VersionPageAddress) => submit(page, target, action);
 }
 
 async function submit(
   page: SignedInPage,
-  params: DefinitionPageParams,
+  target: VersionPageAddress,
   action: StatusAction,
 ): Promise<PageResult> {
-  const target = parseVersionTarget(params);
-  requirePublisher(page, target.orgSlug);
-  const path = `/definitions${pathOf(target)}`;
+  const path = definitionPath(target);
   const problems = await findProblems(() =>
     action === "delete"
       ? page.api(path, { method: "DELETE" })
       : page.api(`${path}/${action}`, { method: "POST", body: bodyOf(page, action) }),
   );
   if (problems) return renderAction(page, { target, action, problems });
-  const inOrg = `?org=${target.orgSlug}`;
-  return action === "delete"
-    ? seeOther(`/definitions${inOrg}`)
-    : seeOtherWith(`${path}${inOrg}`, `${action}d`);
+  return action === "delete" ? seeOther("/definitions") : seeOtherWith(path, `${action}d`);
 }
 
 function bodyOf({ form }: SignedInPage, action: StatusAction): object {
@@ -100,7 +87,7 @@ function bodyOf({ form }: SignedInPage, action: StatusAction): object {
 
 async function renderAction(
   page: SignedInPage,
-  given: { target: VersionTarget; action: StatusAction; problems: FormProblems | null },
+  given: { target: VersionPageAddress; action: StatusAction; problems: FormProblems | null },
 ): Promise<PageResult> {
   const { target, action, problems } = given;
   const { verb, from, versions, effects } = ACTIONS[action];
@@ -121,9 +108,9 @@ async function renderAction(
 /** Further dependents are counted only. */
 const DEPENDENTS_SHOWN = 20;
 
-async function renderDependents(page: SignedInPage, target: VersionTarget): Promise<Content> {
+async function renderDependents(page: SignedInPage, target: VersionPageAddress): Promise<Content> {
   const { data } = await page.api<{ data: { dependents: DependentRow[]; totalCount: number } }>(
-    `/definitions${pathOf(target)}/dependents`,
+    definitionPath(target, "dependents"),
   );
   const { dependents, totalCount: total } = data;
   if (total === 0) return html`<p>No definition that you can see requires this version.</p>`;
@@ -131,9 +118,9 @@ async function renderDependents(page: SignedInPage, target: VersionTarget): Prom
   return html`<p>${countOf(total, "definition")} may resolve to this version:</p>
 <ul>${shown.map(
     ({ organization, type, name, version, range }) =>
-      html`<li><a href="/definitions/${type}/@${organization}/${name}@${version}">${type} @${organization}/${name}@${version}</a> requires <code>${range}</code></li>`,
+      html`<li><a href="${definitionPath({ type, organization, name, version })}">${type} @${organization}/${name}@${version}</a> requires <code>${range}</code></li>`,
   )}</ul>
-${total > shown.length && html`<p>and <a href="/definitions${pathOf(target)}/dependents">${total - shown.length} more</a></p>`}`;
+${total > shown.length && html`<p>and <a href="${definitionPath(target, "dependents")}">${total - shown.length} more</a></p>`}`;
 }
 
 function renderReason({ form }: SignedInPage, problems: FormProblems | null): Html {

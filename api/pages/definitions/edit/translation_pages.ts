@@ -1,22 +1,18 @@
 /** …/retranslate and …/upgrade: Markdown rendered by the current translator. */
+
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { RetranslateResult } from "../../../definitions/retranslate.ts";
 import type { UpgradeResult } from "../../../definitions/upgrade.ts";
 import type { Warning } from "../../../definitions/warnings/warnings.ts";
+import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
+import { loadDefinition } from "../definition_frame.ts";
+import type { VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList } from "./action_page.ts";
 import { renderProblems } from "./document_problems.ts";
 import { documentProblems, EDITOR_HEAD } from "./edit_form.ts";
-import {
-  type DefinitionPageParams,
-  loadDefinition,
-  parseVersionTarget,
-  pathOf,
-  requirePublisher,
-  type VersionTarget,
-} from "./manage_target.ts";
 
 interface Answer<T> {
   data: T;
@@ -24,22 +20,15 @@ interface Answer<T> {
 }
 
 /** Shows what rendering again will do. */
-export async function showRetranslate(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
-  const target = parseVersionTarget(params);
-  requirePublisher(page, target.orgSlug);
+export async function showRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   return renderRetranslate(page, target, null);
 }
 
 /** Renders the Markdown again, in place or as a new draft. */
-export async function submitRetranslate(
-  page: SignedInPage,
-  params: DefinitionPageParams,
-): Promise<PageResult> {
-  const target = parseVersionTarget(params);
-  requirePublisher(page, target.orgSlug);
+export async function submitRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const found: { answer: Answer<RetranslateResult> | null } = { answer: null };
   const problems = await findProblems(async () => {
-    found.answer = await page.api<Answer<RetranslateResult>>(`/definitions${pathOf(target)}/retranslate`, {
+    found.answer = await page.api<Answer<RetranslateResult>>(definitionPath(target, "retranslate"), {
       method: "POST",
       body: { createNewVersion: page.form.get("createNewVersion") === "true" },
     });
@@ -47,7 +36,7 @@ export async function submitRetranslate(
   if (!found.answer) return renderRetranslate(page, target, problems);
   const { data: result, warnings } = found.answer;
   const shown = { ...target, version: result.newVersion ?? target.version };
-  return seeOtherWith(`/definitions${pathOf(shown)}?org=${target.orgSlug}`, noticeOf(result), warnings);
+  return seeOtherWith(definitionPath(shown), noticeOf(result), warnings);
 }
 
 function noticeOf({ changes, newVersionCreated, translationError }: RetranslateResult): string {
@@ -58,7 +47,7 @@ function noticeOf({ changes, newVersionCreated, translationError }: RetranslateR
 
 async function renderRetranslate(
   page: SignedInPage,
-  target: VersionTarget,
+  target: VersionPageAddress,
   problems: FormProblems | null,
 ): Promise<PageResult> {
   const [definition, current] = await Promise.all([
@@ -82,32 +71,28 @@ async function renderRetranslate(
 }
 
 /** Shows the form for a document that can be rendered. */
-export async function showUpgrade(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
-  const target = parseVersionTarget(params);
-  requirePublisher(page, target.orgSlug);
-  const definition = await loadDefinition(page, target);
+export async function showUpgrade(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
+  const definition = await loadDefinition(page, target, { withTexts: true });
   return renderUpgrade(page, { target, definition, yaml: definition.yaml, problems: null });
 }
 
 /** Adds the next major version with the document. */
-export async function submitUpgrade(page: SignedInPage, params: DefinitionPageParams): Promise<PageResult> {
-  const target = parseVersionTarget(params);
-  requirePublisher(page, target.orgSlug);
-  const definition = await loadDefinition(page, target);
+export async function submitUpgrade(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
+  const definition = await loadDefinition(page, target, { withTexts: true });
   const yaml = page.form.get("yaml") ?? "";
   const found: { answer: Answer<UpgradeResult> | null } = { answer: null };
   const problems = await findProblems(async () => {
-    const path = `/definitions${pathOf(target)}/upgrade`;
+    const path = definitionPath(target, "upgrade");
     found.answer = await page.api<Answer<UpgradeResult>>(path, { method: "POST", body: { yaml } });
   });
   if (!found.answer) return renderUpgrade(page, { target, definition, yaml, problems });
   const { data, warnings } = found.answer;
   const made = { ...target, version: data.version };
-  return seeOtherWith(`/definitions${pathOf(made)}/edit?org=${target.orgSlug}`, "saved", warnings);
+  return seeOtherWith(definitionPath(made, "edit"), "saved", warnings);
 }
 
 interface UpgradePage {
-  target: VersionTarget;
+  target: VersionPageAddress;
   definition: Definition;
   yaml: string;
   problems: FormProblems | null;

@@ -18,43 +18,42 @@ interface StoredJob {
 async function openMember(api: TestApp, role: OrgRole = "publisher", tier: SubscriptionTier = "pro") {
   const { user, org } = await api.make.person({ role, tier });
   const { token } = await api.make.session({ userId: user.id });
-  const home = `${HOME}?org=${org.slug}`;
   const listJobs = () => api.db.sql<StoredJob[]>`
     select id, status, format, include_deleted, as_of from export_jobs where org_id = ${org.id} order by number`;
-  return { user, org, token, home, listJobs };
+  return { user, org, token, listJobs };
 }
 
 describe("/dashboard/exports", () => {
   test("starts an export, shows it, cancels it and offers to start it again, without a script", async () => {
     await using api = await openTestApp();
-    const { token, home, listJobs } = await openMember(api);
-    expect(await (await openPage(api, home, token)).text()).toContain("No exports yet.");
-    const started = await sendForm(api, home, { format: "csv", include_deleted: "true" }, { token });
+    const { token, listJobs } = await openMember(api);
+    expect(await (await openPage(api, HOME, token)).text()).toContain("No exports yet.");
+    const started = await sendForm(api, HOME, { format: "csv", include_deleted: "true" }, { token });
     const [job] = await listJobs();
-    const target = `${home}&job=${job?.id}&as=started#job-${job?.id}`;
+    const target = `${HOME}?job=${job?.id}&as=started#job-${job?.id}`;
     expect([started.status, started.headers.get("location")]).toEqual([303, target]);
     expect(job).toMatchObject({ status: "queued", format: "csv", includeDeleted: true });
-    const page = await (await openPage(api, home, token)).text();
+    const page = await (await openPage(api, HOME, token)).text();
     expect(page).toContain("Waiting in queue.");
     expect(page).toContain("With deleted issues; without resolved issues");
     await api.db.sql`
       update export_jobs
       set waiting_for = 'storage', retry_at = now() + interval '5 minutes'
       where id = ${job?.id ?? ""}`;
-    const waiting = await (await openPage(api, home, token)).text();
+    const waiting = await (await openPage(api, HOME, token)).text();
     expect(waiting).toMatch(/cannot be stored now\. The next attempt begins <time [^>]*>in 5 minutes</);
-    const again = await sendForm(api, home, { format: "csv", include_deleted: "true" }, { token });
+    const again = await sendForm(api, HOME, { format: "csv", include_deleted: "true" }, { token });
     expect(again.headers.get("location")).toContain("&as=running");
-    const path = `${HOME}/jobs/${job?.id}/cancel${home.slice(HOME.length)}`;
+    const path = `${HOME}/jobs/${job?.id}/cancel`;
     expect((await sendForm(api, path, { force: "false" }, { token })).status).toBe(303);
     expect((await listJobs())[0]?.status).toBe("failed");
-    const canceled = await (await openPage(api, home, token)).text();
+    const canceled = await (await openPage(api, HOME, token)).text();
     expect(canceled).toContain('Start again <span class="visually-hidden">as export #1</span></button>');
     expect(canceled).not.toContain("changes since");
     const refused = await sendForm(api, path, { force: "false" }, { token });
     expect(refused.headers.get("location")).toContain("&as=refused");
     for (const as of ["__proto__", "constructor", HOSTILE]) {
-      const pointed = await openPage(api, `${home}&job=${job?.id}&as=${encodeURIComponent(as)}`, token);
+      const pointed = await openPage(api, `${HOME}?job=${job?.id}&as=${encodeURIComponent(as)}`, token);
       expect([as, pointed.status, (await pointed.text()).includes('data-part="note"')]).toEqual([
         as,
         200,
@@ -65,14 +64,14 @@ describe("/dashboard/exports", () => {
 
   test("says since when changes are exported before one starts that", async () => {
     await using api = await openTestApp();
-    const { token, home, listJobs } = await openMember(api);
-    await sendForm(api, home, { format: "csv", as_of: "2026-02-03T10:20:30" }, { token });
+    const { token, listJobs } = await openMember(api);
+    await sendForm(api, HOME, { format: "csv", as_of: "2026-02-03T10:20:30" }, { token });
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     await api.db.sql`
       update export_jobs
       set status = 'ready', started_at = now(), ready_at = now(), finished_at = now(), expires_at = ${expiresAt},
         artifact_key = 'a', artifact_file_name = 'a.zip', artifact_bytes = 1, artifact_sha256 = ${"0".repeat(64)}`;
-    const page = await (await openPage(api, home, token)).text();
+    const page = await (await openPage(api, HOME, token)).text();
     expect(page).toMatch(
       /Export changes since <time datetime="2026-02-03T10:20:30\.000Z"[^>]*>3 Feb 2026, 10:20 UTC<\/time> <span/,
     );
@@ -84,9 +83,9 @@ describe("/dashboard/exports", () => {
 describe("the form of /dashboard/exports", () => {
   test("says how the active export differs from the one that was asked for", async () => {
     await using api = await openTestApp();
-    const { token, home, listJobs } = await openMember(api);
-    await sendForm(api, home, { format: "csv", include_deleted: "true" }, { token });
-    const other = await sendForm(api, home, { format: "parquet", include_deleted: "true" }, { token });
+    const { token, listJobs } = await openMember(api);
+    await sendForm(api, HOME, { format: "csv", include_deleted: "true" }, { token });
+    const other = await sendForm(api, HOME, { format: "parquet", include_deleted: "true" }, { token });
     const page = await other.text();
     const [job] = await listJobs();
     expect([other.status, page.match(/id="start-problem"[^>]*>([^<]*)</)?.[1]]).toEqual([
@@ -100,35 +99,35 @@ describe("the form of /dashboard/exports", () => {
 
   test("shows errors of the API on the form, and keeps the input", async () => {
     await using api = await openTestApp();
-    const { token, home, listJobs } = await openMember(api);
+    const { token, listJobs } = await openMember(api);
     const fields = { format: "parquet", as_of: "2999-01-01T10:00", include_archived: "true" };
-    const response = await sendForm(api, home, fields, { token });
+    const response = await sendForm(api, HOME, fields, { token });
     const page = await response.text();
     expect(response.status).toBe(400);
     expect(page).toContain("“As of” must not be in the future.");
     expect(page).toMatch(/value="2999-01-01T10:00" aria-invalid="true" autofocus/);
     expect(page).toMatch(/name="format" value="parquet" checked/);
     expect(page).toMatch(/name="include_archived" value="true" checked/);
-    const wrong = await sendForm(api, home, { format: HOSTILE, as_of: HOSTILE }, { token });
+    const wrong = await sendForm(api, HOME, { format: HOSTILE, as_of: HOSTILE }, { token });
     expect([wrong.status, (await wrong.text()).includes("<script>alert")]).toEqual([400, false]);
     expect(await listJobs()).toHaveLength(0);
   });
 
   test("reads a time in the zone of the browser", async () => {
     await using api = await openTestApp();
-    const { token, home, listJobs } = await openMember(api);
+    const { token, listJobs } = await openMember(api);
     const fields = { format: "csv", as_of: "2026-02-03T10:20:30", as_of_offset: "-120" };
-    await sendForm(api, home, fields, { token });
+    await sendForm(api, HOME, fields, { token });
     expect((await listJobs())[0]?.asOf).toBe("2026-02-03T08:20:30.000Z");
   });
 
   test("estimates the export before it starts", async () => {
     await using api = await openTestApp();
-    const { token, home, org, user, listJobs } = await openMember(api);
+    const { token, org, user, listJobs } = await openMember(api);
     const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: HOSTILE });
     await api.make.issue({ projectId: project.id, createdAt: "2026-01-01T00:00:00.000Z" });
     const fields = { format: "ndjson", include_resolved: "true", action: "estimate" };
-    const page = await (await sendForm(api, home, fields, { token })).text();
+    const page = await (await sendForm(api, HOME, fields, { token })).text();
     expect(page).toMatch(/1 project, 1 row, about \d+ bytes before compression\./);
     expect(page).not.toContain("<script>alert");
     expect(await listJobs()).toHaveLength(0);
@@ -140,37 +139,37 @@ describe("what /dashboard/exports keeps to itself: it", () => {
     await using api = await openTestApp();
     const stranger = await openMember(api);
     const member = await openMember(api);
-    await sendForm(api, stranger.home, { format: "csv" }, { token: stranger.token });
+    await sendForm(api, HOME, { format: "csv" }, { token: stranger.token });
     const [theirs] = await stranger.listJobs();
     const read = async (id: string) => {
-      const page = await (await openPage(api, `${member.home}&job=${id}`, member.token)).text();
+      const page = await (await openPage(api, `${HOME}?job=${id}`, member.token)).text();
       return page.replaceAll(id, "ID");
     };
     const seen = await read(theirs?.id ?? "");
     expect(seen).toContain("This export does not exist");
     expect(await read(crypto.randomUUID())).toBe(seen);
     for (const id of [theirs?.id, crypto.randomUUID()]) {
-      const path = `${HOME}/jobs/${id}/cancel${member.home.slice(HOME.length)}`;
+      const path = `${HOME}/jobs/${id}/cancel`;
       const refused = await sendForm(api, path, {}, { token: member.token });
       expect(refused.headers.get("location") ?? refused.status).toBe(404);
     }
     expect((await stranger.listJobs())[0]?.status).toBe("queued");
-    const foreign = await (await openPage(api, stranger.home, member.token)).text();
+    const foreign = await (await openPage(api, `${HOME}?org=${stranger.org.slug}`, member.token)).text();
     expect(foreign).toContain("The organization in this address does not exist, or you are not a member.");
     expect(foreign).not.toContain(stranger.org.name);
-    const list = await openPage(api, `${HOME}/jobs?org=${stranger.org.slug}`, member.token);
+    const list = await openPage(api, `${HOME}/jobs?organization=${stranger.org.slug}`, member.token);
     expect(list.status).toBe(404);
   });
 
   test("says what a viewer and a free organization lack", async () => {
     await using api = await openTestApp();
     const viewer = await openMember(api, "viewer");
-    const page = await (await openPage(api, viewer.home, viewer.token)).text();
+    const page = await (await openPage(api, HOME, viewer.token)).text();
     expect(page).toContain("You need the publisher role to export this organization. Your role: viewer.");
     expect(page).toContain("Your operator can change it.");
     expect(page).not.toContain("Start export");
     const free = await openMember(api, "publisher", "free");
-    const other = await (await openPage(api, free.home, free.token)).text();
+    const other = await (await openPage(api, HOME, free.token)).text();
     expect(other).toContain("Exports require a paid subscription.");
     expect(other).toContain("Downloads require a paid subscription.");
     expect(other).toContain("is on the free tier. Your operator can change it.");
@@ -191,12 +190,12 @@ describe("/dashboard/exports/projects/{project}", () => {
     const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: HOSTILE });
     await api.make.issue({ projectId: project.id, createdAt: "2026-01-01T00:00:00.000Z" });
     const path = `${HOME}/projects/${project.id}`;
-    const page = await (await openPage(api, `${path}?org=${org.slug}`, token)).text();
+    const page = await (await openPage(api, path, token)).text();
     expect(page).toContain(`href="/api/v1/export/projects/${project.id}/issues?format=csv" download`);
     expect(page).toContain("1 row, about");
     expect(page).not.toContain("<script>alert");
     const query = "severity=high&severity=low&status=open&since=&created_from=2026-01-01T00:00&format=csv";
-    const file = await openPage(api, `${path}/file?org=${org.slug}&dataset=issues&${query}`, token);
+    const file = await openPage(api, `${path}/file?dataset=issues&${query}`, token);
     const to = new URL(file.headers.get("location") ?? "", "http://localhost");
     expect([file.status, to.pathname]).toEqual([303, `/api/v1/export/projects/${project.id}/issues`]);
     expect([...to.searchParams]).toEqual([
@@ -206,7 +205,7 @@ describe("/dashboard/exports/projects/{project}", () => {
       ["created_from", "2026-01-01T00:00:00Z"],
       ["format", "csv"],
     ]);
-    const wrong = `org=${org.slug}&dataset=issues&status=${encodeURIComponent(HOSTILE)}`;
+    const wrong = `dataset=issues&status=${encodeURIComponent(HOSTILE)}`;
     const refused = await openPage(api, `${path}/file?${wrong}`, token);
     const text = await refused.text();
     expect([refused.status, text.includes("must be one of open")]).toEqual([400, true]);
@@ -218,7 +217,7 @@ describe("/dashboard/exports/projects/{project}", () => {
     const { token, org, user } = await openMember(api);
     const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: "Shop", slug: "shop" });
     const path = `${HOME}/projects/shop`;
-    const page = await (await openPage(api, `${path}?org=${org.slug}`, token)).text();
+    const page = await (await openPage(api, path, token)).text();
     expect(page).toContain("<h1>Shop</h1>");
     expect(page).toMatch(
       /name="include_deleted"><option value="true">Include<\/option><option value="" selected>Leave out</,
@@ -226,7 +225,7 @@ describe("/dashboard/exports/projects/{project}", () => {
     expect(page).toMatch(
       /name="include_resolved"><option value="" selected>Include<\/option><option value="false">Leave out</,
     );
-    const file = `${path}/file?org=${org.slug}&dataset=issues&include_resolved=false`;
+    const file = `${path}/file?dataset=issues&include_resolved=false`;
     const to = (await openPage(api, file, token)).headers.get("location");
     expect(to).toBe(`/api/v1/export/projects/${project.id}/issues?include_resolved=false`);
     const refused = await openPage(api, `${file}&include_deleted=true&status=none`, token);
@@ -243,7 +242,7 @@ describe("/dashboard/exports/projects/{project}", () => {
     const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: "Secret", slug: "mine" });
     for (const id of [project.id, "mine", crypto.randomUUID(), "x"]) {
       for (const { slug } of [org, stranger.org]) {
-        const response = await openPage(api, `${HOME}/projects/${id}?org=${slug}`, stranger.token);
+        const response = await openPage(api, `${HOME}/projects/${id}`, stranger.token, slug);
         expect([response.status, (await response.text()).includes("Secret")]).toEqual([404, false]);
       }
     }

@@ -348,10 +348,3 @@ test("hostile names of a source are text, and odd ids lead to their pages", asyn
     expect([path, page.includes("<script"), page.includes("&lt;script&gt;")]).toEqual([path, false, true]);
   }
 });
-
-test("the organization of the address stays in it", async () => {
-  await using app = await openModels(THREE);
-  const page = await read(app, "/models?org=demo");
-  expect(hrefs(page)).toContain("/models/acme/cheap?org=demo");
-  expect(page).toContain('<input type="hidden" name="org" value="demo">');
-});

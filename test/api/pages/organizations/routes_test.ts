@@ -120,7 +120,7 @@ test("choosing another organization leads to the same page of it", async () => {
   expect(await to(`/orgs/${org.slug}/members?org=${username}`)).toBe(`/orgs/${username}/members`);
   expect(await to(`/orgs/${org.slug}?org=${username}`)).toBe(`/orgs/${username}`);
   expect(await to(`/orgs/${org.slug}/webhooks/x?org=${username}`)).toBe(`/orgs/${username}/webhooks`);
-  expect(await to(`/orgs/${org.slug}?org=${org.slug}`)).toBeNull();
+  expect(await to(`/orgs/${org.slug}/usage?org=${org.slug}`)).toBe(`/orgs/${org.slug}/usage`);
   expect(await to(`/orgs/${org.slug}?org=no-such-organization`)).toBeNull();
 });
 

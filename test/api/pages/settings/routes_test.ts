@@ -31,12 +31,6 @@ test("pages of a user are private, whatever their role", async () => {
   }
 });
 
-test("the chosen organization stays chosen from tab to tab", async () => {
-  await using scene = await openPageScene();
-  const page = await readPage(scene.api, `/settings/keys?org=${scene.org.slug}`, scene.owner.token);
-  expect(page).toContain(`href="/settings/sessions?org=${scene.org.slug}"`);
-});
-
 test("forms of other sites, without a token, or with another session's change nothing", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;

@@ -10,7 +10,7 @@ async function openFork() {
   const person = await api.make.person({ role: "publisher" });
   const { token } = await api.make.session({ userId: person.user.id });
   await publishAgent(api, source, { name: "reviewer", visibility: "public" });
-  const path = `/definitions/agent/@${source.org.slug}/reviewer/fork?org=${person.org.slug}`;
+  const path = `/definitions/agent/@${source.org.slug}/reviewer/fork`;
   return { api, person, token, path };
 }
 
@@ -21,7 +21,7 @@ test("a public definition is forked into the current organization, under another
   expect(page).toContain(`Fork into ${person.org.name}</button>`);
   const fields = { name: "my-reviewer", displayName: "Mine", visibility: "unlisted" };
   const response = await sendForm(api, path, fields, { token });
-  const address = `/definitions/agent/@${person.org.slug}/my-reviewer@1.0.0/edit?org=${person.org.slug}`;
+  const address = `/definitions/agent/@${person.org.slug}/my-reviewer@1.0.0/edit`;
   expect([response.status, response.headers.get("location")]).toEqual([303, address]);
   expect(await noticeAfter(api, response, token)).toBe("Forked. This is the first draft of your copy.");
   expect(await definitionOf(await ask(api, "/agent/my-reviewer@1.0.0", person))).toMatchObject({

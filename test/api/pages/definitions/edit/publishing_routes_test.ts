@@ -48,7 +48,7 @@ test("publishers can open every page", async () => {
       expect(response.headers.get("cache-control")).toBe("private, no-store");
     }
   }
-  const response = await openPage(api, `/definitions/new?org=${org.slug}`, publisher.token);
+  const response = await openPage(api, "/definitions/new", publisher.token);
   expect(response.status).toBe(200);
 });
 
@@ -62,7 +62,7 @@ test("viewers get the API's error, for every page and form", async () => {
       expect(await response.text()).toContain("requires the publisher role");
     }
   }
-  const response = await openPage(api, `/definitions/new?org=${org.slug}`, viewer.token);
+  const response = await openPage(api, "/definitions/new", viewer.token);
   expect(response.status).toBe(403);
 });
 
@@ -129,7 +129,7 @@ test("hostile YAML stays text on every page that shows it", async () => {
   const hostile = `</textarea><script>alert(1)</script>"'>`;
   const yaml = agentYaml("hostile", "1.0.0", { displayName: JSON.stringify(hostile) });
   const broken = `${yaml}\n${hostile}: [`;
-  const path = `/definitions/new?org=${org.slug}`;
+  const path = "/definitions/new";
   for (const fields of [
     { type: "agent", yaml: broken, action: "check" },
     { type: "agent", yaml: broken, action: "save" },

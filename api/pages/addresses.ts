@@ -1,0 +1,105 @@
+/** Addresses of pages. Organizations, definitions and models have the same paths below /api/v1. */
+
+type QueryValues = Readonly<Record<string, string | number | null>>;
+
+/** Returns a path with a query. Empty values are left out. */
+export function withQuery(path: string, query: QueryValues | URLSearchParams): string {
+  const pairs: Iterable<[string, string | number | null]> =
+    query instanceof URLSearchParams ? query : Object.entries(query);
+  const kept = [...pairs].flatMap(([name, value]): [string, string][] =>
+    value === null || value === "" ? [] : [[name, String(value)]],
+  );
+  return kept.length === 0 ? path : `${path}?${new URLSearchParams(kept)}`;
+}
+
+/** Copies a query with other values; null removes a parameter. */
+export function changed(query: URLSearchParams, changes: QueryValues): URLSearchParams {
+  const copy = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) copy.delete(name);
+    else copy.set(name, String(value));
+  }
+  return copy;
+}
+
+/**
+ * Returns the parameters that a page knows, without empty ones, which forms send. Links from elsewhere have others, such as
+ * `utm_source`, which the API would refuse.
+ */
+export function knownQuery(url: URL, names: Readonly<Record<string, unknown>>): URLSearchParams {
+  return new URLSearchParams(
+    [...url.searchParams].filter(([name, value]) => Object.hasOwn(names, name) && value !== ""),
+  );
+}
+
+/** Returns `/a/b`: each part is encoded. */
+export function pathOf(...parts: readonly string[]): string {
+  return parts.map((part) => `/${encodeURIComponent(part)}`).join("");
+}
+
+/** Leads back to `address`, a path with its query, after signing in. */
+export function signInPath(address: string): string {
+  return withQuery("/dashboard/sign-in", { next: address });
+}
+
+export const EXPORTS_PATH = "/dashboard/exports";
+
+/** Returns the address of the row of an export; `as` says why it is shown. */
+export function exportPath(id: string, as: string): string {
+  return `${withQuery(EXPORTS_PATH, { job: id, as })}#job-${id}`;
+}
+
+export function projectPath(id: string): string {
+  return `${EXPORTS_PATH}/projects${pathOf(id)}`;
+}
+
+/** Returns the address of an organization's page. */
+export function orgPath(slug: string, ...below: readonly string[]): string {
+  return `/orgs${pathOf(slug, ...below)}`;
+}
+
+export interface LinkedDefinition {
+  type: string;
+  /** The organization's slug. */
+  organization: string;
+  name: string;
+  /** Null or left out for the latest published version. */
+  version?: string | null;
+}
+
+/** Returns the address of a definition's page, or of one below it. */
+export function definitionPath(
+  { type, organization, name, version = null }: LinkedDefinition,
+  ...below: readonly string[]
+): string {
+  const parts = `/definitions${pathOf(type)}/@${encodeURIComponent(organization)}${pathOf(name)}`;
+  return `${parts}${version === null ? "" : `@${encodeURIComponent(version)}`}${pathOf(...below)}`;
+}
+
+/** Returns the organization's slug of a namespace, `@organization/name`. */
+export function organizationOf({ namespace }: { namespace: string }): string {
+  return namespace.slice(1, namespace.indexOf("/"));
+}
+
+interface NamedModel {
+  provider: string;
+  /** May contain any character, also slashes. */
+  modelId: string;
+}
+
+export function modelPath({ provider, modelId }: NamedModel): string {
+  return `/models${pathOf(provider, ...modelId.split("/"))}`;
+}
+
+/** Returns a model as query parameters name it. */
+export function modelName({ provider, modelId }: NamedModel): string {
+  return `${provider}/${modelId}`;
+}
+
+/** Returns the address of a comparison of these models. */
+export function comparisonPath(names: readonly string[]): string {
+  return withQuery(
+    "/models/compare",
+    new URLSearchParams(names.map((name): [string, string] => ["model", name])),
+  );
+}
