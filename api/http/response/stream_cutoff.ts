@@ -11,14 +11,15 @@ export interface StreamRules extends PaceRule {
 }
 
 /**
- * 16 KiB/s over 60 s, rights every 30 s. A reader of 20 KiB/s can appear to stop for 69 s (measured), until its socket
- * buffers have room; so a stalled reader is cut off after 96 s, which is 1.5 MiB at the minimum rate.
+ * 16 KiB/s over 60 s; rights every 25 s, so that a stream ends within 30 s. A reader of 20 KiB/s can appear to stop for
+ * 69 s (measured), until its socket buffers have room; so a stalled reader is cut off after 96 s, which is 1.5 MiB at the
+ * minimum rate.
  */
 export const STREAM_RULES: Omit<StreamRules, "maxMs"> = {
   slowWindowMs: 60_000,
   minBytesPerSecond: 16 * 1024,
   socketBytes: 1.5 * 2 ** 20,
-  accessCheckMs: 30_000,
+  accessCheckMs: 25_000,
 };
 
 export type CutReason = "lasted_too_long" | "reader_too_slow" | "access_ended";
