@@ -12,7 +12,6 @@ import { createDatabaseCheck, registerDatabaseUp } from "../sql/monitoring/readi
 import { ACCOUNT_OPERATIONS } from "./accounts/operations.ts";
 import { createSignInResources } from "./accounts/sign_in_resources.ts";
 import { DEFINITION_OPERATIONS } from "./definitions/operations.ts";
-import { definitionRoutes } from "./definitions/routes.ts";
 import { createDefinitionTurns } from "./definitions/turns.ts";
 import type { Deps, OperationDeps } from "./deps.ts";
 import { listEvents } from "./events/events.ts";
@@ -51,7 +50,7 @@ import { HOME_PAGES } from "./pages/home/routes.ts";
 import { MODEL_PAGES } from "./pages/models/routes.ts";
 import { ORGANIZATION_PAGES } from "./pages/organizations/routes.ts";
 import { type PageRoute, toPageRoute } from "./pages/page.ts";
-import { dashboardRoutes, iconRoutes } from "./pages/routes.ts";
+import { createAssetOperations } from "./pages/routes.ts";
 import { SETTINGS_PAGES } from "./pages/settings/routes.ts";
 import { SIGN_IN_PAGES } from "./pages/sign_in/routes.ts";
 import { WEBHOOK_OPERATIONS } from "./webhooks/operations.ts";
@@ -117,8 +116,8 @@ function serviceRoutes(deps: OperationDeps) {
   const sessionCookie = sessionCookieName(deps.config);
   const docs = createDocsOperations(described, { ...deps.config, others, sessionCookie });
   return {
-    listed: [...described, ...docs, ...PAGES],
-    others: new Elysia().use(others).use(iconRoutes()).use(dashboardRoutes()),
+    listed: [...described, ...docs, ...createAssetOperations(), ...PAGES],
+    others,
   };
 }
 

@@ -1,16 +1,11 @@
 /** Addresses of definitions in paths: `name`, `@org/name`, both with or without `@version`, or the id of a version. */
-import { t } from "elysia";
 import { isDefinitionName, NAME_RULE } from "../../shared/definitions/name.ts";
 import { writtenName } from "../../shared/definitions/references.ts";
 import { isVersion } from "../../shared/definitions/versions.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import { isUuid } from "../../shared/uuid.ts";
-import { DEFINITION_TYPES, type DefinitionType } from "../../shared/vocabulary.ts";
-import { oneOf } from "../http/schemas.ts";
+import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { invalidInput } from "../http/validation_problems.ts";
-
-/** Path parameters of `/definitions/:type/:name` and everything below it; the name may hold `@org/` as well. */
-export const DefinitionParams = t.Object({ type: oneOf(DEFINITION_TYPES), name: t.String() });
 
 interface Params {
   type: DefinitionType;

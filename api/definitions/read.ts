@@ -1,16 +1,16 @@
-/** GET /definitions/:type/:name: one definition, whole or in part. */
-import { Elysia } from "elysia";
+/** GET /definitions/{type}/{name}: one definition, whole or in part, or one of its texts as a file. */
+import { type TProperties, Type } from "@sinclair/typebox";
 import { writtenName } from "../../shared/definitions/references.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { listDefinitionReferences } from "../../sql/definitions/references.ts";
 import { type DefinitionTextRow, resolveDefinitionText } from "../../sql/definitions/version_json.ts";
-import { access } from "../http/access.ts";
-import { parseQuery, type QueryValues, queryOf } from "../http/query.ts";
-import { conditionalText, joinJson } from "../http/response/conditional_json.ts";
+import { type DocumentedForm, joinJson, jsonText, operation, reply } from "../http/operation.ts";
+import { flag, parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { reprDigest } from "../http/response/repr_digest.ts";
-import { type DefinitionAddress, DefinitionParams, parseReadAddress } from "./address.ts";
+import { Text } from "../http/schemas.ts";
+import { type DefinitionAddress, parseReadAddress } from "./address.ts";
 import { resolveReferences } from "./dependencies/resolve_references_for_reader.ts";
 import { type DefinitionDeps, readerWork } from "./document.ts";
 import {
@@ -20,30 +20,128 @@ import {
   type ReadTarget,
   requireFound,
 } from "./find_readable.ts";
-import { GET_DEFINITION_DETAIL, READ_QUERY } from "./openapi/read.ts";
 import { acceptedFormat, READ_FORMATS, splitEnding, type TextFormat } from "./read_format.ts";
+import { Definition, READ, VersionOrId } from "./schemas.ts";
 
-export function readRoutes(deps: DefinitionDeps & ReadDeps) {
-  const { sql } = deps;
-  return new Elysia({ prefix: "/definitions/:type" }).use(access).get(
-    "/:name",
-    async ({ params, request, visitor }) => {
-      const { name, ending } = splitEnding(params.name);
-      const format = ending ?? acceptedFormat(request.headers.get("accept"));
-      const address = parseReadAddress({ ...params, name });
-      const parts = parseQuery(format ? {} : READ_QUERY, queryOf(request));
-      const target = await findReadTarget(sql, { address, visitor, request });
-      if (format) return respondText(deps, { target, format, request });
-      return respond(deps, { target, parts: parts as QueryValues<typeof READ_QUERY>, request });
+const READ_QUERY = {
+  includeYaml: flag(true, "Include the YAML source"),
+  includeRuntime: flag(true, "Include the rendered Markdown"),
+  includeRefs: flag(false, "Include `refs`: the references in the YAML, and the version each resolves to"),
+  normalize: flag(false, "Return the canonical YAML in `yaml`, and as an object in `normalized`"),
+};
+
+const DEPRECATION_HEADERS = {
+  Deprecation: { description: "Time of deprecation (RFC 9745)", schema: Text },
+  Link: { description: 'The successor of a deprecated version, rel="successor-version"', schema: Text },
+};
+
+const FILE_HEADERS = {
+  ...DEPRECATION_HEADERS,
+  "Content-Disposition": { description: "`attachment` with a file name", schema: Text },
+  "Repr-Digest": { description: "SHA-256 of the bytes as they are sent (RFC 9530)", schema: Text },
+};
+
+const ADDRESS = "/api/v1/definitions/{type}";
+
+const OrgAddress = {
+  type: VersionOrId.type,
+  orgSlug: Type.String({ description: "The organization's slug", examples: ["demo"] }),
+  name: Type.String({
+    description:
+      "`name` for the highest published version, else the highest deprecated one, or `name@version`",
+    examples: ["code-reviewer@1.0.0"],
+  }),
+};
+
+/** The paths of texts: each is an operation of its own, so that a client knows what it gets. */
+function describeTexts(given: {
+  id: string;
+  of: string;
+  path: string;
+  params: TProperties;
+}): DocumentedForm[] {
+  const { id, of, path, params } = given;
+  const form = (format: TextFormat): Omit<DocumentedForm, "id" | "summary"> => ({
+    path: `${path}/{name}.${format}`,
+    params,
+    uncheckedQuery: {},
+    response: {
+      200: { description: "The text, as a file", files: { [READ_FORMATS[format].mediaType]: null } },
     },
-    { publicAccess: true, params: DefinitionParams, detail: GET_DEFINITION_DETAIL },
-  );
+    responseHeaders: FILE_HEADERS,
+  });
+  const sameName = "The name means the same as without the ending.";
+  return [
+    {
+      ...form("md"),
+      id: `${id}Markdown`,
+      summary: `Get the rendered Markdown ${of}`,
+      description: `As a coding agent loads it. Without a rendering, 404 with \`details.reason\` \`runtime\`. ${sameName}`,
+    },
+    {
+      ...form("yaml"),
+      id: `${id}Yaml`,
+      summary: `Get the YAML source ${of}`,
+      description: `As its author wrote it. ${sameName}`,
+    },
+  ];
 }
 
-async function respond(
+export const getDefinition = operation(
+  {
+    ...READ,
+    id: "getDefinition",
+    path: "/api/v1/definitions/{type}/{name}",
+    summary: "Get a definition",
+    description:
+      "Without an organization, a name means the definition of the key's organization, then of your organizations, then the " +
+      "one published first, among those you can see; of other organizations', one with a published version comes before one " +
+      "whose versions are all deprecated. With a version, it is the first of these that has the version; without one, the " +
+      "highest published version, else the highest deprecated one. `Accept: text/markdown` or `application/yaml`, or an address that ends in " +
+      "`.md` or `.yaml`, returns the rendered Markdown or the YAML source as a file. These take no query parameters.",
+    params: VersionOrId,
+    uncheckedQuery: READ_QUERY,
+    response: {
+      200: {
+        json: Type.Object({ data: Definition }, { description: "The definition" }),
+        orFile: true,
+      },
+    },
+    responseHeaders: DEPRECATION_HEADERS,
+    documentedAs: [
+      { id: "getDefinition", path: `${ADDRESS}/{name}`, summary: "Get a definition" },
+      {
+        id: "getOrgDefinition",
+        path: `${ADDRESS}/@{orgSlug}/{name}`,
+        summary: "Get a definition of an organization",
+        description:
+          "The same for a definition of this organization. Every path below `/definitions/{type}/{name}` takes `@org/name`.",
+        params: OrgAddress,
+      },
+      ...describeTexts({ id: "getDefinition", of: "of a definition", path: ADDRESS, params: VersionOrId }),
+      ...describeTexts({
+        id: "getOrgDefinition",
+        of: "of a definition of an organization",
+        path: `${ADDRESS}/@{orgSlug}`,
+        params: OrgAddress,
+      }),
+    ],
+  },
+  async ({ params, request, caller }, deps) => {
+    const { name, ending } = splitEnding(params.name);
+    const format = ending ?? acceptedFormat(request.headers.get("accept"));
+    const address = parseReadAddress({ ...params, name });
+    const parts = parseQuery(format ? {} : READ_QUERY, queryOf(request));
+    const target = await findReadTarget(deps.sql, { address, visitor: caller, request });
+    if (format) return replyText(deps, { target, format });
+    return replyDefinition(deps, { target, parts: parts as QueryValues<typeof READ_QUERY>, request });
+  },
+);
+
+async function replyDefinition(
   deps: DefinitionDeps & ReadDeps,
   given: { target: ReadTarget; parts: QueryValues<typeof READ_QUERY>; request: Request },
-): Promise<Response> {
+) {
   const { parts, request } = given;
   const { address, scope } = given.target;
   const { includeYaml, includeRuntime, includeRefs, normalize } = parts;
@@ -57,27 +155,25 @@ async function respond(
   if (yaml !== null)
     more.push(await readerWork(deps.documents, request).normalize({ type, yaml, includeYaml }));
   const data = more.length === 0 ? row.json : joinJson([row.json, ...more]);
-  return conditionalText(request, `{"data":${data}}`, { ...headers, Vary: "Accept" });
+  return reply(200, jsonText(`{"data":${data}}`), { headers: { ...headers, Vary: "Accept" } });
 }
 
-/** Responds with one text of the version as a file. Browsers save it: it comes from strangers, and is never a page. */
-async function respondText(
-  deps: ReadDeps,
-  given: { target: ReadTarget; format: TextFormat; request: Request },
-): Promise<Response> {
+/** Replies with one text of the version as a file. Browsers save it: it comes from strangers, and is never a page. */
+async function replyText(deps: ReadDeps, given: { target: ReadTarget; format: TextFormat }) {
   const { address, scope } = given.target;
   const { contentType, text } = READ_FORMATS[given.format];
   const shown = { includeYaml: false, includeRuntime: false, text };
   const row = requireFound(address, await resolveDefinitionText(deps.sql, { ...address, ...scope }, shown));
   if (row.text === null) throw withoutMarkdown(row);
   const fileName = `${row.name}.${given.format}`;
-  return conditionalText(given.request, row.text, {
+  const headers = {
     ...deprecationHeaders(row, address, deps.config.publicUrl),
     Vary: "Accept",
     "Content-Type": contentType,
     "Repr-Digest": reprDigest(row.text),
     "Content-Disposition": contentDisposition({ ascii: fileName, full: fileName }),
-  });
+  };
+  return reply(200, row.text, { headers });
 }
 
 function withoutMarkdown({ type, name, version }: DefinitionTextRow): ApiError {

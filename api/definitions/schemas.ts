@@ -1,12 +1,15 @@
 /** What endpoints of definitions share in their declarations: parameters, schemas and errors. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../shared/errors.ts";
-import { record } from "../../shared/json_schema.ts";
+import { listOf, named, nullable, oneOf as oneOfWords, record, TEXT } from "../../shared/json_schema.ts";
 import { DEFINITION_TYPES } from "../../shared/vocabulary.ts";
 import type { DefinitionFields, FieldValues } from "../../sql/definitions/field_type.ts";
-import type { Definition as DefinitionJson } from "../../sql/definitions/fields.ts";
+import {
+  DEFINITION_FIELDS,
+  type Definition as DefinitionJson,
+  SUMMARY_FIELDS,
+} from "../../sql/definitions/fields.ts";
 import { oneOf } from "../http/schemas.ts";
-import { DEFINITION, exampleOf, SUMMARY, schemasOf, WARNING } from "./openapi/operations.ts";
 import type { Warning as WarningJson } from "./warnings/warnings.ts";
 
 /** A read of one definition. */
@@ -71,6 +74,87 @@ export const NameOrId = address(
 );
 /** A draft has a lineage, but only its version's address finds it. */
 export const LineOrVersion = address("`name`, `name@version`, or the id of a version", "code-reviewer");
+
+/** A reference and the version it resolves to. */
+const REFERENCE = record({
+  type: oneOfWords(DEFINITION_TYPES),
+  name: { ...TEXT, description: "As written in the YAML: `reviewer` or `@acme/reviewer`" },
+  range: TEXT,
+  context: { ...TEXT, description: "Where the YAML names it" },
+  resolvedVersion: nullable(TEXT),
+});
+
+/** Returns the schemas of the fields by name. */
+function schemasOf(fields: DefinitionFields) {
+  return Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]));
+}
+
+/** Returns an example object with these fields. */
+export function exampleOf(fields: DefinitionFields) {
+  return Object.fromEntries(Object.entries(fields).map(([name, { example }]) => [name, example]));
+}
+
+const DRAFT_VERSION = {
+  ...nullable(TEXT),
+  description: "With `publishedFirst=true`: the highest draft of the definition that you can see",
+};
+const SUMMARY = {
+  ...named(
+    "DefinitionSummary",
+    record({ ...schemasOf(SUMMARY_FIELDS), draftVersion: DRAFT_VERSION }, ["draftVersion"]),
+  ),
+  examples: [exampleOf(SUMMARY_FIELDS)],
+};
+
+/** Fields that a read adds on request. */
+const ON_REQUEST = {
+  refs: {
+    ...listOf(named("DefinitionReference", REFERENCE)),
+    description: "With `includeRefs=true`: the references in the YAML, and the version each resolves to",
+  },
+  normalized: {
+    type: ["object", "null"],
+    description: "With `normalize=true`: the canonical document; null if it cannot be normalized",
+  },
+  normalizationError: { ...TEXT, description: "Why the document cannot be normalized" },
+};
+
+export const EXAMPLE_DEFINITION = exampleOf(DEFINITION_FIELDS);
+const DEFINITION = {
+  ...named(
+    "Definition",
+    record({ ...schemasOf(DEFINITION_FIELDS), ...ON_REQUEST }, [
+      "yaml",
+      "runtimeMd",
+      ...Object.keys(ON_REQUEST),
+    ]),
+  ),
+  examples: [EXAMPLE_DEFINITION],
+};
+
+/** A line or column in a document. */
+const LINE = { type: "integer", minimum: 1, description: "From 1" };
+
+/** A non-fatal problem of a version, for its author. */
+const WARNING = named(
+  "Warning",
+  record(
+    {
+      code: oneOfWords([
+        ...["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "REFERENCE_NOT_PUBLIC", "FOREIGN_REFERENCE"],
+        ...["SAFETY_SIGNAL", "SAFETY_SCAN_FAILED", "UNKNOWN_MODEL", "UNKNOWN_TOOL"],
+        ...["UNKNOWN_KEY", "UNEXPECTED_VALUE", "DESCRIPTION_LENGTH", "SAME_NAME_ELSEWHERE"],
+        "ALIAS_REPLACED",
+      ]),
+      message: TEXT,
+      details: { type: "object" },
+      path: { ...TEXT, description: "Path in the YAML, where it is known" },
+      line: LINE,
+      column: LINE,
+    },
+    ["path", "line", "column"],
+  ),
+);
 
 /** The schema of an object with these fields, and its example. */
 export function objectOf<const Fields extends DefinitionFields>(fields: Fields, title?: string) {

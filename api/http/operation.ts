@@ -40,6 +40,11 @@ export function jsonText(text: string): JsonText<never> {
   return text as JsonText<never>;
 }
 
+/** Merges several non-empty JSON objects, given as text. */
+export function joinJson(objects: readonly string[]): string {
+  return `{${objects.map((object) => object.slice(1, -1)).join()}}`;
+}
+
 export type FileBody = ReadableStream<Uint8Array> | Blob | Uint8Array<ArrayBuffer> | string;
 type Json<Schema extends TSchema> = Static<Schema> | JsonText<Static<Schema>>;
 type BodyOf<Declared> = Declared extends TSchema
@@ -123,7 +128,8 @@ export interface Declaration<
   documentedAs?: readonly DocumentedForm[];
 }
 
-export type DocumentedForm = Pick<Declaration, "id" | "path" | "summary" | "uncheckedQuery" | "response">;
+export type DocumentedForm = Pick<Declaration, "id" | "path" | "summary"> &
+  Partial<Pick<Declaration, "description" | "params" | "uncheckedQuery" | "response" | "responseHeaders">>;
 
 export interface Input<A extends Access, P extends TProperties, Q extends Query, B extends TSchema> {
   params: Static<TObject<P>>;

@@ -78,7 +78,7 @@ function toConditionalResponse(
   const vary = [reply.headers?.["Vary"] ?? [], usesOrg ? "Authorization, Cookie, X-Org-Slug" : []].flat();
   const validators = {
     ETag: etag,
-    "Cache-Control": `${caller ? "private" : "public"}, no-cache`,
+    "Cache-Control": reply.headers?.["Cache-Control"] ?? `${caller ? "private" : "public"}, no-cache`,
     ...(vary.length > 0 ? { Vary: vary.join(", ") } : {}),
   };
   if (isKnownTag(request, etag)) {

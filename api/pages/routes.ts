@@ -1,15 +1,9 @@
 /** What pages load, the icon, and /dashboard, which leads to the exports. */
-import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
-import { access, notCounted } from "../http/access.ts";
-import { rejectQuery } from "../http/query.ts";
+import { type AnyOperation, operation, reply } from "../http/operation.ts";
 import { ASSET_HEADERS } from "../http/response/security_headers.ts";
-import {
-  readStaticFile,
-  type StaticFile,
-  staticResponse,
-  toStaticFile,
-} from "../http/response/static_file.ts";
+import { readStaticFile, replyFile, type StaticFile, toStaticFile } from "../http/response/static_file.ts";
 
 /** The files of `assets/` that pages load. No others are served. */
 const ASSETS = [
@@ -41,31 +35,52 @@ function assetUrl(name: string): URL {
   return new URL(`./assets/${name}`, import.meta.url);
 }
 
-/** Serves `/favicon.ico`, which browsers request unasked. */
-export function iconRoutes() {
-  const icon = readAsset("favicon.svg");
-  return new Elysia()
-    .use(access)
-    .get("/favicon.ico", ({ request }) => staticResponse(request, icon, ASSET_HEADERS), {
-      publicAccess: true,
-      detail: { hide: true, ...notCounted() },
-    });
-}
+/** Not in the document. */
+const BASE = { method: "GET", access: "public", tag: "Pages", documentedAs: [] } as const;
 
-export function dashboardRoutes() {
+const openDashboard = operation(
+  {
+    ...BASE,
+    id: "openDashboard",
+    path: "/dashboard",
+    summary: "Open the exports",
+    description: "Redirects to the exports.",
+    response: { 302: null },
+  },
+  async () => reply(302, null, { headers: { Location: "/dashboard/exports" } }),
+);
+
+/** Reads the files, and makes the operations that serve them and lead to the exports. */
+export function createAssetOperations(): AnyOperation[] {
   const assets = new Map(ASSETS.map((name) => [name as string, readAsset(name)]));
-  const open = { publicAccess: true, detail: { hide: true } } as const;
-  return new Elysia({ prefix: "/dashboard" })
-    .use(access)
-    .get("/", () => new Response(null, { status: 302, headers: { Location: "/dashboard/exports" } }), open)
-    .get(
-      "/assets/:file",
-      ({ request, params }) => {
-        rejectQuery(request);
-        const asset = assets.get(params.file);
-        if (!asset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
-        return staticResponse(request, asset, ASSET_HEADERS);
-      },
-      { publicAccess: true, detail: { hide: true, ...notCounted() } },
-    );
+  const served = { ...BASE, conditional: true, unlimited: true } as const;
+  const requireAsset = (name: string): StaticFile => {
+    const asset = assets.get(name);
+    if (!asset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+    return asset;
+  };
+  const getIcon = operation(
+    {
+      ...served,
+      id: "getIcon",
+      path: "/favicon.ico",
+      summary: "Get the icon",
+      description: "Browsers request it unasked.",
+      response: { 200: { description: "The icon", files: { "image/svg+xml": null } } },
+    },
+    async () => replyFile(requireAsset("favicon.svg"), ASSET_HEADERS),
+  );
+  const getAsset = operation(
+    {
+      ...served,
+      id: "getAsset",
+      path: "/dashboard/assets/{file}",
+      summary: "Get a file of the pages",
+      description: "A script, a style sheet or an icon.",
+      params: { file: Type.String({ description: "Name", examples: ["style.css"] }) },
+      response: { 200: { description: "The file", files: { "text/javascript": null } } },
+    },
+    async ({ params: { file } }) => replyFile(requireAsset(file), ASSET_HEADERS),
+  );
+  return [getIcon, openDashboard, getAsset];
 }

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { LIVE_KEYS_MAX, LIVE_SESSIONS_MAX } from "../../api/accounts/credentials.ts";
 import { HOURLY_INVITATIONS_MAX, PENDING_INVITATIONS_MAX } from "../../api/accounts/members/invitations.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../api/accounts/password_rules.ts";
-import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/routes.ts";
+import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/schemas.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";
 import { DEFINITION_QUOTAS } from "../../api/definitions/quotas.ts";
 import { PUBLICATIONS_MAX } from "../../api/definitions/turns.ts";

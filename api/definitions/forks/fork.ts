@@ -22,9 +22,15 @@ import { editDocument } from "../edit_document.ts";
 import { definitionNotFound, findTarget, requireDefinition } from "../find_readable.ts";
 import { findWriter } from "../find_writable.ts";
 import { addDraft, type Writer } from "../new_draft.ts";
-import { EXAMPLE_DEFINITION, exampleOf } from "../openapi/operations.ts";
 import { requireQuota } from "../quotas.ts";
-import { Definition, VersionOrId, Warning, WRITE_FAILURES } from "../schemas.ts";
+import {
+  Definition,
+  EXAMPLE_DEFINITION,
+  exampleOf,
+  VersionOrId,
+  Warning,
+  WRITE_FAILURES,
+} from "../schemas.ts";
 import { rejectLongFields, rejectUnstorable } from "../storable_text.ts";
 import { listWarnings } from "../warnings/warnings.ts";
 import { requireForkable } from "./forkable.ts";

@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { reply } from "../operation.ts";
-import { isKnownTag } from "./etag.ts";
 
 export interface StaticFile {
   bytes: Uint8Array<ArrayBuffer>;
@@ -35,23 +34,8 @@ export function toStaticFile(bytes: Uint8Array<ArrayBuffer>, contentType: string
   return { bytes, contentType, etag: `"${digest}"` };
 }
 
-/** The reply of a conditional operation with the file. */
+/** The reply of a conditional operation with the file: scripts import each other by name, and versions must not mix. */
 export function replyFile({ bytes, etag, contentType }: StaticFile, headers: Record<string, string> = {}) {
-  return reply(200, bytes, { etag, headers: { "Content-Type": contentType, ...headers } });
-}
-
-/**
- * Responds with the file, or with 304 if the client has it. Caches must revalidate it each time: scripts import each
- * other by name, and versions must not mix.
- */
-export function staticResponse(
-  request: Request,
-  file: StaticFile,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  const validators = { ...headers, ETag: file.etag, "Cache-Control": "no-cache" };
-  if (isKnownTag(request, file.etag)) {
-    return new Response(null, { status: 304, headers: validators });
-  }
-  return new Response(file.bytes, { headers: { ...validators, "Content-Type": file.contentType } });
+  const caching = { "Cache-Control": "no-cache" };
+  return reply(200, bytes, { etag, headers: { "Content-Type": contentType, ...caching, ...headers } });
 }

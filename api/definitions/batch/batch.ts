@@ -1,0 +1,143 @@
+/** POST /definitions/validate and /definitions/batch: documents that are tried, or stored together. */
+import { type Static, Type } from "@sinclair/typebox";
+import { mayWriteDefinitions } from "../../../shared/policy.ts";
+import { type JsonText, jsonText, operation, reply } from "../../http/operation.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+import { nextTurn } from "../../http/yield_event_loop.ts";
+import { parseLineAddress } from "../address.ts";
+import { findWriter } from "../find_writable.ts";
+import { readProvenance } from "../provenance.ts";
+import { DOCUMENT_FAILURES, WRITE_FAILURES } from "../schemas.ts";
+import {
+  BATCH_YAML_QUERY,
+  BatchBody,
+  BatchDefinitions,
+  BatchReports,
+  MAX_BATCH_DOCUMENTS,
+  VALIDATE_YAML_QUERY,
+  ValidateBody,
+  ValidationReport,
+} from "./schemas.ts";
+import { splitStream } from "./stream.ts";
+import type { Submission } from "./submission.ts";
+import { storeBatch, tryBatch } from "./submit.ts";
+import type { WrittenItem } from "./write_batch.ts";
+
+const BASE = { method: "POST", access: "caller", tag: "Definitions", usesOrg: true } as const;
+
+export const validateDefinition = operation(
+  {
+    ...BASE,
+    id: "validateDefinition",
+    path: "/api/v1/definitions/validate",
+    reads: true,
+    summary: "Validate a document",
+    description:
+      "Tries to create the definition and, with `publish`, to publish it. Nothing is stored, and scope `read` is enough. " +
+      "Every problem of the document is in `errors` and `warnings`, with its line where it is known. The status is 200 " +
+      "for an invalid document, too.",
+    body: ValidateBody,
+    yamlQuery: VALIDATE_YAML_QUERY,
+    response: { 200: Type.Object({ data: ValidationReport }, { description: "The report" }) },
+    fails: ["ORG_ACCESS_DENIED"],
+  },
+  async ({ body, request, caller }, deps) => {
+    const { type, yaml, name, publish = false, visibility = "private" } = body;
+    const address = name === undefined ? null : parseLineAddress({ type, name });
+    const writer = await findWriter(deps.sql, { caller, request, orgSlug: address?.orgSlug ?? null });
+    const submission = {
+      yaml,
+      type,
+      name: address?.name ?? null,
+      visibility,
+      provenance: null,
+      firstLine: 1,
+    };
+    const given = { writer, request, submissions: [submission], publish, rejectsCircles: false };
+    const [tried] = await tryBatch(deps, given);
+    if (!tried) throw new Error("Cannot report on a document that was not tried");
+    return reply(200, { data: tried.report });
+  },
+);
+
+export const createDefinitions = operation(
+  {
+    ...BASE,
+    id: "createDefinitions",
+    path: "/api/v1/definitions/batch",
+    summary: "Create or publish several definitions",
+    description:
+      "Stores up to 200 documents in one transaction: all of them, or none. The type and name of each come from its YAML. " +
+      "Documents can reference each other in any order, but not in a circle. A YAML body is a stream, separated by lines " +
+      "of `---`. If any document is rejected, the response has the code of the first problem and all of them in " +
+      "`details.errors`, each with the `index` of its document; in a YAML body, `line` counts from the start of the body.",
+    body: BatchBody,
+    yamlQuery: BATCH_YAML_QUERY,
+    response: { 200: BatchReports, 201: BatchDefinitions },
+    fails: [
+      ...WRITE_FAILURES,
+      ...DOCUMENT_FAILURES.filter((code) => code !== "NAME_MISMATCH"),
+      "VERSION_EXISTS",
+      "QUOTA_EXCEEDED",
+      "DEPENDENCY_CYCLE",
+    ],
+  },
+  async ({ body, request, caller }, deps) => {
+    const { publish = false } = body;
+    const submissions = await listSubmissions(body);
+    const writer = await findWriter(deps.sql, { caller, request });
+    requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
+    const given = { writer, request, submissions, publish };
+    if (!body.validate) {
+      const written = await storeBatch(deps, given);
+      return reply(201, await writeList(written.map(presentWritten)));
+    }
+    const tried = await tryBatch(deps, { ...given, rejectsCircles: !publish });
+    const definitions = tried.map(({ item: { index, document }, report }) => {
+      return { index, type: document?.type ?? null, name: document?.name ?? null, ...report };
+    });
+    return reply(200, await writeList(definitions, { valid: definitions.every(({ valid }) => valid) }));
+  },
+);
+
+/** Writes each definition in a turn of its own: thousands of references make megabytes of warnings. */
+async function writeList(definitions: readonly object[], more: object = {}): Promise<JsonText<never>> {
+  const texts: string[] = [];
+  for (const definition of definitions) {
+    texts.push(JSON.stringify(definition));
+    await nextTurn();
+  }
+  const empty = JSON.stringify({ data: { ...more, definitions: [] } });
+  return jsonText(empty.replace("[]", () => `[${texts.join(",")}]`));
+}
+
+function presentWritten({ item, row, warnings }: WrittenItem) {
+  const { id, type, name, version, status, visibility, hash } = row;
+  return { index: item.index, id, type, name, version, status, visibility, hash, warnings };
+}
+
+/** Returns the documents of a body. Throws VALIDATION_ERROR. */
+async function listSubmissions(body: Static<typeof BatchBody>): Promise<Submission[]> {
+  const { definitions, yaml, visibility = "private" } = body;
+  if (definitions === undefined && yaml === undefined)
+    throw invalidInput([{ path: "definitions", message: "is required, unless there is yaml" }]);
+  if (definitions !== undefined && yaml !== undefined)
+    throw invalidInput([{ path: "yaml", message: "must not be there beside definitions. Send one of them" }]);
+  const any = { type: null, name: null };
+  if (definitions) {
+    return definitions.map((given) => ({
+      ...any,
+      yaml: given.yaml,
+      visibility: given.visibility ?? visibility,
+      provenance: readProvenance(given.provenance ?? null),
+      firstLine: 1,
+    }));
+  }
+  const documents = await splitStream(yaml ?? "");
+  if (documents.length === 0 || documents.length > MAX_BATCH_DOCUMENTS) {
+    const message = `must have 1 to ${MAX_BATCH_DOCUMENTS} documents, but has ${documents.length}`;
+    throw invalidInput([{ path: "yaml", message }]);
+  }
+  return documents.map((document) => ({ ...any, ...document, visibility, provenance: null }));
+}
