@@ -1,5 +1,4 @@
 /** Builds the app from its dependencies; main.ts listens, tests call `handle`. */
-import { type AnyElysia, Elysia } from "elysia";
 import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics.ts";
 import {
   type ArtifactStatus,
@@ -21,12 +20,10 @@ import { registerJobMetrics } from "./exports/job_metrics.ts";
 import { EXPORT_OPERATIONS } from "./exports/operations.ts";
 import { createAuditDenial } from "./http/audit_denial.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
-import { type RegisteredRoute, toRoute as toElysiaRoute } from "./http/elysia_routes.ts";
 import { respondError } from "./http/error_handler.ts";
 import { createRespondOnce } from "./http/idempotency.ts";
 import { createAdmission } from "./http/limits/request_limits.ts";
 import type { AnyOperation } from "./http/operation.ts";
-import { requestContext } from "./http/request_context.ts";
 import { createFinishRequest } from "./http/request_log.ts";
 import { createIsOwnPage } from "./http/request_origin.ts";
 import { createHandle, type Handle } from "./http/request_pipeline.ts";
@@ -63,12 +60,7 @@ export interface App {
 }
 
 /** What a test serves instead of the service. */
-export type OwnRoutes = AnyElysia | readonly (AnyOperation | PageRoute)[];
-
-/** What is served under /api/v1: the visible list. */
-function apiRoutes(deps: OperationDeps) {
-  return new Elysia({ prefix: "/api/v1" }).use(definitionRoutes(deps));
-}
+export type OwnRoutes = readonly (AnyOperation | PageRoute)[];
 
 function registerServiceMetrics(deps: OperationDeps, artifactStatus: () => Promise<ArtifactStatus>): void {
   const { config, sql, exportSql, replica, catalog, log, checkDatabase } = deps;
@@ -97,7 +89,7 @@ const PAGES: readonly PageRoute[] = [
 ];
 
 /** Every operation. Each subject adds a line. */
-function listOperations({ config }: Deps): AnyOperation[] {
+export function listServiceOperations({ config }: Pick<Deps, "config">): AnyOperation[] {
   return [
     ...ACCOUNT_OPERATIONS,
     ...DEFINITION_OPERATIONS,
@@ -110,35 +102,15 @@ function listOperations({ config }: Deps): AnyOperation[] {
 }
 
 /** What the service serves. */
-function serviceRoutes(deps: OperationDeps) {
-  const others = apiRoutes(deps);
-  const described = listOperations(deps);
+function listRoutes(deps: Deps): OwnRoutes {
+  const described = listServiceOperations(deps);
   const sessionCookie = sessionCookieName(deps.config);
-  const docs = createDocsOperations(described, { ...deps.config, others, sessionCookie });
-  return {
-    listed: [...described, ...docs, ...createAssetOperations(), ...PAGES],
-    others,
-  };
-}
-
-function isList(routes: OwnRoutes | null): routes is readonly (AnyOperation | PageRoute)[] {
-  return Array.isArray(routes);
+  const docs = createDocsOperations(described, { ...deps.config, sessionCookie });
+  return [...described, ...docs, ...createAssetOperations(), ...PAGES];
 }
 
 function isPage(entry: AnyOperation | PageRoute): entry is PageRoute {
   return Array.isArray(entry);
-}
-
-/** The routes of an Elysia app, which needs no other router than its own. */
-function elysiaRoutes(routes: AnyElysia): Route[] {
-  const elysia = new Elysia({ systemRouter: false, handler: { standardHostname: false }, normalize: false })
-    // Before the routes: hooks concern only what is registered after them.
-    .onError({ as: "global" }, ({ error, request }) => respondError(requestContext(request), error))
-    // serve_route.ts reads and checks bodies.
-    .onParse({ as: "global" }, ({ request }) => requestContext(request).body)
-    .use(routes);
-  const registered: readonly RegisteredRoute[] = elysia.routes;
-  return registered.map((route) => toElysiaRoute(route, async (request) => elysia.handle(request)));
 }
 
 /**
@@ -158,12 +130,9 @@ export function buildApp(given: Deps, ownRoutes: OwnRoutes | null = null): App {
   };
   if (!ownRoutes) registerServiceMetrics(deps, artifactStatus);
   const { config, log, metrics, shutdownSignal, now = Date.now } = deps;
-  const own = isList(ownRoutes) ? { listed: ownRoutes, others: null } : { listed: [], others: ownRoutes };
-  const { listed, others } = ownRoutes ? own : serviceRoutes(deps);
-  const routes = [
-    ...(others ? elysiaRoutes(others) : []),
-    ...listed.map((entry) => (isPage(entry) ? toPageRoute(entry, deps) : toRoute(entry, deps))),
-  ];
+  const routes = (ownRoutes ?? listRoutes(deps)).map((entry) =>
+    isPage(entry) ? toPageRoute(entry, deps) : toRoute(entry, deps),
+  );
   const auditDenial = createAuditDenial({ ...deps, now });
   const dispatch = createRouter(
     {

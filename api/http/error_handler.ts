@@ -3,7 +3,6 @@ import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { DeadlineExceeded } from "../../shared/process/with_timeout.ts";
 import { isDatabaseFault } from "../../sql/connection/database_fault.ts";
 import type { RequestContext } from "./request_context.ts";
-import { describeValidation, isValidationError } from "./validation_problems.ts";
 
 /** How long a client should wait while the database is unavailable: a failover takes some seconds. */
 const RETRY_AFTER_SECONDS = 5;
@@ -15,11 +14,6 @@ export interface ErrorBody {
     requestId: string;
     details?: Readonly<Record<string, unknown>>;
   };
-}
-
-/** Returns the code of an error that Elysia itself threw. */
-function elysiaCode(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
 /** Returns the error for a database that is unavailable or too slow; `message` replaces the default message. */
@@ -46,12 +40,7 @@ function isLostConnection(error: unknown): boolean {
 function toApiError(error: unknown, { writes }: RequestContext): ApiError {
   if (error instanceof ApiError) return error;
   if (writes && isLostConnection(error)) return unavailable(error, OUTCOME_UNKNOWN);
-  // A response that does not match its schema is our bug; Elysia would respond 422.
-  if (isValidationError(error) && error.type !== "response") return describeValidation(error);
   if (isDatabaseFault(error) || error instanceof DeadlineExceeded) return unavailable(error);
-  const code = elysiaCode(error);
-  if (code === "NOT_FOUND") return new ApiError("NOT_FOUND", { details: { reason: "route" } });
-  if (code === "PARSE") return new ApiError("VALIDATION_ERROR", { cause: error });
   return new ApiError("INTERNAL_SERVER_ERROR", { cause: error });
 }
 

@@ -6,10 +6,10 @@ import type { Static, TObject, TProperties, TSchema, TUnsafe } from "@sinclair/t
 import type { JsonSchema } from "../../shared/json_schema.ts";
 import type { OperationDeps } from "../deps.ts";
 import type { Failure } from "../openapi/types.ts";
-import type { Access } from "./access.ts";
 import type { JsonObject } from "./body/request_body.ts";
 import type { Caller } from "./caller.ts";
 import type { Query, QueryValues } from "./query.ts";
+import type { Access } from "./route.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

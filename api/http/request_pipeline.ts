@@ -1,6 +1,6 @@
 /**
  * Everything that every request needs around its route: ids, authentication, rate limit, headers, HEAD, the log line.
- * It is a plain function around Elysia and no hooks, so that nothing bypasses it (an error in a hook, a stream, an
+ * It is a plain function around the router and no hooks, so that nothing bypasses it (an error in a hook, a stream, an
  * unknown route), and tests of `handle` see what a socket gets.
  */
 import type { AuditDenial } from "./audit_denial.ts";

@@ -1,8 +1,10 @@
 /** A route: the requests of one method and path pattern, and what serves them. */
 
-import type { Access } from "./access.ts";
 import type { CheckBody } from "./body/body_schema.ts";
 import type { Query } from "./query.ts";
+
+/** `public`: no credential needed. `caller`: any valid credential. `session`: a session, no API key. */
+export type Access = "public" | "caller" | "session";
 
 export interface Route {
   method: string;
@@ -28,7 +30,7 @@ export interface Route {
 }
 
 /** Removes a trailing slash. */
-export function withoutTrailingSlash(path: string): string {
+function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 

@@ -1,7 +1,6 @@
 /** Describes what is wrong with an invalid query, body or path. */
 import type { TSchema } from "@sinclair/typebox";
 import { ValueErrorType } from "@sinclair/typebox/value";
-import { ValidationError } from "elysia";
 import { ApiError } from "../../shared/errors.ts";
 import { suggestNames } from "../../shared/suggestions.ts";
 
@@ -11,7 +10,7 @@ export interface Problem {
   message: string;
 }
 
-/** The fields of TypeBox's errors that are used here; Elysia types them as a union with foreign validators'. */
+/** The fields of TypeBox's errors that are used here. */
 interface SchemaError {
   type?: ValueErrorType;
   schema?: TSchema;
@@ -24,10 +23,6 @@ interface SchemaError {
 /** Limits on what a response repeats of a request: problems, and the length of a path. */
 const MAX_PROBLEMS = 50;
 const MAX_PATH_LENGTH = 200;
-
-export function isValidationError(error: unknown): error is ValidationError {
-  return error instanceof ValidationError;
-}
 
 /** Returns VALIDATION_ERROR with the first 50 problems in `details.errors` and the first one in the message. */
 export function invalidInput(given: readonly Problem[]): ApiError {
@@ -42,11 +37,6 @@ export function invalidInput(given: readonly Problem[]): ApiError {
 function withShortPath(problem: Problem): Problem {
   if (problem.path.length <= MAX_PATH_LENGTH) return problem;
   return { ...problem, path: `${problem.path.slice(0, MAX_PATH_LENGTH).toWellFormed()}…` };
-}
-
-/** Converts Elysia's error for a path or a query. */
-export function describeValidation(error: ValidationError): ApiError {
-  return describeSchemaErrors(error.all as readonly SchemaError[]);
 }
 
 /** Converts TypeBox's errors into VALIDATION_ERROR. */

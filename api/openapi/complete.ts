@@ -10,15 +10,12 @@ import type {
   OpenApiResponse,
 } from "./types.ts";
 
-/** Turns the plugin's list of examples into the one `example` of a parameter. */
 export function completeParameter(
-  declared: (OpenApiParameter & { examples?: readonly unknown[] }) | OpenApiReference,
+  parameter: OpenApiParameter | OpenApiReference,
   schemas: SchemaCollector,
 ): OpenApiParameter | OpenApiReference {
-  if ("$ref" in declared) return declared;
-  const { examples, ...parameter } = declared;
-  const example = examples ? { example: examples[0] } : {};
-  return withSchema(withoutPrefill({ ...parameter, ...example }), schemas);
+  if ("$ref" in parameter) return parameter;
+  return withSchema(withoutPrefill(parameter), schemas);
 }
 
 /**

@@ -78,7 +78,7 @@ const BASE = {
   documentedAs: [],
 } as const;
 
-/** Makes the operations that serve the documentation of the operations, and of the routes of `others`. */
+/** Makes the operations that serve the documentation of the operations. */
 export function createDocsOperations(
   operations: readonly AnyOperation[],
   options: DocumentOptions,

@@ -1,18 +1,17 @@
 /** The OpenAPI document: a map over the operations. */
 import { swagger } from "@elysiajs/swagger";
-import { type AnyElysia, Elysia } from "elysia";
+import { Elysia } from "elysia";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../http/body/json_limits.ts";
 import type { AnyOperation } from "../http/operation.ts";
 import { DELIVERY } from "../webhooks/delivery_openapi.ts";
 import { mapValues, withSchema } from "./complete.ts";
-import { readElysiaPaths } from "./elysia_paths.ts";
 import { HEADER_COMPONENTS } from "./headers.ts";
 import { describeOperations } from "./operations.ts";
 import { shareParameters } from "./parameters.ts";
 import { createSchemaCollector, type SchemaCollector } from "./schemas.ts";
 import { shareResponses } from "./share_responses.ts";
 import { listTags } from "./tags.ts";
-import type { OpenApiDocument, OpenApiOperation, OpenApiPath } from "./types.ts";
+import type { OpenApiDocument, OpenApiOperation } from "./types.ts";
 
 /** In 3.1, schemas are plain JSON Schema. */
 const OPENAPI_VERSION = "3.1.0";
@@ -60,21 +59,18 @@ function securitySchemes(sessionCookie: string) {
 }
 
 export interface DocumentOptions {
-  /** Routes that are no operations. */
-  others: AnyElysia;
   /** The name of the session cookie. */
   sessionCookie: string;
   publicUrl: string;
 }
 
-/** Returns the OpenAPI document of the operations, and of the other routes. */
+/** Returns the OpenAPI document of the operations. */
 export async function buildOpenApi(
   operations: readonly AnyOperation[],
-  { others, sessionCookie, publicUrl }: DocumentOptions,
+  { sessionCookie, publicUrl }: DocumentOptions,
 ): Promise<OpenApiDocument> {
   const schemas = createSchemaCollector();
-  const elysiaPaths = await readElysiaPaths(others, schemas);
-  const all = mergePaths(elysiaPaths, describeOperations(operations, schemas));
+  const all = describeOperations(operations, schemas);
   const tags = Object.values(all).flatMap((path) => Object.values(path).flatMap(({ tags = [] }) => tags));
   const webhooks = { event: { post: completeDelivery(schemas) } };
   const { paths, responses, examples } = shareResponses(all);
@@ -99,14 +95,6 @@ export async function buildOpenApi(
   const reader = new Elysia().use(swagger({ specPath: SPEC_PATH, documentation: documentation as object }));
   const response = await reader.handle(new Request(`http://localhost${SPEC_PATH}`));
   return (await response.json()) as OpenApiDocument;
-}
-
-function mergePaths(...all: readonly OpenApiDocument["paths"][]): OpenApiDocument["paths"] {
-  const merged: Record<string, OpenApiPath> = {};
-  for (const paths of all) {
-    for (const [path, operations] of Object.entries(paths)) merged[path] = { ...merged[path], ...operations };
-  }
-  return merged;
 }
 
 /** Completes the request that webhooks get: a client sends none of it, so it has no errors and no headers of ours. */

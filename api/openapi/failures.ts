@@ -1,6 +1,6 @@
 /** The error responses in the OpenAPI document: one per status, with an example of each code. */
 import { ERRORS, type ErrorCode } from "../../shared/errors.ts";
-import type { Access } from "../http/access.ts";
+import type { Access } from "../http/route.ts";
 import { errorEnvelope } from "./error_schemas.ts";
 import { headerRef } from "./headers.ts";
 import type { Failure, OpenApiResponse } from "./types.ts";
@@ -9,7 +9,7 @@ import type { Failure, OpenApiResponse } from "./types.ts";
 export interface OperationTraits {
   /** Under /api/v1: requests are authenticated and rate limited. */
   isApi: boolean;
-  access: Access | undefined;
+  access: Access;
   isCounted: boolean;
   /** Null if no body is read. */
   maxBodyBytes: number | null;

@@ -1,6 +1,6 @@
 /** The paths of the OpenAPI document, made from the operations. */
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import type { JsonSchema } from "../../shared/json_schema.ts";
+import { type JsonSchema, TEXT } from "../../shared/json_schema.ts";
 import { maxBodyBytes } from "../http/body/request_body.ts";
 import type { AnyOperation, Content, DocumentedForm, Files } from "../http/operation.ts";
 import { describeQuery } from "../http/query.ts";
@@ -17,7 +17,6 @@ import { exampleOf } from "./example.ts";
 import { failureResponses } from "./failures.ts";
 import { commonHeaders } from "./headers.ts";
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, ORG_SLUG } from "./parameters.ts";
-import { headerParameter } from "./responses.ts";
 import type { SchemaCollector } from "./schemas.ts";
 import type {
   OpenApiDocument,
@@ -120,7 +119,7 @@ function parametersOf(operation: AnyOperation): NonNullable<OpenApiOperation["pa
   const others = [...inPath, ...org, ...describeQuery(query)] as OpenApiParameter[];
   return [
     ...(withYamlParameters(others, yamlQuery) ?? []),
-    ...headers.map(([name, description]) => headerParameter(name, description) as OpenApiParameter),
+    ...headers.map(([name, description]) => ({ name, in: "header" as const, description, schema: TEXT })),
     ...(operation.conditional ? [IF_NONE_MATCH] : []),
     ...(isRepeatable(operation) ? [IDEMPOTENCY_KEY] : []),
   ];

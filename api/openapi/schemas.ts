@@ -7,9 +7,6 @@ const SINGLE = ["items", "additionalProperties", "not", "contentSchema"];
 const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const MAPS = ["properties", "patternProperties", "$defs"];
 
-/** String formats that Elysia uses for other types. */
-const COERCED_FORMATS: readonly unknown[] = ["integer", "numeric", "boolean", "ObjectString", "ArrayString"];
-
 export interface SchemaCollector {
   /** Returns the schema for the document: a reference if it has a title. */
   add(schema: unknown): JsonSchema;
@@ -51,11 +48,6 @@ function mapSchemas(schema: JsonSchema, map: (inner: unknown) => JsonSchema): Js
   );
 }
 
-/** True for the string variant that Elysia adds to numbers and booleans because query values are strings. */
-function isCoerced({ type, format }: JsonSchema): boolean {
-  return type === "string" && COERCED_FORMATS.includes(format);
-}
-
 /** True for an object without declared properties, which client generators would treat as an empty object. */
 function isOpenObject({ type, properties, additionalProperties, patternProperties }: JsonSchema): boolean {
   const isObject = type === "object" || (Array.isArray(type) && type.includes("object"));
@@ -71,9 +63,7 @@ function simplify({ nullable: _, ...schema }: JsonSchema): JsonSchema {
     return { ...rest, additionalProperties };
   }
   if (!Array.isArray(anyOf)) return schema;
-  const branches = (anyOf as JsonSchema[]).filter((branch) => !isCoerced(branch));
-  const [only, another] = branches;
-  if (only && !another) return { ...only, ...rest };
+  const branches = anyOf as JsonSchema[];
   if (branches.every(({ const: word }) => typeof word === "string")) {
     return { ...rest, type: "string", enum: branches.map(({ const: word }) => word) };
   }

@@ -3,14 +3,6 @@ import { parseQuery, type Query } from "../query.ts";
 import { invalidInput } from "../validation_problems.ts";
 import { isYaml, type JsonObject, readJsonObject, readYamlText } from "./request_body.ts";
 
-/** The field of `detail` in which a route says that it also reads YAML. */
-export const YAML_FIELD = "x-yaml";
-
-/** Goes into a route's `detail`: a body of `Content-Type: application/yaml` becomes the field `yaml`. */
-export function readsYaml(query: Query): object {
-  return { [YAML_FIELD]: query };
-}
-
 /**
  * Reads a body. A YAML body becomes the field `yaml`, and the query parameters become the other fields. Throws
  * PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.

@@ -27,7 +27,6 @@ export type StreamOutcome =
 
 /**
  * Returns the body of a response. An error breaks the connection, so that no client mistakes a part for the whole.
- * Return it inside a `Response`: Elysia ends a bare stream that fails as if it were complete.
  */
 export function responseStream(
   chunks: AsyncGenerator<Uint8Array, void, void>,

@@ -12,7 +12,7 @@ async function openFailingApp(): Promise<TestApp> {
 describe("a failure of ours", () => {
   test("is a 500 that shows only the id under which it is logged", async () => {
     await using api = await openFailingApp();
-    for (const path of ["/api/v1/bug", "/api/v1/thrown-text", "/api/v1/bigint", "/api/v1/wrong-answer"]) {
+    for (const path of ["/api/v1/bug", "/api/v1/thrown-text", "/api/v1/bigint"]) {
       const response = await api.request(path, {
         headers: { "x-request-id": `id-of${path}`.replaceAll("/", "-") },
       });
@@ -88,8 +88,8 @@ describe("input that does not fit its schema", () => {
     expect(await problemsOf(response)).toEqual(
       expect.arrayContaining([
         { path: "format", message: "must be one of ndjson, csv" },
-        { path: "limit", message: expect.stringMatching(/^is not valid: /) },
-        { path: "bogus", message: expect.stringMatching(/^is not a known field\. The fields are /) },
+        { path: "limit", message: "must be a whole number from 1 to 100" },
+        { path: "bogus", message: expect.stringMatching(/^is not a parameter of this endpoint; /) },
       ]),
     );
   });
@@ -110,7 +110,9 @@ describe("input that does not fit its schema", () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/things?bogus=1");
     expect(await response.json()).toMatchObject({
-      error: { message: expect.stringMatching(/^Invalid request: bogus is not a known field\. /) },
+      error: {
+        message: expect.stringMatching(/^Invalid request: bogus is not a parameter of this endpoint; /),
+      },
     });
   });
 

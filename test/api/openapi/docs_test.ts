@@ -1,6 +1,5 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { operation, reply } from "../../../api/http/operation.ts";
 import { limit } from "../../../api/http/query.ts";
 import { createDocsOperations } from "../../../api/openapi/docs.ts";
@@ -126,7 +125,6 @@ describe("GET /swagger/json", () => {
     const routes = [
       ...described,
       ...createDocsOperations(described, {
-        others: new Elysia(),
         sessionCookie: "ulr_session",
         publicUrl: "http://localhost:3000",
       }),

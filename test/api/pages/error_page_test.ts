@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { Elysia } from "elysia";
-import { access } from "../../../api/http/access.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
+import { probe } from "../../helpers/http/probe_routes.ts";
 import { openPage } from "../../helpers/pages/forms.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -73,13 +72,11 @@ test("a program gets JSON, and so does a browser at the addresses of programs", 
 });
 
 test("a browser gets a page for a failure, which says nothing of its cause", async () => {
-  const routes = new Elysia().use(access).get(
-    "/broken",
-    () => {
+  const routes = [
+    probe("GET", "/broken", () => {
       throw new Error("the secret cause");
-    },
-    { publicAccess: true },
-  );
+    }),
+  ];
   await using api = await openTestApp({ routes });
   const response = await api.app.handle(
     new Request("http://localhost/broken", { headers: { accept: BROWSER } }),

@@ -1,26 +1,82 @@
 /** Routes for tests of the request pipeline: one for each thing that a route can do. */
-import { Type } from "@sinclair/typebox";
-import { Elysia, t } from "elysia";
-import { access } from "../../../api/http/access.ts";
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { Caller } from "../../../api/http/caller.ts";
+import {
+  type AnyOperation,
+  type Method,
+  operation,
+  type ReplyOptions,
+  reply,
+} from "../../../api/http/operation.ts";
 import { resolveOrg } from "../../../api/http/organization.ts";
+import { choice, integer, type Query } from "../../../api/http/query.ts";
 import { announceStream, requestContext } from "../../../api/http/request_context.ts";
+import type { Access } from "../../../api/http/route.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
-const NewThing = t.Object(
+const NewThing = Type.Object(
   {
-    name: t.String({ minLength: 1 }),
+    name: Type.String({ minLength: 1 }),
     size: Type.Integer({ minimum: 0 }),
-    kind: t.Optional(t.Union([t.Literal("round"), t.Literal("flat")])),
-    tags: t.Optional(
-      t.Array(t.Object({ label: t.String() }, { additionalProperties: false }), { maxItems: 10 }),
+    kind: Type.Optional(Type.Union([Type.Literal("round"), Type.Literal("flat")])),
+    tags: Type.Optional(
+      Type.Array(Type.Object({ label: Type.String() }, { additionalProperties: false }), { maxItems: 10 }),
     ),
   },
   { additionalProperties: false },
 );
-const ListQuery = t.Object(
-  { format: t.Optional(t.Union([t.Literal("ndjson"), t.Literal("csv")])), limit: t.Optional(t.Numeric()) },
-  { additionalProperties: false },
-);
+const LIST_QUERY = {
+  format: choice(["ndjson", "csv"], "Format"),
+  limit: integer({ min: 1, max: 100, unset: null }, "Page size"),
+};
+
+interface ProbeInput {
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, unknown>>;
+  body: unknown;
+  caller: Caller | null;
+  request: Request;
+}
+
+interface ProbeDeclaration {
+  access?: Access;
+  params?: readonly string[];
+  query?: Query;
+  body?: TSchema;
+  conditional?: true;
+}
+
+type ProbeReply = ReplyOptions & { status: 200; body: unknown };
+
+/** An operation of a test: public unless `access` says otherwise. Its path is the whole one. */
+export function probe(
+  method: Method,
+  path: string,
+  handle: (input: ProbeInput) => ProbeReply | Promise<ProbeReply>,
+  { access = "public", params = [], ...more }: ProbeDeclaration = {},
+): AnyOperation {
+  const text = Type.String({ description: "Any text", examples: ["a"] });
+  return operation(
+    {
+      id: `${method} ${path}`,
+      method,
+      path,
+      access,
+      tag: "Operations",
+      summary: "Probe",
+      description: "For a test.",
+      params: Object.fromEntries(params.map((name) => [name, text])),
+      response: { 200: Type.Unknown() },
+      ...more,
+    },
+    async (input) => (await handle(input)) as never,
+  );
+}
+
+/** Replies with `data`. */
+export function data(value: unknown): ProbeReply {
+  return reply(200, { data: value });
+}
 
 /** What happened to the requested streams, in order. */
 export interface StreamReport {
@@ -66,43 +122,44 @@ export interface ProbeOptions {
   wait?: Promise<void>;
 }
 
-export function probeRoutes(options: ProbeOptions = {}) {
+export function probeRoutes(options: ProbeOptions = {}): AnyOperation[] {
   const { streams = { cancelled: 0 }, wait = Promise.resolve() } = options;
-  return new Elysia({ prefix: "/api/v1" })
-    .use(access)
-    .get("/echo/:name", ({ params }) => ({ data: params }), { publicAccess: true })
-    .get("/@:org/things/:name", ({ params }) => ({ data: params }), { publicAccess: true })
-    .get("/visitor", ({ visitor }) => ({ data: { userId: visitor?.userId ?? null } }), { publicAccess: true })
-    .get("/caller", ({ caller }) => ({ data: caller }), { access: "caller" })
-    .get("/org", async ({ caller, request }) => resolveOrg(poolOf(options), caller, request), {
-      access: "caller",
-    })
-    .post("/things", ({ body }) => ({ data: body }), { access: "caller", body: NewThing })
-    .get("/things", ({ query }) => ({ data: query }), { publicAccess: true, query: ListQuery })
-    .post("/things/publish", ({ body }) => ({ data: body }), {
-      access: "caller",
-      body: t.Optional(t.Object({ force: t.Optional(t.Boolean()) }, { additionalProperties: false })),
-    })
-    .delete("/things", () => ({ data: { deleted: true } }), { access: "caller" })
-    .get("/wait", () => wait.then(() => ({ data: "waited" })), { publicAccess: true })
-    .get(
-      "/noted",
-      ({ request }) => {
-        requestContext(request).fields["rows"] = 7;
-        return new Response("kept", {
-          headers: { "Cache-Control": "private, max-age=60", Vary: "X-Org-Slug" },
-        });
-      },
-      { publicAccess: true },
-    )
-    .get(
-      "/stream/:mode",
-      ({ params, request }) =>
-        new Response(streamBody(params.mode, streams, announceStream(request)), {
-          headers: { "Content-Type": "application/x-ndjson", "X-Export-Total-Rows": "10" },
-        }),
-      { publicAccess: true },
-    );
+  const caller = { access: "caller" } as const;
+  const force = Type.Object({ force: Type.Optional(Type.Boolean()) }, { additionalProperties: false });
+  return [
+    probe("GET", "/api/v1/echo/{name}", ({ params }) => data(params), { params: ["name"] }),
+    probe("GET", "/api/v1/@{org}/things/{name}", ({ params }) => data(params), { params: ["org", "name"] }),
+    probe("GET", "/api/v1/visitor", (input) => data({ userId: input.caller?.userId ?? null })),
+    probe("GET", "/api/v1/caller", (input) => data(input.caller), caller),
+    probe("GET", "/api/v1/org", (input) => replyOrg(options, input), caller),
+    probe("POST", "/api/v1/things", ({ body }) => data(body), { ...caller, body: NewThing }),
+    probe("GET", "/api/v1/things", ({ query }) => data(givenOf(query)), { query: LIST_QUERY }),
+    probe("POST", "/api/v1/things/publish", ({ body }) => data(body), { ...caller, body: force }),
+    probe("DELETE", "/api/v1/things", () => data({ deleted: true }), caller),
+    probe("GET", "/api/v1/wait", () => wait.then(() => data("waited"))),
+    probe("GET", "/api/v1/noted", ({ request }) => {
+      requestContext(request).fields["rows"] = 7;
+      const headers = { "Cache-Control": "private, max-age=60", Vary: "X-Org-Slug" };
+      return reply(200, "kept", { headers: { ...headers, "Content-Type": "text/plain;charset=utf-8" } });
+    }),
+    probe("GET", "/api/v1/stream/{mode}", (input) => replyStream(streams, input), { params: ["mode"] }),
+  ];
+}
+
+async function replyOrg(options: ProbeOptions, { caller, request }: ProbeInput): Promise<ProbeReply> {
+  if (!caller) throw new Error("Cannot resolve an organization: nobody calls");
+  return reply(200, await resolveOrg(poolOf(options), caller, request));
+}
+
+function replyStream(streams: StreamReport, { params, request }: ProbeInput): ProbeReply {
+  const body = streamBody(params["mode"] ?? "", streams, announceStream(request));
+  const headers = { "Content-Type": "application/x-ndjson", "X-Export-Total-Rows": "10" };
+  return reply(200, body, { headers });
+}
+
+/** The parameters that are not omitted. */
+function givenOf(query: ProbeInput["query"]): object {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== null));
 }
 
 function poolOf({ sql }: ProbeOptions): Pool {
@@ -110,30 +167,18 @@ function poolOf({ sql }: ProbeOptions): Pool {
   return sql();
 }
 
-/** Routes that fail, each in another way. */
-export function failingRoutes(fail: { databaseAway: () => Promise<unknown> }) {
-  return new Elysia({ prefix: "/api/v1" })
-    .use(access)
-    .get(
-      "/bug",
-      () => {
-        throw new Error("the row of secret@example.com broke /srv/app/main.ts");
-      },
-      { publicAccess: true },
-    )
-    .get("/thrown-text", () => Promise.reject("only text"), { publicAccess: true })
-    .get("/bigint", () => ({ data: 1n }), { publicAccess: true })
-    .get("/database-away", () => fail.databaseAway(), { publicAccess: true })
-    .get("/wrong-answer", () => ({ data: "text" }) as never, {
-      publicAccess: true,
-      response: { 200: t.Object({ data: t.Number() }) },
-    })
-    .get(
-      "/announced",
-      ({ request }) => {
-        announceStream(request);
-        throw new Error("broke before the first byte");
-      },
-      { publicAccess: true },
-    );
+/** Routes that fail, each in its way. */
+export function failingRoutes(fail: { databaseAway: () => Promise<unknown> }): AnyOperation[] {
+  return [
+    probe("GET", "/api/v1/bug", () => {
+      throw new Error("the row of secret@example.com broke /srv/app/main.ts");
+    }),
+    probe("GET", "/api/v1/thrown-text", () => Promise.reject("only text")),
+    probe("GET", "/api/v1/bigint", () => data(1n)),
+    probe("GET", "/api/v1/database-away", async () => data(await fail.databaseAway())),
+    probe("GET", "/api/v1/announced", ({ request }) => {
+      announceStream(request);
+      throw new Error("broke before the first byte");
+    }),
+  ];
 }

@@ -1,9 +1,8 @@
 /** Large responses that nobody reads: their memory is bounded, and others are served. */
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { Elysia } from "elysia";
-import { access } from "../../../../api/http/access.ts";
 import { type ListeningApp, openListeningApp } from "../../../helpers/http/listening_app.ts";
+import { data, probe } from "../../../helpers/http/probe_routes.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
 const MIB = 2 ** 20;
@@ -12,14 +11,12 @@ const READERS = 100;
 
 function largeRoutes() {
   // Made for every request, like a list of rows.
-  const make = () => ({
-    data: Array.from({ length: BODY_BYTES / 1024 }, (_, n) => `${n}`.padEnd(1024, "x")),
-  });
-  return new Elysia({ prefix: "/api/v1" })
-    .use(access)
-    .get("/large", () => make(), { publicAccess: true })
-    .post("/large", () => make(), { access: "caller" })
-    .get("/small", () => ({ data: "small" }), { publicAccess: true });
+  const make = () => Array.from({ length: BODY_BYTES / 1024 }, (_, n) => `${n}`.padEnd(1024, "x"));
+  return [
+    probe("GET", "/api/v1/large", () => data(make())),
+    probe("POST", "/api/v1/large", () => data(make()), { access: "caller" }),
+    probe("GET", "/api/v1/small", () => data("small")),
+  ];
 }
 
 /** Sends a request and reads nothing of the response. */

@@ -1,10 +1,9 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
-import { Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
-import { access } from "../../../../api/http/access.ts";
-import { conditionalJson } from "../../../../api/http/response/conditional_json.ts";
+import { jsonText, reply } from "../../../../api/http/operation.ts";
 import { openTestApp, type TestApp, testRequest } from "../../../helpers/http/app.ts";
+import { probe } from "../../../helpers/http/probe_routes.ts";
 import { loadBundledCatalog } from "../../../helpers/models/catalog.ts";
 
 const LONG = { data: Array.from({ length: 500 }, (_, n) => ({ name: `entry ${n}`, text: "a text, ü" })) };
@@ -12,13 +11,15 @@ const SHORT = { data: "short" };
 
 /** Responses with and without a tag, long and short. */
 function textRoutes() {
-  return new Elysia({ prefix: "/api/v1" })
-    .use(access)
-    .get("/long", ({ request }) => conditionalJson(request, LONG), { publicAccess: true })
-    .get("/short", ({ request }) => conditionalJson(request, SHORT), { publicAccess: true })
-    .get("/of/:name", ({ request }) => conditionalJson(request, LONG), { publicAccess: true })
-    .get("/plain", () => LONG, { publicAccess: true })
-    .post("/plain", () => LONG, { access: "caller" });
+  const text = (value: object) => reply(200, jsonText(JSON.stringify(value)));
+  const tagged = { conditional: true } as const;
+  return [
+    probe("GET", "/api/v1/long", () => text(LONG), tagged),
+    probe("GET", "/api/v1/short", () => text(SHORT), tagged),
+    probe("GET", "/api/v1/of/{name}", () => text(LONG), { ...tagged, params: ["name"] }),
+    probe("GET", "/api/v1/plain", () => text(LONG)),
+    probe("POST", "/api/v1/plain", () => text(LONG), { access: "caller" }),
+  ];
 }
 
 async function get(app: TestApp, path: string, headers: Record<string, string> = {}, method = "GET") {

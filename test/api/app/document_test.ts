@@ -1,0 +1,68 @@
+/** The OpenAPI document says what the operations declare, and has no others. */
+import { expect, test } from "bun:test";
+import { listServiceOperations } from "../../../api/app.ts";
+import type { AnyOperation, DocumentedForm } from "../../../api/http/operation.ts";
+import { ERRORS } from "../../../shared/errors.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+import { type DescribedOperation, listOperations, readDocument } from "../../helpers/http/openapi.ts";
+
+function formsOf({ documentedAs, ...operation }: AnyOperation): AnyOperation[] {
+  return documentedAs?.map((form: DocumentedForm) => ({ ...operation, ...form })) ?? [operation];
+}
+
+/** The names of the parameters, in the order of the alphabet. */
+function declaredParameters(operation: AnyOperation): string[] {
+  const { path, method, query, uncheckedQuery, yamlQuery, usesOrg, conditional } = operation;
+  return [
+    ...[...path.matchAll(/\{\+?(\w+)\}/g)].map(([, name]) => name ?? ""),
+    ...Object.keys({ ...query, ...uncheckedQuery, ...yamlQuery, ...operation.requestHeaders }),
+    ...(usesOrg ? ["X-Org-Slug"] : []),
+    ...(conditional ? ["If-None-Match"] : []),
+    ...(method === "POST" ? ["Idempotency-Key"] : []),
+  ].sort();
+}
+
+/** The statuses that the declaration names; the document adds those of errors that any operation can have. */
+function declaredStatuses({ response, conditional, fails = [] }: AnyOperation): string[] {
+  const failures = fails.map((failure) => ERRORS[typeof failure === "string" ? failure : failure[0]].status);
+  return [...Object.keys(response), ...(conditional ? ["304"] : []), ...failures.map(String)];
+}
+
+function describe({ method, path, operation }: DescribedOperation) {
+  const { operationId = "", parameters, responses = {}, security = [], requestBody } = operation;
+  return {
+    id: `${operationId}: ${method} ${path}`,
+    parameters: parameters.map(({ name }) => name).sort(),
+    statuses: Object.keys(responses),
+    isPublic: security.length === 0 || security.some((scheme) => Object.keys(scheme).length === 0),
+    hasBody: requestBody !== undefined,
+  };
+}
+
+test("the document has every operation with its parameters, responses, access and body, and no other", async () => {
+  await using api = await openTestApp();
+  const described = listOperations(await readDocument(api)).map(describe);
+  const declared = listServiceOperations(api.deps).flatMap(formsOf);
+  const idOf = ({ id, method, path }: AnyOperation) => `${id}: ${method} ${path.replace("{+", "{")}`;
+  expect(described.map(({ id }) => id).sort()).toEqual(declared.map(idOf).sort());
+  const byId = new Map(described.map((operation) => [operation.id, operation]));
+  for (const operation of declared) {
+    const id = idOf(operation);
+    const found = byId.get(id);
+    expect([id, found?.parameters]).toEqual([id, declaredParameters(operation)]);
+    expect([id, found?.statuses]).toEqual([id, expect.arrayContaining(declaredStatuses(operation))]);
+    expect([id, found?.isPublic]).toEqual([id, operation.access === "public"]);
+    const hasBody = operation.body !== undefined || operation.uncheckedBody !== undefined;
+    expect([id, found?.hasBody]).toEqual([id, hasBody]);
+  }
+});
+
+test("each operation is one route, so that a request is matched once", async () => {
+  await using api = await openTestApp();
+  const routes = api.app.routes.map(({ method, pattern }) => `${method} ${pattern}`);
+  expect(new Set(routes).size).toBe(routes.length);
+  const declared = listServiceOperations(api.deps).map(
+    ({ method, path }) => `${method} ${path.replace(/\{\+\w+\}$/, "*").replaceAll(/\{(\w+)\}/g, ":$1")}`,
+  );
+  for (const route of declared) expect(routes).toContain(route);
+});
