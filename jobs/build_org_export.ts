@@ -8,7 +8,7 @@ import type { Nodes } from "../sql/connection/nodes.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import type { Replica } from "../sql/connection/replica.ts";
 import { markExportJobRunning } from "../sql/exports/build_attempts.ts";
-import { WrongTimeError } from "../sql/exports/wrong_time_error.ts";
+import { WrongTimeError } from "../sql/exports/rows.ts";
 import type { Boss, QueueClaim } from "../sql/queue.ts";
 import { artifactKeyOf } from "./artifact_key.ts";
 import {

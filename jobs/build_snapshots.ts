@@ -10,8 +10,7 @@ import type { WalPosition } from "../sql/connection/replica_position.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../sql/connection/snapshot.ts";
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
 import { openOnNode, requireOneMachine } from "../sql/exports/open_on_node.ts";
-import { findPopulatedDatasets } from "../sql/exports/populated_datasets.ts";
-import { areTimesChecked, preferParallelCopies } from "../sql/exports/rows.ts";
+import { areTimesChecked, findPopulatedDatasets, preferParallelCopies } from "../sql/exports/rows.ts";
 import type { TrackerShards } from "../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../sql/tracker/tracker_tables.ts";
 

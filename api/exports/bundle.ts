@@ -48,8 +48,8 @@ export const exportBundle = operation(
   },
   async ({ params, request, caller }, deps) => {
     const parse = () => parseBundleParameters(queryOf(request));
-    const given = { caller, request, project: params.project, policy: mayExportBundle, parse };
-    return sendFile(deps, given, (opened) => ({
+    const exportRequest = { caller, request, project: params.project, policy: mayExportBundle, parse };
+    return sendFile(deps, exportRequest, (opened) => ({
       kind: "bundle",
       format: opened.parameters.format,
       content: "bundle",

@@ -12,7 +12,7 @@ import {
   settleWatermark,
   type WatermarkBlocker,
   type WatermarkResult,
-} from "../../sql/exports/settled_watermark.ts";
+} from "../../sql/exports/settle_watermark.ts";
 import { isChangeLogKept } from "../../sql/exports/tracker_changes.ts";
 import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";
 import { invalidInput } from "../http/validation_problems.ts";
@@ -43,9 +43,9 @@ export interface CutoffOptions {
  */
 export async function settleCutoff(
   deps: CutoffDeps,
-  { asOf: given, since, ...options }: CutoffOptions,
+  { asOf: wanted, since, ...options }: CutoffOptions,
 ): Promise<string> {
-  const asOf = await requireWatermark(deps, given, options);
+  const asOf = await requireWatermark(deps, wanted, options);
   if (since !== null) await requireSince(deps, { since, asOf });
   return asOf;
 }

@@ -114,8 +114,8 @@ export const exportDataset = operation(
       throw new ApiError("NOT_FOUND", { message, details: { reason: "dataset" } });
     }
     const parse = () => parseDatasetParameters(queryWithEnding(request, ending), dataset);
-    const given = { caller, request, project: params.project, policy: mayExportDataset, parse };
-    return sendFile(deps, given, ({ snapshot, parameters, selection: common, lanes }) => {
+    const exportRequest = { caller, request, project: params.project, policy: mayExportDataset, parse };
+    return sendFile(deps, exportRequest, ({ snapshot, parameters, selection: common, lanes }) => {
       const { format, createdFrom, createdTo, filters } = parameters;
       const selection = { ...common, createdFrom, createdTo, filters };
       return {

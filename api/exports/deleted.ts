@@ -78,10 +78,10 @@ export const exportDeletedCsv = operation(
 
 function sendDeleted(
   deps: OperationDeps,
-  given: { project: string; request: Request; caller: Caller; ending: FormatEnding | null },
+  input: { project: string; request: Request; caller: Caller; ending: FormatEnding | null },
 ) {
-  const parse = () => parseDeletedParameters(queryWithEnding(given.request, given.ending));
-  const call = { ...given, policy: mayExportDataset, parse };
+  const parse = () => parseDeletedParameters(queryWithEnding(input.request, input.ending));
+  const call = { ...input, policy: mayExportDataset, parse };
   return sendFile(deps, call, ({ snapshot, parameters: { format, since }, selection }) => {
     const increment = { ...selection, since };
     return {

@@ -105,9 +105,9 @@ export const downloadExportJob = operation(
 /** Adds the audit entry before the first byte is sent. The log says how the download ended. */
 async function noteDownload(
   sql: Sql,
-  given: { request: Request; caller: Caller; job: ReadableExportJobRow; range: string | null },
+  download: { request: Request; caller: Caller; job: ReadableExportJobRow; range: string | null },
 ): Promise<void> {
-  const { request, caller, job, range } = given;
+  const { request, caller, job, range } = download;
   await insertAuditEntry(sql, {
     ...auditActor(request, caller),
     action: "export_job.download",
@@ -122,10 +122,10 @@ async function noteDownload(
 /** Returns the job if the caller may download it. */
 function findReadableJob(
   sql: Sql,
-  given: { caller: Caller; request: Request; jobId: string },
+  access: { caller: Caller; request: Request; jobId: string },
 ): Promise<ReadableExportJobRow> {
   const policy = ({ credential }: Pick<ExportFacts, "credential">) => isPersonalCredential(credential);
-  return requireExportJob(sql, { ...given, policy });
+  return requireExportJob(sql, { ...access, policy });
 }
 
 /**
@@ -134,9 +134,9 @@ function findReadableJob(
  */
 async function readArtifact(
   store: ArtifactStore,
-  given: { request: Request; artifact: Artifact; range: ByteRange | null; isOver: () => boolean },
+  transfer: { request: Request; artifact: Artifact; range: ByteRange | null; isOver: () => boolean },
 ): Promise<Blob | null | "unwanted"> {
-  const { request, artifact, range, isOver } = given;
+  const { request, artifact, range, isOver } = transfer;
   const { signal } = request;
   try {
     const options = { bytes: artifact.bytes, signal, isOver, ...(range ? { range } : {}) };

@@ -73,8 +73,8 @@ export const estimateBundle = operation(
   },
   async ({ params, request, caller }, deps) => {
     const parse = () => parseBundleParameters(queryOf(request));
-    const given = { caller, request, project: params.project, policy: mayExportBundle, parse };
-    const estimate = await withOpenExport(deps, { ...given, kind: "estimate" }, async (opened) => {
+    const exportRequest = { caller, request, project: params.project, policy: mayExportBundle, parse };
+    const estimate = await withOpenExport(deps, { ...exportRequest, kind: "estimate" }, async (opened) => {
       const { asOf, selection, snapshot } = opened;
       const rowCounts = await snapshot.run((tx) => countBundleRows(tx, { selection, limit: NO_LIMIT }));
       const totalRows = Object.values(rowCounts).reduce((sum, rows) => sum + rows, 0);

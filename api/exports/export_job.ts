@@ -120,21 +120,21 @@ export const JobParams = {
  */
 export async function requireExportJob(
   sql: Sql,
-  given: {
+  access: {
     caller: Caller;
     request: Request;
     jobId: string;
     policy: (facts: Pick<ExportFacts, "credential" | "role">) => Verdict;
   },
 ): Promise<ReadableExportJobRow> {
-  const { userId, credential } = given.caller;
+  const { userId, credential } = access.caller;
   const orgId = credential.type === "key" ? credential.orgId : null;
-  const job = isUuid(given.jobId)
-    ? await findReadableExportJob(sql, { id: given.jobId, userId, orgId })
+  const job = isUuid(access.jobId)
+    ? await findReadableExportJob(sql, { id: access.jobId, userId, orgId })
     : null;
   if (!job) throw new ApiError("EXPORT_JOB_NOT_FOUND");
-  requestContext(given.request).orgId = job.orgId;
-  requireAllowed(given.policy({ credential, role: job.role }));
+  requestContext(access.request).orgId = job.orgId;
+  requireAllowed(access.policy({ credential, role: job.role }));
   return job;
 }
 

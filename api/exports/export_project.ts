@@ -24,11 +24,11 @@ export type ExportPolicy = (facts: ExportFacts) => Verdict;
  */
 export async function requireExportProject(
   sql: Sql,
-  given: { caller: Caller; request: Request; project: string; policy: ExportPolicy },
+  access: { caller: Caller; request: Request; project: string; policy: ExportPolicy },
 ): Promise<ReadableProjectRow> {
-  const project = await findProject(sql, given);
-  const verdict = given.policy({
-    credential: given.caller.credential,
+  const project = await findProject(sql, access);
+  const verdict = access.policy({
+    credential: access.caller.credential,
     role: project.role,
     tier: project.subscriptionTier,
   });
@@ -38,9 +38,9 @@ export async function requireExportProject(
 
 async function findProject(
   sql: Sql,
-  given: { caller: Caller; request: Request; project: string },
+  access: { caller: Caller; request: Request; project: string },
 ): Promise<ReadableProjectRow> {
-  const { caller, request, project: name } = given;
+  const { caller, request, project: name } = access;
   const { userId } = caller;
   if (isUuid(name)) {
     const project = await findReadableProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });

@@ -79,8 +79,8 @@ export const getExportJob = operation(
     fails: ["EXPORT_JOB_NOT_FOUND", "INSUFFICIENT_ORG_ROLE", "KEY_KIND_FORBIDDEN"],
   },
   async ({ params, request, caller }, { sql }) => {
-    const given = { caller, request, jobId: params.job_id, policy: mayManageExportJobs };
-    const job = await requireExportJob(sql, given);
+    const access = { caller, request, jobId: params.job_id, policy: mayManageExportJobs };
+    const job = await requireExportJob(sql, access);
     rejectQuery(request);
     return reply(200, { job: presentExportJob(job) });
   },
@@ -129,12 +129,12 @@ export const cancelExportJob = operation(
     ],
   },
   async ({ params, request, caller }, deps) => {
-    const given = { caller, request, jobId: params.job_id, policy: mayManageExportJobs };
-    const { id } = await requireExportJob(deps.sql, given);
+    const access = { caller, request, jobId: params.job_id, policy: mayManageExportJobs };
+    const { id } = await requireExportJob(deps.sql, access);
     const { force } = parseQuery(CANCEL_QUERY, queryOf(request));
     const canceled = await cancelUnlessOver(deps, { id, force, caller, request });
     if (canceled) return reply(200, { job: presentExportJob(canceled) });
-    const { status } = await requireExportJob(deps.sql, given);
+    const { status } = await requireExportJob(deps.sql, access);
     const code = status === "running" ? "EXPORT_JOB_RUNNING" : "EXPORT_JOB_FINISHED";
     throw new ApiError(code, { details: { status } });
   },
@@ -143,20 +143,20 @@ export const cancelExportJob = operation(
 /** Cancels a job and takes it out of the queue; null if its status does not allow it. */
 async function cancelUnlessOver(
   deps: OperationDeps,
-  given: { id: string; force: boolean; caller: Caller; request: Request },
+  cancellation: { id: string; force: boolean; caller: Caller; request: Request },
 ): Promise<ExportJobRow | null> {
   return deps.sql.begin(async (tx) => {
-    const job = await markExportJobCanceled(tx, given);
+    const job = await markExportJobCanceled(tx, cancellation);
     if (!job) return null;
     await cancelJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
     await insertExportEvent(tx, job);
     await insertAuditEntry(tx, {
-      ...auditActor(given.request, given.caller),
+      ...auditActor(cancellation.request, cancellation.caller),
       action: "export_job.cancel",
       subjectType: "export_job",
       subjectId: job.id,
       orgId: job.orgId,
-      details: { force: given.force },
+      details: { force: cancellation.force },
     });
     return job;
   });

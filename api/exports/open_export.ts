@@ -7,8 +7,7 @@ import { hasSqlState } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { openOnNode, requireOneMachine } from "../../sql/exports/open_on_node.ts";
-import { limitStatements } from "../../sql/exports/rows.ts";
-import { WrongTimeError } from "../../sql/exports/wrong_time_error.ts";
+import { limitStatements, WrongTimeError } from "../../sql/exports/rows.ts";
 import { isTrackerReadable } from "../../sql/tracker/tracker_differences.ts";
 import type { TrackerShards } from "../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";
@@ -87,18 +86,18 @@ export interface ExportRequest<Parameters> {
  */
 export async function withOpenExport<Parameters extends CommonParameters, Answer>(
   deps: OperationDeps,
-  given: ExportRequest<Parameters>,
+  exportRequest: ExportRequest<Parameters>,
   serve: (opened: OpenExport<Parameters>) => Promise<Answer>,
 ): Promise<Answer | null> {
-  const project = await requireExportProject(deps.sql, given);
-  const parameters = given.parse();
+  const project = await requireExportProject(deps.sql, exportRequest);
+  const parameters = exportRequest.parse();
   const abort = new AbortController();
-  const opening = { ...given, project, parameters, asOf: parameters.asOf, abort };
+  const opening = { ...exportRequest, project, parameters, asOf: parameters.asOf, abort };
   try {
     return await openAndServe(deps, opening, serve);
   } catch (error) {
     if (!abort.signal.aborted) throw await explainMissingTracker(deps, error);
-    announceStream(given.request)({ outcome: "aborted", bytes: 0 });
+    announceStream(exportRequest.request)({ outcome: "aborted", bytes: 0 });
     return null;
   }
 }
@@ -114,19 +113,19 @@ type AnyOpening = Opening<CommonParameters>;
 
 async function openAndServe<Parameters extends CommonParameters, Answer>(
   deps: OperationDeps,
-  given: Opening<Parameters>,
+  opening: Opening<Parameters>,
   serve: (opened: OpenExport<Parameters>) => Promise<Answer>,
 ): Promise<Answer> {
-  const opened = await openExport(deps, given);
+  const opened = await openExport(deps, opening);
   try {
     // Counting alone has a time limit; a file has none here.
-    if (given.kind !== "file") {
+    if (opening.kind !== "file") {
       await opened.snapshot.run((tx) => limitStatements(tx, deps.config.exportPrepareTimeoutMs));
     }
     return await serve(opened);
   } catch (error) {
     await opened.close();
-    if (given.abort.signal.aborted) throw error;
+    if (opening.abort.signal.aborted) throw error;
     if (hasSqlState(error, QUERY_CANCELED)) {
       throw new ApiError("EXPORT_PREPARE_TIMEOUT", {
         details: { asyncEndpoint: ASYNC_ENDPOINT },
@@ -135,29 +134,29 @@ async function openAndServe<Parameters extends CommonParameters, Answer>(
     }
     if (error instanceof WrongTimeError) throw wrongTime(error);
     if (!opened.isReplicaFault(error)) throw error;
-    return await openAndServe({ ...deps, replica: null }, { ...given, asOf: opened.asOf }, serve);
+    return await openAndServe({ ...deps, replica: null }, { ...opening, asOf: opened.asOf }, serve);
   }
 }
 
 async function openExport<Parameters extends CommonParameters>(
   deps: OperationDeps,
-  given: Opening<Parameters>,
+  opening: Opening<Parameters>,
 ): Promise<OpenExport<Parameters>> {
-  const { abort, caller, project, parameters } = given;
+  const { abort, caller, project, parameters } = opening;
   const { slots, streamRules: rules } = deps.exports;
   const claim = { holder: caller.userId, group: project.orgId };
-  if (given.kind === "head") requireExportSlot(slots, "streams", claim);
-  const permit = takeExportSlot(slots, given.kind === "file" ? "streams" : "counts", claim);
-  const forget = abortWhenLeft(given);
+  if (opening.kind === "head") requireExportSlot(slots, "streams", claim);
+  const permit = takeExportSlot(slots, opening.kind === "file" ? "streams" : "counts", claim);
+  const forget = abortWhenLeft(opening);
   try {
-    const source = (await openNodeSource(deps, given)) ?? (await openSource(deps, given));
+    const source = (await openNodeSource(deps, opening)) ?? (await openSource(deps, opening));
     const close = async (): Promise<void> => {
       forget();
       await source.snapshot.close();
       permit.release();
     };
-    const watch = { rules, permit, mayContinue: () => mayContinueExport(deps, given) };
-    const selection = selectionOf(deps, { ...given, ...source });
+    const watch = { rules, permit, mayContinue: () => mayContinueExport(deps, opening) };
+    const selection = selectionOf(deps, { ...opening, ...source });
     return { ...source, project, parameters, selection, abort, watch, close };
   } catch (error) {
     forget();
@@ -168,14 +167,14 @@ async function openExport<Parameters extends CommonParameters>(
 
 function selectionOf(
   { config }: OperationDeps,
-  given: Pick<AnyOpening, "project" | "parameters"> & Pick<ExportSource, "asOf" | "shards">,
+  opening: Pick<AnyOpening, "project" | "parameters"> & Pick<ExportSource, "asOf" | "shards">,
 ): ExportSelection {
-  const { since, visibility } = given.parameters;
+  const { since, visibility } = opening.parameters;
   return {
     trackerSchema: config.trackerSchema,
-    shards: given.shards,
-    projectId: given.project.id,
-    asOf: given.asOf,
+    shards: opening.shards,
+    projectId: opening.project.id,
+    asOf: opening.asOf,
     since,
     visibility,
     filters: NO_FILTERS,
@@ -183,13 +182,13 @@ function selectionOf(
 }
 
 /** Settles the cutoff, and opens a snapshot on the node that holds the project; null if no node does. */
-async function openNodeSource(deps: OperationDeps, given: AnyOpening): Promise<ExportSource | null> {
+async function openNodeSource(deps: OperationDeps, opening: AnyOpening): Promise<ExportSource | null> {
   const { sql, nodes, config } = deps;
-  const { signal } = given.abort;
+  const { signal } = opening.abort;
   if (config.trackerSchema !== OWN_TRACKER_SCHEMA) return null;
-  let { asOf } = given;
-  const { since } = given.parameters;
-  const opened = await openOnNode({ sql, nodes, projectId: given.project.id, signal }, async (node) => {
+  let { asOf } = opening;
+  const { since } = opening.parameters;
+  const opened = await openOnNode({ sql, nodes, projectId: opening.project.id, signal }, async (node) => {
     asOf = await settleCutoff(deps, { asOf, since, signal, nodes: [node] });
   });
   if (opened === null || asOf === null) return null;
@@ -199,10 +198,10 @@ async function openNodeSource(deps: OperationDeps, given: AnyOpening): Promise<E
 }
 
 /** Settles the cutoff, and opens a snapshot on the replica while it keeps up, otherwise on the primary. */
-async function openSource(deps: OperationDeps, given: AnyOpening): Promise<ExportSource> {
+async function openSource(deps: OperationDeps, opening: AnyOpening): Promise<ExportSource> {
   const { sql, exportSql, replica } = deps;
-  const { signal } = given.abort;
-  const asOf = await settleCutoff(deps, { asOf: given.asOf, since: given.parameters.since, signal });
+  const { signal } = opening.abort;
+  const asOf = await settleCutoff(deps, { asOf: opening.asOf, since: opening.parameters.since, signal });
   const fromReplica = await openReplicaSnapshot(replica, signal);
   const snapshot = fromReplica ?? (await openExportSnapshot(exportSql, { control: sql, signal }));
   if (deps.config.trackerSchema === OWN_TRACKER_SCHEMA) await requireOneMachine(snapshot, deps.nodes);
@@ -214,8 +213,8 @@ async function openSource(deps: OperationDeps, given: AnyOpening): Promise<Expor
 }
 
 /** Repeats the checks of the start: credential, membership, role and subscription. */
-function mayContinueExport(deps: OperationDeps, given: AnyOpening): Promise<boolean> {
-  const { caller, request, project, policy } = given;
+function mayContinueExport(deps: OperationDeps, opening: AnyOpening): Promise<boolean> {
+  const { caller, request, project, policy } = opening;
   return mayContinue(deps, caller, () =>
     requireExportProject(deps.sql, { caller, request, project: project.id, policy }),
   );

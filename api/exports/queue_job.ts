@@ -126,9 +126,9 @@ export const queueExportJob = operation(
  * Reads the options. Throws VALIDATION_ERROR with every problem. The query must be empty: an option there would otherwise be
  * ignored, because the other exports take it in the query.
  */
-function parseOptions(given: JsonObject, query: URLSearchParams): BundleParameters {
-  const { values, problems } = readValues(BUNDLE_QUERY, (name) => textsOf(name, given[name]));
-  const unknown = findUnknownFields(given, Object.keys(BUNDLE_QUERY));
+function parseOptions(body: JsonObject, query: URLSearchParams): BundleParameters {
+  const { values, problems } = readValues(BUNDLE_QUERY, (name) => textsOf(name, body[name]));
+  const unknown = findUnknownFields(body, Object.keys(BUNDLE_QUERY));
   const refused = [...findMisplaced(query), ...unknown, ...problems];
   if (refused.length > 0) throw invalidInput(refused);
   const { format, as_of: asOf, since, ...flags } = values;
@@ -186,24 +186,24 @@ interface QueuedExport {
  * Queues an export as of now, or as of `asOf`. Throws EXPORT_JOB_LIMIT if the organization has used up its jobs of this
  * hour, and the errors of `requireTracker` and `settleCutoff`.
  */
-async function queueOrFindActive(deps: OperationDeps, given: NewJob): Promise<QueuedExport> {
-  const active = await findActiveExportJob(deps.sql, given.orgId);
+async function queueOrFindActive(deps: OperationDeps, newJob: NewJob): Promise<QueuedExport> {
+  const active = await findActiveExportJob(deps.sql, newJob.orgId);
   if (active) return { job: active, isNew: false };
   await requireTracker(deps);
   // Outside the transaction: an open transaction holds back the watermark.
   const { nodes: known } = deps;
   const nodes = known && (await listTrackerNodes(deps.sql)).map((address) => known.at(address));
   const asOf = await settleCutoff(deps, {
-    asOf: given.options.asOf,
-    since: given.options.since,
+    asOf: newJob.options.asOf,
+    since: newJob.options.since,
     nodes: nodes ?? [],
   });
   return deps.sql.begin(async (tx) => {
-    await lockOrg(tx, given.orgId);
-    const first = await findActiveExportJob(tx, given.orgId);
+    await lockOrg(tx, newJob.orgId);
+    const first = await findActiveExportJob(tx, newJob.orgId);
     if (first) return { job: first, isNew: false };
-    await requireBelowLimit(tx, given.orgId, deps.config.exportJobsPerHour);
-    return { job: await insertQueued(tx, deps, { ...given, asOf }), isNew: true };
+    await requireBelowLimit(tx, newJob.orgId, deps.config.exportJobsPerHour);
+    return { job: await insertQueued(tx, deps, { ...newJob, asOf }), isNew: true };
   });
 }
 
@@ -221,21 +221,21 @@ async function requireBelowLimit(sql: Sql, orgId: string, limit: number): Promis
 async function insertQueued(
   tx: Sql,
   deps: OperationDeps,
-  given: NewJob & { asOf: string },
+  newJob: NewJob & { asOf: string },
 ): Promise<ExportJobRow> {
-  const { orgId, caller, asOf } = given;
-  const { format, since, visibility } = given.options;
+  const { orgId, caller, asOf } = newJob;
+  const { format, since, visibility } = newJob.options;
   const made = { orgId, requestedBy: caller.userId, format, asOf, since, ...visibility };
   const job = await insertExportJob(tx, made);
   if (!job) throw new Error(`Cannot queue an export of "${orgId}": one is active although the lock is held`);
   await enqueueJob(tx, deps.boss, {
     id: job.id,
     name: "build_org_export",
-    payload: { exportJobId: job.id, traceparent: requestContext(given.request).span?.traceparent },
+    payload: { exportJobId: job.id, traceparent: requestContext(newJob.request).span?.traceparent },
     expireSeconds: deps.config.exportBuildTimeoutMinutes * 60 + EXPIRE_MARGIN_SECONDS,
   });
   await insertAuditEntry(tx, {
-    ...auditActor(given.request, caller),
+    ...auditActor(newJob.request, caller),
     action: "export_job.queue",
     subjectType: "export_job",
     subjectId: job.id,

@@ -88,11 +88,11 @@ interface ExportFile {
  */
 export async function sendFile<Parameters extends OpenExport["parameters"]>(
   deps: OperationDeps,
-  given: Omit<ExportRequest<Parameters>, "kind">,
+  exportRequest: Omit<ExportRequest<Parameters>, "kind">,
   describe: (opened: OpenExport<Parameters>) => ExportFile,
 ) {
-  const kind = requestContext(given.request).method === "HEAD" ? "head" : "file";
-  const sent = await withOpenExport(deps, { ...given, kind }, async (opened) => {
+  const kind = requestContext(exportRequest.request).method === "HEAD" ? "head" : "file";
+  const sent = await withOpenExport(deps, { ...exportRequest, kind }, async (opened) => {
     const file = describe(opened);
     const { maxRows: limit } = file;
     const rows = await opened.snapshot.run((tx) => file.count(tx, limit + 1));
@@ -100,16 +100,16 @@ export async function sendFile<Parameters extends OpenExport["parameters"]>(
       throw new ApiError("EXPORT_TOO_LARGE", { details: { rows, limit, asyncEndpoint: ASYNC_ENDPOINT } });
     }
     const { asOf } = opened;
-    Object.assign(requestContext(given.request).fields, { asOf, rows, format: file.format });
-    if (kind === "file") await noteExport(deps.sql, { ...given, opened, file, rows });
-    const encoding = encodingOf(file, given.request);
+    Object.assign(requestContext(exportRequest.request).fields, { asOf, rows, format: file.format });
+    if (kind === "file") await noteExport(deps.sql, { ...exportRequest, opened, file, rows });
+    const encoding = encodingOf(file, exportRequest.request);
     const headers = fileHeaders(file, { opened, rows, encoding });
     if (kind === "file") {
       const lines = () => (encoding ? compress(file.open(rows), encoding) : file.open(rows));
-      return reply(200, await stream(deps, { ...given, opened, file, rows, lines }), { headers });
+      return reply(200, await stream(deps, { ...exportRequest, opened, file, rows, lines }), { headers });
     }
     await opened.close();
-    announceStream(given.request);
+    announceStream(exportRequest.request);
     return reply(200, null, { headers });
   });
   return sent ?? reply(200, null);

@@ -38,14 +38,14 @@ export async function updateExportJobProgress(
  */
 export async function markExportJobRunning(
   sql: Sql,
-  given: { id: string; maxAttempts: number },
+  job: { id: string; maxAttempts: number },
 ): Promise<ExportJobRow | null> {
   const nothing = { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 };
   const [row] = await sql<ExportJobRow[]>`
     update export_jobs
     set status = 'running', attempt = attempt + 1, started_at = now(), waiting_for = null, retry_at = null,
       ${progressColumns(sql, nothing)}
-    where id = ${given.id} and status in ('queued', 'running') and attempt < ${given.maxAttempts}
+    where id = ${job.id} and status in ('queued', 'running') and attempt < ${job.maxAttempts}
     returning ${sql(EXPORT_JOB_COLUMNS)}`;
   return row ?? null;
 }
@@ -53,12 +53,12 @@ export async function markExportJobRunning(
 /** Fails a job that has used up its attempts; null if it has finished or is being built. */
 export async function markExportJobExhausted(
   sql: Sql,
-  given: { id: string; maxAttempts: number; errorMessage: string },
+  job: { id: string; maxAttempts: number; errorMessage: string },
 ): Promise<ExportJobRow | null> {
   const [row] = await sql<ExportJobRow[]>`
     update export_jobs
-    set status = 'failed', error_code = 'BUILD_FAILED', error_message = ${given.errorMessage}, finished_at = now()
-    where id = ${given.id} and status in ('queued', 'running') and attempt >= ${given.maxAttempts}
+    set status = 'failed', error_code = 'BUILD_FAILED', error_message = ${job.errorMessage}, finished_at = now()
+    where id = ${job.id} and status in ('queued', 'running') and attempt >= ${job.maxAttempts}
     returning ${sql(EXPORT_JOB_COLUMNS)}`;
   return row ?? null;
 }

@@ -3,13 +3,22 @@
  * each connection has a server process of its own to do it. Each lane takes one range after the other; the lines are sent
  * in the order of the ranges.
  */
-
+import type { ExportDataset } from "../../shared/exports/datasets.ts";
+import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
-import { Condition } from "./condition_variable.ts";
+import { Condition } from "./condition.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
-import type { KeyRange } from "./query.ts";
-import type { KeyRanges } from "./ranges.ts";
+import { boundaryQuery, type KeyRange, type RowKey } from "./query.ts";
+
+/** Large enough that starting a COPY, about 2 ms, costs little in comparison. */
+const RANGE_BYTES = 4 * 2 ** 20;
+/** The first ranges are short: the length of a line is still unknown, and the reader waits for the first lines. */
+const FIRST_ROWS = 500;
+/** Keeps a range short in time when the filters let few rows pass. */
+const ROWS_MAX = 50_000;
+/** How many times as long as the last range the next one may be. */
+const GROWTH_MAX = 4;
 
 /** How many bytes a lane may be ahead of the reader, about one range. Then it pauses, and its server process too. */
 const READ_AHEAD_BYTES = 4 * 2 ** 20;
@@ -48,7 +57,7 @@ async function forbidParallelCopies(sql: Sql): Promise<void> {
 /** One of the connections, and how far it is ahead of the reader. */
 class Lane {
   readonly snapshot: ExportSnapshot;
-  readonly changed = new Condition();
+  readonly progress = new Condition();
   unsentBytes = 0;
   /** Resolves when the connection is idle again. */
   done: Promise<void> = Promise.resolve();
@@ -63,7 +72,7 @@ interface Part {
   lane: Lane;
   range: KeyRange;
   chunks: Uint8Array[];
-  isWhole: boolean;
+  isComplete: boolean;
 }
 
 class LanesCopy {
@@ -72,7 +81,7 @@ class LanesCopy {
   readonly #lanes: Lane[] = [];
   /** In the order of the ranges. */
   readonly #parts: Part[] = [];
-  readonly #changed = new Condition();
+  readonly #progress = new Condition();
   #lastClaim: Promise<unknown> = Promise.resolve();
   #isAllClaimed = false;
   #isAllSent = false;
@@ -90,7 +99,7 @@ class LanesCopy {
     this.#lanes.push(lane);
     lane.done = this.#run(lane).catch((error: unknown) => {
       this.#failure ??= { error };
-      this.#changed.notify();
+      this.#progress.notify();
     });
   }
 
@@ -102,14 +111,14 @@ class LanesCopy {
       const chunk = part?.chunks.shift();
       if (part && chunk) {
         part.lane.unsentBytes -= chunk.length;
-        part.lane.changed.notify();
+        part.lane.progress.notify();
         yield chunk;
-      } else if (part?.isWhole) {
+      } else if (part?.isComplete) {
         this.#parts.shift();
       } else if (!part && this.#isAllClaimed) {
         this.#isAllSent = true;
       } else {
-        await this.#changed.wait();
+        await this.#progress.wait();
       }
     }
   }
@@ -118,7 +127,7 @@ class LanesCopy {
   async end(): Promise<void> {
     this.#hasEnded = true;
     const ends = this.#lanes.map(async (lane) => {
-      lane.changed.notify();
+      lane.progress.notify();
       // A lane that waits for its server does not notice that it has been stopped.
       if (!this.#isAllSent) await lane.snapshot.cancel();
       await lane.done;
@@ -140,7 +149,7 @@ class LanesCopy {
     const claim = this.#lastClaim.then(async () => {
       const range = this.#hasEnded ? null : await lane.snapshot.run((tx) => this.#work.ranges.next(tx));
       if (!range) return null;
-      const part: Part = { lane, range, chunks: [], isWhole: false };
+      const part: Part = { lane, range, chunks: [], isComplete: false };
       this.#parts.push(part);
       this.#isAllClaimed = range.upTo === null;
       return part;
@@ -156,12 +165,53 @@ class LanesCopy {
       bytes += chunk.length;
       lane.unsentBytes += chunk.length;
       chunks.push(chunk);
-      this.#changed.notify();
-      while (lane.unsentBytes >= READ_AHEAD_BYTES && !this.#hasEnded) await lane.changed.wait();
+      this.#progress.notify();
+      while (lane.unsentBytes >= READ_AHEAD_BYTES && !this.#hasEnded) await lane.progress.wait();
       if (this.#hasEnded) return;
     }
-    part.isWhole = true;
+    part.isComplete = true;
     this.#work.ranges.adapt(range, bytes);
-    this.#changed.notify();
+    this.#progress.notify();
+  }
+}
+
+/**
+ * Consecutive ranges that together contain all rows of a dataset, each of about the same size in bytes. The end of a range
+ * is read from the index while copying, 0.5 ms for 4,000 rows. It cannot change the result, because each range has the
+ * conditions of the whole.
+ */
+export class KeyRanges {
+  readonly #dataset: ExportDataset;
+  readonly #selection: ExportSelection;
+  readonly #bytes: number;
+  #after: RowKey | null = null;
+  #isOver = false;
+  #rows: number;
+
+  constructor(
+    dataset: ExportDataset,
+    selection: ExportSelection,
+    { bytes = RANGE_BYTES, firstRows = FIRST_ROWS } = {},
+  ) {
+    this.#dataset = dataset;
+    this.#selection = selection;
+    this.#bytes = bytes;
+    this.#rows = firstRows;
+  }
+
+  /** Returns the next range; null after the last one, which has no end. Call inside the snapshot, one call at a time. */
+  async next(sql: Sql): Promise<KeyRange | null> {
+    if (this.#isOver) return null;
+    const start = { after: this.#after, rows: this.#rows };
+    const [upTo = null] = await sql.unsafe<RowKey[]>(boundaryQuery(this.#dataset, this.#selection, start));
+    this.#after = upTo;
+    this.#isOver = upTo === null;
+    return { ...start, upTo };
+  }
+
+  /** Reports the size of a range in bytes. */
+  adapt({ rows }: KeyRange, bytes: number): void {
+    const wanted = Math.min((rows * this.#bytes) / bytes, rows * GROWTH_MAX, ROWS_MAX);
+    this.#rows = Math.max(1, Math.floor(wanted));
   }
 }

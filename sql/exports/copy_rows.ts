@@ -1,10 +1,28 @@
 /** Streams the rows of a query as lines of text by COPY: from PostgreSQL to the caller without being parsed. */
+
+import { edenGC } from "bun:jsc";
 import type { Readable } from "node:stream";
 import type postgres from "postgres";
+import { escapeLineEndBytes } from "../../shared/json_lines.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { ExportSnapshot, RunningStatement } from "../connection/snapshot.ts";
-import { Condition } from "./condition_variable.ts";
-import { CopyLines } from "./copy_lines.ts";
+import { Condition } from "./condition.ts";
+
+/** Size of a chunk in bytes: large enough that passing it on costs little compared with sending it. */
+const CHUNK_BYTES = 256 * 1024;
+/** First buffer of a chunk, in bytes: most datasets of a small project fit in it. */
+const FIRST_CHUNK_BYTES = 32 * 1024;
+/**
+ * After this many bytes the young generation is collected, and the whole heap after 14 MiB. The engine sizes its heap by
+ * the memory of the machine and would let many more used chunks pile up. With this, a stream of any length takes about
+ * 30 MiB, and 36 MiB over two connections. A full collection takes 10 ms of processor time, a young one less than 1 ms;
+ * chunks that a lane holds back survive a young collection.
+ */
+const BYTES_PER_COLLECTION = 3.5 * 2 ** 20;
+const COLLECTIONS_PER_FULL_ONE = 4;
+
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
 
 /**
  * Writes a single column of JSON unchanged: the quote and the delimiter are control characters, which JSON text always
@@ -66,7 +84,7 @@ class Copy implements RunningStatement {
   readonly over: Promise<void>;
   readonly #lines: CopyLines;
   readonly #meter: RowMeter | undefined;
-  readonly #changed = new Condition();
+  readonly #progress = new Condition();
   readonly #setOver: () => void;
   #source: Readable | null = null;
   #isDiscarding = false;
@@ -111,9 +129,9 @@ class Copy implements RunningStatement {
       for (let chunk = this.#lines.take(); chunk; chunk = this.#lines.take()) yield chunk;
       if (this.#failure) throw this.#failure.error;
       if (this.#isOver) break;
-      const changed = this.#changed.wait();
+      const progress = this.#progress.wait();
       this.#source?.resume();
-      await changed;
+      await progress;
     }
     const rest = this.#lines.rest();
     if (rest.length > 0) yield rest;
@@ -135,7 +153,7 @@ class Copy implements RunningStatement {
   #end(): void {
     this.#isOver = true;
     this.#setOver();
-    this.#changed.notify();
+    this.#progress.notify();
   }
 
   #listen(stream: Readable): void {
@@ -159,7 +177,7 @@ class Copy implements RunningStatement {
     if (this.#meter) this.#meter.rows += 1;
     if (!this.#lines.isFull) return;
     this.#source?.pause();
-    this.#changed.notify();
+    this.#progress.notify();
   }
 
   /**
@@ -177,4 +195,66 @@ class Copy implements RunningStatement {
 
 function isReadable(value: unknown): value is Readable {
   return typeof value === "object" && value !== null && "on" in value && "_read" in value;
+}
+
+/** Counts the chunks of all streams together: many slow streams leave as much garbage as one fast stream. */
+let spentBytes = 0;
+let collections = 0;
+
+function collectGarbage(chunkBytes: number): void {
+  spentBytes += chunkBytes;
+  if (spentBytes < BYTES_PER_COLLECTION) return;
+  spentBytes = 0;
+  collections += 1;
+  if (collections % COLLECTIONS_PER_FULL_ONE === 0) Bun.gc(true);
+  else edenGC();
+}
+
+/** Collects the lines of one COPY into chunks, in order. */
+export class CopyLines {
+  readonly #crlf: boolean;
+  readonly #isJson: boolean;
+  readonly #full: Uint8Array[] = [];
+  #chunk = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
+  #used = 0;
+
+  constructor(format: ExportFormat) {
+    this.#crlf = format === "csv";
+    this.#isJson = format === "ndjson";
+  }
+
+  /** Whether a chunk is ready to be taken. */
+  get isFull(): boolean {
+    return this.#full.length > 0;
+  }
+
+  /** Adds a row: a line that ends with LF, as COPY sends it. A chunk always ends at the end of a line. */
+  add(row: Uint8Array): void {
+    this.#makeRoom(row.length + (this.#crlf ? 1 : 0));
+    this.#chunk.set(row, this.#used);
+    this.#used += row.length;
+    if (!this.#crlf) return;
+    this.#chunk[this.#used - 1] = CARRIAGE_RETURN;
+    this.#chunk[this.#used] = LINE_FEED;
+    this.#used += 1;
+  }
+
+  /** The next full chunk. */
+  take(): Uint8Array | undefined {
+    return this.#full.shift();
+  }
+
+  /** The rest after the last line was added; may be empty. */
+  rest(): Uint8Array {
+    const lines = this.#chunk.subarray(0, this.#used);
+    return this.#isJson ? escapeLineEndBytes(lines) : lines;
+  }
+
+  #makeRoom(needed: number): void {
+    if (this.#used + needed <= this.#chunk.length) return;
+    if (this.#used > 0) this.#full.push(this.rest());
+    collectGarbage(this.#chunk.length);
+    this.#chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, needed));
+    this.#used = 0;
+  }
 }

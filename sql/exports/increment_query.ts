@@ -12,17 +12,17 @@ import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { ExportFormat, TextExportFormat, TrackerChangeKind } from "../../shared/vocabulary.ts";
 import { isoText } from "../iso_text.ts";
 import {
-  all,
+  allOf,
   changesTableOf,
   filterConditions,
   hiddenParent,
   literal,
   ownVisibility,
   parentKey,
+  rowLine,
   sliceConditions,
   tableOf,
-} from "./row_conditions.ts";
-import { rowLine } from "./row_line.ts";
+} from "./query.ts";
 
 /** Selects the changes of one dataset between two cutoffs. */
 export type Increment = ExportSelection & { since: string };
@@ -33,9 +33,12 @@ export function changedCountQuery(dataset: ExportDataset, increment: Increment, 
     limit ${limit}) as counted`;
 }
 
-/** Returns the ids of the rows. */
-export function changedIdsQuery(dataset: ExportDataset, increment: Increment): string {
-  return `select changed.id from (${changedKeys(dataset, increment)}) as changed`;
+/** Returns conditions that select the rows of the increment, in no order. */
+export function changedConditions(dataset: ExportDataset, increment: Increment): string[] {
+  return [
+    `r.project_id = ${literal(increment.projectId)}`,
+    `r.id in (select changed.id from (${changedKeys(dataset, increment)}) as changed)`,
+  ];
 }
 
 /**
@@ -80,10 +83,10 @@ function changedKeys(dataset: ExportDataset, increment: Increment): string {
   ];
   const inserted = `select r.id, r.${dataset.timeColumn} as at
       from ${tableOf(dataset, increment)} as r
-      where ${all([`r.project_id = ${literal(increment.projectId)}`, isBetween(`r.${dataset.timeColumn}`, increment)])}`;
+      where ${allOf([`r.project_id = ${literal(increment.projectId)}`, isBetween(`r.${dataset.timeColumn}`, increment)])}`;
   return `select r.${dataset.timeColumn} as time, r.id
     ${fromChanged(dataset, increment, [inserted, ...changesOfOlderRows(dataset, increment)])}
-    where ${all([
+    where ${allOf([
       ...isLastChange(dataset, increment),
       ...visible,
       ...filterConditions(dataset, increment),
@@ -191,14 +194,14 @@ function deletions(dataset: ExportDataset, increment: Increment): string {
 function hiddenRows(dataset: ExportDataset, increment: Increment): string[] {
   const visible = ownVisibility(dataset, increment);
   const hidden = [
-    ...(visible.length > 0 ? [`not (${all(visible)})`] : []),
+    ...(visible.length > 0 ? [`not (${allOf(visible)})`] : []),
     ...dataset.parents.map((parent) => hiddenParent(parent, increment, parent)),
   ];
   if (hidden.length === 0) return [];
   return [
     `select r.id, k.at
     ${fromChanged(dataset, increment, changesOfOlderRows(dataset, increment))}
-    where ${all([
+    where ${allOf([
       `r.${dataset.timeColumn} <= ${literal(increment.since)}`,
       ...isLastChange(dataset, increment),
       `(${hidden.join(" or ")})`,

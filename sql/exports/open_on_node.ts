@@ -21,10 +21,10 @@ export interface NodeSnapshot {
  * cannot be reached, or if the project has moved at every try.
  */
 export async function openOnNode(
-  given: { sql: Sql; nodes: Nodes | null; projectId: string; signal: AbortSignal },
+  source: { sql: Sql; nodes: Nodes | null; projectId: string; signal: AbortSignal },
   settle: (node: Node) => Promise<unknown> = async () => {},
 ): Promise<NodeSnapshot | null> {
-  const { sql, nodes, projectId, signal } = given;
+  const { sql, nodes, projectId, signal } = source;
   if (nodes === null) return null;
   let place = await findTrackerPlace(sql, projectId);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {

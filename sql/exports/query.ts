@@ -4,24 +4,26 @@
  * COPY takes no parameters, so the text contains values as literals. Ids and times have been parsed before, and
  * `literal()` quotes every literal.
  */
-
-import type { ExportColumn } from "../../shared/exports/column.ts";
+import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
+import { FORMULA_STARTS } from "../../shared/exports/csv_syntax.ts";
 import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
-import type { ExportFormat } from "../../shared/vocabulary.ts";
+import { type ExportFormat, RESOLVED_ISSUE_STATUSES } from "../../shared/vocabulary.ts";
+import { isoText } from "../iso_text.ts";
+import { trackerTable } from "../tracker/tracker_tables.ts";
 import { hasWrongTime, isWrongTime, timeColumns } from "../tracker/tracker_times.ts";
-import { changedCountQuery, changedIdsQuery, changedRowsQuery } from "./increment_query.ts";
-import {
-  all,
-  filterConditions,
-  hiddenParent,
-  literal,
-  ownVisibility,
-  parentKey,
-  sliceConditions,
-  tableOf,
-} from "./row_conditions.ts";
-import { rowLine } from "./row_line.ts";
+
+/** As code points, for PostgreSQL's ascii(). */
+const FORMULA_CODES = FORMULA_STARTS.map((character) => character.codePointAt(0)).join(", ");
+
+const PARQUET_TYPES: Readonly<Record<Exclude<ExportColumnType, "json">, string>> = {
+  uuid: "uuid",
+  text: "text",
+  integer: "int4",
+  number: "float8",
+  boolean: "boolean",
+  timestamp: "timestamptz",
+};
 
 /** The position of a row in the order of an export. */
 export interface RowKey {
@@ -78,22 +80,21 @@ function conditionsOf(dataset: ExportDataset, selection: ExportSelection): strin
 
 /** Counts the rows, but never more than `limit` of them. */
 export function countQuery(dataset: ExportDataset, selection: ExportSelection, limit: number): string {
-  if (selection.since) return changedCountQuery(dataset, { ...selection, since: selection.since }, limit);
   return `select count(*) from (
     select from ${tableOf(dataset, selection)} as r
-    where ${all(conditionsOf(dataset, selection))}
+    where ${allOf(conditionsOf(dataset, selection))}
     limit ${limit}) as counted`;
 }
 
-/** Returns a WrongTime as JSON if any row has one. Reads no rows if validated checks rule it out. */
-export function wrongTimeQuery(dataset: ExportDataset, selection: ExportSelection): string {
-  const { projectId, since } = selection;
-  const selected = since
-    ? [
-        `r.project_id = ${literal(projectId)}`,
-        `r.id in (${changedIdsQuery(dataset, { ...selection, since })})`,
-      ]
-    : conditionsOf(dataset, selection);
+/**
+ * Returns a WrongTime as JSON if any row has one, of those that the conditions select. Reads no rows if validated checks rule
+ * it out.
+ */
+export function wrongTimeQuery(
+  dataset: ExportDataset,
+  selection: ExportSelection,
+  conditions = conditionsOf(dataset, selection),
+): string {
   const columns = timeColumns(dataset);
   const choose = (value: (column: ExportColumn) => string): string => {
     const cases = columns.map(
@@ -108,13 +109,12 @@ export function wrongTimeQuery(dataset: ExportDataset, selection: ExportSelectio
       'time', ${choose(({ column }) => `r."${column}"::text`)}
     )
     from ${tableOf(dataset, selection)} as r
-    where ${all([...selected, `(${hasWrongTime(dataset)})`])}
+    where ${allOf([...conditions, `(${hasWrongTime(dataset)})`])}
     limit 1`;
 }
 
 /** Returns one row per line, as text ready to be sent. */
 export function rowsQuery(dataset: ExportDataset, selection: ExportSelection, format: ExportFormat): string {
-  if (selection.since) return changedRowsQuery(dataset, { ...selection, since: selection.since }, format);
   return orderedRows(dataset, { selection, format, conditions: conditionsOf(dataset, selection) });
 }
 
@@ -134,13 +134,13 @@ export function rangeQuery(
 
 function orderedRows(
   dataset: ExportDataset,
-  given: { selection: ExportSelection; format: ExportFormat; conditions: readonly string[] },
+  lines: { selection: ExportSelection; format: ExportFormat; conditions: readonly string[] },
 ): string {
-  const { selection, format, conditions } = given;
+  const { selection, format, conditions } = lines;
   const { line, source } = rowLine(dataset, format);
   return `select ${line}
   from ${tableOf(dataset, selection)} as r ${source}
-  where ${all(conditions)}
+  where ${allOf(conditions)}
   order by r.${dataset.timeColumn}, r.id`;
 }
 
@@ -155,7 +155,7 @@ export function boundaryQuery(
 ): string {
   return `select r.${dataset.timeColumn}::text as time, r.id
   from ${tableOf(dataset, selection)} as r
-  where ${all([...ofProject(dataset, selection), ...compareKey(dataset, ">", after)])}
+  where ${allOf([...ofProject(dataset, selection), ...compareKey(dataset, ">", after)])}
   order by r.${dataset.timeColumn}, r.id
   offset ${rows - 1}
   limit 1`;
@@ -165,4 +165,134 @@ export function boundaryQuery(
 export function sampleQuery(rows: string, sampleRows: number): string {
   return `select coalesce(avg(octet_length(sampled::text)), 0)::float8 as bytes
   from (${rows} limit ${sampleRows}) as sampled`;
+}
+
+export type ParentTable = ExportDataset["parents"][number];
+
+/** Returns a text literal. The pool pins `standard_conforming_strings`, so only the quote needs doubling. */
+export function literal(value: string): string {
+  if (value.includes("\0")) throw new RangeError("Cannot write a literal: the text holds a NUL");
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+function literals(values: readonly string[]): string {
+  return values.map(literal).join(", ");
+}
+
+export function allOf(conditions: readonly string[]): string {
+  return conditions.join("\n    and ");
+}
+
+/** Returns the quoted name of the dataset's table, or of its shard. */
+export function tableOf(
+  dataset: ExportDataset,
+  { shards, trackerSchema }: Pick<ExportSelection, "shards" | "trackerSchema">,
+): string {
+  return shards?.[dataset.table] ?? trackerTable(trackerSchema, dataset.table);
+}
+
+/** Returns the name of the table that logs changes of rows, or of its shard. */
+export function changesTableOf({ shards }: ExportSelection): string {
+  return shards?.["tracker_changes"] ?? "tracker_changes";
+}
+
+/** Returns the column of a child that has the id of its parent. */
+export function parentKey(parent: ParentTable): "issue_id" | "run_id" {
+  return parent === "issues" ? "issue_id" : "run_id";
+}
+
+/** Returns the condition under which a parent, the row `alias`, and so its children are not exported. */
+export function hiddenParent(parent: ParentTable, selection: ExportSelection, alias: string): string {
+  const { visibility, asOf } = selection;
+  const hidden = [`${alias}.created_at > ${literal(asOf)}`];
+  if (parent === "runs" && !visibility.includeArchived) hidden.push(`${alias}.archived_at is not null`);
+  if (parent === "issues" && !visibility.includeDeleted) hidden.push(`${alias}.deleted_at is not null`);
+  if (parent === "issues" && !visibility.includeResolved) {
+    hidden.push(`${alias}.status in (${literals(RESOLVED_ISSUE_STATUSES)})`);
+  }
+  return hidden.join(" or ");
+}
+
+/** Returns the conditions on a row's own columns that make it visible. */
+export function ownVisibility(dataset: ExportDataset, selection: ExportSelection): string[] {
+  const { visibility } = selection;
+  const conditions: string[] = [];
+  if (dataset.name === "issues" && !visibility.includeDeleted) conditions.push("r.deleted_at is null");
+  if (dataset.name === "issues" && !visibility.includeResolved) {
+    conditions.push(`r.status not in (${literals(RESOLVED_ISSUE_STATUSES)})`);
+  }
+  if (dataset.name === "runs" && !visibility.includeArchived) conditions.push("r.archived_at is null");
+  if (dataset.flags.includes("include_superseded") && !visibility.includeSuperseded) {
+    conditions.push("r.superseded_at is null");
+  }
+  return conditions;
+}
+
+/** Returns the conditions of the caller's filters. */
+export function filterConditions(dataset: ExportDataset, selection: ExportSelection): string[] {
+  return dataset.filters.flatMap((filter) => {
+    const values = selection.filters[filter.name];
+    return values ? [`r."${filter.column}" in (${literals(values)})`] : [];
+  });
+}
+
+/** Returns the conditions of the caller's slice of time. */
+export function sliceConditions(dataset: ExportDataset, selection: ExportSelection): string[] {
+  const { createdFrom, createdTo } = selection;
+  return [
+    ...(createdFrom ? [`r.${dataset.timeColumn} >= ${literal(createdFrom)}`] : []),
+    ...(createdTo ? [`r.${dataset.timeColumn} < ${literal(createdTo)}`] : []),
+  ];
+}
+
+/**
+ * Returns what to select from a row `r`, and what to append to the FROM clause for it. A lateral subselect makes the JSON,
+ * so that parallel workers make it and the leader only merges (1.5 times as fast on two cores).
+ */
+export function rowLine(dataset: ExportDataset, format: ExportFormat): { line: string; source: string } {
+  if (format === "parquet") return { line: dataset.columns.map(parquetValue).join(", "), source: "" };
+  const value = format === "csv" ? csvCell : jsonValue;
+  const columns = dataset.columns.map((column) => `${value(column)} as "${column.name}"`).join(", ");
+  if (format === "csv") return { line: columns, source: "" };
+  return { line: "row_to_json(line)", source: `cross join lateral (select ${columns}) as line` };
+}
+
+/**
+ * Returns the columns whose values CSV always quotes. COPY by itself quotes values with a comma, a quote or a line end,
+ * but spreadsheets also split fields at semicolons and tabs. Null stays an empty field.
+ */
+export function quotedColumns({ columns }: ExportDataset): string[] {
+  return columns.filter(({ type }) => type === "text" || type === "json").map(({ name }) => name);
+}
+
+/**
+ * Puts an apostrophe before free text that a spreadsheet would read as a formula. Never changes JSON text: there a value
+ * that begins with a sign is a number.
+ */
+function csvCell({ column, type, values }: ExportColumn): string {
+  const value = `r."${column}"`;
+  if (type === "timestamp") return isoText(value);
+  if (type === "boolean") return `${value}::text`;
+  if (type === "json") return jsonText(value);
+  if (type !== "text" || values) return value;
+  // ascii() returns the code point of the first character. It is cheaper than left(), which allocates a string.
+  return `case when ascii(${value}) in (${FORMULA_CODES}) then '''' || ${value} else ${value} end`;
+}
+
+function jsonValue({ column, type }: ExportColumn): string {
+  const value = `r."${column}"`;
+  return type === "timestamp" ? isoText(value) : value;
+}
+
+/** Casts the value: a tracker's view may have another type, with another binary form. */
+function parquetValue({ column, type, bits }: ExportColumn): string {
+  const value = `r."${column}"`;
+  // As text: binary jsonb begins with its version.
+  if (type === "json") return jsonText(value);
+  return `${value}::${bits === 64 ? "int8" : PARQUET_TYPES[type]}`;
+}
+
+/** JSON null is null, because NDJSON has one null only. */
+function jsonText(value: string): string {
+  return `nullif(${value}::text, 'null')`;
 }

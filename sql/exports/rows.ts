@@ -1,5 +1,4 @@
 /** Counts, estimates and streams the rows of an export inside a snapshot. */
-
 import { BYTE_ORDER_MARK } from "../../shared/exports/csv_syntax.ts";
 import {
   EXPORT_DATASET_NAMES,
@@ -13,19 +12,49 @@ import type { ExportLanes } from "../connection/lanes.ts";
 import type { Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { hasTimeChecks } from "../tracker/tracker_times.ts";
-import { copyLanes } from "./copy_lanes.ts";
+import { copyLanes, KeyRanges } from "./copy_lanes.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
+import { changedConditions, changedCountQuery, changedRowsQuery, type Increment } from "./increment_query.ts";
 import { encodeParquet } from "./parquet/encode_parquet.ts";
-import { countQuery, type KeyRange, rangeQuery, rowsQuery, sampleQuery, wrongTimeQuery } from "./query.ts";
-import { KeyRanges } from "./ranges.ts";
-import { tableOf } from "./row_conditions.ts";
-import { quotedColumns } from "./row_line.ts";
-import { type WrongTime, WrongTimeError } from "./wrong_time_error.ts";
+import {
+  countQuery,
+  type KeyRange,
+  quotedColumns,
+  rangeQuery,
+  rowsQuery,
+  sampleQuery,
+  tableOf,
+  wrongTimeQuery,
+} from "./query.ts";
 
 /** Rows in the sample of an estimate: enough for a good mean, few enough to be cheap. */
 const SAMPLE_ROWS = 100;
 
 export type RowCounts = Record<ExportDatasetName, number>;
+
+/** A row with a time that cannot be written (sql/tracker/tracker_times.ts). */
+export interface WrongTime {
+  dataset: ExportDatasetName;
+  /** Name in JSON. */
+  column: string;
+  id: string;
+  time: string;
+}
+
+/** Thrown for a row with such a time. The message names the row and says what to do, without a final period. */
+export class WrongTimeError extends Error {
+  override readonly name = "WrongTimeError";
+  readonly row: WrongTime;
+
+  constructor(row: WrongTime, projectId: string) {
+    const { dataset, column, id, time } = row;
+    super(
+      `${column} of row ${id} of ${dataset} is ${time}, outside the years 1 to 9999. Correct it in the tracker, in table ` +
+        `"${EXPORT_DATASETS[dataset].table}" of project ${projectId}, then export again`,
+    );
+    this.row = row;
+  }
+}
 
 /**
  * Counts the rows of a dataset, but stops at `limit`: a result of `limit` means "at least". Throws WrongTimeError if a row
@@ -37,7 +66,7 @@ export async function countDatasetRows(
   { selection, limit }: { selection: ExportSelection; limit: number },
 ): Promise<number> {
   await requireRightTimes(sql, selection, [dataset]);
-  const [row] = await sql.unsafe<[{ count: number }]>(countQuery(dataset, selection, limit));
+  const [row] = await sql.unsafe<[{ count: number }]>(countOf(dataset, selection, limit));
   return row.count;
 }
 
@@ -55,7 +84,7 @@ export async function countBundleRows(
   { selection, limit }: { selection: ExportSelection; limit: number },
 ): Promise<RowCounts> {
   const counts = EXPORT_DATASET_NAMES.map(
-    (name) => `(${countQuery(EXPORT_DATASETS[name], selection, limit)}) as "${name}"`,
+    (name) => `(${countOf(EXPORT_DATASETS[name], selection, limit)}) as "${name}"`,
   );
   await requireRightTimes(sql, selection);
   const [row] = await sql.unsafe<[RowCounts]>(`select ${counts.join(",\n")}`);
@@ -82,12 +111,35 @@ export async function requireRightTimes(
   if (await areTimesChecked(sql, selection, datasets)) return;
   // The checks of the tables below a view may also rule out such times. Then PostgreSQL reads no row.
   await sql`select set_config('constraint_exclusion', 'on', true)`;
-  const queries = datasets.map((dataset) => `(${wrongTimeQuery(dataset, selection)})`);
+  const queries = datasets.map((dataset) => `(${wrongTimeOf(dataset, selection)})`);
   const [{ wrongTime }] = await sql.unsafe<[{ wrongTime: WrongTime | null }]>(
     `select coalesce(${queries.join(", ")}) as wrong_time`,
   );
   if (wrongTime) throw new WrongTimeError(wrongTime, selection.projectId);
   await sql`select set_config('constraint_exclusion', 'partition', true)`;
+}
+
+/**
+ * Returns, by project, the datasets whose tables have rows of the project, visible or not. Costs eight index probes per
+ * project, 0.05 ms.
+ */
+export async function findPopulatedDatasets(
+  sql: Sql,
+  {
+    projectIds,
+    ...source
+  }: Pick<ExportSelection, "trackerSchema" | "shards"> & { projectIds: readonly string[] },
+): Promise<Map<string, ReadonlySet<ExportDatasetName>>> {
+  const probes = EXPORT_DATASET_NAMES.map((name) => {
+    const table = tableOf(EXPORT_DATASETS[name], source);
+    return `case when exists (select from ${table} as r where r.project_id = p.id) then '${name}' end`;
+  });
+  const rows = await sql.unsafe<{ id: string; datasets: ExportDatasetName[] }[]>(
+    `select p.id, array_remove(array[${probes.join(",\n")}], null) as datasets
+    from unnest($1::uuid[]) as p (id)`,
+    [[...projectIds]],
+  );
+  return new Map(rows.map(({ id, datasets }) => [id, new Set(datasets)]));
 }
 
 /**
@@ -110,7 +162,7 @@ export async function sampleLineBytes(
   options: { selection: ExportSelection; format: ExportFormat },
 ): Promise<number> {
   const { selection, format } = options;
-  const query = sampleQuery(rowsQuery(dataset, selection, format), SAMPLE_ROWS);
+  const query = sampleQuery(rowsOf(dataset, selection, format), SAMPLE_ROWS);
   const [row] = await sql.unsafe<[{ bytes: number }]>(query);
   return row.bytes;
 }
@@ -171,7 +223,7 @@ async function* copyDataset(
   const isRanged = dataset.parents.length === 0 && !selection.since;
   const twin = isRanged ? ((await lanes?.openTwin(snapshot)) ?? null) : null;
   if (twin === null) {
-    yield* copyRows(snapshot, rowsQuery(dataset, selection, format), options);
+    yield* copyRows(snapshot, rowsOf(dataset, selection, format), options);
     return;
   }
   try {
@@ -187,4 +239,24 @@ async function* copyDataset(
 function csvHeader(dataset: ExportDataset): Uint8Array {
   const names = dataset.columns.map((column) => column.name);
   return new TextEncoder().encode(`${BYTE_ORDER_MARK}${names.join(",")}\r\n`);
+}
+
+/** Null for a full export. */
+function incrementOf(selection: ExportSelection): Increment | null {
+  return selection.since ? { ...selection, since: selection.since } : null;
+}
+
+function countOf(dataset: ExportDataset, selection: ExportSelection, limit: number): string {
+  const increment = incrementOf(selection);
+  return increment ? changedCountQuery(dataset, increment, limit) : countQuery(dataset, selection, limit);
+}
+
+function rowsOf(dataset: ExportDataset, selection: ExportSelection, format: ExportFormat): string {
+  const increment = incrementOf(selection);
+  return increment ? changedRowsQuery(dataset, increment, format) : rowsQuery(dataset, selection, format);
+}
+
+function wrongTimeOf(dataset: ExportDataset, selection: ExportSelection): string {
+  const increment = incrementOf(selection);
+  return wrongTimeQuery(dataset, selection, ...(increment ? [changedConditions(dataset, increment)] : []));
 }

@@ -4,8 +4,7 @@ import { type ExportSelection, NO_FILTERS, toVisibility } from "../../shared/exp
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { copyStatement as exportStatement } from "../../sql/exports/copy_rows.ts";
-import { rowsQuery } from "../../sql/exports/query.ts";
-import { quotedColumns } from "../../sql/exports/row_line.ts";
+import { quotedColumns, rowsQuery } from "../../sql/exports/query.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import type { Factory, Person, ProjectRow } from "../helpers/postgres/factory.ts";
 

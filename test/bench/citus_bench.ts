@@ -5,7 +5,7 @@
 import { createLog } from "../../shared/process/log.ts";
 import { type Node, Nodes } from "../../sql/connection/nodes.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
-import { settleWatermark } from "../../sql/exports/settled_watermark.ts";
+import { settleWatermark } from "../../sql/exports/settle_watermark.ts";
 import { distributeTracker } from "../../sql/tracker/distribute_tracker.ts";
 import { listTrackerNodes } from "../../sql/tracker/tracker_shards.ts";
 import { CitusCluster } from "../helpers/postgres/citus_cluster.ts";

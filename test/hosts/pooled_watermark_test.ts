@@ -4,7 +4,7 @@ import postgres from "postgres";
 import { EXPORT_APPLICATION, POOLED_API_APPLICATION } from "../../sql/connection/application_names.ts";
 import { openPool, type Pool } from "../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../sql/connection/snapshot.ts";
-import { settleWatermark, type WatermarkResult } from "../../sql/exports/settled_watermark.ts";
+import { settleWatermark, type WatermarkResult } from "../../sql/exports/settle_watermark.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { startPgBouncer } from "./pgbouncer.ts";

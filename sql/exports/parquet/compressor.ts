@@ -1,5 +1,5 @@
 /** Compresses the pages of a Parquet file on the threads of the runtime, a bounded number at a time. */
-import { Condition } from "../condition_variable.ts";
+import { Condition } from "../condition.ts";
 
 /** Higher levels take longer than PostgreSQL needs for the rows. */
 const LEVEL = 1;
@@ -9,7 +9,7 @@ export class PageCompressor {
   /** Buffers to use again: the engine would let spent ones pile up before it collects them. */
   readonly #free: Buffer[] = [];
   readonly #bufferBytes: number;
-  readonly #changed = new Condition();
+  readonly #progress = new Condition();
   #running = 0;
 
   /** `bufferBytes` is the size of the buffers that are used again. */
@@ -36,12 +36,12 @@ export class PageCompressor {
     } finally {
       this.#running -= 1;
       this.release(buffer);
-      this.#changed.notify();
+      this.#progress.notify();
     }
   }
 
   /** Resolves when fewer than the allowed number of pages are being compressed. */
   async waitForRoom(): Promise<void> {
-    while (this.#running >= RUNNING_MAX) await this.#changed.wait();
+    while (this.#running >= RUNNING_MAX) await this.#progress.wait();
   }
 }

@@ -8,10 +8,9 @@ import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../../shared/voca
 import { ExportLanes, type Twin } from "../../../sql/connection/lanes.ts";
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../../sql/connection/snapshot.ts";
-import { copyLanes } from "../../../sql/exports/copy_lanes.ts";
+import { copyLanes, KeyRanges } from "../../../sql/exports/copy_lanes.ts";
 import { copyRows, type RowMeter } from "../../../sql/exports/copy_rows.ts";
 import { type KeyRange, rangeQuery, rowsQuery } from "../../../sql/exports/query.ts";
-import { KeyRanges } from "../../../sql/exports/ranges.ts";
 import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 import { waitFor } from "../../helpers/wait_for.ts";

@@ -13,7 +13,7 @@ import { type ExportSnapshot, openExportSnapshot } from "../../../sql/connection
 import { countDeletedRows, streamDeletedFile } from "../../../sql/exports/deleted_rows.ts";
 import { openOnNode } from "../../../sql/exports/open_on_node.ts";
 import { countDatasetRows, streamDatasetFile } from "../../../sql/exports/rows.ts";
-import { settleWatermark } from "../../../sql/exports/settled_watermark.ts";
+import { settleWatermark } from "../../../sql/exports/settle_watermark.ts";
 import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../../sql/tracker/tracker_tables.ts";
 import { HistoryWriters, history } from "../../helpers/exports/tracker_history.ts";

@@ -1,7 +1,7 @@
 /** Exports of a tracker whose tables have other names and types, behind views in TRACKER_SCHEMA. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES } from "../../../shared/exports/datasets.ts";
-import { settleWatermark } from "../../../sql/exports/settled_watermark.ts";
+import { settleWatermark } from "../../../sql/exports/settle_watermark.ts";
 import { trackerIsTables } from "../../../sql/tracker/tracker_tables.ts";
 import { runCommand } from "../../helpers/accounts/admin.ts";
 import { downloadJob, getJob, jobOf, postJob, unzip } from "../../helpers/exports/export_job.ts";

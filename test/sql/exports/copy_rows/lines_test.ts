@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { CopyLines } from "../../../sql/exports/copy_lines.ts";
+import { CopyLines } from "../../../../sql/exports/copy_rows.ts";
 
 function readAll(lines: CopyLines): string {
   const chunks: Uint8Array[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { API_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
-import { settleWatermark, type WatermarkResult } from "../../../sql/exports/settled_watermark.ts";
+import { settleWatermark, type WatermarkResult } from "../../../sql/exports/settle_watermark.ts";
 import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 

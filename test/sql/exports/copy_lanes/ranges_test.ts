@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
-import { NO_FILTERS, toVisibility } from "../../../shared/exports/selection.ts";
-import { openExportSnapshot } from "../../../sql/connection/snapshot.ts";
-import { type KeyRange, rangeQuery } from "../../../sql/exports/query.ts";
-import { KeyRanges } from "../../../sql/exports/ranges.ts";
-import { openTestDatabase } from "../../helpers/postgres/database.ts";
-import { createFactory } from "../../helpers/postgres/factory.ts";
+import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
+import { NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import { openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
+import { KeyRanges } from "../../../../sql/exports/copy_lanes.ts";
+import { type KeyRange, rangeQuery } from "../../../../sql/exports/query.ts";
+import { openTestDatabase } from "../../../helpers/postgres/database.ts";
+import { createFactory } from "../../../helpers/postgres/factory.ts";
 
 const ROWS = 30_000;
 const RANGE_ROWS = 2000;
