@@ -1,7 +1,6 @@
 /** `audit list`: shows the audit log. */
-import { parseAsOf } from "../../shared/as_of.ts";
 import { type AuditEntryRow, listAuditEntries } from "../../sql/accounts/audit_log.ts";
-import { defineCommand, UsageError } from "./command.ts";
+import { defineCommand, parseInstantFlag, UsageError } from "./command.ts";
 import { requireOrg, requireUser } from "./lookups.ts";
 import { table } from "./present.ts";
 
@@ -13,13 +12,6 @@ function parseLimit(text: string | undefined): number {
   const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= MAX_LIMIT) return limit;
   throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
-}
-
-function parseSince(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const since = parseAsOf(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
-  if (since) return since;
-  throw new UsageError("--since must be ISO 8601, such as 2026-11-20 or 2026-11-20T10:00:00Z");
 }
 
 function describeEntry(entry: AuditEntryRow): string[] {
@@ -39,7 +31,10 @@ export const listAuditCommand = defineCommand({
     limit: { placeholder: "N", about: `maximum number of entries, default ${DEFAULT_LIMIT}` },
   },
   async run({ sql }, { org, actor, since, limit }) {
-    const filter = { since: parseSince(since), limit: parseLimit(limit) };
+    const filter = {
+      since: since === undefined ? undefined : parseInstantFlag("since", since),
+      limit: parseLimit(limit),
+    };
     const orgId = org === undefined ? undefined : (await requireOrg(sql, org)).id;
     const actorUserId = actor === undefined ? undefined : (await requireUser(sql, actor)).id;
     const entries = await listAuditEntries(sql, { ...filter, orgId, actorUserId });

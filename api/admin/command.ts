@@ -1,4 +1,5 @@
 /** Defines a command of the admin command line: its name, flags and result. */
+import { parseAsOf } from "../../shared/as_of.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 
@@ -100,9 +101,19 @@ export class AdminError extends Error {
   }
 }
 
+/** Who acts on the command line, in the audit log. */
+export const OPERATOR = { actorType: "operator" } as const;
+
 /** Throws UsageError for the first flag with a problem. A problem is a phrase that follows the flag's name. */
 export function checkFlags(problems: Readonly<Record<string, string | null | undefined>>): void {
   for (const [flag, problem] of Object.entries(problems)) {
     if (problem) throw new UsageError(`--${flag} ${problem}`);
   }
+}
+
+/** Returns the instant that a flag means: a time with an offset, or a day's beginning in UTC. Throws UsageError. */
+export function parseInstantFlag(flag: string, text: string): string {
+  const instant = parseAsOf(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (instant) return instant;
+  throw new UsageError(`--${flag} must be ISO 8601, such as 2027-01-31 or 2027-01-31T12:00:00Z`);
 }

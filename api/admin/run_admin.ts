@@ -9,6 +9,7 @@ import { describeConnectionFailure } from "../../sql/connection/connection_failu
 import { requireDirectConnection } from "../../sql/connection/direct_connection.ts";
 import { openPool, type Pool } from "../../sql/connection/pool.ts";
 import { requireCompatibleSchema, SchemaError } from "../../sql/schema_state.ts";
+import type { Problem } from "../http/validation_problems.ts";
 import { AdminError, type AdminErrorCode, type Command, type CommandContext, UsageError } from "./command.ts";
 import { type CommandLine, parseCommandLine } from "./command_line.ts";
 import { COMMANDS } from "./commands.ts";
@@ -98,15 +99,25 @@ async function requireSchema(sql: Pool, { name }: Command, warn: (text: string) 
 function explain(error: unknown): { code: AdminErrorCode; message: string } {
   if (error instanceof UsageError) return { code: "USAGE", message: error.message };
   if (error instanceof AdminError) return { code: error.code, message: error.message };
-  // A rule that the API has too.
-  if (error instanceof ApiError) {
-    return { code: error.code === "NOT_FOUND" ? "NOT_FOUND" : "FAILED", message: error.message };
-  }
+  if (error instanceof ApiError) return explainApiError(error);
   const unavailable = describeConnectionFailure(error);
   if (unavailable) return { code: "DATABASE_UNAVAILABLE", message: unavailable };
   const text = (error instanceof Error && error.message ? error.message : String(error)).split("\n")[0];
   const message = text?.startsWith("Cannot ") ? text : `Cannot complete the command: ${text}`;
   return { code: "FAILED", message };
+}
+
+/** The error of a rule that the API has too. */
+function explainApiError({ code, status, message, details = {} }: ApiError): {
+  code: AdminErrorCode;
+  message: string;
+} {
+  const [problem] = (details["errors"] ?? []) as readonly Problem[];
+  // Flags have the names of fields.
+  if (code === "VALIDATION_ERROR" && problem) {
+    return { code: "USAGE", message: `--${problem.path} ${problem.message}` };
+  }
+  return { code: status === 404 ? "NOT_FOUND" : "FAILED", message };
 }
 
 export interface Progress {

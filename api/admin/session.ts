@@ -1,15 +1,11 @@
 /** `session create`, `list` and `revoke`. */
 import { isUuid } from "../../shared/uuid.ts";
-import { type AuditEntry, insertAuditEntries } from "../../sql/accounts/audit_log.ts";
-import {
-  listSessions,
-  markSessionRevoked,
-  markSessionsRevoked,
-  type SessionRow,
-} from "../../sql/accounts/sessions.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
+import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
+import { listSessions, markSessionsRevoked, type SessionRow } from "../../sql/accounts/sessions.ts";
+import type { Pool } from "../../sql/connection/pool.ts";
 import { beginSession } from "../accounts/begin_session.ts";
-import { AdminError, defineCommand, UsageError } from "./command.ts";
+import { endSession } from "../accounts/end_session.ts";
+import { AdminError, defineCommand, OPERATOR, UsageError } from "./command.ts";
 import { requireUser } from "./lookups.ts";
 import { fields, table } from "./present.ts";
 
@@ -20,7 +16,7 @@ export const createSessionCommand = defineCommand({
   async run({ sql, sessionTtlHours: ttlHours }, values) {
     const session = await sql.begin(async (tx) => {
       const user = await requireUser(tx, values.user);
-      return beginSession(tx, { user, ttlHours, device: null, actor: { actorType: "operator" } });
+      return beginSession(tx, { user, ttlHours, device: null, actor: OPERATOR });
     });
     if (!session) throw disabledUserError("create a session for", values.user);
     const { sessionToken, expiresAt } = session;
@@ -35,7 +31,7 @@ export const createSessionCommand = defineCommand({
 });
 
 /** Returns the error for giving a disabled user a credential. */
-export function disabledUserError(attempt: string, username: string): AdminError {
+function disabledUserError(attempt: string, username: string): AdminError {
   return new AdminError(
     `Cannot ${attempt} "${username}": the user is disabled. Run \`user enable --user ${username}\` first.`,
   );
@@ -75,23 +71,24 @@ export const revokeSessionCommand = defineCommand({
       throw new UsageError("Pass either --id or --user");
     }
     if (id !== undefined && !isUuid(id)) throw new UsageError("--id must be the UUID of a session");
-    const ids = await sql.begin(async (tx) => {
-      const ended =
-        username === undefined
-          ? await endSession(tx, id ?? "")
-          : await markSessionsRevoked(tx, { userId: (await requireUser(tx, username)).id });
-      await insertAuditEntries(tx, ended.map(revocation));
-      return ended;
-    });
-    if (id !== undefined && ids.length === 0) warn("Note: no live session has this id");
-    return { json: { revoked: ids.length }, text: `Sessions ended: ${ids.length}` };
+    const ended =
+      id === undefined
+        ? await endSessionsOf(sql, username ?? "")
+        : Number(await endSession(sql, { id, actor: OPERATOR }));
+    if (id !== undefined && ended === 0) warn("Note: no live session has this id");
+    return { json: { revoked: ended }, text: `Sessions ended: ${ended}` };
   },
 });
 
-async function endSession(tx: Sql, id: string): Promise<string[]> {
-  return (await markSessionRevoked(tx, id)) ? [id.toLowerCase()] : [];
-}
-
-function revocation(id: string): AuditEntry {
-  return { actorType: "operator", action: "session.revoke", subjectType: "session", subjectId: id };
+/** Returns how many sessions were live. */
+async function endSessionsOf(sql: Pool, username: string): Promise<number> {
+  return sql.begin(async (tx) => {
+    const { id: userId } = await requireUser(tx, username);
+    const ids = await markSessionsRevoked(tx, { userId });
+    await insertAuditEntries(
+      tx,
+      ids.map((id) => ({ ...OPERATOR, action: "session.revoke", subjectType: "session", subjectId: id })),
+    );
+    return ids.length;
+  });
 }

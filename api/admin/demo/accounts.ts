@@ -3,9 +3,10 @@ import { randomBytes } from "node:crypto";
 import type { KeyKind, KeyScope } from "../../../shared/vocabulary.ts";
 import { updateUserPassword } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import { issueKey } from "../../accounts/issue_key.ts";
 import { addMember } from "../../accounts/members/manage_members.ts";
 import { hashPassword } from "../../accounts/password_rules.ts";
-import { createKey } from "../key.ts";
+import { OPERATOR } from "../command.ts";
 import { requireUser } from "../lookups.ts";
 import { createOrg } from "../org.ts";
 import { createUser } from "../user.ts";
@@ -28,7 +29,8 @@ export async function createDemoAccounts(tx: Sql, { users, orgs }: DemoContent):
 export async function createDemoCredentials(tx: Sql): Promise<DemoCredentials> {
   const makeKey = async (username: string, name: string, [kind, scope]: readonly [KeyKind, KeyScope]) => {
     const user = await requireUser(tx, username);
-    return (await createKey(tx, { user, org: null, kind, scope, name, expiresAt: null })).secret;
+    const key = { user, kind, scope, name, organization: null, expiresAt: null, actor: OPERATOR };
+    return (await issueKey(tx, key)).secret;
   };
   const owner = await requireUser(tx, "demo-owner");
   const password = makePassword();

@@ -2,9 +2,8 @@
 import type { ExportDataset } from "../../../shared/exports/datasets.ts";
 import type { StatementError } from "../../../sql/connection/pool.ts";
 
-const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 /** `Failing row contains (<project>, <id>, …)`: every tracker table starts with both columns. */
-const FAILING_ROW = new RegExp(`^Failing row contains \\((?:${UUID}|null), (${UUID})`);
+const FAILING_ROW = /^Failing row contains \((?:[0-9a-f-]{36}|null), ([0-9a-f-]{36})/;
 /** `Key (project_id, issue_id)=(<project>, <value>) …` */
 const KEY = /^Key \(project_id, (\w+)\)=\([^,]*, (.*)\)/;
 

@@ -4,8 +4,8 @@
  * accepted.
  */
 import type { ExportColumn } from "../../../shared/exports/column.ts";
+import { isUuid } from "../../../shared/uuid.ts";
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Without the year 0000, which PostgreSQL lacks, and with at most the stored number of digits. */
 const INSTANT =
   /^((?!0000)\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,3})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/;
@@ -71,7 +71,7 @@ function parseRow(line: string): Row | null {
 function hasType(column: ExportColumn, value: unknown, literals: string | null): boolean {
   switch (column.type) {
     case "uuid":
-      return typeof value === "string" && UUID.test(value);
+      return typeof value === "string" && isUuid(value);
     case "text":
       return typeof value === "string";
     case "integer":

@@ -33,7 +33,7 @@ test("key create defaults to kind user and scope write, and binds members only",
     scope: "write",
   });
   expect(await runFailing(db.url, ["key", "create", "--user", "ann", "--org", "acme"])).toContain(
-    "the user is not a member",
+    'User "ann" is not a member of organization "acme"',
   );
   expect(await runFailing(db.url, ["key", "create", "--user", "bob"])).toContain('User "bob" not found');
 });
@@ -47,6 +47,27 @@ test("key create makes a key that is over already, and says so", async () => {
   expect([...(await db.sql`select expires_at from api_keys`)]).toEqual([
     { expiresAt: "2020-01-01T00:00:00.000Z" },
   ]);
+});
+
+test("key create takes names and times as POST /auth/keys does", async () => {
+  await using db = await openTestDatabase();
+  await createUser(db.url, "ann");
+  const create = async (...flags: string[]) => {
+    const { exitCode, err } = await runCommand(db.url, ["key", "create", "--user", "ann", ...flags]);
+    return [exitCode, err];
+  };
+  expect(await create("--name", "two\nlines")).toEqual([
+    2,
+    "--name must be one line without control characters; it contains U+000A\n",
+  ]);
+  expect(await create("--name", "a".repeat(201))).toEqual([2, "--name must have at most 200 characters\n"]);
+  for (const time of ["tomorrow", "2100-01-31T12:00:00", "2100-02-30", "2100-02-30T12:00:00Z"]) {
+    expect(await create("--expires", time)).toEqual([
+      2,
+      "--expires must be ISO 8601, such as 2027-01-31 or 2027-01-31T12:00:00Z\n",
+    ]);
+  }
+  expect(await db.sql`select from api_keys`).toHaveLength(0);
 });
 
 test("key revoke prints the time, and the same time when repeated", async () => {
@@ -64,7 +85,7 @@ test("the 101st live key is refused on the command line too", async () => {
   const { user } = await api.make.person();
   for (let made = 1; made < 100; made += 1) await api.make.key({ userId: user.id });
   const { exitCode, err } = await runCommand(api.db.url, ["key", "create", "--user", user.username]);
-  expect([exitCode, err]).toEqual([1, expect.stringContaining("the limit is 100")]);
+  expect([exitCode, err]).toEqual([1, expect.stringContaining("has 100 API keys, the maximum")]);
 });
 
 test("key list is newest first", async () => {
