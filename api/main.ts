@@ -2,37 +2,19 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
-import { requireNoArguments } from "../shared/process/arguments.ts";
-import type { Config } from "../shared/process/config.ts";
-import {
-  type Host,
-  listenOrExit,
-  openProcessLog,
-  readConfigOrExit,
-  serviceHost,
-  startOrExit,
-  stopOnSignals,
-} from "../shared/process/entry_point.ts";
+import { type Host, listenOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
 import type { Log } from "../shared/process/log.ts";
-import { openTracing } from "../shared/tracing/open_tracing.ts";
 import {
   API_APPLICATION,
   EXPORT_APPLICATION,
   POOLED_API_APPLICATION,
 } from "../sql/connection/application_names.ts";
-import { warnIfClearText } from "../sql/connection/clear_text.ts";
-import { describeConnectionFailure } from "../sql/connection/connection_failure.ts";
-import { requireDirectConnection, requireSameDatabase } from "../sql/connection/direct_connection.ts";
 import { countExportConnections } from "../sql/connection/export_connections.ts";
 import { EXPORT_LANES_MAX } from "../sql/connection/lanes.ts";
-import type { Nodes } from "../sql/connection/nodes.ts";
-import { openPool, type Pool } from "../sql/connection/pool.ts";
-import { openReplica, type Replica } from "../sql/connection/replica.ts";
+import type { Pool } from "../sql/connection/pool.ts";
 import { maySeeSessions } from "../sql/exports/harmless_sessions.ts";
+import { openProcess, type ProcessNeeds } from "../sql/open_process.ts";
 import { openQueue } from "../sql/queue.ts";
-import { requireCompatibleSchema } from "../sql/schema_state.ts";
-import { requireTracker } from "../sql/tracker/tracker_differences.ts";
-import { openNodes } from "../sql/tracker/tracker_shards.ts";
 import { buildApp } from "./app.ts";
 import type { Deps } from "./deps.ts";
 import { openDocuments } from "./documents/documents.ts";
@@ -50,65 +32,21 @@ DATABASE_URL is required, and the database must have been migrated: bun run migr
 /** Requests that are running at SIGTERM have 25 s to finish. */
 const FINISH_TIMEOUT_MS = 25_000;
 
-interface Pools {
-  /** For requests; perhaps behind a connection pooler. */
-  sql: Pool;
-  /** Exports have connections of their own: readers who take their time keep no request waiting. */
-  exportSql: Pool;
-  replica: Replica | null;
-}
-
-function openPools(config: Config, log: Log): Pools {
-  const {
-    databaseUrl,
-    databaseDirectUrl,
-    databaseReplicaUrl,
-    databasePoolMax: max,
-    exportStreamsMax,
-  } = config;
-  const applicationName = EXPORT_APPLICATION;
-  const exportMax = countExportConnections(exportStreamsMax);
-  const exportSql = openPool(databaseDirectUrl, { applicationName, max: exportMax, readOnly: true });
-  const isPooled = databaseUrl !== databaseDirectUrl;
-  const sql = isPooled
-    ? openPool(databaseUrl, { applicationName: POOLED_API_APPLICATION, max, isPooled })
-    : openPool(databaseUrl, { applicationName: API_APPLICATION, max });
-  const replica = openReplica({
-    url: databaseReplicaUrl,
-    primary: sql,
-    applicationName,
-    log,
-    max: exportMax,
-    lanesMax: EXPORT_LANES_MAX,
-  });
-  return { sql, exportSql, replica };
-}
-
-/** Null if the tracker tables are not distributed over a Citus cluster. */
-function openExportNodes(sql: Pool, config: Config, log: Log): Promise<Nodes | null> {
-  return openNodes(sql, {
-    url: config.databaseDirectUrl,
+const NEEDS: ProcessNeeds = {
+  name: "api",
+  usage: USAGE,
+  requests: ({ databaseUrl: url, databaseDirectUrl, databasePoolMax: max }) =>
+    url === databaseDirectUrl
+      ? { url, applicationName: API_APPLICATION, max }
+      : { url, applicationName: POOLED_API_APPLICATION, max, isPooled: true },
+  exports: ({ exportStreamsMax }) => ({
     applicationName: EXPORT_APPLICATION,
-    max: countExportConnections(config.exportStreamsMax),
+    max: countExportConnections(exportStreamsMax),
     lanesMax: EXPORT_LANES_MAX,
-    log,
-  });
-}
-
-/** Throws when `directUrl` leads to a pooler, or to another database than requests use. Warns about clear text. */
-async function checkConnections({ sql, replica }: Pools, directUrl: string, log: Log): Promise<void> {
-  const direct = openPool(directUrl, { applicationName: API_APPLICATION, max: 1 });
-  try {
-    await requireDirectConnection(direct);
-    await requireSameDatabase(sql, direct);
-    const warned = new Set<string>();
-    for (const pool of [sql, direct]) await warnIfClearText(pool, (message) => warned.add(message));
-    for (const message of warned) log.warn({ event: "database.clear_text" }, message);
-    void replica?.warnIfClearText();
-  } finally {
-    await direct.end({ timeout: 1 });
-  }
-}
+  }),
+  openQueue,
+  check: warnIfBlind,
+};
 
 /** Exports answer 503 as soon as another role has a session on the database: better known before. */
 async function warnIfBlind(sql: Pool, log: Log): Promise<void> {
@@ -133,37 +71,14 @@ function serve(host: Host, deps: Deps) {
 }
 
 async function main(): Promise<void> {
-  requireNoArguments(process, USAGE);
-  const host = serviceHost(process, "api");
-  const config = readConfigOrExit(host);
-  const log = openProcessLog(host, config, "api");
-  const pools = openPools(config, log);
-  const { sql, exportSql, replica } = pools;
-  const { boss, nodes } = await startOrExit(host, describeConnectionFailure, async () => {
-    await checkConnections(pools, config.databaseDirectUrl, log);
-    await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
-    await requireTracker(sql, config.trackerSchema);
-    await warnIfBlind(sql, log);
-    return {
-      boss: await openQueue(sql, (error) => log.warn({ err: error }, "cannot read the queue")),
-      nodes: await openExportNodes(sql, config, log),
-    };
-  });
-  const metrics = createMetrics(createProcessRegistry());
+  const { host, close, ...opened } = await openProcess(process, NEEDS);
+  const { config, log, sql, replica, tracing } = opened;
   const catalog = new CatalogCache({ sql, replica, log });
   const documents = openDocuments();
   const stop = new AbortController();
-  const tracing = await openTracing(process.env, { serviceName: "ulr-api", log });
   const deps = {
-    config,
-    sql,
-    exportSql,
-    replica,
-    nodes,
-    boss,
-    log,
-    metrics,
-    tracing,
+    ...opened,
+    metrics: createMetrics(createProcessRegistry()),
     documents,
     catalog,
     callers: createCredentialCache(),
@@ -201,10 +116,7 @@ async function main(): Promise<void> {
     close: async () => {
       catalog.close();
       await documents.close();
-      await boss.stop({ graceful: false });
-      // At once: one after the other, two servers that are silent would take longer than the phase may.
-      const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 2 }));
-      await Promise.all([replica?.close(), nodes?.close(), ...pools]);
+      await close();
     },
   });
   log.info({ host: config.host, port: server.port, publicUrl: config.publicUrl }, "listening");

@@ -12,11 +12,9 @@ import { onStdinEnd } from "../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../shared/process/unknown_variables.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
 import { CATALOG_APPLICATION } from "../sql/connection/application_names.ts";
-import { warnIfClearText } from "../sql/connection/clear_text.ts";
 import { describeConnectionFailure } from "../sql/connection/connection_failure.ts";
-import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
 import { openPool } from "../sql/connection/pool.ts";
-import { requireCompatibleSchema } from "../sql/schema_state.ts";
+import { requireUsableDatabase } from "../sql/open_process.ts";
 import { parseCommandLine, USAGE } from "./command_line.ts";
 import { jsonHost } from "./json_host.ts";
 import { runOnce } from "./run_once.ts";
@@ -53,13 +51,11 @@ async function main(): Promise<void> {
     for (const line of describeUnknownVariables(process.env)) process.stderr.write(`${line}\n`);
   const sql = openPool(config.databaseDirectUrl, { applicationName: CATALOG_APPLICATION, max: POOL_MAX });
   const source = await startOrExit(host, describeConnectionFailure, async () => {
-    const warn = (event: string) => (message: string) => {
+    const warn = (event: string, message: string): void => {
       if (mode === "schedule") log.warn({ event }, message);
       else process.stderr.write(`${message}\n`);
     };
-    await requireDirectConnection(sql);
-    await warnIfClearText(sql, warn("database.clear_text"));
-    await requireCompatibleSchema(sql, warn("schema.newer"));
+    await requireUsableDatabase({ sql, direct: sql }, warn);
     return openSource(config.catalogSource);
   });
   const stop = new AbortController();

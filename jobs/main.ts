@@ -5,22 +5,9 @@ import { openArtifactStore } from "../shared/artifacts/open.ts";
 import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics.ts";
 import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
-import { requireNoArguments } from "../shared/process/arguments.ts";
-import {
-  type Host,
-  openProcessLog,
-  readConfigOrExit,
-  serviceHost,
-  startOrExit,
-  stopOnSignals,
-} from "../shared/process/entry_point.ts";
-import { openTracing } from "../shared/tracing/open_tracing.ts";
+import { type Host, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
 import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
-import { warnIfClearText } from "../sql/connection/clear_text.ts";
 import { describeConnectionFailure } from "../sql/connection/connection_failure.ts";
-import { requireDirectConnection } from "../sql/connection/direct_connection.ts";
-import { openPool } from "../sql/connection/pool.ts";
-import { openReplica } from "../sql/connection/replica.ts";
 import {
   createArtifactProblemCheck,
   createArtifactStatus,
@@ -28,10 +15,8 @@ import {
 } from "../sql/monitoring/artifact_status.ts";
 import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
+import { openProcess, type ProcessNeeds } from "../sql/open_process.ts";
 import { openWorkerQueue } from "../sql/queue.ts";
-import { requireCompatibleSchema } from "../sql/schema_state.ts";
-import { requireTracker } from "../sql/tracker/tracker_differences.ts";
-import { openNodes } from "../sql/tracker/tracker_shards.ts";
 import { keepHeartbeat } from "./alive_runners.ts";
 import { openMailer } from "./mail.ts";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS, type JobsDeps, startJobs } from "./registry.ts";
@@ -54,6 +39,14 @@ const QUEUE_CONNECTIONS = 3;
 /** Connections for row changes and cancellations of all builds, for each mail, the two sweeps, and sealing. */
 const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 3 + QUEUE_CONNECTIONS;
 
+const NEEDS: ProcessNeeds = {
+  name: "jobs",
+  usage: USAGE,
+  requests: ({ databaseDirectUrl: url }) => ({ url, applicationName: JOBS_APPLICATION, max: POOL_MAX }),
+  exports: () => ({ applicationName: JOBS_APPLICATION, max: CONCURRENT_BUILDS }),
+  openQueue: openWorkerQueue,
+};
+
 /** Serves the metrics on METRICS_PORT if that is set. */
 function serveRunnerMetrics(host: Host, deps: JobsDeps, registry: Registry) {
   const { config, sql, exportSql, store, log, shutdownSignal } = deps;
@@ -73,56 +66,17 @@ function serveRunnerMetrics(host: Host, deps: JobsDeps, registry: Registry) {
 }
 
 async function main(): Promise<void> {
-  requireNoArguments(process, USAGE);
-  const host = serviceHost(process, "jobs");
-  const config = readConfigOrExit(host);
-  const log = openProcessLog(host, config, "jobs");
-  const applicationName = JOBS_APPLICATION;
-  const sql = openPool(config.databaseDirectUrl, { applicationName, max: POOL_MAX });
-  const exportSql = openPool(config.databaseDirectUrl, {
-    applicationName,
-    max: CONCURRENT_BUILDS,
-    readOnly: true,
-  });
-  const replica = openReplica({
-    url: config.databaseReplicaUrl,
-    primary: sql,
-    applicationName,
-    max: CONCURRENT_BUILDS,
-    log,
-  });
-  const mailer = openMailer(config);
-  const { boss, nodes } = await startOrExit(host, describeConnectionFailure, async () => {
-    await requireDirectConnection(sql);
-    await warnIfClearText(sql, (message) => log.warn({ event: "database.clear_text" }, message));
-    void replica?.warnIfClearText();
-    await requireCompatibleSchema(sql, (message) => log.warn({ event: "schema.newer" }, message));
-    await requireTracker(sql, config.trackerSchema);
-    const url = config.databaseDirectUrl;
-    return {
-      boss: await openWorkerQueue(sql, (error) =>
-        log.warn({ err: error }, "the job queue reported an error"),
-      ),
-      nodes: await openNodes(sql, { url, applicationName, max: CONCURRENT_BUILDS, log }),
-    };
-  });
+  const { host, close, ...opened } = await openProcess(process, NEEDS);
+  const { config, log, sql } = opened;
   const stop = new AbortController();
   const store = openArtifactStore(config);
-  const owner = openStoreOwner({ sql, store, log });
   const registry = createProcessRegistry();
   const deps = {
-    config,
-    sql,
-    exportSql,
-    replica,
-    nodes,
-    boss,
+    ...opened,
     store,
-    owner,
-    mailer,
-    log,
+    owner: openStoreOwner({ sql, store, log }),
+    mailer: openMailer(config),
     metrics: createRunnerMetrics(registry),
-    tracing: await openTracing(process.env, { serviceName: "ulr-jobs", log }),
     shutdownSignal: stop.signal,
   };
   const metricsServer = serveRunnerMetrics(host, deps, registry);
@@ -155,9 +109,7 @@ async function main(): Promise<void> {
     ],
     close: async () => {
       await metricsServer?.stop(true);
-      await boss.stop({ graceful: false });
-      const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 1 }));
-      await Promise.all([replica?.close(), nodes?.close(), ...pools]);
+      await close();
     },
   });
 }

@@ -1,0 +1,110 @@
+/** Opens what a process of the service needs: its configuration, log and traces, and connections that it has checked. */
+import { requireNoArguments } from "../shared/process/arguments.ts";
+import type { Config } from "../shared/process/config.ts";
+import {
+  type Host,
+  openProcessLog,
+  readConfigOrExit,
+  serviceHost,
+  startOrExit,
+} from "../shared/process/entry_point.ts";
+import type { Log } from "../shared/process/log.ts";
+import { openTracing } from "../shared/tracing/open_tracing.ts";
+import type { Tracing } from "../shared/tracing/tracing.ts";
+import { warnIfClearText } from "./connection/clear_text.ts";
+import { describeConnectionFailure } from "./connection/connection_failure.ts";
+import { requireDirectConnection, requireSameDatabase } from "./connection/direct_connection.ts";
+import type { Nodes } from "./connection/nodes.ts";
+import { openPool, type Pool } from "./connection/pool.ts";
+import { openReplica, type Replica } from "./connection/replica.ts";
+import type { Boss } from "./queue.ts";
+import { requireCompatibleSchema } from "./schema_state.ts";
+import { requireTracker } from "./tracker/tracker_differences.ts";
+import { openNodes } from "./tracker/tracker_shards.ts";
+
+export interface ProcessNeeds {
+  name: "api" | "jobs";
+  /** Printed on `--help`. */
+  usage: string;
+  /** Connections for everything but exports. */
+  requests(config: Config): { url: string; applicationName: string; max: number; isPooled?: boolean };
+  /** Connections for snapshots; as many on the replica, and on each node. */
+  exports(config: Config): { applicationName: string; max: number; lanesMax?: number };
+  openQueue(sql: Pool, onError: (error: unknown) => void): Promise<Boss>;
+  /** Called once the database is known to be usable. */
+  check?(sql: Pool, log: Log): Promise<void>;
+}
+
+export interface OpenProcess {
+  host: Host;
+  config: Config;
+  log: Log;
+  /** For requests and background work. */
+  sql: Pool;
+  /** For exports, whose readers may be slow: they must not keep others waiting. */
+  exportSql: Pool;
+  /** Null without a replica. */
+  replica: Replica | null;
+  /** Null if the tracker tables are not distributed. */
+  nodes: Nodes | null;
+  boss: Boss;
+  /** Null if tracing is off. */
+  tracing: Tracing | null;
+  /** Closes the connections. */
+  close(): Promise<void>;
+}
+
+/** Exits with a line on stderr that says what is wrong with the arguments, the configuration or the database. */
+export async function openProcess(
+  process: Parameters<typeof requireNoArguments>[0] & Parameters<typeof serviceHost>[0],
+  needs: ProcessNeeds,
+): Promise<OpenProcess> {
+  requireNoArguments(process, needs.usage);
+  const host = serviceHost(process, needs.name);
+  const config = readConfigOrExit(host);
+  const log = openProcessLog(host, config, needs.name);
+  const { url, ...requests } = needs.requests(config);
+  const exports = needs.exports(config);
+  const { applicationName, max } = exports;
+  const sql = openPool(url, requests);
+  const exportSql = openPool(config.databaseDirectUrl, { applicationName, max, readOnly: true });
+  const replica = openReplica({ url: config.databaseReplicaUrl, primary: sql, log, ...exports });
+  const { boss, nodes } = await startOrExit(host, describeConnectionFailure, async () => {
+    await requireUsableDatabase({ sql, direct: requests.isPooled ? exportSql : sql }, (event, message) =>
+      log.warn({ event }, message),
+    );
+    void replica?.warnIfClearText();
+    await requireTracker(sql, config.trackerSchema);
+    await needs.check?.(sql, log);
+    return {
+      boss: await needs.openQueue(sql, (error) =>
+        log.warn({ err: error }, "the job queue reported an error"),
+      ),
+      nodes: await openNodes(sql, { url: config.databaseDirectUrl, log, ...exports }),
+    };
+  });
+  const tracing = await openTracing(host.env, { serviceName: `ulr-${needs.name}`, log });
+  const close = async (): Promise<void> => {
+    await boss.stop({ graceful: false });
+    // At once: one after the other, two servers that are silent would take longer than there is time.
+    const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 2 }));
+    await Promise.all([replica?.close(), nodes?.close(), ...pools]);
+  };
+  return { host, config, log, sql, exportSql, replica, nodes, boss, tracing, close };
+}
+
+/**
+ * Throws if `direct` leads to a pooler, if it leads to another database than `sql`, or if the schema is not the one of this
+ * release. Warns about clear text, and about a newer schema.
+ */
+export async function requireUsableDatabase(
+  { sql, direct }: { sql: Pool; direct: Pool },
+  warn: (event: string, message: string) => void,
+): Promise<void> {
+  await requireDirectConnection(direct);
+  if (direct !== sql) await requireSameDatabase(sql, direct);
+  const messages = new Set<string>();
+  for (const pool of new Set([sql, direct])) await warnIfClearText(pool, (message) => messages.add(message));
+  for (const message of messages) warn("database.clear_text", message);
+  await requireCompatibleSchema(sql, (message) => warn("schema.newer", message));
+}
