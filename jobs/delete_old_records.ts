@@ -1,8 +1,8 @@
 /**
  * Job `delete_old_records`: deletes what is past its retention: ended sessions, mails about accounts whose links have
  * ended, sign-in attempts that no longer limit anyone, idempotency keys, invitations, audit entries, recorded executions,
- * events, finished export jobs, catalog syncs, replaced secrets of webhooks and the log of tracker rows. It may stop
- * anywhere, and two may run at once.
+ * events, finished export jobs, catalog syncs, replaced secrets of webhooks and the log of tracker rows. It also ends
+ * organizations that their owners deleted. It may stop anywhere, and two may run at once.
  */
 import type { Log } from "../shared/process/log.ts";
 import { deleteOldAccountMails } from "../sql/accounts/account_mails.ts";
@@ -13,19 +13,22 @@ import { deleteIdleLoginAttempts } from "../sql/accounts/login_attempts.ts";
 import { deleteOldLoginDelays } from "../sql/accounts/login_delays.ts";
 import { deleteEndedSessions } from "../sql/accounts/sessions.ts";
 import { deleteOldSignInNetworks } from "../sql/accounts/sign_in_networks.ts";
-import type { Sql } from "../sql/connection/pool.ts";
+import type { Pool } from "../sql/connection/pool.ts";
 import { deleteOldExecutions } from "../sql/definitions/executions.ts";
 import { deleteOldEvents } from "../sql/events/event_feed.ts";
 import { deleteOldExportJobs } from "../sql/exports/expiry.ts";
 import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
 import { deleteOldCatalogSyncs } from "../sql/models/catalog_syncs.ts";
+import type { Boss } from "../sql/queue.ts";
 import { deleteExpiredSecrets } from "../sql/webhooks/webhooks.ts";
+import { deleteOrganizations } from "./delete_organizations.ts";
 
 /** Rows per statement, which locks them for some milliseconds. */
 const BATCH = 1000;
 
 export interface RetentionDeps {
-  sql: Sql;
+  sql: Pool;
+  boss: Boss;
   log: Log;
   config: {
     auditRetentionDays: number;
@@ -38,10 +41,11 @@ export interface RetentionDeps {
 
 /** Deletes in batches until nothing is left; `signal` stops it between two batches. */
 export async function deleteOldRecords(
-  { sql, log, config }: RetentionDeps,
+  { sql, boss, log, config }: RetentionDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const deleted = {
+    organizations: await deleteOrganizations({ sql, boss }, signal),
     sessions: await deleteAll(
       () => deleteEndedSessions(sql, { days: config.sessionRetentionDays, limit: BATCH }),
       signal,

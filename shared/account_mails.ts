@@ -25,6 +25,8 @@ export const ACCOUNT_MAILS = {
   invitation: { link: { page: "/invitation", minutes: 7 * 24 * 60 }, replaces: null, hourlyMax: HOURLY_MAX },
   /** To owners: who did what. */
   organization_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
+  /** To owners: the organization will be deleted, will not, or is. */
+  deletion_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
   /** To a member whose role has changed, or who was removed. */
   membership_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
 } as const satisfies Readonly<Record<string, AccountMailPolicy>>;

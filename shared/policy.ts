@@ -155,6 +155,11 @@ function needsPaidTier(currentTier: SubscriptionTier, feature: string): Verdict 
   };
 }
 
+/** Where only operators create organizations, platform administrators may too. */
+export function mayCreateOrgs(facts: { creators: "users" | "admin"; platformRole: PlatformRole }): Verdict {
+  return facts.creators === "users" ? ALLOWED : isPlatformAdmin(facts.platformRole);
+}
+
 function isPlatformAdmin(platformRole: PlatformRole): Verdict {
   if (platformRole === "admin") return ALLOWED;
   return { ok: false, code: "ROLE_REQUIRED", details: { requiredRole: "admin" } };

@@ -1,4 +1,5 @@
 /** Slugs of users, organizations and projects. */
+import { isUuid } from "./uuid.ts";
 
 const MAX_LENGTH = 60;
 /** The pattern of usernames and organization slugs, as in the CHECK constraints of their tables. */
@@ -7,6 +8,11 @@ const ACCOUNT_SLUG = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 /** Returns true for a valid username or organization slug. */
 export function isAccountSlug(text: string): boolean {
   return ACCOUNT_SLUG.test(text);
+}
+
+/** Returns true for a slug that a person may choose for a project. A UUID would be read as the id of one. */
+export function isProjectSlug(text: string): boolean {
+  return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text) && text.length <= MAX_LENGTH && !isUuid(text);
 }
 
 /** `Café Menu (v2)` → `cafe-menu-v2`; a name without any letter or digit of ASCII becomes `project`. */

@@ -767,8 +767,13 @@ create table organizations (
   subscription_tier text not null default 'free'::text,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  created_by uuid,
+  deletes_at timestamp(3) with time zone,
+  deleted_at timestamp(3) with time zone,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
+  constraint organizations_deleted_at_check CHECK (((deleted_at IS NULL) OR (deletes_at IS NOT NULL))),
+  constraint organizations_deletes_at_check CHECK (((deletes_at IS NULL) OR (NOT is_personal))),
   constraint organizations_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
   constraint organizations_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text)),
   constraint organizations_subscription_tier_check CHECK ((subscription_tier = ANY (ARRAY['free'::text, 'hobbyist'::text, 'plus'::text, 'pro'::text, 'enterprise'::text])))
@@ -1029,6 +1034,8 @@ CREATE INDEX organization_invitations_email_idx ON public.organization_invitatio
 CREATE INDEX organization_invitations_invited_by_idx ON public.organization_invitations USING btree (invited_by, created_at);
 CREATE UNIQUE INDEX organization_invitations_open_key ON public.organization_invitations USING btree (org_id, email) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
 CREATE INDEX organization_members_user_id_idx ON public.organization_members USING btree (user_id);
+CREATE INDEX organizations_created_by_idx ON public.organizations USING btree (created_by) WHERE (created_by IS NOT NULL);
+CREATE INDEX organizations_deletes_at_idx ON public.organizations USING btree (deletes_at) WHERE ((deletes_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX runs_archived_idx ON public.runs USING btree (project_id, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX runs_project_id_created_at_id_idx ON public.runs USING btree (project_id, created_at, id);
 CREATE UNIQUE INDEX schema_compatibility_one_row_idx ON public.schema_compatibility USING btree ((true));
@@ -1085,6 +1092,7 @@ alter table organization_invitations add constraint organization_invitations_inv
 alter table organization_invitations add constraint organization_invitations_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table organization_members add constraint organization_members_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table organization_members add constraint organization_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+alter table organizations add constraint organizations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL;
 alter table projects add constraint projects_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id);
 alter table runs add constraint runs_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;

@@ -1,5 +1,6 @@
 /** What people may write about a user or an organization: limits, fields of a body, and why a value is refused. */
 import { Type } from "@sinclair/typebox";
+import { isAccountSlug, isProjectSlug } from "../../shared/slugs.ts";
 import { NullableText } from "../http/schemas.ts";
 import { invalidInput, type Problem } from "../http/validation_problems.ts";
 
@@ -16,6 +17,18 @@ const VISIBLE = /[^\P{L}\u115F\u1160\u3164\uFFA0]|[\p{N}\p{P}\p{S}]/u;
 export function nameProblem(text: string): string | null {
   if (text.trim() === "") return "must not be empty";
   return lengthProblem(text, NAME_MAX_LENGTH) ?? lineProblem(text) ?? visibleProblem(text);
+}
+
+/** The same for the slug of a user or an organization. */
+export function accountSlugProblem(text: string): string | null {
+  if (isAccountSlug(text)) return null;
+  return "must be 1 to 63 characters of a-z, 0-9, dot, underscore and hyphen, and start with a letter or digit";
+}
+
+/** The same for the slug of a project. */
+export function projectSlugProblem(text: string): string | null {
+  if (isProjectSlug(text)) return null;
+  return "must be 1 to 60 characters of a-z and 0-9, with single hyphens between them, and not a UUID";
 }
 
 function visibleProblem(text: string): string | null {

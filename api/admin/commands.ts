@@ -12,8 +12,21 @@ import { createKeyCommand, revokeKeyCommand } from "./key.ts";
 import { listKeysCommand } from "./key_list.ts";
 import { addMemberCommand, removeMemberCommand } from "./member.ts";
 import { migrateCommand } from "./migrate.ts";
-import { createOrgCommand, listOrgsCommand, setOrgTierCommand, updateOrgCommand } from "./org.ts";
-import { createProjectCommand, listProjectsCommand } from "./project.ts";
+import {
+  createOrgCommand,
+  deleteOrgCommand,
+  listOrgsCommand,
+  restoreOrgCommand,
+  setOrgTierCommand,
+  updateOrgCommand,
+} from "./org.ts";
+import {
+  createProjectCommand,
+  deleteProjectCommand,
+  listProjectsCommand,
+  renameProjectCommand,
+  restoreProjectCommand,
+} from "./project.ts";
 import { createSessionCommand, listSessionsCommand, revokeSessionCommand } from "./session.ts";
 import { checkTrackerCommand, distributeTrackerCommand } from "./tracker.ts";
 import { createUserCommand } from "./user.ts";
@@ -37,6 +50,8 @@ export const COMMANDS: readonly Command[] = [
   listOrgsCommand,
   updateOrgCommand,
   setOrgTierCommand,
+  deleteOrgCommand,
+  restoreOrgCommand,
   addMemberCommand,
   removeMemberCommand,
   createKeyCommand,
@@ -47,6 +62,9 @@ export const COMMANDS: readonly Command[] = [
   revokeSessionCommand,
   createProjectCommand,
   listProjectsCommand,
+  renameProjectCommand,
+  deleteProjectCommand,
+  restoreProjectCommand,
   quarantineDefinitionCommand,
   releaseDefinitionCommand,
   listHeldCommand,

@@ -1,43 +1,29 @@
-/** `org create`, `list`, `update` and `set-tier`: organizations and their subscriptions. */
-
-import { isAccountSlug } from "../../shared/slugs.ts";
-import { SUBSCRIPTION_TIERS, type SubscriptionTier } from "../../shared/vocabulary.ts";
+/** `org create`, `list`, `update`, `set-tier`, `delete` and `restore`: organizations and their subscriptions. */
+import { SUBSCRIPTION_TIERS } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { insertOrg, listOrgs, type OrgRow, updateOrg, updateOrgTier } from "../../sql/accounts/orgs.ts";
-import { type Sql, violates } from "../../sql/connection/pool.ts";
-import { aboutProblem, nameProblem, websiteProblem } from "../accounts/profile_fields.ts";
-import { AdminError, type CommandResult, checkFlags, defineCommand, UsageError } from "./command.ts";
+import { listOrgs, type OrgRow, updateOrg, updateOrgTier } from "../../sql/accounts/orgs.ts";
+import type { Pool } from "../../sql/connection/pool.ts";
+import { createOrg } from "../accounts/organizations/create.ts";
+import {
+  cancelOrgDeletion,
+  ORG_RESTORE_DAYS,
+  scheduleOrgDeletion,
+} from "../accounts/organizations/delete.ts";
+import { aboutProblem, accountSlugProblem, nameProblem, websiteProblem } from "../accounts/profile_fields.ts";
+import { changeWithMails } from "./change_with_mails.ts";
+import { type CommandResult, checkFlags, defineCommand, OPERATOR, UsageError } from "./command.ts";
 import { requireOrg } from "./lookups.ts";
 import { fields, table } from "./present.ts";
 
-/** Creates an organization without members. Call inside a transaction. */
-export async function createOrg(
-  tx: Sql,
-  input: { slug: string; name: string; subscriptionTier: SubscriptionTier },
-): Promise<OrgRow> {
-  const org = await insertOrg(tx, { ...input, isPersonal: false }).catch((error: unknown) => {
-    if (!violates(error, "organizations_slug_key")) throw error;
-    throw new AdminError(`Cannot create organization "${input.slug}": the slug is taken`);
-  });
-  await insertAuditEntry(tx, {
-    actorType: "operator",
-    action: "org.create",
-    subjectType: "organization",
-    subjectId: org.id,
-    orgId: org.id,
-    details: { slug: org.slug, subscriptionTier: org.subscriptionTier },
-  });
-  return org;
-}
-
 function present(org: OrgRow): CommandResult {
-  const { id, slug, name, subscriptionTier } = org;
+  const { id, slug, name, subscriptionTier, deletesAt } = org;
   return {
-    json: { id, slug, name, subscriptionTier },
+    json: { id, slug, name, subscriptionTier, deletesAt },
     text: fields([
       ["Organization", `${name} (${slug})`],
       ["Id", id],
       ["Subscription", subscriptionTier],
+      ...(deletesAt === null ? [] : [["Deleted on", deletesAt] as const]),
     ]),
   };
 }
@@ -51,13 +37,9 @@ export const createOrgCommand = defineCommand({
     tier: { words: SUBSCRIPTION_TIERS, about: "subscription, default free" },
   },
   async run({ sql }, { slug, name, tier }) {
-    if (!isAccountSlug(slug)) {
-      throw new UsageError(
-        "--slug must be 1 to 63 characters of a-z, 0-9, dot, underscore and hyphen, and start with a letter or digit",
-      );
-    }
-    checkFlags({ name: nameProblem(name) });
-    return present(await sql.begin((tx) => createOrg(tx, { slug, name, subscriptionTier: tier ?? "free" })));
+    checkFlags({ slug: accountSlugProblem(slug), name: nameProblem(name) });
+    const input = { slug, name, subscriptionTier: tier ?? "free", actor: OPERATOR } as const;
+    return present(await sql.begin((tx) => createOrg(tx, input)));
   },
 });
 
@@ -70,10 +52,10 @@ export const listOrgsCommand = defineCommand({
     return {
       json: { organizations: [...organizations] },
       text: table(
-        ["SLUG", "NAME", "SUBSCRIPTION", "MEMBERS", "CREATED", "ID"],
+        ["SLUG", "NAME", "SUBSCRIPTION", "MEMBERS", "CREATED", "DELETED ON", "ID"],
         organizations.map((org) => [
           ...[org.slug, org.name, org.subscriptionTier, String(org.memberCount)],
-          ...[org.createdAt, org.id],
+          ...[org.createdAt, org.deletesAt ?? "", org.id],
         ]),
       ),
     };
@@ -142,3 +124,35 @@ export const setOrgTierCommand = defineCommand({
     );
   },
 });
+
+export const deleteOrgCommand = defineCommand({
+  name: "org delete",
+  about: `Deletes an organization after ${ORG_RESTORE_DAYS} days, with its members, keys, webhooks, drafts and projects.`,
+  flags: {
+    org: { placeholder: "S", required: true, about: "slug of the organization" },
+    confirm: { placeholder: "S", required: true, about: "the slug again" },
+  },
+  async run({ sql }, { org: slug, confirm }) {
+    checkFlags({ confirm: confirm === slug ? null : `must be the organization's slug, ${slug}` });
+    return changeOrg(sql, slug, scheduleOrgDeletion);
+  },
+});
+
+export const restoreOrgCommand = defineCommand({
+  name: "org restore",
+  about: "Takes the deletion of an organization back.",
+  flags: { org: { placeholder: "S", required: true, about: "slug of the organization" } },
+  async run({ sql }, { org: slug }) {
+    return changeOrg(sql, slug, cancelOrgDeletion);
+  },
+});
+
+/** Changes an organization, and mails its owners. */
+async function changeOrg(
+  sql: Pool,
+  slug: string,
+  change: typeof scheduleOrgDeletion,
+): Promise<CommandResult> {
+  const org = await requireOrg(sql, slug);
+  return present(await changeWithMails(sql, (tx, boss) => change(tx, { org, actor: OPERATOR, boss })));
+}

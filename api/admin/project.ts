@@ -1,47 +1,26 @@
-/** `project create` and `project list`. */
-import { slugCandidates } from "../../shared/slugs.ts";
+/** `project create`, `list`, `rename`, `delete` and `restore`. */
 import { NIL_UUID } from "../../shared/uuid.ts";
-import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { findLeadingMemberId, findMemberRole, type OrgRow } from "../../sql/accounts/orgs.ts";
-import { insertProject, listProjects, type ProjectRow } from "../../sql/accounts/projects.ts";
-import { type Sql, violates } from "../../sql/connection/pool.ts";
-import { nameProblem } from "../accounts/profile_fields.ts";
-import { AdminError, checkFlags, defineCommand } from "./command.ts";
+import { listProjects, PROJECT_RESTORE_DAYS, type ProjectRow } from "../../sql/accounts/projects.ts";
+import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import {
+  addProject,
+  type ProjectKey,
+  renameProject,
+  softDeleteProject,
+  undeleteProject,
+} from "../accounts/organizations/project_changes.ts";
+import { nameProblem, projectSlugProblem } from "../accounts/profile_fields.ts";
+import {
+  AdminError,
+  type CommandResult,
+  checkFlags,
+  defineCommand,
+  OPERATOR,
+  UsageError,
+} from "./command.ts";
 import { requireOrg, requireUser } from "./lookups.ts";
 import { fields, table } from "./present.ts";
-
-export interface ProjectInput {
-  /** Set if an imported project keeps its id. */
-  id?: string;
-  org: OrgRow;
-  name: string;
-  ownerId: string;
-}
-
-/** Creates a project with the first free slug of its name. Call inside a transaction. */
-export async function createProject(tx: Sql, input: ProjectInput): Promise<ProjectRow> {
-  const { org, name, ownerId, id } = input;
-  for (const slug of slugCandidates(name)) {
-    const row = { ...(id === undefined ? {} : { id }), orgId: org.id, name, slug, ownerId };
-    const project = await insertProject(tx, row).catch((error: unknown) => {
-      if (!violates(error, "projects_org_id_name_key")) throw error;
-      throw new AdminError(
-        `Cannot create project "${name}": another project in organization "${org.slug}" has this name`,
-      );
-    });
-    if (!project) continue;
-    await insertAuditEntry(tx, {
-      actorType: "operator",
-      action: "project.create",
-      subjectType: "project",
-      subjectId: project.id,
-      orgId: org.id,
-      details: { name, slug: project.slug },
-    });
-    return project;
-  }
-  throw new Error("Cannot run out of slugs: there is no end of candidates");
-}
 
 /** Returns the id of the member in `--owner`, else of the first member with the highest role, else the nil UUID. */
 export async function findProjectOwner(
@@ -58,32 +37,85 @@ export async function findProjectOwner(
 
 export const createProjectCommand = defineCommand({
   name: "project create",
-  about: "Creates an empty project. Its slug is derived from its name.",
+  about: "Creates an empty project.",
   flags: {
     org: { placeholder: "S", required: true, about: "slug of the organization" },
     name: { placeholder: "N", required: true, about: "unique in the organization" },
+    slug: { placeholder: "S", about: "derived from the name if omitted" },
     owner: {
       placeholder: "U",
       about: "username of the member who owns it; default: the member with the highest role",
     },
   },
-  async run({ sql }, values) {
-    checkFlags({ name: nameProblem(values.name) });
-    const project = await sql.begin(async (tx) => {
-      const org = await requireOrg(tx, values.org);
-      const ownerId = await findProjectOwner(tx, { org, owner: values.owner });
-      return createProject(tx, { org, name: values.name, ownerId });
-    });
-    const { id, name, slug } = project;
-    return {
-      json: { id, name, slug },
-      text: fields([
-        ["Project", name],
-        ["Id", id],
-        ["Slug", slug],
-      ]),
-    };
+  async run({ sql }, { name, slug, ...values }) {
+    checkFlags({ name: nameProblem(name), slug: slug && projectSlugProblem(slug) });
+    return present(
+      await sql.begin(async (tx) => {
+        const org = await requireOrg(tx, values.org);
+        const ownerId = await findProjectOwner(tx, { org, owner: values.owner });
+        return addProject(tx, { org, actor: OPERATOR, name, slug, ownerId });
+      }),
+    );
   },
+});
+
+function present({ id, name, slug, deletedAt }: ProjectRow): CommandResult {
+  return {
+    json: { id, name, slug, deletedAt },
+    text: fields([
+      ["Project", name],
+      ["Id", id],
+      ["Slug", slug],
+      ...(deletedAt === null ? [] : [["Deleted", deletedAt] as const]),
+    ]),
+  };
+}
+
+const PROJECT_FLAGS = {
+  org: { placeholder: "S", required: true, about: "slug of the organization" },
+  project: { placeholder: "P", required: true, about: "id or slug of the project" },
+} as const;
+
+/** Changes the project that the flags name. */
+async function changeProject(
+  sql: Pool,
+  { org: slug, project }: { org: string; project: string },
+  change: (tx: Sql, key: ProjectKey) => Promise<ProjectRow>,
+): Promise<CommandResult> {
+  return present(
+    await sql.begin(async (tx) => change(tx, { org: await requireOrg(tx, slug), project, actor: OPERATOR })),
+  );
+}
+
+export const renameProjectCommand = defineCommand({
+  name: "project rename",
+  about: "Changes the name or slug of a project.",
+  flags: {
+    ...PROJECT_FLAGS,
+    name: { placeholder: "N", about: "unique in the organization" },
+    slug: { placeholder: "S", about: "unique in the organization" },
+  },
+  async run({ sql }, { name, slug, ...key }) {
+    if (name === undefined && slug === undefined) {
+      throw new UsageError("Nothing to change. Pass --name or --slug.");
+    }
+    checkFlags({ name: name && nameProblem(name), slug: slug && projectSlugProblem(slug) });
+    return changeProject(sql, key, (tx, given) => renameProject(tx, { ...given, name, slug }));
+  },
+});
+
+export const deleteProjectCommand = defineCommand({
+  name: "project delete",
+  about: `Deletes a project. It keeps its rows; its organization can restore it for ${PROJECT_RESTORE_DAYS} days.`,
+  flags: PROJECT_FLAGS,
+  run: ({ sql }, key) => changeProject(sql, key, softDeleteProject),
+});
+
+export const restoreProjectCommand = defineCommand({
+  name: "project restore",
+  about: "Restores a deleted project, however long ago it was deleted.",
+  flags: PROJECT_FLAGS,
+  run: ({ sql }, key) => changeProject(sql, key, undeleteProject),
 });
 
 export const listProjectsCommand = defineCommand({

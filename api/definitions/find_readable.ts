@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
-import { findOrgBySlug } from "../../sql/accounts/orgs.ts";
+import { findDefinitionOwnerId } from "../../sql/accounts/orgs.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { listVersionHistory } from "../../sql/definitions/history.ts";
@@ -95,9 +95,9 @@ export async function findTarget(
 ): Promise<ReadTarget> {
   if ("id" in address) return findVersionTarget(sql, address, { viewer, orgId: null });
   if (address.orgSlug === null) return { address, scope: { viewer, orgId: null } };
-  const org = await findOrgBySlug(sql, address.orgSlug);
-  if (!org) throw definitionNotFound(address, "definition");
-  return { address, scope: { viewer, orgId: org.id } };
+  const orgId = await findDefinitionOwnerId(sql, address.orgSlug);
+  if (!orgId) throw definitionNotFound(address, "definition");
+  return { address, scope: { viewer, orgId } };
 }
 
 async function findVersionTarget(sql: Sql, { type, id }: VersionId, scope: ReadScope): Promise<ReadTarget> {

@@ -10,7 +10,7 @@ import {
   DEFINITION_TYPES,
   DEFINITION_VISIBILITIES,
 } from "../../shared/vocabulary.ts";
-import { findOrgBySlug } from "../../sql/accounts/orgs.ts";
+import { findDefinitionOwnerId } from "../../sql/accounts/orgs.ts";
 import { hasSqlState, type Pool, type Sql } from "../../sql/connection/pool.ts";
 import {
   type DefinitionListQuery,
@@ -137,7 +137,7 @@ async function readWrittenName(
   const [, given = ORGANIZATION.exec(text)?.[1] ?? null, name = null] = WRITTEN_NAME.exec(text) ?? [];
   if (given === null) return name === null ? null : { orgSlug: null, name };
   // A text such as ci/cd is two words.
-  return isAccountSlug(given) && (await findOrgBySlug(sql, given)) ? { orgSlug: given, name } : null;
+  return isAccountSlug(given) && (await findDefinitionOwnerId(sql, given)) ? { orgSlug: given, name } : null;
 }
 
 /** Lists a page. Throws SERVICE_UNAVAILABLE if the database takes too long. */

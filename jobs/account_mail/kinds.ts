@@ -4,6 +4,7 @@ import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findUserByEmail } from "../../sql/accounts/users.ts";
 import { inWords, type MailFacts } from "../compose_mail.ts";
 import type { AccountMailContent, AccountMailLink, AccountMailScope } from "./account_mail_scope.ts";
+import { writeDeletionNotice } from "./deletion_notice.ts";
 import { writeInvitation } from "./invitation.ts";
 import { writeMembershipNotice, writeOrganizationNotice } from "./organization_notice.ts";
 
@@ -14,6 +15,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
   password_reset: writePasswordReset,
   invitation: writeInvitation,
   organization_notice: writeOrganizationNotice,
+  deletion_notice: writeDeletionNotice,
   membership_notice: writeMembershipNotice,
 };
 

@@ -52,6 +52,9 @@ export interface Config {
   webhookAllowedNetworks: string | null;
   /** Where people report vulnerabilities, a URI; null: the security policy says so. */
   securityContact: string | null;
+  /** Where people ask for a subscription, a URI; null: no one is named. */
+  supportContact: string | null;
+  organizationCreation: "users" | "admin";
   auditRetentionDays: number;
   executionRetentionDays: number;
   eventRetentionDays: number;
@@ -171,6 +174,8 @@ function toConfig(env: Environment): Config {
     mailFrom: env.MAIL_FROM,
     webhookAllowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS ?? null,
     securityContact: env.SECURITY_CONTACT ?? null,
+    supportContact: env.SUPPORT_CONTACT ?? null,
+    organizationCreation: env.ORGANIZATION_CREATION,
     auditRetentionDays: env.AUDIT_RETENTION_DAYS,
     executionRetentionDays: env.EXECUTION_RETENTION_DAYS,
     eventRetentionDays: env.EVENT_RETENTION_DAYS,

@@ -203,6 +203,16 @@ export const Environment = Type.Object({
       description: "a mailto:, https: or tel: URI, for /.well-known/security.txt",
     }),
   ),
+  SUPPORT_CONTACT: Type.Optional(
+    Type.String({
+      pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://\\S+|tel:\\+[0-9-]+)$",
+      description: "a mailto:, https: or tel: URI, where people ask for a subscription",
+    }),
+  ),
+  ORGANIZATION_CREATION: Type.Union([Type.Literal("users"), Type.Literal("admin")], {
+    default: "users",
+    description: "users or admin",
+  }),
   AUDIT_RETENTION_DAYS: Type.Integer({
     default: 400,
     minimum: 400,

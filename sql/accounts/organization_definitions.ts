@@ -59,6 +59,6 @@ export async function findOrgProfile(sql: Sql, slug: string): Promise<OrgProfile
           where d.line_id = l.id and definition_is_public(d.status, d.visibility) and d.quarantined_at is null
         )
     ) as counted
-    where o.slug = ${slug}`;
+    where o.slug = ${slug} and o.deleted_at is null`;
   return row ?? null;
 }

@@ -18,7 +18,7 @@ function membershipsOf(sql: Sql, userId: string) {
     select o.id as org_id, o.slug, o.name, o.is_personal, m.role, o.subscription_tier as tier
     from organization_members m
     join organizations o on o.id = m.org_id
-    where m.user_id = ${userId}`;
+    where m.user_id = ${userId} and o.deleted_at is null`;
 }
 
 /** Finds a user's membership in an organization; null if there is none. */

@@ -16,16 +16,19 @@ export interface OwnOrgRow {
   memberCount: number;
   subscriptionTier: SubscriptionTier;
   createdAt: string;
+  /** When it will be deleted; null if no owner has deleted it. */
+  deletesAt: string | null;
 }
 
 function ownOrgs(sql: Sql, userId: string) {
   return sql`
     select
       o.id, o.slug, o.name, o.description, o.website_url, o.is_personal, m.role, o.subscription_tier, o.created_at,
+      o.deletes_at,
       (select count(*) from organization_members c where c.org_id = o.id) as member_count
     from organization_members m
     join organizations o on o.id = m.org_id
-    where m.user_id = ${userId}`;
+    where m.user_id = ${userId} and o.deleted_at is null`;
 }
 
 /** Lists the organizations of a user by slug, or only `orgId` if it is not null. */

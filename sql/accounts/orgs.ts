@@ -2,7 +2,7 @@
 import { ORG_ROLES, type OrgRole, type SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
-const COLUMNS = ["id", "slug", "name", "is_personal", "subscription_tier", "created_at"];
+const COLUMNS = ["id", "slug", "name", "is_personal", "subscription_tier", "created_at", "deletes_at"];
 
 export interface OrgRow {
   id: string;
@@ -12,6 +12,8 @@ export interface OrgRow {
   isPersonal: boolean;
   subscriptionTier: SubscriptionTier;
   createdAt: string;
+  /** When it will be deleted; null if no owner has deleted it. */
+  deletesAt: string | null;
 }
 
 export interface MemberKey {
@@ -19,22 +21,31 @@ export interface MemberKey {
   userId: string;
 }
 
-/** Finds an organization by its id; null if there is none. */
+/** Finds an organization by its id; null if there is none, or it is deleted. */
 export async function findOrgById(sql: Sql, id: string): Promise<OrgRow | null> {
   const [row] = await sql<OrgRow[]>`
     select ${sql(COLUMNS)}
     from organizations
-    where id = ${id}`;
+    where id = ${id} and deleted_at is null`;
   return row ?? null;
 }
 
-/** Finds an organization by its slug; null if there is none. */
+/** Finds an organization by its slug; null if there is none, or it is deleted. */
 export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | null> {
   const [row] = await sql<OrgRow[]>`
     select ${sql(COLUMNS)}
     from organizations
-    where slug = ${slug}`;
+    where slug = ${slug} and deleted_at is null`;
   return row ?? null;
+}
+
+/** Finds whose definitions have this slug before their names, also a deleted organization's; null if there are none. */
+export async function findDefinitionOwnerId(sql: Sql, slug: string): Promise<string | null> {
+  const [row] = await sql<{ id: string }[]>`
+    select id
+    from organizations
+    where slug = ${slug}`;
+  return row?.id ?? null;
 }
 
 /** An organization in the list of all. */
@@ -42,13 +53,14 @@ export interface OrgListRow extends OrgRow {
   memberCount: number;
 }
 
-/** Lists all organizations, newest first. */
+/** Lists all organizations that are not deleted, newest first. */
 export async function listOrgs(sql: Sql): Promise<OrgListRow[]> {
   return sql<OrgListRow[]>`
     select
       ${sql(COLUMNS)},
       (select count(*)::int from organization_members m where m.org_id = o.id) as member_count
     from organizations o
+    where deleted_at is null
     order by created_at desc, id`;
 }
 
@@ -130,13 +142,24 @@ export interface NewOrg {
   name: string;
   isPersonal: boolean;
   subscriptionTier: SubscriptionTier;
+  /** The user whose quota it counts for; null if an operator created it, and for personal ones. */
+  createdBy?: string | null;
+}
+
+/** Counts the organizations that a user created and that are not deleted. */
+export async function countCreatedOrgs(sql: Sql, userId: string): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int as count
+    from organizations
+    where created_by = ${userId} and deleted_at is null`;
+  return row.count;
 }
 
 /** Inserts an organization without members. Violates organizations_slug_key if the slug is taken. */
 export async function insertOrg(sql: Sql, org: NewOrg): Promise<OrgRow> {
   const [row] = await sql<[OrgRow]>`
-    insert into organizations (slug, name, is_personal, subscription_tier)
-    values (${org.slug}, ${org.name}, ${org.isPersonal}, ${org.subscriptionTier})
+    insert into organizations (slug, name, is_personal, subscription_tier, created_by)
+    values (${org.slug}, ${org.name}, ${org.isPersonal}, ${org.subscriptionTier}, ${org.createdBy ?? null})
     returning ${sql(COLUMNS)}`;
   return row;
 }
@@ -159,7 +182,7 @@ export async function updateOrg(
   const [row] = await sql<OrgRow[]>`
     update organizations
     set ${sql({ ...changes })}, updated_at = now()
-    where slug = ${slug}
+    where slug = ${slug} and deleted_at is null
     returning ${sql(COLUMNS)}`;
   return row ?? null;
 }
@@ -172,7 +195,7 @@ export async function updateOrgTier(
   const [row] = await sql<OrgRow[]>`
     update organizations
     set subscription_tier = ${org.subscriptionTier}, updated_at = now()
-    where slug = ${org.slug}
+    where slug = ${org.slug} and deleted_at is null
     returning ${sql(COLUMNS)}`;
   return row ?? null;
 }

@@ -1,4 +1,5 @@
 /** Table `projects`. An organization owns them; runs and issues belong to them. */
+import { isUuid } from "../../shared/uuid.ts";
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
@@ -26,6 +27,9 @@ export interface ProjectRow {
   updatedAt: string;
   deletedAt: string | null;
 }
+
+/** Days in which a deleted project can be restored. */
+export const PROJECT_RESTORE_DAYS = 30;
 
 /** Finds a project by id in any organization, also a deleted one; null if there is none. */
 export async function findProjectById(sql: Sql, id: string): Promise<ProjectRow | null> {
@@ -109,6 +113,95 @@ export async function findProjectByName(
     from projects
     where org_id = ${key.orgId} and name = ${key.name}`;
   return row ?? null;
+}
+
+/**
+ * Finds and locks a project of an organization by its id or slug, also a deleted one, and tells whether it is past the days in
+ * which it can be restored; null if there is none. Call inside a transaction.
+ */
+export async function lockProject(
+  tx: Sql,
+  { orgId, project }: { orgId: string; project: string },
+): Promise<(ProjectRow & { isPastRestore: boolean }) | null> {
+  const [row] = await tx<(ProjectRow & { isPastRestore: boolean })[]>`
+    select ${tx(COLUMNS)},
+      coalesce(deleted_at <= now() - make_interval(days => ${PROJECT_RESTORE_DAYS}), false) as is_past_restore
+    from projects
+    where org_id = ${orgId} and ${isUuid(project) ? tx`id = ${project}` : tx`slug = ${project}`}
+    for update`;
+  return row ?? null;
+}
+
+/** Counts the projects of an organization, with the deleted ones that can be restored. */
+export async function countProjects(sql: Sql, orgId: string): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int as count
+    from projects
+    where org_id = ${orgId}
+      and (deleted_at is null or deleted_at > now() - make_interval(days => ${PROJECT_RESTORE_DAYS}))`;
+  return row.count;
+}
+
+/** Lists the deleted projects of an organization that can be restored, last deleted first. */
+export async function listRestorableProjects(sql: Sql, orgId: string): Promise<ProjectRow[]> {
+  const rows = await sql<ProjectRow[]>`
+    select ${sql(COLUMNS)}
+    from projects
+    where org_id = ${orgId} and deleted_at > now() - make_interval(days => ${PROJECT_RESTORE_DAYS})
+    order by deleted_at desc, id`;
+  return [...rows];
+}
+
+/**
+ * Gives the names of projects that can no longer be restored to others: they are renamed after their ids. Call it before
+ * a project takes this name or slug.
+ */
+export async function releaseProjectNames(
+  sql: Sql,
+  { orgId, name, slug }: { orgId: string; name: string; slug: string },
+): Promise<void> {
+  await sql`
+    update projects
+    set name = left(name, 150) || ' (' || id || ')', slug = id::text, updated_at = now()
+    where org_id = ${orgId} and (name = ${name} or slug = ${slug})
+      and deleted_at <= now() - make_interval(days => ${PROJECT_RESTORE_DAYS})`;
+}
+
+/** Lists the projects of an organization with this name or slug, also deleted ones. */
+export async function listProjectsNamed(
+  sql: Sql,
+  { orgId, name, slug }: { orgId: string; name: string; slug: string },
+): Promise<ProjectRow[]> {
+  return sql<ProjectRow[]>`
+    select ${sql(COLUMNS)}
+    from projects
+    where org_id = ${orgId} and (name = ${name} or slug = ${slug})`;
+}
+
+/** Renames a project. Violates projects_org_id_name_key or projects_org_id_slug_key if another one has the name or slug. */
+export async function updateProjectNames(
+  sql: Sql,
+  { id, name, slug }: { id: string; name: string; slug: string },
+): Promise<ProjectRow> {
+  const [row] = await sql<[ProjectRow]>`
+    update projects
+    set name = ${name}, slug = ${slug}, updated_at = now()
+    where id = ${id}
+    returning ${sql(COLUMNS)}`;
+  return row;
+}
+
+/** Marks a project as deleted, or as not deleted. */
+export async function updateProjectDeleted(
+  sql: Sql,
+  { id, isDeleted }: { id: string; isDeleted: boolean },
+): Promise<ProjectRow> {
+  const [row] = await sql<[ProjectRow]>`
+    update projects
+    set deleted_at = case when ${isDeleted} then now() end, updated_at = now()
+    where id = ${id}
+    returning ${sql(COLUMNS)}`;
+  return row;
 }
 
 export type LiveProjectRow = Pick<ProjectRow, "id" | "name" | "slug" | "createdAt">;

@@ -1,6 +1,15 @@
 /** The operations of organizations. */
 import type { AnyOperation } from "../../http/operation.ts";
 import { listAuditEntries } from "./audit.ts";
+import { createOrganization } from "./create.ts";
+import { deleteOrganization, restoreOrganization } from "./delete.ts";
+import {
+  createProject,
+  deleteProject,
+  listDeletedProjects,
+  restoreProject,
+  updateProject,
+} from "./manage_projects.ts";
 import { getOrganization, listOrganizationMembers, listOrganizations } from "./own_orgs.ts";
 import { getOrganizationProfile } from "./profile.ts";
 import { listOrganizationProjects } from "./projects.ts";
@@ -16,4 +25,12 @@ export const ORGANIZATION_OPERATIONS: readonly AnyOperation[] = [
   listAuditEntries,
   getOrganizationProfile,
   updateOrganization,
+  createOrganization,
+  deleteOrganization,
+  restoreOrganization,
+  createProject,
+  listDeletedProjects,
+  updateProject,
+  deleteProject,
+  restoreProject,
 ];

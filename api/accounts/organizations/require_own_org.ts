@@ -1,9 +1,13 @@
 /** Finds the organization that a path names, for one of its members. */
 import { ApiError } from "../../../shared/errors.ts";
+import { hasOrgRole } from "../../../shared/policy.ts";
+import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { findOwnOrg, type OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
 import { findOrgBySlug } from "../../../sql/accounts/orgs.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Caller } from "../../http/caller.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
 
 /**
  * The organization as the caller sees it. Throws ORG_NOT_FOUND if no organization has the slug, and ORG_ACCESS_DENIED to a caller who is not a member, or holds a key that is bound to another: that an organization exists is no secret, its profile is public.
@@ -17,4 +21,15 @@ export async function requireOwnOrg(
   const boundTo = credential.type === "key" ? credential.orgId : null;
   if (org && (boundTo === null || boundTo === org.id)) return org;
   throw new ApiError((await findOrgBySlug(sql, slug)) ? "ORG_ACCESS_DENIED" : "ORG_NOT_FOUND");
+}
+
+/** The same for a caller with this role or a higher one. A denial is an entry in the organization's audit log. */
+export async function requireOrgRole(
+  sql: Sql,
+  given: { caller: Caller; slug: string; request: Request; role: OrgRole },
+): Promise<OwnOrgRow> {
+  const org = await requireOwnOrg(sql, given);
+  requestContext(given.request).orgId = org.id;
+  requireAllowed(hasOrgRole(org.role, given.role));
+  return org;
 }

@@ -1,6 +1,6 @@
 /** Schemas that several endpoints of organizations use. */
 import { Type } from "@sinclair/typebox";
-import { data, Instant, listOf, NullableText, Text } from "../../http/schemas.ts";
+import { data, Instant, listOf, Nullable, NullableText, Text } from "../../http/schemas.ts";
 import { OrgRoleSchema, SubscriptionTierSchema } from "../schemas.ts";
 
 export const ORGS_TAG = "Organizations";
@@ -18,6 +18,7 @@ const EXAMPLE_ORG = {
   memberCount: 3,
   subscriptionTier: "pro",
   createdAt: "2026-11-20T10:00:00.000Z",
+  deletesAt: null,
 } as const;
 
 const listed = {
@@ -29,6 +30,9 @@ const listed = {
   memberCount: Type.Integer(),
   subscriptionTier: SubscriptionTierSchema,
   createdAt: Instant(),
+  deletesAt: Nullable(Instant(), {
+    description: "When it will be deleted, because an owner deleted it; until then an owner can restore it",
+  }),
 };
 
 const Summary = Type.Object(listed, { title: "OrganizationSummary", examples: [EXAMPLE_ORG] });

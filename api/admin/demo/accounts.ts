@@ -5,10 +5,10 @@ import { updateUserPassword } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { issueKey } from "../../accounts/issue_key.ts";
 import { addMember } from "../../accounts/members/manage_members.ts";
+import { createOrg } from "../../accounts/organizations/create.ts";
 import { hashPassword } from "../../accounts/password_rules.ts";
 import { OPERATOR } from "../command.ts";
 import { requireUser } from "../lookups.ts";
-import { createOrg } from "../org.ts";
 import { createUser } from "../user.ts";
 import type { DemoCredentials } from "./credentials.ts";
 import type { DemoContent } from "./demo_bundle.ts";
@@ -17,10 +17,10 @@ import type { DemoContent } from "./demo_bundle.ts";
 export async function createDemoAccounts(tx: Sql, { users, orgs }: DemoContent): Promise<void> {
   for (const user of users) await createUser(tx, { ...user, password: makePassword() });
   for (const { slug, name, subscriptionTier, members } of orgs) {
-    const org = await createOrg(tx, { slug, name, subscriptionTier });
+    const org = await createOrg(tx, { slug, name, subscriptionTier, actor: OPERATOR });
     for (const [username, role] of Object.entries(members)) {
       const { id: userId } = await requireUser(tx, username);
-      await addMember(tx, { boss: null, actor: { actorType: "operator" }, org, userId, username, role });
+      await addMember(tx, { boss: null, actor: OPERATOR, org, userId, username, role });
     }
   }
 }

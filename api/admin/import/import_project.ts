@@ -16,8 +16,9 @@ import {
   findDifferentRow,
   insertStaged,
 } from "../../../sql/import/tracker_import.ts";
-import { AdminError } from "../command.ts";
-import { createProject, findProjectOwner } from "../project.ts";
+import { addProject } from "../../accounts/organizations/project_changes.ts";
+import { AdminError, OPERATOR } from "../command.ts";
+import { findProjectOwner } from "../project.ts";
 import { describeImportError } from "./import_error.ts";
 import type { ImportFile, ImportProject } from "./import_manifest.ts";
 import { rowCheck } from "./import_row.ts";
@@ -89,7 +90,10 @@ async function findOrCreateProject(
 ): Promise<ProjectRow> {
   const found = await findProjectById(tx, id);
   if (!found)
-    return createProject(tx, { id, org, name, ownerId: await findProjectOwner(tx, { org, owner }) });
+    return addProject(tx, {
+      ...{ id, org, name, actor: OPERATOR },
+      ownerId: await findProjectOwner(tx, { org, owner }),
+    });
   if (found.orgId !== org.id) {
     throw new AdminError(`Cannot import project "${name}": its id ${id} belongs to another organization`);
   }

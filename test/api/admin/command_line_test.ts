@@ -64,7 +64,10 @@ test("`bun run migrate` prints help, and its failures are JSON with --json", asy
 test.each([
   [["nonsense"], 'Unknown command "nonsense"'],
   [["user"], 'Incomplete command "user". Its commands are create, list, show'],
-  [["org", "delete"], 'Unknown command "org delete". Its commands are create, list, update, set-tier.'],
+  [
+    ["org", "rename"],
+    'Unknown command "org rename". Its commands are create, list, update, set-tier, delete, restore.',
+  ],
   [[...USER, "--admin"], "Unknown flag --admin. See `bun run admin user create --help`."],
   [["user", "create", "--username", "ann"], "--email is required: "],
   [["user", "create", "--username", "--json"], "--username needs a value"],

@@ -12,6 +12,7 @@ test("org create and set-tier print the organization", async () => {
     slug: "acme",
     name: "Acme Inc",
     subscriptionTier: "free",
+    deletesAt: null,
   });
   const moved = await runJson(db.url, ["org", "set-tier", "--org", "acme", "--tier", "enterprise"]);
   expect(moved).toEqual({ ...org, subscriptionTier: "enterprise" });

@@ -12,7 +12,12 @@ test("project create derives a free slug, and the owner if none is given", async
   const slugs: unknown[] = [];
   for (const name of names) {
     const project = await runJson(db.url, create(name));
-    expect(project).toEqual({ id: expect.stringMatching(UUID), name, slug: project["slug"] });
+    expect(project).toEqual({
+      id: expect.stringMatching(UUID),
+      name,
+      slug: project["slug"],
+      deletedAt: null,
+    });
     slugs.push(project["slug"]);
   }
   expect(slugs).toEqual(["cafe-menu-v2", "cafe-menu-v2-2", "cafe-menu-v2-3", "project"]);

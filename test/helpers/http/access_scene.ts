@@ -236,6 +236,32 @@ export const queuedJob: Subject = async (occasion) => {
   return id;
 };
 
+/** The organization, not deleted. */
+export const livingOrg: Subject = async ({ scene, place }) => {
+  await scene.api.db.sql`update organizations set deletes_at = null where id = ${place.org.id}`;
+  return place.org.slug;
+};
+
+/** An organization that its owner has deleted, whose seven days are not over. */
+export const endingOrg: Subject = async ({ scene, place }) => {
+  await scene.api.db.sql`
+    update organizations set deletes_at = now() + interval '7 days' where id = ${place.org.id}`;
+  return place.org.slug;
+};
+
+/** Another project of the organization. */
+export const otherProject: Subject = async ({ scene, place }) => {
+  const { org, owner } = place;
+  return (await scene.api.make.project({ orgId: org.id, ownerId: owner.user.id })).slug;
+};
+
+/** One that is deleted. */
+export const deletedProject: Subject = async (occasion) => {
+  const slug = await otherProject(occasion);
+  await occasion.scene.api.db.sql`update projects set deleted_at = now() where slug = ${slug}`;
+  return slug;
+};
+
 /** Creates a webhook of the organization. */
 export const webhookId: Subject = async ({ scene, place }) => {
   const [row] = await scene.api.db.sql<[{ id: string }]>`

@@ -45,6 +45,8 @@ test("readConfig() has the documented defaults", () => {
       webhookAllowedNetworks: null,
       mailFrom: "ulr <no-reply@localhost>",
       securityContact: null,
+      supportContact: null,
+      organizationCreation: "users",
       auditRetentionDays: 400,
       executionRetentionDays: 400,
       eventRetentionDays: 30,
@@ -126,6 +128,12 @@ for (const [name, good, bad] of [
     ["mailto:security@ulr.example", "https://ulr.example/report", "tel:+1-201-555-0123"],
     ["security@ulr.example", "mailto:", "http://ulr.example", "https://a\nExpires: never", "tel:x"],
   ],
+  [
+    "SUPPORT_CONTACT",
+    ["mailto:sales@ulr.example", "https://ulr.example/pricing", "tel:+1-201-555-0123"],
+    ["sales@ulr.example", "http://ulr.example", "javascript:alert(1)"],
+  ],
+  ["ORGANIZATION_CREATION", ["users", "admin"], ["nobody", "USERS"]],
   ["EXPORT_SYNC_MAX_ROWS", ["0", "2147483647"], ["2147483648", "99999999999999999999"]],
   [
     "CATALOG_SOURCE",

@@ -26,7 +26,15 @@ describe("GET /orgs", () => {
     const { status, body } = await get(api, "", key);
     const createdAt = expect.stringMatching(/^\d{4}-.*Z$/);
     const organizations = [
-      { ...org, isPersonal: false, role: "publisher", memberCount: 3, subscriptionTier: "plus", createdAt },
+      {
+        ...org,
+        isPersonal: false,
+        role: "publisher",
+        memberCount: 3,
+        subscriptionTier: "plus",
+        createdAt,
+        deletesAt: null,
+      },
       {
         ...personalOrg,
         isPersonal: true,
@@ -34,6 +42,7 @@ describe("GET /orgs", () => {
         memberCount: 1,
         subscriptionTier: "free",
         createdAt,
+        deletesAt: null,
       },
     ].toSorted((a, b) => (a.slug < b.slug ? -1 : 1));
     expect([status, body]).toEqual([200, { data: { organizations } }]);
@@ -68,6 +77,7 @@ describe("GET /orgs/{slug}", () => {
           memberCount: 3,
           subscriptionTier: "plus",
           createdAt: expect.any(String),
+          deletesAt: null,
         },
       },
     });

@@ -1,0 +1,112 @@
+/** POST /orgs: creates an organization, as `admin org create` does. */
+import { Type } from "@sinclair/typebox";
+import { ApiError } from "../../../shared/errors.ts";
+import { mayCreateOrgs } from "../../../shared/policy.ts";
+import type { SubscriptionTier } from "../../../shared/vocabulary.ts";
+import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import { findOwnOrg } from "../../../sql/accounts/organization_profiles.ts";
+import { countCreatedOrgs, insertOrg, type OrgRow, upsertMember } from "../../../sql/accounts/orgs.ts";
+import { lockActiveUser } from "../../../sql/accounts/users.ts";
+import { type Sql, violates } from "../../../sql/connection/pool.ts";
+import { auditActor } from "../../http/audit_actor.ts";
+import { unauthorized } from "../../http/authenticate.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { accountSlugProblem, checkProfileUpdate, nameProblem } from "../profile_fields.ts";
+import { ORGS_TAG, OrgDetail } from "./schemas.ts";
+
+/** Organizations that one user creates. */
+const CREATED_ORGS_MAX = 10;
+
+export const createOrganization = operation(
+  {
+    id: "createOrganization",
+    method: "POST",
+    path: "/api/v1/orgs",
+    access: "session",
+    tag: ORGS_TAG,
+    summary: "Create an organization",
+    description:
+      "You become its owner, and it is on the free tier. You can create ten; deleted ones do not count. The slug cannot be " +
+      "changed later. It is unique among organizations and usernames, also of deleted organizations. If " +
+      "`ORGANIZATION_CREATION` is `admin`, only platform administrators create organizations.",
+    body: Type.Object(
+      {
+        slug: Type.String({
+          description:
+            "1 to 63 characters of a-z, 0-9, dot, underscore and hyphen; the first is a letter or digit",
+        }),
+        name: Type.String({ description: "At most 200 characters" }),
+      },
+      { title: "NewOrganization", additionalProperties: false, examples: [{ slug: "acme", name: "Acme" }] },
+    ),
+    response: { 201: OrgDetail },
+    fails: [
+      "ROLE_REQUIRED",
+      ["NAME_TAKEN", { type: "organization", name: "acme" }],
+      ["QUOTA_EXCEEDED", { quota: "organizations", limit: CREATED_ORGS_MAX }],
+    ],
+  },
+  async ({ body: { slug, name }, caller, request }, { sql, config }) => {
+    const { userId, platformRole } = caller;
+    const verdict = mayCreateOrgs({ creators: config.organizationCreation, platformRole });
+    if (!verdict.ok) {
+      throw new ApiError(verdict.code, {
+        message: "Only operators create organizations here. Ask them to create one for you.",
+        details: verdict.details ?? {},
+      });
+    }
+    checkProfileUpdate({ slug, name }, { slug: accountSlugProblem, name: nameProblem });
+    await sql.begin(async (tx) => {
+      await requireRoomForOrg(tx, userId);
+      const org = await createOrg(tx, {
+        ...{ slug, name, subscriptionTier: "free" },
+        createdBy: userId,
+        actor: auditActor(request, caller),
+      });
+      await upsertMember(tx, { orgId: org.id, userId, role: "owner" });
+    });
+    const org = await findOwnOrg(sql, { userId, slug });
+    if (!org) throw new ApiError("ORG_NOT_FOUND");
+    return reply(201, { data: org });
+  },
+);
+
+/** Throws QUOTA_EXCEEDED at the limit. Locks the user, so that two requests cannot exceed it together. */
+async function requireRoomForOrg(tx: Sql, userId: string): Promise<void> {
+  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized("Your account is disabled.");
+  if ((await countCreatedOrgs(tx, userId)) < CREATED_ORGS_MAX) return;
+  throw new ApiError("QUOTA_EXCEEDED", {
+    message: `You have created ${CREATED_ORGS_MAX} organizations, the maximum. Delete one that is not needed.`,
+    details: { quota: "organizations", limit: CREATED_ORGS_MAX },
+  });
+}
+
+/** Creates an organization without members. Throws NAME_TAKEN. Call inside a transaction. */
+export async function createOrg(
+  tx: Sql,
+  given: {
+    slug: string;
+    name: string;
+    subscriptionTier: SubscriptionTier;
+    createdBy?: string;
+    actor: AuditActor;
+  },
+): Promise<OrgRow> {
+  const { actor, ...input } = given;
+  const org = await insertOrg(tx, { ...input, isPersonal: false }).catch((error: unknown) => {
+    if (!violates(error, "organizations_slug_key")) throw error;
+    throw new ApiError("NAME_TAKEN", {
+      message: `Cannot create organization "${input.slug}": the slug is taken`,
+      details: { type: "organization", name: input.slug },
+    });
+  });
+  await insertAuditEntry(tx, {
+    ...actor,
+    action: "org.create",
+    subjectType: "organization",
+    subjectId: org.id,
+    orgId: org.id,
+    details: { slug: org.slug, subscriptionTier: org.subscriptionTier },
+  });
+  return org;
+}

@@ -1,0 +1,137 @@
+/** DELETE /orgs/{slug} and POST /orgs/{slug}/restore: the end of an organization, seven days after an owner deletes it. */
+import { Type } from "@sinclair/typebox";
+import { ApiError } from "../../../shared/errors.ts";
+import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import { queueDeletionNotices } from "../../../sql/accounts/deletion_notices.ts";
+import { markOrgRestored, updateOrgDeletesAt } from "../../../sql/accounts/organization_deletion.ts";
+import { findOrgById, type OrgRow } from "../../../sql/accounts/orgs.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import type { Boss } from "../../../sql/queue.ts";
+import { auditActor } from "../../http/audit_actor.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+import { requireOrgRole, requireOwnOrg } from "./require_own_org.ts";
+import { ORGS_TAG, OrgDetail, OrgParams } from "./schemas.ts";
+
+/** Days from the deletion until an organization is gone. */
+export const ORG_RESTORE_DAYS = 7;
+
+const FAILS = ["ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"] as const;
+
+export const deleteOrganization = operation(
+  {
+    id: "deleteOrganization",
+    method: "DELETE",
+    path: "/api/v1/orgs/{slug}",
+    access: "session",
+    tag: ORGS_TAG,
+    summary: "Delete an organization",
+    description:
+      "For owners. It is deleted after seven days, at `deletesAt`. Until then it works on, and an owner can restore it. Then " +
+      "its members, keys, webhooks and drafts are deleted, and its projects and private definitions are inaccessible. Published definitions " +
+      "of others' use stay, deprecated, and the slug stays taken. A repeated request changes nothing.",
+    params: OrgParams.properties,
+    body: Type.Object(
+      {
+        confirm: Type.String({
+          description: "The organization's slug, so that no other one is deleted by mistake",
+        }),
+      },
+      { title: "OrganizationDeletion", additionalProperties: false, examples: [{ confirm: "demo" }] },
+    ),
+    response: { 200: OrgDetail },
+    fails: [...FAILS, "NOT_DELETABLE"],
+  },
+  async ({ params: { slug }, body, caller, request }, { sql, boss }) => {
+    const org = await requireOrgRole(sql, { caller, slug, request, role: "owner" });
+    if (body.confirm !== slug) {
+      throw invalidInput([{ path: "confirm", message: `must be the organization's slug, ${slug}` }]);
+    }
+    await sql.begin((tx) => scheduleOrgDeletion(tx, { org, boss, actor: auditActor(request, caller) }));
+    return reply(200, { data: await requireOwnOrg(sql, { caller, slug }) });
+  },
+);
+
+export const restoreOrganization = operation(
+  {
+    id: "restoreOrganization",
+    method: "POST",
+    path: "/api/v1/orgs/{slug}/restore",
+    access: "session",
+    tag: ORGS_TAG,
+    summary: "Restore a deleted organization",
+    description: "For owners, until `deletesAt`. An organization that is not deleted stays as it is.",
+    params: OrgParams.properties,
+    response: { 200: OrgDetail },
+    fails: FAILS,
+  },
+  async ({ params: { slug }, caller, request }, { sql, boss }) => {
+    const org = await requireOrgRole(sql, { caller, slug, request, role: "owner" });
+    await sql.begin((tx) => cancelOrgDeletion(tx, { org, boss, actor: auditActor(request, caller) }));
+    return reply(200, { data: await requireOwnOrg(sql, { caller, slug }) });
+  },
+);
+
+interface Change {
+  org: Pick<OrgRow, "id" | "slug" | "name" | "isPersonal">;
+  actor: AuditActor;
+  boss: Boss;
+}
+
+/**
+ * Lets an organization end in seven days, and mails its owners; nothing changes if its end is set already. Throws
+ * NOT_DELETABLE. Call inside a transaction.
+ */
+export async function scheduleOrgDeletion(tx: Sql, change: Change): Promise<OrgRow> {
+  const { org } = change;
+  if (org.isPersonal) {
+    throw new ApiError("NOT_DELETABLE", {
+      message: `Cannot delete organization "${org.slug}": it is a personal organization, which every user has`,
+    });
+  }
+  const deletesAt = await updateOrgDeletesAt(tx, { orgId: org.id, days: ORG_RESTORE_DAYS });
+  if (deletesAt) {
+    await noteEnd(tx, change, {
+      action: "org.schedule-deletion",
+      about: "deletion_scheduled",
+      details: { deletesAt },
+    });
+  }
+  return requireLiveOrg(tx, org);
+}
+
+/**
+ * Takes the deletion of an organization back, and mails its owners. Throws ORG_NOT_FOUND if it is gone. Call inside a
+ * transaction.
+ */
+export async function cancelOrgDeletion(tx: Sql, change: Change): Promise<OrgRow> {
+  if (await markOrgRestored(tx, change.org.id)) {
+    await noteEnd(tx, change, { action: "org.restore", about: "restored" });
+  }
+  return requireLiveOrg(tx, change.org);
+}
+
+async function requireLiveOrg(tx: Sql, { id }: { id: string }): Promise<OrgRow> {
+  const row = await findOrgById(tx, id);
+  if (!row) throw new ApiError("ORG_NOT_FOUND");
+  return row;
+}
+
+async function noteEnd(
+  tx: Sql,
+  { org, actor, boss }: Change,
+  { action, about, details }: { action: string; about: string; details?: Record<string, string> },
+): Promise<void> {
+  await insertAuditEntry(tx, {
+    ...actor,
+    action,
+    subjectType: "organization",
+    subjectId: org.id,
+    orgId: org.id,
+    details: { slug: org.slug, ...details },
+  });
+  await queueDeletionNotices(tx, boss, {
+    ...{ org, about, actorUserId: actor.actorUserId ?? null },
+    ...(details && { details }),
+  });
+}

@@ -1,0 +1,180 @@
+/** Endpoints below /orgs/{slug}/projects that create, rename, delete and restore projects, for owners and admins. */
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  listRestorableProjects,
+  PROJECT_RESTORE_DAYS,
+  type ProjectRow,
+} from "../../../sql/accounts/projects.ts";
+import { auditActor } from "../../http/audit_actor.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { Count, data, Instant, listOf, Nullable } from "../../http/schemas.ts";
+import { checkProfileUpdate, nameProblem, projectSlugProblem } from "../profile_fields.ts";
+import {
+  addProject,
+  PROJECTS_MAX,
+  renameProject,
+  softDeleteProject,
+  undeleteProject,
+} from "./project_changes.ts";
+import { requireOrgRole } from "./require_own_org.ts";
+import { ORGS_TAG, OrgParams } from "./schemas.ts";
+
+const DAY_MS = 86_400_000;
+
+const ManagedProject = Type.Object(
+  {
+    id: Type.String({ format: "uuid", examples: ["c1d9a8f4-54b3-4f0e-9d7c-1f1f5a3f9b11"] }),
+    name: Type.String({ examples: ["Checkout Service"] }),
+    slug: Type.String({ examples: ["checkout-service"] }),
+    createdAt: Instant({ examples: ["2026-06-01T09:00:00.000Z"] }),
+    deletedAt: Nullable(Instant({ examples: ["2026-11-20T10:00:00.000Z"] }), {
+      description: "Null if it is not deleted",
+    }),
+    restorableUntil: Nullable(Instant({ examples: ["2026-12-20T10:00:00.000Z"] }), {
+      description: "Until then a deleted project can be restored",
+    }),
+  },
+  { title: "ManagedProject" },
+);
+
+const NameField = Type.String({
+  description: "At most 200 characters, unique in the organization, also among deleted projects",
+});
+const SlugField = Type.String({
+  description: "1 to 60 characters of a-z and 0-9, with single hyphens between them; unique as the name",
+});
+const ProjectParams = {
+  ...OrgParams.properties,
+  project: Type.String({ description: "The project's id or slug", examples: ["checkout-service"] }),
+};
+
+const BASE = { access: "session", tag: ORGS_TAG } as const;
+const FAILS = ["ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"] as const;
+const TAKEN = ["NAME_TAKEN", { type: "project", name: "Checkout Service" }] as const;
+
+export const createProject = operation(
+  {
+    ...BASE,
+    id: "createProject",
+    method: "POST",
+    path: "/api/v1/orgs/{slug}/projects",
+    summary: "Create a project",
+    description:
+      "For owners and admins. Without a slug, it gets one made of its name, with a number if another project has it. " +
+      `An organization has at most ${PROJECTS_MAX.toLocaleString("en-US")}, with deleted ones that can be restored.`,
+    params: OrgParams.properties,
+    body: Type.Object(
+      { name: NameField, slug: Type.Optional(SlugField) },
+      { title: "NewProject", additionalProperties: false, examples: [{ name: "Checkout Service" }] },
+    ),
+    response: { 201: data({ project: ManagedProject }, "The project") },
+    fails: [...FAILS, TAKEN, ["QUOTA_EXCEEDED", { quota: "projects", limit: PROJECTS_MAX }]],
+  },
+  async ({ params: { slug }, body, caller, request }, { sql }) => {
+    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+    checkProfileUpdate(body, { name: nameProblem, slug: projectSlugProblem });
+    const actor = auditActor(request, caller);
+    const row = await sql.begin((tx) => addProject(tx, { ...body, org, actor, ownerId: caller.userId }));
+    return reply(201, { data: { project: presentProject(row) } });
+  },
+);
+
+export const updateProject = operation(
+  {
+    ...BASE,
+    id: "updateProject",
+    method: "PATCH",
+    path: "/api/v1/orgs/{slug}/projects/{project}",
+    summary: "Rename a project",
+    description:
+      "For owners and admins. Omitted fields stay unchanged. Its id stays, and exports no longer find it by its old name or slug.",
+    params: ProjectParams,
+    body: Type.Object(
+      { name: Type.Optional(NameField), slug: Type.Optional(SlugField) },
+      {
+        title: "ProjectUpdate",
+        additionalProperties: false,
+        examples: [{ name: "Checkout", slug: "checkout" }],
+      },
+    ),
+    response: { 200: data({ project: ManagedProject }, "The project") },
+    fails: [...FAILS, "PROJECT_NOT_FOUND", TAKEN],
+  },
+  async ({ params: { slug, project }, body, caller, request }, { sql }) => {
+    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+    checkProfileUpdate(body, { name: nameProblem, slug: projectSlugProblem });
+    const actor = auditActor(request, caller);
+    const row = await sql.begin((tx) => renameProject(tx, { ...body, org, actor, project }));
+    return reply(200, { data: { project: presentProject(row) } });
+  },
+);
+
+export const deleteProject = operation(
+  {
+    ...BASE,
+    id: "deleteProject",
+    method: "DELETE",
+    path: "/api/v1/orgs/{slug}/projects/{project}",
+    summary: "Delete a project",
+    description: `For owners and admins. Exports no longer find it. It keeps its rows, name and slug, and can be restored for ${PROJECT_RESTORE_DAYS} days.`,
+    params: ProjectParams,
+    response: { 200: data({ project: ManagedProject }, "The deleted project") },
+    fails: [...FAILS, "PROJECT_NOT_FOUND"],
+  },
+  async ({ params: { slug, project }, caller, request }, { sql }) => {
+    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+    const actor = auditActor(request, caller);
+    const row = await sql.begin((tx) => softDeleteProject(tx, { org, actor, project }));
+    return reply(200, { data: { project: presentProject(row) } });
+  },
+);
+
+export const restoreProject = operation(
+  {
+    ...BASE,
+    id: "restoreProject",
+    method: "POST",
+    path: "/api/v1/orgs/{slug}/projects/{project}/restore",
+    summary: "Restore a deleted project",
+    description:
+      "For owners and admins, until `restorableUntil`. Copies that are kept by increments need a full export of it. A project " +
+      "that is not deleted stays as it is.",
+    params: ProjectParams,
+    response: { 200: data({ project: ManagedProject }, "The project") },
+    fails: [...FAILS, "PROJECT_NOT_FOUND"],
+  },
+  async ({ params: { slug, project }, caller, request }, { sql }) => {
+    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+    const actor = auditActor(request, caller);
+    const row = await sql.begin((tx) => undeleteProject(tx, { org, actor, project }));
+    return reply(200, { data: { project: presentProject(row) } });
+  },
+);
+
+export const listDeletedProjects = operation(
+  {
+    ...BASE,
+    access: "caller",
+    id: "listDeletedProjects",
+    method: "GET",
+    path: "/api/v1/orgs/{slug}/projects/deleted",
+    summary: "List deleted projects",
+    description: "For owners and admins. Those that can be restored, last deleted first.",
+    params: OrgParams.properties,
+    response: {
+      200: data({ projects: listOf(ManagedProject), total: Count }, "Projects that can be restored"),
+    },
+    fails: FAILS,
+  },
+  async ({ params: { slug }, caller, request }, { sql }) => {
+    const { id } = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+    const rows = await listRestorableProjects(sql, id);
+    return reply(200, { data: { projects: rows.map(presentProject), total: rows.length } });
+  },
+);
+
+function presentProject({ id, name, slug, createdAt, deletedAt }: ProjectRow): Static<typeof ManagedProject> {
+  const restorableUntil =
+    deletedAt === null ? null : new Date(Date.parse(deletedAt) + PROJECT_RESTORE_DAYS * DAY_MS).toISOString();
+  return { id, name, slug, createdAt, deletedAt, restorableUntil };
+}

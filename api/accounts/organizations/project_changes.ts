@@ -1,0 +1,200 @@
+/** Writes to an organization's projects, for its owners and admins, and for `admin project …`. */
+import { ApiError } from "../../../shared/errors.ts";
+import { slugCandidates, toSlug } from "../../../shared/slugs.ts";
+import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import { lockOrg } from "../../../sql/accounts/orgs.ts";
+import {
+  countProjects,
+  insertProject,
+  listProjectsNamed,
+  lockProject,
+  type ProjectRow,
+  releaseProjectNames,
+  updateProjectDeleted,
+  updateProjectNames,
+} from "../../../sql/accounts/projects.ts";
+import { type Sql, violates } from "../../../sql/connection/pool.ts";
+
+/** Projects of an organization, with deleted ones that can be restored. */
+export const PROJECTS_MAX = 10_000;
+/** More than requests add at the same time. With this much room, they need not wait for each other. */
+const MARGIN = 500;
+
+interface Org {
+  id: string;
+  slug: string;
+}
+
+export interface ProjectKey {
+  org: Org;
+  actor: AuditActor;
+  /** Its id or slug. */
+  project: string;
+}
+
+export interface ProjectInput {
+  /** Set if an imported project keeps its id. */
+  id?: string;
+  org: Org;
+  actor: AuditActor;
+  name: string;
+  /** The first free slug of the name if omitted. */
+  slug?: string | undefined;
+  ownerId: string;
+}
+
+/** Creates a project. Throws NAME_TAKEN and QUOTA_EXCEEDED. Call inside a transaction. */
+export async function addProject(tx: Sql, input: ProjectInput): Promise<ProjectRow> {
+  const { org, actor, name, slug, ownerId, id } = input;
+  await requireRoomForProject(tx, org);
+  const attempt = `create project "${name}"`;
+  await requireFree(tx, { org, attempt, name, slug: slug ?? toSlug(name), isSlugChosen: slug !== undefined });
+  for (const candidate of slug === undefined ? slugCandidates(name) : [slug]) {
+    const row = { ...(id === undefined ? {} : { id }), orgId: org.id, name, slug: candidate, ownerId };
+    const project = await insertProject(tx, row).catch((error: unknown) => {
+      throw toNameTaken(error, { org, attempt, name, slug: candidate });
+    });
+    if (!project) continue;
+    await auditProject(tx, { org, actor, project, action: "project.create" });
+    return project;
+  }
+  throw nameTaken({ org, attempt, field: "slug", value: slug ?? "" });
+}
+
+/** Renames a project. Throws PROJECT_NOT_FOUND and NAME_TAKEN. Call inside a transaction. */
+export async function renameProject(
+  tx: Sql,
+  given: ProjectKey & { name?: string | undefined; slug?: string | undefined },
+): Promise<ProjectRow> {
+  const { org, actor } = given;
+  const before = await requireProject(tx, given);
+  const { name = before.name, slug = before.slug } = given;
+  if (name === before.name && slug === before.slug) return before;
+  const attempt = `rename project "${before.name}"`;
+  await requireFree(tx, { org, attempt, name, slug, isSlugChosen: true, exceptId: before.id });
+  const project = await updateProjectNames(tx, { id: before.id, name, slug }).catch((error: unknown) => {
+    throw toNameTaken(error, { org, attempt, name, slug });
+  });
+  const details = { fromName: before.name, fromSlug: before.slug };
+  await auditProject(tx, { org, actor, project, action: "project.update", details });
+  return project;
+}
+
+/** Hides a project; its rows stay. Throws PROJECT_NOT_FOUND. Call inside a transaction. */
+export async function softDeleteProject(tx: Sql, given: ProjectKey): Promise<ProjectRow> {
+  const { org, actor } = given;
+  const { id } = await requireProject(tx, given);
+  const project = await updateProjectDeleted(tx, { id, isDeleted: true });
+  await auditProject(tx, { org, actor, project, action: "project.delete" });
+  return project;
+}
+
+/**
+ * Shows a deleted project again; one that is not deleted stays as it is. Throws PROJECT_NOT_FOUND if there is none, or its
+ * thirty days are over, which do not count for operators. Call inside a transaction.
+ */
+export async function undeleteProject(tx: Sql, given: ProjectKey): Promise<ProjectRow> {
+  const { org, actor, project: name } = given;
+  const before = await lockProject(tx, { orgId: org.id, project: name });
+  if (!before || (before.isPastRestore && actor.actorType !== "operator")) throw projectNotFound(name, org);
+  if (before.deletedAt === null) return before;
+  // One past its thirty days no longer counts.
+  if (before.isPastRestore) await requireRoomForProject(tx, org);
+  const project = await updateProjectDeleted(tx, { id: before.id, isDeleted: false });
+  await auditProject(tx, { org, actor, project, action: "project.restore" });
+  return project;
+}
+
+/** Throws QUOTA_EXCEEDED at the limit. Near it, writers take turns, so that none exceeds it. */
+async function requireRoomForProject(tx: Sql, org: Org): Promise<void> {
+  if ((await countProjects(tx, org.id)) + MARGIN <= PROJECTS_MAX) return;
+  await lockOrg(tx, org.id);
+  if ((await countProjects(tx, org.id)) < PROJECTS_MAX) return;
+  throw new ApiError("QUOTA_EXCEEDED", {
+    message: `Organization "${org.slug}" has ${PROJECTS_MAX.toLocaleString("en-US")} projects, the maximum. Deleted projects count for 30 days.`,
+    details: { quota: "projects", limit: PROJECTS_MAX },
+  });
+}
+
+async function requireProject(tx: Sql, { org, project }: Omit<ProjectKey, "actor">): Promise<ProjectRow> {
+  const row = await lockProject(tx, { orgId: org.id, project });
+  if (!row || row.deletedAt !== null) throw projectNotFound(project, org);
+  return row;
+}
+
+function projectNotFound(project: string, { slug }: Org): ApiError {
+  return new ApiError("PROJECT_NOT_FOUND", {
+    message: `Project "${project}" not found in organization "${slug}".`,
+  });
+}
+
+interface Names {
+  org: Org;
+  /** `create project "x"`, for the message. */
+  attempt: string;
+  name: string;
+  slug: string;
+}
+
+/** Throws NAME_TAKEN if another project has the name or the chosen slug; names of projects that are gone for good become free. */
+async function requireFree(
+  tx: Sql,
+  given: Names & { isSlugChosen: boolean; exceptId?: string },
+): Promise<void> {
+  const { org, attempt, name, slug, isSlugChosen, exceptId } = given;
+  await releaseProjectNames(tx, { orgId: org.id, name, slug });
+  const others = await listProjectsNamed(tx, { orgId: org.id, name, slug });
+  for (const other of others) {
+    if (other.id === exceptId) continue;
+    const isDeleted = other.deletedAt !== null;
+    if (other.name === name) throw nameTaken({ org, attempt, field: "name", value: name, isDeleted });
+    if (isSlugChosen) throw nameTaken({ org, attempt, field: "slug", value: slug, isDeleted });
+  }
+}
+
+/** Returns NAME_TAKEN for the violation of a unique key, by a project that another transaction has just made. */
+function toNameTaken(error: unknown, { org, attempt, name, slug }: Names): unknown {
+  if (violates(error, "projects_org_id_name_key"))
+    return nameTaken({ org, attempt, field: "name", value: name });
+  if (violates(error, "projects_org_id_slug_key"))
+    return nameTaken({ org, attempt, field: "slug", value: slug });
+  return error;
+}
+
+function nameTaken(given: {
+  org: Org;
+  attempt: string;
+  field: "name" | "slug";
+  value: string;
+  isDeleted?: boolean;
+}): ApiError {
+  const { org, attempt, field, value, isDeleted = false } = given;
+  const reason = isDeleted
+    ? `a deleted project in organization "${org.slug}" has this ${field}. Restore it, or choose another ${field}.`
+    : `another project in organization "${org.slug}" has this ${field}`;
+  return new ApiError("NAME_TAKEN", {
+    message: `Cannot ${attempt}: ${reason}`,
+    details: { type: "project", name: value },
+  });
+}
+
+async function auditProject(
+  tx: Sql,
+  given: {
+    org: Org;
+    actor: AuditActor;
+    project: ProjectRow;
+    action: string;
+    details?: Record<string, string>;
+  },
+): Promise<void> {
+  const { org, actor, project, action, details } = given;
+  await insertAuditEntry(tx, {
+    ...actor,
+    action,
+    subjectType: "project",
+    subjectId: project.id,
+    orgId: org.id,
+    details: { name: project.name, slug: project.slug, ...details },
+  });
+}

@@ -1,0 +1,87 @@
+/** Mails to owners about the end of their organization. */
+import { findUser } from "../../sql/accounts/users.ts";
+import { inWords, type MailText, subjectName } from "../compose_mail.ts";
+import type { AccountMailContent, AccountMailScope } from "./account_mail_scope.ts";
+
+/** What a notice is about. All of it is in the row: the organization may be gone when the mail is sent. */
+interface Notice {
+  /** Who did it; null for an operator. */
+  by: string | null;
+  name: string;
+  slug: string;
+  details: Readonly<Record<string, unknown>>;
+}
+
+type NoticeText = (notice: Notice) => Pick<AccountMailContent, "subject" | "intro"> & {
+  button?: { label: string; path: string };
+  notes?: readonly MailText[];
+};
+
+const NOTICES: Readonly<Record<string, NoticeText>> = {
+  deletion_scheduled: (notice) => ({
+    subject: `${subjectName(notice.name)} will be deleted`,
+    intro: [
+      [who(notice), " deleted the organization ", { name: notice.name }, "."],
+      `It works on until ${inWords(String(notice.details["deletesAt"]))}. Then its members, keys, webhooks and drafts are deleted, and nobody can reach its projects and exports. Until then, any owner can restore it:`,
+    ],
+    button: { label: "Restore the organization", path: "/end" },
+    notes: ["Is it meant to go? Then do nothing."],
+  }),
+  restored: (notice) => ({
+    subject: `${subjectName(notice.name)} will not be deleted`,
+    intro: [
+      [who(notice), " restored the organization ", { name: notice.name }, ". Nothing of it was deleted."],
+    ],
+    button: { label: "Open the organization", path: "" },
+  }),
+  deleted: (notice) => ({
+    subject: `${subjectName(notice.name)} is deleted`,
+    intro: [
+      [
+        "The organization ",
+        { name: notice.name },
+        " is deleted, as its owners wanted it. It cannot be restored any more.",
+      ],
+      "Its published definitions stay for those who use them, and say that they are deprecated.",
+    ],
+  }),
+};
+
+function who({ by }: Notice): { name: string } | string {
+  return by === null ? "An operator" : { name: by };
+}
+
+export async function writeDeletionNotice({
+  sql,
+  publicUrl,
+  mail,
+}: AccountMailScope): Promise<AccountMailContent | null> {
+  const user = mail.userId === null ? null : await findUser(sql, mail.userId);
+  if (!user || user.disabledAt !== null) return null;
+  const { about, by, name, slug } = mail.details;
+  const write = NOTICES[String(about)];
+  if (!write) throw new Error(`Cannot write a notice: this release does not know "${about}"`);
+  const {
+    button,
+    notes = [],
+    ...said
+  } = write({
+    ...{ by: by === null ? null : String(by), name: String(name), slug: String(slug) },
+    details: mail.details,
+  });
+  return {
+    ...said,
+    to: user.email,
+    ...(button && {
+      button: {
+        label: button.label,
+        url: `${publicUrl}/orgs/${encodeURIComponent(String(slug))}${button.path}`,
+      },
+    }),
+    facts: [
+      ["Organization", String(slug)],
+      ["When", inWords(mail.createdAt)],
+    ],
+    notes: [...notes, "You get this mail because you are an owner of this organization."],
+  };
+}

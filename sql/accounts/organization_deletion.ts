@@ -1,0 +1,87 @@
+/** The end of an organization: an owner sets the day, may take it back until then, and the sweep deletes it. */
+import type { Sql } from "../connection/pool.ts";
+
+/** Sets when an organization is deleted; null if that is set already, or it is deleted. */
+export async function updateOrgDeletesAt(
+  sql: Sql,
+  { orgId, days }: { orgId: string; days: number },
+): Promise<string | null> {
+  const [row] = await sql<{ deletesAt: string }[]>`
+    update organizations
+    set deletes_at = now() + make_interval(days => ${days}), updated_at = now()
+    where id = ${orgId} and deletes_at is null and deleted_at is null
+    returning deletes_at`;
+  return row?.deletesAt ?? null;
+}
+
+/** Takes the deletion of an organization back; false if none is set, or it is deleted. */
+export async function markOrgRestored(sql: Sql, orgId: string): Promise<boolean> {
+  const { count } = await sql`
+    update organizations
+    set deletes_at = null, updated_at = now()
+    where id = ${orgId} and deletes_at is not null and deleted_at is null`;
+  return count === 1;
+}
+
+export interface DueOrgRow {
+  id: string;
+  slug: string;
+  name: string;
+}
+
+/**
+ * Locks an organization whose time is over; null if there is none, or others have it. An owner who restores it at the same
+ * time waits, and is too late. Call inside a transaction.
+ */
+export async function lockDueOrg(tx: Sql): Promise<DueOrgRow | null> {
+  const [row] = await tx<DueOrgRow[]>`
+    select id, slug, name
+    from organizations
+    where deletes_at <= now() and deleted_at is null
+    order by deletes_at
+    limit 1
+    for update skip locked`;
+  return row ?? null;
+}
+
+/** What was deleted with an organization. */
+export interface DeletedOrg {
+  /** Of export jobs that were queued or running. */
+  jobIds: string[];
+  members: number;
+  projects: number;
+}
+
+/**
+ * Deletes an organization: its members, keys, webhooks, projects and drafts. Nobody sees its private definitions any more.
+ * Published ones stay, because others depend on them, and say that they are deprecated. Its exports expire. Call inside a
+ * transaction that has locked it.
+ */
+export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg> {
+  await tx`
+    update organizations
+    set deleted_at = now(), description = null, website_url = null, updated_at = now()
+    where id = ${orgId}`;
+  const { count: members } = await tx`delete from organization_members where org_id = ${orgId}`;
+  await tx`update api_keys set revoked_at = now() where org_id = ${orgId} and revoked_at is null`;
+  await tx`delete from webhooks where org_id = ${orgId}`;
+  const { count: projects } = await tx`
+    update projects
+    set deleted_at = now(), updated_at = now()
+    where org_id = ${orgId} and deleted_at is null`;
+  const lines = tx`select id from definition_lines where org_id = ${orgId}`;
+  await tx`delete from definitions where line_id in (${lines}) and status = 'draft'`;
+  await tx`
+    update definitions
+    set status = 'deprecated', deprecated_at = now(), updated_at = now(),
+      deprecation_reason = 'The organization was deleted.'
+    where line_id in (${lines}) and status = 'published'`;
+  await tx`update export_jobs set expires_at = now() where org_id = ${orgId} and status = 'ready'`;
+  const jobs = await tx<{ id: string }[]>`
+    update export_jobs
+    set status = 'failed', error_code = 'ORGANIZATION_GONE', error_message = 'The organization was deleted',
+      finished_at = now(), waiting_for = null, retry_at = null
+    where org_id = ${orgId} and status in ('queued', 'running')
+    returning id`;
+  return { jobIds: jobs.map(({ id }) => id), members, projects };
+}

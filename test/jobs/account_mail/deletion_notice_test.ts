@@ -1,0 +1,106 @@
+/** Mails to owners about the end of their organization. */
+import { expect, test } from "bun:test";
+import { deleteOrganizations } from "../../../jobs/delete_organizations.ts";
+import { newestMail } from "../../helpers/accounts/account_mail.ts";
+import { runJson } from "../../helpers/accounts/admin.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+import { openMailServer } from "../../helpers/network/mail_server.ts";
+import { openTestRunner } from "../../helpers/process/job_runner.ts";
+
+const PUBLIC_URL = "https://ulr.example/tools";
+
+async function openPlace() {
+  const server = await openMailServer({});
+  const api = await openTestApp({ config: { publicUrl: PUBLIC_URL, smtpUrl: server.url } });
+  const runner = await openTestRunner(api);
+  const owner = await api.make.person({ role: "owner" });
+  const { token: key } = await api.make.session({ userId: owner.user.id });
+  const { org } = owner;
+  const change = async (method: string, path = "", body?: object): Promise<void> => {
+    const options = { method, key, ...(body && { body }) };
+    const response = await api.request(`/api/v1/orgs/${org.slug}${path}`, options);
+    expect(response.status).toBe(200);
+  };
+  return {
+    ...{ server, api, runner, owner, org },
+    remove: () => change("DELETE", "", { confirm: org.slug }),
+    restore: () => change("POST", "/restore"),
+    async [Symbol.asyncDispose]() {
+      await runner[Symbol.asyncDispose]();
+      await api[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("every owner learns who deleted the organization, until when, and where to restore it; nobody else does", async () => {
+  await using place = await openPlace();
+  const { api, org, owner, runner, server } = place;
+  const other = await api.make.person({ org, role: "owner" });
+  const disabled = await api.make.user({ disabledAt: "2026-01-01T00:00:00Z" });
+  await api.make.member({ orgId: org.id, userId: disabled.id });
+  await api.make.person({ org, role: "admin" });
+  await place.remove();
+  await place.remove();
+  await runner.accountMails();
+  const recipients = server.received.flatMap(({ to }) => to);
+  expect(recipients.toSorted()).toEqual([owner.user.email, other.user.email].toSorted());
+  const { headers, text, html } = await newestMail(server);
+  expect(headers["subject"]).toBe(`${org.name} will be deleted`);
+  for (const part of [text, html]) {
+    expect(part).toContain(owner.user.username);
+    expect(part).toMatch(/works on until \d+ \w+ \d{4} at [\d:]+ UTC/);
+    expect(part).toContain(`${PUBLIC_URL}/orgs/${org.slug}/end`);
+    expect(part).not.toContain("token");
+  }
+  expect(html).toContain('<meta name="color-scheme" content="light dark">');
+});
+
+test("owners learn that it was restored, by an operator too, and that it is gone", async () => {
+  await using place = await openPlace();
+  const { api, org, owner, runner, server } = place;
+  await place.remove();
+  await place.restore();
+  await runJson(api.db.url, ["org", "delete", "--org", org.slug, "--confirm", org.slug]);
+  await api.db.sql`update organizations set deletes_at = now() where id = ${org.id}`;
+  expect(await deleteOrganizations(api.deps, new AbortController().signal)).toBe(1);
+  await runner.accountMails();
+  const mails: { subject: string; text: string }[] = [];
+  for (const mail of server.received) {
+    const { headers, text, to } = await newestMail({ received: [mail] });
+    expect(to).toEqual([owner.user.email]);
+    mails.push({ subject: String(headers["subject"]), text });
+  }
+  const subjects = mails.map(({ subject }) => subject);
+  expect(subjects.toSorted()).toEqual(
+    [
+      `${org.name} is deleted`,
+      `${org.name} will be deleted`,
+      `${org.name} will be deleted`,
+      `${org.name} will not be deleted`,
+    ].toSorted(),
+  );
+  const byOperator = mails.find(({ text }) => text.includes("An operator deleted the organization"));
+  expect(byOperator?.subject).toBe(`${org.name} will be deleted`);
+  expect(mails.find(({ subject }) => subject.endsWith("is deleted"))?.text).not.toContain("Restore");
+});
+
+test("an owner who deletes and restores without end fills no mailbox", async () => {
+  await using place = await openPlace();
+  for (let round = 0; round < 8; round += 1) {
+    await place.remove();
+    await place.restore();
+  }
+  await place.runner.accountMails();
+  expect(place.server.received).toHaveLength(10);
+});
+
+test("no mail is queued if the change is rolled back", async () => {
+  await using place = await openPlace();
+  const { api, org, owner } = place;
+  await api.db.owner`alter table audit_log add constraint no_entries_check check (false) not valid`;
+  const { token: key } = await api.make.session({ userId: owner.user.id });
+  const options = { method: "DELETE", key, body: { confirm: org.slug } };
+  expect((await api.request(`/api/v1/orgs/${org.slug}`, options)).status).toBe(500);
+  expect(await api.db.sql`select 1 from account_mails`).toHaveLength(0);
+});

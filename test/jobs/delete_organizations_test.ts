@@ -1,0 +1,144 @@
+import { expect, test } from "bun:test";
+import { deleteOldRecords } from "../../jobs/delete_old_records.ts";
+import { deleteOrganizations } from "../../jobs/delete_organizations.ts";
+import { expireOrgExports } from "../../jobs/expire_org_exports.ts";
+import { makeDefinition } from "../helpers/definitions/definitions.ts";
+import { jobOf, postJob } from "../helpers/exports/export_job.ts";
+import { openTestApp, type TestApp } from "../helpers/http/app.ts";
+import type { Person } from "../helpers/postgres/factory.ts";
+import { openTestRunner } from "../helpers/process/job_runner.ts";
+
+const NEVER = new AbortController().signal;
+
+async function endNow(api: TestApp, { org }: Pick<Person, "org">): Promise<void> {
+  await api.db.sql`update organizations set deletes_at = now() where id = ${org.id}`;
+}
+
+async function statusOf(api: TestApp, path: string, key?: string): Promise<number> {
+  const response = await api.request(`/api/v1${path}`, { ...(key === undefined ? {} : { key }) });
+  await response.body?.cancel();
+  return response.status;
+}
+
+test("members, keys, webhooks, projects and drafts are gone; nobody finds the organization; others keep theirs", async () => {
+  await using api = await openTestApp();
+  const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
+  for (const { org, user } of [owner, other]) {
+    await api.make.project({ orgId: org.id, ownerId: user.id });
+    await api.make.key({ userId: user.id, orgId: org.id });
+    await api.db.sql`
+      insert into webhooks (org_id, url, types, secret, position)
+      values (${org.id}, 'https://example.com/hook', '{export.ready}', 'whsec_AAAA', 0)`;
+    await makeDefinition(api.db.sql, { org, user }, { name: "draft", status: "draft" });
+  }
+  await endNow(api, owner);
+  await deleteOldRecords(api.deps, NEVER);
+  expect(api.logLines).toContainEqual(
+    expect.objectContaining({ event: "retention.swept", organizations: 1 }),
+  );
+  const rowsOf = async ({ org }: Person) => {
+    const [row] = await api.db.sql`
+      select
+        (select count(*)::int from organization_members where org_id = ${org.id}) as members,
+        (select count(*)::int from api_keys where org_id = ${org.id} and revoked_at is null) as keys,
+        (select count(*)::int from webhooks where org_id = ${org.id}) as webhooks,
+        (select count(*)::int from projects where org_id = ${org.id} and deleted_at is null) as projects,
+        (select count(*)::int from definitions where org_id = ${org.id}) as drafts`;
+    return { ...row };
+  };
+  expect(await rowsOf(owner)).toEqual({ members: 0, keys: 0, webhooks: 0, projects: 0, drafts: 0 });
+  expect(await rowsOf(other)).toEqual({ members: 1, keys: 1, webhooks: 1, projects: 1, drafts: 1 });
+  for (const path of ["", "/members", "/projects", "/profile"]) {
+    expect(await statusOf(api, `/orgs/${owner.org.slug}${path}`, owner.key)).toBe(404);
+    expect(await statusOf(api, `/orgs/${other.org.slug}${path}`, other.key)).toBe(200);
+  }
+  const entries = await api.db.sql`
+    select actor_type, action, details from audit_log where org_id = ${owner.org.id} order by id`;
+  expect([...entries]).toEqual([
+    {
+      ...{ actorType: "service", action: "org.delete" },
+      details: { slug: owner.org.slug, members: 1, projects: 1 },
+    },
+  ]);
+  expect(await deleteOrganizations(api.deps, NEVER)).toBe(0);
+});
+
+test("published definitions stay for those who depend on them, deprecated; private ones are seen by nobody", async () => {
+  await using api = await openTestApp();
+  const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person()];
+  for (const visibility of ["public", "private"] as const) {
+    await makeDefinition(api.db.sql, owner, { name: `a-${visibility}`, status: "published", visibility });
+  }
+  await endNow(api, owner);
+  expect(await deleteOrganizations(api.deps, NEVER)).toBe(1);
+  const path = `/api/v1/definitions/agent/@${owner.org.slug}/a-public@1.0.0`;
+  const response = await api.request(path, { key: other.key });
+  expect([response.status, await response.json()]).toMatchObject([
+    200,
+    { data: { status: "deprecated", deprecationReason: "The organization was deleted." } },
+  ]);
+  for (const { key } of [owner, other]) {
+    const hidden = `/definitions/agent/@${owner.org.slug}/a-private@1.0.0`;
+    expect(await statusOf(api, hidden, key)).toBe(404);
+  }
+});
+
+test("a queued export ends, and the file of a ready one is deleted by the next sweep", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  await using runner = await openTestRunner(api);
+  const ready = await jobOf(await postJob(api, owner));
+  await runner.build(ready.id);
+  const queued = await jobOf(await postJob(api, owner));
+  await endNow(api, owner);
+  expect(await deleteOrganizations(runner.deps, NEVER)).toBe(1);
+  await expireOrgExports(runner.deps, NEVER);
+  const jobs = await api.db.sql`select id, status, error_code from export_jobs order by number`;
+  expect([...jobs]).toEqual([
+    { id: ready.id, status: "expired", errorCode: null },
+    { id: queued.id, status: "failed", errorCode: "ORGANIZATION_GONE" },
+  ]);
+  const entries = await api.db.sql`select state from pgboss.job where id = ${queued.id}`;
+  expect([...entries]).toEqual([{ state: "cancelled" }]);
+});
+
+test("stopped at its last statement, it has changed nothing, and the next sweep does all of it", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  await api.make.project({ orgId: owner.org.id, ownerId: owner.user.id });
+  await endNow(api, owner);
+  await api.db.owner`alter table audit_log add constraint no_entries_check check (false) not valid`;
+  const failed = await deleteOrganizations(api.deps, NEVER).catch((error: Error) => error.message);
+  expect(failed).toContain("no_entries_check");
+  expect(await statusOf(api, `/orgs/${owner.org.slug}/members`, owner.key)).toBe(200);
+  expect(await api.db.sql`select 1 from projects where deleted_at is null`).toHaveLength(1);
+  await api.db.owner`alter table audit_log drop constraint no_entries_check`;
+  expect(await deleteOrganizations(api.deps, NEVER)).toBe(1);
+});
+
+test("two sweeps at once delete each organization once; one that somebody has locked waits for the next", async () => {
+  await using api = await openTestApp();
+  const owners: Person[] = [];
+  for (let n = 0; n < 4; n += 1) owners.push(await api.make.person({ role: "owner" }));
+  for (const owner of owners) await endNow(api, owner);
+  const [first] = owners;
+  await api.db.sql.begin(async (tx) => {
+    await tx`select from organizations where id = ${first?.org.id ?? null} for no key update`;
+    const sweep = () => deleteOrganizations(api.deps, NEVER);
+    const [one, two] = await Promise.all([sweep(), sweep()]);
+    expect(one + two).toBe(3);
+  });
+  expect(await deleteOrganizations(api.deps, NEVER)).toBe(1);
+  expect(await api.db.sql`select 1 from audit_log where action = 'org.delete'`).toHaveLength(4);
+});
+
+test("a member who joins at the last moment sees nothing of it", async () => {
+  await using api = await openTestApp();
+  const [owner, late] = [await api.make.person({ role: "owner" }), await api.make.person()];
+  await endNow(api, owner);
+  await deleteOrganizations(api.deps, NEVER);
+  await api.make.member({ orgId: owner.org.id, userId: late.user.id });
+  expect(await statusOf(api, `/orgs/${owner.org.slug}`, late.key)).toBe(404);
+  const list = await (await api.request("/api/v1/orgs", { key: late.key })).text();
+  expect(list).not.toContain(owner.org.slug);
+});
