@@ -1,19 +1,11 @@
 /** PATCH /users/me: updates the caller's public profile. */
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
-import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { findUserProfile, updateUser } from "../../sql/accounts/users.ts";
+import { findUserProfile } from "../../sql/accounts/users.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
-import {
-  AboutField,
-  aboutProblem,
-  checkProfileUpdate,
-  NullableNameField,
-  nameProblem,
-  WebsiteField,
-  websiteProblem,
-} from "./profile_fields.ts";
+import { changeUser } from "./change_user.ts";
+import { AboutField, NullableNameField, WebsiteField } from "./profile_fields.ts";
 import { OneProfile, USERS_TAG } from "./schemas.ts";
 
 const ProfileUpdate = Type.Object(
@@ -42,20 +34,9 @@ export const updateOwnProfile = operation(
     response: { 200: OneProfile },
   },
   async ({ caller, request, body }, { sql }) => {
-    checkProfileUpdate(body, { name: nameProblem, bio: aboutProblem, websiteUrl: websiteProblem });
-    const changed = Object.keys(body);
-    if (changed.length > 0) {
-      await sql.begin(async (tx) => {
-        await updateUser(tx, caller.userId, body);
-        await insertAuditEntry(tx, {
-          ...auditActor(request, caller),
-          action: "user.update",
-          subjectType: "user",
-          subjectId: caller.userId,
-          details: { changed: changed.join(", ") },
-        });
-      });
-    }
+    const user = { id: caller.userId, username: caller.username };
+    const actor = auditActor(request, caller);
+    await sql.begin((tx) => changeUser(tx, { user, changes: body, actor }));
     const profile = await findUserProfile(sql, caller.userId);
     if (!profile) throw new ApiError("NOT_FOUND", { details: { reason: "user" } });
     return reply(200, { data: profile });

@@ -107,15 +107,17 @@ function explain(error: unknown): { code: AdminErrorCode; message: string } {
   return { code: "FAILED", message };
 }
 
+/** Fields of the API whose flags have other names. */
+const FLAGS: Readonly<Record<string, string>> = { organization: "org", websiteUrl: "website" };
+
 /** The error of a rule that the API has too. */
 function explainApiError({ code, status, message, details = {} }: ApiError): {
   code: AdminErrorCode;
   message: string;
 } {
   const [problem] = (details["errors"] ?? []) as readonly Problem[];
-  // Flags have the names of fields.
   if (code === "VALIDATION_ERROR" && problem) {
-    return { code: "USAGE", message: `--${problem.path} ${problem.message}` };
+    return { code: "USAGE", message: `--${FLAGS[problem.path] ?? problem.path} ${problem.message}` };
   }
   return { code: status === 404 ? "NOT_FOUND" : "FAILED", message };
 }

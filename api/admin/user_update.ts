@@ -2,31 +2,15 @@
 
 import { PLATFORM_ROLES } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { type UserRow, updateUser, updateUserDisabled } from "../../sql/accounts/users.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
-import { violates } from "../../sql/connection/pool.ts";
+import { updateUserDisabled } from "../../sql/accounts/users.ts";
+import { changeUser, checkUserChanges } from "../accounts/change_user.ts";
 import { hashPassword } from "../accounts/password_rules.ts";
-import { aboutProblem, emailProblem, nameProblem, websiteProblem } from "../accounts/profile_fields.ts";
 import { setPassword } from "../accounts/set_password.ts";
-import { AdminError, type CommandContext, checkFlags, defineCommand, UsageError } from "./command.ts";
+import { type CommandContext, defineCommand, OPERATOR, UsageError } from "./command.ts";
 import { requireUser } from "./lookups.ts";
 import { fields } from "./present.ts";
 import { requirePassword } from "./user.ts";
 import { describeUser, presentUser } from "./user_list.ts";
-
-async function auditUserChange(
-  tx: Sql,
-  change: { action: string; user: UserRow; details?: Readonly<Record<string, string | number>> },
-): Promise<void> {
-  const { action, user, details } = change;
-  await insertAuditEntry(tx, {
-    actorType: "operator",
-    action,
-    subjectType: "user",
-    subjectId: user.id,
-    details: { username: user.username, ...details },
-  });
-}
 
 export const setPasswordCommand = defineCommand({
   name: "user set-password",
@@ -42,7 +26,7 @@ export const setPasswordCommand = defineCommand({
         user,
         passwordHash,
         action: "password.set",
-        actor: { actorType: "operator" },
+        actor: OPERATOR,
       });
       return sessions?.length ?? 0;
     });
@@ -60,7 +44,13 @@ async function setDisabled({ sql }: CommandContext, username: string, isDisabled
   const user = await sql.begin(async (tx) => {
     const before = await requireUser(tx, username);
     const disabledAt = await updateUserDisabled(tx, { id: before.id, isDisabled });
-    await auditUserChange(tx, { action: isDisabled ? "user.disable" : "user.enable", user: before });
+    await insertAuditEntry(tx, {
+      ...OPERATOR,
+      action: isDisabled ? "user.disable" : "user.enable",
+      subjectType: "user",
+      subjectId: before.id,
+      details: { username },
+    });
     return { id: before.id, disabledAt };
   });
   return {
@@ -98,26 +88,16 @@ export const updateUserCommand = defineCommand({
     "platform-role": { words: PLATFORM_ROLES, about: "an admin may record executions" },
   },
   async run({ sql }, { user: username, name, email, bio, website, "platform-role": platformRole }) {
-    checkFlags({
-      name: name === undefined ? null : nameProblem(name),
-      email: email && emailProblem(email),
-      bio: bio && aboutProblem(bio),
-      website: website && websiteProblem(website),
-    });
     const given = Object.entries({ name, email, bio, websiteUrl: website, platformRole });
     const changes = Object.fromEntries(given.filter(([, value]) => value !== undefined));
     if (Object.keys(changes).length === 0) {
       throw new UsageError("Nothing to update. Pass --name, --email, --bio, --website or --platform-role.");
     }
+    // A mistake in the command comes first.
+    checkUserChanges(changes);
     const user = await sql.begin(async (tx) => {
-      const before = await requireUser(tx, username);
-      const after = await updateUser(tx, before.id, changes).catch((error: unknown) => {
-        if (!violates(error, "users_email_key")) throw error;
-        throw new AdminError(`Cannot update user "${username}": another user has the email ${email}`);
-      });
-      const details = { changed: Object.keys(changes).join(", ") };
-      await auditUserChange(tx, { action: "user.update", user: before, details });
-      return after ?? before;
+      await changeUser(tx, { user: await requireUser(tx, username), changes, actor: OPERATOR });
+      return requireUser(tx, username);
     });
     return { json: presentUser(user), text: describeUser(user) };
   },

@@ -19,7 +19,10 @@ describe("PATCH /users/me", () => {
     const unchanged = await api.request(PATH, { method: "PATCH", key, body: {} });
     expect(unchanged.status).toBe(200);
     const rows = await api.db.sql`select details from audit_log order by id`;
-    expect(rows.map(({ details }) => details)).toEqual([{ changed: "bio, websiteUrl" }, { changed: "name" }]);
+    expect(rows.map(({ details }) => details)).toEqual([
+      { username, changed: "bio, websiteUrl" },
+      { username, changed: "name" },
+    ]);
   });
 
   test("counts characters, and takes names of any script", async () => {

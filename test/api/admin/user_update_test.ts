@@ -26,6 +26,6 @@ test("user update changes only the given fields", async () => {
   const { exitCode, out } = await runCommand(api.db.url, taken);
   expect([exitCode, JSON.parse(out)]).toEqual([
     1,
-    { error: { code: "FAILED", message: expect.stringContaining("another user has the email") } },
+    { error: { code: "FAILED", message: expect.stringContaining("Another user has the email") } },
   ]);
 });
