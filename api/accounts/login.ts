@@ -1,6 +1,5 @@
 /** POST /auth/login: starts a session with an email and a password. */
 import { type Static, Type } from "@sinclair/typebox";
-import { ApiError } from "../../shared/errors.ts";
 import { upsertSignInNetwork } from "../../sql/accounts/sign_in_networks.ts";
 import { findUserForLogin, type UserWithPassword } from "../../sql/accounts/users.ts";
 import type { OperationDeps } from "../deps.ts";
@@ -9,7 +8,6 @@ import { unauthorized } from "../http/authenticate.ts";
 import { operation, reply } from "../http/operation.ts";
 import { coarseNetworkOf } from "../http/request_address.ts";
 import { type RequestContext, requestContext } from "../http/request_context.ts";
-import { comesFromPage, createIsOwnPage } from "../http/request_origin.ts";
 import { Instant, Text } from "../http/schemas.ts";
 import { newSessionCookie } from "../http/session_cookie.ts";
 import { invalidInput } from "../http/validation_problems.ts";
@@ -72,12 +70,9 @@ export const login = operation(
     },
     ignoresCookie: true,
     secret: true,
-    fails: ["FORBIDDEN_ORIGIN", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+    fails: ["RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
   async ({ body, request }, deps) => {
-    // Otherwise another site could sign its visitors in to an account of its own.
-    const isOwnPage = createIsOwnPage(deps.config.publicUrl);
-    if (comesFromPage(request) && !isOwnPage(request)) throw new ApiError("FORBIDDEN_ORIGIN");
     // PostgreSQL stores no NUL in text.
     if (body.email.includes("\0")) {
       throw invalidInput([{ path: "email", message: "must not contain the character NUL" }]);

@@ -13,7 +13,7 @@ import { OUTCOME_UNKNOWN, unavailable } from "./error_handler.ts";
 import type { RespondOnce } from "./idempotency.ts";
 import type { Admission } from "./limits/request_limits.ts";
 import { type CallApi, type RequestContext, requestContext } from "./request_context.ts";
-import type { IsOwnPage } from "./request_origin.ts";
+import { comesFromPage, type IsOwnPage } from "./request_origin.ts";
 import { startRequestSpan } from "./request_span.ts";
 import { requireAllowed } from "./require_allowed.ts";
 import type { Route } from "./route.ts";
@@ -156,11 +156,13 @@ function requireAccess(route: Route, context: RequestContext): void {
 
 /**
  * A cookie identifies the browser's user, not the page that sends the request, so it can write only from our own pages.
- * The same holds for anonymous forms: another site could sign its visitors in to its own account.
+ * The same holds for anonymous forms and for writes that ignore the cookie: another site could sign its visitors in to its
+ * own account.
  */
 function rejectOtherSites(deps: ServeDeps, context: RequestContext, route: Route): void {
   const isForm = route.maxFormBytes !== null;
-  if (route.writes && (context.usesCookie || isForm) && !deps.isOwnPage(context.request)) {
+  const isPages = context.usesCookie || isForm || (route.ignoresCookie && comesFromPage(context.request));
+  if (route.writes && isPages && !deps.isOwnPage(context.request)) {
     throw new ApiError("FORBIDDEN_ORIGIN");
   }
 }

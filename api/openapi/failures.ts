@@ -14,7 +14,6 @@ export interface OperationTraits {
   /** Null if no body is read. */
   maxBodyBytes: number | null;
   writes: boolean;
-  ignoresCookie: boolean;
   /** Takes an idempotency key. */
   isRepeatable: boolean;
 }
@@ -52,7 +51,7 @@ const REPEATED = ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_USED", "IDEMPOTENC
 
 /** Returns the errors that any operation with these traits can have. */
 function commonFailures(traits: OperationTraits): ErrorCode[] {
-  const { isApi, access, isCounted, maxBodyBytes, writes, ignoresCookie, isRepeatable } = traits;
+  const { isApi, access, isCounted, maxBodyBytes, writes, isRepeatable } = traits;
   return [
     "VALIDATION_ERROR",
     ...(isApi ? (["UNAUTHORIZED"] as const) : []),
@@ -60,7 +59,7 @@ function commonFailures(traits: OperationTraits): ErrorCode[] {
     ...(access === "session" ? (["SESSION_REQUIRED"] as const) : []),
     // Routes that require a session accept no keys, so there is no scope to check.
     ...(writes && access !== "session" ? (["INSUFFICIENT_SCOPE"] as const) : []),
-    ...(writes && !ignoresCookie ? (["FORBIDDEN_ORIGIN"] as const) : []),
+    ...(writes ? (["FORBIDDEN_ORIGIN"] as const) : []),
     ...(maxBodyBytes ? (["REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
     ...(isRepeatable ? REPEATED : []),
     "INTERNAL_SERVER_ERROR",

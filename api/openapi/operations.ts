@@ -70,7 +70,6 @@ function describeOperation(operation: AnyOperation, schemas: SchemaCollector): O
       isCounted: !operation.unlimited,
       maxBodyBytes: operation.method === "GET" ? null : maxBodyBytes(path),
       writes: operation.method !== "GET" && !operation.reads,
-      ignoresCookie: operation.ignoresCookie ?? false,
       isRepeatable: isRepeatable(operation),
     },
     fails,

@@ -4,8 +4,10 @@ import {
   type NewAccountMail,
   queueAccountMail,
 } from "../../../sql/accounts/account_mails.ts";
+import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { OperationDeps } from "../../deps.ts";
+import { auditActor, auditOrigin } from "../../http/audit_actor.ts";
 import { rateLimited } from "../../http/limits/rate_counter.ts";
 import { coarseNetworkOf } from "../../http/request_address.ts";
 import { requestContext } from "../../http/request_context.ts";
@@ -29,5 +31,14 @@ export async function requestMail(
     metrics.rateLimited.inc({ kind: "account_mail" });
     throw rateLimited({ limit: HOURLY_MAX, remaining: 0, resetAt: now() + waitMs, allowed: false }, now());
   }
-  await queueAccountMail(tx, boss, { ...mail, network, traceparent: context.span?.traceparent });
+  const id = await queueAccountMail(tx, boss, { ...mail, network, traceparent: context.span?.traceparent });
+  const { caller } = context;
+  await insertAuditEntry(tx, {
+    ...(caller ? auditActor(request, caller) : { actorType: "anonymous", ...auditOrigin(context) }),
+    action: "account_mail.request",
+    subjectType: "account_mail",
+    subjectId: id,
+    // Not the address: anybody can name any.
+    details: { kind: mail.kind },
+  });
 }

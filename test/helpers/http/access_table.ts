@@ -60,6 +60,7 @@ const AUTH = [
   row("POST /auth/password/reset", "everyoneToWrite", 202, {
     of: quietNetwork,
     body: () => ({ email: "somebody@example.com" }),
+    audit: "account_mail.request",
   }),
   row("POST /auth/password/reset/confirm", "everyoneToWrite", 204, {
     of: resetToken,

@@ -29,6 +29,7 @@ const WRITES: readonly (readonly [operationId: string, status: number])[] = [
   ["forkDefinition", 201],
   ["queueExportJob", 201],
   ["createWebhook", 201],
+  ["requestPasswordReset", 202],
 ];
 
 /**
@@ -49,6 +50,7 @@ const NEED_A_VALUE: readonly (readonly [operationId: string, status: number])[] 
   ["listWebhookDeliveries", 404],
   ["login", 401],
   ["changePassword", 401],
+  ["resetPassword", 400],
 ];
 
 /** Values that the caller enters in place of the prefilled ones. */

@@ -1,9 +1,9 @@
 /** The pages of a forgotten password, and what their addresses must not give away. */
 import { expect, test } from "bun:test";
-import { makeMailToken } from "../../../helpers/accounts/account_mail.ts";
-import { login, makeAccount } from "../../../helpers/accounts/accounts.ts";
-import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
-import { BROWSER, openPage, sendForm } from "../../../helpers/pages/forms.ts";
+import { makeMailToken } from "../../../../helpers/accounts/account_mail.ts";
+import { login, makeAccount } from "../../../../helpers/accounts/accounts.ts";
+import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
+import { BROWSER, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
 
 const PASSWORD = "seven quiet lamps at noon";
 
