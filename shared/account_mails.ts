@@ -16,6 +16,7 @@ const HOURLY_NOTICES_MAX = 10;
 
 /** Each kind has a function in jobs/account_mail/kinds.ts, which writes the mail. */
 export const ACCOUNT_MAILS = {
+  sign_up: { link: { page: "/sign-up/confirm", minutes: 24 * 60 }, replaces: "email", hourlyMax: HOURLY_MAX },
   password_reset: {
     link: { page: "/reset-password", minutes: 60 },
     replaces: "email",

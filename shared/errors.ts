@@ -30,6 +30,10 @@ export const ERRORS = {
     message:
       "The request comes from a page of another site. Send it from a page of this service, or use an API key.",
   },
+  SIGN_UP_DISABLED: {
+    status: 403,
+    message: "Sign-up is disabled on this service. Ask an operator for an account.",
+  },
   NOT_FOUND: { status: 404, message: "Resource not found." },
   PROJECT_NOT_FOUND: { status: 404, message: "Project not found." },
   ORG_NOT_FOUND: { status: 404, message: "Organization not found." },

@@ -11,7 +11,7 @@ export interface PasswordQueue {
   /** Whether a password is the one that was hashed. */
   verify(password: string, passwordHash: string, options: { isFirst: boolean }): Promise<boolean>;
   /** Hashes a password for storage. */
-  hash(password: string): Promise<string>;
+  hash(password: string, options?: { isFirst: boolean }): Promise<string>;
 }
 
 /**
@@ -39,7 +39,7 @@ export function createPasswordQueue(): PasswordQueue {
   return {
     verify: (password, passwordHash, { isFirst }) =>
       run(isFirst, () => verifyPassword(password, passwordHash)),
-    hash: (password) => run(true, () => hashPassword(password)),
+    hash: (password, { isFirst } = { isFirst: true }) => run(isFirst, () => hashPassword(password)),
   };
 }
 

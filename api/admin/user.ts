@@ -2,10 +2,10 @@
 
 import { isAccountSlug } from "../../shared/slugs.ts";
 import type { PlatformRole } from "../../shared/vocabulary.ts";
-import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { insertOrg, type OrgRow, upsertMember } from "../../sql/accounts/orgs.ts";
-import { insertUser, type UserRow } from "../../sql/accounts/users.ts";
-import { type Sql, violates } from "../../sql/connection/pool.ts";
+import type { OrgRow } from "../../sql/accounts/orgs.ts";
+import type { UserRow } from "../../sql/accounts/users.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import { AccountConflict, createAccount } from "../accounts/create_account.ts";
 import {
   hashPassword,
   PASSWORD_MIN_LENGTH,
@@ -28,44 +28,14 @@ export interface UserInput {
 
 /** Creates a user and the personal organization that they own. Call inside a transaction. */
 export async function createUser(tx: Sql, input: UserInput): Promise<{ user: UserRow; personalOrg: OrgRow }> {
-  const { id, username, email, name, platformRole } = input;
-  const passwordHash = await hashPassword(input.password);
-  const user = await insertUser(tx, { id, username, email, passwordHash, platformRole, name }).catch(
-    (error: unknown) => {
-      throw conflictError(error, input) ?? error;
-    },
-  );
-  const personalOrg = await insertOrg(tx, {
-    slug: username,
-    name: name ?? username,
-    isPersonal: true,
-    subscriptionTier: "free",
-  }).catch((error: unknown) => {
-    throw conflictError(error, input) ?? error;
-  });
-  await upsertMember(tx, { orgId: personalOrg.id, userId: user.id, role: "owner" });
-  await insertAuditEntry(tx, {
-    actorType: "operator",
-    action: "user.create",
-    subjectType: "user",
-    subjectId: user.id,
-    orgId: personalOrg.id,
-    details: { username, platformRole },
-  });
-  return { user, personalOrg };
-}
-
-function conflictError(error: unknown, { username, email }: UserInput): AdminError | null {
-  const reasons = {
-    users_username_key: "the username is taken",
-    users_email_key: `another user has the email ${email}`,
-    users_email_check: `"${email}" is not an email address`,
-    organizations_slug_key: "an organization has the username as its slug",
-  };
-  for (const [constraint, reason] of Object.entries(reasons)) {
-    if (violates(error, constraint)) return new AdminError(`Cannot create user "${username}": ${reason}`);
+  const { password, ...account } = input;
+  const passwordHash = await hashPassword(password);
+  try {
+    return await createAccount(tx, { ...account, passwordHash, actor: { actorType: "operator" } });
+  } catch (error) {
+    if (!(error instanceof AccountConflict)) throw error;
+    throw new AdminError(`Cannot create user "${input.username}": ${error.message}`);
   }
-  return null;
 }
 
 function checkInput(input: { username: string; email: string; name?: string | undefined }): void {

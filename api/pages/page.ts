@@ -39,7 +39,7 @@ export interface Page {
 
 /** What pages have besides the API. */
 export interface PageDeps {
-  config: Pick<Config, "publicUrl">;
+  config: Pick<Config, "publicUrl" | "signUp" | "signUpDomains">;
   documents: Documents;
 }
 

@@ -13,6 +13,7 @@ type WriteAccountMail = (scope: AccountMailScope) => Promise<AccountMailContent 
 
 export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAccountMail } = {
   password_reset: writePasswordReset,
+  sign_up: writeSignUp,
   invitation: writeInvitation,
   organization_notice: writeOrganizationNotice,
   deletion_notice: writeDeletionNotice,
@@ -41,6 +42,47 @@ async function writePasswordReset({
     notes: [
       "The link works once. When you ask for another one, this one stops working.",
       "Was it not you? Then do nothing: your password stays as it is. Only somebody who reads this mail can change it.",
+    ],
+  };
+}
+
+/** Tells the owner of the address alone whether it has an account. The request has decided whether it may get one. */
+async function writeSignUp({
+  sql,
+  publicUrl,
+  mail,
+  makeLink,
+}: AccountMailScope): Promise<AccountMailContent | null> {
+  const user = await findUserByEmail(sql, mail.email);
+  if (user) {
+    return {
+      subject: "You already have an account",
+      intro: [
+        [
+          "Somebody signed up with this address, which has an account already: ",
+          { name: user.username },
+          ".",
+        ],
+        "Have you forgotten your password? Then choose a new one:",
+      ],
+      button: { label: "Choose a new password", url: `${publicUrl}/forgot-password` },
+      facts: requestFacts(mail, null),
+      notes: ["Was it not you? Then do nothing: no account was made, and yours stays as it is."],
+    };
+  }
+  const link = mail.details["isAdmitted"] === true ? await makeLink() : null;
+  if (!link) return null;
+  return {
+    subject: "Confirm your account",
+    intro: [
+      ["Somebody signed up with this address, as ", { name: String(mail.details["username"]) }, "."],
+      "Was it you? Then make your account on this page:",
+    ],
+    button: { label: "Make my account", url: link.url },
+    facts: requestFacts(mail, link),
+    notes: [
+      "The link works once. When you sign up again, it stops working.",
+      "Was it not you? Then do nothing: no account is made without this link.",
     ],
   };
 }

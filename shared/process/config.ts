@@ -48,6 +48,10 @@ export interface Config {
   /** URL of the mail server, with credentials; null writes mail to files. */
   smtpUrl: string | null;
   mailFrom: string;
+  /** Who may sign up: nobody, invited addresses, also those of `signUpDomains`, or all. */
+  signUp: "off" | "invited" | "domains" | "open";
+  /** In lower case. */
+  signUpDomains: readonly string[];
   /** CIDRs of own networks that webhooks may be delivered to, separated by commas. */
   webhookAllowedNetworks: string | null;
   /** Where people report vulnerabilities, a URI; null: the security policy says so. */
@@ -118,10 +122,16 @@ export function readConfig(variables: VariableValues): ConfigResult {
       "DATABASE_URL: must be set (only `bun run start` brings its own PostgreSQL)",
     );
   }
-  for (const [name, problem] of findS3Problems(given)) problems.set(name, problem);
+  for (const [name, problem] of [...findS3Problems(given), ...findSignUpProblems(given)])
+    problems.set(name, problem);
   for (const [name, problem] of fileProblems) problems.set(name, problem);
   if (problems.size > 0) return { ok: false, problems: [...problems.values()] };
   return { ok: true, config: toConfig(given as Environment) };
+}
+
+function findSignUpProblems(given: Record<string, unknown>): [name: string, problem: string][] {
+  if (given["SIGN_UP"] !== "domains" || given["SIGN_UP_DOMAINS"] !== undefined) return [];
+  return [["SIGN_UP_DOMAINS", "SIGN_UP_DOMAINS: must be set with SIGN_UP=domains"]];
 }
 
 function parseVariables(env: VariableValues): Record<string, unknown> {
@@ -172,6 +182,11 @@ function toConfig(env: Environment): Config {
     exportSweepCron: env.EXPORT_SWEEP_CRON,
     smtpUrl: env.SMTP_URL ?? null,
     mailFrom: env.MAIL_FROM,
+    signUp: env.SIGN_UP,
+    signUpDomains: (env.SIGN_UP_DOMAINS ?? "")
+      .toLowerCase()
+      .split(",")
+      .flatMap((domain) => domain.trim() || []),
     webhookAllowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS ?? null,
     securityContact: env.SECURITY_CONTACT ?? null,
     supportContact: env.SUPPORT_CONTACT ?? null,

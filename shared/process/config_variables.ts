@@ -190,6 +190,16 @@ export const Environment = Type.Object({
       description: "an smtp:// or smtps:// URL with user and password percent-encoded",
     }),
   ),
+  SIGN_UP: Type.Union(
+    [Type.Literal("off"), Type.Literal("invited"), Type.Literal("domains"), Type.Literal("open")],
+    { default: "invited", description: "off, invited, domains or open" },
+  ),
+  SIGN_UP_DOMAINS: Type.Optional(
+    Type.String({
+      pattern: "^[^\\s,@]+(\\s*,\\s*[^\\s,@]+)*$",
+      description: "domains of email addresses, separated by commas: `example.com, example.org`",
+    }),
+  ),
   MAIL_FROM: Type.String({
     default: "ulr <no-reply@localhost>",
     // A name, quoted where it has a comma, before an address in angle brackets; or an address alone.

@@ -185,6 +185,14 @@ function works(sql: Sql, { kind, tokenHash }: AccountLink) {
     and expires_at > clock_timestamp()`;
 }
 
+/** Forgets what a mail said, which may be the hash of a password. */
+export async function deleteAccountMailDetails(sql: Sql, id: string): Promise<void> {
+  await sql`
+    update account_mails
+    set details = '{}'
+    where id = ${id}`;
+}
+
 /** Ends the links of a kind that a user has, and mails that would bring one: those to the user's address too. */
 export async function endAccountLinks(
   sql: Sql,

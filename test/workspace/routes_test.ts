@@ -87,12 +87,16 @@ const PUBLIC_ROUTES = [
   "GET /settings/sessions",
   "GET /settings/sessions/:id/end",
   "GET /settings/sessions/end-others",
+  "GET /sign-up",
+  "GET /sign-up/confirm",
   "GET /swagger",
   "GET /swagger/assets/:file",
   "GET /swagger/json",
   "POST /api/v1/auth/login",
   "POST /api/v1/auth/password/reset",
   "POST /api/v1/auth/password/reset/confirm",
+  "POST /api/v1/auth/sign-up",
+  "POST /api/v1/auth/sign-up/confirm",
   "POST /api/v1/invitations/preview",
   "POST /api/v1/models/cost",
   "POST /api/v1/users/batch",
@@ -120,6 +124,8 @@ const PUBLIC_ROUTES = [
   "POST /settings/profile",
   "POST /settings/sessions/:id/end",
   "POST /settings/sessions/end-others",
+  "POST /sign-up",
+  "POST /sign-up/confirm",
 ];
 
 /** A path that the route matches. */

@@ -1,5 +1,11 @@
 /** The operations of accounts that people make and get back by mail. */
 import type { AnyOperation } from "../../http/operation.ts";
 import { requestPasswordReset, resetPassword } from "./reset_password.ts";
+import { confirmSignUp, signUp } from "./sign_up.ts";
 
-export const SIGN_UP_OPERATIONS: readonly AnyOperation[] = [requestPasswordReset, resetPassword];
+export const SIGN_UP_OPERATIONS: readonly AnyOperation[] = [
+  signUp,
+  confirmSignUp,
+  requestPasswordReset,
+  resetPassword,
+];

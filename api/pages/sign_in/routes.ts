@@ -3,6 +3,7 @@ import type { PageRoute } from "../page.ts";
 import { requestReset, resetPassword, showForgotten, showReset } from "./reset_password.ts";
 import { showSignIn, signIn } from "./sign_in.ts";
 import { signOut } from "./sign_out.ts";
+import { confirm, showConfirm, showSignUp, signUp } from "./sign_up.ts";
 
 /** An email and a password, in percent-encoded UTF-8. */
 const FORM_MAX_BYTES = 16 * 1024;
@@ -13,6 +14,10 @@ export const SIGN_IN_PAGES: readonly PageRoute[] = [
   ["GET", "/dashboard/sign-in", "all", showSignIn],
   ["POST", "/dashboard/sign-in", "all", signIn, FOR_ANYBODY],
   ["POST", "/dashboard/sign-out", "all", signOut],
+  ["GET", "/sign-up", "all", showSignUp, FOR_ANYBODY],
+  ["POST", "/sign-up", "all", signUp, FOR_ANYBODY],
+  ["GET", "/sign-up/confirm", "all", showConfirm, FOR_ANYBODY],
+  ["POST", "/sign-up/confirm", "all", confirm, FOR_ANYBODY],
   ["GET", "/forgot-password", "all", showForgotten, FOR_ANYBODY],
   ["POST", "/forgot-password", "all", requestReset, FOR_ANYBODY],
   ["GET", "/reset-password", "all", showReset, FOR_ANYBODY],

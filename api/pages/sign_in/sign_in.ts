@@ -7,9 +7,10 @@ import { describeWait } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 
 /** Shows the form; a visitor who is signed in goes on to the next page. */
-export function showSignIn({ url, session }: Page): PageResult {
+export function showSignIn(page: Page): PageResult {
+  const { url, session } = page;
   if (session) return seeOther(nextPath(url.searchParams.get("next")));
-  return renderSignIn(url, { email: "", problem: null });
+  return renderSignIn(page, { email: "", problem: null });
 }
 
 /** Signs in and goes on to the next page. Shows the form again for a wrong pair or after too many attempts. */
@@ -22,7 +23,7 @@ export async function signIn(page: Page): Promise<PageResult> {
     return seeOther(nextPath(page.url.searchParams.get("next")), { "Set-Cookie": cookie });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    return renderSignIn(page.url, { email, problem: error });
+    return renderSignIn(page, { email, problem: error });
   }
 }
 
@@ -31,10 +32,11 @@ interface Attempt {
   problem: ApiError | null;
 }
 
-function renderSignIn(url: URL, { email, problem }: Attempt): PageContent {
+function renderSignIn({ url, deps }: Page, { email, problem }: Attempt): PageContent {
   const next = url.searchParams.get("next");
   const action = next === null ? SIGN_IN_PATH : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`;
   const hasEnded = url.searchParams.has("ended") && !problem;
+  const isNew = url.searchParams.has("signed-up") && !problem;
   const isReset = url.searchParams.has("reset") && !problem;
   const invalid = problem?.status === 401 && html` aria-invalid="true"`;
   // The password has to be typed again; the email does not.
@@ -48,6 +50,7 @@ function renderSignIn(url: URL, { email, problem }: Attempt): PageContent {
     main: html`<div class="card message narrow">
   <h1>Sign in</h1>
   ${hasEnded && html`<p class="notice">Your session has expired. Sign in to continue.</p>`}
+  ${isNew && html`<p class="notice" role="status">Your account is ready. Sign in to it.</p>`}
   ${isReset && html`<p class="notice" role="status">Your password is changed. Sign in with the new one.</p>`}
   <form id="sign-in" class="stacked" method="post" action="${action}">
     <label for="email">Email</label>
@@ -58,6 +61,7 @@ function renderSignIn(url: URL, { email, problem }: Attempt): PageContent {
     <button type="submit" class="primary">Sign in</button>
   </form>
   <p><a href="/forgot-password">Forgot your password?</a></p>
+  ${deps.config.signUp !== "off" && html`<p>No account? <a href="/sign-up${next !== null && `?next=${encodeURIComponent(next)}`}">Sign up</a></p>`}
 </div>`,
   };
 }

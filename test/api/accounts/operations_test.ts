@@ -31,6 +31,8 @@ test("the sign-in routes are documented with their errors and an example respons
     "post /login 200 true",
     "post /logout 204 true",
     "post /password 204 true",
+    "post /sign-up 202 true",
+    "post /sign-up/confirm 201 true",
     "post /password/reset 202 true",
     "post /password/reset/confirm 204 true",
   ]);

@@ -82,6 +82,8 @@ const HOME: readonly TestedPage[] = [
   { ...at("home of a visitor", "/", "/"), isAnonymous: true },
   at("home of a member", "/", "/"),
   { ...at("sign-in", "/dashboard/sign-in", "/dashboard/sign-in"), isAnonymous: true },
+  { ...at("sign-up", "/sign-up", "/sign-up"), isAnonymous: true },
+  { ...at("confirmation of a sign-up", "/sign-up/confirm", "/sign-up/confirm?token=x"), isAnonymous: true },
   { ...at("forgotten password", "/forgot-password", "/forgot-password"), isAnonymous: true },
   { ...at("mail on its way", "/forgot-password", "/forgot-password?sent"), isAnonymous: true },
   { ...at("new password", "/reset-password", "/reset-password?token=x"), isAnonymous: true },

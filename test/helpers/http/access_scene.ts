@@ -215,6 +215,13 @@ export const resetToken: Subject = async ({ scene }) => {
   return makeMailToken(scene.api, { kind: "password_reset", email, userId });
 };
 
+/** The token of a mail to somebody who signs up. */
+export const signUpToken: Subject = async ({ scene }) => {
+  const username = freeName();
+  const details = { username, passwordHash: await hashPassword("seven quiet lamps at noon"), name: null };
+  return makeMailToken(scene.api, { kind: "sign_up", email: `${username}@example.com`, details });
+};
+
 /** Ends the organization's queued job, because it may have one active job. */
 export const noActiveJob: Subject = async ({ scene, place }) => {
   const { sql } = scene.api.db;

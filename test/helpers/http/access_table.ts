@@ -30,6 +30,7 @@ import {
   readyJobId,
   resetToken,
   type Subject,
+  signUpToken,
   userId,
   webhookId,
 } from "./access_scene.ts";
@@ -56,6 +57,16 @@ const AUTH = [
     of: knownPassword,
     body: (password) => ({ currentPassword: password, newPassword: `${password} indeed` }),
     audit: "password.change",
+  }),
+  row("POST /auth/sign-up", "everyoneToWrite", 202, {
+    of: quietNetwork,
+    body: () => ({ email: "new@example.com", username: "new", password: "seven quiet lamps at noon" }),
+    audit: "account_mail.request",
+  }),
+  row("POST /auth/sign-up/confirm", "everyoneToWrite", 201, {
+    of: signUpToken,
+    body: (token) => ({ token }),
+    audit: "user.create",
   }),
   row("POST /auth/password/reset", "everyoneToWrite", 202, {
     of: quietNetwork,

@@ -44,6 +44,8 @@ test("readConfig() has the documented defaults", () => {
       smtpUrl: null,
       webhookAllowedNetworks: null,
       mailFrom: "ulr <no-reply@localhost>",
+      signUp: "invited",
+      signUpDomains: [],
       securityContact: null,
       supportContact: null,
       organizationCreation: "users",

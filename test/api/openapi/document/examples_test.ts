@@ -29,6 +29,7 @@ const WRITES: readonly (readonly [operationId: string, status: number])[] = [
   ["forkDefinition", 201],
   ["queueExportJob", 201],
   ["createWebhook", 201],
+  ["signUp", 202],
   ["requestPasswordReset", 202],
 ];
 
@@ -50,6 +51,7 @@ const NEED_A_VALUE: readonly (readonly [operationId: string, status: number])[] 
   ["listWebhookDeliveries", 404],
   ["login", 401],
   ["changePassword", 401],
+  ["confirmSignUp", 400],
   ["resetPassword", 400],
 ];
 

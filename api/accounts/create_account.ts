@@ -1,0 +1,75 @@
+/** A new account with its personal organization, whether its user signed up or an operator made it. */
+import type { PlatformRole } from "../../shared/vocabulary.ts";
+import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { insertOrg, type OrgRow, upsertMember } from "../../sql/accounts/orgs.ts";
+import { insertUser, type UserRow } from "../../sql/accounts/users.ts";
+import { type Sql, violates } from "../../sql/connection/pool.ts";
+
+export interface NewAccount {
+  /** Random if omitted. */
+  id?: string | undefined;
+  /** Also the slug of the personal organization. */
+  username: string;
+  email: string;
+  passwordHash: string;
+  name: string | null;
+  platformRole: PlatformRole;
+  /** Who creates it: for people who sign up, a function of the new user's id. */
+  actor: AuditActor | ((userId: string) => AuditActor);
+}
+
+type Field = "username" | "email";
+
+const CONFLICTS: Readonly<Record<string, { field: Field; reason: string }>> = {
+  users_username_key: { field: "username", reason: "the username is taken" },
+  organizations_slug_key: { field: "username", reason: "an organization has the username as its slug" },
+  users_email_key: { field: "email", reason: "another user has the email" },
+  users_email_check: { field: "email", reason: "this is not an email address:" },
+};
+
+/** The username or the email cannot be used. The transaction is over. */
+export class AccountConflict extends Error {
+  override readonly name = "AccountConflict";
+  readonly field: Field;
+
+  constructor({ field, reason }: { field: Field; reason: string }, email: string) {
+    super(field === "email" ? `${reason} ${email}` : reason);
+    this.field = field;
+  }
+}
+
+/**
+ * Creates a user and the personal organization that they own, and adds an audit entry. Throws AccountConflict. Call inside
+ * a transaction.
+ */
+export async function createAccount(
+  tx: Sql,
+  account: NewAccount,
+): Promise<{ user: UserRow; personalOrg: OrgRow }> {
+  const { actor, ...row } = account;
+  const { username, name, platformRole } = row;
+  try {
+    const user = await insertUser(tx, row);
+    const personalOrg = await insertOrg(tx, {
+      slug: username,
+      name: name ?? username,
+      isPersonal: true,
+      subscriptionTier: "free",
+    });
+    await upsertMember(tx, { orgId: personalOrg.id, userId: user.id, role: "owner" });
+    await insertAuditEntry(tx, {
+      ...(typeof actor === "function" ? actor(user.id) : actor),
+      action: "user.create",
+      subjectType: "user",
+      subjectId: user.id,
+      orgId: personalOrg.id,
+      details: { username, platformRole },
+    });
+    return { user, personalOrg };
+  } catch (error) {
+    for (const [constraint, conflict] of Object.entries(CONFLICTS)) {
+      if (violates(error, constraint)) throw new AccountConflict(conflict, row.email);
+    }
+    throw error;
+  }
+}

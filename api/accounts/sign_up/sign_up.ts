@@ -1,0 +1,200 @@
+/** POST /auth/sign-up and /auth/sign-up/confirm: people make their own account, with a link in a mail. */
+import { type Static, Type } from "@sinclair/typebox";
+import { hashLinkToken } from "../../../shared/account_mails.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import type { Config } from "../../../shared/process/config.ts";
+import { isAccountSlug } from "../../../shared/slugs.ts";
+import {
+  deleteAccountMailDetails,
+  findAccountLink,
+  markAccountLinkUsed,
+} from "../../../sql/accounts/account_mails.ts";
+import { existsPendingInvitation } from "../../../sql/accounts/invitations.ts";
+import type { UserRow } from "../../../sql/accounts/users.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import type { OperationDeps } from "../../deps.ts";
+import { auditOrigin } from "../../http/audit_actor.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { Text } from "../../http/schemas.ts";
+import { invalidInput, type Problem } from "../../http/validation_problems.ts";
+import { AccountConflict, createAccount } from "../create_account.ts";
+import { PasswordField, passwordProblem } from "../password_rules.ts";
+import { emailProblem, nameProblem } from "../profile_fields.ts";
+import { AUTH_TAG } from "../schemas.ts";
+import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
+import { requestMail } from "./request_mail.ts";
+
+const KIND = "sign_up";
+
+const Username = Type.String({
+  minLength: 1,
+  maxLength: 63,
+  description:
+    "Of `a-z`, `0-9`, dot, underscore and hyphen, beginning with a letter or digit. Public, and the slug of the personal organization",
+});
+
+const SignUp = Type.Object(
+  {
+    email: Type.String({ minLength: 1 }),
+    username: Username,
+    password: PasswordField,
+    name: Type.Optional(Type.String({ description: "Display name" })),
+  },
+  {
+    title: "SignUp",
+    additionalProperties: false,
+    examples: [{ email: "ann@example.com", username: "ann", password: "seven quiet lamps at noon" }],
+  },
+);
+type SignUp = Static<typeof SignUp>;
+
+export const signUp = operation(
+  {
+    id: "signUp",
+    method: "POST",
+    path: "/api/v1/auth/sign-up",
+    access: "public",
+    tag: AUTH_TAG,
+    summary: "Sign up",
+    description:
+      "Mails a link that makes the account. The response does not tell whether the address may sign up (`SIGN_UP`) or has " +
+      "an account; the mail does. The link works for 24 hours and once.",
+    body: SignUp,
+    response: { 202: null },
+    ignoresCookie: true,
+    secret: true,
+    fails: ["SIGN_UP_DISABLED", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  async ({ body, request }, deps) => {
+    requireSignUp(deps.config);
+    const problems = findProblems(body);
+    if (problems.length > 0) throw invalidInput(problems);
+    // Before the password is hashed, which takes a tenth of a second of a processor.
+    await deps.signIn.limit.takeOfNetwork(requestContext(request));
+    const { email, username, password, name = null } = body;
+    const passwordHash = await deps.signIn.passwords.hash(password, { isFirst: false });
+    await deps.sql.begin(async (tx) => {
+      const isAdmitted = await maySignUp(tx, deps.config, email);
+      const details = { username, name, passwordHash, isAdmitted };
+      await requestMail(tx, deps, { request, mail: { kind: KIND, email, details } });
+    });
+    return reply(202, null);
+  },
+);
+
+export const confirmSignUp = operation(
+  {
+    id: "confirmSignUp",
+    method: "POST",
+    path: "/api/v1/auth/sign-up/confirm",
+    access: "public",
+    tag: AUTH_TAG,
+    summary: "Make your account with the token of a mail",
+    description:
+      "Makes the account and its personal organization. If the username is taken meanwhile, the link works on: send " +
+      "another one. Attempts count as sign-in attempts of the client address.",
+    body: Type.Object(
+      { token: LinkToken, username: Type.Optional(Username) },
+      { title: "SignUpConfirmation", additionalProperties: false, examples: [{ token: EXAMPLE_TOKEN }] },
+    ),
+    response: {
+      201: Type.Object(
+        {
+          data: Type.Object(
+            { id: Type.String({ format: "uuid" }), username: Text, email: Text },
+            { title: "NewAccount" },
+          ),
+        },
+        {
+          description: "The new user, who can sign in",
+          examples: [
+            {
+              data: { id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c12", username: "ann", email: "ann@example.com" },
+            },
+          ],
+        },
+      ),
+    },
+    ignoresCookie: true,
+    secret: true,
+    fails: ["SIGN_UP_DISABLED", "RATE_LIMITED"],
+  },
+  async ({ body: { token, username }, request }, deps) => {
+    requireSignUp(deps.config);
+    await deps.signIn.limit.takeOfNetwork(requestContext(request));
+    const user = await createFromLink(deps, { tokenHash: hashLinkToken(token), username, request });
+    return reply(201, { data: { id: user.id, username: user.username, email: user.email } });
+  },
+);
+
+function requireSignUp({ signUp: mode }: Config): void {
+  if (mode === "off") throw new ApiError("SIGN_UP_DISABLED");
+}
+
+function findProblems({ email, username, password, name }: SignUp): Problem[] {
+  const found = {
+    email: emailProblem(email),
+    username: usernameProblem(username),
+    password: passwordProblem(password, { email, username }),
+    name: name === undefined ? null : nameProblem(name),
+  };
+  return Object.entries(found).flatMap(([path, message]) => (message === null ? [] : { path, message }));
+}
+
+function usernameProblem(username: string): string | null {
+  return isAccountSlug(username)
+    ? null
+    : "must be 1 to 63 characters of a-z, 0-9, dot, underscore and hyphen, and start with a letter or digit";
+}
+
+/** Decides by the address alone, with the same work for every address. */
+async function maySignUp(sql: Sql, { signUp: mode, signUpDomains }: Config, email: string): Promise<boolean> {
+  const isInvited = await existsPendingInvitation(sql, email);
+  if (mode === "open") return true;
+  const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+  return isInvited || (mode === "domains" && signUpDomains.includes(domain));
+}
+
+/** Creates the account of a link, and uses the link up in the same transaction. */
+async function createFromLink(
+  { sql, signIn }: OperationDeps,
+  given: { tokenHash: Buffer; username: string | undefined; request: Request },
+): Promise<UserRow> {
+  const { tokenHash, request } = given;
+  const mail = await findAccountLink(sql, { kind: KIND, tokenHash });
+  if (!mail) throw invalidLink();
+  const { name } = mail.details;
+  const passwordHash = String(mail.details["passwordHash"]);
+  const username = given.username ?? String(mail.details["username"]);
+  const problem = usernameProblem(username);
+  if (problem) throw invalidInput([{ path: "username", message: problem }]);
+  if (await signIn.passwords.verify(username, passwordHash, { isFirst: false })) {
+    throw invalidInput([{ path: "username", message: "must not be the password: choose another" }]);
+  }
+  try {
+    return await sql.begin(async (tx) => {
+      if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash }))) throw invalidLink();
+      await deleteAccountMailDetails(tx, mail.id);
+      const { user } = await createAccount(tx, {
+        username,
+        email: mail.email,
+        passwordHash,
+        name: typeof name === "string" ? name : null,
+        platformRole: "user",
+        actor: (actorUserId) => ({
+          actorType: "user",
+          actorUserId,
+          ...auditOrigin(requestContext(request)),
+        }),
+      });
+      return user;
+    });
+  } catch (error) {
+    if (!(error instanceof AccountConflict)) throw error;
+    // Only the owner of the address gets here.
+    throw error.field === "username"
+      ? invalidInput([{ path: "username", message: `"${username}" is taken: choose another` }])
+      : invalidInput([{ path: "token", message: "is for an address that has an account by now: sign in" }]);
+  }
+}

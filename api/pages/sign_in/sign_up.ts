@@ -1,0 +1,168 @@
+/** The pages of signing up: the form, and the page behind the link of the mail, which makes the account. */
+import type { Config } from "../../../shared/process/config.ts";
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
+import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
+import { type FormProblems, formField } from "../forms.ts";
+import { type Html, html } from "../html.ts";
+import type { PageContent } from "../layout.ts";
+import { type Page, type PageResult, seeOther } from "../page.ts";
+import { cardPage, findLimitedProblems, linkTokenField } from "./mail_form.ts";
+import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
+
+const SIGN_UP_PATH = "/sign-up";
+const CONFIRM_PATH = "/sign-up/confirm";
+const USERNAME_HINT = "Public. Small letters, digits, dots, underscores and hyphens.";
+
+/** Where the person came from, such as an invitation. It stays in the browser: its address may have a token. */
+const NEXT_COOKIE = "ulr_after_sign_up";
+const NEXT_SECONDS = 24 * 3600;
+
+function nextCookie({ deps: { config } }: Page, next: string | null): Record<string, string> {
+  const value = next === null ? "" : encodeURIComponent(nextPath(next));
+  const age = next === null ? 0 : NEXT_SECONDS;
+  const secure = config.publicUrl.startsWith("https:") ? "; Secure" : "";
+  return {
+    "Set-Cookie": `${NEXT_COOKIE}=${value}; HttpOnly; SameSite=Lax; Path=${SIGN_UP_PATH}; Max-Age=${age}${secure}`,
+  };
+}
+
+function readNext({ request }: Page): string | null {
+  const pairs = (request.headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
+  const value = pairs.find((pair) => pair.startsWith(`${NEXT_COOKIE}=`))?.slice(NEXT_COOKIE.length + 1);
+  try {
+    return value ? nextPath(decodeURIComponent(value)) : null;
+  } catch {
+    return null;
+  }
+}
+
+export function showSignUp(page: Page): PageResult {
+  if (page.deps.config.signUp === "off") return disabledPage();
+  return page.url.searchParams.has("sent") ? sentPage() : signUpPage(page, null);
+}
+
+/** Says the same for every address. */
+export async function signUp(page: Page): Promise<PageResult> {
+  const { form, api, url } = page;
+  const text = (name: string) => (form.get(name) ?? "").trim();
+  const name = text("name");
+  const body = {
+    email: text("email"),
+    username: text("username"),
+    password: form.get("password") ?? "",
+    ...(name === "" ? {} : { name }),
+  };
+  const problems = await findLimitedProblems(() => api("/auth/sign-up", { method: "POST", body }));
+  if (problems?.code === "SIGN_UP_DISABLED") return disabledPage();
+  if (problems) return signUpPage(page, problems);
+  return seeOther(`${SIGN_UP_PATH}?sent`, nextCookie(page, url.searchParams.get("next")));
+}
+
+function signUpPage({ url, form, deps }: Page, problems: FormProblems | null): PageContent {
+  const next = url.searchParams.get("next");
+  const query = next === null ? "" : `?next=${encodeURIComponent(next)}`;
+  const field = (name: string, label: string, attributes: Html, hint?: string) =>
+    formField(
+      { name, label, problems, ...(hint === undefined ? {} : { hint }) },
+      (own) =>
+        html`<input ${own} ${attributes} value="${name === "password" ? "" : (form.get(name) ?? "")}">`,
+    );
+  return cardPage({
+    title: "Sign up",
+    problems,
+    body: html`<p>${describeMode(deps.config)} We send you a link that makes your account.</p>
+  <form method="post" action="${SIGN_UP_PATH}${query}">
+    ${field("email", "Email", html`type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required autofocus`)}
+    ${field("username", "Username", html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required`, USERNAME_HINT)}
+    ${field("name", "Name (optional)", html`autocomplete="name" maxlength="200"`)}
+    ${field("password", "Password", html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required`, `At least ${PASSWORD_MIN_LENGTH} characters. Not a common password, nor your username or address.`)}
+    <div class="actions"><button type="submit" class="primary">Send the link</button></div>
+  </form>
+  <p>Have you an account? <a href="${SIGN_IN_PATH}${query}">Sign in</a></p>`,
+  });
+}
+
+function describeMode({ signUp, signUpDomains }: Pick<Config, "signUp" | "signUpDomains">): string {
+  if (signUp === "open") return "Anybody can have an account.";
+  if (signUp === "invited") return "You need an invitation to your address.";
+  return `You need an address at ${signUpDomains.join(" or ")}, or an invitation to your address.`;
+}
+
+function disabledPage(): PageContent {
+  return {
+    ...cardPage({
+      title: "Sign-up is disabled",
+      body: html`<p>Ask an operator of this service for an account.</p>
+  <p><a href="${SIGN_IN_PATH}">Sign in</a></p>`,
+    }),
+    status: 403,
+  };
+}
+
+function sentPage(): PageContent {
+  return cardPage({
+    title: "Look at your mail",
+    body: html`<p role="status">If your address may sign up here, a mail with a link is on its way. The link works for 24 hours.</p>
+  <p>No mail after a few minutes? Look in the spam folder, check the address, and <a href="${SIGN_UP_PATH}">try again</a>. An address gets at most three mails an hour.</p>`,
+  });
+}
+
+export function showConfirm({ url }: Page): PageResult {
+  const token = url.searchParams.get("token");
+  return token === null ? seeOther(SIGN_UP_PATH) : confirmPage({ token, username: null, problems: null });
+}
+
+export async function confirm(page: Page): Promise<PageResult> {
+  const token = page.form.get("token") ?? "";
+  const username = page.form.get("username")?.trim() ?? null;
+  const body = { token, ...(username === null ? {} : { username }) };
+  const problems = await findLimitedProblems(() =>
+    page.api("/auth/sign-up/confirm", { method: "POST", body }),
+  );
+  if (problems?.code === "SIGN_UP_DISABLED") return disabledPage();
+  if (problems?.fields.has("token")) return deadLinkPage();
+  if (problems) return confirmPage({ token, username: username ?? "", problems });
+  const next = readNext(page);
+  const query = new URLSearchParams({ ...(next === null ? {} : { next }), "signed-up": "" });
+  return seeOther(`${SIGN_IN_PATH}?${query}`, nextCookie(page, null));
+}
+
+/** Asks for another username if the chosen one is taken. */
+function confirmPage({
+  token,
+  username,
+  problems,
+}: {
+  token: string;
+  username: string | null;
+  problems: FormProblems | null;
+}): PageContent {
+  const isAsked = username !== null || problems?.fields.has("username");
+  return cardPage({
+    title: "Make your account",
+    problems,
+    body: html`<form method="post" action="${CONFIRM_PATH}">${linkTokenField(token)}
+    ${
+      isAsked &&
+      formField(
+        { name: "username", label: "Username", hint: USERNAME_HINT, problems },
+        (own) =>
+          html`<input ${own} autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required autofocus value="${username ?? ""}">`,
+      )
+    }
+    ${!isAsked && html`<p>One more step: this makes the account with the username and password that you chose.</p>`}
+    <div class="actions"><button type="submit" class="primary">Make my account</button></div>
+  </form>`,
+  });
+}
+
+function deadLinkPage(): PageContent {
+  return {
+    ...cardPage({
+      title: "This link does not work",
+      body: html`<p role="alert">It was used, has expired, or a newer mail has replaced it. If you have used it, your account is ready.</p>
+  <p><a class="button" href="${SIGN_IN_PATH}">Sign in</a> <a class="button" href="${SIGN_UP_PATH}">Sign up again</a></p>`,
+    }),
+    status: 400,
+  };
+}

@@ -1,0 +1,211 @@
+/** Signing up: who may, what the mails say, and that nothing tells who has an account. */
+import { expect, test } from "bun:test";
+import { makeMailToken, newestMail } from "../../../helpers/accounts/account_mail.ts";
+import { auditRows, login, makeAccount } from "../../../helpers/accounts/accounts.ts";
+import { openTestApp, type TestApp, type TestAppOptions } from "../../../helpers/http/app.ts";
+import { openMailServer } from "../../../helpers/network/mail_server.ts";
+import { openTestRunner } from "../../../helpers/process/job_runner.ts";
+
+const PASSWORD = "seven quiet lamps at noon";
+const PATH = "/api/v1/auth/sign-up";
+
+function ask(api: TestApp, body: object): Promise<Response> {
+  const wanted = { email: "ann@example.com", username: "ann", password: PASSWORD };
+  return api.request(PATH, { method: "POST", body: { ...wanted, ...body } });
+}
+
+function confirm(api: TestApp, body: object): Promise<Response> {
+  return api.request(`${PATH}/confirm`, { method: "POST", body });
+}
+
+/** An app with a mail server and a runner. */
+async function openPlace(config: TestAppOptions["config"] = {}) {
+  await using started = new AsyncDisposableStack();
+  const server = started.use(await openMailServer());
+  const api = started.use(
+    await openTestApp({
+      config: { smtpUrl: server.url, signUp: "open", rateLimitLoginPerMinute: 100, ...config },
+    }),
+  );
+  const runner = started.use(await openTestRunner(api));
+  const lifetime = started.move();
+  return { server, api, runner, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
+}
+
+test("a person signs up with a link, which makes the account with its personal organization", async () => {
+  await using place = await openPlace();
+  const { api, runner, server } = place;
+  const asked = await ask(api, { name: "Ann Lee" });
+  expect([asked.status, await asked.text()]).toEqual([202, ""]);
+  expect(await api.db.sql`select id from users`).toHaveLength(0);
+  await runner.accountMails();
+  const { to, token, link, text } = await newestMail(server);
+  expect(to).toEqual(["ann@example.com"]);
+  expect(link).toContain("/sign-up/confirm?token=");
+  expect(text).toContain("as ann.");
+  const confirmed = await confirm(api, { token });
+  expect(confirmed.status).toBe(201);
+  const { data } = (await confirmed.json()) as { data: { id: string } };
+  expect(data).toMatchObject({ username: "ann", email: "ann@example.com" });
+  expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
+  const orgs = await api.db.sql`
+    select o.slug, o.name, o.is_personal, m.role
+    from organizations o join organization_members m on m.org_id = o.id
+    where m.user_id = ${data.id}`;
+  expect([...orgs]).toEqual([{ slug: "ann", name: "Ann Lee", isPersonal: true, role: "owner" }]);
+  const [noted] = (await auditRows(api)).filter(({ action }) => action === "user.create");
+  expect(noted).toMatchObject({ actorType: "user", actorUserId: data.id, subjectId: data.id });
+  // The link works once, the hash of the password is no longer in the row, and the token is nowhere.
+  expect((await confirm(api, { token, username: "ann2" })).status).toBe(400);
+  expect([...(await api.db.sql`select details from account_mails`)]).toEqual([{ details: {} }]);
+  expect(JSON.stringify([api.logLines, await auditRows(api)])).not.toContain(token ?? "?");
+});
+
+test("only the hash of the password is stored", async () => {
+  await using place = await openPlace();
+  const { api } = place;
+  await ask(api, {});
+  const [row] = await api.db.sql<[{ text: string; hash: string }]>`
+    select (select string_agg(m::text, ' ') from account_mails m) || (select string_agg(j::text, ' ') from pgboss.job j) as text,
+      details ->> 'passwordHash' as hash
+    from account_mails`;
+  expect(row.text).not.toContain(PASSWORD);
+  expect(row.hash).toStartWith("$argon2id$");
+});
+
+test("the request does not look for the account, and does the same work for every address", async () => {
+  await using place = await openPlace({ signUp: "domains", signUpDomains: ["example.com"] });
+  const { api } = place;
+  const { email } = await makeAccount(api);
+  await api.db.sql`delete from account_mails`;
+  const seen = [];
+  for (const address of [email, "new@example.com", "stranger@example.org"]) {
+    const { status, headers } = await ask(api, { email: address });
+    seen.push([status, [...headers.keys()].filter((name) => !name.startsWith("x-ratelimit"))]);
+  }
+  expect(seen[0]?.[0]).toBe(202);
+  expect(seen).toEqual(Array(3).fill(seen[0]));
+  const rows = await api.db.sql<{ user: unknown; hasHash: boolean }[]>`
+    select user_id as user, details ? 'passwordHash' as has_hash from account_mails`;
+  expect([...rows]).toEqual(Array(3).fill({ user: null, hasHash: true }));
+  expect(await api.db.sql`select id from pgboss.job where name = 'send_account_mail'`).toHaveLength(3);
+});
+
+test("an address that has an account gets a mail that says so, and no link that makes one", async () => {
+  await using place = await openPlace({ signUp: "invited" });
+  const { api, runner, server } = place;
+  const { email, username } = await makeAccount(api);
+  expect((await ask(api, { email: email.toUpperCase() })).status).toBe(202);
+  await runner.accountMails();
+  const mail = await newestMail(server);
+  expect(mail.headers["subject"]).toBe("You already have an account");
+  expect(mail.text).toContain(username);
+  expect(mail.text).toContain("/forgot-password");
+  expect(mail.token).toBeNull();
+});
+
+test("SIGN_UP=off refuses sign-ups, and links that were sent before", async () => {
+  await using place = await openPlace({ signUp: "off" });
+  const { api } = place;
+  const token = await makeMailToken(api, { kind: "sign_up", email: "ann@example.com" });
+  for (const response of [await ask(api, {}), await confirm(api, { token })]) {
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({ error: { code: "SIGN_UP_DISABLED" } });
+  }
+});
+
+test("SIGN_UP=invited sends mail to addresses with a pending invitation, in any case", async () => {
+  await using place = await openPlace({ signUp: "invited" });
+  const { api, runner, server } = place;
+  const { org, user } = await api.make.person({ role: "owner" });
+  const invite = (email: string, columns: object) => api.db.sql`
+    insert into organization_invitations ${api.db.sql({ orgId: org.id, email, role: "viewer", invitedBy: user.id, ...columns } as never)}`;
+  const later = new Date(Date.now() + 3_600_000).toISOString();
+  const earlier = new Date(Date.now() - 3_600_000).toISOString();
+  await invite("ann@example.com", { expiresAt: later });
+  await invite("expired@example.com", { createdAt: "2026-01-01", expiresAt: earlier });
+  await invite("revoked@example.com", { expiresAt: later, revokedAt: earlier });
+  for (const email of [
+    "Ann@Example.com",
+    "expired@example.com",
+    "revoked@example.com",
+    "nobody@example.com",
+  ]) {
+    expect((await ask(api, { email })).status).toBe(202);
+  }
+  await runner.accountMails();
+  expect(server.received.map(({ to }) => to)).toEqual([["Ann@example.com"]]);
+});
+
+test("SIGN_UP=domains sends mail to exactly these domains", async () => {
+  await using place = await openPlace({ signUp: "domains", signUpDomains: ["example.com"] });
+  const { api, runner, server } = place;
+  for (const email of [
+    "a@EXAMPLE.com",
+    "a@sub.example.com",
+    "a@example.com.evil.test",
+    "example.com@evil.test",
+  ]) {
+    expect((await ask(api, { email })).status).toBe(202);
+  }
+  await runner.accountMails();
+  expect(server.received.map(({ to }) => to)).toEqual([["a@example.com"]]);
+});
+
+test("a username that is taken shows on confirmation, and the link works on with another one", async () => {
+  await using place = await openPlace();
+  const { api, runner, server } = place;
+  await api.make.user({ username: "ann" });
+  await api.make.org({ slug: "team" });
+  await ask(api, {});
+  await runner.accountMails();
+  const { token } = await newestMail(server);
+  for (const body of [{ token }, { token, username: "team" }, { token, username: "No!" }]) {
+    const response = await confirm(api, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { details: { errors: [{ path: "username" }] } } });
+  }
+  expect((await confirm(api, { token, username: "ann-lee" })).status).toBe(201);
+  expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
+});
+
+test("of two confirmations at once, exactly one makes the account", async () => {
+  await using place = await openPlace();
+  const { api, runner, server } = place;
+  await ask(api, {});
+  await runner.accountMails();
+  const { token } = await newestMail(server);
+  const names = ["first", "second", "third"];
+  const responses = await Promise.all(names.map(async (username) => confirm(api, { token, username })));
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 400, 400]);
+  expect(await api.db.sql`select id from users`).toHaveLength(1);
+});
+
+test("of two people with one username, the first to confirm gets it", async () => {
+  await using place = await openPlace();
+  const { api, runner, server } = place;
+  const tokens: (string | null)[] = [];
+  for (const email of ["ann@example.com", "ann@example.org"]) {
+    await ask(api, { email });
+    await runner.accountMails();
+    tokens.push((await newestMail(server)).token);
+  }
+  const responses = await Promise.all(tokens.map(async (token) => confirm(api, { token })));
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 400]);
+});
+
+test("invalid fields are reported together, before anything is written", async () => {
+  await using place = await openPlace();
+  const { api } = place;
+  const response = await ask(api, { email: "nobody", username: "Ann!", password: "Password1", name: " " });
+  expect(response.status).toBe(400);
+  const { error } = (await response.json()) as { error: { details: { errors: { path: string }[] } } };
+  expect(error.details.errors.map(({ path }) => path)).toEqual(["email", "username", "password", "name"]);
+  for (const password of ["ann@example.com", "I am ann-the-first", "ann-the-first"]) {
+    expect([password, (await ask(api, { username: "ann-the-first", password })).status]).toEqual([
+      password,
+      400,
+    ]);
+  }
+  expect(await api.db.sql`select id from account_mails`).toHaveLength(0);
+});

@@ -1,0 +1,91 @@
+/** The pages of signing up. */
+import { expect, test } from "bun:test";
+import { hashPassword } from "../../../../../api/accounts/password_rules.ts";
+import { makeMailToken } from "../../../../helpers/accounts/account_mail.ts";
+import { login } from "../../../../helpers/accounts/accounts.ts";
+import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
+import { BROWSER, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+
+const PASSWORD = "seven quiet lamps at noon";
+
+async function makeLink(api: TestApp, username = "ann") {
+  const details = { username, name: null, passwordHash: await hashPassword(PASSWORD) };
+  return makeMailToken(api, { kind: "sign_up", email: "ann@example.com", details });
+}
+
+test("the sign-in page leads to /sign-up, unless sign-up is off", async () => {
+  await using open = await openTestApp({ config: { signUp: "open" } });
+  const path = "/dashboard/sign-in?next=%2Fmodels";
+  expect(await (await openPage(open, path)).text()).toContain('href="/sign-up?next=%2Fmodels"');
+  await using off = await openTestApp({ config: { signUp: "off" } });
+  expect(await (await openPage(off, path)).text()).not.toContain("/sign-up");
+  expect((await openPage(off, "/sign-up")).status).toBe(403);
+  const fields = { email: "ann@example.com", username: "ann", password: PASSWORD };
+  expect((await sendForm(off, "/sign-up", fields)).status).toBe(403);
+});
+
+test("the form keeps what was typed except the password, and shows each problem at its field", async () => {
+  await using api = await openTestApp({ config: { signUp: "open" } });
+  const fields = { email: '"><b>@x', username: "Ann!", password: "Password1", name: "Ann" };
+  const sent = await sendForm(api, "/sign-up", fields);
+  const page = await sent.text();
+  expect(sent.status).toBe(400);
+  expect(page).toContain('value="&quot;&gt;&lt;b&gt;@x"');
+  expect(page).toContain("field-username-error");
+  expect(page).toContain("field-password-error");
+  expect(page).not.toContain("Password1");
+});
+
+test("after the confirmation, a person comes back to the page from which they signed up", async () => {
+  await using api = await openTestApp({ config: { signUp: "open" } });
+  const fields = { email: "ann@example.com", username: "ann", password: PASSWORD, name: "" };
+  const sent = await sendForm(api, "/sign-up?next=%2Finvitation%3Ftoken%3Dx", fields);
+  expect([sent.status, sent.headers.get("location")]).toEqual([303, "/sign-up?sent"]);
+  const [cookie = ""] = sent.headers.getSetCookie();
+  expect(cookie).toMatch(/^ulr_after_sign_up=[^;]+; HttpOnly; SameSite=Lax; Path=\/sign-up; Max-Age=86400$/);
+  // The path is in the browser alone: it may have a token.
+  const [row] = await api.db.sql<[{ text: string }]>`select m::text as text from account_mails m`;
+  expect(row.text).not.toContain("invitation");
+  const token = await makeLink(api);
+  const headers = { cookie: cookie.split(";")[0] ?? "" };
+  const confirmed = await sendForm(api, "/sign-up/confirm", { token }, { headers });
+  expect([confirmed.status, confirmed.headers.get("location")]).toEqual([
+    303,
+    "/dashboard/sign-in?next=%2Finvitation%3Ftoken%3Dx&signed-up=",
+  ]);
+  expect(confirmed.headers.getSetCookie()[0]).toContain("Max-Age=0");
+  expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
+});
+
+test("a cookie that another site has made does not lead away", async () => {
+  await using api = await openTestApp();
+  for (const path of ["https%3A%2F%2Fevil.example", "%2F%2Fevil.example", "%"]) {
+    const token = await makeLink(api, `ann-${path.length}`);
+    await api.db.sql`delete from users`;
+    const headers = { cookie: `ulr_after_sign_up=${path}` };
+    const sent = await sendForm(api, "/sign-up/confirm", { token }, { headers });
+    expect(sent.headers.get("location")).not.toContain("evil");
+    expect(sent.status).toBe(303);
+  }
+});
+
+test("opening the link makes no account; a taken username can be replaced", async () => {
+  await using api = await openTestApp();
+  await api.make.user({ username: "ann" });
+  const token = await makeLink(api);
+  const path = `/sign-up/confirm?token=${token}`;
+  for (const method of ["GET", "HEAD"]) {
+    const response = await api.request(path, { method, headers: BROWSER });
+    expect([response.status, response.headers.get("referrer-policy")]).toEqual([200, "strict-origin"]);
+  }
+  expect(await api.db.sql`select id from users where username <> 'ann'`).toHaveLength(0);
+  const taken = await sendForm(api, "/sign-up/confirm", { token });
+  expect([taken.status, await taken.text()]).toEqual([400, expect.stringContaining('name="username"')]);
+  const sent = await sendForm(api, "/sign-up/confirm", { token, username: "ann-lee" });
+  expect(sent.status).toBe(303);
+  const again = await sendForm(api, "/sign-up/confirm", { token, username: "ann-lee" });
+  expect([again.status, await again.text()]).toEqual([
+    400,
+    expect.stringContaining("This link does not work"),
+  ]);
+});
