@@ -3,10 +3,16 @@ import type { OrgProfile } from "../../accounts/organizations/profile.ts";
 import { orgPath } from "../addresses.ts";
 import { type Html, html, webUrl } from "../html.ts";
 import { renderDay } from "../instant.ts";
+import { renderNotice } from "../notice.ts";
 import type { Page, PageResult } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
 import { type DefinitionPage, PAGE_SIZE, renderDefinitions } from "./definition_list.ts";
 import { orgPage } from "./org_page.ts";
+
+const NOTICES = {
+  joined: "You are a member now.",
+  left: "You have left this organization.",
+};
 
 type Profile = (typeof OrgProfile.static)["data"];
 
@@ -27,7 +33,7 @@ export async function showProfile(page: Page, { slug }: { slug: string }): Promi
     name: profile.name,
     tab: "",
     head: html`<meta name="description" content="${profile.description ?? `${profile.name} on ulr`}">`,
-    body: html`${renderProfile(profile)}
+    body: html`${renderNotice(page.notice, NOTICES)}${renderProfile(profile)}
 <section class="stack" aria-labelledby="definitions-title">
   <h2 id="definitions-title">${title}</h2>
   ${renderDefinitions(definitions, { path: orgPath(slug), title })}

@@ -2,7 +2,8 @@
 import type { PageRoute } from "../page.ts";
 import { showAudit } from "./audit.ts";
 import { saveEdit, showEdit } from "./edit.ts";
-import { showMembers } from "./members.ts";
+import { changeMember, confirmRemoval, removeMemberOf, showMember } from "./member.ts";
+import { changeInvitations, showMembers } from "./members.ts";
 import { showProfile } from "./profile.ts";
 import { showProjects } from "./projects.ts";
 import { showUsage } from "./usage.ts";
@@ -12,6 +13,11 @@ import { createWebhook, showWebhooks } from "./webhooks.ts";
 export const ORGANIZATION_PAGES: readonly PageRoute[] = [
   ["GET", "/orgs/:slug", "all", showProfile],
   ["GET", "/orgs/:slug/members", "signedIn", showMembers],
+  ["POST", "/orgs/:slug/members", "signedIn", changeInvitations],
+  ["GET", "/orgs/:slug/members/:userId", "signedIn", showMember],
+  ["POST", "/orgs/:slug/members/:userId", "signedIn", changeMember],
+  ["GET", "/orgs/:slug/members/:userId/remove", "signedIn", confirmRemoval],
+  ["POST", "/orgs/:slug/members/:userId/remove", "signedIn", removeMemberOf],
   ["GET", "/orgs/:slug/usage", "signedIn", showUsage],
   ["GET", "/orgs/:slug/projects", "signedIn", showProjects],
   ["GET", "/orgs/:slug/audit", "signedIn", showAudit],

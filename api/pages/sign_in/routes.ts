@@ -1,5 +1,6 @@
 /** Signing in and out, and accounts that people make and get back by mail. */
 import type { PageRoute } from "../page.ts";
+import { answerInvitation, showInvitation } from "./invitation.ts";
 import { requestReset, resetPassword, showForgotten, showReset } from "./reset_password.ts";
 import { showSignIn, signIn } from "./sign_in.ts";
 import { signOut } from "./sign_out.ts";
@@ -18,6 +19,8 @@ export const SIGN_IN_PAGES: readonly PageRoute[] = [
   ["POST", "/sign-up", "all", signUp, FOR_ANYBODY],
   ["GET", "/sign-up/confirm", "all", showConfirm, FOR_ANYBODY],
   ["POST", "/sign-up/confirm", "all", confirm, FOR_ANYBODY],
+  ["GET", "/invitation", "all", showInvitation],
+  ["POST", "/invitation", "signedIn", answerInvitation],
   ["GET", "/forgot-password", "all", showForgotten, FOR_ANYBODY],
   ["POST", "/forgot-password", "all", requestReset, FOR_ANYBODY],
   ["GET", "/reset-password", "all", showReset, FOR_ANYBODY],

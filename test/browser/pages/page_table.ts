@@ -1,5 +1,6 @@
 /** All pages, filled with the demo's data. */
 import type { Page } from "playwright-core";
+import { makeInvitation } from "../../helpers/accounts/organization.ts";
 import { seedSmallDemo } from "../../helpers/demo.ts";
 import { loadBundledCatalog } from "../../helpers/models/catalog.ts";
 import { makeJobs } from "../busy_place.ts";
@@ -15,6 +16,8 @@ export interface Scene {
   keyId: string;
   sessionId: string;
   webhookId: string;
+  memberId: string;
+  invitationToken: string;
   /** The names of two models, `provider/id`. */
   models: readonly string[];
 }
@@ -53,6 +56,14 @@ export async function makeScene(dashboard: Dashboard): Promise<Scene> {
   });
   if (!created.ok) throw new Error(`Cannot create a webhook: ${created.status} ${await created.text()}`);
   const { data } = (await created.json()) as { data: { id: string } };
+  const [publisher] = await db.sql<[{ id: string }]>`select id from users where username = 'demo-publisher'`;
+  const invited = {
+    orgId: org.id,
+    email: "guest@example.com",
+    role: "publisher",
+    invitedBy: user.id,
+  } as const;
+  const invitation = await makeInvitation(dashboard, invited);
   const models = await db.sql<{ name: string }[]>`
     select provider || '/' || model_id as name from models where provider = 'anthropic' order by model_id limit 2`;
   return {
@@ -62,6 +73,8 @@ export async function makeScene(dashboard: Dashboard): Promise<Scene> {
     keyId,
     sessionId,
     webhookId: data.id,
+    memberId: publisher.id,
+    invitationToken: invitation.token,
   };
 }
 
@@ -176,6 +189,16 @@ const ORGANIZATIONS: readonly TestedPage[] = [
   at("organization", "/orgs/:slug", "/orgs/demo"),
   { ...at("organization for visitors", "/orgs/:slug", "/orgs/demo"), isAnonymous: true },
   at("members", "/orgs/:slug/members", "/orgs/demo/members"),
+  at("member", "/orgs/:slug/members/:userId", ({ memberId }) => `/orgs/demo/members/${memberId}`),
+  at(
+    "removal of a member",
+    "/orgs/:slug/members/:userId/remove",
+    ({ memberId }) => `/orgs/demo/members/${memberId}/remove`,
+  ),
+  {
+    ...at("invitation", "/invitation", ({ invitationToken }) => `/invitation?token=${invitationToken}`),
+    isAnonymous: true,
+  },
   at("projects", "/orgs/:slug/projects", "/orgs/demo/projects"),
   at("usage of an organization", "/orgs/:slug/usage", "/orgs/demo/usage"),
   at("audit log", "/orgs/:slug/audit", "/orgs/demo/audit"),

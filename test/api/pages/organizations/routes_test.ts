@@ -59,7 +59,9 @@ test("an unknown organization and an unknown webhook are the page of any unknown
   expect(unknown[0]).toBe(404);
   const paths = ["", ...MEMBER_PAGES, ...ADMIN_PAGES].map((page) => `/orgs/no-such-organization${page}`);
   const webhook = `/orgs/${org.slug}/webhooks/${crypto.randomUUID()}`;
-  for (const path of [...paths, webhook, `${webhook}/delete`, `/orgs/${org.slug}/nothing`]) {
+  const member = `/orgs/${org.slug}/members/${crypto.randomUUID()}`;
+  const below = [webhook, `${webhook}/delete`, member, `${member}/remove`];
+  for (const path of [...paths, ...below, `/orgs/${org.slug}/nothing`]) {
     expect([path, await read(path)]).toEqual([path, unknown]);
   }
 });

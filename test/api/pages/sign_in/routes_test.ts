@@ -92,3 +92,14 @@ test("signing out without a session leads to the sign-in page", async () => {
   const response = await sendForm(api, "/dashboard/sign-out", {});
   expect([response.status, response.headers.get("location")]).toEqual([303, "/dashboard/sign-in"]);
 });
+
+test("GET /invitation is for everyone, POST needs a session", async () => {
+  await using api = await openTestApp();
+  const path = "/invitation?token=x";
+  expect((await openPage(api, path)).status).toBe(400);
+  const response = await sendForm(api, path, {});
+  expect([response.status, response.headers.get("location")]).toEqual([
+    303,
+    `/dashboard/sign-in?next=${encodeURIComponent(path)}&ended`,
+  ]);
+});

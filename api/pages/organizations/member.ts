@@ -1,0 +1,111 @@
+/** /orgs/{slug}/members/{userId}: the role of a member; below it, removing a member or leaving. */
+import { ApiError } from "../../../shared/errors.ts";
+import { mayManageMembers } from "../../../shared/policy.ts";
+import type { MemberList } from "../../accounts/organizations/schemas.ts";
+import { orgPath } from "../addresses.ts";
+import { confirmPage } from "../confirm.ts";
+import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { html } from "../html.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
+import { findOwnOrg, type PageOrg } from "../page_session.ts";
+import { type Member, roleSelect } from "./members.ts";
+import { orgPage } from "./org_page.ts";
+
+/** What the address of a member names. */
+interface MemberAddress {
+  slug: string;
+  userId: string;
+}
+
+export async function showMember(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
+  return renderPage(page, address, null);
+}
+
+export async function changeMember(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
+  const { slug, userId } = address;
+  const body = { role: page.form.get("role") ?? "" };
+  const problems = await findProblems(() =>
+    page.api(orgPath(slug, "members", userId), { method: "PATCH", body }),
+  );
+  if (!problems) return seeOtherWith(orgPath(slug, "members"), "role");
+  return renderPage(page, address, problems);
+}
+
+export async function confirmRemoval(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
+  return removalPage(page, address, null);
+}
+
+export async function removeMemberOf(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
+  const { slug, userId } = address;
+  const problems = await findProblems(() => page.api(orgPath(slug, "members", userId), { method: "DELETE" }));
+  if (problems) return removalPage(page, address, problems);
+  if (userId === page.session.user.id) return seeOtherWith(orgPath(slug), "left");
+  return seeOtherWith(orgPath(slug, "members"), "remove");
+}
+
+async function loadMember(
+  page: SignedInPage,
+  { slug, userId }: MemberAddress,
+): Promise<{ member: Member; org: PageOrg }> {
+  const { data } = await page.api<typeof MemberList.static>(orgPath(slug, "members"));
+  const member = data.members.find((one) => one.userId === userId);
+  const org = findOwnOrg(page, slug);
+  if (!member || !org) throw new ApiError("NOT_FOUND", { details: { reason: "member" } });
+  return { member, org };
+}
+
+async function renderPage(
+  page: SignedInPage,
+  address: MemberAddress,
+  problems: FormProblems | null,
+): Promise<PageResult> {
+  const { member, org } = await loadMember(page, address);
+  const { slug, userId } = address;
+  const { username, name, role } = member;
+  const isSelf = userId === page.session.user.id;
+  const mayChange = mayManageMembers(org.role, role).ok;
+  const removal = html`<a class="button danger" href="${orgPath(slug, "members", userId, "remove")}">${isSelf ? "Leave the organization" : "Remove the member"}</a>`;
+  return orgPage(page, {
+    slug,
+    name: org.name,
+    tab: "members",
+    subject: username,
+    status: problems?.status,
+    body: html`${problemSummary(problems)}
+<p class="crumbs"><a href="${orgPath(slug, "members")}">Members</a></p>
+<section class="card form-card" aria-labelledby="member-title">
+  <h2 id="member-title">${name ?? username} <small>${username}</small></h2>
+  ${
+    mayChange
+      ? html`<form method="post">${tokenField(page.session)}
+  ${formField({ name: "role", label: "Role", problems }, (attributes) => roleSelect(attributes, org, page.form.get("role") ?? role))}
+  <div class="actions"><button type="submit" class="primary">Save role</button> ${removal}</div>
+  </form>`
+      : html`<p>The role is ${role}. Only an owner can change it.</p>${isSelf && html`<div class="actions">${removal}</div>`}`
+  }
+</section>`,
+  });
+}
+
+async function removalPage(
+  page: SignedInPage,
+  address: MemberAddress,
+  problems: FormProblems | null,
+): Promise<PageResult> {
+  const { member, org } = await loadMember(page, address);
+  const { username } = member;
+  const isSelf = member.userId === page.session.user.id;
+  const [title, action, whose] = isSelf
+    ? [`Leave ${org.name}?`, "Leave the organization", "Your"]
+    : [`Remove ${username} from ${org.name}?`, "Remove the member", "Their"];
+  const content = confirmPage(page.session, {
+    section: "organization",
+    title,
+    text: html`${problemSummary(problems)}
+  <p>Access ends within a second, and running downloads break off. ${whose} API keys for this organization are revoked.</p>
+  <p>Definitions, projects, exports and webhooks stay with the organization. Coming back takes a new invitation.</p>`,
+    action,
+    cancel: orgPath(address.slug, "members"),
+  });
+  return { ...content, org, ...(problems ? { status: problems.status } : {}) };
+}

@@ -1,0 +1,112 @@
+/** /invitation: what the link of an invitation opens. Only its button joins: mail scanners follow every link. */
+import { ApiError } from "../../../shared/errors.ts";
+import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { orgPath, signInPath, withQuery } from "../addresses.ts";
+import { tokenField } from "../forms.ts";
+import { type Html, html } from "../html.ts";
+import { renderInstant } from "../instant.ts";
+import type { PageContent } from "../layout.ts";
+import { type Page, type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../page.ts";
+import { cardPage } from "./mail_form.ts";
+
+const INVITATION_PATH = "/invitation";
+
+interface Offer {
+  organization: { slug: string; name: string };
+  role: OrgRole;
+  email: string;
+  invitedBy: string;
+  expiresAt: string;
+}
+
+export async function showInvitation(page: Page): Promise<PageResult> {
+  const token = page.url.searchParams.get("token") ?? "";
+  return orRefusal(page, token, async () => {
+    const call = { method: "POST", body: { token } } as const;
+    const { data } = await page.api<{ data: Offer }>("/invitations/preview", call);
+    const { session } = page;
+    return session ? renderOffer({ ...page, session }, data, token) : renderSignedOut(data, token);
+  });
+}
+
+/** Joins, or signs out to sign in with the invited address. */
+export async function answerInvitation(page: SignedInPage): Promise<PageResult> {
+  const token = page.url.searchParams.get("token") ?? "";
+  if (page.form.get("action") === "sign-out") {
+    const { headers } = await page.call("/auth/logout", { method: "POST" });
+    return seeOther(addressOf(token), { "Set-Cookie": headers.get("set-cookie") ?? "" });
+  }
+  return orRefusal(page, token, async () => {
+    const call = { method: "POST", body: { token } } as const;
+    const { data } = await page.api<{ data: Pick<Offer, "organization"> }>("/invitations/accept", call);
+    return seeOtherWith(orgPath(data.organization.slug), "joined");
+  });
+}
+
+function addressOf(token: string): string {
+  return withQuery(INVITATION_PATH, { token });
+}
+
+/** Shows a page for a link that does not work, and for an account with another address. */
+async function orRefusal(page: Page, token: string, show: () => Promise<PageResult>): Promise<PageResult> {
+  try {
+    return await show();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === "VALIDATION_ERROR") return { ...renderDead(page), status: error.status };
+    const email = error.details?.["email"];
+    if (error.code !== "ORG_ACCESS_DENIED" || typeof email !== "string" || !page.session) throw error;
+    return { ...renderOtherAccount({ ...page, session: page.session }, email, token), status: error.status };
+  }
+}
+
+function describeOffer({ organization, role, email, invitedBy, expiresAt }: Offer): Html {
+  return html`<p><b>${invitedBy}</b> invites you to the organization <b>${organization.name}</b> <span class="quiet">@${organization.slug}</span>.</p>
+  <dl class="facts">
+    <div><dt>Role</dt><dd>${role}</dd></div>
+    <div><dt>For the address</dt><dd>${email}</dd></div>
+    <div><dt>Open until</dt><dd>${renderInstant(expiresAt)}</dd></div>
+  </dl>`;
+}
+
+function renderSignedOut(offer: Offer, token: string): PageContent {
+  const address = addressOf(token);
+  return cardPage({
+    title: "You are invited",
+    body: html`${describeOffer(offer)}
+  <p>Sign in to the account with this address. If you have none, sign up with it. You then come back to this page.</p>
+  <div class="actions"><a class="button primary" href="${signInPath(address)}">Sign in</a> <a class="button" href="${withQuery("/sign-up", { next: address })}">Sign up</a></div>`,
+  });
+}
+
+function renderOffer({ session }: SignedInPage, offer: Offer, token: string): PageContent {
+  const { user } = session;
+  return cardPage({
+    title: "You are invited",
+    body: html`${describeOffer(offer)}
+  <form method="post" action="${addressOf(token)}">${tokenField(session)}
+    <div class="actions"><button type="submit" class="primary">Join ${offer.organization.name}</button> <a class="button" href="/">Not now</a></div>
+  </form>
+  <p class="quiet">You are signed in as ${user.username}.</p>`,
+  });
+}
+
+function renderOtherAccount({ session }: SignedInPage, email: string, token: string): PageContent {
+  const { user } = session;
+  return cardPage({
+    title: "This invitation is for another account",
+    body: html`<p role="alert">It is for ${email}. You are signed in as ${user.username} with the address ${user.email}.</p>
+  <form method="post" action="${addressOf(token)}">${tokenField(session)}
+    <div class="actions"><button type="submit" class="primary" name="action" value="sign-out">Sign out and continue</button> <a class="button" href="/">Cancel</a></div>
+  </form>`,
+  });
+}
+
+function renderDead({ session }: Page): PageContent {
+  return cardPage({
+    title: "This invitation does not work",
+    body: html`<p role="alert">It was used or revoked, has expired, or a newer one has replaced it.</p>
+  <p>Ask for a new invitation. If you have used it yourself, you are a member already.</p>
+  <p><a class="button" href="/">${session ? "Go to the start page" : "Go to ulr"}</a></p>`,
+  });
+}

@@ -1,0 +1,140 @@
+/** Members and invitations on their pages, without JavaScript. */
+import { expect, test } from "bun:test";
+import { makeInvitation } from "../../../helpers/accounts/organization.ts";
+import { formTokenIn, noticeAfter, openPage, sendForm } from "../../../helpers/pages/forms.ts";
+import {
+  hiddenFields,
+  openPageScene,
+  type PageScene,
+  readPage,
+  requireEscaped,
+  submitForm,
+  type Visitor,
+} from "../../../helpers/pages/page_scene.ts";
+
+const membersPath = ({ org }: PageScene) => `/orgs/${org.slug}/members`;
+const memberPath = (scene: PageScene, { user }: Visitor) => `${membersPath(scene)}/${user.id}`;
+
+function invite(scene: PageScene, by: Visitor, fields: { email: string; role: string }): Promise<Response> {
+  return submitForm(scene.api, membersPath(scene), { token: by.token, heading: "invite-title", fields });
+}
+
+async function rolesOf({ api, org }: PageScene): Promise<Record<string, string>> {
+  const rows = await api.db.sql<{ userId: string; role: string }[]>`
+    select user_id, role from organization_members where org_id = ${org.id}`;
+  return Object.fromEntries(rows.map(({ userId, role }) => [userId, role]));
+}
+
+test("an owner invites, sends again and revokes", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const path = membersPath(scene);
+  expect(await readPage(api, path, owner.token)).toContain("You are the only member.");
+  const sent = await invite(scene, owner, { email: " Ann@Example.com ", role: "admin" });
+  expect([sent.status, sent.headers.get("location")]).toEqual([303, path]);
+  expect(await noticeAfter(api, sent, owner.token)).toStartWith("Invitation made.");
+  const page = await readPage(api, path, owner.token);
+  expect(page).toContain("ann@example.com");
+  expect(page).not.toContain("You are the only member.");
+
+  const again = hiddenFields(page, "invitations-title");
+  expect(again).toMatchObject({ email: "ann@example.com", role: "admin" });
+  const repeated = await sendForm(api, path, again, { token: owner.token, formToken: formTokenIn(page) });
+  expect(repeated.status).toBe(303);
+  const rows = await api.db.sql`select from organization_invitations where revoked_at is null`;
+  expect(rows).toHaveLength(1);
+
+  const [, id = ""] = /name="revoke" value="([^"]+)"/.exec(await readPage(api, path, owner.token)) ?? [];
+  const revoked = await sendForm(api, path, { revoke: id }, { token: owner.token });
+  expect(await noticeAfter(api, revoked, owner.token)).toStartWith("Invitation revoked.");
+  expect(await readPage(api, path, owner.token)).toContain("No pending invitations.");
+});
+
+test("the same form sent twice invites once", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const path = membersPath(scene);
+  const hidden = hiddenFields(await readPage(api, path, owner.token), "invite-title");
+  const fields = { ...hidden, email: "ann@example.com", role: "viewer" };
+  for (const _ of [1, 2])
+    expect((await sendForm(api, path, fields, { token: owner.token })).status).toBe(303);
+  expect(await api.db.sql`select from organization_invitations`).toHaveLength(1);
+});
+
+test("a form with a mistake is shown again, with what was typed", async () => {
+  await using scene = await openPageScene();
+  const { owner } = scene;
+  const response = await invite(scene, owner, { email: `ann"><script>`, role: "publisher" });
+  const page = requireEscaped(await response.text());
+  expect(response.status).toBe(400);
+  expect(page).toContain("Must be an email address");
+  expect(page).toContain('value="ann&quot;&gt;&lt;script&gt;"');
+  expect(page).toContain('<option value="publisher" selected>');
+});
+
+test("admins offer no owner role; publishers see neither invitations nor forms, and can leave", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const [admin, publisher] = [await scene.visitor("admin"), await scene.visitor("publisher")];
+  await makeInvitation(api, { orgId: org.id, email: "ann@example.com", invitedBy: owner.user.id });
+  const ofAdmin = await readPage(api, membersPath(scene), admin.token);
+  expect(ofAdmin).toContain("ann@example.com");
+  expect(ofAdmin).toContain('<option value="admin">');
+  expect(ofAdmin).not.toContain('<option value="owner">');
+  const ofPublisher = await readPage(api, membersPath(scene), publisher.token);
+  expect(ofPublisher).not.toContain("ann@example.com");
+  expect(ofPublisher).not.toContain("invite-title");
+  expect(ofPublisher).toContain(`href="${memberPath(scene, publisher)}/remove"`);
+  expect(ofPublisher).not.toContain(memberPath(scene, admin));
+  const left = await submitForm(api, `${memberPath(scene, publisher)}/remove`, {
+    token: publisher.token,
+    heading: "<h1>",
+    fields: {},
+  });
+  expect([left.status, left.headers.get("location")]).toEqual([303, `/orgs/${org.slug}`]);
+  expect(await noticeAfter(api, left, publisher.token)).toBe("You have left this organization.");
+  expect(Object.keys(await rolesOf(scene))).not.toContain(publisher.user.id);
+});
+
+test("an owner changes a role and removes the member after a confirmation", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const bob = await scene.visitor("viewer");
+  const path = memberPath(scene, bob);
+  expect(await readPage(api, path, owner.token)).toContain('<option value="viewer" selected>');
+  const saved = await submitForm(api, path, {
+    token: owner.token,
+    heading: "member-title",
+    fields: { role: "admin" },
+  });
+  expect(await noticeAfter(api, saved, owner.token)).toBe("Role changed.");
+  expect((await rolesOf(scene))[bob.user.id]).toBe("admin");
+  // Looking at the question changes nothing.
+  const question = await readPage(api, `${path}/remove`, owner.token);
+  expect(question).toContain(`Remove ${bob.user.username} from`);
+  expect((await rolesOf(scene))[bob.user.id]).toBe("admin");
+  const removed = await submitForm(api, `${path}/remove`, {
+    token: owner.token,
+    heading: "<h1>",
+    fields: {},
+  });
+  expect(await noticeAfter(api, removed, owner.token)).toBe("Member removed.");
+  expect((await rolesOf(scene))[bob.user.id]).toBeUndefined();
+  expect((await openPage(api, membersPath(scene), bob.token)).status).toBe(403);
+  expect((await openPage(api, path, owner.token)).status).toBe(404);
+});
+
+test("the last owner learns why they can neither leave nor get another role", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const path = memberPath(scene, owner);
+  const fields = { role: "viewer" };
+  const saved = await submitForm(api, path, { token: owner.token, heading: "member-title", fields });
+  const left = await submitForm(api, `${path}/remove`, { token: owner.token, heading: "<h1>", fields: {} });
+  for (const response of [saved, left]) {
+    expect(response.status).toBe(409);
+    expect(requireEscaped(await response.text())).toContain(
+      "has no other owner. Make another member an owner first.",
+    );
+  }
+});

@@ -1,0 +1,104 @@
+/** The page behind the link of an invitation. */
+import { expect, test } from "bun:test";
+import { makeInvitation } from "../../../helpers/accounts/organization.ts";
+import { formTokenIn, noticeAfter, openPage, sendForm } from "../../../helpers/pages/forms.ts";
+import {
+  openPageScene,
+  type PageScene,
+  requireEscaped,
+  type Visitor,
+} from "../../../helpers/pages/page_scene.ts";
+
+async function openInvitation(scene: PageScene) {
+  const ann = await scene.visitor("outsider");
+  const { org, owner, api } = scene;
+  const made = { orgId: org.id, email: ann.user.email, role: "publisher", invitedBy: owner.user.id } as const;
+  const { token } = await makeInvitation(api, made);
+  return { ann, path: `/invitation?token=${token}`, token };
+}
+
+async function read({ api }: PageScene, path: string, visitor?: Visitor) {
+  const response = await openPage(api, path, visitor?.token);
+  return { response, page: requireEscaped(await response.text()) };
+}
+
+async function countMembers({ api, org }: PageScene): Promise<number> {
+  return (await api.db.sql`select from organization_members where org_id = ${org.id}`).length;
+}
+
+test("a visitor reads the offer and signs in or up, and comes back", async () => {
+  await using scene = await openPageScene();
+  const { ann, path, token } = await openInvitation(scene);
+  const { page, response } = await read(scene, path);
+  expect(response.status).toBe(200);
+  expect([response.headers.get("cache-control"), response.headers.get("referrer-policy")]).toEqual([
+    "private, no-store",
+    "strict-origin",
+  ]);
+  expect(page).toContain(scene.owner.user.username);
+  expect(page).toContain(ann.user.email);
+  const next = encodeURIComponent(path);
+  expect(page).toContain(`href="/dashboard/sign-in?next=${next}"`);
+  expect(page).toContain(`href="/sign-up?next=${next}"`);
+  expect(JSON.stringify(scene.api.logLines)).not.toContain(token);
+});
+
+test("opening the link any number of times, as mail scanners do, changes nothing", async () => {
+  await using scene = await openPageScene();
+  const { ann, path } = await openInvitation(scene);
+  for (const visitor of [undefined, ann, scene.owner]) {
+    for (const _ of [1, 2, 3]) await read(scene, path, visitor);
+    expect((await scene.api.request(path, { method: "HEAD" })).status).toBe(200);
+  }
+  expect(await countMembers(scene)).toBe(1);
+  const { page } = await read(scene, path, ann);
+  const joined = await sendForm(scene.api, path, {}, { token: ann.token, formToken: formTokenIn(page) });
+  expect([joined.status, joined.headers.get("location")]).toEqual([303, `/orgs/${scene.org.slug}`]);
+  expect(await noticeAfter(scene.api, joined, ann.token)).toBe("You are a member now.");
+  expect(await countMembers(scene)).toBe(2);
+});
+
+test("an account with another address learns whose invitation it is, and can sign out to go on", async () => {
+  await using scene = await openPageScene();
+  const { ann, path } = await openInvitation(scene);
+  const mallory = await scene.visitor("outsider");
+  const { page, response } = await read(scene, path, mallory);
+  expect(response.status).toBe(403);
+  expect(page).toContain(`It is for ${ann.user.email}.`);
+  expect(page).not.toContain(scene.org.slug);
+  const refused = await sendForm(scene.api, path, {}, { token: mallory.token });
+  expect(refused.status).toBe(403);
+  const out = await sendForm(scene.api, path, { action: "sign-out" }, { token: mallory.token });
+  expect([out.status, out.headers.get("location")]).toEqual([303, path]);
+  expect(out.headers.getSetCookie().join()).toContain("ulr_session=;");
+  expect((await read(scene, path)).page).toContain("Sign in to the account with this address.");
+});
+
+test("links that do not work have one page, for everyone", async () => {
+  await using scene = await openPageScene();
+  const { ann, path } = await openInvitation(scene);
+  await sendForm(scene.api, path, {}, { token: ann.token });
+  for (const [address, visitor] of [
+    [path, undefined],
+    [path, ann],
+    [path, scene.owner],
+    ["/invitation?token=x", ann],
+    ["/invitation", undefined],
+    [`/invitation?token=${"x".repeat(300)}`, ann],
+  ] as const) {
+    const { page, response } = await read(scene, address, visitor);
+    expect([address, response.status]).toEqual([address, 400]);
+    expect(page).toContain("This invitation does not work");
+  }
+  const again = await sendForm(scene.api, path, {}, { token: ann.token });
+  expect([again.status, await again.text()]).toEqual([400, expect.stringContaining("does not work")]);
+});
+
+test("a form whose session has ended leads through the sign-in page back to the invitation", async () => {
+  await using scene = await openPageScene();
+  const { path } = await openInvitation(scene);
+  const response = await sendForm(scene.api, path, {});
+  expect(response.status).toBe(303);
+  const next = new URL(response.headers.get("location") ?? "", "http://localhost").searchParams.get("next");
+  expect(next).toBe(path);
+});

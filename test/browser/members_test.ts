@@ -1,0 +1,93 @@
+/** Inviting, joining and removing in a real browser, with a real mail server and a real job runner. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { newestMail } from "../helpers/accounts/account_mail.ts";
+import { makeAccount } from "../helpers/accounts/accounts.ts";
+import { type MailServer, openMailServer } from "../helpers/network/mail_server.ts";
+import { spawnRunner } from "../helpers/process/runner_process.ts";
+import { waitFor } from "../helpers/wait_for.ts";
+import { openVisit } from "./browser.ts";
+import { type Dashboard, type Member, openDashboard } from "./dashboard.ts";
+
+let dashboard: Dashboard;
+let server: MailServer;
+let runner: AsyncDisposable;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  server = await openMailServer();
+  const { db, api } = dashboard;
+  runner = spawnRunner({ DATABASE_URL: db.url, SMTP_URL: server.url, PUBLIC_URL: api.url });
+});
+afterAll(async () => {
+  await runner[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  await dashboard[Symbol.asyncDispose]();
+});
+
+/** Invites on the members page by keyboard, and returns the link in the mail. */
+async function invite(owner: Member, email: string, javaScriptEnabled: boolean): Promise<string> {
+  const before = server.received.length;
+  const path = `/orgs/${owner.org.slug}/members`;
+  await dashboard.visit({ path, as: owner, javaScriptEnabled }, async (page) => {
+    await page.getByLabel("Email").focus();
+    await page.keyboard.type(email);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("publisher");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText("Invitation made.").waitFor();
+    await page.getByRole("rowheader", { name: email }).waitFor();
+  });
+  await waitFor(() => server.received.length > before);
+  return (await newestMail(server)).link ?? "";
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`a person joins by the link of a mail, works, and is removed, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async () => {
+    const owner = await dashboard.member({ role: "owner" });
+    const ann = await makeAccount(dashboard);
+    const link = await invite(owner, ann.email, javaScriptEnabled);
+    await using visit = await openVisit(dashboard.browser, { origin: dashboard.api.url, javaScriptEnabled });
+    const { page } = visit;
+    const referrers: string[] = [];
+    page.on("request", async (request) => referrers.push((await request.allHeaders())["referer"] ?? ""));
+
+    await page.goto(link);
+    await page.getByRole("heading", { name: "You are invited" }).waitFor();
+    await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
+    await page.getByLabel("Email").fill(ann.email);
+    await page.getByLabel("Password").fill(ann.password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: `Join ${owner.org.name}` }).click();
+    await page.getByText("You are a member now.").waitFor();
+    await page.getByRole("link", { name: "Projects" }).click();
+    await page.getByRole("heading", { name: "Projects" }).waitFor();
+
+    const path = `/orgs/${owner.org.slug}/members`;
+    await dashboard.visit({ path, as: owner, javaScriptEnabled }, async (ownersPage) => {
+      await ownersPage.getByRole("link", { name: `Change ${ann.username}` }).click();
+      await ownersPage.getByRole("link", { name: "Remove the member" }).click();
+      await ownersPage.getByRole("button", { name: "Remove the member" }).click();
+      await ownersPage.getByText("Member removed.").waitFor();
+    });
+    expect((await page.goto(path))?.status()).toBe(403);
+    expect((await page.goto("/settings/profile"))?.status()).toBe(200);
+    await page.goto(link);
+    await page.getByRole("heading", { name: "This invitation does not work" }).waitFor();
+    // What other sites and logs of proxies could see of the token.
+    const others = referrers.filter((referrer) => referrer !== "" && !referrer.startsWith(dashboard.api.url));
+    expect(others).toEqual([]);
+    expect(visit.faults).toEqual([]);
+  });
+}
+
+test("somebody who is signed in to another account signs out and comes back to the invitation", async () => {
+  const owner = await dashboard.member({ role: "owner" });
+  const ann = await makeAccount(dashboard);
+  const link = await invite(owner, ann.email, true);
+  const other = await dashboard.member();
+  await dashboard.visit({ path: link, as: other }, async (page) => {
+    await page.getByText(`It is for ${ann.email}.`).waitFor();
+    await page.getByRole("button", { name: "Sign out and continue" }).click();
+    await page.getByRole("heading", { name: "You are invited" }).waitFor();
+  });
+});
