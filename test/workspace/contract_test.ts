@@ -2,6 +2,8 @@
 import { expect, test } from "bun:test";
 import { LIVE_KEYS_MAX, LIVE_SESSIONS_MAX } from "../../api/accounts/credentials.ts";
 import { HOURLY_INVITATIONS_MAX, PENDING_INVITATIONS_MAX } from "../../api/accounts/members/invitations.ts";
+import { CREATED_ORGS_MAX } from "../../api/accounts/organizations/create.ts";
+import { PROJECTS_MAX } from "../../api/accounts/organizations/project_changes.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../api/accounts/password_rules.ts";
 import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/schemas.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";
@@ -119,6 +121,8 @@ test("fixed limits are those of the code", async () => {
     "Sessions of a user": count(LIVE_SESSIONS_MAX),
     "Pending invitations of an organization": count(PENDING_INVITATIONS_MAX),
     "Invitations of a user in an hour": count(HOURLY_INVITATIONS_MAX),
+    "Organizations that a user creates": count(CREATED_ORGS_MAX),
+    "Projects of an organization, with deleted ones that can be restored": count(PROJECTS_MAX),
     Password: `${PASSWORD_MIN_LENGTH} to ${count(PASSWORD_MAX_LENGTH)} characters`,
     "Large documents a caller has waiting": count(MAX_WAITING_PER_CALLER),
     "Publications of a caller at once": `${PUBLICATIONS_MAX / 2}, and ${MAX_WAITING_TURNS} waiting`,

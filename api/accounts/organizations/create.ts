@@ -15,7 +15,7 @@ import { accountSlugProblem, checkProfileUpdate, nameProblem } from "../profile_
 import { ORGS_TAG, OrgDetail } from "./schemas.ts";
 
 /** Organizations that one user creates. */
-const CREATED_ORGS_MAX = 10;
+export const CREATED_ORGS_MAX = 10;
 
 export const createOrganization = operation(
   {
