@@ -1,12 +1,13 @@
 /**
  * Job `delete_old_records`: deletes what is past its retention: ended sessions, mails about accounts whose links have
- * ended, sign-in attempts that no longer limit anyone, idempotency keys, invitations, audit entries, recorded executions,
- * events, finished export jobs, catalog syncs, replaced secrets of webhooks and the log of tracker rows. It also ends
- * organizations that their owners deleted. It may stop anywhere, and two may run at once.
+ * ended, sign-in attempts that no longer limit anyone, sign-ins without their second factor, idempotency keys, invitations,
+ * audit entries, recorded executions, events, finished export jobs, catalog syncs, replaced secrets of webhooks and the
+ * log of tracker rows. It also ends organizations that their owners deleted. It may stop anywhere, and two may run at once.
  */
 import type { Log } from "../shared/process/log.ts";
 import { deleteOldAccountMails } from "../sql/accounts/account_mails.ts";
 import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
+import { deleteExpiredChallenges } from "../sql/accounts/factor_challenges.ts";
 import { deleteOldIdempotencyKeys } from "../sql/accounts/idempotency_keys.ts";
 import { deleteOldInvitations } from "../sql/accounts/invitations.ts";
 import { deleteIdleLoginAttempts } from "../sql/accounts/login_attempts.ts";
@@ -53,6 +54,7 @@ export async function deleteOldRecords(
     accountMails: await deleteAll(() => deleteOldAccountMails(sql, BATCH), signal),
     loginAttempts: await deleteAll(() => deleteIdleLoginAttempts(sql, BATCH), signal),
     loginDelays: await deleteAll(() => deleteOldLoginDelays(sql, BATCH), signal),
+    factorChallenges: await deleteAll(() => deleteExpiredChallenges(sql, BATCH), signal),
     signInNetworks: await deleteAll(() => deleteOldSignInNetworks(sql, BATCH), signal),
     idempotencyKeys: await deleteAll(() => deleteOldIdempotencyKeys(sql, BATCH), signal),
     invitations: await deleteAll(() => deleteOldInvitations(sql, BATCH), signal),

@@ -30,6 +30,8 @@ export const ACCOUNT_MAILS = {
   deletion_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
   /** To a member whose role has changed, or who was removed. */
   membership_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
+  /** To a user: what has changed of their second factors, or what somebody with their password tries. */
+  factor_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
 } as const satisfies Readonly<Record<string, AccountMailPolicy>>;
 
 export type AccountMailKind = keyof typeof ACCOUNT_MAILS;

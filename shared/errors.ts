@@ -25,6 +25,10 @@ export const ERRORS = {
     status: 403,
     message: "API keys are not accepted here. Sign in with POST /api/v1/auth/login and use the session.",
   },
+  SECOND_FACTOR_REQUIRED: {
+    status: 403,
+    message: "This requires a second factor. Add or use one with /api/v1/auth/factors.",
+  },
   FORBIDDEN_ORIGIN: {
     status: 403,
     message:

@@ -24,7 +24,13 @@ export type Verdict =
 
 /** A credential. A session has all rights of its user. */
 export type Credential =
-  | { type: "session"; id: string; expiresAt: string }
+  | {
+      type: "session";
+      id: string;
+      expiresAt: string;
+      /** Whether its user has proven themselves with a second factor. */
+      isProven: boolean;
+    }
   | {
       type: "key";
       id: string;
@@ -57,6 +63,20 @@ export function mayManageMembers(currentRole: OrgRole, ...roles: readonly OrgRol
 /** Signing out and managing keys require a session, so that a leaked key cannot create others. */
 export function isSession(credential: Credential): Verdict {
   return credential.type === "session" ? ALLOWED : { ok: false, code: "SESSION_REQUIRED" };
+}
+
+/** Returns true for a session that the password alone began. Keys need no second factor. */
+export function isUnproven(credential: Credential): boolean {
+  return credential.type === "session" && !credential.isProven;
+}
+
+/** A member sees nothing of an organization that requires a second factor without one. */
+export function maySeeOrg(
+  credential: Credential,
+  org: { slug: string; requireSecondFactor: boolean },
+): Verdict {
+  if (!org.requireSecondFactor || !isUnproven(credential)) return ALLOWED;
+  return { ok: false, code: "SECOND_FACTOR_REQUIRED", details: { organization: org.slug } };
 }
 
 /** Bundles, estimates and jobs require a personal credential, not an automation or system key. */

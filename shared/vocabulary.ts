@@ -61,6 +61,13 @@ export type KeyKind = (typeof KEY_KINDS)[number];
 export const KEY_SCOPES = ["read", "write"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
+export const FACTOR_KINDS = ["totp", "passkey"] as const;
+export type FactorKind = (typeof FACTOR_KINDS)[number];
+
+/** What a user can prove themselves with beside the password. */
+export const PROOF_KINDS = [...FACTOR_KINDS, "recovery_code"] as const;
+export type ProofKind = (typeof PROOF_KINDS)[number];
+
 export const AUDIT_ACTOR_TYPES = ["user", "operator", "service", "anonymous"] as const;
 export type AuditActorType = (typeof AUDIT_ACTOR_TYPES)[number];
 

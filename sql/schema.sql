@@ -456,6 +456,30 @@ create table export_jobs (
   constraint export_jobs_waiting_for_check CHECK ((waiting_for = ANY (ARRAY['storage'::text, 'database'::text])))
 );
 
+create table factor_challenges (
+  id uuid not null default gen_random_uuid(),
+  user_id uuid not null,
+  purpose text not null,
+  session_id uuid,
+  token_hash bytea,
+  password_digest bytea,
+  challenge_hash bytea,
+  secret bytea,
+  wrong_tries integer not null default 0,
+  expires_at timestamp(3) with time zone not null,
+  constraint factor_challenges_pkey PRIMARY KEY (id),
+  constraint factor_challenges_session_id_purpose_key UNIQUE (session_id, purpose),
+  constraint factor_challenges_token_hash_key UNIQUE (token_hash),
+  constraint factor_challenges_purpose_check CHECK (
+CASE purpose
+    WHEN 'sign_in'::text THEN ((session_id IS NULL) AND (num_nonnulls(token_hash, password_digest) = 2))
+    WHEN 'verify'::text THEN ((session_id IS NOT NULL) AND (challenge_hash IS NOT NULL))
+    WHEN 'add_passkey'::text THEN ((session_id IS NOT NULL) AND (challenge_hash IS NOT NULL))
+    WHEN 'add_totp'::text THEN ((session_id IS NOT NULL) AND (secret IS NOT NULL))
+    ELSE false
+END)
+);
+
 create table held_prices (
   provider text not null,
   model_id text not null,
@@ -770,6 +794,7 @@ create table organizations (
   created_by uuid,
   deletes_at timestamp(3) with time zone,
   deleted_at timestamp(3) with time zone,
+  require_second_factor boolean not null default false,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_deleted_at_check CHECK (((deleted_at IS NULL) OR (deletes_at IS NOT NULL))),
@@ -793,6 +818,15 @@ create table projects (
   constraint projects_org_id_name_key UNIQUE (org_id, name),
   constraint projects_org_id_slug_key UNIQUE (org_id, slug),
   constraint projects_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200)))
+);
+
+create table recovery_codes (
+  user_id uuid not null,
+  code_hash bytea not null,
+  created_at timestamp(3) with time zone not null default now(),
+  used_at timestamp(3) with time zone,
+  constraint recovery_codes_pkey PRIMARY KEY (user_id, code_hash),
+  constraint recovery_codes_code_hash_check CHECK ((octet_length(code_hash) = 32))
 );
 
 create table runs (
@@ -848,6 +882,32 @@ create table schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (name)
 );
 
+create table second_factors (
+  id uuid not null default gen_random_uuid(),
+  user_id uuid not null,
+  kind text not null,
+  name text not null,
+  secret bytea,
+  last_step bigint,
+  wrong_codes integer not null default 0,
+  wrong_codes_since timestamp(3) with time zone,
+  credential_id bytea,
+  public_key bytea,
+  sign_count bigint,
+  transports text[],
+  created_at timestamp(3) with time zone not null default now(),
+  last_used_at timestamp(3) with time zone,
+  constraint second_factors_pkey PRIMARY KEY (id),
+  constraint second_factors_credential_id_key UNIQUE (credential_id),
+  constraint second_factors_kind_check CHECK (
+CASE kind
+    WHEN 'totp'::text THEN ((num_nonnulls(secret, last_step) = 2) AND (num_nonnulls(credential_id, public_key, sign_count, transports) = 0))
+    WHEN 'passkey'::text THEN ((num_nonnulls(secret, last_step) = 0) AND (num_nonnulls(credential_id, public_key, sign_count, transports) = 4))
+    ELSE false
+END),
+  constraint second_factors_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+
 create table sessions (
   id uuid not null default gen_random_uuid(),
   user_id uuid not null,
@@ -858,6 +918,7 @@ create table sessions (
   last_used_at timestamp(3) with time zone not null default now(),
   address text,
   user_agent text,
+  factor_at timestamp(3) with time zone,
   constraint sessions_pkey PRIMARY KEY (id),
   constraint sessions_token_hash_key UNIQUE (token_hash),
   constraint sessions_token_hash_check CHECK ((octet_length(token_hash) = 32))
@@ -1013,6 +1074,8 @@ CREATE INDEX export_jobs_expires_at_id_idx ON public.export_jobs USING btree (ex
 CREATE INDEX export_jobs_finished_at_idx ON public.export_jobs USING btree (finished_at);
 CREATE UNIQUE INDEX export_jobs_org_id_active_key ON public.export_jobs USING btree (org_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX export_jobs_org_id_created_at_id_idx ON public.export_jobs USING btree (org_id, created_at, id);
+CREATE INDEX factor_challenges_expires_at_idx ON public.factor_challenges USING btree (expires_at);
+CREATE INDEX factor_challenges_user_id_idx ON public.factor_challenges USING btree (user_id);
 CREATE INDEX idempotency_keys_created_at_idx ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX idempotency_keys_large_idx ON public.idempotency_keys USING btree (caller) WHERE (octet_length(body) > 16384);
 CREATE INDEX issue_notes_project_id_created_at_id_idx ON public.issue_notes USING btree (project_id, created_at, id);
@@ -1039,6 +1102,7 @@ CREATE INDEX organizations_deletes_at_idx ON public.organizations USING btree (d
 CREATE INDEX runs_archived_idx ON public.runs USING btree (project_id, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX runs_project_id_created_at_id_idx ON public.runs USING btree (project_id, created_at, id);
 CREATE UNIQUE INDEX schema_compatibility_one_row_idx ON public.schema_compatibility USING btree ((true));
+CREATE INDEX second_factors_user_id_idx ON public.second_factors USING btree (user_id);
 CREATE INDEX sessions_ended_at_idx ON public.sessions USING btree (LEAST(expires_at, revoked_at));
 CREATE INDEX sessions_user_id_idx ON public.sessions USING btree (user_id);
 CREATE INDEX sign_in_networks_last_signed_in_at_idx ON public.sign_in_networks USING btree (last_signed_in_at);
@@ -1079,6 +1143,8 @@ alter table definition_references add constraint definition_references_target_or
 alter table definitions add constraint definitions_author_id_fkey FOREIGN KEY (author_id) REFERENCES users(id);
 alter table definitions add constraint definitions_line_id_fkey FOREIGN KEY (line_id, org_id, type, name) REFERENCES definition_lines(id, org_id, type, name);
 alter table events add constraint events_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE;
+alter table factor_challenges add constraint factor_challenges_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+alter table factor_challenges add constraint factor_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table held_prices add constraint held_prices_provider_model_id_fkey FOREIGN KEY (provider, model_id) REFERENCES models(provider, model_id);
 alter table issue_notes add constraint issue_notes_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);
 alter table issues add constraint issues_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
@@ -1094,7 +1160,9 @@ alter table organization_members add constraint organization_members_org_id_fkey
 alter table organization_members add constraint organization_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table organizations add constraint organizations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL;
 alter table projects add constraint projects_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id);
+alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table runs add constraint runs_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+alter table second_factors add constraint second_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table sign_in_networks add constraint sign_in_networks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table status_history add constraint status_history_project_id_issue_id_fkey FOREIGN KEY (project_id, issue_id) REFERENCES issues(project_id, id);

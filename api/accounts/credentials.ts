@@ -75,6 +75,11 @@ export function mintSessionToken(): MintedSecret {
   return mint(SESSION_PREFIX);
 }
 
+/** Makes the token of a sign-in whose password was right: `ull_` and 43 characters of `[A-Za-z0-9_-]`. */
+export function mintLoginToken(): MintedSecret {
+  return mint("ull_");
+}
+
 /** True for text that has the form of an API key; anything else can only be a session token. */
 export function looksLikeApiKey(text: string): boolean {
   return text.startsWith(KEY_PREFIX);

@@ -3,11 +3,16 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { type ApiKeyRow, listApiKeys } from "../../sql/accounts/api_keys.ts";
+import { listMemberships } from "../../sql/accounts/organization_members.ts";
+import { existsSecondFactor } from "../../sql/accounts/second_factors.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import { auditActor } from "../http/audit_actor.ts";
+import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
 import { data, Instant, listOf, Nullable, NullableInstant, NullableText } from "../http/schemas.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { LIVE_KEYS_MAX } from "./credentials.ts";
+import { requireRecentFactor } from "./factors/require_proof.ts";
 import { issueKey, KEY_NAME_MAX_LENGTH, parseExpiry } from "./issue_key.ts";
 import { AUTH_TAG, EXAMPLE_SESSION, KeyKindSchema, KeyScopeSchema } from "./schemas.ts";
 import { withdrawKey } from "./withdraw_key.ts";
@@ -108,17 +113,23 @@ export const createKey = operation(
     summary: "Create an API key",
     description:
       "The response contains the key; it is not shown again. The key is of kind `user` and works for all your " +
-      "organizations, or only for the one in `organization`. You can have at most 100 active keys.",
+      "organizations, or only for the one in `organization`. You can have at most 100 active keys. If you have a second factor, " +
+      "or one of these organizations requires it, the session must have used one within 15 minutes.",
     body: NewApiKey,
     response: { 201: CreatedKey },
     secret: true,
-    fails: [["QUOTA_EXCEEDED", { quota: "keys", limit: LIVE_KEYS_MAX }], "ORG_ACCESS_DENIED"],
+    fails: [
+      ["QUOTA_EXCEEDED", { quota: "keys", limit: LIVE_KEYS_MAX }],
+      "ORG_ACCESS_DENIED",
+      "SECOND_FACTOR_REQUIRED",
+    ],
   },
   async ({ caller, request, body }, { sql }) => {
     const { name = null, scope = "write", organization = null } = body;
     const expiresAt = body.expiresAt === undefined ? null : parseFutureExpiry(body.expiresAt);
-    const { secret, row } = await sql.begin((tx) =>
-      issueKey(tx, {
+    const { secret, row } = await sql.begin(async (tx) => {
+      await requireFactorForKey(tx, { caller, organization });
+      return issueKey(tx, {
         user: { id: caller.userId, username: caller.username },
         kind: "user",
         scope,
@@ -126,11 +137,24 @@ export const createKey = operation(
         organization,
         expiresAt,
         actor: auditActor(request, caller),
-      }),
-    );
+      });
+    });
     return reply(201, { data: { key: secret, apiKey: presentKey(row) } });
   },
 );
+
+/** A key needs no second factor later, so making one does. */
+async function requireFactorForKey(
+  tx: Sql,
+  { caller, organization }: { caller: Caller; organization: string | null },
+): Promise<void> {
+  const { userId } = caller;
+  const memberships = await listMemberships(tx, userId);
+  const isRequired = memberships
+    .filter(({ slug }) => organization === null || slug === organization)
+    .some(({ requireSecondFactor }) => requireSecondFactor);
+  if (isRequired || (await existsSecondFactor(tx, userId))) await requireRecentFactor(tx, caller);
+}
 
 export const revokeKey = operation(
   {

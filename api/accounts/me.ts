@@ -1,6 +1,6 @@
 /** GET /auth/me: the current user, organizations and credential. */
 import { Type } from "@sinclair/typebox";
-import type { Credential } from "../../shared/policy.ts";
+import { type Credential, maySeeOrg } from "../../shared/policy.ts";
 import { listMemberships, type MembershipRow } from "../../sql/accounts/organization_members.ts";
 import { findUser, type UserRow } from "../../sql/accounts/users.ts";
 import { unauthorized } from "../http/authenticate.ts";
@@ -36,6 +36,10 @@ const Membership = Type.Object(
     role: OrgRoleSchema,
     subscriptionTier: SubscriptionTierSchema,
     isPersonal: Type.Boolean(),
+    needsSecondFactor: Type.Boolean({
+      description:
+        "Whether this session sees nothing of the organization, because it has used no second factor",
+    }),
   },
   {
     title: "Membership",
@@ -47,6 +51,7 @@ const Membership = Type.Object(
         role: "publisher",
         subscriptionTier: "pro",
         isPersonal: false,
+        needsSecondFactor: false,
       },
     ],
   },
@@ -85,7 +90,7 @@ export const getMe = operation(
     if (!user) throw unauthorized("Your account no longer exists.");
     const organizations = memberships
       .filter(({ orgId }) => worksFor(credential, orgId))
-      .map(presentMembership);
+      .map((membership) => presentMembership(membership, credential));
     return reply(200, {
       data: { user: presentUser(user), organizations, credential: presentCredential(credential) },
     });
@@ -96,8 +101,10 @@ function presentUser({ id, email, username, name, platformRole }: UserRow) {
   return { id, email, username, name, role: platformRole };
 }
 
-function presentMembership({ orgId, slug, name, role, tier, isPersonal }: MembershipRow) {
-  return { id: orgId, slug, name, role, subscriptionTier: tier, isPersonal };
+function presentMembership(membership: MembershipRow, credential: Credential) {
+  const { orgId, slug, name, role, tier, isPersonal } = membership;
+  const needsSecondFactor = !maySeeOrg(credential, membership).ok;
+  return { id: orgId, slug, name, role, subscriptionTier: tier, isPersonal, needsSecondFactor };
 }
 
 function presentCredential(credential: Credential) {

@@ -1,6 +1,7 @@
 /** The operations of accounts: people, their sessions and keys, and their organizations. */
 import type { AnyOperation } from "../http/operation.ts";
 import { changePassword } from "./change_password.ts";
+import { FACTOR_OPERATIONS } from "./factors/operations.ts";
 import { createKey, listKeys, revokeKey } from "./keys.ts";
 import { login } from "./login.ts";
 import { logout } from "./logout.ts";
@@ -16,6 +17,7 @@ export const ACCOUNT_OPERATIONS: readonly AnyOperation[] = [
   login,
   logout,
   getMe,
+  ...FACTOR_OPERATIONS,
   changePassword,
   ...SIGN_UP_OPERATIONS,
   listSessions,

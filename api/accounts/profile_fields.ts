@@ -84,7 +84,7 @@ export const WebsiteField = orUnset("An http or https URL");
 
 /** Throws VALIDATION_ERROR with every field whose rule finds a problem. Null and omitted fields are valid. */
 export function checkProfileUpdate(
-  body: Readonly<Record<string, string | null | undefined>>,
+  body: Readonly<Record<string, string | boolean | null | undefined>>,
   rules: Readonly<Record<string, (text: string) => string | null>>,
 ): void {
   const problems: Problem[] = [];

@@ -30,6 +30,7 @@ import {
 import { createSessionCommand, listSessionsCommand, revokeSessionCommand } from "./session.ts";
 import { checkTrackerCommand, distributeTrackerCommand } from "./tracker.ts";
 import { createUserCommand } from "./user.ts";
+import { removeFactorsCommand } from "./user_factors.ts";
 import { listUsersCommand, showUserCommand } from "./user_list.ts";
 import {
   disableUserCommand,
@@ -46,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   setPasswordCommand,
   disableUserCommand,
   enableUserCommand,
+  removeFactorsCommand,
   createOrgCommand,
   listOrgsCommand,
   updateOrgCommand,

@@ -16,7 +16,7 @@ export const createSessionCommand = defineCommand({
   async run({ sql, sessionTtlHours: ttlHours }, values) {
     const session = await sql.begin(async (tx) => {
       const user = await requireUser(tx, values.user);
-      return beginSession(tx, { user, ttlHours, device: null, actor: OPERATOR });
+      return beginSession(tx, { user, ttlHours, device: null, secondFactor: "operator", actor: OPERATOR });
     });
     if (!session) throw disabledUserError("create a session for", values.user);
     const { sessionToken, expiresAt } = session;

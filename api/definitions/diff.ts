@@ -177,11 +177,13 @@ function showsContent({ format, full }: DiffMode): boolean {
 }
 
 /** The highest tier among the organizations that count for the viewer; anonymous callers have none. */
-async function findViewerTier(sql: Sql, { userId, boundOrgId }: DefinitionViewer): Promise<SubscriptionTier> {
+async function findViewerTier(sql: Sql, viewer: DefinitionViewer): Promise<SubscriptionTier> {
+  const { userId, boundOrgId, isUnproven } = viewer;
   if (userId === null) return "free";
   const memberships = await listMemberships(sql, userId);
   const tiers = memberships
     .filter(({ orgId }) => boundOrgId === null || orgId === boundOrgId)
+    .filter(({ requireSecondFactor }) => !(isUnproven && requireSecondFactor))
     .map(({ tier }) => tier);
   return SUBSCRIPTION_TIERS.findLast((tier) => tiers.includes(tier)) ?? "free";
 }

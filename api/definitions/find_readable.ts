@@ -1,5 +1,6 @@
 /** Finds the definition of a read, if the caller may see it (docs/contract.md, Definitions). */
 import { ApiError } from "../../shared/errors.ts";
+import { isUnproven } from "../../shared/policy.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
@@ -40,7 +41,9 @@ export interface ReadTarget {
 
 /** Returns the caller as queries need it. */
 export function viewerOf(visitor: Caller | null): DefinitionViewer {
-  return visitor ? { userId: visitor.userId, boundOrgId: boundOrgOf(visitor) } : ANONYMOUS;
+  if (!visitor) return ANONYMOUS;
+  const { userId, credential } = visitor;
+  return { userId, boundOrgId: boundOrgOf(visitor), isUnproven: isUnproven(credential) };
 }
 
 const ANONYMOUS: DefinitionViewer = { userId: null, boundOrgId: null };

@@ -1,6 +1,6 @@
 /** Finds the definition that a write changes, and the organization in which the caller may change it. */
 import { ApiError } from "../../shared/errors.ts";
-import { mayWriteDefinitions } from "../../shared/policy.ts";
+import { maySeeOrg, mayWriteDefinitions } from "../../shared/policy.ts";
 import {
   listMembershipsWithDefinition,
   type MembershipRow,
@@ -59,9 +59,10 @@ async function findLineOrg(sql: Sql, write: LineWrite): Promise<MembershipRow> {
   if (request.headers.has("x-org-slug") || boundOrgOf(caller) !== null)
     return resolveOrg(sql, caller, request, orgSlug);
   const orgs = await listMembershipsWithDefinition(sql, { userId: caller.userId, type, name });
-  const writable = orgs.filter(({ role }) => mayWriteDefinitions(role).ok);
+  const open = orgs.filter((org) => maySeeOrg(caller.credential, org).ok);
+  const writable = open.filter(({ role }) => mayWriteDefinitions(role).ok);
   if (writable.length > 1) throw ambiguousOrganization(address, writable);
-  const org = writable[0] ?? orgs[0];
+  const org = writable[0] ?? open[0];
   if (!org) throw definitionNotFound(address, "definition");
   return org;
 }

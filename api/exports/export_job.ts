@@ -1,7 +1,7 @@
 /** Export jobs as clients see them. */
 import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
-import type { ExportFacts, Verdict } from "../../shared/policy.ts";
+import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import {
   BUILD_FAULTS,
@@ -134,6 +134,7 @@ export async function requireExportJob(
     : null;
   if (!job) throw new ApiError("EXPORT_JOB_NOT_FOUND");
   requestContext(access.request).orgId = job.orgId;
+  requireAllowed(maySeeOrg(credential, { ...job, slug: job.orgSlug }));
   requireAllowed(access.policy({ credential, role: job.role }));
   return job;
 }

@@ -1,6 +1,6 @@
 /** Finds the project of an export, and checks that the caller may export it: at the start, and while it runs. */
 import { ApiError } from "../../shared/errors.ts";
-import type { ExportFacts, Verdict } from "../../shared/policy.ts";
+import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { isCredentialLive } from "../../sql/accounts/credentials.ts";
@@ -12,6 +12,7 @@ import {
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { Caller } from "../http/caller.ts";
 import { boundOrgOf, resolveOrg } from "../http/organization.ts";
+import { requireAllowed } from "../http/require_allowed.ts";
 
 const MAX_PROJECT_NAME_LENGTH = 200;
 
@@ -27,8 +28,10 @@ export async function requireExportProject(
   access: { caller: Caller; request: Request; project: string; policy: ExportPolicy },
 ): Promise<ReadableProjectRow> {
   const project = await findProject(sql, access);
+  const { credential } = access.caller;
+  requireAllowed(maySeeOrg(credential, { ...project, slug: project.orgSlug }));
   const verdict = access.policy({
-    credential: access.caller.credential,
+    credential,
     role: project.role,
     tier: project.subscriptionTier,
   });

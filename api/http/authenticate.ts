@@ -57,8 +57,8 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
     const row = await findSessionCaller(deps.sql, hash);
     if (!row) return null;
     if (row.isUseStale) void noteUse(row.sessionId, updateSessionLastUsed);
-    const { userId, username, platformRole, sessionId, expiresAt, expiresInMs } = row;
-    const credential = { type: "session", id: sessionId, expiresAt } as const;
+    const { userId, username, platformRole, sessionId, expiresAt, expiresInMs, isProven } = row;
+    const credential = { type: "session", id: sessionId, expiresAt, isProven } as const;
     return { caller: { userId, username, platformRole, credential }, expiresInMs };
   }
 

@@ -124,6 +124,8 @@ function fingerprintOf({ request, url, context }: Repeatable): Uint8Array {
     boundOrgOf(caller),
     isPersonalCredential(caller.credential).ok,
     caller.platformRole,
+    // Last and only if it is true, so that processes of a release without it make the same hash for others.
+    ...(caller.credential.type === "session" && caller.credential.isProven ? ["proven"] : []),
   ];
   const parts = [request.method, url.pathname + url.search, org, body, rights];
   const text = JSON.stringify(parts, (name, value) => (PASSWORD_FIELD.test(name) ? undefined : value));

@@ -3,6 +3,7 @@
  * permissions).
  */
 import { ApiError } from "../../shared/errors.ts";
+import { maySeeOrg } from "../../shared/policy.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import {
   findMembership,
@@ -13,11 +14,12 @@ import {
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { Caller } from "./caller.ts";
 import { requestContext } from "./request_context.ts";
+import { requireAllowed } from "./require_allowed.ts";
 
 /**
  * Returns the organization of a request: from the path or body (`namedSlug`), the key, `X-Org-Slug`, or the caller's
  * personal one, in this order. Throws `ORG_ACCESS_DENIED` if these disagree, and if the caller is not a member, whether or not the
- * organization exists.
+ * organization exists. Throws `SECOND_FACTOR_REQUIRED` if the organization requires one and the session has none.
  */
 export async function resolveOrg(
   sql: Sql,
@@ -42,6 +44,7 @@ export async function resolveOrg(
   }
   if (!membership) throw orgAccessDenied(slug);
   requestContext(request).orgId = membership.orgId;
+  requireAllowed(maySeeOrg(caller.credential, membership));
   return membership;
 }
 

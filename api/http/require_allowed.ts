@@ -16,11 +16,14 @@ export function requireAllowed(verdict: Verdict, org?: Pick<MembershipRow, "slug
 
 /** A message with the values in `details`; `null` where the default message says enough. */
 function messageOf({ code, details = {} }: Extract<Verdict, { ok: false }>, slug?: string): string | null {
-  const { requiredRole, currentRole, requiredTier, currentTier } = details;
+  const { requiredRole, currentRole, requiredTier, currentTier, organization: name } = details;
   const organization = slug === undefined ? "this organization" : `organization "${slug}"`;
   const advice = slug === undefined ? "" : ` ${OTHER_ORG_ADVICE}`;
   if (code === "INSUFFICIENT_ORG_ROLE") {
     return `This requires the ${requiredRole} role or above. Your role in ${organization} is ${currentRole}.${advice}`;
+  }
+  if (code === "SECOND_FACTOR_REQUIRED") {
+    return `Organization "${name}" requires a second factor. Add one to your account with POST /api/v1/auth/factors/totp, or sign in with yours.`;
   }
   if (code === "ROLE_REQUIRED") return `This requires the platform role ${requiredRole}.`;
   if (code === "SUBSCRIPTION_REQUIRED") {

@@ -18,6 +18,7 @@ import {
   DEFINITION_TYPES,
   EXPORT_JOB_STATUSES,
   ORG_ROLES,
+  PROOF_KINDS,
   SUBSCRIPTION_TIERS,
 } from "../../shared/vocabulary.ts";
 
@@ -50,6 +51,13 @@ const DETAILS: Partial<Record<ErrorCode, readonly [fields: Record<string, object
   INSUFFICIENT_ORG_ROLE: [{ currentRole: oneOf(ORG_ROLES), requiredRole: oneOf(ORG_ROLES) }],
   ROLE_REQUIRED: [{ requiredRole: TEXT }],
   KEY_KIND_FORBIDDEN: optional({ kind: TEXT }),
+  SECOND_FACTOR_REQUIRED: optional({
+    loginToken: { ...TEXT, description: "For the second step of a sign-in" },
+    methods: { ...listOf(oneOf(PROOF_KINDS)), description: "What the user can sign in with" },
+    expiresAt: { ...INSTANT, description: "When the token stops working" },
+    maxAgeSeconds: { ...COUNT, description: "How long ago a second factor may have been used" },
+    organization: { ...TEXT, description: "Slug of the organization that requires a second factor" },
+  }),
   NOT_FOUND: [
     {
       reason: {

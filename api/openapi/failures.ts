@@ -26,6 +26,7 @@ const DETAILS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
   VALIDATION_ERROR: { errors: [{ path: "limit", message: "must be a whole number from 1 to 100" }] },
   SUBSCRIPTION_REQUIRED: { requiredTier: "hobbyist", currentTier: "free", feature: "export" },
   INSUFFICIENT_ORG_ROLE: { currentRole: "viewer", requiredRole: "publisher" },
+  SECOND_FACTOR_REQUIRED: { maxAgeSeconds: 900 },
   EXPORT_JOB_RUNNING: { status: "running" },
   EXPORT_JOB_FINISHED: { status: "ready" },
   EXPORT_NOT_READY: { status: "running" },
@@ -67,6 +68,10 @@ function commonFailures(traits: OperationTraits): ErrorCode[] {
   ];
 }
 
+/** What only members see may require a second factor of them. */
+const ABOUT_MEMBERS = ["ORG_ACCESS_DENIED", "PROJECT_NOT_FOUND", "EXPORT_JOB_NOT_FOUND"] as const;
+const ORG_IS_CLOSED = [["SECOND_FACTOR_REQUIRED", { organization: "demo" }]] as const;
+
 /** Returns the error responses by status: the common ones and those that the route lists. */
 export function failureResponses(
   traits: OperationTraits,
@@ -76,7 +81,8 @@ export function failureResponses(
   const isOwn = (code: ErrorCode) => own.some(([listedCode]) => listedCode === code);
   const common = commonFailures(traits).filter((code) => !isOwn(code));
   const defaults: typeof DETAILS = { ...DETAILS, PAYLOAD_TOO_LARGE: { maxSize: traits.maxBodyBytes } };
-  const failures = [...common.map((code) => [code] as const), ...own].map(
+  const implied = ABOUT_MEMBERS.some(isOwn) && !isOwn("SECOND_FACTOR_REQUIRED") ? ORG_IS_CLOSED : [];
+  const failures = [...common.map((code) => [code] as const), ...own, ...implied].map(
     ([code, details = defaults[code]]) => ({ code, details, status: ERRORS[code].status }),
   );
   const byStatus = Map.groupBy(failures, ({ status }) => status);

@@ -5,6 +5,7 @@ import { findUserByEmail } from "../../sql/accounts/users.ts";
 import { inWords, type MailFacts } from "../compose_mail.ts";
 import type { AccountMailContent, AccountMailLink, AccountMailScope } from "./account_mail_scope.ts";
 import { writeDeletionNotice } from "./deletion_notice.ts";
+import { writeFactorNotice } from "./factor_notice.ts";
 import { writeInvitation } from "./invitation.ts";
 import { writeMembershipNotice, writeOrganizationNotice } from "./organization_notice.ts";
 
@@ -12,6 +13,7 @@ import { writeMembershipNotice, writeOrganizationNotice } from "./organization_n
 type WriteAccountMail = (scope: AccountMailScope) => Promise<AccountMailContent | null>;
 
 export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAccountMail } = {
+  factor_notice: writeFactorNotice,
   password_reset: writePasswordReset,
   sign_up: writeSignUp,
   invitation: writeInvitation,

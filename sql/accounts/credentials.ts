@@ -1,6 +1,7 @@
 /** Checks that a key or session still works. */
 import type { Credential } from "../../shared/policy.ts";
 import type { Sql } from "../connection/pool.ts";
+import { isProvenEnough } from "./sessions.ts";
 
 /** Returns false if a key or session is revoked or expired, or its user is disabled. */
 export async function isCredentialLive(
@@ -9,11 +10,12 @@ export async function isCredentialLive(
 ): Promise<boolean> {
   const rows = await sql`
     select
-    from ${sql(type === "key" ? "api_keys" : "sessions")} as c
-    join users u on u.id = c.user_id
-    where c.id = ${id}
-      and c.revoked_at is null
-      and (c.expires_at is null or c.expires_at > now())
-      and u.disabled_at is null`;
+    from ${sql(type === "key" ? "api_keys" : "sessions")} as s
+    join users u on u.id = s.user_id
+    where s.id = ${id}
+      and s.revoked_at is null
+      and (s.expires_at is null or s.expires_at > now())
+      and u.disabled_at is null
+      ${type === "key" ? sql`` : sql`and ${isProvenEnough(sql)}`}`;
   return rows.length > 0;
 }

@@ -15,6 +15,8 @@ export interface OwnOrgRow {
   role: OrgRole;
   memberCount: number;
   subscriptionTier: SubscriptionTier;
+  /** Whether sessions without a second factor see nothing of the organization. */
+  requireSecondFactor: boolean;
   createdAt: string;
   /** When it will be deleted; null if no owner has deleted it. */
   deletesAt: string | null;
@@ -24,7 +26,7 @@ function ownOrgs(sql: Sql, userId: string) {
   return sql`
     select
       o.id, o.slug, o.name, o.description, o.website_url, o.is_personal, m.role, o.subscription_tier, o.created_at,
-      o.deletes_at,
+      o.deletes_at, o.require_second_factor,
       (select count(*) from organization_members c where c.org_id = o.id) as member_count
     from organization_members m
     join organizations o on o.id = m.org_id

@@ -177,7 +177,12 @@ export async function upsertMember(sql: Sql, member: MemberKey & { role: OrgRole
 export async function updateOrg(
   sql: Sql,
   slug: string,
-  changes: { name?: string; description?: string | null; websiteUrl?: string | null },
+  changes: {
+    name?: string;
+    description?: string | null;
+    websiteUrl?: string | null;
+    requireSecondFactor?: boolean;
+  },
 ): Promise<OrgRow | null> {
   const [row] = await sql<OrgRow[]>`
     update organizations

@@ -51,6 +51,7 @@ export interface ReadableProjectRow {
   /** The member's role in the organization. */
   role: OrgRole;
   subscriptionTier: SubscriptionTier;
+  requireSecondFactor: boolean;
 }
 
 /**
@@ -91,7 +92,8 @@ export async function findReadableProjectByName(
 }
 
 function readableColumns(sql: Sql) {
-  return sql`p.id, p.name, p.slug, p.org_id, o.slug as org_slug, o.name as org_name, m.role, o.subscription_tier`;
+  return sql`p.id, p.name, p.slug, p.org_id, o.slug as org_slug, o.name as org_name, m.role, o.subscription_tier,
+    o.require_second_factor`;
 }
 
 /** Lists all projects of an organization, also deleted ones, newest first. */

@@ -11,6 +11,8 @@ export interface SessionCallerRow {
   expiresAt: string;
   /** Milliseconds until then. */
   expiresInMs: number;
+  /** Whether the session was proven with a second factor. */
+  isProven: boolean;
   /** True if `lastUsedAt` is a minute old and needs an update. */
   isUseStale: boolean;
 }
@@ -20,7 +22,7 @@ export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<Se
   const [row] = await sql<SessionCallerRow[]>`
     select
       u.id as user_id, u.username, u.platform_role,
-      s.id as session_id, s.expires_at,
+      s.id as session_id, s.expires_at, s.factor_at is not null as is_proven,
       extract(epoch from s.expires_at - now()) * 1000 as expires_in_ms,
       s.last_used_at < now() - interval '1 minute' as is_use_stale
     from sessions s
@@ -28,8 +30,52 @@ export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<Se
     where s.token_hash = ${tokenHash}
       and s.revoked_at is null
       and s.expires_at > now()
-      and u.disabled_at is null`;
+      and u.disabled_at is null
+      and ${isProvenEnough(sql)}`;
   return row ?? null;
+}
+
+/**
+ * Returns the condition that a session `s` was proven with a second factor, if its user has one. Sign-ins see to that; but
+ * a process of a release that knows no factors may have signed the user in with the password alone.
+ */
+export function isProvenEnough(sql: Sql) {
+  return sql`(
+    s.factor_at is not null
+    or not exists (select from second_factors as f where f.user_id = s.user_id)
+  )`;
+}
+
+/** Returns true if the session was proven with a second factor within `maxAgeSeconds`. */
+export async function isSessionProven(
+  sql: Sql,
+  session: { id: string; maxAgeSeconds: number },
+): Promise<boolean> {
+  const rows = await sql`
+    select id
+    from sessions
+    where id = ${session.id} and factor_at > now() - make_interval(secs => ${session.maxAgeSeconds})`;
+  return rows.length > 0;
+}
+
+/** Returns when a session was last proven with a second factor; null if it was not. */
+export async function findSessionFactorAt(sql: Sql, id: string): Promise<string | null> {
+  const [row] = await sql<{ factorAt: string | null }[]>`
+    select factor_at
+    from sessions
+    where id = ${id}`;
+  return row?.factorAt ?? null;
+}
+
+/** Records that a session was just proven with a second factor, or no longer counts as proven. */
+export async function updateSessionFactorAt(
+  sql: Sql,
+  session: { id: string; isProven: boolean },
+): Promise<void> {
+  await sql`
+    update sessions
+    set factor_at = case when ${session.isProven} then now() end
+    where id = ${session.id}`;
 }
 
 /** A session as its owner sees it. */
@@ -59,6 +105,8 @@ export interface NewSession {
   expiresAt: string;
   address?: string | null;
   userAgent?: string | null;
+  /** Whether its user has proven themselves with a second factor. */
+  isProven: boolean;
 }
 
 /** Stores a session by the hash of its token; `mintSessionToken` in api/accounts/credentials.ts creates it. */
@@ -67,10 +115,10 @@ export async function insertSession(
   session: NewSession,
 ): Promise<{ id: string; expiresAt: string }> {
   const [row] = await sql<[{ id: string; expiresAt: string }]>`
-    insert into sessions (user_id, token_hash, expires_at, address, user_agent)
+    insert into sessions (user_id, token_hash, expires_at, address, user_agent, factor_at)
     values (
       ${session.userId}, ${session.tokenHash}, ${session.expiresAt},
-      ${session.address ?? null}, ${session.userAgent ?? null}
+      ${session.address ?? null}, ${session.userAgent ?? null}, case when ${session.isProven} then now() end
     )
     returning id, expires_at`;
   return row;

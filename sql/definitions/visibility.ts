@@ -7,17 +7,22 @@ export interface DefinitionViewer {
   userId: string | null;
   /** A bound key sees drafts and private versions of this organization only; null for all of the user's. */
   boundOrgId: string | null;
+  /** Set for a session without a second factor: organizations that require one are left out. */
+  isUnproven?: boolean;
   /** True if every version is visible, as for platform administrators who record executions. */
   seesAll?: boolean;
 }
 
 /** Returns a subquery for the ids of the organizations whose drafts and private versions the viewer sees. */
 export function memberOrgIds(sql: Sql, viewer: DefinitionViewer) {
+  const isOpen = sql`
+    not exists (select from organizations as o where o.id = m.org_id and o.require_second_factor)`;
   return sql`
     select m.org_id
     from organization_members as m
     where m.user_id = ${viewer.userId}::uuid
-      and (${viewer.boundOrgId}::uuid is null or m.org_id = ${viewer.boundOrgId}::uuid)`;
+      and (${viewer.boundOrgId}::uuid is null or m.org_id = ${viewer.boundOrgId}::uuid)
+      ${viewer.isUnproven ? sql`and ${isOpen}` : sql``}`;
 }
 
 /**

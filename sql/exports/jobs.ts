@@ -89,6 +89,8 @@ export interface ExportJobRow extends ExportVisibility, ExportJobProgress {
 export interface ReadableExportJobRow extends ExportJobRow {
   /** The member's role in the organization. */
   role: OrgRole;
+  orgSlug: string;
+  requireSecondFactor: boolean;
   /** Whether `expires_at` has passed, even if the sweep has not run yet. */
   isPastExpiry: boolean;
 }
@@ -111,10 +113,11 @@ export async function findReadableExportJob(
   key: { id: string; userId: string; orgId: string | null },
 ): Promise<ReadableExportJobRow | null> {
   const [row] = await sql<ReadableExportJobRow[]>`
-    select ${sql(EXPORT_JOB_COLUMNS.map((column) => `j.${column}`))}, m.role,
+    select ${sql(EXPORT_JOB_COLUMNS.map((column) => `j.${column}`))}, m.role, o.slug as org_slug, o.require_second_factor,
       coalesce(j.expires_at <= now(), false) as is_past_expiry
     from export_jobs as j
     join organization_members as m on m.org_id = j.org_id and m.user_id = ${key.userId}
+    join organizations as o on o.id = j.org_id
     where j.id = ${key.id} and (${key.orgId}::uuid is null or j.org_id = ${key.orgId})`;
   return row ?? null;
 }

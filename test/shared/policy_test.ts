@@ -9,6 +9,7 @@ import {
   mayExportBundle,
   mayExportDataset,
   mayManageExportJobs,
+  maySeeOrg,
   maySetDefinitionTier,
   maySubscriptionExport,
   mayWrite,
@@ -24,7 +25,12 @@ import {
   SUBSCRIPTION_TIERS,
 } from "../../shared/vocabulary.ts";
 
-const session: Credential = { type: "session", id: "s", expiresAt: "2999-01-01T00:00:00.000Z" };
+const session: Credential = {
+  type: "session",
+  id: "s",
+  expiresAt: "2999-01-01T00:00:00.000Z",
+  isProven: false,
+};
 
 function key(kind: KeyKind, scope: KeyScope = "write"): Credential {
   return { type: "key", id: "k", kind, scope, orgId: null, expiresAt: null };
@@ -34,6 +40,16 @@ test("mayWrite() lets sessions and write keys write", () => {
   expect(mayWrite(session)).toEqual({ ok: true });
   expect(mayWrite(key("automation", "write"))).toEqual({ ok: true });
   expect(mayWrite(key("user", "read"))).toEqual({ ok: false, code: "INSUFFICIENT_SCOPE" });
+});
+
+test("maySeeOrg() hides organizations that require a second factor from sessions without one, not from keys", () => {
+  const guarded = { slug: "demo", requireSecondFactor: true };
+  const refusal = { ok: false, code: "SECOND_FACTOR_REQUIRED", details: { organization: "demo" } } as const;
+  expect(maySeeOrg(session, guarded)).toEqual(refusal);
+  for (const credential of [{ ...session, isProven: true }, key("user"), key("automation", "read")]) {
+    expect(maySeeOrg(credential, guarded)).toEqual({ ok: true });
+  }
+  expect(maySeeOrg(session, { ...guarded, requireSecondFactor: false })).toEqual({ ok: true });
 });
 
 test("isSession() refuses keys of every kind", () => {

@@ -96,6 +96,8 @@ const PUBLIC_ROUTES = [
   "GET /swagger/assets/:file",
   "GET /swagger/json",
   "POST /api/v1/auth/login",
+  "POST /api/v1/auth/login/second-factor",
+  "POST /api/v1/auth/login/second-factor/options",
   "POST /api/v1/auth/password/reset",
   "POST /api/v1/auth/password/reset/confirm",
   "POST /api/v1/auth/sign-up",

@@ -1,4 +1,5 @@
 /** GET /orgs, /orgs/{slug} and /orgs/{slug}/members: organizations for their members. */
+import { maySeeOrg } from "../../../shared/policy.ts";
 import { listOrgMembers, listOwnOrgs, type OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requireOwnOrg } from "./require_own_org.ts";
@@ -12,13 +13,16 @@ export const listOrganizations = operation(
     id: "listOrganizations",
     path: "/api/v1/orgs",
     summary: "List your organizations",
-    description: "Sorted by slug. A key that is bound to one organization lists only that one.",
+    description:
+      "Sorted by slug. A key that is bound to one organization lists only that one. " +
+      "Organizations that require a second factor are left out if the session has none.",
     response: { 200: OrgList },
   },
   async ({ caller: { userId, credential } }, { sql }) => {
     const orgId = credential.type === "key" ? credential.orgId : null;
     const organizations = await listOwnOrgs(sql, { userId, orgId });
-    return reply(200, { data: { organizations: organizations.map(presentOrg) } });
+    const seen = organizations.filter((org) => maySeeOrg(credential, org).ok);
+    return reply(200, { data: { organizations: seen.map(presentOrg) } });
   },
 );
 

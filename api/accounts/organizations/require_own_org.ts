@@ -1,6 +1,6 @@
 /** Finds the organization that a path names, for one of its members. */
 import { ApiError } from "../../../shared/errors.ts";
-import { hasOrgRole } from "../../../shared/policy.ts";
+import { hasOrgRole, maySeeOrg } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { findOwnOrg, type OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
 import { findOrgBySlug } from "../../../sql/accounts/orgs.ts";
@@ -19,7 +19,10 @@ export async function requireOwnOrg(
   const { userId, credential } = caller;
   const org = await findOwnOrg(sql, { userId, slug });
   const boundTo = credential.type === "key" ? credential.orgId : null;
-  if (org && (boundTo === null || boundTo === org.id)) return org;
+  if (org && (boundTo === null || boundTo === org.id)) {
+    requireAllowed(maySeeOrg(credential, org));
+    return org;
+  }
   throw new ApiError((await findOrgBySlug(sql, slug)) ? "ORG_ACCESS_DENIED" : "ORG_NOT_FOUND");
 }
 

@@ -17,6 +17,7 @@ const EXAMPLE_ORG = {
   role: "publisher",
   memberCount: 3,
   subscriptionTier: "pro",
+  requireSecondFactor: false,
   createdAt: "2026-11-20T10:00:00.000Z",
   deletesAt: null,
 } as const;
@@ -29,6 +30,9 @@ const listed = {
   role: OrgRoleSchema,
   memberCount: Type.Integer(),
   subscriptionTier: SubscriptionTierSchema,
+  requireSecondFactor: Type.Boolean({
+    description: "Whether sessions see the organization only with a second factor",
+  }),
   createdAt: Instant(),
   deletesAt: Nullable(Instant(), {
     description: "When it will be deleted, because an owner deleted it; until then an owner can restore it",

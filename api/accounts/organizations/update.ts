@@ -1,14 +1,20 @@
-/** PATCH /orgs/{slug}: updates the public profile of an organization, for its owners and admins. */
+/** PATCH /orgs/{slug}: updates an organization's public profile, and whether its members need a second factor. */
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
-import { hasOrgRole, isPersonalCredential } from "../../../shared/policy.ts";
+import { hasOrgRole, isPersonalCredential, isSession } from "../../../shared/policy.ts";
+import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { findOrgProfile } from "../../../sql/accounts/organization_definitions.ts";
 import { updateOrg } from "../../../sql/accounts/orgs.ts";
+import { existsSecondFactor } from "../../../sql/accounts/second_factors.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
+import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
+import { noFactor } from "../factors/factor_schemas.ts";
+import { requireRecentFactor } from "../factors/require_proof.ts";
 import {
   AboutField,
   aboutProblem,
@@ -27,6 +33,13 @@ const OrgUpdate = Type.Object(
     name: Type.Optional(NameField),
     description: Type.Optional(AboutField),
     websiteUrl: Type.Optional(WebsiteField),
+    requireSecondFactor: Type.Optional(
+      Type.Boolean({
+        description:
+          "For owners, in a session that has used a second factor within 15 minutes. While it is true, sessions without a second " +
+          "factor see nothing of the organization. API keys work as before.",
+      }),
+    ),
   },
   {
     title: "OrganizationUpdate",
@@ -44,12 +57,20 @@ export const updateOrganization = operation(
     path: "/api/v1/orgs/{slug}",
     access: "caller",
     tag: ORGS_TAG,
-    summary: "Update an organization's public profile",
-    description: "For owners and admins. Omitted fields stay unchanged. The slug cannot be changed.",
+    summary: "Update an organization",
+    description:
+      "The public profile, for owners and admins, and `requireSecondFactor`, for owners. Omitted fields stay unchanged. The " +
+      "slug cannot be changed.",
     params: OrgParams.properties,
     body: OrgUpdate,
     response: { 200: OrgProfile },
-    fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE", "KEY_KIND_FORBIDDEN"],
+    fails: [
+      ...ORG_FAILURES,
+      "INSUFFICIENT_ORG_ROLE",
+      "KEY_KIND_FORBIDDEN",
+      "SESSION_REQUIRED",
+      "UNPROCESSABLE_ENTITY",
+    ],
   },
   async ({ caller, request, params, body }, { sql }) => {
     const org = await requireOwnOrg(sql, { caller, slug: params.slug });
@@ -57,6 +78,7 @@ export const updateOrganization = operation(
     requestContext(request).orgId = org.id;
     requireAllowed(hasOrgRole(org.role, "admin"));
     requireAllowed(isPersonalCredential(caller.credential));
+    if (body.requireSecondFactor !== undefined) await requireOwnFactor(sql, { caller, role: org.role });
     checkProfileUpdate(body, { name: nameProblem, description: aboutProblem, websiteUrl: websiteProblem });
     const changed = Object.keys(body);
     if (changed.length > 0) {
@@ -68,7 +90,12 @@ export const updateOrganization = operation(
           subjectType: "organization",
           subjectId: org.id,
           orgId: org.id,
-          details: { changed: changed.join(", ") },
+          details: {
+            changed: changed.join(", "),
+            ...(body.requireSecondFactor === undefined
+              ? {}
+              : { requireSecondFactor: body.requireSecondFactor }),
+          },
         });
       });
     }
@@ -77,3 +104,14 @@ export const updateOrganization = operation(
     return reply(200, { data: profile });
   },
 );
+
+/** Owners who have no second factor would lock themselves out. */
+async function requireOwnFactor(
+  sql: Sql,
+  { caller, role }: { caller: Caller; role: OrgRole },
+): Promise<void> {
+  requireAllowed(hasOrgRole(role, "owner"));
+  requireAllowed(isSession(caller.credential));
+  if (!(await existsSecondFactor(sql, caller.userId))) throw noFactor();
+  await requireRecentFactor(sql, caller);
+}

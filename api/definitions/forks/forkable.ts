@@ -64,7 +64,8 @@ async function sourceOf(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer):
 
 /** Whether a version belongs to an organization that the viewer is a member of. */
 async function isOwn(sql: Sql, { orgId }: DefinitionRow, viewer: DefinitionViewer): Promise<boolean> {
-  const { userId, boundOrgId } = viewer;
+  const { userId, boundOrgId, isUnproven } = viewer;
   if (userId === null || (boundOrgId !== null && boundOrgId !== orgId)) return false;
-  return (await findMembership(sql, { userId, orgId })) !== null;
+  const membership = await findMembership(sql, { userId, orgId });
+  return membership !== null && !(isUnproven && membership.requireSecondFactor);
 }

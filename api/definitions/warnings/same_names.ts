@@ -18,12 +18,14 @@ interface NamedDefinition {
  */
 export async function listSameNames(
   sql: Sql,
-  { caller, org, isOrgNamed }: Writer,
+  { caller, viewer, org, isOrgNamed }: Writer,
   definitions: readonly NamedDefinition[],
 ): Promise<Map<string, Warning>> {
   if (isOrgNamed || definitions.length === 0) return new Map();
   const memberships = await listMembershipsByName(sql, { userId: caller.userId, names: definitions });
-  const others = memberships.filter(({ orgId, role }) => orgId !== org.orgId && mayWriteDefinitions(role).ok);
+  const others = memberships
+    .filter(({ orgId, role }) => orgId !== org.orgId && mayWriteDefinitions(role).ok)
+    .filter(({ requireSecondFactor }) => !(viewer.isUnproven && requireSecondFactor));
   const byName = Map.groupBy(others, ({ type, name }) => `${type} ${name}`);
   return new Map(
     [...byName].map(([key, rows]) => {

@@ -43,7 +43,12 @@ describe("a credential", () => {
     expect(await (await api.request("/api/v1/caller", { key: session.token })).json()).toEqual({
       data: {
         ...caller,
-        credential: { type: "session", id: session.id, expiresAt: "2999-01-01T00:00:00.000Z" },
+        credential: {
+          type: "session",
+          id: session.id,
+          expiresAt: "2999-01-01T00:00:00.000Z",
+          isProven: false,
+        },
       },
     });
   });

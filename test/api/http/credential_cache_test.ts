@@ -8,7 +8,12 @@ const HASH = Buffer.alloc(32, 7);
 const ID = "9d0a2f52-61c4-4f57-8d3b-1f2f9d3e7a10";
 
 function foundCaller(expiresInMs: number | null = null): FoundCaller {
-  const credential = { type: "session", id: ID, expiresAt: "2999-01-01T00:00:00.000Z" } as const;
+  const credential = {
+    type: "session",
+    id: ID,
+    expiresAt: "2999-01-01T00:00:00.000Z",
+    isProven: false,
+  } as const;
   return { caller: { userId: "u", username: "ann", platformRole: "user", credential }, expiresInMs };
 }
 

@@ -2,6 +2,7 @@
 
 import { agentYaml } from "../definitions/definitions.ts";
 import type { AccessName } from "./access_classes.ts";
+import { FACTORS } from "./access_factors.ts";
 import { type Row, row } from "./access_rows.ts";
 import {
   definition,
@@ -400,5 +401,5 @@ const BESIDE_API = [
 ];
 
 export const ACCESS_TABLE: readonly Row[] = [
-  ...[AUTH, EXPORTS, DEFINITION_READS, DEFINITION_WRITES, MODELS, EVENTS, PEOPLE, BESIDE_API],
+  ...[AUTH, FACTORS, EXPORTS, DEFINITION_READS, DEFINITION_WRITES, MODELS, EVENTS, PEOPLE, BESIDE_API],
 ].flat();

@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { storedMails } from "../../../helpers/accounts/account_mail.ts";
 import { makeAccount } from "../../../helpers/accounts/accounts.ts";
 import { makeInvitation } from "../../../helpers/accounts/organization.ts";
+import { PasskeyDevice } from "../../../helpers/accounts/passkey_device.ts";
+import { codeAt } from "../../../helpers/accounts/totp_code.ts";
 import { agentYaml, makeDefinition } from "../../../helpers/definitions/definitions.ts";
 import { openListeningApp } from "../../../helpers/http/listening_app.ts";
 import { listOperations, readDocument } from "../../../helpers/http/openapi.ts";
@@ -69,6 +71,7 @@ test("a client of generated types compiles, refuses mistakes, and calls every en
     const owner = { user: account, org };
     await makeDefinition(app.db.sql, owner, { name: "older", status: "published" });
     await syncFrom(app.db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
+    const device = new PasskeyDevice();
     const program: Program = await import(join(directory, "tour.ts"));
     const { called, found } = await program.tour({
       origin,
@@ -81,6 +84,9 @@ test("a client of generated types compiles, refuses mistakes, and calls every en
       projectId: project.id,
       yaml: agentYaml("reviewer"),
       olderYaml: agentYaml("older"),
+      codeOf: (secret: string) => codeAt(secret, Date.now()),
+      usePasskey: (what: "create" | "get", { challenge }: { challenge: string }) =>
+        device[what]({ challenge, origin: new URL(app.deps.config.publicUrl).origin }),
       build: runner.build,
       readMailToken: async (subject: string) => {
         await runner.accountMails();

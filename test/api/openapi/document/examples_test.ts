@@ -48,6 +48,17 @@ const WRITES: readonly (readonly [operationId: string, status: number])[] = [
  * knows.
  */
 const NEED_A_VALUE: readonly (readonly [operationId: string, status: number])[] = [
+  ["beginTotp", 400],
+  ["confirmTotp", 404],
+  ["beginPasskey", 400],
+  ["addPasskey", 404],
+  ["renameFactor", 404],
+  ["removeFactor", 404],
+  ["renewRecoveryCodes", 422],
+  ["beginVerification", 422],
+  ["verifyFactor", 422],
+  ["beginSecondStep", 401],
+  ["signInWithSecondFactor", 401],
   ["revokeKey", 404],
   ["revokeSession", 404],
   ["revokeInvitation", 404],

@@ -1,0 +1,136 @@
+/** POST /auth/factors/passkeys/options and /auth/factors/passkeys: adds a passkey. */
+import { Type } from "@sinclair/typebox";
+import { ApiError } from "../../../shared/errors.ts";
+import {
+  deleteChallenge,
+  lockSessionChallenge,
+  upsertSessionChallenge,
+} from "../../../sql/accounts/factor_challenges.ts";
+import { insertPasskey, lockPasskeys, type SecondFactorRow } from "../../../sql/accounts/second_factors.ts";
+import { findUser } from "../../../sql/accounts/users.ts";
+import { unauthorized } from "../../http/authenticate.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { data, Instant } from "../../http/schemas.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+import { auditBegin, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
+import {
+  AddedFactor,
+  FACTOR_OPERATION,
+  FactorName,
+  PasskeyText,
+  PasswordField,
+  requireFactorName,
+  WebAuthnJson,
+} from "./factor_schemas.ts";
+import { passkeyCreation, readNewPasskey } from "./passkeys.ts";
+import { requireProof } from "./require_proof.ts";
+
+const MINUTES = 5;
+
+export const beginPasskey = operation(
+  {
+    ...FACTOR_OPERATION,
+    id: "beginPasskey",
+    method: "POST",
+    path: "/api/v1/auth/factors/passkeys/options",
+    summary: "Begin to add a passkey",
+    description:
+      "Returns the options for `PublicKeyCredential.parseCreationOptionsFromJSON()`, which work once, for 5 minutes, in the " +
+      "same session. Requires your password, or a second factor used within 15 minutes if you have one.",
+    body: Type.Object(
+      { password: PasswordField },
+      { title: "PasskeyStart", additionalProperties: false, examples: [{}] },
+    ),
+    response: { 201: data({ options: WebAuthnJson, expiresAt: Instant() }, "The options") },
+    secret: true,
+    fails: [
+      "SECOND_FACTOR_REQUIRED",
+      ["QUOTA_EXCEEDED", { quota: "factors", limit: 10 }],
+      "SERVICE_UNAVAILABLE",
+    ],
+  },
+  async ({ caller, request, body }, deps) => {
+    await requireProof(deps, { caller, request, password: body.password });
+    const { userId, credential } = caller;
+    const begun = await deps.sql.begin(async (tx) => {
+      await lockCaller(tx, caller);
+      await requireRoomForFactor(tx, caller);
+      const user = await findUser(tx, userId);
+      if (!user) throw unauthorized();
+      await auditBegin(tx, { caller, request, kind: "passkey" });
+      const passkeys = await lockPasskeys(tx, userId);
+      const { options, challengeHash } = await passkeyCreation(deps.config, { ...user, passkeys });
+      const challenge = { userId, sessionId: credential.id, purpose: "add_passkey", challengeHash } as const;
+      return { options, expiresAt: await upsertSessionChallenge(tx, { ...challenge, minutes: MINUTES }) };
+    });
+    return reply(201, { data: begun });
+  },
+);
+
+type Registration =
+  | { factor: SecondFactorRow; recoveryCodes: string[] | null }
+  | "wrong"
+  | "expired"
+  | "taken";
+
+export const addPasskey = operation(
+  {
+    ...FACTOR_OPERATION,
+    id: "addPasskey",
+    method: "POST",
+    path: "/api/v1/auth/factors/passkeys",
+    summary: "Add a passkey",
+    description:
+      "Takes what the browser made of the options. From now on, signing in requires a second factor. Ends your other " +
+      "sessions. The first factor comes with ten recovery codes.",
+    body: Type.Object(
+      {
+        name: FactorName,
+        passkey: PasskeyText,
+      },
+      {
+        title: "NewPasskey",
+        additionalProperties: false,
+        examples: [{ name: "Security key", passkey: "{}" }],
+      },
+    ),
+    response: { 201: data(AddedFactor, "The passkey is added") },
+    secret: true,
+    fails: [
+      ["QUOTA_EXCEEDED", { quota: "factors", limit: 10 }],
+      ["NOT_FOUND", { reason: "options" }],
+    ],
+  },
+  async ({ caller, request, body: { name, passkey } }, deps) => {
+    requireFactorName(name);
+    const { userId, credential } = caller;
+    const result = await deps.sql.begin<Promise<Registration>>(async (tx) => {
+      await lockCaller(tx, caller);
+      const challenge = await lockSessionChallenge(tx, { sessionId: credential.id, purpose: "add_passkey" });
+      if (!challenge?.challengeHash) return "expired";
+      // Also for a wrong response: options work once.
+      await deleteChallenge(tx, challenge.id);
+      const { challengeHash } = challenge;
+      const made = await readNewPasskey(deps.config, { response: passkey, challengeHash });
+      if (!made) return "wrong";
+      await requireRoomForFactor(tx, caller);
+      const factor = await insertPasskey(tx, { ...made, userId, name });
+      if (!factor) return "taken";
+      return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, factor }) };
+    });
+    if (result === "expired") throw noOptions();
+    if (result === "wrong")
+      throw invalidInput([{ path: "passkey", message: "is no response to these options" }]);
+    if (result === "taken") throw invalidInput([{ path: "passkey", message: "is registered already" }]);
+    deps.callers.forget(userId);
+    return reply(201, { data: result });
+  },
+);
+
+function noOptions(): ApiError {
+  return new ApiError("NOT_FOUND", {
+    message:
+      "The options have expired or were used. Get new ones with POST /api/v1/auth/factors/passkeys/options.",
+    details: { reason: "options" },
+  });
+}

@@ -1,0 +1,108 @@
+/** What every change of a user's factors does beside the change itself. */
+import { ApiError } from "../../../shared/errors.ts";
+import type { FactorKind } from "../../../shared/vocabulary.ts";
+import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import { countRecoveryCodes, replaceRecoveryCodes } from "../../../sql/accounts/recovery_codes.ts";
+import { listSecondFactors, type SecondFactorRow } from "../../../sql/accounts/second_factors.ts";
+import { markSessionsRevoked, updateSessionFactorAt } from "../../../sql/accounts/sessions.ts";
+import { lockActiveUser } from "../../../sql/accounts/users.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { auditActor } from "../../http/audit_actor.ts";
+import { unauthorized } from "../../http/authenticate.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type MailDeps, queueFactorMail } from "./factor_mail.ts";
+import { FACTORS_MAX } from "./factor_schemas.ts";
+import { hashRecoveryCode, mintRecoveryCodes } from "./recovery_code.ts";
+
+interface FactorChange {
+  caller: Caller;
+  request: Request;
+  factor: SecondFactorRow;
+}
+
+/** Locks the caller's account, so that changes and uses of its factors happen one after the other. */
+export async function lockCaller(tx: Sql, { userId }: Caller): Promise<void> {
+  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized("Your account is disabled.");
+}
+
+/** Throws QUOTA_EXCEEDED if the user has as many factors as one may have. Call it after `lockCaller`. */
+export async function requireRoomForFactor(tx: Sql, { userId }: Caller): Promise<void> {
+  if ((await listSecondFactors(tx, userId)).length < FACTORS_MAX) return;
+  throw new ApiError("QUOTA_EXCEEDED", {
+    message: `You have ${FACTORS_MAX} second factors, the maximum. Remove one first.`,
+    details: { quota: "factors", limit: FACTORS_MAX },
+  });
+}
+
+/** Adds the audit entry of the first step, which required a password or a factor. */
+export async function auditBegin(
+  tx: Sql,
+  { caller, request, kind }: { caller: Caller; request: Request; kind: FactorKind },
+): Promise<void> {
+  await insertAuditEntry(tx, {
+    ...auditActor(request, caller),
+    action: "factor.begin",
+    subjectType: "user",
+    subjectId: caller.userId,
+    details: { kind },
+  });
+}
+
+/**
+ * Follows the insertion of a factor. Ends the other sessions, which somebody may have begun with the password alone. Returns
+ * the recovery codes that come with the first factor.
+ */
+export async function finishAddition(
+  tx: Sql,
+  deps: MailDeps,
+  change: FactorChange,
+): Promise<string[] | null> {
+  const { caller, request, factor } = change;
+  const { userId, credential } = caller;
+  await updateSessionFactorAt(tx, { id: credential.id, isProven: true });
+  const ended = await markSessionsRevoked(tx, { userId, exceptId: credential.id });
+  const codes = (await countRecoveryCodes(tx, userId)) === 0 ? await renewCodes(tx, userId) : null;
+  await insertAuditEntry(tx, {
+    ...auditActor(request, caller),
+    action: "factor.add",
+    subjectType: "second_factor",
+    subjectId: factor.id,
+    details: { kind: factor.kind, endedSessions: ended.length },
+  });
+  await queueFactorMail(tx, deps, { userId, request, details: { event: "added", name: factor.name } });
+  return codes;
+}
+
+/**
+ * Follows the deletion of a factor. Ends the other sessions: the lost device may have one. With the last factor, the recovery
+ * codes go.
+ */
+export async function finishRemoval(tx: Sql, deps: MailDeps, change: FactorChange): Promise<void> {
+  const { caller, request, factor } = change;
+  const { userId, credential } = caller;
+  const ended = await markSessionsRevoked(tx, { userId, exceptId: credential.id });
+  const isLast = (await listSecondFactors(tx, userId)).length === 0;
+  if (isLast) {
+    await replaceRecoveryCodes(tx, { userId, hashes: [] });
+    await updateSessionFactorAt(tx, { id: credential.id, isProven: false });
+  }
+  await insertAuditEntry(tx, {
+    ...auditActor(request, caller),
+    action: "factor.remove",
+    subjectType: "second_factor",
+    subjectId: factor.id,
+    details: { kind: factor.kind, endedSessions: ended.length, isLast },
+  });
+  await queueFactorMail(tx, deps, {
+    userId,
+    request,
+    details: { event: "removed", name: factor.name, isLast },
+  });
+}
+
+/** Replaces the user's recovery codes. */
+export async function renewCodes(tx: Sql, userId: string): Promise<string[]> {
+  const codes = mintRecoveryCodes();
+  await replaceRecoveryCodes(tx, { userId, hashes: codes.map(hashRecoveryCode) });
+  return codes;
+}

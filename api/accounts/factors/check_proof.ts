@@ -1,0 +1,97 @@
+/** Checks what a user proves themselves with beside the password: a code of an app, a passkey, or a recovery code. */
+import type { Config } from "../../../shared/process/config.ts";
+import type { ProofKind } from "../../../shared/vocabulary.ts";
+import { countRecoveryCodes, markRecoveryCodeUsed } from "../../../sql/accounts/recovery_codes.ts";
+import {
+  countWrongCode,
+  lockPasskeys,
+  lockTotpFactors,
+  updatePasskeyUse,
+  updateTotpLastStep,
+} from "../../../sql/accounts/second_factors.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { checkPasskey } from "./passkeys.ts";
+import { hashRecoveryCode } from "./recovery_code.ts";
+import { findTotpStep } from "./totp.ts";
+
+/**
+ * Wrong codes of apps within a day, from everywhere together. Three of a million codes are right at any time, so a year of
+ * guessing, by somebody who knows the password, finds one with 2 %. Passkeys and recovery codes are accepted meanwhile.
+ */
+const WRONG_CODES_MAX = 20;
+
+/** What the user gives: a code of either kind, or the response of a passkey as JSON. */
+export type Proof = { code: string } | { passkey: string };
+
+export type ProofVerdict =
+  | { ok: true; kind: ProofKind }
+  /** `copied`: somebody has a copy of the passkey. `guessed`: this was the last wrong code of the day. */
+  | { ok: false; reason: "wrong" | "copied" | "guessed" }
+  /** Codes of apps are not accepted for some time. */
+  | { ok: false; reason: "blocked"; waitMs: number };
+
+export interface ProofCheck {
+  userId: string;
+  proof: Proof;
+  /** Of what a passkey had to sign; null if none was asked for. */
+  challengeHash: Uint8Array | null;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/**
+ * Checks a proof, which works once. Call it in a transaction that holds the user's lock, and commit that transaction also if
+ * the proof is wrong, because wrong codes are counted.
+ */
+export async function checkProof(
+  tx: Sql,
+  config: Pick<Config, "publicUrl">,
+  { userId, proof, challengeHash, now }: ProofCheck,
+): Promise<ProofVerdict> {
+  if ("passkey" in proof) {
+    if (challengeHash === null) return { ok: false, reason: "wrong" };
+    return checkPasskeyProof(tx, config, { userId, response: proof.passkey, challengeHash });
+  }
+  const digits = proof.code.replaceAll(/[\s-]/g, "");
+  if (/^\d{6}$/.test(digits)) return checkTotpCode(tx, { userId, code: digits, now });
+  const isRight = await markRecoveryCodeUsed(tx, { userId, hash: hashRecoveryCode(proof.code) });
+  return isRight ? { ok: true, kind: "recovery_code" } : { ok: false, reason: "wrong" };
+}
+
+async function checkPasskeyProof(
+  tx: Sql,
+  config: Pick<Config, "publicUrl">,
+  { userId, response, challengeHash }: { userId: string; response: string; challengeHash: Uint8Array },
+): Promise<ProofVerdict> {
+  const passkeys = await lockPasskeys(tx, userId);
+  const verdict = await checkPasskey(config, { response, challengeHash, passkeys });
+  if (verdict.result !== "right") return { ok: false, reason: verdict.result };
+  await updatePasskeyUse(tx, verdict);
+  return { ok: true, kind: "passkey" };
+}
+
+async function checkTotpCode(
+  tx: Sql,
+  { userId, code, now }: { userId: string; code: string; now: number },
+): Promise<ProofVerdict> {
+  const factors = await lockTotpFactors(tx, userId);
+  const blocked = factors.filter(({ wrongCodes }) => wrongCodes >= WRONG_CODES_MAX);
+  if (blocked.length > 0) {
+    return { ok: false, reason: "blocked", waitMs: Math.max(...blocked.map(({ waitMs }) => waitMs)) };
+  }
+  for (const { id, secret, lastStep } of factors) {
+    const step = findTotpStep(code, { secret, after: lastStep, now });
+    if (step === null) continue;
+    await updateTotpLastStep(tx, { id, lastStep: step });
+    return { ok: true, kind: "totp" };
+  }
+  const wrongCodes = await countWrongCode(tx, userId);
+  return { ok: false, reason: wrongCodes === WRONG_CODES_MAX ? "guessed" : "wrong" };
+}
+
+/** Lists what the user can prove themselves with. */
+export async function listProofKinds(sql: Sql, userId: string, factors: readonly { kind: ProofKind }[]) {
+  const kinds = new Set(factors.map(({ kind }) => kind));
+  if ((await countRecoveryCodes(sql, userId)) > 0) kinds.add("recovery_code");
+  return [...kinds];
+}

@@ -1,0 +1,103 @@
+/** Schemas of second factors, and what their operations have in common. */
+import { Type } from "@sinclair/typebox";
+import { ApiError } from "../../../shared/errors.ts";
+import { FACTOR_KINDS } from "../../../shared/vocabulary.ts";
+import { Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+import { lineProblem } from "../profile_fields.ts";
+import { AUTH_TAG } from "../schemas.ts";
+import type { Proof } from "./check_proof.ts";
+
+/** What the declarations of all operations here have in common. */
+export const FACTOR_OPERATION = { access: "session", tag: AUTH_TAG } as const;
+/** Factors of one user, so that a sign-in compares a code with a bounded number of secrets. */
+export const FACTORS_MAX = 10;
+
+const NAME_MAX_LENGTH = 100;
+
+const EXAMPLE_FACTOR = {
+  id: "7b1f4f0a-93c2-4b8e-8f55-0d5c3f0f2a61",
+  kind: "totp",
+  name: "Phone",
+  createdAt: "2026-11-20T10:00:00.000Z",
+  lastUsedAt: "2026-11-25T08:30:00.000Z",
+};
+
+export const Factor = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    kind: oneOf(FACTOR_KINDS, { description: "`totp` is an authenticator app" }),
+    name: Text,
+    createdAt: Instant(),
+    lastUsedAt: Nullable(Instant()),
+  },
+  { title: "SecondFactor", examples: [EXAMPLE_FACTOR] },
+);
+
+export const FactorName = Type.String({
+  minLength: 1,
+  maxLength: NAME_MAX_LENGTH,
+  description: "Your name for it",
+  examples: [EXAMPLE_FACTOR.name],
+});
+
+/** Throws VALIDATION_ERROR for characters that cannot be shown in one line. */
+export function requireFactorName(name: string): void {
+  const message = lineProblem(name);
+  if (message) throw invalidInput([{ path: "name", message }]);
+}
+
+export const RecoveryCodes = listOf(Type.String({ examples: ["k7qm-2p9x-w4td-r0ea"] }), {
+  description: "Each stands in for a second factor once. They are not shown again.",
+});
+
+/** Of adding a factor. */
+export const AddedFactor = {
+  factor: Factor,
+  recoveryCodes: Nullable(RecoveryCodes, { description: "With your first factor; null if you have some" }),
+};
+
+/** Required to add the first factor. */
+export const PasswordField = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    description: "Your password, if you have no second factor yet",
+  }),
+);
+
+/** An object of the WebAuthn API in its JSON form. */
+export const WebAuthnJson = Type.Record(Type.String(), Type.Unknown(), { examples: [{}] });
+
+/** Text, because browsers add fields to it as the standard grows. */
+export const PasskeyText = Type.String({
+  minLength: 1,
+  maxLength: 16_384,
+  description: "`JSON.stringify()` of the `PublicKeyCredential` that the browser returns",
+});
+
+export const PROOF_FIELDS = {
+  code: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Six digits of an authenticator app, or a recovery code",
+    }),
+  ),
+  passkey: Type.Optional(PasskeyText),
+};
+
+/** Returns the one proof in a body. Throws VALIDATION_ERROR for none and for two. */
+export function parseProof({ code, passkey }: { code?: string; passkey?: string }): Proof {
+  if (code !== undefined && passkey === undefined) return { code };
+  if (passkey !== undefined && code === undefined) return { passkey };
+  throw invalidInput([{ path: "code", message: "give either a code or the response of a passkey" }]);
+}
+
+/** Returns the error for a user who has no second factor to use or renew. */
+export function noFactor(): ApiError {
+  return new ApiError("UNPROCESSABLE_ENTITY", {
+    message: "You have no second factor. Add one with POST /api/v1/auth/factors/totp.",
+    details: { reason: "no second factor" },
+  });
+}

@@ -1,0 +1,164 @@
+/** GET, PATCH and DELETE /auth/factors, and POST /auth/factors/recovery-codes: the caller's own second factors. */
+import { Type } from "@sinclair/typebox";
+import { ApiError } from "../../../shared/errors.ts";
+import { isUuid } from "../../../shared/uuid.ts";
+import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import { countRecoveryCodes } from "../../../sql/accounts/recovery_codes.ts";
+import {
+  deleteSecondFactor,
+  existsSecondFactor,
+  listSecondFactors,
+  updateFactorName,
+} from "../../../sql/accounts/second_factors.ts";
+import { findSessionFactorAt } from "../../../sql/accounts/sessions.ts";
+import { auditActor } from "../../http/audit_actor.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { Count, data, Instant, listOf, Nullable } from "../../http/schemas.ts";
+import { finishRemoval, lockCaller, renewCodes } from "./change_factors.ts";
+import { queueFactorMail } from "./factor_mail.ts";
+import {
+  FACTOR_OPERATION,
+  Factor,
+  FactorName,
+  noFactor,
+  RecoveryCodes,
+  requireFactorName,
+} from "./factor_schemas.ts";
+import { requireRecentFactor } from "./require_proof.ts";
+
+const PARAMS = {
+  id: Type.String({ description: "The factor's id", examples: ["7b1f4f0a-93c2-4b8e-8f55-0d5c3f0f2a61"] }),
+};
+
+export const listFactors = operation(
+  {
+    ...FACTOR_OPERATION,
+    id: "listFactors",
+    method: "GET",
+    path: "/api/v1/auth/factors",
+    summary: "List your second factors",
+    description: "Oldest first, with the number of unused recovery codes.",
+    response: {
+      200: data(
+        {
+          factors: listOf(Factor),
+          recoveryCodesLeft: Count,
+          provenAt: Nullable(Instant(), { description: "When this session last used a second factor" }),
+        },
+        "Your second factors",
+      ),
+    },
+  },
+  async ({ caller: { userId, credential } }, { sql }) => {
+    const [factors, recoveryCodesLeft, provenAt] = await Promise.all([
+      listSecondFactors(sql, userId),
+      countRecoveryCodes(sql, userId),
+      findSessionFactorAt(sql, credential.id),
+    ]);
+    return reply(200, { data: { factors, recoveryCodesLeft, provenAt } });
+  },
+);
+
+export const renameFactor = operation(
+  {
+    ...FACTOR_OPERATION,
+    id: "renameFactor",
+    method: "PATCH",
+    path: "/api/v1/auth/factors/{id}",
+    summary: "Rename one of your second factors",
+    description: "Its name is for you alone.",
+    params: PARAMS,
+    body: Type.Object(
+      { name: FactorName },
+      { title: "FactorUpdate", additionalProperties: false, examples: [{ name: "Phone" }] },
+    ),
+    response: { 200: data({ factor: Factor }, "The factor") },
+    fails: [["NOT_FOUND", { reason: "factor" }]],
+  },
+  async ({ params: { id }, caller, request, body: { name } }, { sql }) => {
+    requireFactorName(name);
+    if (!isUuid(id)) throw factorNotFound();
+    const factor = await sql.begin(async (tx) => {
+      const renamed = await updateFactorName(tx, { id, userId: caller.userId, name });
+      if (!renamed) throw factorNotFound();
+      await insertAuditEntry(tx, {
+        ...auditActor(request, caller),
+        action: "factor.rename",
+        subjectType: "second_factor",
+        subjectId: renamed.id,
+      });
+      return renamed;
+    });
+    return reply(200, { data: { factor } });
+  },
+);
+
+export const removeFactor = operation(
+  {
+    ...FACTOR_OPERATION,
+    id: "removeFactor",
+    method: "DELETE",
+    path: "/api/v1/auth/factors/{id}",
+    summary: "Remove one of your second factors",
+    description:
+      "Requires a second factor used within 15 minutes. Ends your other sessions. The last factor takes the recovery codes " +
+      "along: signing in then requires the password alone.",
+    params: PARAMS,
+    response: { 204: null },
+    fails: ["SECOND_FACTOR_REQUIRED", ["NOT_FOUND", { reason: "factor" }]],
+  },
+  async ({ params: { id }, caller, request }, deps) => {
+    if (!isUuid(id)) throw factorNotFound();
+    await deps.sql.begin(async (tx) => {
+      await lockCaller(tx, caller);
+      const factor = await deleteSecondFactor(tx, { id, userId: caller.userId });
+      if (!factor) throw factorNotFound();
+      await requireRecentFactor(tx, caller);
+      await finishRemoval(tx, deps, { caller, request, factor });
+    });
+    deps.callers.forget(caller.userId);
+    return reply(204, null);
+  },
+);
+
+export const renewRecoveryCodes = operation(
+  {
+    ...FACTOR_OPERATION,
+    id: "renewRecoveryCodes",
+    method: "POST",
+    path: "/api/v1/auth/factors/recovery-codes",
+    summary: "Replace your recovery codes",
+    description: "Requires a second factor used within 15 minutes. The old codes stop working.",
+    response: { 201: data({ recoveryCodes: RecoveryCodes }, "Ten new codes") },
+    secret: true,
+    fails: ["SECOND_FACTOR_REQUIRED", "UNPROCESSABLE_ENTITY"],
+  },
+  async ({ caller, request }, deps) => {
+    const recoveryCodes = await deps.sql.begin(async (tx) => {
+      await lockCaller(tx, caller);
+      if (!(await existsSecondFactor(tx, caller.userId))) throw noFactor();
+      await requireRecentFactor(tx, caller);
+      const codes = await renewCodes(tx, caller.userId);
+      await insertAuditEntry(tx, {
+        ...auditActor(request, caller),
+        action: "factor.renew_codes",
+        subjectType: "user",
+        subjectId: caller.userId,
+      });
+      await queueFactorMail(tx, deps, {
+        userId: caller.userId,
+        request,
+        details: { event: "codes_renewed" },
+      });
+      return codes;
+    });
+    return reply(201, { data: { recoveryCodes } });
+  },
+);
+
+function factorNotFound(): ApiError {
+  return new ApiError("NOT_FOUND", {
+    message: "Second factor not found. List yours with GET /api/v1/auth/factors.",
+    details: { reason: "factor" },
+  });
+}

@@ -1,0 +1,36 @@
+/** What follows from a second factor that was used: mails, and the error for the client. */
+import { ApiError } from "../../../shared/errors.ts";
+import { countRecoveryCodes } from "../../../sql/accounts/recovery_codes.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { unauthorized } from "../../http/authenticate.ts";
+import type { ProofVerdict } from "./check_proof.ts";
+import { type MailDeps, queueFactorMail } from "./factor_mail.ts";
+
+/** Tells the user that a recovery code is gone, or that somebody who knows the password guesses codes or copied a passkey. */
+export async function tellOfProof(
+  tx: Sql,
+  deps: MailDeps,
+  { userId, request, verdict }: { userId: string; request: Request; verdict: ProofVerdict },
+): Promise<void> {
+  if (verdict.ok && verdict.kind === "recovery_code") {
+    const codesLeft = await countRecoveryCodes(tx, userId);
+    await queueFactorMail(tx, deps, { userId, request, details: { event: "code_used", codesLeft } });
+  }
+  if (!verdict.ok && (verdict.reason === "guessed" || verdict.reason === "copied")) {
+    await queueFactorMail(tx, deps, { userId, request, details: { event: verdict.reason } });
+  }
+}
+
+/** Returns the error for a second factor that was not accepted. A copied passkey gets the same as any wrong one. */
+export function proofError(verdict: Extract<ProofVerdict, { ok: false }>): ApiError {
+  if (verdict.reason !== "blocked") {
+    return unauthorized(
+      "The second factor is wrong, or was used before. Enter the code that the app shows now.",
+    );
+  }
+  return new ApiError("RATE_LIMITED", {
+    message:
+      "Too many wrong codes within a day. Codes of apps are not accepted until it is over; use a passkey or a recovery code.",
+    headers: { "Retry-After": String(Math.max(1, Math.ceil(verdict.waitMs / 1000))) },
+  });
+}

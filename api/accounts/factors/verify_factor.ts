@@ -1,0 +1,105 @@
+/** POST /auth/factors/verify: proves the session again, for what requires a recent second factor. */
+import { Type } from "@sinclair/typebox";
+import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import {
+  deleteChallenge,
+  lockSessionChallenge,
+  upsertSessionChallenge,
+} from "../../../sql/accounts/factor_challenges.ts";
+import { existsSecondFactor, lockPasskeys } from "../../../sql/accounts/second_factors.ts";
+import { findSessionFactorAt, updateSessionFactorAt } from "../../../sql/accounts/sessions.ts";
+import { findUser } from "../../../sql/accounts/users.ts";
+import { auditActor } from "../../http/audit_actor.ts";
+import { unauthorized } from "../../http/authenticate.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { data, Instant, Nullable } from "../../http/schemas.ts";
+import { lockCaller } from "./change_factors.ts";
+import { checkProof } from "./check_proof.ts";
+import { FACTOR_OPERATION, noFactor, PROOF_FIELDS, parseProof, WebAuthnJson } from "./factor_schemas.ts";
+import { passkeyRequest } from "./passkeys.ts";
+import { proofError, tellOfProof } from "./proof_outcome.ts";
+
+const MINUTES = 5;
+
+export const beginVerification = operation(
+  {
+    ...FACTOR_OPERATION,
+    id: "beginVerification",
+    method: "POST",
+    path: "/api/v1/auth/factors/verify/options",
+    summary: "Begin to use a passkey",
+    description:
+      "Returns the options for `PublicKeyCredential.parseRequestOptionsFromJSON()`, which work once, for 5 minutes, in the same " +
+      "session.",
+    response: { 200: data({ options: WebAuthnJson, expiresAt: Instant() }, "The options") },
+    reads: true,
+    secret: true,
+    fails: ["UNPROCESSABLE_ENTITY"],
+  },
+  async ({ caller: { userId, credential } }, { sql, config }) => {
+    const begun = await sql.begin(async (tx) => {
+      const passkeys = await lockPasskeys(tx, userId);
+      if (passkeys.length === 0) throw noFactor();
+      const { options, challengeHash } = await passkeyRequest(config, passkeys);
+      const challenge = { userId, sessionId: credential.id, purpose: "verify", challengeHash } as const;
+      return { options, expiresAt: await upsertSessionChallenge(tx, { ...challenge, minutes: MINUTES }) };
+    });
+    return reply(200, { data: begun });
+  },
+);
+
+export const verifyFactor = operation(
+  {
+    ...FACTOR_OPERATION,
+    id: "verifyFactor",
+    method: "POST",
+    path: "/api/v1/auth/factors/verify",
+    summary: "Use a second factor",
+    description:
+      "For what requires a second factor used within 15 minutes. A wrong code returns 401 and counts as a sign-in attempt. " +
+      "After 20 wrong codes within a day, codes of apps are not accepted until it is over.",
+    body: Type.Object(PROOF_FIELDS, {
+      title: "SecondFactorProof",
+      additionalProperties: false,
+      examples: [{ code: "287082" }],
+    }),
+    response: { 200: data({ provenAt: Nullable(Instant()) }, "The session is proven") },
+    secret: true,
+    fails: ["RATE_LIMITED", "UNPROCESSABLE_ENTITY"],
+  },
+  async ({ caller, request, body }, deps) => {
+    const { sql, config, now = Date.now } = deps;
+    const proof = parseProof(body);
+    const { userId, credential } = caller;
+    const user = await findUser(sql, userId);
+    if (!user) throw unauthorized();
+    if (!(await existsSecondFactor(sql, userId))) throw noFactor();
+    await deps.signIn.limit.take(requestContext(request), user.email);
+    const { verdict, provenAt } = await sql.begin(async (tx) => {
+      await lockCaller(tx, caller);
+      const key = { sessionId: credential.id, purpose: "verify" } as const;
+      const challenge = "passkey" in proof ? await lockSessionChallenge(tx, key) : null;
+      if (challenge) await deleteChallenge(tx, challenge.id);
+      const challengeHash = challenge?.challengeHash ?? null;
+      const verdict = await checkProof(tx, config, { userId, proof, challengeHash, now: now() });
+      await tellOfProof(tx, deps, { userId, request, verdict });
+      if (!verdict.ok) return { verdict, provenAt: null };
+      await updateSessionFactorAt(tx, { id: credential.id, isProven: true });
+      await insertAuditEntry(tx, {
+        ...auditActor(request, caller),
+        action: "factor.use",
+        subjectType: "session",
+        subjectId: credential.id,
+        details: { kind: verdict.kind },
+      });
+      return { verdict, provenAt: await findSessionFactorAt(tx, credential.id) };
+    });
+    if (!verdict.ok) {
+      deps.signIn.auditFailure(requestContext(request), userId);
+      throw proofError(verdict);
+    }
+    deps.callers.forget(credential.id);
+    return reply(200, { data: { provenAt } });
+  },
+);

@@ -1,0 +1,104 @@
+/** The mails about second factors: what has changed, and what somebody tries. */
+import type { FactorNotice } from "../../shared/factor_notice.ts";
+import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
+import { findUser } from "../../sql/accounts/users.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import { inWords, type MailContent, type MailText } from "../compose_mail.ts";
+
+const CHANGE_PASSWORD =
+  "Was it not you? Then choose a new password at once, and look at your second factors and sessions.";
+const SOMEBODY_KNOWS =
+  "Was it you? Then do nothing. Otherwise somebody knows your password: choose a new one at once. Nobody has come in.";
+
+/** The user is looked up by id: the account may have another address by now, and the notice belongs to the old one. */
+export async function writeFactorNotice(given: {
+  sql: Sql;
+  publicUrl: string;
+  mail: AccountMailRow;
+}): Promise<MailContent | null> {
+  const { sql, publicUrl, mail } = given;
+  const user = mail.userId === null ? null : await findUser(sql, mail.userId);
+  if (!user) return null;
+  const { subject, intro, note } = describe(mail.details as unknown as FactorNotice);
+  return {
+    subject,
+    intro: [["This is about your account ", { name: user.username }, "."], ...intro],
+    button: { label: "Your second factors", url: `${publicUrl}/settings/second-factor` },
+    facts: factsOf(mail),
+    notes: [note],
+  };
+}
+
+function factsOf({ createdAt, network }: AccountMailRow): NonNullable<MailContent["facts"]> {
+  return [
+    ["Time", inWords(createdAt)],
+    ...(network === null ? [] : [["From the address", network] as const]),
+  ];
+}
+
+function describe(notice: FactorNotice): { subject: string; intro: MailText[]; note: string } {
+  switch (notice.event) {
+    case "added":
+      return {
+        subject: "A second factor was added",
+        intro: [
+          ["The second factor ", { name: notice.name }, " was added. Your other sessions have ended."],
+          "Keep your recovery codes where you find them without your devices.",
+        ],
+        note: CHANGE_PASSWORD,
+      };
+    case "removed":
+      return {
+        subject: "A second factor was removed",
+        intro: [
+          ["The second factor ", { name: notice.name }, " was removed. Your other sessions have ended."],
+          ...(notice.isLast ? ["It was the last one: your password alone is now enough to sign in."] : []),
+        ],
+        note: CHANGE_PASSWORD,
+      };
+    case "reset":
+      return {
+        subject: "Your second factors were removed",
+        intro: [
+          "An operator has removed your second factors and recovery codes, and ended your sessions.",
+          "Your password alone is now enough to sign in. Add a second factor again.",
+        ],
+        note: "Did you not ask for this? Then tell the operators of the service.",
+      };
+    case "codes_renewed":
+      return {
+        subject: "Your recovery codes were replaced",
+        intro: ["You have ten new recovery codes. The old ones no longer work."],
+        note: CHANGE_PASSWORD,
+      };
+    case "code_used":
+      return {
+        subject: "A recovery code was used",
+        intro: [`A recovery code was used in place of a second factor. ${countLeft(notice.codesLeft)}`],
+        note: CHANGE_PASSWORD,
+      };
+    case "guessed":
+      return {
+        subject: "Wrong codes for your account",
+        intro: [
+          "Somebody entered your password and then 20 wrong codes within a day.",
+          "Codes of your authenticator app are not accepted for the rest of that day. Use a passkey or a recovery code.",
+        ],
+        note: SOMEBODY_KNOWS,
+      };
+    case "copied":
+      return {
+        subject: "A copy of your passkey was used",
+        intro: [
+          "Somebody entered your password and used a passkey whose counter was wrong. There may be a copy of the passkey.",
+          "It was not accepted. Remove that passkey, and add a new one.",
+        ],
+        note: SOMEBODY_KNOWS,
+      };
+  }
+}
+
+function countLeft(codesLeft: number): string {
+  if (codesLeft === 0) return "None is left: replace them.";
+  return codesLeft === 1 ? "One is left." : `${codesLeft} are left.`;
+}

@@ -1,0 +1,156 @@
+/** Table `factor_challenges`: what has begun and waits for a second factor, for some minutes. */
+import type { Sql } from "../connection/pool.ts";
+import type { UserWithPassword } from "./users.ts";
+
+/** What a session has begun. */
+export type SessionPurpose = "verify" | "add_totp" | "add_passkey";
+
+/** A sign-in whose password was right. */
+export interface PendingSignIn {
+  id: string;
+  user: UserWithPassword;
+}
+
+export interface NewPendingSignIn {
+  userId: string;
+  tokenHash: Buffer;
+  /** What the password was compared with. */
+  passwordHash: string;
+  minutes: number;
+}
+
+/** Stores a sign-in by the hash of its token, and returns when it expires. */
+export async function insertPendingSignIn(sql: Sql, signIn: NewPendingSignIn): Promise<string> {
+  const [row] = await sql<[{ expiresAt: string }]>`
+    insert into factor_challenges (user_id, purpose, token_hash, password_digest, expires_at)
+    values (
+      ${signIn.userId}, 'sign_in', ${signIn.tokenHash}, sha256(convert_to(${signIn.passwordHash}, 'UTF8')),
+      now() + make_interval(mins => ${signIn.minutes})
+    )
+    returning expires_at`;
+  return row.expiresAt;
+}
+
+/**
+ * Finds a sign-in by its token; null if it is unknown, used or expired, or the user is disabled or has another password by
+ * now.
+ */
+export async function findPendingSignIn(sql: Sql, tokenHash: Buffer): Promise<PendingSignIn | null> {
+  const [row] = await sql<(UserWithPassword & { challengeId: string })[]>`
+    select
+      c.id as challenge_id,
+      u.id, u.username, u.email, u.platform_role, u.name, u.disabled_at, u.created_at, u.password_hash
+    from factor_challenges c
+    join users u on u.id = c.user_id
+    where c.token_hash = ${tokenHash}
+      and c.expires_at > now()
+      and c.password_digest = sha256(convert_to(u.password_hash, 'UTF8'))
+      and u.disabled_at is null`;
+  if (!row) return null;
+  const { challengeId, ...user } = row;
+  return { id: challengeId, user };
+}
+
+/** Finds and locks a pending sign-in; null if it is used or expired. Call it inside a transaction. */
+export async function lockPendingSignIn(
+  sql: Sql,
+  id: string,
+): Promise<{ challengeHash: Uint8Array | null } | null> {
+  const [row] = await sql<{ challengeHash: Uint8Array | null }[]>`
+    select challenge_hash
+    from factor_challenges
+    where id = ${id} and expires_at > now()
+    for update`;
+  return row ?? null;
+}
+
+/** Sets what a passkey has to sign, in place of what was set before. */
+export async function updateChallengeHash(
+  sql: Sql,
+  challenge: { id: string; challengeHash: Buffer | null },
+): Promise<void> {
+  await sql`
+    update factor_challenges
+    set challenge_hash = ${challenge.challengeHash}
+    where id = ${challenge.id}`;
+}
+
+/** Counts a wrong try, and deletes the challenge with the last one that it has. */
+export async function countWrongTry(sql: Sql, challenge: { id: string; limit: number }): Promise<void> {
+  await sql`
+    with tried as (
+      update factor_challenges
+      set wrong_tries = wrong_tries + 1
+      where id = ${challenge.id} and wrong_tries + 1 < ${challenge.limit}
+      returning id
+    )
+    delete from factor_challenges
+    where id = ${challenge.id} and not exists (select from tried)`;
+}
+
+/** Deletes a challenge: it is used. */
+export async function deleteChallenge(sql: Sql, id: string): Promise<void> {
+  await sql`
+    delete from factor_challenges
+    where id = ${id}`;
+}
+
+export interface NewSessionChallenge {
+  userId: string;
+  sessionId: string;
+  purpose: SessionPurpose;
+  challengeHash?: Buffer;
+  secret?: Uint8Array;
+  minutes: number;
+}
+
+/** Stores what a session has begun, in place of what it had begun before, and returns when it expires. */
+export async function upsertSessionChallenge(sql: Sql, challenge: NewSessionChallenge): Promise<string> {
+  const { userId, sessionId, purpose, challengeHash = null, secret, minutes } = challenge;
+  const [row] = await sql<[{ expiresAt: string }]>`
+    insert into factor_challenges (user_id, session_id, purpose, challenge_hash, secret, expires_at)
+    values (
+      ${userId}, ${sessionId}, ${purpose}, ${challengeHash}, ${secret ? Buffer.from(secret) : null},
+      now() + make_interval(mins => ${minutes})
+    )
+    on conflict on constraint factor_challenges_session_id_purpose_key do update
+    set challenge_hash = excluded.challenge_hash, secret = excluded.secret, wrong_tries = 0,
+      expires_at = excluded.expires_at
+    returning expires_at`;
+  return row.expiresAt;
+}
+
+/** A challenge of a session. */
+export interface SessionChallengeRow {
+  id: string;
+  challengeHash: Uint8Array | null;
+  secret: Uint8Array | null;
+}
+
+/** Finds and locks what a session has begun; null if it is used or expired. Call it inside a transaction. */
+export async function lockSessionChallenge(
+  sql: Sql,
+  key: { sessionId: string; purpose: SessionPurpose },
+): Promise<SessionChallengeRow | null> {
+  const [row] = await sql<SessionChallengeRow[]>`
+    select id, challenge_hash, secret
+    from factor_challenges
+    where session_id = ${key.sessionId} and purpose = ${key.purpose} and expires_at > now()
+    for update`;
+  return row ?? null;
+}
+
+/** Deletes up to `limit` expired challenges, and returns their number. Skips locked ones. */
+export async function deleteExpiredChallenges(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from factor_challenges
+    where id in (
+      select id
+      from factor_challenges
+      where expires_at < now()
+      order by expires_at
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}

@@ -1,0 +1,165 @@
+/** Table `second_factors`: authenticator apps (TOTP) and passkeys of users. */
+import type { FactorKind } from "../../shared/vocabulary.ts";
+import type { Sql } from "../connection/pool.ts";
+
+/** A factor without its secret. */
+export interface SecondFactorRow {
+  id: string;
+  kind: FactorKind;
+  name: string;
+  createdAt: string;
+  lastUsedAt: string | null;
+}
+
+const COLUMNS = ["id", "kind", "name", "created_at", "last_used_at"];
+
+/** Lists the factors of a user, oldest first. */
+export async function listSecondFactors(sql: Sql, userId: string): Promise<SecondFactorRow[]> {
+  return sql<SecondFactorRow[]>`
+    select ${sql(COLUMNS)}
+    from second_factors
+    where user_id = ${userId}
+    order by created_at, id`;
+}
+
+/** Returns true if the user has a second factor. */
+export async function existsSecondFactor(sql: Sql, userId: string): Promise<boolean> {
+  const [row] = await sql<[{ exists: boolean }]>`
+    select exists (select from second_factors where user_id = ${userId})`;
+  return row.exists;
+}
+
+/** Inserts an authenticator app whose code of the step `lastStep` was right. */
+export async function insertTotpFactor(
+  sql: Sql,
+  factor: { userId: string; name: string; secret: Uint8Array; lastStep: number },
+): Promise<SecondFactorRow> {
+  const [row] = await sql<[SecondFactorRow]>`
+    insert into second_factors (user_id, kind, name, secret, last_step)
+    values (${factor.userId}, 'totp', ${factor.name}, ${Buffer.from(factor.secret)}, ${factor.lastStep})
+    returning ${sql(COLUMNS)}`;
+  return row;
+}
+
+export interface NewPasskey {
+  userId: string;
+  name: string;
+  credentialId: Buffer;
+  publicKey: Buffer;
+  signCount: number;
+  transports: readonly string[];
+}
+
+/** Inserts a passkey; null if it is registered already, with any user. */
+export async function insertPasskey(sql: Sql, passkey: NewPasskey): Promise<SecondFactorRow | null> {
+  const { userId, name, credentialId, publicKey, signCount, transports } = passkey;
+  const [row] = await sql<SecondFactorRow[]>`
+    insert into second_factors (user_id, kind, name, credential_id, public_key, sign_count, transports)
+    values (${userId}, 'passkey', ${name}, ${credentialId}, ${publicKey}, ${signCount}, ${[...transports]})
+    on conflict on constraint second_factors_credential_id_key do nothing
+    returning ${sql(COLUMNS)}`;
+  return row ?? null;
+}
+
+/** Renames a factor of a user; null if the user has no such factor. */
+export async function updateFactorName(
+  sql: Sql,
+  factor: { id: string; userId: string; name: string },
+): Promise<SecondFactorRow | null> {
+  const [row] = await sql<SecondFactorRow[]>`
+    update second_factors
+    set name = ${factor.name}
+    where id = ${factor.id} and user_id = ${factor.userId}
+    returning ${sql(COLUMNS)}`;
+  return row ?? null;
+}
+
+/** Deletes a factor of a user; null if the user has no such factor. */
+export async function deleteSecondFactor(
+  sql: Sql,
+  factor: { id: string; userId: string },
+): Promise<SecondFactorRow | null> {
+  const [row] = await sql<SecondFactorRow[]>`
+    delete from second_factors
+    where id = ${factor.id} and user_id = ${factor.userId}
+    returning ${sql(COLUMNS)}`;
+  return row ?? null;
+}
+
+/** Deletes all factors of a user, and returns their number. */
+export async function deleteSecondFactors(sql: Sql, userId: string): Promise<number> {
+  const { count } = await sql`
+    delete from second_factors
+    where user_id = ${userId}`;
+  return count;
+}
+
+/** What checks the codes of an authenticator app. */
+export interface TotpFactorRow {
+  id: string;
+  secret: Uint8Array;
+  lastStep: number;
+  /** Wrong codes within a day of the first of them. */
+  wrongCodes: number;
+  /** Until that day is over. */
+  waitMs: number;
+}
+
+/** Lists and locks the authenticator apps of a user, so that one code is accepted once. Call it inside a transaction. */
+export async function lockTotpFactors(sql: Sql, userId: string): Promise<TotpFactorRow[]> {
+  return sql<TotpFactorRow[]>`
+    select id, secret, last_step::float8 as last_step,
+      case when wrong_codes_since > now() - interval '1 day' then wrong_codes else 0 end as wrong_codes,
+      coalesce(greatest(0, extract(epoch from wrong_codes_since + interval '1 day' - now())) * 1000, 0)::float8 as wait_ms
+    from second_factors
+    where user_id = ${userId} and kind = 'totp'
+    order by id
+    for update`;
+}
+
+/** Records that the code of a step was accepted. */
+export async function updateTotpLastStep(sql: Sql, factor: { id: string; lastStep: number }): Promise<void> {
+  await sql`
+    update second_factors
+    set last_step = ${factor.lastStep}, last_used_at = now()
+    where id = ${factor.id}`;
+}
+
+/** Counts a wrong code against all authenticator apps of a user, and returns the highest count of the day. */
+export async function countWrongCode(sql: Sql, userId: string): Promise<number> {
+  const rows = await sql<{ wrongCodes: number }[]>`
+    update second_factors
+    set
+      wrong_codes = case when wrong_codes_since > now() - interval '1 day' then wrong_codes + 1 else 1 end,
+      wrong_codes_since = case when wrong_codes_since > now() - interval '1 day' then wrong_codes_since else now() end
+    where user_id = ${userId} and kind = 'totp'
+    returning wrong_codes`;
+  return Math.max(0, ...rows.map(({ wrongCodes }) => wrongCodes));
+}
+
+/** What checks the signatures of a passkey. */
+export interface PasskeyRow {
+  id: string;
+  credentialId: Uint8Array;
+  publicKey: Uint8Array;
+  signCount: number;
+  transports: string[];
+}
+
+/** Lists and locks the passkeys of a user. Call it inside a transaction. */
+export async function lockPasskeys(sql: Sql, userId: string): Promise<PasskeyRow[]> {
+  return sql<PasskeyRow[]>`
+    select id, credential_id, public_key, sign_count::float8 as sign_count, transports
+    from second_factors
+    where user_id = ${userId} and kind = 'passkey'
+    order by created_at, id
+    for update`;
+}
+
+/** Records the use of a passkey. */
+export async function updatePasskeyUse(sql: Sql, passkey: { id: string; signCount: number }): Promise<void> {
+  await sql`
+    update second_factors
+    set sign_count = ${passkey.signCount}, last_used_at = now()
+    where id = ${passkey.id}`;
+}

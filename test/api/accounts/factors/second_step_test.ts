@@ -1,0 +1,352 @@
+/** Signing in with a second factor: right and wrong, once, in time, and never by guessing. */
+import { describe, expect, test } from "bun:test";
+import { auditRows, login, makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
+import { runJson } from "../../../helpers/accounts/admin.ts";
+import {
+  Clock,
+  firstStep,
+  ORIGIN,
+  outcomeOf,
+  secondStep,
+  signInChallenge,
+  signInWithCode,
+  withPasskey,
+  withTotp,
+} from "../../../helpers/accounts/factors.ts";
+import { PasskeyDevice } from "../../../helpers/accounts/passkey_device.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
+
+async function open() {
+  const clock = new Clock();
+  const api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 1000 } });
+  return { api, clock, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
+}
+
+const WRONG = "401 UNAUTHORIZED";
+
+describe("with a code of an app", () => {
+  test("the password returns a token, the code a session", async () => {
+    await using place = await open();
+    const { api, clock } = place;
+    const { account, secret } = await withTotp(api, clock, await makeAccount(api));
+    clock.step();
+    const response = await login(api, account);
+    expect([response.status, response.headers.get("cache-control")]).toEqual([403, "no-store"]);
+    expect(response.headers.getSetCookie()).toEqual([]);
+    const { error } = (await response.json()) as { error: { details: { loginToken: string } } };
+    const { loginToken } = error.details;
+    expect(error).toMatchObject({
+      code: "SECOND_FACTOR_REQUIRED",
+      details: {
+        loginToken: expect.stringMatching(/^ull_[\w-]{43}$/),
+        methods: ["totp", "recovery_code"],
+        expiresAt: expect.any(String),
+      },
+    });
+    const second = await secondStep(api, {
+      loginToken,
+      code: ` ${clock.code(secret).replace(/.../, "$& ")}`,
+    });
+    expect([second.status, second.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const { data } = (await second.json()) as { data: { sessionToken: string; user: object } };
+    expect(second.headers.getSetCookie()).toEqual([expect.stringContaining(data.sessionToken)]);
+    expect(data.user).toMatchObject({ id: account.id, email: account.email });
+    expect((await api.request("/api/v1/auth/me", { key: data.sessionToken })).status).toBe(200);
+    const [entry] = (await auditRows(api)).filter(({ action }) => action === "session.create").slice(-1);
+    expect(entry).toMatchObject({ actorUserId: account.id, details: { secondFactor: "totp" } });
+    expect(JSON.stringify(api.logLines)).not.toContain(loginToken);
+  });
+
+  test("a code works once, also in two requests at once, and no earlier one after it", async () => {
+    await using place = await open();
+    const { api, clock } = place;
+    const { account, secret } = await withTotp(api, clock, await makeAccount(api));
+    // The code that added the app.
+    expect(
+      await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code: clock.code(secret) })),
+    ).toBe(WRONG);
+    const earlier = clock.code(secret);
+    clock.step();
+    const code = clock.code(secret);
+    const tokens = await Promise.all([1, 2, 3, 4].map(() => tokenOf(api, account)));
+    const outcomes = await Promise.all(
+      tokens.map(async (token) => outcomeOf(await secondStep(api, { ...token, code }))),
+    );
+    expect(outcomes.toSorted()).toEqual(["200", WRONG, WRONG, WRONG]);
+    for (const used of [code, earlier]) {
+      expect(await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code: used }))).toBe(
+        WRONG,
+      );
+    }
+  });
+
+  test("the token works once, for five minutes and five tries, and no other one works", async () => {
+    await using place = await open();
+    const { api, clock } = place;
+    const { account, secret } = await withTotp(api, clock, await makeAccount(api));
+    clock.step();
+    const used = await tokenOf(api, account);
+    const outcomes = await Promise.all(
+      [clock.code(secret), clock.code(secret)].map(async (code) =>
+        outcomeOf(await secondStep(api, { ...used, code })),
+      ),
+    );
+    expect(outcomes.toSorted()).toEqual(["200", WRONG]);
+    clock.step();
+    const code = clock.code(secret);
+    for (const loginToken of [used.loginToken, `ull_${"A".repeat(43)}`, "x"]) {
+      expect(await outcomeOf(await secondStep(api, { loginToken, code }))).toBe(WRONG);
+    }
+    const expired = await tokenOf(api, account);
+    await api.db.sql`update factor_challenges set expires_at = now()`;
+    expect(await outcomeOf(await secondStep(api, { ...expired, code }))).toBe(WRONG);
+    const tried = await tokenOf(api, account);
+    for (let tries = 0; tries < 5; tries += 1) {
+      expect(await outcomeOf(await secondStep(api, { ...tried, code: "x" }))).toBe(WRONG);
+    }
+    expect(await outcomeOf(await secondStep(api, { ...tried, code }))).toBe(WRONG);
+    expect(await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code }))).toBe("200");
+  });
+});
+
+test("needs exactly one proof, and a page of our own", async () => {
+  await using place = await open();
+  const { api, clock } = place;
+  const { account } = await withTotp(api, clock, await makeAccount(api));
+  const token = await tokenOf(api, account);
+  for (const proof of [{}, { code: "123456", passkey: "{}" }]) {
+    expect(await outcomeOf(await secondStep(api, { ...token, ...proof }))).toBe("400 VALIDATION_ERROR");
+  }
+  const headers = { origin: "https://evil.example" };
+  expect(await outcomeOf(await secondStep(api, { ...token, code: "123456" }, { headers }))).toBe(
+    "403 FORBIDDEN_ORIGIN",
+  );
+});
+
+describe("guessing", () => {
+  test("ends after 20 wrong codes within a day, from everywhere; recovery codes are accepted meanwhile", async () => {
+    await using place = await open();
+    const { api, clock } = place;
+    const { account, secret, recoveryCodes } = await withTotp(api, clock, await makeAccount(api));
+    clock.step();
+    const wrong = clock.code(secret) === "000000" ? "000001" : "000000";
+    for (let round = 0; round < 4; round += 1) {
+      const token = await tokenOf(api, account);
+      for (let tries = 0; tries < 5; tries += 1) {
+        const address = `198.51.100.${round * 5 + tries}`;
+        expect(await outcomeOf(await secondStep(api, { ...token, code: wrong }, { address }))).toBe(WRONG);
+      }
+    }
+    const blocked = await secondStep(api, { ...(await tokenOf(api, account)), code: clock.code(secret) });
+    expect(Number(blocked.headers.get("retry-after"))).toBeGreaterThan(86_000);
+    expect(await outcomeOf(blocked)).toBe("429 RATE_LIMITED");
+    const mails = await api.db
+      .sql`select kind, details from account_mails where details ->> 'event' = 'guessed'`;
+    expect(mails).toHaveLength(1);
+    const [code = ""] = recoveryCodes;
+    expect(await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code }))).toBe("200");
+    // A right password or factor resets nothing; the day does.
+    expect(
+      await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code: clock.code(secret) })),
+    ).toBe("429 RATE_LIMITED");
+    await api.db.sql`update second_factors set wrong_codes_since = now() - interval '1 day'`;
+    expect(
+      await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code: clock.code(secret) })),
+    ).toBe("200");
+  });
+
+  test("counts as signing in: the right password resets no limit", async () => {
+    const clock = new Clock();
+    await using api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 6 } });
+    const { account } = await withTotp(api, clock, await makeAccount(api));
+    // Two attempts so far: the sign-in, and the password for the new factor.
+    const { loginToken } = await firstStep(api, account);
+    const code = "no code";
+    const outcomes: string[] = [];
+    for (let tries = 0; tries < 4; tries += 1) {
+      outcomes.push(await outcomeOf(await secondStep(api, { loginToken, code })));
+    }
+    expect(outcomes).toEqual([WRONG, WRONG, WRONG, "429 RATE_LIMITED"]);
+    expect((await login(api, account)).status).toBe(429);
+  });
+
+  test("is in the audit log, without what was typed", async () => {
+    await using place = await open();
+    const { api, clock } = place;
+    const { account } = await withTotp(api, clock, await makeAccount(api));
+    await secondStep(api, { ...(await tokenOf(api, account)), code: "424242" });
+    const rows = await auditRows(api);
+    expect(rows.filter(({ action }) => action === "session.refuse")).toEqual([
+      expect.objectContaining({ actorType: "anonymous", subjectId: account.id }),
+    ]);
+    expect(JSON.stringify([rows, api.logLines])).not.toContain("424242");
+  });
+});
+
+test("a recovery code works once, also in two requests at once, and the user is told", async () => {
+  await using place = await open();
+  const { api, clock } = place;
+  const { account, recoveryCodes } = await withTotp(api, clock, await makeAccount(api));
+  const [code = "", other = ""] = recoveryCodes;
+  const tokens = await Promise.all([1, 2].map(() => tokenOf(api, account)));
+  const outcomes = await Promise.all(
+    tokens.map(async (token) => outcomeOf(await secondStep(api, { ...token, code }))),
+  );
+  expect(outcomes.toSorted()).toEqual(["200", WRONG]);
+  expect(await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code }))).toBe(WRONG);
+  const typed = other.toUpperCase().replaceAll("-", " ");
+  expect(await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code: typed }))).toBe(
+    "200",
+  );
+  const mails = await api.db.sql`
+    select email, details from account_mails where details ->> 'event' = 'code_used' order by created_at`;
+  expect([...mails]).toEqual(
+    [9, 8].map((codesLeft) => ({ email: account.email, details: { event: "code_used", codesLeft } })),
+  );
+});
+
+describe("with a passkey", () => {
+  test("the response to the challenge of this sign-in is accepted, once", async () => {
+    await using place = await open();
+    const { api } = place;
+    const { account, device } = await withPasskey(api, await makeAccount(api));
+    const { loginToken, methods } = await firstStep(api, account);
+    expect(methods).toEqual(["passkey", "recovery_code"]);
+    const challenge = await signInChallenge(api, loginToken);
+    const passkey = device.get({ challenge, origin: ORIGIN });
+    const other = await tokenOf(api, account);
+    await signInChallenge(api, other.loginToken);
+    expect(await outcomeOf(await secondStep(api, { ...other, passkey }))).toBe(WRONG);
+    expect(await outcomeOf(await secondStep(api, { loginToken, passkey }))).toBe("200");
+    expect(await outcomeOf(await secondStep(api, { loginToken, passkey }))).toBe(WRONG);
+  });
+
+  test("a challenge is gone after a wrong response, and replaced by the next one", async () => {
+    await using place = await open();
+    const { api } = place;
+    const { account, device } = await withPasskey(api, await makeAccount(api));
+    const { loginToken } = await firstStep(api, account);
+    const unasked = device.get({ challenge: "AAAA", origin: ORIGIN });
+    expect(await outcomeOf(await secondStep(api, { loginToken, passkey: unasked }))).toBe(WRONG);
+    const replaced = await signInChallenge(api, loginToken);
+    const challenge = await signInChallenge(api, loginToken);
+    const wrong = [
+      { challenge: replaced, origin: ORIGIN },
+      { challenge, origin: "http://localhost:3001" },
+    ];
+    expect(
+      await outcomeOf(await secondStep(api, { loginToken, passkey: device.get(wrong[0] ?? never()) })),
+    ).toBe(WRONG);
+    const right = () => device.get({ challenge, origin: ORIGIN });
+    expect(await outcomeOf(await secondStep(api, { loginToken, passkey: right() }))).toBe(WRONG);
+    const fresh = await signInChallenge(api, loginToken);
+    const passkey = device.get({ challenge: fresh, origin: ORIGIN });
+    expect(await outcomeOf(await secondStep(api, { loginToken, passkey }))).toBe("200");
+  });
+
+  test("a copy of the passkey is not accepted, and the user is told", async () => {
+    await using place = await open();
+    const { api } = place;
+    const { account, device } = await withPasskey(api, await makeAccount(api));
+    const use = async () => {
+      const token = await tokenOf(api, account);
+      const challenge = await signInChallenge(api, token.loginToken);
+      return outcomeOf(
+        await secondStep(api, { ...token, passkey: device.get({ challenge, origin: ORIGIN }) }),
+      );
+    };
+    expect(await use()).toBe("200");
+    device.count = 0;
+    expect(await use()).toBe(WRONG);
+    expect(await use()).toBe("200");
+    const mails = await api.db.sql`select 1 from account_mails where details ->> 'event' = 'copied'`;
+    expect(mails).toHaveLength(1);
+  });
+
+  test("another user's passkey is none", async () => {
+    await using place = await open();
+    const { api } = place;
+    const [one, two] = [
+      await withPasskey(api, await makeAccount(api)),
+      await withPasskey(api, await makeAccount(api)),
+    ];
+    const token = await tokenOf(api, one.account);
+    const challenge = await signInChallenge(api, token.loginToken);
+    for (const device of [two.device, new PasskeyDevice()]) {
+      const passkey = device.get({ challenge, origin: ORIGIN });
+      expect(await outcomeOf(await secondStep(api, { ...token, passkey }))).toBe(WRONG);
+    }
+  });
+
+  test("a user without one gets no options", async () => {
+    await using place = await open();
+    const { api, clock } = place;
+    const { account } = await withTotp(api, clock, await makeAccount(api));
+    const path = "/api/v1/auth/login/second-factor/options";
+    const ask = async (loginToken: string) =>
+      outcomeOf(await api.request(path, { method: "POST", body: { loginToken } }));
+    expect(await ask((await tokenOf(api, account)).loginToken)).toBe("422 UNPROCESSABLE_ENTITY");
+    expect(await ask("ull_unknown")).toBe(WRONG);
+  });
+});
+
+describe("between the two steps", () => {
+  test("a changed password, a disabled or a deleted user end the sign-in", async () => {
+    await using place = await open();
+    const { api, clock } = place;
+    const changes: ((id: string, username: string) => Promise<unknown>)[] = [
+      (id) => api.db.sql`update users set password_hash = '!' where id = ${id}`,
+      (_, username) => runJson(api.db.url, ["user", "disable", "--user", username]),
+      (id) => api.db.sql`delete from users where id = ${id}`,
+    ];
+    for (const change of changes) {
+      const { account, secret } = await withTotp(api, clock, await makeAccount(api));
+      const token = await tokenOf(api, account);
+      await change(account.id, account.username);
+      const code = clock.code(secret);
+      clock.step();
+      expect(await outcomeOf(await secondStep(api, { ...token, code }))).toBe(WRONG);
+    }
+  });
+});
+
+describe("without a second factor", () => {
+  test("signing in is as before, and the session is not proven", async () => {
+    await using place = await open();
+    const { api } = place;
+    const account = await makeAccount(api);
+    await signIn(api, account);
+    const [row] = await api.db.sql`select factor_at from sessions where user_id = ${account.id}`;
+    expect(row).toEqual({ factorAt: null });
+    expect(await api.db.sql`select 1 from factor_challenges`).toHaveLength(0);
+  });
+
+  test("a session that a release without factors began for a user with one does not work", async () => {
+    await using place = await open();
+    const { api, clock } = place;
+    const { account, key } = await withTotp(api, clock, await makeAccount(api));
+    const { token } = await api.make.session({ userId: account.id });
+    expect((await api.request("/api/v1/auth/me", { key: token })).status).toBe(401);
+    expect((await api.request("/api/v1/auth/me", { key })).status).toBe(200);
+  });
+});
+
+test("expired sign-ins are deleted by later ones", async () => {
+  await using place = await open();
+  const { api, clock } = place;
+  const { account, secret } = await withTotp(api, clock, await makeAccount(api));
+  for (let round = 0; round < 3; round += 1) await firstStep(api, account);
+  await api.db.sql`update factor_challenges set expires_at = now() - interval '1 second'`;
+  clock.step();
+  await signInWithCode(api, account, clock.code(secret));
+  expect(await api.db.sql`select 1 from factor_challenges`).toHaveLength(0);
+});
+
+async function tokenOf(...given: Parameters<typeof firstStep>): Promise<{ loginToken: string }> {
+  const { loginToken } = await firstStep(...given);
+  return { loginToken };
+}
+
+function never(): never {
+  throw new Error("Cannot be");
+}

@@ -1,0 +1,144 @@
+/** Sessions without a second factor see nothing of an organization that requires one, wherever they look. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ask, makeDefinition, publishAgent } from "../../../helpers/definitions/definitions.ts";
+import { expectedOf } from "../../../helpers/http/access_classes.ts";
+import { askAll, type Row } from "../../../helpers/http/access_rows.ts";
+import { type AccessScene, openAccessScene } from "../../../helpers/http/access_scene.ts";
+import { ACCESS_TABLE } from "../../../helpers/http/access_table.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import type { OrgRow, Person } from "../../../helpers/postgres/factory.ts";
+
+let scene: AccessScene;
+beforeAll(async () => {
+  scene = await openAccessScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+async function setRequired(
+  { db }: Pick<TestApp, "db">,
+  { id }: Pick<OrgRow, "id">,
+  isRequired: boolean,
+): Promise<void> {
+  await db.sql`update organizations set require_second_factor = ${isRequired} where id = ${id}`;
+}
+
+/** The scene with a session of the owner in place of the owner's key. */
+function asOwner(columns: object): AccessScene {
+  const { user, org } = scene.placeOf("owner").owner;
+  const owner = async () => {
+    // Rows prepare what they need while the organization is open.
+    await setRequired(scene.api, org, false);
+    const { token } = await scene.api.make.session({ userId: user.id, ...columns });
+    return { userId: user.id, key: token };
+  };
+  return { ...scene, callers: { ...scene.callers, owner } };
+}
+
+/** Closes the organization once the row has what it is about. */
+function closing(row: Row): Row {
+  return {
+    ...row,
+    of: async (occasion) => {
+      const subject = (await row.of?.(occasion)) ?? "";
+      await setRequired(scene.api, occasion.place.org, true);
+      return subject;
+    },
+  };
+}
+
+/** What members get and strangers do not. */
+const MEMBER_ROWS = ACCESS_TABLE.filter(
+  ({ access, ok }) =>
+    expectedOf(access, "outsider", ok) !== String(ok) && expectedOf(access, "owner", ok) === String(ok),
+);
+
+test("on every route that only members may call, the owner without a factor gets nothing, and with one all", async () => {
+  expect(MEMBER_ROWS.length).toBeGreaterThan(50);
+  for (const row of MEMBER_ROWS) {
+    const title = `${row.route} ${row.about ?? ""}`;
+    const [unproven] = await askAll(asOwner({}), closing(row), { callers: ["owner"] });
+    const isClosed = ["403 SECOND_FACTOR_REQUIRED", "404 NOT_FOUND"].includes(unproven?.verdict ?? "");
+    expect([title, isClosed ? "closed" : unproven?.verdict]).toEqual([title, "closed"]);
+    const factorAt = new Date().toISOString();
+    const [proven] = await askAll(asOwner({ factorAt }), closing(row), { callers: ["owner"] });
+    expect([title, proven?.verdict]).toEqual([title, String(row.ok)]);
+  }
+});
+
+interface Place {
+  api: TestApp;
+  person: Person;
+  unproven: string;
+  proven: string;
+}
+
+async function openPlace(): Promise<Place & AsyncDisposable> {
+  const api = await openTestApp();
+  const person = await api.make.person();
+  const { user, org } = person;
+  const unproven = (await api.make.session({ userId: user.id })).token;
+  const proven = (await api.make.session({ userId: user.id, factorAt: new Date().toISOString() })).token;
+  await publishAgent(api, { key: person.key, org }, { name: "open", visibility: "public" });
+  await makeDefinition(api.db.sql, person, { name: "inside", status: "published", visibility: "private" });
+  await setRequired(api, org, true);
+  return { api, person, unproven, proven, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
+}
+
+async function namesIn(api: TestApp, key: string): Promise<string[]> {
+  const response = await ask(api, "", { key });
+  const { data } = (await response.json()) as { data: { definitions: { name: string }[] } };
+  return data.definitions.map(({ name }) => name).toSorted();
+}
+
+test("lists and lookups without an organization leave its private things out", async () => {
+  await using place = await openPlace();
+  const { api, person, unproven, proven } = place;
+  expect(await namesIn(api, unproven)).toEqual(["open"]);
+  for (const key of [proven, person.key]) expect(await namesIn(api, key)).toEqual(["inside", "open"]);
+  const statusOf = async (path: string, key: string) => (await api.request(`/api/v1${path}`, { key })).status;
+  for (const path of ["/definitions/agent/inside", `/definitions/agent/@${person.org.slug}/inside`]) {
+    expect([await statusOf(path, unproven), await statusOf(path, proven)]).toEqual([404, 200]);
+  }
+  const events = async (key: string) => {
+    const response = await api.request("/api/v1/events", { key });
+    return ((await response.json()) as { data: { events: unknown[] } }).data.events.length;
+  };
+  const all = await events(proven);
+  expect(await events(unproven)).toBeLessThanOrEqual(all);
+});
+
+test("its members see in their settings that it needs a second factor, and nothing else of it", async () => {
+  await using place = await openPlace();
+  const { api, person, unproven, proven } = place;
+  const read = async (path: string, key: string) => (await api.request(`/api/v1${path}`, { key })).json();
+  const needs = async (key: string) => {
+    const { data } = (await read("/auth/me", key)) as {
+      data: { organizations: { slug: string; needsSecondFactor: boolean }[] };
+    };
+    return data.organizations.find(({ slug }) => slug === person.org.slug)?.needsSecondFactor;
+  };
+  expect([await needs(unproven), await needs(proven), await needs(person.key)]).toEqual([true, false, false]);
+  expect(JSON.stringify(await read("/orgs", unproven))).not.toContain(person.org.slug);
+  expect(JSON.stringify(await read("/orgs", proven))).toContain(person.org.slug);
+  expect(await read(`/orgs/${person.org.slug}`, unproven)).toMatchObject({
+    error: {
+      code: "SECOND_FACTOR_REQUIRED",
+      message: expect.stringContaining(`"${person.org.slug}" requires a second factor`),
+      details: { organization: person.org.slug },
+    },
+  });
+});
+
+test("a stored response is not repeated to a session without a factor", async () => {
+  await using place = await openPlace();
+  const { api, person, unproven, proven } = place;
+  const post = (key: string) =>
+    api.request(`/api/v1/orgs/${person.org.slug}/webhooks`, {
+      method: "POST",
+      key,
+      headers: { "idempotency-key": "once" },
+      body: { url: "https://example.com/hook", types: ["export.ready"] },
+    });
+  expect((await post(proven)).status).toBe(201);
+  expect((await post(unproven)).status).toBe(422);
+});

@@ -1,0 +1,126 @@
+/** Users with a second factor, and signing in with it. */
+import type { TestApp, TestRequest } from "../http/app.ts";
+import { type Account, login, type SignedIn, signIn } from "./accounts.ts";
+import { PasskeyDevice } from "./passkey_device.ts";
+import { codeAt } from "./totp_code.ts";
+
+/** Pages of PUBLIC_URL in tests. */
+export const ORIGIN = "http://localhost:3000";
+
+/** A clock that stands still, for `now` of the app, and the codes that an app shows. */
+export class Clock {
+  time = Date.now();
+  readonly now = (): number => this.time;
+
+  /** To the next code. */
+  step(): void {
+    this.time += 30_000;
+  }
+
+  code(secret: string): string {
+    return codeAt(secret, this.time);
+  }
+}
+
+export interface FactorUser {
+  account: Account;
+  /** The session in which the factor was added. */
+  key: string;
+  factorId: string;
+  recoveryCodes: string[];
+}
+
+interface Added {
+  factor: { id: string; kind: string; name: string };
+  recoveryCodes: string[] | null;
+}
+
+/** Posts, and returns the data of the response, which must be a success. */
+export async function post<Data>(api: TestApp, path: string, options: TestRequest): Promise<Data> {
+  const response = await api.request(`/api/v1${path}`, { method: "POST", ...options });
+  const { data, error } = (await response.json()) as { data: Data; error?: { message: string } };
+  if (error) throw new Error(`Cannot POST ${path}: ${response.status} ${error.message}`);
+  return data;
+}
+
+/** Signs in and adds an authenticator app, with the code of the current step. */
+export async function withTotp(
+  api: TestApp,
+  clock: Clock,
+  account: Account,
+): Promise<FactorUser & { secret: string }> {
+  const { sessionToken: key } = await signIn(api, account);
+  const body = { password: account.password };
+  const { secret } = await post<{ secret: string }>(api, "/auth/factors/totp", { key, body });
+  const code = clock.code(secret);
+  const added = await post<Added>(api, "/auth/factors/totp/confirm", { key, body: { name: "Phone", code } });
+  return { account, key, secret, factorId: added.factor.id, recoveryCodes: added.recoveryCodes ?? [] };
+}
+
+/** Signs in and adds a passkey. */
+export async function withPasskey(
+  api: TestApp,
+  account: Account,
+): Promise<FactorUser & { device: PasskeyDevice }> {
+  const { sessionToken: key } = await signIn(api, account);
+  const device = new PasskeyDevice();
+  const added = await addDevice(api, { key, device, password: account.password });
+  return { account, key, device, factorId: added.factor.id, recoveryCodes: added.recoveryCodes ?? [] };
+}
+
+export async function addDevice(
+  api: TestApp,
+  { key, device, password }: { key: string; device: PasskeyDevice; password?: string },
+): Promise<Added> {
+  const begun = await post<{ options: { challenge: string } }>(api, "/auth/factors/passkeys/options", {
+    key,
+    body: password === undefined ? {} : { password },
+  });
+  const passkey = device.create({ challenge: begun.options.challenge, origin: ORIGIN });
+  return post<Added>(api, "/auth/factors/passkeys", { key, body: { name: "Key", passkey } });
+}
+
+/** The first step: the right password. */
+export async function firstStep(api: TestApp, account: Account, options: TestRequest = {}) {
+  const response = await login(api, account, options);
+  const { error } = (await response.json()) as {
+    error: { code: string; details: { loginToken: string; methods: string[]; expiresAt: string } };
+  };
+  if (error?.code !== "SECOND_FACTOR_REQUIRED")
+    throw new Error("Cannot begin: no second factor was required");
+  return error.details;
+}
+
+export async function secondStep(
+  api: TestApp,
+  body: { loginToken: string; code?: string; passkey?: string },
+  options: TestRequest = {},
+): Promise<Response> {
+  return api.request("/api/v1/auth/login/second-factor", { method: "POST", body, ...options });
+}
+
+/** Both steps with a code, which must succeed. */
+export async function signInWithCode(api: TestApp, account: Account, code: string): Promise<SignedIn> {
+  const { loginToken } = await firstStep(api, account);
+  const response = await secondStep(api, { loginToken, code });
+  if (response.status !== 200) throw new Error(`Cannot sign in: status ${response.status}`);
+  return ((await response.json()) as { data: SignedIn }).data;
+}
+
+/** What the passkey has to sign in a pending sign-in. */
+export async function signInChallenge(api: TestApp, loginToken: string): Promise<string> {
+  const body = { loginToken };
+  const path = "/auth/login/second-factor/options";
+  const { options } = await post<{ options: { challenge: string } }>(api, path, { body });
+  return options.challenge;
+}
+
+/** The status and the error code of a response. */
+export async function outcomeOf(response: Response): Promise<string> {
+  if (response.status < 400) {
+    await response.body?.cancel();
+    return String(response.status);
+  }
+  const { error } = (await response.json()) as { error: { code: string } };
+  return `${response.status} ${error.code}`;
+}
