@@ -48,7 +48,7 @@ const ApiKey = Type.Object(
   { title: "ApiKey", examples: [EXAMPLE_KEY] },
 );
 
-export const KeyList = data({ keys: listOf(ApiKey) }, "Newest first; revoked keys are left out");
+const KeyList = data({ keys: listOf(ApiKey) }, "Newest first; revoked keys are left out");
 
 export const listKeys = operation(
   {
@@ -93,7 +93,7 @@ const NewApiKey = Type.Object(
   },
 );
 
-export const CreatedKey = data(
+const CreatedKey = data(
   {
     key: Type.String({
       description: "The key. It is not shown again.",

@@ -162,8 +162,14 @@ export function objectOf<const Fields extends DefinitionFields>(fields: Fields, 
   return Type.Unsafe<FieldValues<Fields>>(title === undefined ? shape : { title, ...shape });
 }
 
+/** A definition of a list. */
+export type ListedDefinition = FieldValues<typeof SUMMARY_FIELDS> & {
+  /** With `publishedFirst`: the highest draft that the caller can see. */
+  draftVersion?: string | null;
+};
+
 /** The JSON of the database. */
-export const DefinitionSummary = Type.Unsafe<never>(SUMMARY);
+export const DefinitionSummary = Type.Unsafe<ListedDefinition>(SUMMARY);
 export const Definition = Type.Unsafe<DefinitionJson>(DEFINITION);
 export const Warning = Type.Unsafe<WarningJson>(WARNING);
 export type Warning = WarningJson;

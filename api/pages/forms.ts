@@ -28,19 +28,26 @@ export type FormSession = Pick<PageSession, "formToken" | "org">;
 /** Not problems of a form: the session has ended, or what the page is about does not exist. */
 const NOT_OF_FORM: readonly number[] = [401, 404];
 
+export type Outcome<T> = { ok: true; value: T } | { ok: false; problems: FormProblems };
+
 /**
- * Does a form's write. Returns the problems that the API reports, or null. Throws what the form cannot show: a failure of
- * the service, a session that has ended, a resource that does not exist.
+ * Does a form's write. Throws what the form cannot show: a failure of the service, a session that has ended, a resource that
+ * does not exist.
  */
-export async function findProblems(write: () => Promise<unknown>): Promise<FormProblems | null> {
+export async function attempt<T>(write: () => Promise<T>): Promise<Outcome<T>> {
   try {
-    await write();
-    return null;
+    return { ok: true, value: await write() };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500 || NOT_OF_FORM.includes(error.status))
       throw error;
-    return toProblems(error);
+    return { ok: false, problems: toProblems(error) };
   }
+}
+
+/** As `attempt`, where nothing is needed of the response. Returns null without problems. */
+export async function findProblems(write: () => Promise<unknown>): Promise<FormProblems | null> {
+  const outcome = await attempt(write);
+  return outcome.ok ? null : outcome.problems;
 }
 
 function toProblems({ status, code, message, details = {} }: ApiError): FormProblems {

@@ -3,11 +3,12 @@ import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Documents } from "../documents/documents.ts";
-import { type ApiCall, type CallApi, type RequestContext, requestContext } from "../http/request_context.ts";
+import { type ApiCall, type RequestContext, requestContext } from "../http/request_context.ts";
 import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import type { Route } from "../http/route.ts";
 import { changed, orgPath, signInPath, withQuery } from "./addresses.ts";
+import { type ApiClient, createApiClient } from "./api_client.ts";
 import { formTokenOf, requireFormToken } from "./form_token.ts";
 import { type PageContent, renderPage } from "./layout.ts";
 import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
@@ -15,7 +16,7 @@ import { PAGE_POLICY } from "./page_policy.ts";
 import { chosenSlug, findOrg, orgCookie, type PageOrg, type PageSession } from "./page_session.ts";
 
 /** What a page knows of its request. */
-export interface Page {
+export interface Page extends ApiClient {
   request: Request;
   /** The query is in `url.searchParams`, unchecked: the API checks what is passed on. */
   url: URL;
@@ -30,10 +31,6 @@ export interface Page {
    * uncaught, it becomes the error page with its status.
    */
   api<T>(path: string, call?: ApiCall): Promise<T>;
-  /** As `api`, for text. */
-  apiText(path: string, call?: ApiCall): Promise<string>;
-  /** As `api`, where headers of the response matter. */
-  call: CallApi;
   deps: PageDeps;
 }
 
@@ -146,8 +143,7 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
       const text = await (await callApi(path, call)).text();
       return (text === "" ? null : JSON.parse(text)) as T;
     },
-    apiText: async (path, call) => (await callApi(path, call)).text(),
-    call: callApi,
+    ...createApiClient(callApi),
     deps,
   };
   const formToken = context.caller && formTokenOf(request.headers, config);

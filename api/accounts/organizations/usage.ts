@@ -5,7 +5,7 @@ import { operation, reply } from "../../http/operation.ts";
 import { requireOwnOrg } from "./require_own_org.ts";
 import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
-export const Usage = Type.Object(
+const Usage = Type.Object(
   {
     data: Type.Object(
       {

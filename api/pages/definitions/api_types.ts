@@ -1,10 +1,6 @@
 /** JSON of the API, as pages of definitions read it. */
 
-import type { FieldValues } from "../../../sql/definitions/field_type.ts";
-import type { SUMMARY_FIELDS, Version } from "../../../sql/definitions/fields.ts";
-
-/** A definition of a list. */
-export type SummaryJson = FieldValues<typeof SUMMARY_FIELDS>;
+import type { Version } from "../../../sql/definitions/fields.ts";
 
 /** GET …/versions. */
 export interface VersionsJson {

@@ -1,26 +1,23 @@
 /** GET /definitions: search and filters, with the query parameters of the API's list. */
+
 import { ApiError } from "../../../shared/errors.ts";
-import { LIST_QUERY } from "../../definitions/list.ts";
+import { LIST_QUERY, listDefinitions } from "../../definitions/list.ts";
+import type { ListedDefinition } from "../../definitions/schemas.ts";
 import { changed, knownQuery, organizationOf, withQuery } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { renderTags } from "./definition_frame.ts";
 import { renderFacets } from "./list_facets.ts";
-import { type ListedDefinition, listedPath, renderDraftLink } from "./listed_version.ts";
+import { listedPath, renderDraftLink } from "./listed_version.ts";
 
 /** Of a page without `limit`. */
 const PAGE_SIZE = "25";
 /** Of the API's `search`. */
 const SEARCH_MAX_LENGTH = 500;
 
-interface ListJson {
-  definitions: readonly ListedDefinition[];
-  total: number;
-  limit: number;
-  offset: number;
-  hasMore: boolean;
-}
+type ListJson = ResponseOf<typeof listDefinitions>["data"];
 
 /** Shows one page of the list. A query that the API refuses is shown with its problem and status. */
 export async function showList(opened: Page): Promise<PageContent> {
@@ -62,12 +59,12 @@ function withoutFilters(url: URL): URL {
   return bare;
 }
 
-async function loadResults({ api, url }: Page): Promise<{ results: Html; problem: ApiError | null }> {
+async function loadResults({ call, url }: Page): Promise<{ results: Html; problem: ApiError | null }> {
   const query = new URLSearchParams(url.searchParams);
   if (!query.has("limit")) query.set("limit", PAGE_SIZE);
   if (!query.has("publishedFirst")) query.set("publishedFirst", "true");
   try {
-    const { data } = await api<{ data: ListJson }>(`/definitions?${query}`);
+    const { data } = await call(listDefinitions, { query });
     return { results: renderResults(data, url), problem: null };
   } catch (error) {
     if (error instanceof ApiError && error.code === "VALIDATION_ERROR")

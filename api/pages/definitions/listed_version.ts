@@ -1,14 +1,8 @@
 /** The version of a definition that a list shows, and the draft beside it. */
 
+import type { ListedDefinition } from "../../definitions/schemas.ts";
 import { definitionPath, organizationOf } from "../addresses.ts";
 import { type Content, html } from "../html.ts";
-import type { SummaryJson } from "./api_types.ts";
-
-/** An item of `GET /definitions?publishedFirst=true`. */
-export type ListedDefinition = SummaryJson & {
-  /** The highest draft that the visitor can see; left out in lists of all versions. */
-  draftVersion?: string | null;
-};
 
 /** Returns the address of its page. A name without a version means the highest published one that is not quarantined. */
 export function listedPath(

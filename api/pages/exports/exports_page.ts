@@ -1,7 +1,8 @@
 /** /dashboard/exports: the organization's exports, a form to start one, and downloads of projects. */
+
 import { ApiError } from "../../../shared/errors.ts";
 import { isUuid } from "../../../shared/uuid.ts";
-import type { ExportJob } from "../../exports/export_job.ts";
+import { getExportJob } from "../../exports/jobs.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
@@ -47,7 +48,7 @@ async function readAddress(page: SignedInPage): Promise<Destination> {
   if (id === null) return here;
   if (!isUuid(id)) return { ...here, problem: UNKNOWN_JOB };
   try {
-    const { job } = await page.api<{ job: ExportJob }>(`/export/jobs/${id}`);
+    const { job } = await page.call(getExportJob, { params: { job_id: id } });
     const of = organizations.find((other) => other.id === job.organizationId);
     return { ...here, org: of ?? org, target: { job, as: query.get("as") ?? "link" }, problem: null };
   } catch (error) {

@@ -1,12 +1,15 @@
 /** The organization's export jobs, newest first: a section of the exports page, and a page of older ones. */
+
 import { ApiError } from "../../../shared/errors.ts";
 import { isUuid } from "../../../shared/uuid.ts";
+import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";
 import type { ExportJob } from "../../exports/export_job.ts";
-import { EXPORTS_PATH, exportPath, orgPath, withQuery } from "../addresses.ts";
+import { cancelExportJob, listExportJobs } from "../../exports/jobs.ts";
+import { EXPORTS_PATH, exportPath, withQuery } from "../addresses.ts";
 import { findProblems } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
-import type { PageOrg, PageSession } from "../page_session.ts";
+import type { PageOrg } from "../page_session.ts";
 import { findOwnOrg } from "../page_session.ts";
 import { renderJob } from "./job_row.ts";
 
@@ -28,10 +31,7 @@ export interface Target {
 /** The list with a link to older jobs. */
 export async function renderJobs(page: SignedInPage, org: PageOrg, target: Target | null): Promise<Html> {
   const offset = Math.max(0, Math.trunc(Number(page.url.searchParams.get("offset"))) || 0);
-  const query = `?limit=${PAGE_SIZE}&offset=${offset}`;
-  const list = await page.api<{ jobs: ExportJob[]; total: number }>(`/export/jobs${query}`, {
-    org: org.slug,
-  });
+  const list = await page.call(listExportJobs, { org: org.slug, query: { limit: PAGE_SIZE, offset } });
   const isListed = target === null || list.jobs.some(({ id }) => id === target.job.id);
   const jobs = isListed ? list.jobs : [target.job, ...list.jobs].toSorted(byNewest);
   const nameOf = await openNames(page, org, jobs);
@@ -55,15 +55,14 @@ function byNewest(a: ExportJob, b: ExportJob): number {
 
 /** Members are read only if others than the user have requested exports. */
 async function openNames(
-  { session, api }: { session: PageSession; api: SignedInPage["api"] },
+  { session, call }: SignedInPage,
   org: PageOrg,
   jobs: readonly ExportJob[],
 ): Promise<(userId: string) => string> {
   const ownId = session.user.id;
   const names = new Map([[ownId, "you"]]);
   if (jobs.some(({ requestedBy }) => requestedBy !== ownId)) {
-    const path = orgPath(org.slug, "members");
-    const { data } = await api<{ data: { members: { userId: string; username: string }[] } }>(path);
+    const { data } = await call(listOrganizationMembers, { params: { slug: org.slug } });
     for (const { userId, username } of data.members) {
       if (userId !== ownId) names.set(userId, username);
     }
@@ -91,8 +90,7 @@ ${await renderJobs(page, org, null)}`,
 /** POST /dashboard/exports/jobs/{id}/cancel: leads back to the row. */
 export async function cancelJob(page: SignedInPage, { job: id }: { job: string }): Promise<PageResult> {
   if (!isUuid(id)) throw new ApiError("EXPORT_JOB_NOT_FOUND");
-  const force = page.form.get("force") === "true" ? "?force=true" : "";
-  const path = `/export/jobs/${id}/cancel${force}`;
-  const problems = await findProblems(() => page.api(path, { method: "POST" }));
+  const query = { force: page.form.get("force") === "true" };
+  const problems = await findProblems(() => page.call(cancelExportJob, { params: { job_id: id }, query }));
   return seeOther(exportPath(id, problems ? "refused" : "canceled"));
 }

@@ -1,5 +1,6 @@
 /** The organization's projects: a section of the exports page. Downloads are on the page of each project. */
-import { orgPath, projectPath } from "../addresses.ts";
+import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
+import { projectPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { SignedInPage } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
@@ -17,9 +18,8 @@ const FILTER_FROM = 8;
 const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
 /** Returns the projects by name. */
-export async function listProjects({ api }: Pick<SignedInPage, "api">, org: PageOrg): Promise<Project[]> {
-  const path = orgPath(org.slug, "projects");
-  const { data } = await api<{ data: { projects: Project[] } }>(path);
+export async function listProjects({ call }: SignedInPage, org: PageOrg): Promise<Project[]> {
+  const { data } = await call(listOrganizationProjects, { params: { slug: org.slug } });
   return data.projects.toSorted((a, b) => byName.compare(a.name, b.name));
 }
 

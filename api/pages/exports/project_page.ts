@@ -1,4 +1,5 @@
 /** /dashboard/exports/projects/{project}: the downloads of one project, also with filters. */
+
 import { ApiError } from "../../../shared/errors.ts";
 import {
   EXPORT_DATASETS,
@@ -9,8 +10,11 @@ import {
 } from "../../../shared/exports/datasets.ts";
 import { FLAG_DEFAULTS } from "../../../shared/exports/selection.ts";
 import { isUuid } from "../../../shared/uuid.ts";
+import { exportDataset } from "../../exports/dataset.ts";
+import { estimateBundle } from "../../exports/estimate.ts";
 import { EXPORTS_PATH, projectPath } from "../addresses.ts";
-import { type FormProblems, findProblems } from "../forms.ts";
+import { apiPath, type ResponseOf } from "../api_client.ts";
+import { attempt, type FormProblems, findProblems } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
@@ -32,12 +36,7 @@ const TITLES: Readonly<Record<string, string>> = {
 const FORMATS = ["ndjson", "csv", "parquet"] as const;
 const FORMAT_NAMES = { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" } as const;
 
-interface Estimate {
-  rowCounts: Readonly<Record<string, number>>;
-  totalRows: number;
-  estimatedBytes: number;
-  syncAllowed: boolean;
-}
+type Estimate = ResponseOf<typeof estimateBundle>["data"];
 
 /** A project of one of the caller's organizations. */
 type OwnProject = Project & { org: PageOrg };
@@ -53,8 +52,11 @@ export async function showProject(page: SignedInPage, { project }: ProjectParams
 }
 
 /** GET …/file: checks the filters, then leads to the file of the API. Shows what the API refuses. */
-export async function downloadFiltered(page: SignedInPage, params: ProjectParams): Promise<PageResult> {
-  const project = await requireProject(page, params.project);
+export async function downloadFiltered(
+  page: SignedInPage,
+  { project: name }: ProjectParams,
+): Promise<PageResult> {
+  const project = await requireProject(page, name);
   const dataset = findExportDataset(page.url.searchParams.get("dataset") ?? "");
   if (!dataset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
   const query = new URLSearchParams(
@@ -65,9 +67,10 @@ export async function downloadFiltered(page: SignedInPage, params: ProjectParams
     if (value !== null && !/Z|[+-]\d\d:\d\d$/.test(value))
       query.set(name, `${value}${/T\d\d:\d\d$/.test(value) ? ":00" : ""}Z`);
   }
-  const path = `/export/projects/${project.id}/${dataset.name}?${query}`;
-  const problems = await findProblems(() => page.call(path, { method: "HEAD" }));
-  return problems ? renderProject(page, project, problems) : seeOther(`/api/v1${path}`);
+  const params = { project: project.id, dataset: dataset.name };
+  const problems = await findProblems(() => page.check(exportDataset, { params, query }));
+  if (problems) return renderProject(page, project, problems);
+  return seeOther(`/api/v1${apiPath(exportDataset, params)}?${query}`);
 }
 
 /**
@@ -91,13 +94,10 @@ async function renderProject(
 ): Promise<PageContent> {
   const { org } = project;
   const isPublisher = org.role !== "viewer";
-  let estimate: Estimate | null = null;
-  const refused = isPublisher
-    ? await findProblems(async () => {
-        const { data } = await page.api<{ data: Estimate }>(`/export/projects/${project.id}/estimate`);
-        estimate = data;
-      })
-    : null;
+  const params = { project: project.id };
+  const estimated = isPublisher ? await attempt(() => page.call(estimateBundle, { params })) : null;
+  const estimate = estimated?.ok ? estimated.value.data : null;
+  const refused = estimated?.ok === false ? estimated.problems : null;
   const datasets = Object.values(EXPORT_DATASETS);
   return {
     title: `${project.name}: downloads`,

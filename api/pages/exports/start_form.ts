@@ -1,7 +1,9 @@
 /** The form that starts an organization export, or estimates it. */
-import type { ExportJob } from "../../exports/export_job.ts";
+import { estimateBundle } from "../../exports/estimate.ts";
+import { queueExportJob } from "../../exports/queue_job.ts";
 import { EXPORTS_PATH, exportPath } from "../addresses.ts";
-import { type FormProblems, findProblems, tokenField } from "../forms.ts";
+import type { ResponseOf } from "../api_client.ts";
+import { attempt, type FormProblems, tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg, PageSession } from "../page_session.ts";
@@ -54,6 +56,8 @@ function describeProblem({ code, message, details, fields }: FormProblems, org: 
   return message;
 }
 
+type Queued = ResponseOf<typeof queueExportJob> & { message?: string };
+
 /** POST: starts the export and leads to its row. Returns what the form shows instead, with the status of the page. */
 export async function startExport(
   page: SignedInPage,
@@ -63,18 +67,17 @@ export async function startExport(
   if (form.get("action") === "estimate") {
     return { state: { ...FRESH, form, estimate: await estimate(page, org) }, status: 200 };
   }
-  let location = "";
-  let difference: string | undefined;
-  const problems = await findProblems(async () => {
-    const call = { method: "POST", org: org.slug, body: toBody(form) } as const;
-    const response = await page.call("/export/jobs", call);
-    const { job, message } = (await response.json()) as { job: ExportJob; message?: string };
-    const as = response.status === 201 ? "started" : "running";
-    location = exportPath(job.id, as);
-    difference = message;
+  const started = await attempt(async () => {
+    const response = await page.send(queueExportJob, { org: org.slug, body: toBody(form) });
+    const { job, message } = (await response.json()) as Queued;
+    return { location: exportPath(job.id, response.status === 201 ? "started" : "running"), message };
   });
-  if (difference !== undefined) return { state: { ...FRESH, form, problem: `${difference}.` }, status: 200 };
-  if (!problems) return seeOther(location);
+  if (started.ok) {
+    const { location, message } = started.value;
+    if (message === undefined) return seeOther(location);
+    return { state: { ...FRESH, form, problem: `${message}.` }, status: 200 };
+  }
+  const { problems } = started;
   const field = problems.fields.has("as_of") ? "as_of" : null;
   const problem = describeProblem(problems, org);
   return { state: { form, problem, field, estimate: null }, status: problems.status };
@@ -104,24 +107,20 @@ async function estimate(page: SignedInPage, org: PageOrg): Promise<string> {
     return `Estimates are for up to ${MAX_ESTIMATED_PROJECTS} projects. This organization has ${projects.length}.`;
   }
   const { form } = page;
-  const flags = Object.keys(FLAGS).map((flag) => [flag, String(form.has(flag))]);
-  const query = new URLSearchParams(
-    Object.fromEntries([["format", form.get("format") ?? "ndjson"], ...flags]),
-  );
-  let rows = 0;
-  let bytes = 0;
-  let message = "";
-  const problems = await findProblems(async () => {
+  const flags = Object.fromEntries(Object.keys(FLAGS).map((flag) => [flag, form.has(flag)]));
+  const query = { ...flags, format: form.get("format") ?? "ndjson" };
+  const estimated = await attempt(async () => {
+    let rows = 0;
+    let bytes = 0;
     for (const { id } of projects) {
-      const path = `/export/projects/${id}/estimate?${query}`;
-      const { data } = await page.api<{ data: { totalRows: number; estimatedBytes: number } }>(path);
+      const { data } = await page.call(estimateBundle, { params: { project: id }, query });
       rows += data.totalRows;
       bytes += data.estimatedBytes;
     }
     const size = `${countOf(rows, "row")}, about ${formatBytes(bytes)} before compression`;
-    message = `${countOf(projects.length, "project")}, ${size}. The ZIP file is usually smaller.`;
+    return `${countOf(projects.length, "project")}, ${size}. The ZIP file is usually smaller.`;
   });
-  return problems ? describeProblem(problems, org) : message;
+  return estimated.ok ? estimated.value : describeProblem(estimated.problems, org);
 }
 
 /** The section; it hides the form where the tier does not include exports. */

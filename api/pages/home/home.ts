@@ -1,5 +1,8 @@
 /** GET /: what this service is, search, links to everything. */
+
 import { ApiError } from "../../../shared/errors.ts";
+import { listDefinitions } from "../../definitions/list.ts";
+import { listModels } from "../../models/list.ts";
 import { acceptsHtml } from "../error_page.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
@@ -46,8 +49,8 @@ export async function showHome(page: Page): Promise<PageResult> {
 
 async function loadTotals(page: Page): Promise<Totals> {
   const [definitions, models] = await Promise.all([
-    page.api<{ data: { total: number } }>("/definitions?limit=1"),
-    page.api<{ data: { total: number; catalog: { dataDate: string | null } } }>("/models?limit=1"),
+    page.call(listDefinitions, { query: { limit: 1 } }),
+    page.call(listModels, { query: { limit: 1 } }),
   ]);
   return {
     definitions: definitions.data.total,

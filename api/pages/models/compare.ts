@@ -1,26 +1,23 @@
 /** GET /models/compare: up to four models side by side. */
+
 import { ApiError } from "../../../shared/errors.ts";
-import { comparisonPath, modelName, modelPath } from "../addresses.ts";
+import { getModel, resolveModelAlias } from "../../models/lookup.ts";
+import { listModelPriceChanges } from "../../models/price_history.ts";
+import { comparisonPath, modelName } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
 import { comparisonTable } from "./compare_table.ts";
 import { priceLabel } from "./format.ts";
-import {
-  type Compared,
-  type FullModel,
-  MAX_COMPARED,
-  pricesOf,
-  readProviderNames,
-} from "./model_responses.ts";
+import { type Compared, loadProviderNames, MAX_COMPARED, pricesOf } from "./model_responses.ts";
 import { pricePlot } from "./price_plot.ts";
-import { type PriceChange, periodSince, priceSteps } from "./price_steps.ts";
+import { periodSince, priceSteps } from "./price_steps.ts";
 
 /** Shows the models of the query, named by id or alias. Says which do not exist, and what may be meant. */
 export async function showComparison(page: Page): Promise<PageResult> {
   const { searchParams } = page.url;
   const names = [...new Set(searchParams.getAll("model"))].filter((name) => name !== "");
   const [providers, ...found] = await Promise.all([
-    page.call("/models/providers").then(readProviderNames),
+    loadProviderNames(page),
     ...names.slice(0, MAX_COMPARED).map((name) => find(page, name)),
   ]);
   const compared = found.filter((one) => "model" in one);
@@ -55,13 +52,10 @@ async function find(page: Page, name: string): Promise<Compared | UnknownModel> 
 }
 
 /** A name without a provider is an alias. */
-async function pathOf(page: Page, name: string): Promise<string> {
+async function findKey(page: Page, name: string): Promise<{ provider: string; modelId: string }> {
   const [provider = "", ...id] = name.split("/");
-  if (id.length > 0) return modelPath({ provider, modelId: id.join("/") });
-  const { data } = await page.api<{ data: { model: FullModel } }>(
-    `/models/resolve/${encodeURIComponent(name)}`,
-  );
-  return modelPath(data.model);
+  if (id.length > 0) return { provider, modelId: id.join("/") };
+  return (await page.call(resolveModelAlias, { params: { alias: name } })).data.model;
 }
 
 function renderUnknown({ name, suggestions }: UnknownModel, compared: readonly Compared[]): Html {
@@ -73,10 +67,11 @@ function renderUnknown({ name, suggestions }: UnknownModel, compared: readonly C
 }
 
 async function load(page: Page, name: string): Promise<Compared> {
-  const path = await pathOf(page, name);
+  const { provider, modelId } = await findKey(page, name);
+  const params = { provider, modelId };
   const [model, history] = await Promise.all([
-    page.api<FullModel>(path),
-    page.api<{ data: { changes: readonly PriceChange[] } }>(path.replace("/models/", "/models/history/")),
+    page.call(getModel, { params }),
+    page.call(listModelPriceChanges, { params }),
   ]);
   return { model, changes: history.data.changes };
 }

@@ -1,8 +1,10 @@
 /** The cost calculator of a model: a form whose answer comes from POST /models/cost. */
-import { ApiError, type ErrorCode } from "../../../shared/errors.ts";
-import type { Cost } from "../../models/price_json.ts";
+
+import { ApiError } from "../../../shared/errors.ts";
+import { computeCost as costOperation } from "../../models/cost.ts";
 import { modelPath } from "../addresses.ts";
-import { type FormProblems, findProblems, formField, problemSummary } from "../forms.ts";
+import type { ResponseOf } from "../api_client.ts";
+import { attempt, type FormProblems, formField, problemSummary } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { Page } from "../page.ts";
 import { formatPrice, priceLabel } from "./format.ts";
@@ -25,9 +27,7 @@ const FIELDS = [
   },
 ] as const;
 
-type CostItem =
-  | { cost: string; prices: Omit<Cost, "tiers"> & { contextOver?: number } }
-  | { error: { code: ErrorCode; message: string; details: Readonly<Record<string, unknown>> } };
+type CostItem = ResponseOf<typeof costOperation>["data"]["items"][number];
 
 /** What the form was sent with, and what came of it. */
 export interface ComputedCost {
@@ -51,20 +51,17 @@ export async function computeCost(
   if (values.size === 0 || cost === null) return null;
   const tokens = [...values].map(([name, text]): [string, number | string] => [name, toNumber(text)]);
   const usage = { provider, modelId, inputTokens: 0, outputTokens: 0, ...Object.fromEntries(tokens) };
-  let item: CostItem | null = null;
-  const problems = await findProblems(async () => {
-    const body = { items: [usage] };
-    const { data } = await page.api<{ data: { items: readonly CostItem[] } }>("/models/cost", {
-      method: "POST",
-      body,
-    });
-    const [computed = null] = data.items;
-    if (computed && "error" in computed && computed.error.code === "VALIDATION_ERROR") {
-      throw new ApiError(computed.error.code, computed.error);
+  const outcome = await attempt(async () => {
+    const { data } = await page.call(costOperation, { body: { items: [usage] } });
+    const [item = null] = data.items;
+    if (item && "error" in item && item.error.code === "VALIDATION_ERROR") {
+      throw new ApiError(item.error.code, item.error);
     }
-    item = computed;
+    return item;
   });
-  return { values, problems, item };
+  return outcome.ok
+    ? { values, problems: null, item: outcome.value }
+    : { values, problems: outcome.problems, item: null };
 }
 
 /** Passes on text that is not a number, so that the API reports it. */

@@ -1,18 +1,15 @@
 /** GET /models: the catalog as a table that can be filtered, sorted and compared. */
+import { listHeldPrices } from "../../models/held.ts";
+import { listModels } from "../../models/list.ts";
 import { LIST_QUERY } from "../../models/list_parameters.ts";
+import { listRecentPriceChanges } from "../../models/price_history.ts";
 import { changed, knownQuery, modelName, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { formatDay } from "./format.ts";
 import { listFilters } from "./list_filters.ts";
 import { listTable } from "./list_table.ts";
-import {
-  type Held,
-  type ModelPage,
-  type ProviderNames,
-  type RecentChanges,
-  readProviderNames,
-} from "./model_responses.ts";
+import { type Held, loadProviderNames, type ModelPage, type ProviderNames } from "./model_responses.ts";
 import { type Period, type PriceChange, recentPeriod } from "./price_steps.ts";
 
 /** Steps of a sparkline. */
@@ -25,11 +22,13 @@ type Changes = ReadonlyMap<string, readonly PriceChange[]>;
 export async function showModels(page: Page): Promise<PageResult> {
   const query = knownQuery(page.url, LIST_QUERY);
   if (query.get("format") === "csv") return seeOther(`/api/v1/models?${query}`);
-  const [{ data: list }, names, { data: held }] = await Promise.all([
-    page.api<{ data: ModelPage }>(`/models?${changed(query, { facets: "true" })}`),
-    page.call("/models/providers").then(readProviderNames),
-    page.api<{ data: Pick<Held, "document"> }>("/models/held"),
+  const [{ data }, names, { data: held }] = await Promise.all([
+    page.call(listModels, { query: changed(query, { facets: "true" }) }),
+    loadProviderNames(page),
+    page.call(listHeldPrices),
   ]);
+  // With `facets=true`, they are there.
+  const list = data as ModelPage;
   const period = recentPeriod();
   const changes = await loadChanges(page, list, period);
   return {
@@ -46,9 +45,9 @@ async function loadChanges(page: Page, { models }: ModelPage, { from }: Period):
   const priced = models.filter(({ cost }) => cost !== null);
   if (priced.length === 0) return new Map();
   const since = new Date(from).toISOString();
-  const query = new URLSearchParams({ field: "input", since, limit: String(MAX_CHANGES) });
-  for (const model of priced) query.append("model", modelName(model));
-  const { data } = await page.api<{ data: RecentChanges }>(`/models/history?${query}`);
+  const { data } = await page.call(listRecentPriceChanges, {
+    query: { field: "input", since, limit: MAX_CHANGES, model: priced.map(modelName) },
+  });
   return new Map(data.models.map((model) => [modelName(model), model.changes]));
 }
 

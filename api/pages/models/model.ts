@@ -1,40 +1,38 @@
 /** GET /models/{provider}/{modelId}: everything about one model. */
+
 import { ApiError } from "../../../shared/errors.ts";
-import type { Alias } from "../../models/schemas.ts";
+import { listHeldPrices } from "../../models/held.ts";
+import { listModels } from "../../models/list.ts";
+import { getModel, listModelAliases, resolveModelAlias } from "../../models/lookup.ts";
+import { listModelPriceChanges } from "../../models/price_history.ts";
 import { modelName, modelPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
 import { computeCost, costSection } from "./cost_form.ts";
 import { formatDay, formatPrice, priceLabel } from "./format.ts";
 import { modelFacts } from "./model_facts.ts";
-import {
-  type FullModel,
-  type Held,
-  type ModelPage,
-  type ProviderNames,
-  readProviderNames,
-} from "./model_responses.ts";
+import { type FullModel, type Held, loadProviderNames, type ProviderNames } from "./model_responses.ts";
 import { priceSection } from "./price_section.ts";
-import type { PriceChange } from "./price_steps.ts";
 
-/** Where the API has something else than a model. */
-const OTHER_PATHS = /^\/models\/(history|resolve)\//;
+interface ModelParams {
+  provider: string;
+  /** The id as it is in the address. */
+  "*": string;
+}
 
 /** Shows a model, or the 404 of the API. */
-export async function showModel(page: Page): Promise<PageResult> {
-  const { pathname } = page.url;
-  if (OTHER_PATHS.test(pathname)) throw new ApiError("NOT_FOUND", { details: { reason: "model" } });
-  // As it is: the API decodes it.
-  const model = await page.api<FullModel>(pathname);
+export async function showModel(page: Page, { provider, "*": rest }: ModelParams): Promise<PageResult> {
+  const params = { provider, modelId: decodeURIComponent(rest) };
+  const model = await page.call(getModel, { params });
   const name = modelName(model);
   const [history, aliases, newest, cost, providers, catalog, held] = await Promise.all([
-    page.api<{ data: { changes: readonly PriceChange[] } }>(pathname.replace("/models/", "/models/history/")),
-    page.api<{ data: { aliases: readonly Alias[] } }>(withQuery("/models/aliases", { model: name })),
+    page.call(listModelPriceChanges, { params }),
+    page.call(listModelAliases, { query: { model: name } }),
     findNewest(page, model),
     computeCost(page, model),
-    page.call("/models/providers").then(readProviderNames),
-    page.api<{ data: ModelPage }>("/models?limit=1"),
-    page.api<{ data: Pick<Held, "prices"> }>("/models/held"),
+    loadProviderNames(page),
+    page.call(listModels, { query: { limit: 1 } }),
+    page.call(listHeldPrices),
   ]);
   return {
     title: model.name,
@@ -102,8 +100,7 @@ function day(instant: string): Html {
 async function findNewest(page: Page, model: FullModel): Promise<FullModel | null> {
   if (model.family === null) return null;
   try {
-    const path = `/models/resolve/${encodeURIComponent(model.family)}`;
-    const { data } = await page.api<{ data: { model: FullModel } }>(path);
+    const { data } = await page.call(resolveModelAlias, { params: { alias: model.family } });
     return modelPath(data.model) === modelPath(model) ? null : data.model;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null;

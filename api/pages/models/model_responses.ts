@@ -1,8 +1,12 @@
 /** The API's responses about models, as the pages read them. */
 
+import type { listHeldPrices } from "../../models/held.ts";
 import type { ModelPage as ListedModels } from "../../models/list.ts";
+import { listModelProviders } from "../../models/lookup.ts";
 import type { Cost } from "../../models/price_json.ts";
 import type { Model, ModelSummary } from "../../models/schemas.ts";
+import type { ResponseOf } from "../api_client.ts";
+import type { Page } from "../page.ts";
 import type { PriceChange } from "./price_steps.ts";
 
 export type FullModel = Model;
@@ -15,29 +19,13 @@ export type ModelPage = ListedModels & Required<Pick<ListedModels, "facets">>;
 export type ProviderNames = ReadonlyMap<string, string>;
 
 /** Returns the names of active providers. */
-export async function readProviderNames(response: Response): Promise<ProviderNames> {
-  const { data } = (await response.json()) as {
-    data: { providers: readonly { id: string; name: string }[] };
-  };
+export async function loadProviderNames(page: Page): Promise<ProviderNames> {
+  const { data } = await page.call(listModelProviders);
   return new Map(data.providers.map(({ id, name }) => [id, name]));
 }
 
 /** What the source says and the catalog does not take yet. */
-export interface Held {
-  prices: readonly {
-    provider: string;
-    modelId: string;
-    changes: readonly { field: string; oldValue: number | null; newValue: number | null }[];
-    firstSeenAt: string;
-    rejected: boolean;
-  }[];
-  /** The source's document as a whole, if it waits. */
-  document: { firstSeenAt: string; rejected: boolean } | null;
-}
-
-export interface RecentChanges {
-  models: readonly { provider: string; modelId: string; changes: readonly PriceChange[] }[];
-}
+export type Held = ResponseOf<typeof listHeldPrices>["data"];
 
 export const MAX_COMPARED = 4;
 

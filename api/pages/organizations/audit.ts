@@ -1,5 +1,7 @@
 /** /orgs/{slug}/audit: the audit log of an organization, for its owners and admins. */
+
 import type { AuditPage } from "../../accounts/organizations/audit.ts";
+import { listAuditEntries } from "../../accounts/organizations/audit.ts";
 import { orgPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { renderInstant } from "../instant.ts";
@@ -12,7 +14,7 @@ type Entry = Log["entries"][number];
 
 export async function showAudit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const cursor = page.url.searchParams.get("cursor");
-  const { data } = await page.api<typeof AuditPage.static>(withQuery(orgPath(slug, "audit"), { cursor }));
+  const { data } = await page.call(listAuditEntries, { params: { slug }, query: { cursor } });
   const name = findOwnOrg(page, slug)?.name ?? slug;
   return orgPage(page, {
     slug,

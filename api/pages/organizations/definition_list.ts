@@ -1,5 +1,6 @@
 /** The definitions on the page of an organization. */
-import { type ListedDefinition, listedPath, renderDraftLink } from "../definitions/listed_version.ts";
+import type { ListedDefinition } from "../../definitions/schemas.ts";
+import { listedPath, renderDraftLink } from "../definitions/listed_version.ts";
 import { type Content, type Html, html } from "../html.ts";
 
 export const PAGE_SIZE = 50;

@@ -1,6 +1,9 @@
 /** /orgs/{slug}/edit: the form of an organization's public profile, for owners and admins. */
+
 import { hasOrgRole } from "../../../shared/policy.ts";
+import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
 import type { OrgDetail } from "../../accounts/organizations/schemas.ts";
+import { updateOrganization } from "../../accounts/organizations/update.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { orgPath } from "../addresses.ts";
 import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
@@ -29,7 +32,7 @@ export async function saveEdit(page: SignedInPage, { slug }: { slug: string }): 
   };
   const { name, description, websiteUrl } = fields;
   const body = { name, description: nullIfBlank(description), websiteUrl: nullIfBlank(websiteUrl) };
-  const problems = await findProblems(() => page.api(orgPath(slug), { method: "PATCH", body }));
+  const problems = await findProblems(() => page.call(updateOrganization, { params: { slug }, body }));
   if (!problems) return seeOtherWith(orgPath(slug, "edit"), "saved");
   return renderPage(page, await loadEditable(page, slug), { fields, problems });
 }
@@ -40,7 +43,7 @@ function nullIfBlank(text: string): string | null {
 
 /** Loads an organization that the user may change. Throws the error that the API has for all others. */
 async function loadEditable(page: SignedInPage, slug: string): Promise<Org> {
-  const { data } = await page.api<{ data: Org }>(orgPath(slug));
+  const { data } = await page.call(getOrganization, { params: { slug } });
   requireAllowed(hasOrgRole(data.role, "admin"));
   return data;
 }

@@ -1,6 +1,7 @@
 /** /orgs/{slug}/members: who belongs to an organization and who is invited; owners and admins invite here. */
 import { hasOrgRole, mayManageMembers } from "../../../shared/policy.ts";
 import { ORG_ROLES, type OrgRole } from "../../../shared/vocabulary.ts";
+import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";
 import type { MemberList } from "../../accounts/organizations/schemas.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { orgPath } from "../addresses.ts";
@@ -68,7 +69,7 @@ interface InviteForm {
 async function renderPage(page: SignedInPage, slug: string, form: InviteForm): Promise<PageResult> {
   const org = findOwnOrg(page, slug);
   const isManager = org !== null && hasOrgRole(org.role, "admin").ok;
-  const { data } = await page.api<typeof MemberList.static>(orgPath(slug, "members"));
+  const { data } = await page.call(listOrganizationMembers, { params: { slug } });
   const invitations = isManager ? await listInvitations(page, slug) : [];
   const isAlone = isManager && data.members.length === 1 && invitations.length === 0;
   return orgPage(page, {

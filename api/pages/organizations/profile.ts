@@ -1,12 +1,15 @@
 /** /orgs/{slug}: the public profile of an organization and its definitions. */
+
 import type { OrgProfile } from "../../accounts/organizations/profile.ts";
+import { getOrganizationProfile } from "../../accounts/organizations/profile.ts";
+import { listDefinitions } from "../../definitions/list.ts";
 import { orgPath } from "../addresses.ts";
 import { type Html, html, webUrl } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import type { Page, PageResult } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
-import { type DefinitionPage, PAGE_SIZE, renderDefinitions } from "./definition_list.ts";
+import { PAGE_SIZE, renderDefinitions } from "./definition_list.ts";
 import { orgPage } from "./org_page.ts";
 
 const NOTICES = {
@@ -17,17 +20,16 @@ const NOTICES = {
 type Profile = (typeof OrgProfile.static)["data"];
 
 export async function showProfile(page: Page, { slug }: { slug: string }): Promise<PageResult> {
-  const { data: profile } = await page.api<{ data: Profile }>(orgPath(slug, "profile"));
+  const { data: profile } = await page.call(getOrganizationProfile, { params: { slug } });
   const offset = page.url.searchParams.get("offset") ?? "0";
   // Members see all definitions of their organization.
   const isMember = findOwnOrg(page, slug) !== null;
-  const query = new URLSearchParams({
-    ...{ organization: slug, publishedFirst: "true", sortBy: "name", sortOrder: "asc" },
-    ...(isMember ? {} : { visibility: "public" }),
-    ...{ limit: String(PAGE_SIZE), offset },
-  });
+  const query = {
+    ...{ organization: slug, publishedFirst: true, sortBy: "name", sortOrder: "asc" },
+    ...{ visibility: isMember ? null : "public", limit: PAGE_SIZE, offset },
+  };
   const title = isMember ? "Definitions" : "Public definitions";
-  const { data: definitions } = await page.api<{ data: DefinitionPage }>(`/definitions?${query}`);
+  const { data: definitions } = await page.call(listDefinitions, { query });
   return orgPage(page, {
     slug,
     name: profile.name,

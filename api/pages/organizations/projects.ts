@@ -1,6 +1,8 @@
 /** /orgs/{slug}/projects: the projects of an organization, for its members. */
+
 import type { ProjectList } from "../../accounts/organizations/projects.ts";
-import { EXPORTS_PATH, orgPath } from "../addresses.ts";
+import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
+import { EXPORTS_PATH } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
@@ -10,7 +12,7 @@ import { orgPage } from "./org_page.ts";
 type Projects = (typeof ProjectList.static)["data"];
 
 export async function showProjects(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { data } = await page.api<typeof ProjectList.static>(orgPath(slug, "projects"));
+  const { data } = await page.call(listOrganizationProjects, { params: { slug } });
   const name = findOwnOrg(page, slug)?.name ?? slug;
   return orgPage(page, { slug, name, tab: "projects", body: renderProjects(data) });
 }

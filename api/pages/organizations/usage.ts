@@ -1,25 +1,24 @@
 /** /orgs/{slug}/usage: definitions and executions of an organization, for its members. */
-import type { Usage } from "../../accounts/organizations/usage.ts";
-import { orgPath } from "../addresses.ts";
+
+import { getOrganizationUsage } from "../../accounts/organizations/usage.ts";
+import { getExecutionStatistics } from "../../definitions/executions.ts";
+import { listDefinitions } from "../../definitions/list.ts";
+import type { ListedDefinition } from "../../definitions/schemas.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { renderBarPlot } from "../bar_plot.ts";
-import { type ListedDefinition, listedPath, renderDraftLink } from "../definitions/listed_version.ts";
+import { listedPath, renderDraftLink } from "../definitions/listed_version.ts";
 import { type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
-import type { DefinitionPage } from "./definition_list.ts";
 import { orgPage } from "./org_page.ts";
 
 /** Definitions whose executions are shown. The API counts them by definition. */
 const SHOWN = 10;
 const WINDOW_DAYS = 30;
 
-type Counts = (typeof Usage.static)["data"];
+type Counts = ResponseOf<typeof getOrganizationUsage>["data"];
 
-/** As the API returns them with `include=byTime`. */
-interface Executions {
-  recentCount: number;
-  byTime: readonly { time: string; count: number }[];
-}
+type Executions = ResponseOf<typeof getExecutionStatistics>["data"];
 
 /** A definition with its executions. */
 export interface UsedDefinition {
@@ -28,9 +27,9 @@ export interface UsedDefinition {
 }
 
 export async function showUsage(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { data: counts } = await page.api<typeof Usage.static>(orgPath(slug, "usage"));
-  const query = `publishedFirst=true&sortBy=executionCount&limit=${SHOWN}`;
-  const { data: list } = await page.api<{ data: DefinitionPage }>(`/definitions?${query}`, { org: slug });
+  const { data: counts } = await page.call(getOrganizationUsage, { params: { slug } });
+  const query = { publishedFirst: true, sortBy: "executionCount", limit: SHOWN };
+  const { data: list } = await page.call(listDefinitions, { query, org: slug });
   const used: UsedDefinition[] = [];
   for (const definition of list.definitions) {
     if (definition.executionCount > 0)
@@ -45,11 +44,13 @@ export async function showUsage(page: SignedInPage, { slug }: { slug: string }):
   });
 }
 
-async function loadExecutions({ api }: SignedInPage, definition: ListedDefinition): Promise<Executions> {
-  const query = `window=${WINDOW_DAYS * 24 * 60}&timeBucket=day&include=byTime`;
+async function loadExecutions(page: SignedInPage, definition: ListedDefinition): Promise<Executions> {
   const { type, namespace, version } = definition;
-  const path = `/definitions/${type}/${namespace}@${encodeURIComponent(version)}/executions?${query}`;
-  return (await api<{ data: Executions }>(path)).data;
+  const { data } = await page.call(getExecutionStatistics, {
+    params: { type, name: `${namespace}@${version}` },
+    query: { window: WINDOW_DAYS * 24 * 60, timeBucket: "day", include: "byTime" },
+  });
+  return data;
 }
 
 /** Renders the numbers of definitions. */
@@ -87,7 +88,7 @@ function renderExecutions(used: readonly UsedDefinition[]): Html {
 /** All definitions have the same days, unless midnight passed between two requests. */
 function sumByDay(used: readonly UsedDefinition[]) {
   const counts = new Map<string, number>();
-  for (const { time, count } of used.flatMap(({ executions }) => executions.byTime)) {
+  for (const { time, count } of used.flatMap(({ executions }) => executions.byTime ?? [])) {
     const day = time.slice(0, 10);
     counts.set(day, (counts.get(day) ?? 0) + count);
   }

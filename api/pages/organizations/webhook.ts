@@ -1,8 +1,11 @@
 /** /orgs/{slug}/webhooks/{id}: one webhook and its deliveries, for owners and admins. */
-import type { DeliveryList, OneWebhook, RotatedWebhook } from "../../webhooks/webhook_schemas.ts";
+import { listWebhookDeliveries, testWebhook } from "../../webhooks/deliveries.ts";
+import { rotateWebhookSecret } from "../../webhooks/rotate.ts";
+import { deleteWebhook as deleteOperation, getWebhook, updateWebhook } from "../../webhooks/webhooks.ts";
 import { orgPath } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
-import { type FormProblems, findProblems, problemSummary, tokenField } from "../forms.ts";
+import { attempt, type FormProblems, findProblems, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderInstant } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
@@ -23,8 +26,8 @@ const NOTICES = {
 };
 type Action = keyof typeof NOTICES | "rotate";
 
-type Webhook = (typeof OneWebhook.static)["data"];
-type Rotated = (typeof RotatedWebhook.static)["data"];
+type Webhook = ResponseOf<typeof getWebhook>["data"];
+type Rotated = ResponseOf<typeof rotateWebhookSecret>["data"];
 
 /** What a webhook's addresses name. */
 export interface WebhookAddress {
@@ -38,16 +41,16 @@ export async function showWebhook(page: SignedInPage, address: WebhookAddress): 
 
 /** Does what the hidden field `action` says. */
 export async function changeWebhook(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
-  const { form, api } = page;
+  const { form, call } = page;
   const action = toAction(form.get("action"));
-  const path = webhookPath(address);
+  const params = { ...address };
   if (action === "rotate") return rotateSecret(page, address);
   const problems = await findProblems(() => {
     if (action === "test") {
-      return api(`${path}/test`, { method: "POST", idempotencyKey: idempotencyKeyOf(form) });
+      return call(testWebhook, { params, idempotencyKey: idempotencyKeyOf(form) });
     }
     const body = action === "save" ? readWebhookForm(form) : { enabled: action === "enable" };
-    return api(path, { method: "PATCH", body });
+    return call(updateWebhook, { params, body });
   });
   if (!problems) return seeOtherWith(webhookPath(address), action);
   const webhook = await loadWebhook(page, address);
@@ -57,15 +60,13 @@ export async function changeWebhook(page: SignedInPage, address: WebhookAddress)
 
 /** Shows the new secret. The same form sent twice replaces it once: the second response says so. */
 async function rotateSecret(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
-  let rotated: Rotated | null = null;
-  const problems = await findProblems(async () => {
-    const call = { method: "POST", idempotencyKey: idempotencyKeyOf(page.form) } as const;
-    rotated = (await page.api<{ data: Rotated }>(`${webhookPath(address)}/rotate`, call)).data;
-  });
+  const idempotencyKey = idempotencyKeyOf(page.form);
+  const outcome = await attempt(() =>
+    page.call(rotateWebhookSecret, { params: { ...address }, idempotencyKey }),
+  );
   return renderPage(page, address, {
     webhook: await loadWebhook(page, address),
-    problems: problems && explain(problems),
-    rotated,
+    ...(outcome.ok ? { rotated: outcome.value.data } : { problems: explain(outcome.problems) }),
   });
 }
 
@@ -89,8 +90,8 @@ export async function confirmDelete(page: SignedInPage, address: WebhookAddress)
   });
 }
 
-export async function deleteWebhook({ api }: SignedInPage, address: WebhookAddress): Promise<PageResult> {
-  await api(webhookPath(address), { method: "DELETE" });
+export async function deleteWebhook({ call }: SignedInPage, address: WebhookAddress): Promise<PageResult> {
+  await call(deleteOperation, { params: { ...address } });
   return seeOtherWith(orgPath(address.slug, "webhooks"), "deleted");
 }
 
@@ -102,8 +103,8 @@ function webhookPath({ slug, id }: WebhookAddress): string {
   return orgPath(slug, "webhooks", id);
 }
 
-async function loadWebhook({ api }: SignedInPage, address: WebhookAddress): Promise<Webhook> {
-  return (await api<typeof OneWebhook.static>(webhookPath(address))).data;
+async function loadWebhook({ call }: SignedInPage, address: WebhookAddress): Promise<Webhook> {
+  return (await call(getWebhook, { params: { ...address } })).data;
 }
 
 interface WebhookView {
@@ -121,7 +122,7 @@ async function renderPage(
   view: WebhookView,
 ): Promise<PageResult> {
   const { webhook, form = webhook, problems = null, rotated = null } = view;
-  const { data } = await page.api<typeof DeliveryList.static>(`${webhookPath(address)}/deliveries`);
+  const { data } = await page.call(listWebhookDeliveries, { params: { ...address } });
   const { slug } = address;
   return orgPage(page, {
     slug,

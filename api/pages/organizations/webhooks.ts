@@ -1,7 +1,8 @@
 /** /orgs/{slug}/webhooks: the webhooks of an organization, for its owners and admins. */
-import type { CreatedWebhook, WebhookList } from "../../webhooks/webhook_schemas.ts";
+import * as webhookOperations from "../../webhooks/webhooks.ts";
 import { orgPath } from "../addresses.ts";
-import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
+import type { ResponseOf } from "../api_client.ts";
+import { attempt, type FormProblems, problemSummary } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
@@ -13,8 +14,8 @@ import { orgPage } from "./org_page.ts";
 import { EMPTY_WEBHOOK_FORM, readWebhookForm, type WebhookForm, webhookForm } from "./webhook_form.ts";
 import { renderState } from "./webhook_state.ts";
 
-type Webhook = (typeof WebhookList.static)["data"]["webhooks"][number];
-type Created = (typeof CreatedWebhook.static)["data"];
+type Webhook = ResponseOf<typeof webhookOperations.listWebhooks>["data"]["webhooks"][number];
+type Created = ResponseOf<typeof webhookOperations.createWebhook>["data"];
 
 export async function showWebhooks(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   return renderPage(page, slug, { webhooks: await loadWebhooks(page, slug) });
@@ -23,19 +24,20 @@ export async function showWebhooks(page: SignedInPage, { slug }: { slug: string 
 /** Creates a webhook and shows its secret. The same form sent twice creates one webhook: the second response says so. */
 export async function createWebhook(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const form = readWebhookForm(page.form);
-  const idempotencyKey = idempotencyKeyOf(page.form);
-  let created: Created | null = null;
-  const problems = await findProblems(async () => {
-    const call = { method: "POST", body: form, idempotencyKey } as const;
-    created = (await page.api<{ data: Created }>(orgPath(slug, "webhooks"), call)).data;
-  });
+  const outcome = await attempt(() =>
+    page.call(webhookOperations.createWebhook, {
+      params: { slug },
+      body: form,
+      idempotencyKey: idempotencyKeyOf(page.form),
+    }),
+  );
   const webhooks = await loadWebhooks(page, slug);
-  const view = problems ? { form, problems: explain(problems) } : { created };
+  const view = outcome.ok ? { created: outcome.value.data } : { form, problems: explain(outcome.problems) };
   return renderPage(page, slug, { webhooks, ...view });
 }
 
-async function loadWebhooks({ api }: SignedInPage, slug: string): Promise<Webhook[]> {
-  return (await api<typeof WebhookList.static>(orgPath(slug, "webhooks"))).data.webhooks;
+async function loadWebhooks({ call }: SignedInPage, slug: string): Promise<readonly Webhook[]> {
+  return (await call(webhookOperations.listWebhooks, { params: { slug } })).data.webhooks;
 }
 
 /** The response of the first request is not kept, because it holds the secret. */

@@ -1,8 +1,9 @@
 /** /settings/keys: the API keys of a user. A new key is shown once, in the response to its form. */
 import { ApiError } from "../../../shared/errors.ts";
-import type { CreatedKey, KeyList } from "../../accounts/keys.ts";
+import * as keyOperations from "../../accounts/keys.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
-import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
+import { attempt, type FormProblems, problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { renderDay, renderInstant } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
@@ -15,8 +16,8 @@ import { settingsPage } from "./settings_page.ts";
 
 const PATH = "/settings/keys";
 
-type Key = (typeof KeyList.static)["data"]["keys"][number];
-type Created = (typeof CreatedKey.static)["data"];
+type Key = ResponseOf<typeof keyOperations.listKeys>["data"]["keys"][number];
+type Created = ResponseOf<typeof keyOperations.createKey>["data"];
 
 /** Shows the keys and the form for a new one. */
 export async function showKeys(page: SignedInPage): Promise<PageResult> {
@@ -27,15 +28,11 @@ export async function showKeys(page: SignedInPage): Promise<PageResult> {
 export async function createKey(page: SignedInPage): Promise<PageResult> {
   const { form, body } = readKeyForm(page.form);
   const idempotencyKey = idempotencyKeyOf(page.form);
-  let created: Created | null = null;
-  const problems = await findProblems(async () => {
-    created = (await page.api<{ data: Created }>("/auth/keys", { method: "POST", body, idempotencyKey }))
-      .data;
-  });
+  const outcome = await attempt(() => page.call(keyOperations.createKey, { body, idempotencyKey }));
   const keys = await loadKeys(page);
-  return problems
-    ? renderPage(page, keys, { form, problems: explain(problems) })
-    : renderPage(page, keys, { created });
+  return outcome.ok
+    ? renderPage(page, keys, { created: outcome.value.data })
+    : renderPage(page, keys, { form, problems: explain(outcome.problems) });
 }
 
 /** Asks before a key is revoked. */
@@ -52,13 +49,13 @@ export async function confirmRevoke(page: SignedInPage, { id }: { id: string }):
   });
 }
 
-export async function revokeKey({ api }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
-  await api(`/auth/keys/${encodeURIComponent(id)}`, { method: "DELETE" });
+export async function revokeKey({ call }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
+  await call(keyOperations.revokeKey, { params: { id } });
   return seeOtherWith(PATH, "revoked");
 }
 
-async function loadKeys({ api }: SignedInPage): Promise<readonly Key[]> {
-  return (await api<typeof KeyList.static>("/auth/keys")).data.keys;
+async function loadKeys({ call }: SignedInPage): Promise<readonly Key[]> {
+  return (await call(keyOperations.listKeys)).data.keys;
 }
 
 /** The response of the first request is not kept, because it holds the key. */

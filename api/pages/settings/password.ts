@@ -1,15 +1,14 @@
 /** The form that changes the password. What was typed is never sent back. */
+
 import { ApiError } from "../../../shared/errors.ts";
+import { changePassword as passwordOperation } from "../../accounts/change_password.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { type FormProblems, findProblems, formField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { SignedInPage } from "../page.ts";
 
 /** Changes the password. Returns what is wrong with the form, or null. */
-export async function changePassword({
-  api,
-  form,
-}: Pick<SignedInPage, "api" | "form">): Promise<FormProblems | null> {
+export async function changePassword({ call, form }: SignedInPage): Promise<FormProblems | null> {
   const currentPassword = form.get("currentPassword") ?? "";
   const newPassword = form.get("newPassword") ?? "";
   if (newPassword !== form.get("repeatedPassword")) {
@@ -17,7 +16,7 @@ export async function changePassword({
   }
   const body = { currentPassword, newPassword };
   try {
-    return await findProblems(() => api("/auth/password", { method: "POST", body }));
+    return await findProblems(() => call(passwordOperation, { body }));
   } catch (error) {
     // The session is valid, or there would be no form: only the password is wrong. A page of status 401 would say otherwise.
     if (!(error instanceof ApiError) || error.code !== "UNAUTHORIZED") throw error;

@@ -1,4 +1,6 @@
 /** /settings/profile: the public profile, and the password. */
+import { updateOwnProfile } from "../../accounts/own_profile.ts";
+import { getUser } from "../../accounts/users.ts";
 import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
@@ -32,14 +34,13 @@ export async function saveProfile(page: SignedInPage): Promise<PageResult> {
   const body = Object.fromEntries(
     FIELDS.map((name) => [name, typed[name].trim() === "" ? null : typed[name]]),
   );
-  const problems = await findProblems(() => page.api("/users/me", { method: "PATCH", body }));
+  const problems = await findProblems(() => page.call(updateOwnProfile, { body }));
   if (!problems) return seeOtherWith("/settings/profile", "profile");
   return renderPage(page, typed, { profile: problems });
 }
 
-async function loadFields({ api, session }: SignedInPage): Promise<ProfileFields> {
-  type Profile = Record<keyof ProfileFields, string | null>;
-  const { data } = await api<{ data: Profile }>(`/users/${session.user.id}`);
+async function loadFields({ call, session }: SignedInPage): Promise<ProfileFields> {
+  const { data } = await call(getUser, { params: { id: session.user.id } });
   return { name: data.name ?? "", bio: data.bio ?? "", websiteUrl: data.websiteUrl ?? "" };
 }
 

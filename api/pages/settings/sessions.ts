@@ -1,6 +1,8 @@
 /** /settings/sessions: where a user is signed in, and ending those sessions. */
+
 import { ApiError } from "../../../shared/errors.ts";
 import type { Session as SessionSchema } from "../../accounts/sessions.ts";
+import { listSessions, revokeSession } from "../../accounts/sessions.ts";
 import { confirmPage } from "../confirm.ts";
 import { type Html, html } from "../html.ts";
 import { renderInstant } from "../instant.ts";
@@ -42,8 +44,8 @@ export async function confirmEnd(page: SignedInPage, { id }: { id: string }): Pr
   });
 }
 
-export async function endSession({ api }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
-  await api(`/auth/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
+export async function endSession({ call }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
+  await call(revokeSession, { params: { id } });
   return seeOtherWith(PATH, "ended");
 }
 
@@ -61,15 +63,15 @@ export function confirmEndOthers({ session }: SignedInPage): PageResult {
 export async function endOthers(page: SignedInPage): Promise<PageResult> {
   const others = (await loadSessions(page)).filter(({ isCurrent }) => !isCurrent);
   for (const { id } of others) {
-    await page.api(`/auth/sessions/${id}`, { method: "DELETE" }).catch((error: unknown) => {
+    await page.call(revokeSession, { params: { id } }).catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
     });
   }
   return seeOtherWith(PATH, "ended-others");
 }
 
-async function loadSessions({ api }: SignedInPage): Promise<Session[]> {
-  return (await api<{ data: { sessions: Session[] } }>("/auth/sessions")).data.sessions;
+async function loadSessions({ call }: SignedInPage): Promise<readonly Session[]> {
+  return (await call(listSessions)).data.sessions;
 }
 
 /** Null for a session that an operator created. */

@@ -1,6 +1,7 @@
 /** /invitation: what the link of an invitation opens. Only its button joins: mail scanners follow every link. */
 import { ApiError } from "../../../shared/errors.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { logout } from "../../accounts/logout.ts";
 import { orgPath, signInPath, withQuery } from "../addresses.ts";
 import { tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
@@ -33,7 +34,7 @@ export async function showInvitation(page: Page): Promise<PageResult> {
 export async function answerInvitation(page: SignedInPage): Promise<PageResult> {
   const token = page.url.searchParams.get("token") ?? "";
   if (page.form.get("action") === "sign-out") {
-    const { headers } = await page.call("/auth/logout", { method: "POST" });
+    const { headers } = await page.send(logout);
     return seeOther(addressOf(token), { "Set-Cookie": headers.get("set-cookie") ?? "" });
   }
   return orRefusal(page, token, async () => {

@@ -1,5 +1,7 @@
 /** The sign-in page and its form. */
+
 import { ApiError } from "../../../shared/errors.ts";
+import { login } from "../../accounts/login.ts";
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
@@ -18,7 +20,7 @@ export async function signIn(page: Page): Promise<PageResult> {
   const email = (page.form.get("email") ?? "").trim();
   const password = page.form.get("password") ?? "";
   try {
-    const response = await page.call("/auth/login", { method: "POST", body: { email, password } });
+    const response = await page.send(login, { body: { email, password } });
     const cookie = response.headers.get("set-cookie") ?? "";
     return seeOther(nextPath(page.url.searchParams.get("next")), { "Set-Cookie": cookie });
   } catch (error) {

@@ -1,0 +1,106 @@
+/** Calls of our own API by its operations, so that a page knows which fields it can send and what it gets. */
+import type { Static, TProperties, TSchema } from "@sinclair/typebox";
+import type { DescribedJson, Operation, Responses } from "../http/operation.ts";
+import type { Query } from "../http/query.ts";
+import type { ApiCall, CallApi } from "../http/request_context.ts";
+import type { Access } from "../http/route.ts";
+import { API_PREFIX } from "../http/serve_route.ts";
+
+type QueryValue = string | number | boolean | null | undefined | readonly string[];
+
+/** Values are as typed by people: the API checks them. */
+type CallInput<Params, Declared extends Query, Body> = Pick<ApiCall, "org" | "idempotencyKey"> & {
+  params?: Readonly<Record<keyof Params, string>>;
+  query?: URLSearchParams | { readonly [Name in keyof Declared]?: QueryValue };
+  body?: { readonly [Name in keyof Body]?: unknown };
+};
+
+/** The input is left out where the path has no parameters. */
+type Given<P extends TProperties, Q extends Query, B extends TSchema> = keyof P extends never
+  ? [input?: CallInput<P, Q, Static<B>>]
+  : [input: CallInput<P, Q, Static<B>> & { params: unknown }];
+
+type Success = 200 | 201 | 202 | 204;
+type JsonOf<Declared> = Declared extends TSchema
+  ? Static<Declared>
+  : Declared extends DescribedJson
+    ? Static<Declared["json"]>
+    : null;
+
+type Called<P extends TProperties, Q extends Query, B extends TSchema, R extends Responses> = Operation<
+  Access,
+  P,
+  Q,
+  B,
+  R
+>;
+
+export interface ApiClient {
+  /**
+   * Returns the JSON of the response, null without one. Throws the ApiError of the API: uncaught, it becomes the error page with
+   * its status.
+   */
+  call<P extends TProperties, Q extends Query, B extends TSchema, R extends Responses>(
+    operation: Called<P, Q, B, R>,
+    ...given: Given<P, Q, B>
+  ): Promise<JsonOf<R[keyof R & Success]>>;
+  /** As `call`, where status or headers of the response matter. */
+  send<P extends TProperties, Q extends Query, B extends TSchema, R extends Responses>(
+    operation: Called<P, Q, B, R>,
+    ...given: Given<P, Q, B>
+  ): Promise<Response>;
+  /** Throws as a GET of a file would. */
+  check<P extends TProperties, Q extends Query, B extends TSchema, R extends Responses>(
+    operation: Called<P, Q, B, R>,
+    ...given: Given<P, Q, B>
+  ): Promise<unknown>;
+}
+
+/** The JSON of an operation's response. */
+export type ResponseOf<O> =
+  O extends Called<infer _P, infer _Q, infer _B, infer R> ? JsonOf<R[keyof R & Success]> : never;
+
+export function createApiClient(callApi: CallApi): ApiClient {
+  const send = (operation: AnyDeclaration, input: AnyInput = {}) => {
+    const { params, query, ...options } = input;
+    return callApi(apiPath(operation, params) + searchOf(query), { method: operation.method, ...options });
+  };
+  const client = {
+    send,
+    check: (operation: AnyDeclaration, input?: AnyInput) => send({ ...operation, method: "HEAD" }, input),
+    call: async (operation: AnyDeclaration, input?: AnyInput) => {
+      const text = await (await send(operation, input)).text();
+      return text === "" ? null : JSON.parse(text);
+    },
+  };
+  return client as ApiClient;
+}
+
+interface AnyDeclaration {
+  method: Operation["method"] | "HEAD";
+  path: string;
+}
+
+interface AnyInput extends Pick<ApiCall, "org" | "idempotencyKey" | "body"> {
+  params?: Readonly<Record<string, string>>;
+  query?: URLSearchParams | Readonly<Record<string, QueryValue>>;
+}
+
+/** Returns the path of an operation below /api/v1. */
+export function apiPath({ path }: AnyDeclaration, params: Readonly<Record<string, string>> = {}): string {
+  const value = (name: string) => params[name] ?? "";
+  return path
+    .slice(API_PREFIX.length)
+    .replace(/\{\+(\w+)\}/, (_, name: string) => value(name).split("/").map(encodeURIComponent).join("/"))
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(value(name)));
+}
+
+function searchOf(query: AnyInput["query"] = {}): string {
+  const pairs =
+    query instanceof URLSearchParams
+      ? [...query]
+      : Object.entries(query).flatMap(([name, value]) =>
+          [value ?? []].flat().map((one): [string, string] => [name, String(one)]),
+        );
+  return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs)}`;
+}
