@@ -1,34 +1,97 @@
-/** Every error code of the API, with its status and default message. */
+/** Every error code of the API: its status, what its details hold, and its text. */
+import { type Static, type TObject, Type } from "@sinclair/typebox";
+import {
+  Count,
+  DefinitionType,
+  Instant,
+  JobStatus,
+  listOf,
+  MISSING,
+  nullable,
+  oneOf,
+  Problem,
+  QUOTAS,
+  RETRY_AFTER,
+  Role,
+  row,
+  Status,
+  Text,
+  Tier,
+} from "./error_rows.ts";
+import { DEFINITION_TYPES, PROOF_KINDS } from "./vocabulary.ts";
+
 export const ERRORS = {
-  VALIDATION_ERROR: { status: 400, message: "Invalid request." },
-  NOT_EDITABLE: { status: 400, message: "Only drafts can be edited. Create a new version instead." },
+  VALIDATION_ERROR: row({
+    status: 400,
+    message: "Invalid request.",
+    details: { errors: Type.Optional(listOf(Problem)), reason: Type.Optional(Text) },
+  }),
+  NOT_EDITABLE: row({
+    status: 400,
+    message: "Only drafts can be edited. Create a new version instead.",
+    details: { status: Status },
+    text: ({ status }) =>
+      `Only drafts can be edited, and the status of this version is ${status}. Create a new version instead.`,
+  }),
   UNAUTHORIZED: {
     status: 401,
     message: "Authentication required. Send an API key or session token as Authorization: Bearer <token>.",
   },
-  SUBSCRIPTION_REQUIRED: {
+  SUBSCRIPTION_REQUIRED: row({
     status: 402,
     message: "This requires a paid subscription.",
-  },
+    details: { requiredTier: Tier, currentTier: Tier, feature: Text },
+    text: ({ requiredTier, currentTier }) =>
+      `This requires the ${requiredTier} tier or above. The organization is on the ${currentTier} tier.`,
+  }),
   ORG_ACCESS_DENIED: { status: 403, message: "You are not a member of this organization." },
-  INSUFFICIENT_ORG_ROLE: { status: 403, message: "Your role in this organization does not allow this." },
-  ROLE_REQUIRED: { status: 403, message: "Your platform role does not allow this." },
+  INSUFFICIENT_ORG_ROLE: row({
+    status: 403,
+    message: "Your role in this organization does not allow this.",
+    details: { currentRole: Role, requiredRole: Role },
+    text: ({ currentRole, requiredRole }) =>
+      `This requires the ${requiredRole} role or above. Your role in this organization is ${currentRole}.`,
+  }),
+  ROLE_REQUIRED: row({
+    status: 403,
+    message: "Your platform role does not allow this.",
+    details: { requiredRole: Text },
+    text: ({ requiredRole }) => `This requires the platform role ${requiredRole}.`,
+  }),
   INSUFFICIENT_SCOPE: {
     status: 403,
     message: 'This API key has the scope "read". Use a key with the scope "write".',
   },
-  KEY_KIND_FORBIDDEN: {
+  KEY_KIND_FORBIDDEN: row({
     status: 403,
     message: 'This kind of API key is not accepted here. Use a key of kind "user" or sign in.',
-  },
+    details: { kind: Type.Optional(Text) },
+  }),
   SESSION_REQUIRED: {
     status: 403,
     message: "API keys are not accepted here. Sign in with POST /api/v1/auth/login and use the session.",
   },
-  SECOND_FACTOR_REQUIRED: {
+  SECOND_FACTOR_REQUIRED: row({
     status: 403,
     message: "This requires a second factor. Add or use one with /api/v1/auth/factors.",
-  },
+    details: {
+      loginToken: Type.Optional(Type.String({ description: "For the second step of a sign-in" })),
+      methods: Type.Optional(listOf(oneOf(PROOF_KINDS), "What the user can sign in with")),
+      expiresAt: Type.Optional(
+        Type.String({ format: "date-time", description: "When the token stops working" }),
+      ),
+      maxAgeSeconds: Type.Optional(
+        Type.Integer({ minimum: 0, description: "How long ago a second factor may have been used" }),
+      ),
+      organization: Type.Optional(
+        Type.String({ description: "Slug of the organization that requires a second factor" }),
+      ),
+    },
+    text: ({ organization }) =>
+      organization === undefined
+        ? "This requires a second factor. Add or use one with /api/v1/auth/factors."
+        : `Organization "${organization}" requires a second factor. Add one to your account with POST /api/v1/auth/factors/totp, or sign in with yours.`,
+  }),
   FORBIDDEN_ORIGIN: {
     status: 403,
     message:
@@ -38,7 +101,22 @@ export const ERRORS = {
     status: 403,
     message: "Sign-up is disabled on this service. Ask an operator for an account.",
   },
-  NOT_FOUND: { status: 404, message: "Resource not found." },
+  NOT_FOUND: row({
+    status: 404,
+    message: "Resource not found.",
+    details: {
+      reason: Type.String({
+        description: "What was not found, such as `definition`, `version`, `model` or `route`",
+      }),
+      type: Type.Optional(DefinitionType),
+      name: Type.Optional(Text),
+      id: Type.Optional(Text),
+      suggestions: Type.Optional(listOf(Text, "Similar names")),
+      kind: Type.Optional(Type.String({ description: "The kind of token without a price" })),
+      pricesKnownSince: Type.Optional(nullable(Instant)),
+    },
+    text: ({ reason }) => MISSING[reason] ?? "Resource not found.",
+  }),
   PROJECT_NOT_FOUND: { status: 404, message: "Project not found." },
   ORG_NOT_FOUND: { status: 404, message: "Organization not found." },
   EXPORT_JOB_NOT_FOUND: { status: 404, message: "Export job not found." },
@@ -50,115 +128,246 @@ export const ERRORS = {
     status: 408,
     message: "The body did not arrive within 30 s. Nothing was written. Send the request again.",
   },
-  AMBIGUOUS_ORGANIZATION: {
+  AMBIGUOUS_ORGANIZATION: row({
     status: 409,
     message: "Several of your organizations have a definition of this name. Set X-Org-Slug to choose one.",
-  },
+    details: { organizations: listOf(Text, "Their slugs") },
+  }),
   LAST_OWNER: {
     status: 409,
     message: "The organization would have no owner. Make another member an owner first.",
   },
-  QUOTA_EXCEEDED: { status: 409, message: "The quota is used up." },
-  EDIT_CONFLICT: {
+  QUOTA_EXCEEDED: row({
+    status: 409,
+    message: "The quota is used up.",
+    details: { quota: Text, limit: Count },
+    text: ({ quota, limit }) =>
+      QUOTAS[quota]?.(limit) ?? `The quota of ${limit.toLocaleString("en-US")} ${quota} is used up.`,
+  }),
+  EDIT_CONFLICT: row({
     status: 409,
     message: "The version has changed since you read it. Read it again, then repeat your change.",
-  },
-  INVALID_TRANSITION: {
+    details: { updatedAt: Instant, status: Status },
+  }),
+  INVALID_TRANSITION: row({
     status: 409,
     message: "The definition cannot move to this state from its current one.",
-  },
-  VERSION_EXISTS: { status: 409, message: "The definition already has this version." },
-  NAME_TAKEN: {
+    details: {
+      from: Status,
+      to: Status,
+      allowedTransitions: listOf(Status),
+      applicationState: oneOf(["not_applied"]),
+    },
+  }),
+  VERSION_EXISTS: row({
+    status: 409,
+    message: "The definition already has this version.",
+    details: { nextAvailable: nullable(Text) },
+  }),
+  NAME_TAKEN: row({
     status: 409,
     message: "The organization already has a definition with this name. Choose another name.",
-  },
-  NOT_FORKABLE: { status: 409, message: "The definition cannot be forked in its current state." },
-  NOT_DELETABLE: { status: 409, message: "Only drafts can be deleted." },
-  ALREADY_DUAL_STORAGE: {
+    details: { type: oneOf([...DEFINITION_TYPES, "organization", "project"]), name: Text },
+  }),
+  NOT_FORKABLE: row({
+    status: 409,
+    message: "The definition cannot be forked in its current state.",
+    details: { reason: Text },
+  }),
+  NOT_DELETABLE: row({
+    status: 409,
+    message: "Only drafts can be deleted.",
+    details: { status: Type.Optional(Status) },
+    text: ({ status }) =>
+      status === undefined
+        ? "This cannot be deleted."
+        : `Only drafts can be deleted, and the status of this version is ${status}. Deprecate or archive it instead.`,
+  }),
+  ALREADY_DUAL_STORAGE: row({
     status: 409,
     message: "The latest version already has a runtime text.",
-  },
-  EXPORT_JOB_RUNNING: {
+    details: { version: Text },
+  }),
+  EXPORT_JOB_RUNNING: row({
     status: 409,
     message: "The build of this export is running. Add ?force=true to stop it.",
-  },
-  EXPORT_JOB_FINISHED: { status: 409, message: "The export job has already finished." },
-  EXPORT_NOT_READY: {
+    details: { status: JobStatus },
+  }),
+  EXPORT_JOB_FINISHED: row({
+    status: 409,
+    message: "The export job has already finished.",
+    details: { status: JobStatus },
+  }),
+  EXPORT_NOT_READY: row({
     status: 409,
     message: "The export is not built yet. Poll the job until its status is ready.",
-  },
-  EXPORT_JOB_FAILED: { status: 409, message: "The build of this export failed. Start a new export." },
+    retryAfter: RETRY_AFTER.build,
+    details: { status: JobStatus },
+  }),
+  EXPORT_JOB_FAILED: row({
+    status: 409,
+    message: "The build of this export failed. Start a new export.",
+    details: { errorCode: nullable(Text) },
+  }),
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
     message: "A request with this Idempotency-Key is still running. Retry after the time in Retry-After.",
+    retryAfter: RETRY_AFTER.conflict,
   },
-  IDEMPOTENCY_KEY_USED: {
+  IDEMPOTENCY_KEY_USED: row({
     status: 409,
     message:
       "A request with this Idempotency-Key was carried out, but its response is not kept. Details has the id of what it wrote.",
-  },
-  EXPORT_EXPIRED: { status: 410, message: "The export has expired. Start a new one." },
-  EXPORT_TOO_LARGE: {
+    details: { type: Type.Optional(Text), id: Type.Optional(Type.String({ format: "uuid" })) },
+  }),
+  EXPORT_EXPIRED: row({
+    status: 410,
+    message: "The export has expired. Start a new one.",
+    details: { expiresAt: nullable(Instant) },
+  }),
+  EXPORT_TOO_LARGE: row({
     status: 413,
     message: "The export is too large to stream. Start an export job instead.",
-  },
-  PAYLOAD_TOO_LARGE: { status: 413, message: "The request body is too large." },
+    details: {
+      rows: Type.Integer({ minimum: 0, description: "The export has at least this many rows" }),
+      limit: Count,
+      asyncEndpoint: Text,
+    },
+    text: ({ rows, limit, asyncEndpoint }) =>
+      `The export has at least ${rows.toLocaleString("en-US")} rows; up to ${limit.toLocaleString("en-US")} can be streamed. Start an export job with POST ${asyncEndpoint} instead.`,
+  }),
+  PAYLOAD_TOO_LARGE: row({
+    status: 413,
+    message: "The request body is too large.",
+    details: { maxSize: Type.Integer({ minimum: 0, description: "Bytes" }) },
+    text: ({ maxSize }) => `The body is too large. Send at most ${maxSize} bytes.`,
+  }),
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: "Unsupported content type. Send application/json." },
-  RANGE_NOT_SATISFIABLE: { status: 416, message: "The requested range lies beyond the end of the file." },
-  UNPROCESSABLE_ENTITY: { status: 422, message: "Invalid content." },
-  DEPENDENCY_CYCLE: { status: 422, message: "The definition depends on itself." },
-  NAME_MISMATCH: { status: 422, message: "The name in the document differs from the name in the path." },
-  VERSION_MISMATCH: {
+  RANGE_NOT_SATISFIABLE: row({
+    status: 416,
+    message: "The requested range lies beyond the end of the file.",
+    details: { bytes: Count },
+    text: ({ bytes }) => `The requested range lies beyond the end of the file, which has ${bytes} bytes.`,
+  }),
+  UNPROCESSABLE_ENTITY: row({
+    status: 422,
+    message: "Invalid content.",
+    details: {
+      errors: Type.Optional(listOf(Problem)),
+      reason: Type.Optional(Text),
+      dataset: Type.Optional(Text),
+      column: Type.Optional(Text),
+      time: Type.Optional(Text),
+      id: Type.Optional(Text),
+    },
+  }),
+  DEPENDENCY_CYCLE: row({
+    status: 422,
+    message: "The definition depends on itself.",
+    details: { cycle: Type.Optional(listOf(Text)) },
+  }),
+  NAME_MISMATCH: row({
+    status: 422,
+    message: "The name in the document differs from the name in the path.",
+    details: { documentName: Text, pathName: Text },
+    text: ({ documentName, pathName }) =>
+      `The YAML has the name "${documentName}", but the path has "${pathName}". Make them equal.`,
+  }),
+  VERSION_MISMATCH: row({
     status: 422,
     message: "The version in the document differs from the version in the path.",
-  },
+    details: { documentVersion: Text, pathVersion: Text },
+    text: ({ documentVersion, pathVersion }) =>
+      `The YAML has version "${documentVersion}", but the path has "${pathVersion}". Make them equal.`,
+  }),
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
     message: "This Idempotency-Key was used for a different request. Use a new key for each request.",
   },
-  TRANSLATION_FAILED: { status: 422, message: "The document cannot be rendered as Markdown." },
-  RATE_LIMITED: { status: 429, message: "Rate limit exceeded. Retry after the time in Retry-After." },
-  EXPORT_JOB_LIMIT: { status: 429, message: "The organization has used up its export jobs for this hour." },
+  TRANSLATION_FAILED: row({
+    status: 422,
+    message: "The document cannot be rendered as Markdown.",
+    details: { reason: Text, path: Text },
+  }),
+  RATE_LIMITED: row({
+    status: 429,
+    message: "Rate limit exceeded. Retry after the time in Retry-After.",
+    retryAfter: RETRY_AFTER.queue,
+    details: { share: Type.Optional(Text), limit: Type.Optional(Count) },
+  }),
+  EXPORT_JOB_LIMIT: row({
+    status: 429,
+    message: "The organization has used up its export jobs for this hour.",
+    details: { limit: Count },
+    text: ({ limit }) =>
+      `The organization has queued ${limit} export jobs in the last hour, which is its limit. Retry after the time in Retry-After.`,
+  }),
   INTERNAL_SERVER_ERROR: {
     status: 500,
     message: "Internal error. If this keeps happening, contact support with the request ID.",
   },
-  SERVICE_UNAVAILABLE: {
+  SERVICE_UNAVAILABLE: row({
     status: 503,
     message: "The service is temporarily unavailable. Retry after the time in Retry-After.",
-  },
-  EXPORT_PREPARE_TIMEOUT: {
+    retryAfter: RETRY_AFTER.database,
+    details: { checks: Type.Optional(Type.Record(Text, Text)) },
+  }),
+  EXPORT_PREPARE_TIMEOUT: row({
     status: 504,
     message: "Counting the rows took too long. Start an export job instead.",
-  },
+    details: { asyncEndpoint: Text },
+  }),
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-export interface ApiErrorOptions {
-  /** A message for this case, with the values involved; the code's default when omitted. */
+/** The details of a code's errors. */
+export type ErrorDetails<Code extends ErrorCode> = (typeof ERRORS)[Code] extends {
+  details: infer Details extends TObject;
+}
+  ? Static<Details>
+  : Readonly<Record<string, unknown>>;
+
+export interface ApiErrorOptions<Code extends ErrorCode = ErrorCode> {
+  /** A message for this case, if the code and its details do not say enough. */
   message?: string;
-  details?: Readonly<Record<string, unknown>>;
-  /** Response headers, such as `Retry-After`. */
+  /** Checked for a code that is known here; errors that are passed on have any. */
+  details?: ErrorCode extends Code ? Readonly<Record<string, unknown>> : ErrorDetails<Code>;
+  /** Seconds; those of the code when omitted. */
+  retryAfter?: number;
+  /** Response headers besides `Retry-After`. */
   headers?: Readonly<Record<string, string>>;
   cause?: unknown;
 }
 
+/** A row of the table as any code has it. */
+interface AnyRow {
+  status: number;
+  message: string;
+  retryAfter?: number;
+  text?(details: object): string;
+}
+
 /** An error that the client sees. Anything else that is thrown becomes INTERNAL_SERVER_ERROR. */
-export class ApiError extends Error {
-  readonly code: ErrorCode;
+export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
+  readonly code: Code;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
+  constructor(code: Code, options: ApiErrorOptions<Code> = {}) {
+    const row: AnyRow = ERRORS[code] as AnyRow;
+    const { details, retryAfter = row.retryAfter } = options;
     super(
-      options.message ?? ERRORS[code].message,
+      options.message ?? (details && row.text ? row.text(details) : row.message),
       options.cause === undefined ? {} : { cause: options.cause },
     );
     this.name = "ApiError";
     this.code = code;
-    this.details = options.details;
-    this.headers = options.headers ?? {};
+    this.details = details;
+    this.headers = {
+      ...(retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) }),
+      ...options.headers,
+    };
   }
 
   get status(): number {

@@ -172,10 +172,7 @@ export const revokeKey = operation(
     const own = { id, userId: caller.userId, actor: auditActor(request, caller) };
     const revoked = isUuid(id) ? await withdrawKey(sql, own) : null;
     if (!revoked) {
-      throw new ApiError("NOT_FOUND", {
-        message: "API key not found. List your keys with GET /api/v1/auth/keys.",
-        details: { reason: "key" },
-      });
+      throw new ApiError("NOT_FOUND", { details: { reason: "key" } });
     }
     callers.forget(revoked.id);
     return reply(204, null);

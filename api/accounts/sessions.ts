@@ -81,10 +81,7 @@ export const revokeSession = operation(
     const { userId, credential } = caller;
     const actor = auditActor(request, caller);
     if (!isUuid(id) || !(await endSession(sql, { id, userId, actor }))) {
-      throw new ApiError("NOT_FOUND", {
-        message: "Session not found. List your sessions with GET /api/v1/auth/sessions.",
-        details: { reason: "session" },
-      });
+      throw new ApiError("NOT_FOUND", { details: { reason: "session" } });
     }
     callers.forget(id);
     const headers = id === credential.id ? { "Set-Cookie": clearedSessionCookie(config) } : {};

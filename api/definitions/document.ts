@@ -54,8 +54,7 @@ export async function readWritten(
   if ("otherName" in reading) {
     const { otherName, line, column } = reading;
     const error = new ApiError("NAME_MISMATCH", {
-      message: `The YAML has the name "${otherName}", but the path has "${name}". Make them equal.`,
-      details: { documentName: otherName, pathName: name },
+      details: { documentName: otherName, pathName: name ?? "" },
     });
     const path = `${type ?? "yaml"}.interface.name`;
     return { ok: false, error, problems: [{ path, message: error.message, line, column }] };

@@ -11,7 +11,7 @@ import {
   DEFINITION_VISIBILITIES,
 } from "../../shared/vocabulary.ts";
 import { findDefinitionOwnerId } from "../../sql/accounts/orgs.ts";
-import { hasSqlState, type Pool, type Sql } from "../../sql/connection/pool.ts";
+import { hasSqlState, type Pool, QUERY_CANCELED, type Sql } from "../../sql/connection/pool.ts";
 import {
   type DefinitionListQuery,
   type DefinitionPage,
@@ -26,7 +26,6 @@ import { data, listOf } from "../http/schemas.ts";
 import { readScope } from "./find_readable.ts";
 import { DefinitionSummary, READ } from "./schemas.ts";
 
-const QUERY_CANCELED = "57014";
 const MAX_TAGS = 50;
 const MAX_TAG_LENGTH = 500;
 const MAX_SEARCH_LENGTH = 500;

@@ -1,10 +1,10 @@
 /** Optimistic writes: the slow preparation holds no lock, and is checked under the lock before it is applied. */
+import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 
 /** A try fails only if another writer succeeds, so a write fails only if this many writers overtake it. */
 const MAX_TRIES = 5;
-const RETRY_AFTER_SECONDS = 1;
 
 export interface OptimisticWrite<Loaded, Prepared, Result> {
   /** Reads and locks what the write changes. Outside a transaction, the lock only waits for current writers. */
@@ -35,7 +35,7 @@ export async function writeOptimistically<Loaded, Prepared, Result>(
     if (applied) return applied.result;
   }
   throw new ApiError("SERVICE_UNAVAILABLE", {
-    message: `Cannot apply this change: other writers changed the definition first, ${MAX_TRIES} times in a row. Nothing was written; retry in ${RETRY_AFTER_SECONDS} second.`,
-    headers: { "Retry-After": String(RETRY_AFTER_SECONDS) },
+    message: `Cannot apply this change: other writers changed the definition first, ${MAX_TRIES} times in a row. Nothing was written; retry in ${RETRY_AFTER.conflict} second.`,
+    retryAfter: RETRY_AFTER.conflict,
   });
 }

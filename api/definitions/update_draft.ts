@@ -160,7 +160,6 @@ function normalizeTags(tags: readonly string[]): string[] {
 function requireVersion(row: DefinitionRow, version: string): void {
   if (version === row.version) return;
   throw new ApiError("VERSION_MISMATCH", {
-    message: `The YAML has version "${version}", but the path has "${row.version}". Make them equal.`,
     details: { documentVersion: version, pathVersion: row.version },
   });
 }

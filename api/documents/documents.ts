@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { EditedDefinition } from "../../shared/definitions/edit.ts";
+import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DocumentReading } from "./read_document.ts";
 import { MAX_WAITING_PER_CALLER } from "./task_queue.ts";
@@ -45,8 +46,6 @@ export interface DocumentsOptions {
   /** Maximum tasks waiting for the thread, over all callers. Reads leave room for writes. */
   maxWaiting?: { reads: number; writes: number };
 }
-
-const RETRY_SECONDS = 2;
 
 const CAUSES: Readonly<Record<Exclude<ThreadError["reason"], "own">, string>> = {
   full: "too many large documents are waiting",
@@ -103,17 +102,17 @@ async function runOn(thread: TaskThread, task: ThreadTask): Promise<string> {
     return await thread.run(task);
   } catch (error) {
     if (!(error instanceof ThreadError)) throw error;
-    const headers = { "Retry-After": String(RETRY_SECONDS) };
+    const retryAfter = RETRY_AFTER.queue;
     if (error.reason === "own") {
       throw new ApiError("RATE_LIMITED", {
-        message: `${MAX_WAITING_PER_CALLER} of your large documents are already waiting. Retry in ${RETRY_SECONDS} s, or send them one after the other.`,
-        headers,
+        message: `${MAX_WAITING_PER_CALLER} of your large documents are already waiting. Retry in ${retryAfter} s, or send them one after the other.`,
+        retryAfter,
         cause: error,
       });
     }
     throw new ApiError("SERVICE_UNAVAILABLE", {
-      message: `Cannot process this document now: ${CAUSES[error.reason]}. Retry in ${RETRY_SECONDS} s, or send a smaller document.`,
-      headers,
+      message: `Cannot process this document now: ${CAUSES[error.reason]}. Retry in ${retryAfter} s, or send a smaller document.`,
+      retryAfter,
       cause: error,
     });
   }

@@ -1,5 +1,6 @@
 /** The cutoff of an export: where `as_of` and `since` are settled, and what holds it back is reported. */
 import type { Registry } from "prom-client";
+import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
 import type { Config } from "../../shared/process/config.ts";
@@ -17,7 +18,6 @@ import { isChangeLogKept } from "../../sql/exports/tracker_changes.ts";
 import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 
-const RETRY_WATERMARK_SECONDS = 10;
 /** An older watermark is logged: a transaction was probably left open. */
 const NOTEWORTHY_LAG_MS = 5000;
 
@@ -72,7 +72,7 @@ async function requireWatermark(
     : "an open transaction may still add rows to it. Retry later, or choose an earlier as_of";
   throw new ApiError("SERVICE_UNAVAILABLE", {
     message: `Cannot settle the cutoff of the export: ${reason}`,
-    headers: { "Retry-After": String(RETRY_WATERMARK_SECONDS) },
+    retryAfter: RETRY_AFTER.build,
   });
 }
 

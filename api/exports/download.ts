@@ -1,5 +1,6 @@
 /** GET /export/jobs/{job_id}/download: the finished file, or the rest of an interrupted download. */
 import { ArtifactStorageError, type ArtifactStore, type ByteRange } from "../../shared/artifacts/store.ts";
+import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
 import { type ExportFacts, isPersonalCredential } from "../../shared/policy.ts";
@@ -19,11 +20,6 @@ import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
 import { followDownload } from "./follow_download.ts";
 import { ORGANIZATION_ARCHIVE } from "./manifest_schema.ts";
 import { FILE_HEADERS, SHARE_USED_UP, STREAM_LIMITS } from "./send_file.ts";
-
-/** Retry-After while a build is running. */
-const RETRY_SECONDS = 10;
-/** Retry-After when the storage fails: long enough for a failover. */
-const STORAGE_RETRY_SECONDS = 30;
 
 interface Artifact {
   key: string;
@@ -152,10 +148,7 @@ async function readArtifact(
 function requireArtifact(job: ReadableExportJobRow): Artifact {
   const { status, artifactKey: key, artifactFileName: fileName, artifactBytes: bytes } = job;
   if (status === "queued" || status === "running") {
-    throw new ApiError("EXPORT_NOT_READY", {
-      details: { status },
-      headers: { "Retry-After": String(RETRY_SECONDS) },
-    });
+    throw new ApiError("EXPORT_NOT_READY", { details: { status } });
   }
   if (status === "failed") throw new ApiError("EXPORT_JOB_FAILED", { details: { errorCode: job.errorCode } });
   if (status === "expired" || job.isPastExpiry) {
@@ -187,10 +180,7 @@ async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
     return await step;
   } catch (cause) {
     if (!(cause instanceof ArtifactStorageError)) throw cause;
-    throw new ApiError("SERVICE_UNAVAILABLE", {
-      headers: { "Retry-After": String(STORAGE_RETRY_SECONDS) },
-      cause,
-    });
+    throw new ApiError("SERVICE_UNAVAILABLE", { retryAfter: RETRY_AFTER.storage, cause });
   }
 }
 

@@ -1,11 +1,10 @@
 /** Limits concurrent exports, counts and downloads per process, user and organization. */
 
+import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { EXPORT_COUNTS_MAX } from "../../sql/connection/export_connections.ts";
 import { type Claim, type Permit, Semaphore, type Shortage } from "../http/limits/semaphore.ts";
-
-const RETRY_SECONDS = 5;
 
 export interface ExportSlots {
   /** Streams of datasets and bundles; each holds a snapshot while its client reads. */
@@ -56,24 +55,24 @@ export function requireExportSlot(slots: ExportSlots, kind: keyof ExportSlots, c
 function slotError(slots: ExportSlots, kind: keyof ExportSlots, shortage: Shortage): ApiError {
   const { max, perHolder, perGroup } = slots[kind].limits;
   const { one, many } = SLOT_WORDS[kind];
-  const headers = { "Retry-After": String(RETRY_SECONDS) };
+  const retryAfter = RETRY_AFTER.stream;
   switch (shortage) {
     case "holder":
       return new ApiError("RATE_LIMITED", {
         message: `Cannot start another ${one}: you are running ${perHolder}, the most a user may run at once. Wait until one ends or stop it, then retry.`,
         details: { share: "user", limit: perHolder },
-        headers,
+        retryAfter,
       });
     case "group":
       return new ApiError("RATE_LIMITED", {
         message: `Cannot start another ${one}: your organization is running ${perGroup}, the most it may run at once. Wait until one of its ${many} ends, then retry.`,
         details: { share: "organization", limit: perGroup },
-        headers,
+        retryAfter,
       });
     case "all":
       return new ApiError("SERVICE_UNAVAILABLE", {
-        message: `Cannot start another ${one}: this server is running ${max}, the most it can. Retry in ${RETRY_SECONDS} seconds.`,
-        headers,
+        message: `Cannot start another ${one}: this server is running ${max}, the most it can. Retry in ${retryAfter} s.`,
+        retryAfter,
       });
   }
 }

@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type ExportSelection, NO_FILTERS } from "../../shared/exports/selection.ts";
 import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
 import type { ExportLanes } from "../../sql/connection/lanes.ts";
-import { hasSqlState } from "../../sql/connection/pool.ts";
+import { hasSqlState, QUERY_CANCELED } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { openOnNode, requireOneMachine } from "../../sql/exports/open_on_node.ts";
@@ -21,7 +21,6 @@ import { type ExportPolicy, mayContinue, requireExportProject } from "./export_p
 import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
 
 /** SQLSTATE query_canceled, as after a statement timeout. */
-const QUERY_CANCELED = "57014";
 /** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
 const UNREADABLE = ["42501", "42P01", "3F000"];
 const MISSING_TRACKER =

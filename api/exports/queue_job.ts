@@ -211,9 +211,8 @@ async function requireBelowLimit(sql: Sql, orgId: string, limit: number): Promis
   const waitSeconds = await findExportJobWait(sql, { orgId, limit });
   if (waitSeconds === 0) return;
   throw new ApiError("EXPORT_JOB_LIMIT", {
-    message: `The organization has queued ${limit} export jobs in the last hour, which is its limit. Retry in ${waitSeconds} seconds`,
     details: { limit },
-    headers: { "Retry-After": String(waitSeconds) },
+    retryAfter: waitSeconds,
   });
 }
 

@@ -4,9 +4,6 @@ import { DeadlineExceeded } from "../../shared/process/with_timeout.ts";
 import { isDatabaseFault } from "../../sql/connection/database_fault.ts";
 import type { RequestContext } from "./request_context.ts";
 
-/** How long a client should wait while the database is unavailable: a failover takes some seconds. */
-const RETRY_AFTER_SECONDS = 5;
-
 export interface ErrorBody {
   error: {
     code: ErrorCode;
@@ -20,7 +17,6 @@ export interface ErrorBody {
 export function unavailable(cause: unknown, message?: string): ApiError {
   return new ApiError("SERVICE_UNAVAILABLE", {
     ...(message === undefined ? {} : { message }),
-    headers: { "Retry-After": String(RETRY_AFTER_SECONDS) },
     cause,
   });
 }

@@ -165,7 +165,7 @@ function replay(
   if (record?.subject && !record.isLocked) {
     throw new ApiError("IDEMPOTENCY_KEY_USED", { details: { ...record.subject } });
   }
-  throw new ApiError("IDEMPOTENCY_IN_PROGRESS", { headers: { "Retry-After": "1" } });
+  throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
 }
 
 /** An error names the request it responds to, as `X-Request-Id` does. */

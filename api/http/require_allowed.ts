@@ -14,21 +14,15 @@ export function requireAllowed(verdict: Verdict, org?: Pick<MembershipRow, "slug
   throw new ApiError(code, { ...(message ? { message } : {}), ...(details ? { details } : {}) });
 }
 
-/** A message with the values in `details`; `null` where the default message says enough. */
+/** A message that names the organization; null where the code's own says enough. */
 function messageOf({ code, details = {} }: Extract<Verdict, { ok: false }>, slug?: string): string | null {
-  const { requiredRole, currentRole, requiredTier, currentTier, organization: name } = details;
-  const organization = slug === undefined ? "this organization" : `organization "${slug}"`;
-  const advice = slug === undefined ? "" : ` ${OTHER_ORG_ADVICE}`;
+  const { requiredRole, currentRole, requiredTier, currentTier } = details;
+  if (slug === undefined) return null;
   if (code === "INSUFFICIENT_ORG_ROLE") {
-    return `This requires the ${requiredRole} role or above. Your role in ${organization} is ${currentRole}.${advice}`;
+    return `This requires the ${requiredRole} role or above. Your role in organization "${slug}" is ${currentRole}. ${OTHER_ORG_ADVICE}`;
   }
-  if (code === "SECOND_FACTOR_REQUIRED") {
-    return `Organization "${name}" requires a second factor. Add one to your account with POST /api/v1/auth/factors/totp, or sign in with yours.`;
-  }
-  if (code === "ROLE_REQUIRED") return `This requires the platform role ${requiredRole}.`;
   if (code === "SUBSCRIPTION_REQUIRED") {
-    const current = slug === undefined ? "The organization" : `Organization "${slug}"`;
-    return `This requires the ${requiredTier} tier or above. ${current} is on the ${currentTier} tier.${advice}`;
+    return `This requires the ${requiredTier} tier or above. Organization "${slug}" is on the ${currentTier} tier. ${OTHER_ORG_ADVICE}`;
   }
   return null;
 }

@@ -75,8 +75,6 @@ export async function serveRoute(
   });
 }
 
-const NO_ROUTE = "This path does not exist. GET /swagger/json lists all endpoints.";
-
 /**
  * Rejects a request that matches no route. `allow` has the methods of its path, separated by commas. The page of an unknown
  * address shows who is signed in, like all others.
@@ -88,7 +86,7 @@ export async function rejectUnknown(
 ): Promise<never> {
   await admit(deps, context, null);
   if (deps.isForPeople(context.request)) context.callApi = createCallApi(context);
-  if (!allow) throw new ApiError("NOT_FOUND", { message: NO_ROUTE, details: { reason: "route" } });
+  if (!allow) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
   throw new ApiError("METHOD_NOT_ALLOWED", {
     message: `Method not allowed. This path accepts ${allow}.`,
     headers: { Allow: allow },

@@ -1,6 +1,7 @@
 /** The list of models as a CSV file, by the same rules as exports (docs/contract.md, Exports). */
 import { setImmediate } from "node:timers/promises";
 import Big from "big.js";
+import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { BYTE_ORDER_MARK, type CsvValue, csvLine } from "../../shared/exports/csv_syntax.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
@@ -20,7 +21,6 @@ import { CAPABILITY_COLUMNS } from "./model_json.ts";
 import { presentCost } from "./price_json.ts";
 import { selectModels } from "./select_models.ts";
 
-const RETRY_SECONDS = 5;
 const RULES = { ...STREAM_RULES, maxMs: 10 * 60_000 };
 
 const FILE_HEADERS = {
@@ -72,13 +72,13 @@ function takeSlot(slots: Semaphore, request: Request): Permit {
   const { caller, network } = requestContext(request);
   const result = slots.take({ holder: caller?.userId ?? network, group: null });
   if (result.ok) return result.permit;
-  const headers = { "Retry-After": String(RETRY_SECONDS) };
+  const retryAfter = RETRY_AFTER.stream;
   if (result.shortage === "holder") {
     const message = `You are downloading ${slots.limits.perHolder} lists of models, the most at once. Wait until one ends, then retry.`;
-    throw new ApiError("RATE_LIMITED", { message, headers });
+    throw new ApiError("RATE_LIMITED", { message, retryAfter });
   }
-  const message = `This server is sending ${slots.limits.max} lists of models, the most at once. Retry in ${RETRY_SECONDS} seconds.`;
-  throw new ApiError("SERVICE_UNAVAILABLE", { message, headers });
+  const message = `This server is sending ${slots.limits.max} lists of models, the most at once. Retry in ${retryAfter} s.`;
+  throw new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter });
 }
 
 /** Columns by the path of the value in JSON. */

@@ -101,7 +101,6 @@ function notReady(checks: Readonly<Record<string, Check>>, cause?: unknown): Api
   return new ApiError("SERVICE_UNAVAILABLE", {
     message: "This process is not ready. Retry in 5 s.",
     details: { checks },
-    headers: { "Retry-After": "5" },
     cause,
   });
 }

@@ -1,5 +1,5 @@
 /** The error responses in the OpenAPI document: one per status, with an example of each code. */
-import { ERRORS, type ErrorCode } from "../../shared/errors.ts";
+import { ApiError, ERRORS, type ErrorCode } from "../../shared/errors.ts";
 import type { Access } from "../http/route.ts";
 import { errorEnvelope } from "./error_schemas.ts";
 import { headerRef } from "./headers.ts";
@@ -96,7 +96,8 @@ function responseOf(
   const examples: Record<string, { value: object }> = {};
   for (const { code, details } of failures) {
     const name = code in examples ? `${code} (${Object.values(details ?? {}).join(", ")})` : code;
-    const error = { code, message: ERRORS[code].message, requestId: EXAMPLE_REQUEST_ID };
+    const { message } = new ApiError(code, details ? { details } : {});
+    const error = { code, message, requestId: EXAMPLE_REQUEST_ID };
     examples[name] = { value: { error: { ...error, ...(details ? { details } : {}) } } };
   }
   const codes = [...new Set(failures.map(({ code }) => code))];

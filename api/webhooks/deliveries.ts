@@ -44,10 +44,7 @@ export const testWebhook = operation(
     const delivery = await sql.begin(async (tx) => {
       await lockOrg(tx, org.id);
       if ((await countPendingDeliveries(tx, id)) >= PENDING_MAX) {
-        throw new ApiError("QUOTA_EXCEEDED", {
-          message: `${PENDING_MAX} deliveries of this webhook are pending, the maximum. Wait until they are delivered.`,
-          details: { quota: "deliveries", limit: PENDING_MAX },
-        });
+        throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "deliveries", limit: PENDING_MAX } });
       }
       await auditWebhook(tx, auditActor(request, caller), { row, action: "webhook.test" });
       const eventId = crypto.randomUUID();

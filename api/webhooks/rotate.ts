@@ -40,10 +40,7 @@ export const rotateWebhookSecret = operation(
     const { row, retiredUntil } = await sql.begin(async (tx) => {
       const rotated = requireRow(isUuid(id) ? await rotateRow(tx, { id, orgId: org.id, secret }) : null, org);
       if (rotated === "full") {
-        throw new ApiError("QUOTA_EXCEEDED", {
-          message: `The secret was replaced ${RETIRED_SECRETS_MAX} times in 24 hours, the maximum. Delete the webhook to stop all its secrets.`,
-          details: { quota: "secrets", limit: RETIRED_SECRETS_MAX },
-        });
+        throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "secrets", limit: RETIRED_SECRETS_MAX } });
       }
       await auditWebhook(tx, auditActor(request, caller), { row: rotated.row, action: "webhook.rotate" });
       return rotated;

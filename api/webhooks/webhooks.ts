@@ -71,7 +71,9 @@ export const createWebhook = operation(
     const secret = newSecret();
     const row = await sql.begin(async (tx) => {
       await lockOrg(tx, org.id);
-      if ((await listRows(tx, org.id)).length >= WEBHOOKS_MAX) throw quotaExceeded(slug);
+      if ((await listRows(tx, org.id)).length >= WEBHOOKS_MAX) {
+        throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "webhooks", limit: WEBHOOKS_MAX } });
+      }
       const inserted = await insertWebhook(tx, { orgId: org.id, url, types, secret });
       await auditWebhook(tx, auditActor(request, caller), { row: inserted, action: "webhook.create" });
       return inserted;
@@ -79,13 +81,6 @@ export const createWebhook = operation(
     return reply(201, { data: { ...presentWebhook(row), secret } });
   },
 );
-
-function quotaExceeded(slug: string): ApiError {
-  return new ApiError("QUOTA_EXCEEDED", {
-    message: `Organization "${slug}" has ${WEBHOOKS_MAX} webhooks, the maximum. Delete one that is not needed.`,
-    details: { quota: "webhooks", limit: WEBHOOKS_MAX },
-  });
-}
 
 export const listWebhooks = operation(
   {

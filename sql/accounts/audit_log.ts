@@ -63,7 +63,7 @@ export async function claimKeyOf(tx: Sql, entry: AuditEntry): Promise<void> {
   const { idempotencyKey, requestId, subjectType: type, subjectId: id } = entry;
   if (!idempotencyKey || !requestId) return;
   const isOurs = await markIdempotencyKeyApplied(tx, { ...idempotencyKey, requestId, subject: { type, id } });
-  if (!isOurs) throw new ApiError("IDEMPOTENCY_IN_PROGRESS", { headers: { "Retry-After": "1" } });
+  if (!isOurs) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
 }
 
 /** Returns the statement of `insertAuditEntries`, for the `with` clause of a change. */

@@ -136,6 +136,9 @@ export function violates(error: unknown, constraint: string): boolean {
   return error instanceof postgres.PostgresError && error.constraint_name === constraint;
 }
 
+/** SQLSTATE of a statement that a timeout or the client has canceled. */
+export const QUERY_CANCELED = "57014";
+
 /** Returns true if `error` comes from PostgreSQL and has one of these SQLSTATEs. */
 export function hasSqlState(error: unknown, ...states: readonly string[]): boolean {
   return error instanceof postgres.PostgresError && states.includes(error.code);

@@ -199,7 +199,7 @@ async function requireRoom(
   if (seconds === 0) return;
   throw new ApiError("RATE_LIMITED", {
     message: `You have sent ${HOURLY_INVITATIONS_MAX} invitations within an hour, the maximum. Retry after the time in Retry-After.`,
-    headers: { "Retry-After": String(seconds) },
+    retryAfter: seconds,
   });
 }
 

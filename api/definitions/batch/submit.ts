@@ -1,7 +1,7 @@
 /** Submits documents: all of them are stored, or none. Or none is, and the report says what would have happened. */
 import { ApiError } from "../../../shared/errors.ts";
 import { dryRun } from "../../../sql/connection/dry_run.ts";
-import { hasSqlState, type Sql } from "../../../sql/connection/pool.ts";
+import { hasSqlState, QUERY_CANCELED, type Sql } from "../../../sql/connection/pool.ts";
 import { retryOnDeadlock } from "../../../sql/connection/retry_on_deadlock.ts";
 import { limitStatements } from "../../../sql/exports/rows.ts";
 import { unavailable } from "../../http/error_handler.ts";
@@ -57,7 +57,6 @@ export async function storeBatch(deps: PublishDeps, given: SubmitRequest): Promi
 
 /** Timeout of one statement of a batch, locks included. */
 const STATEMENT_TIMEOUT_MS = 10_000;
-const QUERY_CANCELED = "57014";
 
 async function limited<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

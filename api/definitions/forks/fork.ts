@@ -4,7 +4,7 @@ import type { QualifiedName } from "../../../shared/definitions/edit.ts";
 import { isLetterFirstName, NAME_RULE } from "../../../shared/definitions/name.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
-import { DEFINITION_VISIBILITIES } from "../../../shared/vocabulary.ts";
+import { DEFINITION_VISIBILITIES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { retryOnDeadlock } from "../../../sql/connection/retry_on_deadlock.ts";
 import { type DefinitionRow, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
@@ -225,7 +225,15 @@ async function listForeignNames(
     .map(({ type, name, orgSlug }) => ({ type, name, orgSlug }));
 }
 
-function nameTaken({ type, name, orgSlug }: { type: string; name: string; orgSlug: string }): ApiError {
+function nameTaken({
+  type,
+  name,
+  orgSlug,
+}: {
+  type: DefinitionType;
+  name: string;
+  orgSlug: string;
+}): ApiError {
   return new ApiError("NAME_TAKEN", {
     message:
       `Organization "${orgSlug}" already has ${type} "${name}". Choose another name for the fork. ` +

@@ -22,10 +22,7 @@ export function maxBodyBytes(path: string): number {
 }
 
 function tooLarge(maxBytes: number): ApiError {
-  return new ApiError("PAYLOAD_TOO_LARGE", {
-    message: `The body is too large. Send at most ${maxBytes} bytes.`,
-    details: { maxSize: maxBytes },
-  });
+  return new ApiError("PAYLOAD_TOO_LARGE", { details: { maxSize: maxBytes } });
 }
 
 function invalidBody(message: string): ApiError {

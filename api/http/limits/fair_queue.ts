@@ -1,10 +1,10 @@
 /** Shares slow work fairly: each caller runs a few tasks at once, and the rest wait without delaying other callers. */
+import { RETRY_AFTER } from "../../../shared/error_rows.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { requestContext } from "../request_context.ts";
 import { type Permit, Semaphore } from "./semaphore.ts";
 
 export const MAX_WAITING_PER_CALLER = 20;
-const HEADERS = { "Retry-After": "2" };
 
 export interface TurnsOptions {
   /** Tasks that run at once. One caller may have half of them. */
@@ -65,7 +65,7 @@ export class Turns {
     waiting.push({
       begin: resolve,
       isOver: () => request.signal.aborted || context.error !== null,
-      giveUp: () => reject(new ApiError("SERVICE_UNAVAILABLE", { headers: HEADERS })),
+      giveUp: () => reject(new ApiError("SERVICE_UNAVAILABLE", { retryAfter: RETRY_AFTER.queue })),
     });
     return promise;
   }
@@ -97,7 +97,6 @@ export class Turns {
     return new ApiError("RATE_LIMITED", {
       message: `${limit} of your ${this.#what} are running or waiting, which is the limit. Retry when one has finished.`,
       details: { share, limit },
-      headers: HEADERS,
     });
   }
 }

@@ -107,6 +107,6 @@ export function rateLimited(state: RateLimitState, now: number): ApiError {
   const seconds = Math.max(1, Math.ceil((state.resetAt - now) / 1000));
   return new ApiError("RATE_LIMITED", {
     message: `Rate limit of ${state.limit} per minute exceeded. Retry in ${seconds} s.`,
-    headers: { "Retry-After": String(seconds) },
+    retryAfter: seconds,
   });
 }

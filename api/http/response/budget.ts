@@ -1,5 +1,6 @@
 /** Limits the memory for large responses that slow clients have not read yet. */
 import { Gauge } from "prom-client";
+import { RETRY_AFTER } from "../../../shared/error_rows.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { Semaphore } from "../limits/semaphore.ts";
 import type { Metrics } from "../metrics.ts";
@@ -9,7 +10,6 @@ const MIB = 2 ** 20;
 /** Smaller responses fit into the system's socket buffers. */
 const MIN_BYTES = 64 * 1024;
 const LIMITS = { max: 32 * MIB, perHolder: 8 * MIB, perGroup: 32 * MIB };
-const RETRY_SECONDS = 5;
 
 /**
  * Counts the bytes of a body until it is sent or its connection is lost; listen.ts closes a connection that is idle for
@@ -44,15 +44,15 @@ export function createClaimResponse({ registry }: Metrics): ClaimResponse {
 
 function budgetError(isOwnShare: boolean): ApiError {
   const advice = "Request a smaller page, or accept gzip or zstd";
-  const headers = { "Retry-After": String(RETRY_SECONDS) };
+  const retryAfter = RETRY_AFTER.stream;
   if (isOwnShare) {
     return new ApiError("RATE_LIMITED", {
       message: `You have ${LIMITS.perHolder / MIB} MiB of unread responses. Read them first. ${advice}.`,
-      headers,
+      retryAfter,
     });
   }
   return new ApiError("SERVICE_UNAVAILABLE", {
-    message: `${LIMITS.max / MIB} MiB of responses are waiting for slow clients. ${advice}, or retry in ${RETRY_SECONDS} s.`,
-    headers,
+    message: `${LIMITS.max / MIB} MiB of responses are waiting for slow clients. ${advice}, or retry in ${retryAfter} s.`,
+    retryAfter,
   });
 }

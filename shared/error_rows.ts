@@ -1,0 +1,96 @@
+/** What the rows of the table of errors are made of: the schemas of details, parts of texts, times to wait. */
+import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import {
+  DEFINITION_STATUSES,
+  DEFINITION_TYPES,
+  EXPORT_JOB_STATUSES,
+  ORG_ROLES,
+  SUBSCRIPTION_TIERS,
+} from "./vocabulary.ts";
+
+/** Seconds after which a request may succeed, for `Retry-After`. */
+export const RETRY_AFTER = {
+  /** Another request writes the same. */
+  conflict: 1,
+  /** Others wait for the same work. */
+  queue: 2,
+  /** A failover of the database takes some seconds. */
+  database: 5,
+  /** A response that is being sent ends. */
+  stream: 5,
+  /** An export is built, or a transaction holds its cutoff back. */
+  build: 10,
+  /** Long enough for a failover of the storage. */
+  storage: 30,
+} as const;
+
+export const Text = Type.String();
+export const Count = Type.Integer({ minimum: 0 });
+const Line = Type.Integer({ minimum: 1, description: "From 1" });
+export const Instant = Type.String({ format: "date-time" });
+
+export function oneOf<const Word extends string>(words: readonly Word[]) {
+  return Type.Unsafe<Word>({ type: "string", enum: words });
+}
+
+export function nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+export function listOf<Schema extends TSchema>(items: Schema, description?: string) {
+  const options = description === undefined ? {} : { description };
+  return Type.Unsafe<readonly Static<Schema>[]>(Type.Array(items, options));
+}
+
+export const Status = oneOf(DEFINITION_STATUSES);
+export const JobStatus = oneOf(EXPORT_JOB_STATUSES);
+export const DefinitionType = oneOf(DEFINITION_TYPES);
+export const Tier = oneOf(SUBSCRIPTION_TIERS);
+export const Role = oneOf(ORG_ROLES);
+
+export const Problem = Type.Object(
+  {
+    path: Type.Optional(
+      Type.String({ description: "Path of the value; empty for the whole document or body" }),
+    ),
+    message: Text,
+    code: Type.Optional(Type.String({ description: "Error code of this problem; only for documents" })),
+    index: Type.Optional(
+      Type.Integer({ minimum: 0, description: "Position of the document in a batch, from 0" }),
+    ),
+    line: Type.Optional(Line),
+    column: Type.Optional(Line),
+  },
+  { title: "InputProblem", additionalProperties: true },
+);
+
+/** A row whose errors have details. `text` is the message with the details in it. */
+export function row<const Fields extends TProperties>(given: {
+  status: number;
+  /** The message without details. */
+  message: string;
+  retryAfter?: number;
+  details: Fields;
+  text?(details: Static<TObject<Fields>>): string;
+}) {
+  // Clients bear fields that they do not know, as more may come.
+  return { ...given, details: Type.Object(given.details, { additionalProperties: true }) };
+}
+
+/** The text of NOT_FOUND by what was not found, where no name says more. */
+export const MISSING: Readonly<Record<string, string>> = {
+  key: "API key not found. List your keys with GET /api/v1/auth/keys.",
+  route: "This path does not exist. GET /swagger/json lists all endpoints.",
+  session: "Session not found. List your sessions with GET /api/v1/auth/sessions.",
+  user: "User not found.",
+};
+
+/** The text of QUOTA_EXCEEDED by quota, where no name says more. */
+export const QUOTAS: Readonly<Record<string, (limit: number) => string>> = {
+  deliveries: (limit) =>
+    `${limit} deliveries of this webhook are pending, the maximum. Wait until they are delivered.`,
+  keys: (limit) => `The user has ${limit} API keys, the maximum. Revoke one that is no longer needed.`,
+  secrets: (limit) =>
+    `The secret was replaced ${limit} times in 24 hours, the maximum. Delete the webhook to stop all its secrets.`,
+  webhooks: (limit) => `The organization has ${limit} webhooks, the maximum. Delete one that is not needed.`,
+};

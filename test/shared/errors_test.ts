@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import { ApiError, ERRORS, type ErrorCode } from "../../shared/errors.ts";
+
+test("the text of an error has its details, unless the place that throws it says more", () => {
+  const texts = [
+    new ApiError("NOT_DELETABLE", { details: { status: "published" } }),
+    new ApiError("NOT_DELETABLE"),
+    new ApiError("NOT_DELETABLE", { details: { status: "published" }, message: "No." }),
+    new ApiError("QUOTA_EXCEEDED", { details: { quota: "webhooks", limit: 10 } }),
+    new ApiError("QUOTA_EXCEEDED", { details: { quota: "drafts", limit: 5000 } }),
+    new ApiError("NOT_FOUND", { details: { reason: "key" } }),
+    new ApiError("NOT_FOUND", { details: { reason: "model" } }),
+  ].map(({ message }) => message);
+  expect(texts).toEqual([
+    "Only drafts can be deleted, and the status of this version is published. Deprecate or archive it instead.",
+    "Only drafts can be deleted.",
+    "No.",
+    "The organization has 10 webhooks, the maximum. Delete one that is not needed.",
+    "The quota of 5,000 drafts is used up.",
+    "API key not found. List your keys with GET /api/v1/auth/keys.",
+    "Resource not found.",
+  ]);
+});
+
+test("an error says when to retry if its code or its place does, beside other headers", () => {
+  expect(new ApiError("SERVICE_UNAVAILABLE").headers).toEqual({ "Retry-After": "5" });
+  expect(new ApiError("RATE_LIMITED", { retryAfter: 17 }).headers).toEqual({ "Retry-After": "17" });
+  const headers = { "Content-Range": "bytes */9" };
+  expect(new ApiError("RANGE_NOT_SATISFIABLE", { details: { bytes: 9 }, headers }).headers).toEqual(headers);
+});
+
+test("every code that clients should retry says when", () => {
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  const silent = codes
+    .filter((code) => [429, 503].includes(ERRORS[code].status))
+    .filter((code) => {
+      return code !== "EXPORT_JOB_LIMIT" && new ApiError(code).headers["Retry-After"] === undefined;
+    });
+  expect(silent).toEqual([]);
+});
+
+test("wrong details of a code do not compile", () => {
+  // @ts-expect-error: the status is no status of definitions.
+  expect(new ApiError("NOT_DELETABLE", { details: { status: "gone" } }).status).toBe(409);
+  // @ts-expect-error: the limit is missing.
+  expect(new ApiError("QUOTA_EXCEEDED", { details: { quota: "keys" } }).status).toBe(409);
+});
