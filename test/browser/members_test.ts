@@ -23,9 +23,17 @@ afterAll(async () => {
   await dashboard[Symbol.asyncDispose]();
 });
 
+/** Waits for so many mails to an address, and returns the link in the last one. */
+async function linkMailedTo(email: string, count: number): Promise<string> {
+  const received = await waitFor(() => {
+    const mails = server.received.filter(({ to }) => String(to) === email);
+    return mails.length >= count ? mails : null;
+  });
+  return (await newestMail({ received })).link ?? "";
+}
+
 /** Invites on the members page by keyboard, and returns the link in the mail. */
 async function invite(owner: Member, email: string, javaScriptEnabled: boolean): Promise<string> {
-  const before = server.received.length;
   const path = `/orgs/${owner.org.slug}/members`;
   await dashboard.visit({ path, as: owner, javaScriptEnabled }, async (page) => {
     await page.getByLabel("Email").focus();
@@ -37,8 +45,7 @@ async function invite(owner: Member, email: string, javaScriptEnabled: boolean):
     await page.getByText("Invitation made.").waitFor();
     await page.getByRole("rowheader", { name: email }).waitFor();
   });
-  await waitFor(() => server.received.length > before);
-  return (await newestMail(server)).link ?? "";
+  return linkMailedTo(email, 1);
 }
 
 for (const javaScriptEnabled of [true, false]) {
@@ -89,5 +96,27 @@ test("somebody who is signed in to another account signs out and comes back to t
     await page.getByText(`It is for ${ann.email}.`).waitFor();
     await page.getByRole("button", { name: "Sign out and continue" }).click();
     await page.getByRole("heading", { name: "You are invited" }).waitFor();
+  });
+});
+
+test("somebody without an account signs up from the invitation, comes back to it by the mail, and joins", async () => {
+  const owner = await dashboard.member({ role: "owner" });
+  const name = `guest-${crypto.randomUUID().slice(0, 8)}`;
+  const [email, password] = [`${name}@example.com`, "seven quiet lamps at noon"];
+  const link = await invite(owner, email, false);
+  await dashboard.visit({ path: link, javaScriptEnabled: false }, async (page) => {
+    await page.getByRole("link", { name: "Sign up" }).click();
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Username").fill(name);
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Send the link" }).click();
+    await page.getByRole("heading", { name: "Look at your mail" }).waitFor();
+    await page.goto(await linkMailedTo(email, 2));
+    await page.getByRole("button", { name: "Make my account" }).click();
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password").fill(password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: `Join ${owner.org.name}` }).click();
+    await page.getByText("You are a member now.").waitFor();
   });
 });

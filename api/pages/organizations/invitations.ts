@@ -24,16 +24,16 @@ export function renderInvitations(session: FormSession, invitations: readonly Pe
 function renderTable(session: FormSession, invitations: readonly PendingInvitation[]): Html {
   const rows = invitations.map(
     ({ id, email, role, invitedBy, expiresAt }) => html`<tr>
-  <th scope="row">${email}</th><td>${role}</td><td>${invitedBy}</td><td>${renderInstant(expiresAt)}</td>
-  <td><div class="actions">
+  <th scope="row">${email}<div class="actions">
     <form method="post">${tokenField(session)}${onceField()}<input type="hidden" name="email" value="${email}"><input type="hidden" name="role" value="${role}"><button type="submit">Send again<span class="visually-hidden"> to ${email}</span></button></form>
     <form method="post">${tokenField(session)}<button type="submit" name="revoke" value="${id}" class="danger">Revoke<span class="visually-hidden"> the invitation of ${email}</span></button></form>
-  </div></td>
+  </div></th>
+  <td>${role}</td><td>${invitedBy}</td><td>${renderInstant(expiresAt)}</td>
 </tr>
 `,
   );
   return html`<div class="table-box" tabindex="0" role="group" aria-label="Pending invitations"><table class="data-table">
-<thead><tr><th scope="col">Email</th><th scope="col">Role</th><th scope="col">Invited by</th><th scope="col">Open until</th><th scope="col"><span class="visually-hidden">Actions</span></th></tr></thead>
+<thead><tr><th scope="col">Email</th><th scope="col">Role</th><th scope="col">Invited by</th><th scope="col">Open until</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`;
 }

@@ -64,9 +64,9 @@ async function orRefusal(page: Page, token: string, show: () => Promise<PageResu
 function describeOffer({ organization, role, email, invitedBy, expiresAt }: Offer): Html {
   return html`<p><b>${invitedBy}</b> invites you to the organization <b>${organization.name}</b> <span class="quiet">@${organization.slug}</span>.</p>
   <dl class="facts">
-    <div><dt>Role</dt><dd>${role}</dd></div>
-    <div><dt>For the address</dt><dd>${email}</dd></div>
-    <div><dt>Open until</dt><dd>${renderInstant(expiresAt)}</dd></div>
+    <dt>Role</dt><dd>${role}</dd>
+    <dt>For the address</dt><dd>${email}</dd>
+    <dt>Open until</dt><dd>${renderInstant(expiresAt)}</dd>
   </dl>`;
 }
 
